@@ -1,0 +1,1 @@
+"""The organisation, people, teams, roles and access tokens."""

@@ -1,0 +1,1 @@
+"""Bearer tokens: written by the accounts person."""

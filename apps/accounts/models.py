@@ -1,0 +1,148 @@
+"""The organisation, its people and teams, and the tokens machines come with."""
+
+from typing import ClassVar
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+
+class Organisation(models.Model):
+    """The one organisation of this installation; currency, zone and week start are kept for good."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    name = models.TextField()
+    currency = models.CharField(max_length=3)
+    zone = models.TextField()
+    week_starts_on = models.SmallIntegerField()
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(id=1), name="one_organisation"),
+            models.CheckConstraint(
+                condition=Q(week_starts_on__gte=1, week_starts_on__lte=7), name="week_start_is_iso"
+            ),
+            models.CheckConstraint(
+                condition=Q(currency__regex=r"^[A-Z]{3}$"), name="currency_is_iso"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Role(models.TextChoices):
+    """What a person may see and do."""
+
+    FINANCE = "finance"
+    PLATFORM = "platform"
+    LEAD = "lead"
+    VIEWER = "viewer"
+
+
+class People(BaseUserManager["User"]):
+    """Django's own commands make users through this."""
+
+    def create_user(self, email: str, name: str, role: str, password: str) -> "User":
+        """A person who signs in with `email`; the password is hashed with argon2."""
+        user = self.model(email=self.normalize_email(email).lower(), name=name, role=role)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+
+class User(AbstractBaseUser, PermissionsMixin):
+    """A person who signs in."""
+
+    email = models.EmailField(unique=True)
+    name = models.TextField()
+    role = models.TextField(choices=Role.choices, default=Role.VIEWER)
+    is_active = models.BooleanField(default=True)
+    is_staff = models.BooleanField(default=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    USERNAME_FIELD = "email"
+    REQUIRED_FIELDS: ClassVar[list[str]] = ["name"]
+    objects: ClassVar[People] = People()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TeamKind(models.TextChoices):
+    """Ordinary teams, and the two that stand for nobody: told apart by this field, not by name."""
+
+    TEAM = "team"
+    PLATFORM = "platform"
+    UNOWNED = "unowned"
+
+
+class Team(models.Model):
+    """A node of the team tree; cost centre is what finance books to."""
+
+    name = models.TextField(unique=True)
+    kind = models.TextField(choices=TeamKind.choices, default=TeamKind.TEAM)
+    parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="children")
+    owner = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="owned_teams")
+    cost_centre = models.TextField(blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind"], condition=~Q(kind="team"), name="one_platform_one_unowned"
+            ),
+            models.CheckConstraint(
+                condition=~Q(parent=models.F("id")), name="team_is_not_its_own_parent"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """A person belongs to a team."""
+
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="memberships")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "team"], name="member_once")]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.team}"
+
+
+class Scope(models.TextChoices):
+    """What a token may do."""
+
+    INGEST = "ingest"
+    JOBS = "jobs"
+    READ = "read"
+    MANAGE = "manage"
+
+
+class AccessToken(models.Model):
+    """A machine's credential: 256 random bits, kept only as their SHA-256."""
+
+    name = models.TextField()
+    digest = models.BinaryField(max_length=32, unique=True)
+    prefix = models.CharField(max_length=12)
+    scopes = ArrayField(models.TextField(choices=Scope.choices))
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    last_used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(expires_at__isnull=True) | Q(expires_at__gt=models.F("created_at")),
+                name="token_expires_after_it_was_made",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"

@@ -1,0 +1,5 @@
+"""Templates' way to apps.show."""
+
+from django import template
+
+register = template.Library()

@@ -1,0 +1,293 @@
+"""Clusters, pools, nodes, devices and agents with their lifetimes; marks of changed hours."""
+
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import DateTimeRangeField
+from django.db import models
+from django.db.models import F, Func, Q, Value
+
+from apps.economics.purchase import PurchaseOption
+
+
+
+def no_overlap(name: str, key: models.F | Func, *others: models.F) -> ExclusionConstraint:
+    """No two rows of one `key` may overlap in `period`; works without btree_gist.
+
+    `others` are further integer keys that must also be equal for two rows to conflict.
+    """
+    keys = [(_as_range(each), "&&") for each in (key, *others)]
+    return ExclusionConstraint(name=name, expressions=[*keys, ("period", "&&")])
+
+
+def _as_range(key: models.F | Func) -> Func:
+    return Func(key, key, Value("[]"), function="int8range")
+
+
+class Cluster(models.Model):
+    """One scheduler's domain; names of nodes and jobs are unique in it."""
+
+    name = models.TextField(unique=True)
+    kind = models.TextField(
+        choices=[("slurm", "Slurm"), ("kubernetes", "Kubernetes"), ("other", "Other")],
+        default="other",
+    )
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ClusterToken(models.Model):
+    """A job token writes only its cluster."""
+
+    token = models.OneToOneField("accounts.AccessToken", on_delete=models.PROTECT, primary_key=True)
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="tokens")
+
+    def __str__(self) -> str:
+        return f"{self.token} for {self.cluster}"
+
+
+class CapacityUnit(models.TextChoices):
+    """What a pool is measured in; never mixed in one pool."""
+
+    GPU = "gpu"
+    CORE = "core"
+
+
+class IdleSharing(models.TextChoices):
+    """What happens to a pool's idle cost in the loaded view."""
+
+    KEEP = "keep"
+    BY_HELD_TIME = "by_held_time"
+
+
+class Pool(models.Model):
+    """Nodes of one model, one price and one purchase option."""
+
+    name = models.TextField(unique=True)
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, null=True, related_name="pools")
+    provider = models.TextField()
+    region = models.TextField(blank=True, default="")
+    instance_type = models.TextField(blank=True, default="")
+    gpu_model = models.TextField(blank=True, default="")
+    gpus_per_node = models.PositiveIntegerField(default=0)
+    unit = models.TextField(choices=CapacityUnit.choices, default=CapacityUnit.GPU)
+    purchase_option = models.TextField(choices=[(option, option) for option in PurchaseOption])
+    owner_team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, null=True, related_name="pools")
+    idle_sharing = models.TextField(choices=IdleSharing.choices, default=IdleSharing.KEEP)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SharePolicy(models.Model):
+    """How a slice of a GPU counts in a pool, from when; the version is on every line it made."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="share_policies")
+    version = models.PositiveIntegerField()
+    rule = models.TextField(
+        choices=[
+            ("largest", "the larger of compute and memory"),
+            ("compute", "compute slices"),
+            ("memory", "memory slices"),
+        ],
+        default="largest",
+    )
+    period = DateTimeRangeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["pool", "version"], name="share_policy_version_once"),
+            no_overlap("share_policies_do_not_overlap", F("pool_id")),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pool} v{self.version}"
+
+
+class Node(models.Model):
+    """A machine, or a pool counted as a whole; charged from its start until something ends it.
+
+    Silence never ends a node. `pool` is null only until someone says where it belongs.
+    """
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, null=True, related_name="nodes")
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="nodes")
+    name = models.TextField()
+    kind = models.TextField(
+        choices=[("machine", "Machine"), ("pool", "Pool as a whole")], default="machine"
+    )
+    provider_id = models.TextField(blank=True, default="")
+    period = DateTimeRangeField()
+    end_reason = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            # hashtextextended stands in for the name: gist has no text without btree_gist.
+            no_overlap(
+                "node_name_lives_once_at_a_time",
+                Func(
+                    F("name"),
+                    Func(F("cluster_id"), Value(0), function="COALESCE"),
+                    function="hashtextextended",
+                ),
+            ),
+            models.CheckConstraint(
+                condition=Q(period__startswith__isnull=False), name="node_has_a_start"
+            ),
+        ]
+        indexes = [models.Index(fields=["cluster", "name"], name="node_by_cluster_and_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class NodeCapacity(models.Model):
+    """How many units (GPUs or cores) a node has, from when."""
+
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="capacities")
+    units = models.PositiveIntegerField()
+    period = DateTimeRangeField()
+
+    class Meta:
+        constraints = [no_overlap("node_capacities_do_not_overlap", F("node_id"))]
+
+    def __str__(self) -> str:
+        return f"{self.node}: {self.units}"
+
+
+class Device(models.Model):
+    """A GPU or a MIG slice; a slice made again is a new device even under its old UUID."""
+
+    id = models.AutoField(primary_key=True)
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="devices")
+    uuid = models.TextField()
+    kind = models.TextField(choices=[("gpu", "GPU"), ("mig", "MIG slice")], default="gpu")
+    parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="slices")
+    model = models.TextField(blank=True, default="")
+    index = models.IntegerField(null=True)
+    profile = models.TextField(blank=True, default="")
+    compute_slices = models.PositiveSmallIntegerField(null=True)
+    memory_slices = models.PositiveSmallIntegerField(null=True)
+    replicas = models.PositiveSmallIntegerField(default=1)
+    period = DateTimeRangeField()
+    confirmed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            no_overlap(
+                "device_uuid_lives_once_at_a_time",
+                Func(F("uuid"), Value(0), function="hashtextextended"),
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="gpu", parent__isnull=True) | Q(kind="mig", parent__isnull=False),
+                name="slices_have_parents",
+            ),
+            models.CheckConstraint(condition=Q(replicas__gte=1), name="replicas_at_least_one"),
+        ]
+        indexes = [models.Index(fields=["uuid"], name="device_by_uuid")]
+
+    def __str__(self) -> str:
+        return self.uuid
+
+
+class Outage(models.Model):
+    """A node, or one of its devices, was down, drained, failed or in maintenance."""
+
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="outages")
+    device = models.ForeignKey(Device, on_delete=models.PROTECT, null=True, related_name="outages")
+    kind = models.TextField(
+        choices=[
+            ("down", "Down"),
+            ("drained", "Drained"),
+            ("failed", "Failed"),
+            ("maintenance", "Maintenance"),
+        ]
+    )
+    period = DateTimeRangeField()
+
+    def __str__(self) -> str:
+        return f"{self.node} {self.kind}"
+
+
+class Agent(models.Model):
+    """What reports for a node; its token writes only that node."""
+
+    id = models.AutoField(primary_key=True)
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="agents")
+    token = models.OneToOneField("accounts.AccessToken", on_delete=models.PROTECT, related_name="agent")
+    source = models.TextField(
+        choices=[("nvml", "NVML"), ("dcgm", "dcgm-exporter"), ("simulated", "Simulated")]
+    )
+    version = models.TextField(blank=True, default="")
+    enrolled_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField(null=True)
+    clock_offset_ms = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.source} on {self.node}"
+
+
+class Enrolment(models.Model):
+    """A one-time token with which an agent fetches its own; used once, then spent."""
+
+    digest = models.BinaryField(max_length=32, unique=True)
+    node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="enrolments")
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"enrolment of {self.node}"
+
+
+class Pass(models.IntegerChoices):
+    """The passes that hours are marked for, in the order a dollar goes through them."""
+
+    USAGE = 1
+    CHARGE = 2
+    SPLIT = 3
+    SPREAD = 4
+    ROLLUP = 5
+
+
+class ChangedHour(models.Model):
+    """This pass must do this unit's hour again.
+
+    `unit` is the node for usage and split, 0 for charge and spread, the pool (0: none) for rollup,
+    whose `hour` is the first of the local day. A settler deletes a mark only at the revision it
+    read before the facts.
+    """
+
+    pk = models.CompositePrimaryKey("pass_id", "unit", "hour")
+    pass_id = models.SmallIntegerField(choices=Pass.choices)
+    unit = models.BigIntegerField()
+    hour = models.DateTimeField()
+    revision = models.BigIntegerField()
+
+    class Meta:
+        indexes = [models.Index(fields=["pass_id", "hour"], name="changed_by_pass_and_hour")]
+
+    def __str__(self) -> str:
+        return f"{self.pass_id}/{self.unit}/{self.hour:%Y-%m-%dT%H}"
+
+
+class ChangedRange(models.Model):
+    """A change wider than a day, waiting to become marks."""
+
+    pass_id = models.SmallIntegerField(choices=Pass.choices)
+    unit = models.BigIntegerField()
+    starts_at = models.DateTimeField()
+    ends_at = models.DateTimeField()
+    revision = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(ends_at__gt=F("starts_at")), name="changed_range_is_forward"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pass_id}/{self.unit} {self.starts_at}–{self.ends_at}"

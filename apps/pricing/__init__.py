@@ -1,0 +1,1 @@
+"""What it should cost: rates and shared costs."""

@@ -1,0 +1,1 @@
+"""What the GPUs did: windows in, usage hours out, gaps known."""

@@ -1,0 +1,1 @@
+"""Who it was for: workloads, runs, jobs, allocations and ownership rules."""

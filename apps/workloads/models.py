@@ -1,0 +1,224 @@
+"""Workloads, runs, jobs and their allocations, and the rules that say whose they are."""
+
+from django.contrib.postgres.fields import ArrayField, DateTimeRangeField
+from django.db import models
+from django.db.models import F, Q
+
+
+
+class WorkloadKind(models.TextChoices):
+    """The classes of work; each has its own economics."""
+
+    TRAINING = "training"
+    SERVING = "serving"
+    BATCH = "batch"
+    NOTEBOOK = "notebook"
+    OTHER = "other"
+
+
+class Workload(models.Model):
+    """The stable thing with an owner: a training programme, a service, a notebook fleet."""
+
+    name = models.TextField()
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="workloads")
+    kind = models.TextField(choices=WorkloadKind.choices, default=WorkloadKind.OTHER)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="workload_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Run(models.Model):
+    """One logical training run, whatever jobs carried it."""
+
+    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, null=True, related_name="runs")
+    key = models.TextField(unique=True)
+
+    def __str__(self) -> str:
+        return self.key
+
+
+class ImportBatch(models.Model):
+    """One import of a file of jobs: what came of it and which rows were rejected."""
+
+    kind = models.TextField(choices=[("sacct", "sacct"), ("csv", "CSV of jobs")])
+    name = models.TextField()
+    digest = models.TextField()
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    rows = models.BigIntegerField(default=0)
+    imported = models.BigIntegerField(default=0)
+    unchanged = models.BigIntegerField(default=0)
+    rejected = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RejectedRow(models.Model):
+    """A row of an import that was not taken, with its line number and why."""
+
+    batch = models.ForeignKey(ImportBatch, on_delete=models.PROTECT, related_name="rejected_rows")
+    line = models.BigIntegerField()
+    field = models.TextField()
+    reason = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "line"], name="rejected_row_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.field}: {self.reason}"
+
+
+class Job(models.Model):
+    """One attempt by a scheduler, as its events fold together.
+
+    `state` is the scheduler's word in capitals; a terminal one is final unless accounting says
+    otherwise. `submitted_at` is null until something states it.
+    """
+
+    cluster = models.ForeignKey("fleet.Cluster", on_delete=models.PROTECT, related_name="jobs")
+    raw_id = models.TextField()
+    submitted_at = models.DateTimeField(null=True)
+    restart_count = models.IntegerField(default=0)
+    array_id = models.TextField(blank=True, default="")
+    het_id = models.TextField(blank=True, default="")
+    name = models.TextField(blank=True, default="")
+    user = models.TextField(blank=True, default="")
+    account = models.TextField(blank=True, default="")
+    partition = models.TextField(blank=True, default="")
+    qos = models.TextField(blank=True, default="")
+    namespace = models.TextField(blank=True, default="")
+    labels = models.JSONField(default=dict)
+    state = models.TextField(blank=True, default="")
+    exit_code = models.TextField(blank=True, default="")
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    suspended_seconds = models.BigIntegerField(default=0)
+    cpus = models.IntegerField(null=True)
+    source_rank = models.SmallIntegerField(default=9)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster", "raw_id", "submitted_at", "restart_count"],
+                name="job_once",
+                nulls_distinct=False,
+            ),
+            models.CheckConstraint(
+                condition=Q(ended_at__isnull=True)
+                | Q(started_at__isnull=True)
+                | Q(ended_at__gte=F("started_at")),
+                name="job_ends_after_it_starts",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["cluster", "raw_id"], name="job_by_raw_id"),
+            models.Index(fields=["started_at"], name="job_by_start"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.raw_id} {self.name}".strip()
+
+
+class JobEvent(models.Model):
+    """What a source said about a job and when it happened; the job is the fold of these."""
+
+    job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="events")
+    kind = models.TextField(
+        choices=[("submit", "submit"), ("start", "start"), ("update", "update"), ("end", "end")]
+    )
+    at = models.DateTimeField()
+    source_rank = models.SmallIntegerField()
+    content = models.JSONField()
+    digest = models.BinaryField(max_length=16)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "digest"], name="job_event_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} at {self.at}"
+
+
+class Allocation(models.Model):
+    """What a job holds on a node: a count of GPUs, or a share of one, from when to when.
+
+    `node` is null while nobody knows a node of that name; it holds nothing until then. `gpus` is
+    exact: `gpus_numerator / gpus_denominator`. `device_uuids` null means not pinned.
+    """
+
+    job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="allocations")
+    node_name = models.TextField()
+    node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, null=True, related_name="allocations")
+    gpus_numerator = models.BigIntegerField()
+    gpus_denominator = models.BigIntegerField(default=1)
+    device_uuids = ArrayField(models.TextField(), null=True)
+    cpus = models.IntegerField(null=True)
+    divided_evenly = models.BooleanField(default=False)
+    period = DateTimeRangeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["job", "node_name"], name="allocation_once"),
+            models.CheckConstraint(
+                condition=Q(gpus_numerator__gte=0, gpus_denominator__gte=1),
+                name="allocation_is_a_fraction",
+            ),
+        ]
+        indexes = [models.Index(fields=["node_name"], name="allocation_by_node_name")]
+
+    def __str__(self) -> str:
+        return f"{self.job} on {self.node_name}"
+
+
+class RunSpan(models.Model):
+    """A run was carried by a job from when to when; many to many."""
+
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="spans")
+    job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="run_spans")
+    period = DateTimeRangeField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "job"], name="run_span_once")]
+
+    def __str__(self) -> str:
+        return f"{self.run} by {self.job}"
+
+
+class OwnershipRule(models.Model):
+    """Jobs that match belong to this team and workload; the lowest priority number wins.
+
+    An empty text matches anything; `label` is `key=value`.
+    """
+
+    priority = models.IntegerField()
+    cluster = models.ForeignKey("fleet.Cluster", on_delete=models.PROTECT, null=True, related_name="ownership_rules"
+    )
+    account = models.TextField(blank=True, default="")
+    partition = models.TextField(blank=True, default="")
+    namespace = models.TextField(blank=True, default="")
+    user = models.TextField(blank=True, default="")
+    label = models.TextField(blank=True, default="")
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="ownership_rules")
+    workload = models.ForeignKey(
+        Workload, on_delete=models.PROTECT, null=True, related_name="ownership_rules"
+    )
+    period = DateTimeRangeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["priority", "cluster", "account", "partition", "namespace", "user", "label", "period"],
+                name="ownership_rule_once",
+                nulls_distinct=False,
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.priority}: {self.team}"

@@ -1,0 +1,1 @@
+"""Wiring only: settings, addresses, processes, the embedded Postgres and the table of refusals."""

@@ -1,0 +1,48 @@
+"""Celery's configuration: where messages wait and which sweep runs how often."""
+
+from controlplane.settings import ENVIRONMENT, HOME
+
+BROKER = HOME / "broker"
+
+broker_url = ENVIRONMENT.broker_url or "filesystem://"
+if not ENVIRONMENT.broker_url:
+    BROKER.mkdir(parents=True, exist_ok=True)
+    broker_transport_options = {
+        "data_folder_in": str(BROKER),
+        "data_folder_out": str(BROKER),
+        "control_folder": str(BROKER / "control"),
+        "store_processed": False,
+    }
+broker_connection_retry_on_startup = True
+task_ignore_result = True
+task_acks_late = True
+worker_prefetch_multiplier = 1
+worker_hijack_root_logger = False
+worker_max_tasks_per_child = 500
+task_default_queue = "runrate"
+timezone = "UTC"
+beat_schedule_filename = str(HOME / "beat-schedule")
+
+# A sweep that finds nothing costs one query; a message lost with the broker is found by the next.
+beat_schedule = {
+    "roll-up-usage": {
+        "task": "apps.telemetry.tasks.roll_up_usage",
+        "schedule": 20.0,
+        "options": {"expires": 20},
+    },
+    "keep-partitions": {
+        "task": "apps.telemetry.tasks.keep_partitions",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
+    "mark-hours-by-clock": {
+        "task": "apps.ledger.tasks.mark_hours_by_clock",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
+    "settle": {
+        "task": "apps.ledger.tasks.settle_marked_hours",
+        "schedule": 30.0,
+        "options": {"expires": 30},
+    },
+}

@@ -1,0 +1,122 @@
+"""The one place that reads the environment: every variable, its type, default and meaning."""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+PREFIX = "RUNRATE_"
+PROJECT_ROOT = Path(__file__).resolve().parent.parent
+
+
+class BadEnvironment(Exception):
+    """A variable has a value that Runrate cannot start with; the message names it."""
+
+
+def _switch(text: str) -> bool:
+    words = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    return words[text.strip().lower()]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _seconds(text: str) -> int:
+    seconds = int(text)
+    if seconds < 0:
+        raise ValueError(text)
+    return seconds
+
+
+def _variable(read: Callable[[str], Any], default: Any, meaning: str) -> Any:
+    return field(default=default, metadata={"read": read, "meaning": meaning})
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Every setting that comes from outside; the attribute `home` is `RUNRATE_HOME`, and so on.
+
+    A variable `RUNRATE_X` may also be given as `RUNRATE_X_FILE`, a path whose content is the value.
+    """
+
+    home: Path = _variable(
+        Path, PROJECT_ROOT / "var", "where the embedded Postgres, the broker and secrets live"
+    )
+    database_url: str = _variable(
+        str, "", "postgres://user:password@host:port/name; empty runs the embedded Postgres"
+    )
+    broker_url: str = _variable(
+        str, "", "redis:// or amqp:// for Celery; empty uses files under RUNRATE_HOME"
+    )
+    secret_key: str = _variable(
+        str, "", "Django's signing key; empty makes one and keeps it under RUNRATE_HOME"
+    )
+    debug: bool = _variable(_switch, False, "show tracebacks in the browser; never in production")
+    allowed_hosts: tuple[str, ...] = _variable(
+        _words, ("localhost", "127.0.0.1", "[::1]"), "host names the web server answers to, by comma"
+    )
+    trusted_origins: tuple[str, ...] = _variable(
+        _words, (), "origins (https://…) that may post forms when behind a proxy, by comma"
+    )
+    https: bool = _variable(
+        _switch, False, "served behind a proxy that speaks https: secure cookies, HSTS, redirect"
+    )
+    listen: str = _variable(str, "127.0.0.1:8000", "address and port of the web server")
+    web_threads: int = _variable(_seconds, 8, "threads of each web process")
+    web_processes: int = _variable(_seconds, 1, "web processes")
+    worker_processes: int = _variable(_seconds, 2, "Celery worker processes")
+    log_level: str = _variable(str.upper, "INFO", "DEBUG, INFO, WARNING or ERROR")
+    tag_keys: tuple[str, ...] = _variable(
+        _words, ("project",), "up to five job labels that costs may be grouped by, by comma"
+    )
+
+
+def environment(variables: Mapping[str, str] | None = None) -> Environment:
+    """Read `variables` (the process's own when None).
+
+    Raises BadEnvironment for a value of the wrong type and for a RUNRATE_ name nobody reads.
+    """
+    source = os.environ if variables is None else variables
+    known = {PREFIX + each.name.upper(): each for each in fields(Environment)}
+    _refuse_unknown(source, known)
+    values = {}
+    for name, each in known.items():
+        text = _text_of(name, source)
+        if text is not None:
+            values[each.name] = _read(name, text, each.metadata["read"])
+    chosen = Environment(**values)
+    if len(chosen.tag_keys) > 5:
+        raise BadEnvironment("RUNRATE_TAG_KEYS names more than five labels")
+    return chosen
+
+
+def _refuse_unknown(source: Mapping[str, str], known: Mapping[str, object]) -> None:
+    for name in source:
+        bare = name.removesuffix("_FILE")
+        if name.startswith(PREFIX) and bare not in known and name not in FOR_OTHERS:
+            raise BadEnvironment(f"{name} is not a setting of Runrate; see docs/settings.md")
+
+
+FOR_OTHERS = frozenset({"RUNRATE_HYPOTHESIS", "RUNRATE_URL", "RUNRATE_TOKEN", "RUNRATE_TEAM"})
+"""Names that belong to the test suite, the agent or the SDK and may stand in the same shell."""
+
+
+def _text_of(name: str, source: Mapping[str, str]) -> str | None:
+    path = source.get(name + "_FILE")
+    if path is None:
+        return source.get(name)
+    if name in source:
+        raise BadEnvironment(f"{name} and {name}_FILE are both set; keep one")
+    try:
+        return Path(path).read_text().strip()
+    except OSError as problem:
+        raise BadEnvironment(f"{name}_FILE: cannot read {path}: {problem.strerror}") from problem
+
+
+def _read(name: str, text: str, read: Callable[[str], Any]) -> Any:
+    try:
+        return read(text)
+    except (ValueError, KeyError) as problem:
+        raise BadEnvironment(f"{name} cannot be {text!r}") from problem

@@ -1,0 +1,46 @@
+"""Bring the database to where commands can work: migrated under a lock, with an organisation."""
+
+import sys
+from datetime import UTC, datetime
+
+
+def make_ready() -> None:
+    """Migrate if needed and bootstrap an empty database with defaults, saying so on stderr."""
+    import django
+
+    django.setup()
+    from django.core.management import call_command
+    from django.db import connection
+    from django.db.migrations.executor import MigrationExecutor
+
+    # The lock's number is arbitrary but fixed; every process that migrates takes the same one.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(7305021)")
+        try:
+            executor = MigrationExecutor(connection)
+            if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+                print("Preparing the database …", file=sys.stderr)
+                call_command("migrate", verbosity=0, interactive=False)
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(7305021)")
+    _bootstrap()
+
+
+def _bootstrap() -> None:
+    from apps.accounts import actions, queries
+    from apps.telemetry.actions import partitions
+
+    at = datetime.now(UTC)  # noqa: TID251 - the edge of every command is where the clock is read
+    if not queries.has_organisation():
+        actions.bootstrap(
+            organisation=actions.Bootstrap(
+                name="My organisation", currency="USD", zone="UTC", week_starts_on=1
+            ),
+            at=at,
+        )
+        print(
+            "New installation: USD, UTC, week starts on Monday, teams Platform and Unowned. "
+            "Run `python manage.py bootstrap --help` to choose others before the first data.",
+            file=sys.stderr,
+        )
+    partitions.keep_partitions(at=at)

@@ -1,0 +1,130 @@
+"""Every refusal the service can give, mapped once to an HTTP status and a problem document."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
+from django.db import InterfaceError, OperationalError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import render
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+
+log = logging.getLogger(__name__)
+
+RETRY_AFTER_SECONDS = 5
+
+STATUS_OF: dict[type[Exception], int] = {
+    ObjectDoesNotExist: 404,
+}
+"""Each app's refusals stand here beside the status they are answered with."""
+
+
+def problem(
+    status: int, title: str, detail: str, errors: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    """An RFC 9457 document; `errors` are {field, row, message}."""
+    document: dict[str, Any] = {
+        "type": "about:blank",
+        "title": title,
+        "status": status,
+        "detail": detail,
+    }
+    if errors:
+        document["errors"] = errors
+    return document
+
+
+def status_of(refusal: Exception) -> int | None:
+    """The status of an anticipated refusal; None for a bug."""
+    for kind in type(refusal).__mro__:
+        if kind in STATUS_OF:
+            return STATUS_OF[kind]
+    return None
+
+
+def problem_response(refusal: Exception, context: Mapping[str, Any]) -> Response | None:
+    """DRF's exception handler: refusals become problem documents, bugs propagate."""
+    if isinstance(refusal, exceptions.APIException):
+        return _framework_problem(refusal)
+    if isinstance(refusal, OperationalError | InterfaceError):
+        return _away()
+    status = 403 if isinstance(refusal, PermissionDenied) else status_of(refusal)
+    if status is None:
+        return None
+    errors = getattr(refusal, "errors", None)
+    title = _words(type(refusal).__name__)
+    return _answer(status, problem(status, title, str(refusal), errors))
+
+
+def _framework_problem(refusal: exceptions.APIException) -> Response:
+    status = refusal.status_code
+    errors = None
+    detail = str(refusal.detail) if isinstance(refusal.detail, str) else "The request is not valid."
+    if isinstance(refusal, exceptions.ValidationError):
+        errors = list(_field_errors(refusal.detail))
+    response = _answer(status, problem(status, _words(type(refusal).__name__), detail, errors))
+    if isinstance(refusal, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
+        response["WWW-Authenticate"] = getattr(refusal, "auth_header", "Bearer")
+    wait = getattr(refusal, "wait", None)
+    if wait is not None:
+        response["Retry-After"] = str(int(wait) + 1)
+    return response
+
+
+def _field_errors(detail: Any, path: str = "") -> "list[dict[str, Any]]":
+    if isinstance(detail, Mapping):
+        return [
+            error
+            for key, value in detail.items()
+            for error in _field_errors(value, f"{path}.{key}" if path else str(key))
+        ]
+    if isinstance(detail, list):
+        return [error for value in detail for error in _field_errors(value, path)]
+    return [{"field": path, "row": None, "message": str(detail)}]
+
+
+def _away() -> Response:
+    response = _answer(503, problem(503, "Database away", "Try again shortly; nothing is lost."))
+    response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
+
+
+def _answer(status: int, document: dict[str, Any]) -> Response:
+    return Response(document, status=status, content_type="application/problem+json")
+
+
+def _words(name: str) -> str:
+    """`RateOverlaps` → `Rate overlaps`."""
+    spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
+    return spaced.strip().capitalize()
+
+
+def database_away(
+    get_response: Callable[[HttpRequest], HttpResponseBase],
+) -> Callable[[HttpRequest], HttpResponseBase]:
+    """Middleware: a database that does not answer is 503 with Retry-After, in every room."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        return get_response(request)
+
+    def process_exception(request: HttpRequest, trouble: Exception) -> HttpResponse | None:
+        if not isinstance(trouble, OperationalError | InterfaceError):
+            return None
+        log.warning("database_away path=%s", request.path)
+        response: HttpResponse
+        if request.path.startswith("/api/"):
+            response = JsonResponse(
+                problem(503, "Database away", "Try again shortly; nothing is lost."),
+                status=503,
+                content_type="application/problem+json",
+            )
+        else:
+            response = render(request, "503.html", status=503)
+        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return response
+
+    middleware.process_exception = process_exception  # type: ignore[attr-defined]  # Django's hook
+    return middleware

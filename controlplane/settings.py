@@ -1,0 +1,168 @@
+"""Django's settings, all of them derived from controlplane.env."""
+
+import secrets
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from controlplane.env import PROJECT_ROOT, BadEnvironment, environment
+
+ENVIRONMENT = environment()
+HOME: Path = ENVIRONMENT.home.expanduser().resolve()
+
+
+def _secret_key() -> str:
+    if ENVIRONMENT.secret_key:
+        return ENVIRONMENT.secret_key
+    path = HOME / "secret_key"
+    if not path.exists():
+        HOME.mkdir(parents=True, exist_ok=True)
+        draft = path.with_name(f"secret_key.{secrets.token_hex(4)}")
+        draft.touch(mode=0o600)
+        draft.write_text(secrets.token_urlsafe(50))
+        try:
+            path.hardlink_to(draft)
+        except FileExistsError:
+            pass  # another process made it first, and its key is as good
+        draft.unlink()
+    return path.read_text().strip()
+
+
+def _database(url: str) -> dict[str, object]:
+    parts = urlsplit(url)
+    if url and parts.scheme not in {"postgres", "postgresql"}:
+        raise BadEnvironment("RUNRATE_DATABASE_URL must start with postgres://")
+    options = dict(parse_qsl(parts.query))
+    return {
+        "ENGINE": "django.db.backends.postgresql",
+        "NAME": unquote(parts.path.lstrip("/")) or "runrate",
+        "USER": unquote(parts.username or "postgres"),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": options.pop("host", parts.hostname or ""),
+        "PORT": str(parts.port or ""),
+        "OPTIONS": {"application_name": "runrate", **options},
+        "CONN_MAX_AGE": 600,
+        "CONN_HEALTH_CHECKS": True,
+        "DISABLE_SERVER_SIDE_CURSORS": False,
+    }
+
+
+SECRET_KEY = _secret_key()
+DEBUG = ENVIRONMENT.debug
+ALLOWED_HOSTS = list(ENVIRONMENT.allowed_hosts)
+CSRF_TRUSTED_ORIGINS = list(ENVIRONMENT.trusted_origins)
+ROOT_URLCONF = "controlplane.urls"
+WSGI_APPLICATION = "controlplane.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "accounts.User"
+DATABASES = {"default": _database(ENVIRONMENT.database_url)}
+TAG_KEYS: tuple[str, ...] = ENVIRONMENT.tag_keys
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.postgres",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "controlplane",
+    "apps.accounts",
+    "apps.fleet",
+    "apps.telemetry",
+    "apps.pricing",
+    "apps.workloads",
+    "apps.ledger",
+    "apps.console",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "controlplane.security.content_security_policy",
+    "controlplane.refusals.database_away",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [PROJECT_ROOT / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+            "builtins": ["apps.console.templatetags.show_tags"],
+        },
+    }
+]
+
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "overview"
+LOGOUT_REDIRECT_URL = "sign-in"
+
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = ENVIRONMENT.https
+CSRF_COOKIE_SECURE = ENVIRONMENT.https
+SECURE_SSL_REDIRECT = ENVIRONMENT.https
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+SECURE_HSTS_SECONDS = 31_536_000 if ENVIRONMENT.https else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = ENVIRONMENT.https
+SECURE_HSTS_PRELOAD = ENVIRONMENT.https
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if ENVIRONMENT.https else None
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+
+USE_TZ = True
+TIME_ZONE = "UTC"
+LANGUAGE_CODE = "en"
+USE_I18N = False
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [PROJECT_ROOT / "static"]
+STATIC_ROOT = HOME / "static"
+# Served straight from static/ when nothing was collected (demo, tests); `up` collects first.
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_MAX_AGE = 3600
+DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "apps.accounts.authentication.BearerToken",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "controlplane.refusals.problem_response",
+    "UNAUTHENTICATED_USER": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Runrate",
+    "DESCRIPTION": "What GPU work costs and what each dollar buys.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": ENVIRONMENT.log_level},
+}

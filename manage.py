@@ -1,0 +1,37 @@
+#!/usr/bin/env python
+"""Django's command line, with a database under it for the commands that need one."""
+
+import os
+import sys
+
+WITHOUT_DATABASE = {
+    "check", "collectstatic", "compilemessages", "diffsettings", "help", "makemessages",
+    "runserver", "spectacular", "startapp", "startproject", "version", "--help", "--version",
+}  # fmt: skip
+WITHOUT_SCHEMA = {"migrate", "makemigrations", "dbshell", "shell", "showmigrations", "sqlmigrate", "bench"}
+
+
+def main() -> None:
+    """Run one command; the embedded Postgres lives as long as it does."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
+    from django.core.management import execute_from_command_line
+
+    command = sys.argv[1] if len(sys.argv) > 1 else "help"
+    asks_for_help = "--help" in sys.argv or "-h" in sys.argv
+    if command in WITHOUT_DATABASE or asks_for_help:
+        execute_from_command_line(sys.argv)
+        return
+    from controlplane.embedded_postgres import database_for
+    from controlplane.env import environment
+
+    chosen = environment()
+    with database_for(chosen.home, chosen.database_url):
+        if command not in WITHOUT_SCHEMA:
+            from controlplane.readiness import make_ready
+
+            make_ready()
+        execute_from_command_line(sys.argv)
+
+
+if __name__ == "__main__":
+    main()

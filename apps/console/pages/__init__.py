@@ -1,0 +1,1 @@
+"""One page each: the view, and the one frozen value its template gets."""

@@ -1,0 +1,120 @@
+"""Overview: what the period cost, what share of it worked, and where the rest went."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from apps.console.pages.frame import EmptyState, Filter, Frame, Link, Under
+from apps.show.sparkline import Sparkline
+from apps.show.strip import Strip
+from apps.show.words import StateWords
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One of at most four key figures.
+
+    `number` is text ready to show (`$18.2k`, `69 %`); `change` its difference from the span before
+    (`+8 %`) and `note` the words after it. `tone` names the state whose colour the sparkline has.
+    `is_unknown` hatches the number.
+    """
+
+    title: str
+    number: str
+    note: str
+    status: str
+    change: str = ""
+    sparkline: Sparkline | None = None
+    tone: str = "active"
+    is_unknown: bool = False
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DayRow:
+    """One day of the table behind the chart; `micros` is in the order of the chart's states."""
+
+    label: str
+    micros: tuple[int | None, ...]
+    total_micros: int | None
+    is_provisional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DailyChart:
+    """Daily cost by state: the figure, what it shows in one sentence, and the table behind it."""
+
+    title: str
+    unit: str
+    finding: str
+    figure: Mapping[str, object]
+    states: tuple[StateWords, ...]
+    rows: tuple[DayRow, ...]
+    total: DayRow
+    has_provisional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading that sorts: `order` is `ascending`, `descending` or empty."""
+
+    key: str
+    text: str
+    href: str
+    order: str = ""
+    is_number: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TeamRow:
+    """What one team's GPU time cost and bought. Unknown amounts are None, never 0."""
+
+    name: str
+    cost_micros: int | None
+    before_micros: int | None
+    strip: Strip | None
+    worked_ratio: float | None
+    no_work_micros: int | None
+    gpu_milliseconds: int
+    gpu_hour_micros: int | None
+    href: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamTable:
+    """Spend by team. `columns` holds team, cost, change, bought, no_work, gpu_hours, unit_cost."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[TeamRow, ...]
+    total: TeamRow
+    csv_href: str
+    states: tuple[StateWords, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something unknown, said aloud: what it is, how much of it, and what to do.
+
+    `kind` is unpriced, unowned, unobserved, unclaimed or contested.
+    """
+
+    kind: str
+    amount: str
+    sentence: str
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewPage:
+    """Everything the Overview template reads. With `empty` set, only the frame and it are shown."""
+
+    frame: Frame
+    finding: str
+    currency: str
+    filters: tuple[Filter, ...]
+    under: Under | None = None
+    figures: tuple[Figure, ...] = ()
+    chart: DailyChart | None = None
+    teams: TeamTable | None = None
+    notices: tuple[Notice, ...] = ()
+    empty: EmptyState | None = None

@@ -1,0 +1,100 @@
+"""Amounts that are not money: GPU-hours, counts, ratios, and how one compares with another."""
+
+from decimal import ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
+
+from apps.show.unknown import UNKNOWN
+
+GAP = "\N{NO-BREAK SPACE}"
+MILLISECONDS_PER_HOUR = 3_600_000
+
+Ratio = int | float | Decimal | Fraction
+
+
+def gpu_hours(milliseconds: int | None) -> str:
+    """GPU-milliseconds as GPU-hours: `74,210`, under 100 with one decimal, under 10 with two."""
+    if milliseconds is None:
+        return UNKNOWN
+    hours = Decimal(milliseconds) / MILLISECONDS_PER_HOUR
+    for limit, digits in ((10, 2), (100, 1)):
+        figure = _rounded(hours, digits)
+        if abs(figure) < limit:
+            return _smallest_above_zero(figure, hours)
+    return f"{_rounded(hours, 0):,f}"
+
+
+def count(number: int | None) -> str:
+    """A count with thousands separators."""
+    return UNKNOWN if number is None else f"{number:,}"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A count and its noun: `1 node`, `12 nodes`, `3 deliveries` with `many` given."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def share(part: int | None, whole: int | None) -> Fraction | None:
+    """`part` ÷ `whole`, or None where either is unknown or there is no whole to be part of."""
+    if part is None or not whole:
+        return None
+    return Fraction(part, whole)
+
+
+def per_cent(ratio: Ratio | None) -> str:
+    """A ratio of 0 to 1 as `31 %`; one decimal below 10 %. Never rounds to 0 or to 100."""
+    if ratio is None:
+        return UNKNOWN
+    hundredths = _decimal(ratio) * 100
+    if 0 < hundredths < Decimal("0.05"):
+        return f"< 0.1{GAP}%"
+    if Decimal("99.5") <= hundredths < 100:
+        return f"> 99{GAP}%"
+    return f"{_per_cent_figure(hundredths)}{GAP}%"
+
+
+def change(now: int | None, before: int | None) -> str:
+    """How `now` differs from `before`: `+8 %`, `−4 %`, `no change`, `new` where there was none."""
+    if now is None or before is None:
+        return UNKNOWN
+    if not before:
+        return "new" if now else "no change"
+    hundredths = Decimal(now - before) / Decimal(abs(before)) * 100
+    figure = _per_cent_figure(abs(hundredths))
+    if not figure.strip("0."):
+        return "no change"
+    return f"{'+' if hundredths > 0 else '−'}{figure}{GAP}%"
+
+
+def points(now: Ratio | None, before: Ratio | None) -> str:
+    """How one ratio differs from another, in percentage points: `+3 points`."""
+    if now is None or before is None:
+        return UNKNOWN
+    difference = (_decimal(now) - _decimal(before)) * 100
+    figure = _per_cent_figure(abs(difference))
+    if not figure.strip("0."):
+        return "no change"
+    noun = "point" if figure == "1" else "points"
+    return f"{'+' if difference > 0 else '−'}{figure}{GAP}{noun}"
+
+
+def _per_cent_figure(hundredths: Decimal) -> str:
+    one_decimal = _rounded(hundredths, 1)
+    if abs(one_decimal) >= 10 or one_decimal == one_decimal.to_integral_value():
+        return f"{_rounded(hundredths, 0):,f}"
+    return f"{one_decimal:f}"
+
+
+def _smallest_above_zero(figure: Decimal, exact: Decimal) -> str:
+    if figure == 0:
+        return "< 0.01" if exact else "0"
+    return f"{figure:f}"
+
+
+def _rounded(value: Decimal, digits: int) -> Decimal:
+    return value.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_EVEN)
+
+
+def _decimal(ratio: Ratio) -> Decimal:
+    if isinstance(ratio, Fraction):
+        return Decimal(ratio.numerator) / Decimal(ratio.denominator)
+    return Decimal(ratio)

@@ -1,0 +1,248 @@
+"""Rows to Plotly figures: plain JSON-able mappings, checked by plotly's own validators.
+
+Colours are written as `var(--token)`; the page's script puts the theme's values in their place.
+A figure has no title of its own: the title is HTML beside it, and states the finding and the unit.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+
+from plotly.graph_objs import Figure
+
+from apps.show.money import MICROS, full_amount, short_amount
+from apps.show.time import short_day
+from apps.show.words import StateWords
+
+HEIGHT_PX = 280
+_MARGIN_PX = {"l": 48, "r": 116, "t": 10, "b": 28}
+_FONT = "Inter Variable, Inter, system-ui, sans-serif"
+_DAY_MS = 86_400_000
+_MOST_DAY_LABELS = 8
+_MOST_END_LABELS = 6
+_LABEL_GAP_PX = 17
+_STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class DailySeries:
+    """One state's cost on each day, in micro-units; None on a day of which nothing is known.
+
+    `provisional` is the part of the day that is not settled yet; it is drawn hatched.
+    """
+
+    state: StateWords
+    settled: tuple[int | None, ...]
+    provisional: tuple[int | None, ...]
+
+
+def daily_cost_by_state(days: Sequence[date], series: Sequence[DailySeries], currency: str) -> Json:
+    """Stacked bars, one a day, from zero: what each state of GPU time cost."""
+    shown = [row for row in series if any(row.settled) or any(row.provisional)]
+    ticks = _ticks(*_extent(days, shown))
+    traces = [trace for row in shown for trace in _traces(days, row, currency)]
+    layout = _layout(days, ticks, currency)
+    if len(shown) <= _MOST_END_LABELS:
+        layout |= _end_labels(shown, ticks)
+    return _checked(traces, layout)
+
+
+def _traces(days: Sequence[date], row: DailySeries, currency: str) -> list[Json]:
+    traces = [_trace(days, row, row.settled, currency)]
+    if any(row.provisional):
+        traces.append(_trace(days, row, row.provisional, currency, remark=", provisional"))
+    return traces
+
+
+def _trace(
+    days: Sequence[date],
+    row: DailySeries,
+    amounts: Sequence[int | None],
+    currency: str,
+    *,
+    remark: str = "",
+) -> Json:
+    colour = f"var({row.state.token})"
+    marker: Json = {"color": colour, "line": {"width": 0}}
+    if remark or row.state.is_hatched:
+        shape = "/" if remark else "\\"
+        marker["pattern"] = {"shape": shape, "size": 5, "solidity": 0.4, "fillmode": "replace"}
+    return {
+        "type": "bar",
+        "name": row.state.label + remark,
+        "x": [day.isoformat() for day in days],
+        "y": [amount / MICROS if amount else None for amount in amounts],
+        "customdata": [full_amount(amount, currency) for amount in amounts],
+        "hovertemplate": "%{customdata}",
+        "marker": marker,
+    }
+
+
+def _layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Json:
+    return {
+        "barmode": "relative",
+        "bargap": 0.22,
+        "height": HEIGHT_PX,
+        "margin": dict(_MARGIN_PX),
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": _FONT, "size": 12, "color": "var(--ink-2)"},
+        "showlegend": False,
+        "dragmode": False,
+        "hovermode": "x unified",
+        "hoverlabel": {
+            "bgcolor": "var(--card)",
+            "bordercolor": "var(--line-strong)",
+            "font": {"family": _FONT, "size": 12, "color": "var(--ink)"},
+        },
+        "xaxis": _day_axis(days),
+        "yaxis": _money_axis(ticks, currency),
+    }
+
+
+def _day_axis(days: Sequence[date]) -> Json:
+    every = _days_between_labels(len(days))
+    # Counted back from the last day, so that the newest bar is always named.
+    labelled = [day for index, day in enumerate(reversed(days)) if index % every == 0][::-1]
+    return {
+        "type": "date",
+        "range": [_noon(days[0] - timedelta(days=1)), _noon(days[-1])] if days else None,
+        "tickmode": "array",
+        "tickvals": [day.isoformat() for day in labelled],
+        "ticktext": [short_day(day) for day in labelled],
+        "tickangle": 0,
+        "showgrid": False,
+        "fixedrange": True,
+        "hoverformat": "%a %-d %B",
+        "linecolor": "var(--line-strong)",
+    }
+
+
+def _noon(day: date) -> str:
+    return f"{day.isoformat()} 12:00"
+
+
+def _days_between_labels(days: int) -> int:
+    if days <= _MOST_DAY_LABELS:
+        return 1
+    return next(
+        (every for every in (2, 3, 7, 14, 28) if days <= every * _MOST_DAY_LABELS), days // 6 + 1
+    )
+
+
+def _money_axis(ticks: Sequence[Decimal], currency: str) -> Json:
+    return {
+        "range": [float(ticks[0]), float(ticks[-1])],
+        "tickmode": "array",
+        "tickvals": [float(tick) for tick in ticks],
+        "ticktext": [_tick_text(tick, currency) for tick in ticks],
+        "gridcolor": "var(--line)",
+        "zerolinecolor": "var(--line-strong)",
+        "fixedrange": True,
+    }
+
+
+def _tick_text(tick: Decimal, currency: str) -> str:
+    text = short_amount(int(tick * MICROS), currency)
+    head, point, tail = text.partition(".")
+    digits = tail.rstrip("kMB")
+    if point and not digits.strip("0"):
+        return head + tail[len(digits) :]
+    return (
+        text if tail[len(digits) :] == "" else f"{head}.{digits.rstrip('0')}{tail[len(digits) :]}"
+    )
+
+
+def _extent(days: Sequence[date], series: Sequence[DailySeries]) -> tuple[Decimal, Decimal]:
+    """The lowest and the highest stack of any day, in whole units, zero among them."""
+    low = high = 0
+    for index in range(len(days)):
+        amounts = [row.settled[index] or 0 for row in series]
+        amounts += [row.provisional[index] or 0 for row in series]
+        high = max(high, sum(amount for amount in amounts if amount > 0))
+        low = min(low, sum(amount for amount in amounts if amount < 0))
+    return Decimal(low) / MICROS, Decimal(high) / MICROS
+
+
+def _ticks(low: Decimal, high: Decimal) -> list[Decimal]:
+    """Three to six round values from at most `low` to at least `high`, zero among them."""
+    span = (high - low) or Decimal(1)
+    rough = span / 4
+    magnitude = Decimal(1).scaleb(rough.adjusted())
+    step = next(factor * magnitude for factor in _STEPS if factor * magnitude >= rough)
+    first = (low / step).to_integral_value(rounding="ROUND_FLOOR")
+    last = (high / step).to_integral_value(rounding="ROUND_CEILING")
+    last = max(last, first + 1)
+    return [step * number for number in range(int(first), int(last) + 1)]
+
+
+def _end_labels(series: Sequence[DailySeries], ticks: Sequence[Decimal]) -> Json:
+    """Each series named beside its part of the last bar, moved apart where they would touch."""
+    drawn_px = HEIGHT_PX - _MARGIN_PX["t"] - _MARGIN_PX["b"]
+    per_px = (ticks[-1] - ticks[0]) / drawn_px
+    middles, floor = [], Decimal(0)
+    for row in series:
+        amount = max(Decimal(0), Decimal((row.settled[-1] or 0) + (row.provisional[-1] or 0)))
+        middles.append(((floor + amount / MICROS / 2) - ticks[0]) / per_px)
+        floor += amount / MICROS
+    heights = spread_apart(middles, Decimal(_LABEL_GAP_PX), Decimal(drawn_px - 8))
+    places = [float(ticks[0] + height * per_px) for height in heights]
+    return {
+        "annotations": [_end_label(row.state, at) for row, at in zip(series, places, strict=True)],
+        "shapes": [_end_mark(row.state, at) for row, at in zip(series, places, strict=True)],
+    }
+
+
+def spread_apart(middles: Sequence[Decimal], gap: Decimal, ceiling: Decimal) -> list[Decimal]:
+    """`middles` in their order, at least `gap` apart, pushed up first and down from `ceiling`."""
+    placed: list[Decimal] = []
+    for middle in middles:
+        placed.append(max(middle, placed[-1] + gap) if placed else max(middle, gap / 2))
+    limit = ceiling
+    for index in range(len(placed) - 1, -1, -1):
+        placed[index] = min(placed[index], limit)
+        limit = placed[index] - gap
+    return placed
+
+
+def _end_label(state: StateWords, at: float) -> Json:
+    return {
+        "text": state.label,
+        "x": 1,
+        "xref": "paper",
+        "xanchor": "left",
+        "xshift": 20,
+        "y": at,
+        "yanchor": "middle",
+        "showarrow": False,
+        "font": {"size": 12, "color": "var(--ink-2)"},
+    }
+
+
+def _end_mark(state: StateWords, at: float) -> Json:
+    colour = f"var({state.token})"
+    return {
+        "type": "rect",
+        "xref": "paper",
+        "xanchor": 1,
+        "xsizemode": "pixel",
+        "x0": 8,
+        "x1": 18,
+        "yanchor": at,
+        "ysizemode": "pixel",
+        "y0": -5,
+        "y1": 5,
+        "fillcolor": "rgba(0,0,0,0)" if state.is_hatched else colour,
+        "line": {"width": 1, "color": colour, "dash": "dot" if state.is_hatched else "solid"},
+    }
+
+
+def _checked(traces: Sequence[Json], layout: Json) -> Json:
+    # Figure refuses what plotly.js would not draw; its template would triple what is sent.
+    figure = Figure(data=list(traces), layout=layout)  # type: ignore[no-untyped-call]  # untyped
+    drawn = figure.to_plotly_json()  # type: ignore[no-untyped-call]  # untyped
+    bare_layout = {key: value for key, value in drawn["layout"].items() if key != "template"}
+    return {"data": drawn["data"], "layout": bare_layout}

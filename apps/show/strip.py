@@ -1,0 +1,65 @@
+"""A strip: shares of a whole side by side, in widths that fill it exactly."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from apps.show.amounts import per_cent
+from apps.show.words import STATES, StateWords, joined
+
+# A tenth of a per cent of a 150 px strip is less than a pixel.
+_STEPS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class StripPart:
+    """One part of a strip; `offset` and `width` are per cent of its length, as text for SVG."""
+
+    state: StateWords
+    offset: str
+    width: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The parts in stacking order, and the same in words for those who do not see it."""
+
+    parts: tuple[StripPart, ...]
+    words: str
+
+
+def strip_of_states(amounts: Mapping[str, int]) -> Strip | None:
+    """A strip of amounts by state key; None where there is nothing to divide.
+
+    Negative amounts (credits) have no width and are left out. The widths add up to exactly 100.
+    """
+    sizes = [(state, max(0, amounts.get(state.key, 0))) for state in STATES]
+    sizes = [(state, size) for state, size in sizes if size]
+    whole = sum(size for _, size in sizes)
+    if not whole:
+        return None
+    edges = _edges([size for _, size in sizes])
+    parts = tuple(
+        StripPart(
+            state=state,
+            offset=_tenths(start),
+            width=_tenths(end - start),
+            text=f"{state.label} {per_cent(Fraction(size, whole))}",
+        )
+        for (state, size), start, end in zip(sizes, edges, edges[1:], strict=False)
+    )
+    return Strip(parts=parts, words=joined([part.text for part in parts]))
+
+
+def _edges(sizes: list[int]) -> list[int]:
+    """Where each part starts, in steps, and where the last one ends: running sums, rounded."""
+    whole, running, edges = sum(sizes), 0, [0]
+    for size in sizes:
+        running += size
+        edges.append((2 * running * _STEPS + whole) // (2 * whole))
+    return edges
+
+
+def _tenths(steps: int) -> str:
+    return f"{steps // 10}.{steps % 10}%"

@@ -1,0 +1,3 @@
+"""The one mark for what is not known: never a zero, never an empty cell."""
+
+UNKNOWN = "–"

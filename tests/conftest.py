@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ settings.load_profile(os.environ.get("RUNRATE_HYPOTHESIS", "dev"))
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the embedded Postgres before Django reads its settings, unless one is given."""
+    config.pluginmanager.register(SkipsAreListed(), "skips-are-listed")
     os.environ.setdefault("RUNRATE_HOME", str(ROOT / "var" / "test"))
     if "RUNRATE_DATABASE_URL" not in os.environ:
         from controlplane.embedded_postgres import database_for
@@ -29,3 +31,40 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop what was started."""
     PROCESS.close()
+
+
+def _allowed_reasons() -> tuple[str, ...]:
+    table = tomllib.loads((ROOT / "tests" / "allowed_skips.toml").read_text())
+    return tuple(entry["reason"] for entry in table["skip"])
+
+
+class SkipsAreListed:
+    """Fails the run when a test was skipped for a reason nobody wrote down."""
+
+    def __init__(self) -> None:
+        self.unlisted: list[str] = []
+        self.allowed = _allowed_reasons()
+
+    def _look(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        if report.skipped and isinstance(report.longrepr, tuple):
+            reason = str(report.longrepr[2]).removeprefix("Skipped: ")
+            if not reason.startswith(self.allowed):
+                self.unlisted.append(f"{report.nodeid}: {reason}")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Called for every test, on the controller too when tests run in parallel."""
+        self._look(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Called for every module; a whole one may skip itself."""
+        self._look(report)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """An unlisted skip is a failure."""
+        if self.unlisted and not hasattr(session.config, "workerinput"):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say which."""
+        for each in self.unlisted:
+            terminalreporter.write_line(f"SKIP NOT IN tests/allowed_skips.toml: {each}", red=True)

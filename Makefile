@@ -1,0 +1,58 @@
+# Every target explains itself: `make help`.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+UV_VERSION := 0.13.8
+UV := .uv/bin/uv
+RUN := .venv/bin/
+STAMP := .venv/.synced
+# Ours alone decide what is installed; a shell's active environment must not.
+unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
+
+.PHONY: help setup run demo test proofs format lint types map check bench screenshots
+
+help: ## List the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+
+setup: $(STAMP) ## Make the environment (.venv) from uv.lock
+
+$(UV):
+	@deploy/get-uv.sh $(UV_VERSION)
+
+$(STAMP): pyproject.toml uv.lock agents/agent/pyproject.toml agents/sdk/pyproject.toml | $(UV)
+	@$(UV) sync --locked --quiet
+	@touch $@
+
+run: setup ## Run web, worker and beat on http://127.0.0.1:8000 with your own data
+	@$(RUN)python manage.py up
+
+demo: setup ## Fill a simulated fleet, settle it and serve the console on http://127.0.0.1:8000
+	@$(RUN)python manage.py demo
+
+test: setup ## Run the whole test suite, a browser's too
+	@deploy/get-chromium.sh
+	@$(RUN)python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+proofs: setup ## Run the slow proofs
+	@$(RUN)python -m pytest -m proof $(ARGS)
+
+format: setup ## Rewrite the code in the house style
+	@$(RUN)ruff format . && $(RUN)ruff check --fix .
+
+lint: setup ## Check style, templates, migrations and the lock file
+	@$(RUN)ruff format --check . && $(RUN)ruff check . && $(RUN)djlint templates --lint --quiet
+	@$(UV) lock --check --quiet
+	@$(RUN)python manage.py makemigrations --check --dry-run >/dev/null || { echo "a migration is missing"; exit 1; }
+
+types: setup ## Check types, strictly
+	@$(RUN)mypy .
+
+map: setup ## Check that imports follow the floor plan
+	@$(RUN)lint-imports
+
+check: lint types map ## Everything but the tests
+
+bench: setup ## Measure ingest and settling
+	@$(RUN)python manage.py bench ingest --json && $(RUN)python manage.py bench settle --json
+
+screenshots: setup ## Take the README's pictures from the demo
+	@deploy/get-chromium.sh && $(RUN)python docs/screenshots.py

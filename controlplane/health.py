@@ -1,0 +1,50 @@
+"""Is it alive, is it ready, and how is it doing: for load balancers and scrapers."""
+
+from datetime import UTC, datetime
+
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+
+from apps.fleet import queries as fleet
+
+METRICS = """\
+# HELP runrate_changed_hours Node-hours, hours and days that a pass must do again.
+# TYPE runrate_changed_hours gauge
+{changed}
+# HELP runrate_oldest_changed_hour_age_seconds Age of the oldest hour that waits for its pass.
+# TYPE runrate_oldest_changed_hour_age_seconds gauge
+{ages}
+"""
+
+
+def healthz(request: HttpRequest) -> HttpResponse:
+    """The process answers."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+def readyz(request: HttpRequest) -> JsonResponse:
+    """The process can reach its database, and the database has the tables it expects."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM accounts_organisation")
+            organisations = cursor.fetchone()[0]
+    except DatabaseError as trouble:
+        return JsonResponse({"ready": False, "reason": type(trouble).__name__}, status=503)
+    if not organisations:
+        return JsonResponse({"ready": False, "reason": "no organisation yet"}, status=503)
+    return JsonResponse({"ready": True})
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Prometheus text: how much work waits and for how long."""
+    waiting = fleet.waiting_by_pass()
+    at = datetime.now(UTC)
+    changed = [f'runrate_changed_hours{{pass="{each.name}"}} {each.marks}' for each in waiting]
+    ages = [
+        f'runrate_oldest_changed_hour_age_seconds{{pass="{each.name}"}} '
+        f"{(at - each.oldest).total_seconds():.0f}"
+        for each in waiting
+        if each.oldest is not None
+    ]
+    text = METRICS.format(changed="\n".join(changed), ages="\n".join(ages))
+    return HttpResponse(text, content_type="text/plain; version=0.0.4")

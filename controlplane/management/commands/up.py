@@ -1,0 +1,33 @@
+"""Run web, worker and beat together until told to stop."""
+
+import dataclasses
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from controlplane import processes
+from controlplane.settings import ENVIRONMENT
+
+
+class Command(BaseCommand):
+    """`manage.py up`: everything an installation needs, on one machine."""
+
+    help = "Run web, worker and beat together; stops them cleanly on SIGTERM or Ctrl-C."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The address may be given here instead of in RUNRATE_LISTEN."""
+        parser.add_argument("--listen", default=ENVIRONMENT.listen, help="host:port of the console")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Start, watch, stop."""
+        listen = options["listen"]
+        chosen = dataclasses.replace(ENVIRONMENT, listen=listen)
+        self.stderr.write(f"Console on http://{listen} — stop with Ctrl-C")
+        processes.supervise(
+            [
+                processes.web(chosen, listen),
+                processes.worker(chosen),
+                processes.beat(chosen),
+            ]
+        )

@@ -1,0 +1,130 @@
+"""The processes of one installation: started together, watched, stopped cleanly."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+from controlplane.env import PROJECT_ROOT, Environment
+
+PR_SET_PDEATHSIG = 1
+GRACE_SECONDS = 20.0
+RESTART_AFTER_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class Child:
+    """One process of the installation and how to start it again."""
+
+    name: str
+    command: Sequence[str]
+    process: subprocess.Popen[bytes] | None = None
+    started: list[float] = field(default_factory=list)
+
+    def start(self) -> None:
+        """Start it; it dies with this process, even by SIGKILL."""
+        self.started.append(time.monotonic())
+        self.process = subprocess.Popen(
+            self.command, cwd=PROJECT_ROOT, preexec_fn=_die_with_parent, start_new_session=True
+        )
+
+
+def web(chosen: Environment, listen: str) -> Child:
+    """granian serving WSGI on `listen` (host:port)."""
+    host, _, port = listen.rpartition(":")
+    tool = str(Path(sys.executable).with_name("granian"))
+    command = [
+        tool, "controlplane.wsgi:application", "--interface", "wsgi", "--no-ws", "--http", "1",
+        "--host", host, "--port", port, "--workers", str(chosen.web_processes),
+        "--blocking-threads", str(chosen.web_threads), "--backlog", "2048",
+        "--log-level", "warning", "--respawn-failed-workers",
+    ]  # fmt: skip
+    return Child("web", command)
+
+
+def worker(chosen: Environment) -> Child:
+    """The Celery worker that runs the sweeps."""
+    return Child(
+        "worker",
+        [
+            *_celery(chosen), "worker", "--concurrency", str(chosen.worker_processes),
+            "--without-gossip", "--without-mingle", "--without-heartbeat",
+        ],
+    )  # fmt: skip
+
+
+def beat(chosen: Environment) -> Child:
+    """The Celery beat that says when."""
+    return Child("beat", [*_celery(chosen), "beat", "--pidfile="])
+
+
+def _celery(chosen: Environment) -> list[str]:
+    tool = str(Path(sys.executable).with_name("celery"))
+    return [tool, "-A", "controlplane.celery", "--quiet"] + (
+        [] if chosen.log_level != "DEBUG" else ["--loglevel=DEBUG"]
+    )
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+@contextmanager
+def started(child: Child) -> Iterator[Child]:
+    """Run one child for as long as the block lasts."""
+    child.start()
+    try:
+        yield child
+    finally:
+        stop([child])
+
+
+def supervise(children: Sequence[Child]) -> None:
+    """Run until SIGTERM or SIGINT; a child that ends by itself is started again."""
+    asked: list[int] = []
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+
+    previous = {each: signal.signal(each, ask) for each in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        for child in children:
+            child.start()
+        while not asked:
+            time.sleep(0.2)
+            _start_again(children)
+    finally:
+        stop(children)
+        for each, handler in previous.items():
+            signal.signal(each, handler)
+
+
+def _start_again(children: Sequence[Child]) -> None:
+    for child in children:
+        if child.process is None or child.process.poll() is None:
+            continue
+        if time.monotonic() - child.started[-1] > RESTART_AFTER_SECONDS:
+            code = child.process.returncode
+            print(f"{child.name} ended with {code}; starting it again", file=sys.stderr)
+            child.start()
+
+
+def stop(children: Sequence[Child]) -> None:
+    """Ask every child to end, and kill the groups of those that do not within the grace."""
+    alive = [child.process for child in children if child.process and child.process.poll() is None]
+    for process in alive:
+        process.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + GRACE_SECONDS
+    for process in alive:
+        try:
+            process.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()

@@ -8,7 +8,15 @@ WITHOUT_DATABASE = {
     "check", "collectstatic", "compilemessages", "diffsettings", "help", "makemessages",
     "runserver", "spectacular", "startapp", "startproject", "version", "--help", "--version",
 }  # fmt: skip
-WITHOUT_SCHEMA = {"migrate", "makemigrations", "dbshell", "shell", "showmigrations", "sqlmigrate", "bench"}
+WITHOUT_SCHEMA = {
+    "migrate",
+    "makemigrations",
+    "dbshell",
+    "shell",
+    "showmigrations",
+    "sqlmigrate",
+    "bench",
+}
 
 
 def main() -> None:

@@ -1,0 +1,76 @@
+"""Documents that repeat the code are checked against it."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+from django.template.loader import get_template
+
+from controlplane.env import PREFIX, BadEnvironment, Environment, environment
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_every_setting_is_documented_with_its_meaning():
+    text = (ROOT / "docs" / "settings.md").read_text()
+    missing = [
+        each.name
+        for each in fields(Environment)
+        if f"`{PREFIX}{each.name.upper()}`" not in text or each.metadata["meaning"] not in text
+    ]
+    assert missing == []
+
+
+def test_an_unknown_setting_is_refused_by_name():
+    with pytest.raises(BadEnvironment, match="RUNRATE_DATABSE_URL"):
+        environment({"RUNRATE_DATABSE_URL": "postgres://x"})
+
+
+def test_a_bad_value_is_refused_by_name():
+    with pytest.raises(BadEnvironment, match=r"RUNRATE_WEB_THREADS cannot be 'many'"):
+        environment({"RUNRATE_WEB_THREADS": "many"})
+
+
+def test_a_setting_may_come_from_a_file(tmp_path):
+    path = tmp_path / "key"
+    path.write_text("from-a-file\n")
+    assert environment({"RUNRATE_SECRET_KEY_FILE": str(path)}).secret_key == "from-a-file"
+
+
+def test_a_setting_and_its_file_together_are_refused(tmp_path):
+    with pytest.raises(BadEnvironment, match="both set"):
+        environment({"RUNRATE_SECRET_KEY": "x", "RUNRATE_SECRET_KEY_FILE": str(tmp_path)})
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(str(path.relative_to(ROOT / "templates")) for path in (ROOT / "templates").rglob("*.html")),
+)
+def test_every_template_compiles(name):
+    assert get_template(name)
+
+
+def compose() -> dict:
+    return yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+
+
+def test_compose_has_the_services_of_an_installation():
+    assert set(compose()["services"]) >= {"postgres", "redis", "web", "worker", "beat", "agent"}
+
+
+def test_compose_uses_only_settings_that_exist():
+    names = {
+        name
+        for service in compose()["services"].values()
+        for name in service.get("environment", {})
+        if name.startswith(PREFIX)
+    }
+    assert names
+    assert names <= {PREFIX + each.name.upper() for each in fields(Environment)}
+
+
+def test_compose_services_wait_only_for_services_that_exist():
+    services = compose()["services"]
+    waited = {name for each in services.values() for name in each.get("depends_on", {})}
+    assert waited <= set(services)

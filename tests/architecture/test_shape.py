@@ -1,0 +1,115 @@
+"""Names, sizes and imports stay as the floor plan says."""
+
+import ast
+import inspect
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import apps
+from controlplane.refusals import STATUS_OF
+
+ROOT = Path(__file__).resolve().parents[2]
+VAGUE = {"utils", "util", "common", "helpers", "helper", "misc", "constants", "exceptions"}
+
+
+def source_files() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [ROOT / line for line in listed.stdout.split() if "/migrations/" not in line]
+
+
+def test_no_module_is_named_for_nothing_in_particular():
+    vague = [str(path.relative_to(ROOT)) for path in source_files() if path.stem in VAGUE]
+    assert vague == []
+
+
+def test_every_module_says_what_it_is_for():
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in source_files()
+        if path.read_text().strip() and ast.get_docstring(ast.parse(path.read_text())) is None
+    ]
+    assert silent == []
+
+
+def test_no_function_is_longer_than_the_wall():
+    long = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path in source_files()
+        if "tests" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno > 50
+    ]
+    assert long == []
+
+
+def test_no_file_outgrows_a_page_of_attention():
+    big = [
+        f"{path.relative_to(ROOT)}: {lines}"
+        for path in source_files()
+        if "tests" not in path.parts
+        and (lines := path.read_text().count("\n")) > 400
+    ]
+    assert big == []
+
+
+def refusals() -> list[type[Exception]]:
+    """Exceptions that the apps' actions and queries raise on purpose: public, and their own."""
+    found = set()
+    for module in pkgutil.walk_packages(apps.__path__, "apps."):
+        if not any(part in module.name for part in (".actions", ".queries")):
+            continue
+        loaded = import_module(module.name)
+        for name, value in vars(loaded).items():
+            if (
+                inspect.isclass(value)
+                and issubclass(value, Exception)
+                and not name.startswith("_")
+                and value.__module__ == module.name
+            ):
+                found.add(value)
+    return sorted(found, key=lambda each: each.__name__)
+
+
+def test_every_refusal_has_a_status():
+    missing = [each.__name__ for each in refusals() if not issubclass(each, tuple(STATUS_OF))]
+    assert missing == []
+
+
+def test_web_processes_stay_light():
+    heavy = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import os, sys; os.environ['DJANGO_SETTINGS_MODULE'] = 'controlplane.settings';"
+            "import controlplane.wsgi; from django.urls import get_resolver; get_resolver().url_patterns;"
+            "print([m for m in ('scipy', 'pandas', 'statsforecast', 'celery') if m in sys.modules])",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert heavy.stdout.strip().splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", ["accounts", "fleet", "telemetry", "pricing", "workloads", "ledger"])
+def test_models_hold_no_rules(name):
+    tree = ast.parse((ROOT / "apps" / name / "models.py").read_text())
+    overrides = [
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name in {"save", "delete", "clean"}
+    ]
+    assert overrides == []

@@ -1,0 +1,294 @@
+"""The TOML file that says how one CSV of jobs is read; docs/import-jobs.md lists every key."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from enum import StrEnum
+from fractions import Fraction
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from apps.workloads.providers import moments
+from apps.workloads.providers.job_record import FieldUnreadable
+
+SECONDS_PER_UNIT = {
+    "us": Fraction(1, 1_000_000),
+    "ms": Fraction(1, 1_000),
+    "s": Fraction(1),
+    "min": Fraction(60),
+    "h": Fraction(3_600),
+}
+AMOUNT_PER_UNIT = {"count": Fraction(1), "milli": Fraction(1, 1_000)}
+SHARE_PER_UNIT = {
+    "fraction": Fraction(1),
+    "percent": Fraction(1, 100),
+    "milli": Fraction(1, 1_000),
+}
+COLUMNS = frozenset(
+    {
+        "raw_id", "restart_count", "submitted_at", "started_at", "ended_at", "duration", "cluster",
+        "state", "exit_code", "user", "account", "partition", "qos", "name", "array_id", "node",
+        "gpus", "gpu_share", "cpus",
+    }
+)  # fmt: skip
+STRPTIME_MARK = "%"
+
+
+class MappingRefused(ValueError):
+    """The mapping file says something that cannot be followed; the message names the key."""
+
+
+class TimeFormat(StrEnum):
+    """How a table writes its times."""
+
+    EPOCH = "epoch"
+    ISO = "iso"
+    PATTERN = "pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How to read a time: a number of `unit` after `base`, an ISO text, or a strptime pattern."""
+
+    form: TimeFormat = TimeFormat.ISO
+    pattern: str = ""
+    unit_seconds: Fraction = Fraction(1)
+    duration_unit_seconds: Fraction = Fraction(1)
+    base: datetime = moments.EPOCH
+    zone: tzinfo = UTC
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """Nothing before `starts_at` or after `ends_at` counts; a row without an end gets `ends_at`."""
+
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+
+
+class PeakOfUse(StrEnum):
+    """Capacity found from the table itself."""
+
+    PEAK = "peak"
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityColumn:
+    """Capacity written in a column, valid from its row's start."""
+
+    name: str
+
+
+Capacity = int | CapacityColumn | PeakOfUse
+
+
+@dataclass(frozen=True, slots=True)
+class PoolAsNode:
+    """A pool without node names: one node of this name, that has so many GPUs or cores."""
+
+    name: str
+    capacity: Capacity | None = None
+    unit: str = "gpu"
+
+
+@dataclass(frozen=True, slots=True)
+class JobMapping:
+    """Everything the reader of a job table must know.
+
+    `columns` and `labels` go from our word to the file's column; `units` from an amount's name to
+    what one of it is worth.
+    """
+
+    columns: Mapping[str, str]
+    labels: Mapping[str, str]
+    states: Mapping[str, str]
+    units: Mapping[str, Fraction]
+    times: Times
+    clip: Clip
+    pool: PoolAsNode | None
+    cluster: str
+    delimiter: str
+    empty: frozenset[str]
+
+
+def read_mapping(text: str) -> JobMapping:
+    """Read the TOML text; refuses unknown keys by name."""
+    try:
+        keys = _Keys("", tomllib.loads(text))
+    except tomllib.TOMLDecodeError as broken:
+        raise MappingRefused(f"not TOML: {broken}") from None
+    columns = keys.texts("columns")
+    mapping = JobMapping(
+        columns=columns,
+        labels=keys.texts("labels"),
+        states=keys.texts("states"),
+        units=_units(keys.table("units")),
+        times=_times(keys.table("times")),
+        clip=_clip(keys.table("window")),
+        pool=_pool(keys.table("pool")),
+        cluster=keys.text("cluster", ""),
+        delimiter=keys.text("delimiter", ","),
+        empty=frozenset(keys.list_of_texts("empty", moments.NO_VALUE)),
+    )
+    keys.nothing_left()
+    _check_columns(mapping)
+    return mapping
+
+
+def _check_columns(mapping: JobMapping) -> None:
+    columns = mapping.columns
+    unknown = sorted(columns.keys() - COLUMNS)
+    if unknown:
+        raise MappingRefused(f"columns.{unknown[0]}: no such key; known are {_listed(COLUMNS)}")
+    for needed in ("raw_id", "started_at"):
+        if needed not in columns:
+            raise MappingRefused(f"columns.{needed}: is needed")
+    if ("node" in columns) == (mapping.pool is not None):
+        raise MappingRefused("give either columns.node or [pool]: where a job ran, or one pool")
+    if len(mapping.delimiter) != 1:
+        raise MappingRefused("delimiter: must be one character")
+
+
+def _units(keys: "_Keys") -> dict[str, Fraction]:
+    units = {
+        "gpus": keys.choice("gpus", AMOUNT_PER_UNIT, "count"),
+        "gpu_share": keys.choice("gpu_share", SHARE_PER_UNIT, "fraction"),
+        "cpus": keys.choice("cpus", AMOUNT_PER_UNIT, "count"),
+    }
+    keys.nothing_left()
+    return units
+
+
+def _times(keys: "_Keys") -> Times:
+    form = keys.text("format", "iso")
+    is_pattern = STRPTIME_MARK in form
+    if not is_pattern and form not in (TimeFormat.ISO, TimeFormat.EPOCH):
+        raise MappingRefused(f"times.format: {form!r} is not iso, epoch or a pattern with %")
+    times = Times(
+        form=TimeFormat.PATTERN if is_pattern else TimeFormat(form),
+        pattern=form if is_pattern else "",
+        unit_seconds=keys.choice("unit", SECONDS_PER_UNIT, "s"),
+        duration_unit_seconds=keys.choice("duration_unit", SECONDS_PER_UNIT, "s"),
+        base=keys.moment("base") or moments.EPOCH,
+        zone=keys.zone("zone"),
+    )
+    keys.nothing_left()
+    return times
+
+
+def _clip(keys: "_Keys") -> Clip:
+    clip = Clip(keys.moment("from"), keys.moment("to"))
+    keys.nothing_left()
+    if clip.starts_at and clip.ends_at and clip.starts_at >= clip.ends_at:
+        raise MappingRefused("window.to: must be after window.from")
+    return clip
+
+
+def _pool(keys: "_Keys") -> PoolAsNode | None:
+    if keys.is_empty:
+        return None
+    pool = PoolAsNode(
+        name=keys.text("name", ""),
+        capacity=_capacity(keys.take("capacity")),
+        unit=keys.text("unit", "gpu"),
+    )
+    keys.nothing_left()
+    if not pool.name:
+        raise MappingRefused("pool.name: is needed")
+    if pool.unit not in ("gpu", "core"):
+        raise MappingRefused(f"pool.unit: {pool.unit!r} is not gpu or core")
+    return pool
+
+
+def _capacity(given: object) -> Capacity | None:
+    match given:
+        case None:
+            return None
+        case bool():
+            pass
+        case int() if given >= 1:
+            return given
+        case "peak":
+            return PeakOfUse.PEAK
+        case {"column": str(column), **others} if not others:
+            return CapacityColumn(column)
+    raise MappingRefused('pool.capacity: give a number, "peak" or { column = "…" }')
+
+
+@dataclass
+class _Keys:
+    """One TOML table; what has been asked for is taken out, the rest is unknown."""
+
+    name: str
+    rest: dict[str, object]
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.rest
+
+    def path(self, key: str) -> str:
+        return f"{self.name}.{key}" if self.name else key
+
+    def take(self, key: str) -> object:
+        return self.rest.pop(key, None)
+
+    def nothing_left(self) -> None:
+        for key in self.rest:
+            raise MappingRefused(f"{self.path(key)}: no such key")
+
+    def table(self, key: str) -> "_Keys":
+        given = self.take(key)
+        if given is None:
+            return _Keys(self.path(key), {})
+        if not isinstance(given, dict):
+            raise MappingRefused(f"{self.path(key)}: must be a table")
+        return _Keys(self.path(key), dict(given))
+
+    def text(self, key: str, default: str) -> str:
+        given = self.take(key)
+        if given is None:
+            return default
+        if not isinstance(given, str):
+            raise MappingRefused(f"{self.path(key)}: must be text")
+        return given
+
+    def texts(self, key: str) -> dict[str, str]:
+        table = self.table(key)
+        return {name: table.text(name, "") for name in list(table.rest)}
+
+    def list_of_texts(self, key: str, default: frozenset[str]) -> frozenset[str]:
+        given = self.take(key)
+        if given is None:
+            return default
+        if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+            raise MappingRefused(f"{self.path(key)}: must be a list of texts")
+        return frozenset(given) | {""}
+
+    def choice(self, key: str, choices: Mapping[str, Fraction], default: str) -> Fraction:
+        chosen = self.text(key, default)
+        if chosen not in choices:
+            raise MappingRefused(f"{self.path(key)}: {chosen!r} is not one of {_listed(choices)}")
+        return choices[chosen]
+
+    def zone(self, key: str) -> tzinfo:
+        name = self.text(key, "UTC")
+        try:
+            return ZoneInfo(name)
+        except (ZoneInfoNotFoundError, ValueError):
+            raise MappingRefused(f"{self.path(key)}: no time zone {name!r}") from None
+
+    def moment(self, key: str) -> datetime | None:
+        """A TOML date-time or an ISO text; UTC where it names no zone."""
+        given = self.take(key)
+        if isinstance(given, datetime):
+            return moments.in_utc(given, zone=UTC, field_name=self.path(key))
+        if given is not None and not isinstance(given, str):
+            raise MappingRefused(f"{self.path(key)}: must be a time")
+        try:
+            return moments.read_moment(given or "", zone=UTC, field_name=self.path(key))
+        except FieldUnreadable as unreadable:
+            raise MappingRefused(str(unreadable)) from None
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names))

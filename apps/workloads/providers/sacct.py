@@ -1,0 +1,253 @@
+"""Reads `sacct --parsable2`: one row after the other, into jobs, rejections and passed-over steps.
+
+Seen on Slurm 22.05.8: a requeued job's next attempt has a submission time of its own (`sacct -D`);
+`Elapsed` leaves suspended time out, while the job's GPUs stay allocated to it (`GresUsed` of the
+node does not change, and a job that wants them waits), so an allocation lasts from start to end.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, tzinfo
+from fractions import Fraction
+
+from apps.workloads.providers import moments, node_names
+from apps.workloads.providers.job_record import (
+    AllocationRecord,
+    FieldUnreadable,
+    JobRecord,
+    JobRow,
+    RejectedRow,
+    SkippedRow,
+    SkipReason,
+)
+from apps.workloads.providers.sacct_layout import Layout, find_layout
+from apps.workloads.providers.tres import Tres, read_tres
+
+NO_NODES = frozenset({"None assigned", "None", "(null)", ""})
+NOT_ENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "COMPLETING", "CONFIGURING"})
+TWO_READINGS = ((0, 0), (0, 1), (1, 1), (1, 0))
+Cells = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SacctOptions:
+    """What the file itself does not say.
+
+    `cluster` overrides the file's own column; `zone` is of times without one; without
+    `shards_per_gpu` a job that holds shards is rejected, for nobody knows how much that is.
+    """
+
+    fields: tuple[str, ...] | None = None
+    cluster: str | None = None
+    zone: tzinfo = UTC
+    shards_per_gpu: int | None = None
+
+
+def read_sacct(lines: Iterable[str], *, options: SacctOptions) -> Iterator[JobRow]:
+    """Every data row of the file, once: a job, a rejection, or a step passed over."""
+    numbered = ((line, text) for line, text in enumerate(lines, start=1) if text.strip("\r\n "))
+    first = next(numbered, None)
+    if first is None:
+        return
+    layout = find_layout(first[1], fields=options.fields)
+    rows = numbered if layout.has_header else _with(first, numbered)
+    yield from _attempts_in_order(
+        _read_row(line, text.rstrip("\r\n"), layout=layout, options=options)
+        for line, text in rows
+        if not layout.is_header(text)
+    )
+
+
+def _with(first: tuple[int, str], rest: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    yield first
+    yield from rest
+
+
+def _attempts_in_order(rows: Iterable[JobRow]) -> Iterator[JobRow]:
+    """Number neighbouring rows of one job and submission by their start."""
+    waiting: list[JobRecord] = []
+    for row in rows:
+        if not isinstance(row, JobRecord):
+            yield row
+            continue
+        if waiting and _submission(waiting[0]) != _submission(row):
+            yield from _numbered(waiting)
+            waiting = []
+        waiting.append(row)
+    yield from _numbered(waiting)
+
+
+def _submission(job: JobRecord) -> tuple[str, str, datetime | None]:
+    return job.cluster, job.raw_id, job.submitted_at
+
+
+def _numbered(attempts: list[JobRecord]) -> Iterator[JobRecord]:
+    if len(attempts) == 1:
+        yield attempts[0]
+        return
+    unknown_last = datetime.max.replace(tzinfo=UTC)
+    starts = sorted({job.started_at or unknown_last for job in attempts})
+    for job in attempts:
+        yield replace(job, restart_count=starts.index(job.started_at or unknown_last))
+
+
+def _read_row(line: int, text: str, *, layout: Layout, options: SacctOptions) -> JobRow:
+    try:
+        cells = layout.cells(text)
+        if "." in (cells.get("jobidraw") or cells["jobid"]):
+            return SkippedRow(line, SkipReason.STEP)
+        return _read_job(line, cells, options)
+    except FieldUnreadable as unreadable:
+        return RejectedRow(line, unreadable.field, unreadable.message)
+
+
+def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
+    state = _state(cells)
+    times = _read_times(cells, state=state, zone=options.zone)
+    tres = read_tres(cells["alloctres"], field_name="AllocTRES")
+    cpus = _cpus(cells, tres)
+    array_id, het_id = _belongs_to(cells.get("jobid", ""))
+    return JobRecord(
+        line=line,
+        cluster=_cluster(cells, options),
+        raw_id=_raw_id(cells),
+        submitted_at=_moment(cells, "submit", "Submit", options.zone),
+        started_at=times.started_at,
+        ended_at=times.ended_at,
+        state=state,
+        user=cells.get("user") or cells.get("uid", ""),
+        account=cells.get("account", ""),
+        partition=cells.get("partition", ""),
+        qos=cells.get("qos", ""),
+        name=cells.get("jobname", ""),
+        cpus=cpus,
+        exit_code=cells.get("exitcode", ""),
+        array_id=array_id,
+        het_id=het_id,
+        suspended_seconds=times.suspended_seconds,
+        elapsed_seconds=times.elapsed_seconds,
+        allocations=_allocations(cells, tres, cpus, options) if times.started_at else (),
+    )
+
+
+def _cluster(cells: Cells, options: SacctOptions) -> str:
+    name = options.cluster or cells.get("cluster", "")
+    if not name:
+        raise FieldUnreadable("Cluster", "the row names no cluster and --cluster was not given")
+    return name
+
+
+def _raw_id(cells: Cells) -> str:
+    raw_id = cells.get("jobidraw") or cells["jobid"]
+    if not raw_id.isdecimal():
+        raise FieldUnreadable(
+            "JobIDRaw" if cells.get("jobidraw") else "JobID",
+            f"{raw_id!r} is no raw job id; ask sacct for JobIDRaw",
+        )
+    return raw_id
+
+
+def _belongs_to(job_id: str) -> tuple[str, str]:
+    """The array and the heterogeneous job in `2_1` and `12+0`."""
+    array, array_mark, _ = job_id.partition("_")
+    het, het_mark, _ = job_id.partition("+")
+    return (array if array_mark else ""), (het if het_mark else "")
+
+
+def _state(cells: Cells) -> str:
+    words = cells["state"].split()
+    if not words:
+        raise FieldUnreadable("State", "is empty")
+    return words[0].rstrip("+").upper()
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    started_at: datetime | None
+    ended_at: datetime | None
+    elapsed_seconds: Fraction | None
+    suspended_seconds: int
+
+
+def _read_times(cells: Cells, *, state: str, zone: tzinfo) -> _Times:
+    elapsed = _elapsed(cells)
+    suspended = moments.read_length(cells.get("suspended", ""), field_name="Suspended")
+    start, end = (
+        _moment(cells, "start", "Start", zone),
+        _moment(cells, "end", "End", zone),
+    )
+    if cells["nodelist"] in NO_NODES:
+        if elapsed:
+            raise FieldUnreadable("NodeList", f"ran for {float(elapsed):g} s, but on no node")
+        return _Times(None, end, Fraction(0), 0)
+    if start is not None and end is None and state not in NOT_ENDED:
+        raise FieldUnreadable("End", f"{state} without an end")
+    if start is not None and end is not None:
+        if elapsed is not None:
+            start, end = _unfolded(start, end, zone, elapsed + (suspended or 0))
+        if end < start:
+            raise FieldUnreadable("End", f"{cells['end']} is before the start {cells['start']}")
+        if suspended is None and elapsed is not None:
+            suspended = max(Fraction((end - start).total_seconds()) - elapsed, Fraction(0))
+    return _Times(start, end, elapsed, round(suspended or 0))
+
+
+def _elapsed(cells: Cells) -> Fraction | None:
+    if cells.get("elapsedraw"):
+        return moments.read_length(cells["elapsedraw"], field_name="ElapsedRaw")
+    return moments.read_length(cells.get("elapsed", ""), field_name="Elapsed")
+
+
+def _unfolded(
+    start: datetime, end: datetime, zone: tzinfo, lasted: Fraction
+) -> tuple[datetime, datetime]:
+    """The readings of both times, where a clock change repeats them, that last `lasted` seconds."""
+    local_start, local_end = start.astimezone(zone), end.astimezone(zone)
+    for start_fold, end_fold in TWO_READINGS:
+        read_start = local_start.replace(fold=start_fold).astimezone(UTC)
+        read_end = local_end.replace(fold=end_fold).astimezone(UTC)
+        if (read_end - read_start).total_seconds() == lasted:
+            return read_start, read_end
+    return start, end
+
+
+def _moment(cells: Cells, key: str, name: str, zone: tzinfo) -> datetime | None:
+    return moments.read_moment(cells.get(key, ""), zone=zone, field_name=name)
+
+
+def _cpus(cells: Cells, tres: Tres) -> Fraction | None:
+    for key, name in (("alloccpus", "AllocCPUS"), ("ncpus", "NCPUS")):
+        if tres.cpus is None and cells.get(key):
+            if not cells[key].isdecimal():
+                raise FieldUnreadable(name, f"{cells[key]!r} is not a number of CPUs")
+            return Fraction(cells[key])
+    return tres.cpus
+
+
+def _allocations(
+    cells: Cells, tres: Tres, cpus: Fraction | None, options: SacctOptions
+) -> tuple[AllocationRecord, ...]:
+    """The job's total over its nodes; sacct tells no more, so several nodes get equal parts."""
+    nodes = node_names.expand(cells["nodelist"])
+    if len(set(nodes)) != len(nodes):
+        raise FieldUnreadable("NodeList", f"{cells['nodelist']!r} names a node twice")
+    gpus = tres.gpus or _gpus_of_shards(tres.shards, options)
+    return tuple(
+        AllocationRecord(
+            node=node,
+            gpus=gpus / len(nodes),
+            cpus=None if cpus is None else cpus / len(nodes),
+            divided_evenly=len(nodes) > 1,
+        )
+        for node in nodes
+    )
+
+
+def _gpus_of_shards(shards: Fraction, options: SacctOptions) -> Fraction:
+    if not shards:
+        return Fraction(0)
+    if options.shards_per_gpu is None:
+        raise FieldUnreadable(
+            "AllocTRES", f"gres/shard={shards} is a part of a GPU: give --shards-per-gpu"
+        )
+    return shards / options.shards_per_gpu

@@ -1,0 +1,59 @@
+"""Slurm's trackable resources: `cpu=12,mem=62.50G,gres/gpu=2,gres/gpu:h100=2`."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from apps.workloads.providers.amounts import read_amount
+from apps.workloads.providers.job_record import FieldUnreadable
+
+_POWERS_OF_1024 = {"K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
+
+
+@dataclass(frozen=True, slots=True)
+class Tres:
+    """What a job was allocated, over all its nodes. None: the text does not say."""
+
+    cpus: Fraction | None = None
+    nodes: int | None = None
+    memory_bytes: int | None = None
+    gpus: Fraction = Fraction(0)
+    shards: Fraction = Fraction(0)
+
+
+def read_tres(text: str, *, field_name: str) -> Tres:
+    """Read one TRES text.
+
+    `gres/gpu` is the total and its typed forms (`gres/gpu:h100`) say what it is made of, so the
+    two are never added; where only typed ones are there, they add up among themselves.
+    """
+    amounts: dict[str, str] = {}
+    for pair in filter(None, text.strip().split(",")):
+        key, separator, amount = pair.partition("=")
+        if not separator:
+            raise FieldUnreadable(field_name, f"{pair!r} is not name=amount")
+        amounts[key.strip()] = amount.strip()
+    return Tres(
+        cpus=_quantity(amounts["cpu"], field_name) if "cpu" in amounts else None,
+        nodes=int(_quantity(amounts["node"], field_name)) if "node" in amounts else None,
+        memory_bytes=int(_quantity(amounts["mem"], field_name, unit="M"))
+        if "mem" in amounts
+        else None,
+        gpus=_of_kind("gres/gpu", amounts, field_name),
+        shards=_of_kind("gres/shard", amounts, field_name),
+    )
+
+
+def _of_kind(kind: str, amounts: dict[str, str], field_name: str) -> Fraction:
+    if kind in amounts:
+        return _quantity(amounts[kind], field_name)
+    typed = (amount for key, amount in amounts.items() if key.startswith(f"{kind}:"))
+    return sum((_quantity(amount, field_name) for amount in typed), Fraction(0))
+
+
+def _quantity(amount: str, field_name: str, *, unit: str = "") -> Fraction:
+    """`62.50G` in bytes for memory (a bare number counts in `unit`), `2K` as 2,048 for counts."""
+    number, letter = amount, unit
+    if amount[-1:].upper() in _POWERS_OF_1024:
+        number, letter = amount[:-1], amount[-1:].upper()
+    value = read_amount(number, field_name=field_name, of="an amount")
+    return value * int(1024 ** _POWERS_OF_1024.get(letter, 0))

@@ -1,0 +1,231 @@
+"""The way to the server: keep-alive HTTP, a bearer token, patience, and clear reasons to stop."""
+
+import http.client
+import json
+import secrets
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import SplitResult, urlsplit
+
+TIMEOUT_SECONDS = 30
+FIRST_WAIT_SECONDS = 0.5
+LONGEST_WAIT_SECONDS = 30.0
+# What a restarting or overloaded server, or the proxy before it, answers for a while.
+PASSING_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+class UplinkFailed(Exception):
+    """Sending stopped; the message says why and, where known, what to do."""
+
+
+class ServerUnreachable(UplinkFailed):
+    """Nobody took the body before patience ran out."""
+
+
+class TokenRefused(UplinkFailed):
+    """The server does not accept this token, or not for this."""
+
+
+class BodyRefused(UplinkFailed):
+    """The server read the request and will never take it; sending it again is no use."""
+
+
+class NotRunrate(UplinkFailed):
+    """Something answers at this address that is not a Runrate server."""
+
+
+class AddressUnusable(UplinkFailed):
+    """The server's address is not one a body can be sent to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where bodies go."""
+
+    scheme: str
+    host: str
+    port: int | None
+    prefix: str
+
+    @property
+    def url(self) -> str:
+        port = "" if self.port is None else f":{self.port}"
+        return f"{self.scheme}://{self.host}{port}{self.prefix}"
+
+
+def server_at(url: str) -> Server:
+    """The server a URL such as https://runrate.example.org/costs names."""
+    try:
+        parts: SplitResult = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise AddressUnusable(f"{url}: {error}") from error
+    if parts.scheme not in ("http", "https") or not host:
+        raise AddressUnusable(f"{url}: expected an address such as https://runrate.example.org")
+    return Server(parts.scheme, host, port, parts.path.rstrip("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to go on trying; `sleep` and `clock` are the process's own but in tests."""
+
+    seconds: float = 60.0
+    sleep: Callable[[float], object] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+    say: Callable[[str], object] = field(default=lambda message: None)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response, read to its end so that the connection can carry the next request."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def document(self) -> dict[str, object]:
+        """The JSON object in the body; empty where there is none."""
+        try:
+            value = json.loads(self.body)
+        except ValueError:
+            return {}
+        return value if isinstance(value, dict) else {}
+
+
+class Uplink:
+    """One connection with one token. Not for use by two threads at once."""
+
+    def __init__(self, server: Server, token: str, patience: Patience) -> None:
+        self._server = server
+        self._token = token
+        self._patience = patience
+        self._connection: http.client.HTTPConnection | None = None
+
+    def post(
+        self, path: str, body: Callable[[], bytes], *, encoding: str | None = None
+    ) -> dict[str, object]:
+        """Post until the server has taken it. `body` is asked again at each attempt.
+
+        A repeated batch carries the same boot and sequence, so that a server which took it
+        while its answer got lost answers the same again.
+        """
+        started = self._patience.clock()
+        attempt = 0
+        while True:
+            answer, problem = self._attempt(path, body(), encoding)
+            if answer is not None and answer.status not in PASSING_STATUSES:
+                return self._accepted(answer, path)
+            waited = self._patience.clock() - started
+            wait = _wait_seconds(answer, attempt, self._patience.seconds - waited)
+            if wait is None:
+                raise ServerUnreachable(
+                    f"{self._server.url} did not take it in {waited:.0f} s: {problem}"
+                )
+            self._patience.say(f"{self._server.url}: {problem}; trying again in {wait:.1f} s")
+            self._patience.sleep(wait)
+            attempt += 1
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _attempt(self, path: str, body: bytes, encoding: str | None) -> tuple[Answer | None, str]:
+        """An answer with its description, or None with what went wrong."""
+        is_reused = self._connection is not None
+        try:
+            answer = self._exchange(path, body, encoding)
+        except ssl.SSLCertVerificationError as error:
+            self.close()
+            raise NotRunrate(f"{self._server.url}: {error.verify_message}") from error
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            if is_reused:
+                # Servers drop idle connections; that says nothing about the next one.
+                return self._attempt(path, body, encoding)
+            return None, str(error) or type(error).__name__
+        return answer, _description(answer)
+
+    def _exchange(self, path: str, body: bytes, encoding: str | None) -> Answer:
+        if self._connection is None:
+            self._connection = self._connected()
+        headers = {
+            "Authorization": f"Bearer {self._token}",
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+        }
+        if encoding is not None:
+            headers["Content-Encoding"] = encoding
+        self._connection.request("POST", self._server.prefix + path, body, headers)
+        response = self._connection.getresponse()
+        found = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, found, response.read())
+
+    def _connected(self) -> http.client.HTTPConnection:
+        host, port = self._server.host, self._server.port
+        if self._server.scheme == "http":
+            return http.client.HTTPConnection(host, port, timeout=TIMEOUT_SECONDS)
+        context = ssl.create_default_context()
+        return http.client.HTTPSConnection(host, port, timeout=TIMEOUT_SECONDS, context=context)
+
+    def _accepted(self, answer: Answer, path: str) -> dict[str, object]:
+        url, said = self._server.url, _description(answer)
+        if answer.status in (401, 403):
+            raise TokenRefused(f"{url} refuses the token: {said}")
+        if 300 <= answer.status < 400:
+            # Following it would hand the token to whoever the answer names.
+            place = answer.headers.get("location", "elsewhere")
+            raise NotRunrate(f"{url} sends us to {place}; give that address if it is yours")
+        if answer.status == 404:
+            raise NotRunrate(f"{url}{path} does not exist; is this a Runrate server?")
+        if answer.status >= 400:
+            raise BodyRefused(f"{url} refuses the request: {said}")
+        if not _is_json(answer):
+            raise NotRunrate(f"{url} answers {said}; is this a Runrate server?")
+        return answer.document()
+
+
+def _is_json(answer: Answer) -> bool:
+    return "json" in answer.headers.get("content-type", "")
+
+
+def _description(answer: Answer) -> str:
+    """The problem document's own words, else what kind of thing was answered."""
+    document = answer.document()
+    words = [document[key] for key in ("title", "detail") if isinstance(document.get(key), str)]
+    if words:
+        return f"{answer.status} " + ": ".join(str(word) for word in words)
+    kind = answer.headers.get("content-type", "no content").partition(";")[0]
+    return f"{answer.status} with {kind}"
+
+
+def _wait_seconds(answer: Answer | None, attempt: int, left_seconds: float) -> float | None:
+    """What the server asks for, else twice as long each time, somewhere in its upper half.
+
+    None where no patience is left, or less than the server asks for.
+    """
+    asked = None if answer is None else _asked_seconds(answer.headers.get("retry-after"))
+    if asked is not None:
+        return asked if asked <= left_seconds else None
+    if left_seconds <= 0:
+        return None
+    longest = min(FIRST_WAIT_SECONDS * (1 << min(attempt, 10)), LONGEST_WAIT_SECONDS)
+    # Spread out, so that a thousand agents do not come back in the same moment.
+    return min(longest * (0.5 + secrets.randbelow(500) / 1000), left_seconds)
+
+
+def _asked_seconds(retry_after: str | None) -> float | None:
+    """Retry-After is a number of seconds or a date; anything else is as good as absent."""
+    if retry_after is None:
+        return None
+    if retry_after.strip().isdigit():
+        return float(retry_after)
+    try:
+        moment = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    return max((moment - datetime.now(tz=UTC)).total_seconds(), 0.0)

@@ -1,0 +1,98 @@
+"""Who is on each device of a node when, cut into pieces in which nothing changes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from runrate_agent.simulation.fleet import Device, Node
+from runrate_agent.simulation.load import Load
+from runrate_agent.simulation.scenario import Claim, Scenario
+from runrate_agent.simulation.work import Gap
+
+HOUR_MINUTES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Occupant:
+    """A holder the agent sees on a device; an empty holder is a process of nobody known."""
+
+    started_minute: int
+    ended_minute: int
+    holder: str
+    load: Load
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Observed minutes of one hour in which nothing changes on a device."""
+
+    device: Device
+    first_minute: int
+    last_minute: int
+    observed_ratio: float
+    occupants: tuple[Occupant, ...]
+
+    def __len__(self) -> int:
+        return self.last_minute - self.first_minute
+
+    @property
+    def hour_of_day(self) -> int:
+        return self.first_minute // HOUR_MINUTES % 24
+
+    @property
+    def row_count(self) -> int:
+        """One row a minute for the device, and where several hold it one for each of them."""
+        named = sum(1 for each in self.occupants if each.holder)
+        return len(self) * (1 + named if len(self.occupants) > 1 else 1)
+
+
+def hours_of(
+    scenario: Scenario, node: Node, claims: Mapping[str, Sequence[Claim]]
+) -> Iterator[list[Piece]]:
+    """The pieces of each hour of the node's life, device by device; none while it is silent."""
+    occupants = {
+        device.label: _occupants(scenario, device, claims.get(device.record.uuid, ()))
+        for device in node.devices.values()
+    }
+    gaps = [gap for gap in scenario.gaps if gap.node == node.name]
+    first_hour = node.started_minute // HOUR_MINUTES * HOUR_MINUTES
+    for hour in range(first_hour, node.ended_minute, HOUR_MINUTES):
+        start = max(hour, node.started_minute)
+        end = min(hour + HOUR_MINUTES, node.ended_minute)
+        yield [
+            piece
+            for device in node.devices.values()
+            for piece in _pieces(device, occupants[device.label], gaps, range(start, end))
+        ]
+
+
+def _occupants(scenario: Scenario, device: Device, claims: Sequence[Claim]) -> list[Occupant]:
+    of_jobs = [
+        Occupant(
+            claim.started_minute, claim.ended_minute, claim.job.identity.holder, claim.job.load
+        )
+        for claim in claims
+    ]
+    of_processes = [
+        Occupant(process.started_minute, process.ended_minute, process.holder, process.load)
+        for process in scenario.processes
+        if device in process.place.devices
+    ]
+    return of_jobs + of_processes
+
+
+def _pieces(
+    device: Device, occupants: Sequence[Occupant], gaps: Sequence[Gap], minutes: range
+) -> Iterator[Piece]:
+    spans: list[Occupant | Gap] = [*occupants, *gaps]
+    ends = [minute for span in spans for minute in (span.started_minute, span.ended_minute)]
+    cuts = {minutes.start, minutes.stop, *(minute for minute in ends if minute in minutes)}
+    for first, last in pairwise(sorted(cuts)):
+        observed = min((gap.observed_ratio for gap in gaps if _is_in(gap, first)), default=1.0)
+        present = tuple(each for each in occupants if _is_in(each, first))
+        if observed:
+            yield Piece(device, first, last, observed, present)
+
+
+def _is_in(span: Occupant | Gap, minute: int) -> bool:
+    return span.started_minute <= minute < span.ended_minute

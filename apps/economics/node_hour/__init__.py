@@ -1,0 +1,32 @@
+"""One node-hour into lines, exactly."""
+
+from apps.economics.node_hour.facts import (
+    HOUR_MS,
+    MINUTE_MS,
+    ClaimFact,
+    DeviceFact,
+    ForeignProcess,
+    KeyFact,
+    LinePart,
+    NodeHourFacts,
+    NodeHourSplit,
+    OutageFact,
+    UsageFact,
+)
+from apps.economics.node_hour.splitting import PiecesDoNotCoverTheHour, split_node_hour
+
+__all__ = [
+    "HOUR_MS",
+    "MINUTE_MS",
+    "ClaimFact",
+    "DeviceFact",
+    "ForeignProcess",
+    "KeyFact",
+    "LinePart",
+    "NodeHourFacts",
+    "NodeHourSplit",
+    "OutageFact",
+    "PiecesDoNotCoverTheHour",
+    "UsageFact",
+    "split_node_hour",
+]

@@ -1,0 +1,211 @@
+"""One GPU's hour: cut where anything changes, and divided among its slices."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import lcm
+from typing import NamedTuple
+
+from apps.economics.node_hour.facts import DeviceFact, OutageFact
+from apps.economics.node_hour.holds import Hold, Holds, Node
+from apps.economics.node_hour.readings import Readings, Span
+from apps.economics.node_hour.segment import (
+    NOBODY,
+    OUT_OF_SERVICE,
+    UNALLOCATED,
+    Key,
+    Segment,
+    Weighted,
+    outsiders_of,
+    segment_of,
+    states_of,
+)
+from apps.economics.split import largest_remainder
+from apps.economics.states import State
+
+STRANDED = int(State.STRANDED)
+Tally = dict[Key, int]
+Foreign = dict[tuple[int, int, int], int]
+NO_HOLDS: tuple[Hold, ...] = ()
+
+
+class Part(NamedTuple):
+    """A slice in a span, or the whole GPU, or what the slices leave over (no device)."""
+
+    numerator: int
+    segment: Segment | None
+
+
+class Hour(NamedTuple):
+    """What all GPUs of the node share, and the tallies they add to: one for each piece."""
+
+    node: Node
+    holds: Holds
+    outages: Sequence[OutageFact]
+    piece_starts: Sequence[int]
+    tallies: Sequence[Tally]
+    foreign: Foreign
+
+    def add(self, start_ms: int, unit_ms: int, parts: int, states: list[Weighted]) -> None:
+        """Add exactly `unit_ms` to the tally of the piece that `start_ms` falls in."""
+        tally = self.tallies[bisect_right(self.piece_starts, start_ms) - 1]
+        if parts == 1:
+            for key, amount in states:
+                tally[key] = tally.get(key, 0) + amount
+            return
+        states.sort()
+        amounts = largest_remainder(unit_ms, [weight for _, weight in states])
+        for (key, _), amount in zip(states, amounts, strict=True):
+            if amount:
+                tally[key] = tally.get(key, 0) + amount
+
+
+def add_gpu(hour: Hour, gpu: DeviceFact, units: int = 1) -> None:
+    """Add the lived time of one GPU, or of `units` undeclared ones that stand together."""
+    slices = [
+        slice_
+        for slice_ in hour.node.slices.get(gpu.device_id, ())
+        if slice_.start_ms < gpu.end_ms and slice_.end_ms > gpu.start_ms
+    ]
+    if slices:
+        _add_sliced(hour, gpu, slices)
+        return
+    device_id = gpu.device_id
+    spans = _spans(hour, gpu, hour.holds.get(device_id, NO_HOLDS))
+    readings = Readings(hour.node.usage.get(device_id, ()), spans, hour.node.names)
+    for span in spans:
+        segment = segment_of(span, readings, hour.node.names)
+        _note_foreign(hour.foreign, device_id, segment)
+        parts = segment.shares.parts if units == 1 else 0
+        hour.add(span.start_ms, units * segment.length_ms, parts, states_of(segment))
+
+
+def _spans(hour: Hour, gpu: DeviceFact, holds: Sequence[Hold]) -> list[Span]:
+    """A whole GPU's spans between changes: of its holds, of service, and of price."""
+    moments = _moments(hour, gpu, holds)
+    return [
+        Span(
+            start, end, _in_span(holds, start, end), _is_out(hour.outages, (gpu.device_id,), start)
+        )
+        for start, end in pairwise(moments)
+    ]
+
+
+def _moments(hour: Hour, gpu: DeviceFact, changing: Iterable[Hold | DeviceFact]) -> list[int]:
+    start, end = gpu.start_ms, gpu.end_ms
+    if not (changing or hour.outages) and len(hour.piece_starts) == 1:
+        return [start, end]
+    moments = {start, end, *hour.piece_starts}
+    for change in changing:
+        moments.add(change.start_ms)
+        moments.add(change.end_ms)
+    for outage in hour.outages:
+        moments.add(outage.start_ms)
+        moments.add(outage.end_ms)
+    return sorted(moment for moment in moments if start <= moment <= end)
+
+
+def _in_span(holds: Sequence[Hold], start_ms: int, end_ms: int) -> tuple[Hold, ...]:
+    return tuple([hold for hold in holds if hold.start_ms < end_ms and hold.end_ms > start_ms])
+
+
+def _is_out(outages: Sequence[OutageFact], device_ids: Sequence[int], moment_ms: int) -> bool:
+    return any(
+        outage.start_ms <= moment_ms < outage.end_ms
+        and (outage.device_id is None or outage.device_id in device_ids)
+        for outage in outages
+    )
+
+
+def _note_foreign(foreign: Foreign, device_id: int, segment: Segment) -> None:
+    """List work of others on a device that is wholly claimed; where part is free they pay it."""
+    shares = segment.shares
+    if not shares.holders or shares.free or not segment.readings.processes:
+        return
+    for row in outsiders_of(segment):
+        worked = segment.readings.process_shown(row, segment.span).worked_ms
+        for holder in shares.holders if worked else ():
+            key = (device_id, holder.job_id, row.holder_id)
+            foreign[key] = foreign.get(key, 0) + worked
+
+
+class _Timeline(NamedTuple):
+    """One slice's spans by their start, and its readings."""
+
+    slice_: DeviceFact
+    spans: dict[int, Span]
+    readings: Readings
+
+
+def _add_sliced(hour: Hour, gpu: DeviceFact, slices: Sequence[DeviceFact]) -> None:
+    """Slices take their shares of the parent's time; what is left over is stranded."""
+    of_gpu = hour.holds.get(gpu.device_id, NO_HOLDS)
+    of_slices = [hold for slice_ in slices for hold in hour.holds.get(slice_.device_id, NO_HOLDS)]
+    moments = _moments(hour, gpu, [*of_gpu, *of_slices, *slices])
+    spans = list(pairwise(moments))
+    timelines = [
+        _timeline(hour, gpu, slice_, spans)
+        for slice_ in sorted(slices, key=lambda slice_: (slice_.stable_key, slice_.device_id))
+    ]
+    whole = _timeline(hour, gpu, gpu, spans)
+    for start, end in spans:
+        living = [timeline for timeline in timelines if start in timeline.spans]
+        _add_divided(hour, living, whole, (start, end))
+
+
+def _timeline(
+    hour: Hour, gpu: DeviceFact, device: DeviceFact, spans: Sequence[tuple[int, int]]
+) -> _Timeline:
+    """A claim on the parent is one on each of its slices."""
+    ids = tuple({gpu.device_id, device.device_id})
+    holds = [hold for device_id in ids for hold in hour.holds.get(device_id, NO_HOLDS)]
+    own = {
+        start: Span(start, end, _in_span(holds, start, end), _is_out(hour.outages, ids, start))
+        for start, end in spans
+        if device.start_ms <= start and end <= device.end_ms
+    }
+    rows = hour.node.usage.get(device.device_id, ())
+    return _Timeline(device, own, Readings(rows, list(own.values()), hour.node.names))
+
+
+def _add_divided(
+    hour: Hour, living: Sequence[_Timeline], whole: _Timeline, span: tuple[int, int]
+) -> None:
+    start, end = span
+    if not living:
+        segment = segment_of(whole.spans[start], whole.readings, hour.node.names)
+        _note_foreign(hour.foreign, whole.slice_.device_id, segment)
+        hour.add(start, end - start, segment.shares.parts, states_of(segment))
+        return
+    weighted = []
+    whole_share = lcm(*(timeline.slice_.share.denominator for timeline in living))
+    taken = 0
+    for timeline in living:
+        share = timeline.slice_.share
+        numerator = share.numerator * (whole_share // share.denominator)
+        taken += numerator
+        segment = segment_of(timeline.spans[start], timeline.readings, hour.node.names)
+        _note_foreign(hour.foreign, timeline.slice_.device_id, segment)
+        weighted.append((numerator, segment.shares.parts, states_of(segment)))
+    if taken < whole_share:
+        unread = segment_of(whole.spans[start], _unread(hour), hour.node.names)
+        left = [(_stranded(key), weight) for key, weight in states_of(unread)]
+        weighted.append((whole_share - taken, unread.shares.parts, left))
+    parts = lcm(*(parts for _, parts, _ in weighted))
+    states = [
+        (key, weight * numerator * (parts // own_parts))
+        for numerator, own_parts, of_part in weighted
+        for key, weight in of_part
+    ]
+    hour.add(start, end - start, max(whole_share, taken) * parts, states)
+
+
+def _unread(hour: Hour) -> Readings:
+    return Readings((), (), hour.node.names)
+
+
+def _stranded(key: Key) -> Key:
+    """What slices leave over is stranded unless the whole GPU is held."""
+    if key[2] in (OUT_OF_SERVICE, UNALLOCATED):
+        return (NOBODY, NOBODY, STRANDED, key[3], key[4])
+    return key

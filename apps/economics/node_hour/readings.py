@@ -1,0 +1,195 @@
+"""What the rows of one device say about a span of it, in milliseconds."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from apps.economics.node_hour.facts import MINUTE_MS, UsageFact
+from apps.economics.node_hour.holds import Hold
+from apps.economics.node_hour.names import Names
+
+QUARTER_MS = 250
+DEVICE_ROW = 0
+
+
+class Span(NamedTuple):
+    """A span of a device in which nothing about its holds changes; `out` = out of service."""
+
+    start_ms: int
+    end_ms: int
+    holds: tuple[Hold, ...]
+    out: bool
+
+
+class Shown(NamedTuple):
+    """Observed and worked milliseconds; worked ≤ observed ≤ the span."""
+
+    observed_ms: int
+    worked_ms: int
+
+
+NOTHING_SHOWN = Shown(0, 0)
+Placed = dict[int, Shown]
+
+
+class Readings:
+    """The rows of one device, read span by span.
+
+    Evidence is kept by the minute. In a minute that is cut by a change of holder, work goes first
+    to the spans held (for a process: held by its own job), then to the rest: a job that ends at
+    second 20 does not leave 20 seconds of unclaimed work behind it.
+    """
+
+    __slots__ = ("_cut", "_names", "_placed", "device", "processes")
+
+    def __init__(self, rows: Sequence[UsageFact], spans: Sequence[Span], names: Names) -> None:
+        """Tell the device's own reading from its processes' and find the minutes that are cut."""
+        self._names = names
+        self._placed: dict[tuple[int, int], Placed] = {}
+        self.device = _own_reading(rows)
+        self.processes = [row for row in rows if row.holder_id]
+        if len(self.processes) > 1:
+            self.processes.sort()
+        self._cut: dict[int, list[Span]] = defaultdict(list)
+        if rows and any(span.start_ms % MINUTE_MS or span.end_ms % MINUTE_MS for span in spans):
+            for span in spans:
+                self._note_cut_minutes(span)
+
+    def device_shown(self, span: Span) -> Shown:
+        """The device's own reading."""
+        return NOTHING_SHOWN if self.device is None else self._shown(self.device, DEVICE_ROW, span)
+
+    def process_shown(self, row: UsageFact, span: Span) -> Shown:
+        """One process row's."""
+        return self._shown(row, row.holder_id, span)
+
+    def worked_alone(
+        self, own: Sequence[UsageFact], others: Sequence[UsageFact], span: Span
+    ) -> int:
+        """Work of a device's only holder: the device's, but its own processes' where others' ran."""
+        first, last = _whole_minutes(span)
+        worked = self._worked_in_whole_minutes(own, others, first, last)
+        for minute in _cut_minutes(span):
+            rows = own if any(row.observed[minute] for row in others) else None
+            worked += self._worked_in_cut_minute(
+                rows, minute, max(span.start_ms, minute * MINUTE_MS)
+            )
+        return worked
+
+    def _worked_in_whole_minutes(
+        self, own: Sequence[UsageFact], others: Sequence[UsageFact], first: int, last: int
+    ) -> int:
+        if first >= last or self.device is None:
+            return 0
+        unseen = [row.observed.count(0, first, last) for row in others]
+        device = self.device.worked
+        if min(unseen) == last - first:
+            return sum(device[first:last]) * QUARTER_MS
+        quarters = 0
+        for minute in range(first, last):
+            if any(row.observed[minute] for row in others):
+                quarters += min(
+                    self.device.observed[minute], sum(row.worked[minute] for row in own)
+                )
+            else:
+                quarters += device[minute]
+        return quarters * QUARTER_MS
+
+    def _worked_in_cut_minute(
+        self, own: Sequence[UsageFact] | None, minute: int, start_ms: int
+    ) -> int:
+        if self.device is None:
+            return 0
+        of_device = self._in_cut_minute(self.device, DEVICE_ROW, minute)[start_ms]
+        if own is None:
+            return of_device.worked_ms
+        worked = sum(
+            self._in_cut_minute(row, row.holder_id, minute)[start_ms].worked_ms for row in own
+        )
+        return min(of_device.observed_ms, worked)
+
+    def _shown(self, row: UsageFact, holder_id: int, span: Span) -> Shown:
+        if not self._cut:
+            first, last = span.start_ms // MINUTE_MS, span.end_ms // MINUTE_MS
+            return Shown(
+                sum(row.observed[first:last]) * QUARTER_MS, sum(row.worked[first:last]) * QUARTER_MS
+            )
+        first, last = _whole_minutes(span)
+        observed, worked = (
+            sum(row.observed[first:last]) * QUARTER_MS, sum(row.worked[first:last]) * QUARTER_MS
+        )  # fmt: skip
+        for minute in _cut_minutes(span):
+            shown = self._in_cut_minute(row, holder_id, minute)
+            part = shown[max(span.start_ms, minute * MINUTE_MS)]
+            observed += part.observed_ms
+            worked += part.worked_ms
+        return Shown(observed, worked)
+
+    def _note_cut_minutes(self, span: Span) -> None:
+        for minute in _cut_minutes(span):
+            start, end = minute * MINUTE_MS, (minute + 1) * MINUTE_MS
+            self._cut[minute].append(
+                span._replace(start_ms=max(span.start_ms, start), end_ms=min(span.end_ms, end))
+            )
+
+    def _in_cut_minute(self, row: UsageFact, holder_id: int, minute: int) -> Placed:
+        placed = self._placed.get((holder_id, minute))
+        if placed is None:
+            spans = self._cut[minute]
+            mine = [span for span in spans if self._is_first_for(holder_id, span)]
+            placed = _placed(row.observed[minute], row.worked[minute], spans, mine)
+            self._placed[holder_id, minute] = placed
+        return placed
+
+    def _is_first_for(self, holder_id: int, span: Span) -> bool:
+        if holder_id == DEVICE_ROW:
+            return bool(span.holds)
+        return self._names.is_of_any(holder_id, [hold.job_id for hold in span.holds])
+
+
+def _own_reading(rows: Sequence[UsageFact]) -> UsageFact | None:
+    if len(rows) == 1:
+        return rows[0]
+    return next((row for row in rows if not row.holder_id), None)
+
+
+def _whole_minutes(span: Span) -> tuple[int, int]:
+    first, last = -(-span.start_ms // MINUTE_MS), span.end_ms // MINUTE_MS
+    return first, max(first, last)
+
+
+def _cut_minutes(span: Span) -> list[int]:
+    first, last = span.start_ms // MINUTE_MS, span.end_ms // MINUTE_MS
+    minutes = []
+    if span.start_ms % MINUTE_MS:
+        minutes.append(first)
+    if span.end_ms % MINUTE_MS and not (minutes and first == last):
+        minutes.append(last)
+    return minutes
+
+
+def _placed(observed: int, worked: int, spans: Sequence[Span], mine: Sequence[Span]) -> Placed:
+    """Place a minute's quarter-seconds on its spans, in those of `mine` first."""
+    live = sum(span.end_ms - span.start_ms for span in spans)
+    observed_ms = min(observed * QUARTER_MS, live)
+    worked_ms = min(worked * QUARTER_MS, observed_ms)
+    first = sum(span.end_ms - span.start_ms for span in mine)
+    worked_first = min(worked_ms, first)
+    observed_first = max(worked_first, observed_ms * first // live)
+    placed: Placed = {}
+    _place(placed, mine, observed_first, worked_first)
+    rest = [span for span in spans if span not in mine]
+    _place(placed, rest, observed_ms - observed_first, worked_ms - worked_first)
+    return placed
+
+
+def _place(placed: Placed, spans: Sequence[Span], observed_ms: int, worked_ms: int) -> None:
+    """In proportion to length, cumulatively, so that nothing is lost to rounding."""
+    whole = sum(span.end_ms - span.start_ms for span in spans)
+    done = 0
+    for span in spans:
+        upto = done + span.end_ms - span.start_ms
+        observed = observed_ms * upto // whole - observed_ms * done // whole
+        worked = worked_ms * upto // whole - worked_ms * done // whole
+        placed[span.start_ms] = Shown(observed, min(observed, worked))
+        done = upto

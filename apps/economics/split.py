@@ -1,0 +1,44 @@
+"""Dividing a whole number so that its parts sum to exactly that number."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import lcm
+
+
+class NothingToSplitBy(ValueError):
+    """All weights are zero: the caller must name who carries the amount."""
+
+
+def largest_remainder(total: int, weights: Sequence[int]) -> list[int]:
+    """Split `total` in proportion to `weights`; the parts sum to exactly `total`.
+
+    Parts are rounded towards zero and the units left over go to the largest remainders, ties to
+    the earlier index, so callers order by a stable key. A negative total mirrors its positive
+    twin. Refuses NothingToSplitBy. Hamilton's method.
+    """
+    if len(weights) == 1 and weights[0] > 0:
+        return [total]
+    whole = sum(weights)
+    if whole <= 0:
+        raise NothingToSplitBy("no weight is above zero")
+    sign = -1 if total < 0 else 1
+    size = abs(total)
+    parts = []
+    remainders = []
+    for weight in weights:
+        part, remainder = divmod(size * weight, whole)
+        parts.append(part * sign)
+        remainders.append(-remainder)
+    left = size - sum(parts) * sign
+    if left:
+        for index in sorted(range(len(parts)), key=remainders.__getitem__)[:left]:
+            parts[index] += sign
+    return parts
+
+
+def largest_remainder_fractions(total: int, weights: Sequence[Fraction]) -> list[int]:
+    """As `largest_remainder`, by exact fractions."""
+    denominator = lcm(*(weight.denominator for weight in weights))
+    return largest_remainder(
+        total, [weight.numerator * (denominator // weight.denominator) for weight in weights]
+    )

@@ -1,0 +1,40 @@
+"""What a GPU-second was: its state, what qualifies it, and what showed it."""
+
+from enum import IntEnum, IntFlag
+
+
+class State(IntEnum):
+    """Every GPU-second of a node is in exactly one of these."""
+
+    ACTIVE = 1
+    HELD_IDLE = 2
+    UNOBSERVED = 3
+    OUT_OF_SERVICE = 4
+    STRANDED = 5
+    UNALLOCATED = 6
+
+
+class Flag(IntFlag):
+    """What a reader of a line must know beside its state."""
+
+    UNSCHEDULED = 1
+    UNCLAIMED = 2
+    CONTESTED = 4
+    UNPINNED = 8
+    DIVIDED_EVENLY = 16
+    SHARED = 32
+    SHARED_IDLE = 64
+    PROVISIONAL_RATE = 128
+
+
+class Evidence(IntFlag):
+    """What a state rests on; bits of all the moments that a line sums.
+
+    PROCESS: the holder's own process was seen. DEVICE: the device's own reading. NONE: nothing
+    was observed. POOLED: the mean of the devices that an unpinned claim may have been on.
+    """
+
+    PROCESS = 1
+    DEVICE = 2
+    NONE = 4
+    POOLED = 8

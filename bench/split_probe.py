@@ -1,0 +1,159 @@
+"""Time the split of one hour of 1,250 nodes and 10,000 GPUs: `python bench/split_probe.py`."""
+
+import random
+import resource
+import sys
+import time
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from itertools import count
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from apps.economics.node_hour import (
+    HOUR_MS,
+    ClaimFact,
+    DeviceFact,
+    KeyFact,
+    NodeHourFacts,
+    UsageFact,
+    split_node_hour,
+)
+from apps.economics.rates import Per, Rate, RateSpan, pieces_of_hour
+
+NODES = 1_250
+SLICES = (Fraction(1, 2), Fraction(2, 7), Fraction(1, 7))
+FULL = bytes([240]) * 60
+LIST = Rate(id=1, amount=Decimal("98.32"), quantity_seconds=3600, per=Per.NODE)
+CONTRACT = Rate(id=2, amount=Decimal("7.9123"), quantity_seconds=3600, per=Per.GPU)
+WHOLE = Fraction(1)
+
+device_ids = count(1)
+job_ids = count(1)
+
+
+def busy(draw: random.Random, start: int = 0, end: int = 60) -> bytes:
+    """Quarter-seconds worked, busy between two minutes."""
+    level = draw.choice((60, 150, 225, 240))
+    return bytes(draw.randint(level - 60, level) if start <= m < end else 0 for m in range(60))
+
+
+def pieces() -> dict[int, list]:
+    """A contract below a list price, all hour."""
+    return {
+        1: pieces_of_hour(
+            (0, HOUR_MS), [RateSpan(0, HOUR_MS, LIST)], [RateSpan(0, HOUR_MS, CONTRACT)], 8
+        )
+    }
+
+
+def facts(claims: list, devices: list, usage: list, keys: list) -> NodeHourFacts:
+    """One node that lived all hour."""
+    return NodeHourFacts((0, HOUR_MS), HOUR_MS, pieces(), devices, usage, claims, keys)
+
+
+def whole_node(draw: random.Random) -> NodeHourFacts:
+    """One job on all eight GPUs, all hour, its processes seen."""
+    job = next(job_ids)
+    devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
+    usage = [UsageFact(device.device_id, job, FULL, busy(draw)) for device in devices]
+    claim = ClaimFact(job, job, 0, HOUR_MS, Fraction(8), tuple(d.device_id for d in devices))
+    return facts([claim], devices, usage, [KeyFact(job, job)])
+
+
+def two_jobs(draw: random.Random) -> NodeHourFacts:
+    """A job on four GPUs, pinned by its processes, ends mid-minute; another goes on."""
+    ending, staying = next(job_ids), next(job_ids)
+    devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
+    end = draw.randint(60_000, HOUR_MS - 60_000)
+    usage = []
+    for device in devices[:4]:
+        worked = busy(draw, 0, end // 60_000)
+        usage.append(UsageFact(device.device_id, 0, FULL, worked))
+        seen = bytes(240 if minute <= end // 60_000 else 0 for minute in range(60))
+        usage.append(UsageFact(device.device_id, ending, seen, worked))
+    usage += [UsageFact(device.device_id, staying, FULL, busy(draw)) for device in devices[4:]]
+    claims = [
+        ClaimFact(ending, ending, 0, end, Fraction(4)),
+        ClaimFact(staying, staying, 0, HOUR_MS, Fraction(4)),
+    ]
+    return facts(claims, devices, usage, [KeyFact(ending, ending, 0, end), KeyFact(staying, staying)])
+
+
+def empty_node(draw: random.Random) -> NodeHourFacts:
+    """Observed, and nobody's."""
+    devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
+    return facts([], devices, [UsageFact(d.device_id, 0, FULL, bytes(60)) for d in devices], [])
+
+
+def time_sliced(draw: random.Random) -> NodeHourFacts:
+    """Each GPU in four replicas, three of them held."""
+    devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
+    claims, usage, keys = [], [], []
+    for device in devices:
+        usage.append(UsageFact(device.device_id, 0, FULL, busy(draw)))
+        for _ in range(3):
+            job = next(job_ids)
+            claims.append(ClaimFact(job, job, 0, HOUR_MS, Fraction(1, 4), (device.device_id,)))
+            usage.append(UsageFact(device.device_id, job, FULL, bytes([70]) * 60))
+            keys.append(KeyFact(job, job))
+    return facts(claims, devices, usage, keys)
+
+
+def sliced(draw: random.Random) -> NodeHourFacts:
+    """Each GPU in 3g + 2g + 1g, two slices held."""
+    devices, claims, usage, keys = [], [], [], []
+    for _ in range(8):
+        gpu = DeviceFact(next(device_ids), None, 0, HOUR_MS)
+        devices.append(gpu)
+        for index, share in enumerate(SLICES):
+            part = DeviceFact(next(device_ids), gpu.device_id, 0, HOUR_MS, share)
+            devices.append(part)
+            if index < 2:
+                job = next(job_ids)
+                claims.append(ClaimFact(job, job, 0, HOUR_MS, WHOLE, (part.device_id,)))
+                usage.append(UsageFact(part.device_id, job, FULL, busy(draw)))
+                keys.append(KeyFact(job, job))
+    return facts(claims, devices, usage, keys)
+
+
+def unpinned(draw: random.Random) -> NodeHourFacts:
+    """Two counts without devices, nobody's processes seen."""
+    devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
+    claims = [
+        ClaimFact(job, job, 0, HOUR_MS, Fraction(2)) for job in (next(job_ids), next(job_ids))
+    ]
+    usage = [UsageFact(device.device_id, 0, FULL, busy(draw)) for device in devices]
+    return facts(claims, devices, usage, [])
+
+
+MIX: list[tuple[Callable[[random.Random], NodeHourFacts], int]] = [
+    (whole_node, 60),
+    (two_jobs, 20),
+    (empty_node, 8),
+    (time_sliced, 3),
+    (sliced, 3),
+    (unpinned, 6),
+]
+
+
+def main() -> None:
+    """Print seconds by kind of node and for the mixed fleet."""
+    draw = random.Random(1)
+    whole = 0.0
+    for make, percent in MIX:
+        nodes = [make(draw) for _ in range(NODES * percent // 100)]
+        began = time.perf_counter()
+        lines = sum(len(split_node_hour(node).lines) for node in nodes)
+        seconds = time.perf_counter() - began
+        whole += seconds
+        each = seconds / len(nodes) * 1e6
+        print(f"{make.__name__:12} {len(nodes):5} nodes {lines:6} lines {seconds:.3f} s {each:5.0f} µs")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"{'all':12} {NODES:5} nodes {whole:.3f} s, peak {peak:.0f} MiB; {next(job_ids) - 1} jobs")
+
+
+if __name__ == "__main__":
+    main()

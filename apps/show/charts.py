@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 
-from plotly.graph_objs import Figure
+from plotly.graph_objs import Figure  # type: ignore[attr-defined]  # untyped, made lazily
 
 from apps.show.money import MICROS, full_amount, short_amount
 from apps.show.time import short_day
@@ -20,7 +20,7 @@ _MARGIN_PX = {"l": 48, "r": 116, "t": 10, "b": 28}
 _FONT = "Inter Variable, Inter, system-ui, sans-serif"
 _DAY_MS = 86_400_000
 _MOST_DAY_LABELS = 8
-_MOST_END_LABELS = 6
+MOST_END_LABELS = 6
 _LABEL_GAP_PX = 17
 _STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
 
@@ -45,7 +45,7 @@ def daily_cost_by_state(days: Sequence[date], series: Sequence[DailySeries], cur
     ticks = _ticks(*_extent(days, shown))
     traces = [trace for row in shown for trace in _traces(days, row, currency)]
     layout = _layout(days, ticks, currency)
-    if len(shown) <= _MOST_END_LABELS:
+    if len(shown) <= MOST_END_LABELS:
         layout |= _end_labels(shown, ticks)
     return _checked(traces, layout)
 

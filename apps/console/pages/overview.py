@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from apps.console.pages.frame import EmptyState, Filter, Frame, Link, Under
+from apps.show.charts import MOST_END_LABELS
 from apps.show.sparkline import Sparkline
 from apps.show.strip import Strip
 from apps.show.words import StateWords
@@ -51,6 +52,11 @@ class DailyChart:
     rows: tuple[DayRow, ...]
     total: DayRow
     has_provisional: bool = False
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether there are too many series to name each beside its last bar."""
+        return len(self.states) > MOST_END_LABELS
 
 
 @dataclass(frozen=True, slots=True)

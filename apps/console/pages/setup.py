@@ -93,6 +93,11 @@ class Question(Generic[Row]):
     total: int = 0
     step: Step | None = None
 
+    @property
+    def more(self) -> int:
+        """How many wait that `rows` does not show."""
+        return max(0, self.total - len(self.rows))
+
 
 @dataclass(frozen=True, slots=True)
 class SetupPage:
@@ -109,3 +114,16 @@ class SetupPage:
     unclaimed_work: Question[UnclaimedWork] = Question()
     unowned_accounts: Question[UnownedAccount] = Question()
     rejected_windows: Question[RejectedWindows] = Question()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing at all waits for an answer."""
+        return not (
+            self.unconfirmed_devices.rows
+            or self.unknown_nodes.rows
+            or self.silent_nodes.rows
+            or self.unpriced_pools.rows
+            or self.unclaimed_work.rows
+            or self.unowned_accounts.rows
+            or self.rejected_windows.rows
+        )

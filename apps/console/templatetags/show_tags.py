@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, tzinfo
+from functools import wraps
 
 from django import template
 from django.utils.html import format_html, json_script
@@ -22,6 +23,8 @@ _UNKNOWN_MARK = format_html(
 def _or_unknown(format_: Callable[..., str]) -> Callable[..., str]:
     """`format_`, with a mark that is also said in words where the value is not known."""
 
+    # Django reads a filter's arguments from the function it wraps.
+    @wraps(format_)
     def formatted(value: object, *arguments: object) -> str:
         return _UNKNOWN_MARK if value is None else format_(value, *arguments)
 

@@ -1,0 +1,79 @@
+// Draws every <div data-figure="id"> from the JSON script element of that id, in the colours of the
+// theme, and again when the theme or the room for it changes. The table beside a chart says the same.
+"use strict";
+
+(() => {
+  // Below this width series are named in the key above the chart (charts.css), not at its end.
+  const NARROW_PX = 560;
+  const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
+  const TOKEN = /^var\((--[\w-]+)\)$/;
+
+  const probe = (scheme) => {
+    const element = document.createElement("span");
+    element.hidden = true;
+    element.style.colorScheme = scheme;
+    document.body.append(element);
+    return element;
+  };
+
+  // A token's computed colour: light-dark() is resolved only on a property that is a colour.
+  const themed = (value, element) => {
+    if (typeof value === "string") {
+      const token = TOKEN.exec(value);
+      if (!token) return value;
+      element.style.color = value;
+      return getComputedStyle(element).color;
+    }
+    if (Array.isArray(value)) return value.map((part) => themed(part, element));
+    if (value && typeof value === "object") {
+      return Object.fromEntries(
+        Object.entries(value).map(([key, part]) => [key, themed(part, element)]),
+      );
+    }
+    return value;
+  };
+
+  const fitted = (layout, width) => {
+    if (width >= NARROW_PX || !layout.annotations) return { ...layout, width };
+    return { ...layout, width, annotations: [], shapes: [], margin: { ...layout.margin, r: 8 } };
+  };
+
+  const draw = (place, scheme = "") => {
+    const source = document.getElementById(place.dataset.figure);
+    const width = Math.floor(place.getBoundingClientRect().width);
+    if (!source || !width) return;
+    const element = probe(scheme);
+    const figure = themed(JSON.parse(source.textContent), element);
+    element.remove();
+    place.drawnWidth = width;
+    Plotly.react(place, figure.data, fitted(figure.layout, width), CONFIG);
+  };
+
+  const drawAll = (scheme = "") => {
+    document.querySelectorAll("[data-figure]").forEach((place) => draw(place, scheme));
+  };
+
+  const resized = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (Math.floor(target.getBoundingClientRect().width) !== target.drawnWidth) draw(target);
+    }
+  });
+
+  const watch = () => {
+    resized.disconnect();
+    document.querySelectorAll("[data-figure]").forEach((place) => resized.observe(place));
+  };
+
+  const start = () => {
+    drawAll();
+    watch();
+  };
+
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawAll());
+  document.addEventListener("theme:changed", () => drawAll());
+  document.addEventListener("htmx:after:swap", start);
+  addEventListener("beforeprint", () => drawAll("light")); // paper is white in either theme
+  addEventListener("afterprint", () => drawAll());
+  // Figures are measured with the font they are drawn in.
+  document.fonts.ready.then(start);
+})();

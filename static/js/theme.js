@@ -1,0 +1,93 @@
+// Runs before the first paint: the theme the reader chose, kept on this device. Then the few
+// conveniences that need a script; every page works without them.
+"use strict";
+
+(() => {
+  const root = document.documentElement;
+  const KEY = "runrate-theme";
+
+  const kept = () => {
+    try {
+      return localStorage.getItem(KEY) || "system";
+    } catch {
+      return "system"; // storage refused: follow the system
+    }
+  };
+
+  const wear = (theme) => {
+    if (theme === "system") {
+      root.removeAttribute("data-theme");
+    } else {
+      root.dataset.theme = theme;
+    }
+    for (const button of document.querySelectorAll("[data-set-theme]")) {
+      button.setAttribute("aria-pressed", String(button.dataset.setTheme === theme));
+    }
+  };
+
+  root.classList.add("js");
+  wear(kept());
+
+  const choose = (theme) => {
+    try {
+      localStorage.setItem(KEY, theme);
+    } catch {
+      // storage refused: the choice lasts as long as the page
+    }
+    wear(theme);
+    document.dispatchEvent(new CustomEvent("theme:changed"));
+  };
+
+  const copy = async (button) => {
+    const source = document.getElementById(button.dataset.copy);
+    const said = button.textContent;
+    try {
+      await navigator.clipboard.writeText(source.textContent.trim());
+      button.textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(source); // no clipboard here: leave it selected
+      button.textContent = "Selected";
+    }
+    setTimeout(() => { button.textContent = said; }, 1500);
+  };
+
+  const isTyping = (element) => element.matches("input, select, textarea, [contenteditable]");
+
+  document.addEventListener("click", (event) => {
+    const target = event.target;
+    if (!(target instanceof Element)) return;
+    const theme = target.closest("[data-set-theme]");
+    if (theme) choose(theme.dataset.setTheme);
+    const copied = target.closest("[data-copy]");
+    if (copied) copy(copied);
+    if (target.closest("[data-show-shortcuts]")) document.getElementById("shortcuts").showModal();
+    for (const menu of document.querySelectorAll("details.menu[open]")) {
+      if (!menu.contains(target) || target.closest("[data-show-shortcuts]")) menu.open = false;
+    }
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") {
+      for (const menu of document.querySelectorAll("details.menu[open]")) {
+        menu.open = false;
+        menu.querySelector("summary").focus();
+      }
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    const search = document.querySelector("[data-search]");
+    const shortcuts = document.getElementById("shortcuts");
+    if (event.key === "/" && search) {
+      event.preventDefault();
+      search.focus();
+    } else if (event.key === "?" && shortcuts && !shortcuts.open) {
+      shortcuts.showModal();
+    } else if (event.key === "f") {
+      const fold = document.querySelector("details.fold");
+      if (!fold) return;
+      fold.open = true;
+      fold.querySelector("select")?.focus();
+    }
+  });
+
+  document.addEventListener("DOMContentLoaded", () => wear(kept()));
+})();

@@ -64,16 +64,24 @@ def _with(first: tuple[int, str], rest: Iterable[tuple[int, str]]) -> Iterator[t
 
 
 def _attempts_in_order(rows: Iterable[JobRow]) -> Iterator[JobRow]:
-    """Number neighbouring rows of one job and submission by their start."""
+    """Number neighbouring rows of one job and submission by their start.
+
+    The steps of an attempt stand between it and the next one.
+    """
     waiting: list[JobRecord] = []
     for row in rows:
-        if not isinstance(row, JobRecord):
+        if isinstance(row, SkippedRow):
             yield row
             continue
-        if waiting and _submission(waiting[0]) != _submission(row):
+        if waiting and (
+            isinstance(row, RejectedRow) or _submission(waiting[0]) != _submission(row)
+        ):
             yield from _numbered(waiting)
             waiting = []
-        waiting.append(row)
+        if isinstance(row, RejectedRow):
+            yield row
+        else:
+            waiting.append(row)
     yield from _numbered(waiting)
 
 

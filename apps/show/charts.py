@@ -16,12 +16,16 @@ from apps.show.time import short_day
 from apps.show.words import StateWords
 
 HEIGHT_PX = 280
-_MARGIN_PX = {"l": 48, "r": 116, "t": 10, "b": 28}
+_MARGIN_PX = {"r": 116, "t": 10, "b": 28}
+_CHARACTER_PX = 7
 _FONT = "Inter Variable, Inter, system-ui, sans-serif"
 _DAY_MS = 86_400_000
 _MOST_DAY_LABELS = 8
 MOST_END_LABELS = 6
 _LABEL_GAP_PX = 17
+# Ten pixels square, right of the plot.
+_FULL_MARK = "M8,-5L18,-5L18,5L8,5Z"
+_HATCHED_MARK = "M8,0L13,-5M8,5L18,-5M13,5L18,0"
 _STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
 
 Json = dict[str, object]
@@ -82,11 +86,12 @@ def _trace(
 
 
 def _layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Json:
+    widest = max(len(_tick_text(tick, currency)) for tick in ticks)
     return {
         "barmode": "relative",
         "bargap": 0.22,
         "height": HEIGHT_PX,
-        "margin": dict(_MARGIN_PX),
+        "margin": {"l": 10 + _CHARACTER_PX * widest, **_MARGIN_PX},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": _FONT, "size": 12, "color": "var(--ink-2)"},
@@ -107,12 +112,17 @@ def _day_axis(days: Sequence[date]) -> Json:
     every = _days_between_labels(len(days))
     # Counted back from the last day, so that the newest bar is always named.
     labelled = [day for index, day in enumerate(reversed(days)) if index % every == 0][::-1]
+    months = [(day.year, day.month) for day in labelled]
+    starts_month = [index == 0 or months[index - 1] != month for index, month in enumerate(months)]
     return {
         "type": "date",
         "range": [_noon(days[0] - timedelta(days=1)), _noon(days[-1])] if days else None,
         "tickmode": "array",
         "tickvals": [day.isoformat() for day in labelled],
-        "ticktext": [short_day(day) for day in labelled],
+        "ticktext": [
+            short_day(day) if is_first else str(day.day)
+            for day, is_first in zip(labelled, starts_month, strict=True)
+        ],
         "tickangle": 0,
         "showgrid": False,
         "fixedrange": True,
@@ -225,18 +235,15 @@ def _end_label(state: StateWords, at: float) -> Json:
 def _end_mark(state: StateWords, at: float) -> Json:
     colour = f"var({state.token})"
     return {
-        "type": "rect",
+        "type": "path",
+        "path": _HATCHED_MARK if state.is_hatched else _FULL_MARK,
         "xref": "paper",
         "xanchor": 1,
         "xsizemode": "pixel",
-        "x0": 8,
-        "x1": 18,
         "yanchor": at,
         "ysizemode": "pixel",
-        "y0": -5,
-        "y1": 5,
         "fillcolor": "rgba(0,0,0,0)" if state.is_hatched else colour,
-        "line": {"width": 1, "color": colour, "dash": "dot" if state.is_hatched else "solid"},
+        "line": {"width": 1.5 if state.is_hatched else 0, "color": colour},
     }
 
 

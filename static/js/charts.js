@@ -8,6 +8,8 @@
   const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false, responsive: false };
   const TOKEN = /^var\((--[\w-]+)\)$/;
 
+  const drawn = new WeakMap();
+
   const probe = (scheme) => {
     const element = document.createElement("span");
     element.hidden = true;
@@ -33,20 +35,22 @@
     return value;
   };
 
-  const fitted = (layout, width) => {
-    if (width >= NARROW_PX || !layout.annotations) return { ...layout, width };
-    return { ...layout, width, annotations: [], shapes: [], margin: { ...layout.margin, r: 8 } };
+  const room = (place) => ({ width: place.clientWidth, height: place.clientHeight });
+
+  const fitted = (layout, size) => {
+    if (size.width >= NARROW_PX || !layout.annotations) return { ...layout, ...size };
+    return { ...layout, ...size, annotations: [], shapes: [], margin: { ...layout.margin, r: 8 } };
   };
 
   const draw = (place, scheme = "") => {
     const source = document.getElementById(place.dataset.figure);
-    const width = Math.floor(place.getBoundingClientRect().width);
-    if (!source || !width) return;
+    const size = room(place);
+    if (!source || !size.width) return;
     const element = probe(scheme);
     const figure = themed(JSON.parse(source.textContent), element);
     element.remove();
-    place.drawnWidth = width;
-    Plotly.react(place, figure.data, fitted(figure.layout, width), CONFIG);
+    drawn.set(place, size);
+    Plotly.react(place, figure.data, fitted(figure.layout, size), CONFIG);
   };
 
   const drawAll = (scheme = "") => {
@@ -55,7 +59,9 @@
 
   const resized = new ResizeObserver((entries) => {
     for (const { target } of entries) {
-      if (Math.floor(target.getBoundingClientRect().width) !== target.drawnWidth) draw(target);
+      const before = drawn.get(target);
+      const now = room(target);
+      if (before?.width !== now.width || before?.height !== now.height) draw(target);
     }
   });
 

@@ -1,6 +1,5 @@
 """Time the split of one hour of 1,250 nodes and 10,000 GPUs: `python bench/split_probe.py`."""
 
-import random
 import resource
 import sys
 import time
@@ -9,6 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
+
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -34,10 +35,12 @@ device_ids = count(1)
 job_ids = count(1)
 
 
-def busy(draw: random.Random, start: int = 0, end: int = 60) -> bytes:
+def busy(draw: np.random.Generator, start: int = 0, end: int = 60) -> bytes:
     """Quarter-seconds worked, busy between two minutes."""
-    level = draw.choice((60, 150, 225, 240))
-    return bytes(draw.randint(level - 60, level) if start <= m < end else 0 for m in range(60))
+    level = int(draw.choice((60, 150, 225, 240)))
+    worked = draw.integers(level - 60, level, 60, endpoint=True)
+    worked[:start] = worked[end:] = 0
+    return bytes(worked.tolist())
 
 
 def pieces() -> dict[int, list]:
@@ -54,7 +57,7 @@ def facts(claims: list, devices: list, usage: list, keys: list) -> NodeHourFacts
     return NodeHourFacts((0, HOUR_MS), HOUR_MS, pieces(), devices, usage, claims, keys)
 
 
-def whole_node(draw: random.Random) -> NodeHourFacts:
+def whole_node(draw: np.random.Generator) -> NodeHourFacts:
     """One job on all eight GPUs, all hour, its processes seen."""
     job = next(job_ids)
     devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
@@ -63,11 +66,11 @@ def whole_node(draw: random.Random) -> NodeHourFacts:
     return facts([claim], devices, usage, [KeyFact(job, job)])
 
 
-def two_jobs(draw: random.Random) -> NodeHourFacts:
+def two_jobs(draw: np.random.Generator) -> NodeHourFacts:
     """A job on four GPUs, pinned by its processes, ends mid-minute; another goes on."""
     ending, staying = next(job_ids), next(job_ids)
     devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
-    end = draw.randint(60_000, HOUR_MS - 60_000)
+    end = int(draw.integers(60_000, HOUR_MS - 60_000))
     usage = []
     for device in devices[:4]:
         worked = busy(draw, 0, end // 60_000)
@@ -79,16 +82,18 @@ def two_jobs(draw: random.Random) -> NodeHourFacts:
         ClaimFact(ending, ending, 0, end, Fraction(4)),
         ClaimFact(staying, staying, 0, HOUR_MS, Fraction(4)),
     ]
-    return facts(claims, devices, usage, [KeyFact(ending, ending, 0, end), KeyFact(staying, staying)])
+    return facts(
+        claims, devices, usage, [KeyFact(ending, ending, 0, end), KeyFact(staying, staying)]
+    )
 
 
-def empty_node(draw: random.Random) -> NodeHourFacts:
+def empty_node(draw: np.random.Generator) -> NodeHourFacts:
     """Observed, and nobody's."""
     devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
     return facts([], devices, [UsageFact(d.device_id, 0, FULL, bytes(60)) for d in devices], [])
 
 
-def time_sliced(draw: random.Random) -> NodeHourFacts:
+def time_sliced(draw: np.random.Generator) -> NodeHourFacts:
     """Each GPU in four replicas, three of them held."""
     devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
     claims, usage, keys = [], [], []
@@ -102,7 +107,7 @@ def time_sliced(draw: random.Random) -> NodeHourFacts:
     return facts(claims, devices, usage, keys)
 
 
-def sliced(draw: random.Random) -> NodeHourFacts:
+def sliced(draw: np.random.Generator) -> NodeHourFacts:
     """Each GPU in 3g + 2g + 1g, two slices held."""
     devices, claims, usage, keys = [], [], [], []
     for _ in range(8):
@@ -119,7 +124,7 @@ def sliced(draw: random.Random) -> NodeHourFacts:
     return facts(claims, devices, usage, keys)
 
 
-def unpinned(draw: random.Random) -> NodeHourFacts:
+def unpinned(draw: np.random.Generator) -> NodeHourFacts:
     """Two counts without devices, nobody's processes seen."""
     devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
     claims = [
@@ -129,7 +134,7 @@ def unpinned(draw: random.Random) -> NodeHourFacts:
     return facts(claims, devices, usage, [])
 
 
-MIX: list[tuple[Callable[[random.Random], NodeHourFacts], int]] = [
+MIX: list[tuple[Callable[[np.random.Generator], NodeHourFacts], int]] = [
     (whole_node, 60),
     (two_jobs, 20),
     (empty_node, 8),
@@ -141,7 +146,7 @@ MIX: list[tuple[Callable[[random.Random], NodeHourFacts], int]] = [
 
 def main() -> None:
     """Print seconds by kind of node and for the mixed fleet."""
-    draw = random.Random(1)
+    draw = np.random.default_rng(1)
     whole = 0.0
     for make, percent in MIX:
         nodes = [make(draw) for _ in range(NODES * percent // 100)]
@@ -150,9 +155,13 @@ def main() -> None:
         seconds = time.perf_counter() - began
         whole += seconds
         each = seconds / len(nodes) * 1e6
-        print(f"{make.__name__:12} {len(nodes):5} nodes {lines:6} lines {seconds:.3f} s {each:5.0f} µs")
+        print(
+            f"{make.__name__:12} {len(nodes):5} nodes {lines:6} lines {seconds:.3f} s {each:5.0f} µs"
+        )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{'all':12} {NODES:5} nodes {whole:.3f} s, peak {peak:.0f} MiB; {next(job_ids) - 1} jobs")
+    print(
+        f"{'all':12} {NODES:5} nodes {whole:.3f} s, peak {peak:.0f} MiB; {next(job_ids) - 1} jobs"
+    )
 
 
 if __name__ == "__main__":

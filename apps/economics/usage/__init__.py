@@ -1,0 +1,6 @@
+"""Windows to the usage of one hour: what each device and holder did, minute by minute."""
+
+from apps.economics.usage.columns import ColumnsDiffer, UsageRow, WindowColumns
+from apps.economics.usage.hour import usage_of_hour
+
+__all__ = ["ColumnsDiffer", "UsageRow", "WindowColumns", "usage_of_hour"]

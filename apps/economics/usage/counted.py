@@ -1,0 +1,78 @@
+"""Which windows count, and for which part of the hour each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from apps.economics.usage.columns import HOUR_MS, NO_HOLDER, Bits, Integers, WindowColumns
+from apps.economics.usage.overlaps import Fragment, Window, settled
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """Windows with the span of the hour that each counts for; one device's never overlap.
+
+    `is_reading` marks the device's own. Ordered by start within each device.
+    """
+
+    windows: WindowColumns
+    from_ms: Integers
+    to_ms: Integers
+    is_reading: Bits
+
+
+def counted_windows(windows: WindowColumns) -> Counted:
+    """Settle every overlap; the answer does not depend on the order of the windows."""
+    ends = windows.start_ms + windows.length_ms
+    inside = windows.taken((windows.start_ms < HOUR_MS) & (ends > 0) & (windows.length_ms > 0))
+    ordered = inside.taken(np.lexsort((inside.holder_id, inside.start_ms, inside.device_id)))
+    plain, is_reading = _plain_devices(ordered)
+    counted = _whole(ordered.taken(plain), is_reading[plain])
+    if plain.all():
+        return counted
+    return _joined(counted, settled(ordered.taken(~plain)))
+
+
+def _plain_devices(ordered: WindowColumns) -> tuple[Bits, Bits]:
+    """Rows of devices without any overlap, and rows that are a device's own reading."""
+    device, start = ordered.device_id, ordered.start_ms
+    end = start + ordered.length_ms
+    same_device = device[1:] == device[:-1]
+    same_slot = same_device & (start[1:] == start[:-1])
+    one_report = (
+        (ordered.length_ms[1:] == ordered.length_ms[:-1])
+        & (ordered.source[1:] == ordered.source[:-1])
+        & (ordered.boot[1:] == ordered.boot[:-1])
+        & (ordered.agent_id[1:] == ordered.agent_id[:-1])
+        & (ordered.holder_id[1:] != ordered.holder_id[:-1])
+    )
+    is_first = np.ones(len(device), dtype=np.bool_)
+    is_first[1:] = ~same_slot
+    no_own = np.zeros(len(device), dtype=np.bool_)
+    no_own[1:] = same_slot & is_first[:-1] & (ordered.holder_id[:-1] != NO_HOLDER)
+    bad = no_own
+    bad[1:] |= np.where(same_slot, ~one_report, same_device & (start[1:] < end[:-1]))
+    plain = ~np.isin(device, device[bad]) if bad.any() else ~bad
+    return plain, is_first
+
+
+def _whole(windows: WindowColumns, is_reading: Bits) -> Counted:
+    ends = windows.start_ms + windows.length_ms
+    return Counted(windows, np.maximum(windows.start_ms, 0), np.minimum(ends, HOUR_MS), is_reading)
+
+
+def _joined(counted: Counted, fragments: Sequence[Fragment]) -> Counted:
+    columns = zip(*(fragment.window for fragment in fragments), strict=True)
+    joined = WindowColumns(
+        **{
+            name: np.concatenate([getattr(counted.windows, name), more])
+            for name, more in zip(Window._fields, columns, strict=True)
+        }
+    )
+    return Counted(
+        joined,
+        np.concatenate([counted.from_ms, [fragment.from_ms for fragment in fragments]]),
+        np.concatenate([counted.to_ms, [fragment.to_ms for fragment in fragments]]),
+        np.concatenate([counted.is_reading, [fragment.is_reading for fragment in fragments]]),
+    )

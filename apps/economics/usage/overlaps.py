@@ -1,0 +1,124 @@
+"""Devices whose windows overlap: which report wins each moment, exactly."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from math import isnan, nan
+from typing import NamedTuple
+
+from apps.economics.usage.columns import HOUR_MS, NO_HOLDER, WindowColumns
+
+
+class Window(NamedTuple):
+    """One row of WindowColumns."""
+
+    device_id: int
+    holder_id: int
+    start_ms: int
+    length_ms: int
+    source: int
+    boot: int
+    agent_id: int
+    observed_seconds: float
+    worked_seconds: float
+    sm_ratio: float
+    tensor_ratio: float
+    dram_ratio: float
+    energy_joules: float
+
+
+class Fragment(NamedTuple):
+    """The part of a window that counts."""
+
+    window: Window
+    from_ms: int
+    to_ms: int
+    is_reading: bool
+
+
+Report = tuple[int, int, int, int, int]
+Span = tuple[int, int]
+
+
+def settled(windows: WindowColumns) -> list[Fragment]:
+    """What counts of each window: lower source, newer boot, lower agent, earlier, shorter."""
+    by_device: dict[int, list[Window]] = defaultdict(list)
+    for window in rows_of(windows):
+        by_device[window.device_id].append(window)
+    fragments: list[Fragment] = []
+    for device_id in sorted(by_device):
+        fragments += _settled_device(by_device[device_id])
+    return fragments
+
+
+def rows_of(windows: WindowColumns) -> Iterator[Window]:
+    """The columns as rows of plain numbers."""
+    columns = (getattr(windows, name).tolist() for name in Window._fields)
+    return map(Window._make, zip(*columns, strict=True))
+
+
+def _settled_device(windows: Iterable[Window]) -> list[Fragment]:
+    reports: dict[Report, list[Window]] = defaultdict(list)
+    for window in windows:
+        reports[_precedence(window)].append(window)
+    taken: list[Span] = []
+    fragments: list[Fragment] = []
+    for report in sorted(reports):
+        _, _, _, start, length = report
+        rows = _as_reported(reports[report])
+        for from_ms, to_ms in _free((max(start, 0), min(start + length, HOUR_MS)), taken):
+            fragments += [
+                Fragment(row, from_ms, to_ms, index == 0) for index, row in enumerate(rows)
+            ]
+            taken.append((from_ms, to_ms))
+        taken.sort()
+    fragments.sort(key=lambda fragment: (fragment.from_ms, fragment.window.holder_id))
+    return fragments
+
+
+def _precedence(window: Window) -> Report:
+    return window.source, -window.boot, window.agent_id, window.start_ms, window.length_ms
+
+
+def _free(span: Span, taken: Sequence[Span]) -> list[Span]:
+    """What of a span is not taken yet; `taken` is in order and disjoint."""
+    free = []
+    start, end = span
+    for from_ms, to_ms in taken:
+        if to_ms <= start or from_ms >= end:
+            continue
+        if start < from_ms:
+            free.append((start, from_ms))
+        start = to_ms
+    if start < end:
+        free.append((start, end))
+    return free
+
+
+def _as_reported(windows: Iterable[Window]) -> list[Window]:
+    """One row for each holder, the device's own reading first; made up where it is missing."""
+    rows: dict[int, Window] = {}
+    for window in sorted(windows, key=_content):
+        rows.setdefault(window.holder_id, window)
+    ordered = [rows[holder_id] for holder_id in sorted(rows)]
+    if len(ordered) == 1 or ordered[0].holder_id == NO_HOLDER:
+        return ordered
+    return [_device_reading(ordered), *ordered]
+
+
+def _content(window: Window) -> tuple[float, ...]:
+    return tuple(-1.0 if isnan(value) else value for value in window)
+
+
+def _device_reading(rows: Sequence[Window]) -> Window:
+    """Holders without the device's own row: it worked at most as long as they did together."""
+    observed = max(row.observed_seconds for row in rows)
+    known = [row.worked_seconds for row in rows if not isnan(row.worked_seconds)]
+    return rows[0]._replace(
+        holder_id=NO_HOLDER,
+        observed_seconds=observed,
+        worked_seconds=min(observed, sum(known)) if known else nan,
+        sm_ratio=nan,
+        tensor_ratio=nan,
+        dram_ratio=nan,
+        energy_joules=nan,
+    )

@@ -128,14 +128,15 @@ class JobStatement:
     """One event of one attempt as one source states it; None is "not said", never "none".
 
     `at` is when it happened, never when it arrived. `started_at` is given where the source
-    states the whole attempt at once, as an accounting does; its allocations hold from then.
+    states the whole attempt at once, as an accounting does; its allocations hold from then. A
+    `restart_count` of None is 0 where the submission is stated, else any.
     """
 
     kind: EventKind
     at: datetime
     source: Source
     submitted_at: datetime | None = None
-    restart_count: int = 0
+    restart_count: int | None = None
     started_at: datetime | None = None
     state: str | None = None
     name: str | None = None
@@ -168,21 +169,20 @@ class JobEventIn:
     statement: JobStatement
 
 
+class RecordHasNoTime(ValueError):
+    """A record that says of no moment that anything happened."""
+
+
 def event_of_record(record: JobRecord) -> JobEventIn:
     """What an accounting's row states: the attempt's end, or as much of it as has happened."""
+    kind, at = EventKind.SUBMIT, record.submitted_at
     if record.ended_at is not None:
         kind, at = EventKind.END, record.ended_at
     elif record.started_at is not None:
         kind, at = EventKind.START, record.started_at
-    else:
-        kind, at = EventKind.SUBMIT, record.submitted_at
     if at is None:
         raise RecordHasNoTime(f"job {record.raw_id} was neither submitted, started nor ended")
     return JobEventIn(record.cluster, record.raw_id, _statement(record, kind, at))
-
-
-class RecordHasNoTime(ValueError):
-    """A record that says of no moment that anything happened."""
 
 
 def _statement(record: JobRecord, kind: EventKind, at: datetime) -> JobStatement:

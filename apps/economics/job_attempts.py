@@ -1,0 +1,114 @@
+"""Which statements of one raw id are about the same attempt: a scheduler uses its ids again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from apps.economics.job_order import end_of, in_order
+from apps.economics.jobs import EventKind, JobStatement
+
+TOLERANCE = timedelta(minutes=5)
+"""How far clocks may differ before a moment falls outside a job's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One attempt; `submitted_at` is None until something states it.
+
+    `opened_at` is the submission, or the first moment anybody spoke of: with the restart count
+    it tells the attempts of one raw id apart.
+    """
+
+    submitted_at: datetime | None
+    opened_at: datetime
+    restart_count: int
+    statements: tuple[JobStatement, ...]
+
+
+def attempts(statements: Iterable[JobStatement]) -> tuple[Attempt, ...]:
+    """All statements of one raw id in one cluster, by attempt; the order they came in is moot.
+
+    A statement without submission time joins the attempt in whose time it falls, give or take
+    TOLERANCE, and of its restart count if it states one; else it opens one that a later statement
+    may complete.
+    """
+    ordered = in_order(statements)
+    groups = _submitted(ordered)
+    loose = [each for each in ordered if _submission(each) is None]
+    for each in sorted(loose, key=lambda one: (_first_moment(one), one.kind)):
+        _place(each, groups)
+    found = [group.attempt() for group in groups]
+    return tuple(sorted(found, key=lambda one: (one.opened_at, one.restart_count)))
+
+
+@dataclass(slots=True)
+class _Group:
+    submitted_at: datetime | None
+    restart_count: int
+    statements: list[JobStatement] = field(default_factory=list)
+    ended_at: datetime | None = None
+
+    def add(self, statement: JobStatement) -> None:
+        self.statements.append(statement)
+        if statement.is_terminal and self.ended_at is None:
+            self.ended_at = statement.at
+
+    def holds(self, at: datetime) -> bool:
+        opened_at = self.opened_at()
+        return opened_at - TOLERANCE <= at and (
+            self.ended_at is None or at <= max(self.ended_at, opened_at) + TOLERANCE
+        )
+
+    def opened_at(self) -> datetime:
+        if self.submitted_at is not None:
+            return self.submitted_at
+        return min(_first_moment(each) for each in self.statements)
+
+    def age(self) -> tuple[datetime, int]:
+        return self.opened_at(), self.restart_count
+
+    def attempt(self) -> Attempt:
+        return Attempt(
+            self.submitted_at, self.opened_at(), self.restart_count, tuple(self.statements)
+        )
+
+
+def _submission(statement: JobStatement) -> datetime | None:
+    if statement.submitted_at is None and statement.kind is EventKind.SUBMIT:
+        return statement.at
+    return statement.submitted_at
+
+
+def _first_moment(statement: JobStatement) -> datetime:
+    return min(statement.at, statement.started_at or statement.at)
+
+
+def _submitted(ordered: Sequence[JobStatement]) -> list[_Group]:
+    groups: dict[tuple[datetime, int], _Group] = {}
+    for each in ordered:
+        submitted_at = _submission(each)
+        if submitted_at is None:
+            continue
+        key = submitted_at, each.restart_count or 0
+        group = groups.setdefault(key, _Group(*key))
+        group.statements.append(each)
+    for group in groups.values():
+        end = end_of(group.statements)
+        group.ended_at = None if end is None else end.at
+    return list(groups.values())
+
+
+def _place(statement: JobStatement, groups: list[_Group]) -> None:
+    """Into the attempt that began last among those whose time it falls in, or a new one."""
+    moment = _first_moment(statement)
+    fitting = [
+        group
+        for group in groups
+        if statement.restart_count in {None, group.restart_count} and group.holds(moment)
+    ]
+    if fitting:
+        max(fitting, key=_Group.age).add(statement)
+        return
+    group = _Group(None, statement.restart_count or 0)
+    group.add(statement)
+    groups.append(group)

@@ -1,0 +1,127 @@
+"""Statements about a job, folded by when things happened and who says so, never by arrival.
+
+Accounting is trusted over the scheduler and the scheduler over an agent. Between the first two
+the later event wins and trust decides a tie; an agent only fills what neither has said.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from itertools import pairwise
+
+from apps.economics.job_holding import HeldSpan, RunPart, held_spans, run_parts
+from apps.economics.job_order import end_of, in_order
+from apps.economics.jobs import EventKind, JobStatement, Source
+
+RUNNING_STATES = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "STOPPED"})
+STATE_OF_KIND = {EventKind.SUBMIT: "PENDING", EventKind.START: "RUNNING"}
+TEXTS = (
+    "name",
+    "user",
+    "account",
+    "partition",
+    "qos",
+    "namespace",
+    "array_id",
+    "het_id",
+    "exit_code",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JobFold:
+    """One attempt as all statements about it say; texts are empty where nobody said."""
+
+    state: str
+    started_at: datetime | None
+    ended_at: datetime | None
+    suspended_seconds: int
+    source: Source
+    name: str
+    user: str
+    account: str
+    partition: str
+    qos: str
+    namespace: str
+    array_id: str
+    het_id: str
+    exit_code: str
+    cpus: Fraction | None
+    labels: tuple[tuple[str, str], ...]
+    held: tuple[HeldSpan, ...]
+    runs: tuple[RunPart, ...]
+
+
+def fold(statements: Iterable[JobStatement]) -> JobFold:
+    """One attempt, whatever the order and however often its statements came.
+
+    A terminal state is final unless accounting says otherwise. Times that contradict each other
+    leave a job of no length, never one that ends before it starts.
+    """
+    ordered = in_order(statements)
+    if not ordered:
+        raise ValueError("a job without a statement is no job")
+    started_at = _start(ordered)
+    ended_at, state = _outcome(ordered, started_at)
+    texts = {name: _said(ordered, name) for name in TEXTS}
+    cpus = [each.cpus for each in ordered if each.cpus is not None]
+    return JobFold(
+        state=state,
+        started_at=started_at,
+        ended_at=ended_at,
+        suspended_seconds=_suspended_seconds(ordered, ended_at),
+        source=min(each.source for each in ordered),
+        cpus=cpus[-1] if cpus else None,
+        labels=tuple(sorted({k: v for each in ordered for k, v in each.labels.items()}.items())),
+        held=held_spans(ordered, started_at, ended_at),
+        runs=run_parts(ordered, started_at, ended_at),
+        **texts,
+    )
+
+
+def _said(ordered: Sequence[JobStatement], name: str) -> str:
+    texts: Iterator[str | None] = (getattr(each, name) for each in reversed(ordered))
+    return next((text for text in texts if text is not None), "")
+
+
+def _start(ordered: Sequence[JobStatement]) -> datetime | None:
+    """The most trusted start; else the first moment at which it was seen to run."""
+    stated = [
+        (each.source, each.started_at or each.at)
+        for each in ordered
+        if each.started_at is not None or each.kind is EventKind.START
+    ]
+    if stated:
+        return min(stated)[1]
+    running = [each.at for each in ordered if each.state in RUNNING_STATES]
+    return min(running, default=None)
+
+
+def _outcome(
+    ordered: Sequence[JobStatement], started_at: datetime | None
+) -> tuple[datetime | None, str]:
+    last = end_of(ordered)
+    if last is not None:
+        ended_at = last.at if started_at is None else max(last.at, started_at)
+        return ended_at, last.state or "ENDED"
+    states = (
+        each.state or STATE_OF_KIND.get(each.kind)
+        for each in reversed(ordered)
+        if not each.is_terminal
+    )
+    return None, next((state for state in states if state), "")
+
+
+def _suspended_seconds(ordered: Sequence[JobStatement], ended_at: datetime | None) -> int:
+    """What a source states, else the whole seconds between SUSPENDED and the next state."""
+    stated = [each.suspended_seconds for each in ordered if each.suspended_seconds is not None]
+    if stated:
+        return stated[-1]
+    moments = sorted((each.at, each.state) for each in ordered if each.state is not None)
+    seconds = 0
+    for (since, state), (until, _) in pairwise(moments):
+        if state == "SUSPENDED" and (ended_at is None or since < ended_at):
+            pause = min(until, ended_at or until) - since
+            seconds += pause.days * 86_400 + pause.seconds
+    return seconds

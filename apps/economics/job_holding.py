@@ -1,0 +1,200 @@
+"""What a job held and which runs it carried, from when to when, as statements about it say."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from fractions import Fraction
+
+from apps.economics.job_order import end_of
+from apps.economics.jobs import AllocationRecord, EventKind, JobStatement, Source
+
+Held = Mapping[tuple[str, int], AllocationRecord]
+"""What is held at a moment, by node and the number of the grant on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSpan:
+    """One grant on one node, half-open; `part` tells apart several grants on the same node."""
+
+    node: str
+    part: int
+    gpus: Fraction
+    cpus: Fraction | None
+    devices: tuple[str, ...] | None
+    divided_evenly: bool
+    starts_at: datetime
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPart:
+    """The job carried the run of this key in this time."""
+
+    key: str
+    starts_at: datetime
+    ends_at: datetime | None
+
+
+def held_spans(
+    ordered: Sequence[JobStatement], started_at: datetime | None, ended_at: datetime | None
+) -> tuple[HeldSpan, ...]:
+    """What an attempt held between its start and end; nothing before anybody knows it started.
+
+    The accounting row of an ended job is the last word. Until then the latest statement counts,
+    and it names all nodes at once, except an agent's, which knows only its own node. Devices
+    that the deciding source leaves open are taken from one that names as many.
+    """
+    if started_at is None:
+        return ()
+    life = _Life(started_at, ended_at)
+    speaking = _deciding(ordered)
+    pins = _pins(ordered)
+    if speaking and speaking[-1].source is Source.AGENT:
+        nodes = sorted({one.node for each in speaking for one in each.allocations or ()})
+        timelines = [_timeline(_about(speaking, node), life) for node in nodes]
+    else:
+        timelines = [_timeline(speaking, life)]
+    spans = [span for timeline in timelines for span in _spans(timeline, life, pins)]
+    return tuple(sorted(spans, key=lambda span: (span.node, span.part, span.starts_at)))
+
+
+def run_parts(
+    ordered: Sequence[JobStatement], started_at: datetime | None, ended_at: datetime | None
+) -> tuple[RunPart, ...]:
+    """Which runs a started attempt carried: each from its statement until another is named."""
+    if started_at is None:
+        return ()
+    life = _Life(started_at, ended_at)
+    named = [each for each in ordered if each.run]
+    moments = {life.reached(_effective_at(each, life)): each.run or "" for each in named}
+    parts: list[RunPart] = []
+    for at in sorted(moments):
+        if parts and parts[-1].key == moments[at]:
+            continue
+        if parts:
+            parts[-1] = replace(parts[-1], ends_at=at)
+        parts.append(RunPart(moments[at], at, ended_at))
+    return tuple(part for part in parts if part.ends_at is None or part.starts_at < part.ends_at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Life:
+    starts_at: datetime
+    ends_at: datetime | None
+
+    def reached(self, at: datetime) -> datetime:
+        return max(at, self.starts_at)
+
+
+def _deciding(ordered: Sequence[JobStatement]) -> list[JobStatement]:
+    """The statements that say what was held, of the sources that are to be heard."""
+    saying = [each for each in ordered if _says_what_is_held(each)]
+    end = end_of(ordered)
+    if end is not None and end.source is Source.ACCOUNTING and end in saying:
+        return [end]
+    heard = [each for each in saying if each.source is not Source.AGENT] or saying
+    # What an end states of the past counts only where nobody stated it at the time.
+    at_the_time = [each for each in heard if each.kind is not EventKind.END or each.started_at]
+    return at_the_time if any(each.allocations for each in at_the_time) else heard
+
+
+def _says_what_is_held(statement: JobStatement) -> bool:
+    if statement.allocations is None:
+        return False
+    is_whole_story = statement.kind is not EventKind.END or statement.started_at is not None
+    return bool(statement.allocations) or (is_whole_story and statement.source is not Source.AGENT)
+
+
+def _about(statements: Sequence[JobStatement], node: str) -> list[JobStatement]:
+    """The statements that name the node, cut down to what they say of it."""
+    cut = [
+        replace(each, allocations=tuple(o for o in each.allocations or () if o.node == node))
+        for each in statements
+    ]
+    return [each for each in cut if each.allocations]
+
+
+def _timeline(statements: Sequence[JobStatement], life: _Life) -> list[tuple[datetime, Held]]:
+    """What was held from each moment on; the last before the start is in force at the start."""
+    moments = {
+        life.reached(at): statement
+        for at, statement in sorted(
+            ((_effective_at(each, life), each) for each in statements), key=lambda pair: pair[0]
+        )
+    }
+    return [(at, _held(moments[at].allocations or ())) for at in sorted(moments)]
+
+
+def _effective_at(statement: JobStatement, life: _Life) -> datetime:
+    if statement.started_at is not None:
+        return statement.started_at
+    return life.starts_at if statement.kind is EventKind.END else statement.at
+
+
+def _held(allocations: Sequence[AllocationRecord]) -> Held:
+    held: dict[tuple[str, int], AllocationRecord] = {}
+    for one in sorted(allocations, key=_grant_order):
+        part = 0
+        while (one.node, part) in held:
+            part += 1
+        held[one.node, part] = one
+    return held
+
+
+def _grant_order(one: AllocationRecord) -> tuple[str, tuple[str, ...], Fraction]:
+    return one.node, one.devices or (), one.held_gpus
+
+
+def _pins(ordered: Sequence[JobStatement]) -> dict[tuple[str, Fraction], tuple[str, ...]]:
+    """Devices by node and count, for each node of which a statement names one grant."""
+    pins = {}
+    for each in ordered:
+        nodes = [one.node for one in each.allocations or ()]
+        for one in each.allocations or ():
+            if one.devices is not None and nodes.count(one.node) == 1:
+                pins[one.node, one.held_gpus] = one.devices
+    return pins
+
+
+def _spans(
+    timeline: Sequence[tuple[datetime, Held]],
+    life: _Life,
+    pins: Mapping[tuple[str, Fraction], tuple[str, ...]],
+) -> Iterator[HeldSpan]:
+    """Turn moments into spans; a grant that stays as it was is one span."""
+    since: dict[tuple[str, int], tuple[datetime, AllocationRecord]] = {}
+    for at, held in timeline:
+        for key in [key for key, (_, one) in since.items() if held.get(key) != one]:
+            start, one = since.pop(key)
+            yield from _span(key[1], one, _Life(start, _earlier(at, life.ends_at)), pins)
+        for key, one in held.items():
+            since.setdefault(key, (at, one))
+    for (_, part), (start, one) in since.items():
+        yield from _span(part, one, _Life(start, life.ends_at), pins)
+
+
+def _earlier(at: datetime, other: datetime | None) -> datetime:
+    return at if other is None else min(at, other)
+
+
+def _span(
+    part: int,
+    one: AllocationRecord,
+    span: _Life,
+    pins: Mapping[tuple[str, Fraction], tuple[str, ...]],
+) -> Iterator[HeldSpan]:
+    if span.ends_at is not None and span.ends_at <= span.starts_at:
+        return
+    devices = one.devices
+    if devices is None and part == 0:
+        devices = pins.get((one.node, one.held_gpus))
+    yield HeldSpan(
+        node=one.node,
+        part=part,
+        gpus=one.held_gpus,
+        cpus=one.cpus,
+        devices=devices,
+        divided_evenly=one.divided_evenly,
+        starts_at=span.starts_at,
+        ends_at=span.ends_at,
+    )

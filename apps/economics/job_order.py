@@ -1,0 +1,52 @@
+"""In which order statements about a job count, and which of them ends it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from datetime import datetime
+
+from apps.economics.jobs import EventKind, JobStatement, Source
+
+
+def in_order(statements: Iterable[JobStatement]) -> tuple[JobStatement, ...]:
+    """Each statement once, the more telling later: agents, then by event time, then by trust."""
+    found = list(statements)
+    if len(found) < 2:
+        return tuple(found)
+    keyed = {(*_precedence(each), _text(each)): each for each in found}
+    return tuple(keyed[key] for key in sorted(keyed))
+
+
+def _precedence(statement: JobStatement) -> tuple[bool, datetime, int, int]:
+    is_heard = statement.source is not Source.AGENT
+    return is_heard, statement.at, -statement.source, statement.kind
+
+
+def _text(statement: JobStatement) -> str:
+    """The same for the same statement; only breaks ties, so that arrival never does."""
+    parts = {each.name: getattr(statement, each.name) for each in fields(statement)}
+    parts["labels"] = sorted(statement.labels.items())
+    return repr(parts)
+
+
+def end_of(ordered: Sequence[JobStatement]) -> JobStatement | None:
+    """The statement that ends the attempt, or None while it goes on.
+
+    The last word of accounting decides. Without one, and after one that says it was alive, the
+    most trusted end stands, of equal ones the first: an end is final.
+    """
+    ends = [each for each in ordered if each.is_terminal]
+    words = [
+        each
+        for each in ordered
+        if each.source is Source.ACCOUNTING and (each.is_terminal or _is_alive(each))
+    ]
+    if words:
+        last = words[-1]
+        if last.is_terminal:
+            return last
+        ends = [each for each in ends if each.at >= last.at]
+    return min(ends, key=lambda each: (each.source, each.at), default=None)
+
+
+def _is_alive(statement: JobStatement) -> bool:
+    return statement.kind is EventKind.START or statement.state is not None

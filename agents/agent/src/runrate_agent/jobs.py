@@ -9,7 +9,10 @@ MAX_EVENTS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """GPUs of one node. `share` is a fraction of one GPU; `devices` None: not known which."""
+    """GPUs or slices of one node; `share` None: the whole of each, else that fraction of each.
+
+    `devices` None: not known which.
+    """
 
     node: str
     gpus: int

@@ -73,19 +73,16 @@ def _event(job: Job, clock: Clock, minute: int, event: str, state: str) -> JobEv
 
 
 def _allocations(job: Job) -> tuple[Allocation, ...]:
-    return tuple(each for place in job.places for each in _of_place(job, place))
+    return tuple(_allocation(job, place) for place in job.places)
 
 
-def _of_place(job: Job, place: Place) -> Iterator[Allocation]:
-    """A place is one allocation; on time-sliced GPUs, one for each replica."""
-    pool = place.node.pool
-    cpus_per_gpu = pool.cpus_per_node // pool.gpus_per_node
-    uuids = tuple(device.record.uuid for device in place.devices)
-    if pool.replicas == 1:
-        granted = uuids if job.is_pinned else None
-        yield Allocation(place.node.name, len(uuids), None, granted, cpus_per_gpu * len(uuids))
-        return
-    for uuid in uuids:
-        devices = (uuid,) if job.is_pinned else None
-        cpus = cpus_per_gpu // pool.replicas
-        yield Allocation(place.node.name, 1, f"1/{pool.replicas}", devices, cpus)
+def _allocation(job: Job, place: Place) -> Allocation:
+    pool, count = place.node.pool, len(place.devices)
+    cpus_per_device = pool.cpus_per_node // (len(place.node.devices) * pool.replicas)
+    return Allocation(
+        node=place.node.name,
+        gpus=count,
+        share=None if pool.replicas == 1 else f"1/{pool.replicas}",
+        devices=tuple(each.record.uuid for each in place.devices) if job.is_pinned else None,
+        cpus=cpus_per_device * count,
+    )

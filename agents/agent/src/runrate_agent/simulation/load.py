@@ -62,7 +62,7 @@ def readings(load: Load, model: Model, hour_of_day: int) -> Readings:
     """The same noise moves all readings of a minute together, as real ones do."""
     worked = [_worked_ratio(load, hour_of_day, level) for level in range(NOISE_LEVELS)]
     return Readings(
-        worked_seconds=tuple(ratio * WINDOW_SECONDS for ratio in worked),
+        worked_seconds=tuple(round(ratio * FULL_QUARTERS) / 4 for ratio in worked),
         sm_ratio=_scaled(worked, load.sm_ratio),
         tensor_ratio=_scaled(worked, load.tensor_ratio),
         dram_ratio=_scaled(worked, load.dram_ratio),

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -74,11 +75,11 @@ def play(this: Play) -> Counter[str]:
 
 def _send_jobs(this: Play, tally: Tally) -> None:
     for cluster, events in events_of(this.scenario, Clock(this.starts_at_ms)).items():
-        uplink = Uplink(this.server, this.tokens.of_cluster(cluster), this.patience)
-        for bulk in bulks(events):
-            answer = uplink.post(JOBS_PATH, json.dumps(bulk, separators=(",", ":")).encode)
-            tally.reject(answer.get("errors"), f"jobs of {cluster}")
-        uplink.close()
+        token = this.tokens.of_cluster(cluster)
+        with closing(Uplink(this.server, token, this.patience)) as uplink:
+            for bulk in bulks(events):
+                answer = uplink.post(JOBS_PATH, json.dumps(bulk, separators=(",", ":")).encode)
+                tally.reject(answer.get("errors"), f"jobs of {cluster}")
     tally.add("jobs", len(this.scenario.jobs))
     tally.say(f"{tally.sent['jobs']} jobs sent")
 
@@ -110,15 +111,15 @@ def _send_nodes(this: Play, tally: Tally) -> None:
 def _send_batches(
     this: Play, tally: Tally, node: Node, batches: Iterable[Batch], stopped: threading.Event
 ) -> None:
-    uplink = Uplink(this.server, this.tokens.of_node(node.name), this.patience)
-    for batch in batches:
-        if stopped.is_set():
-            break
-        answer = uplink.post(BATCHES_PATH, partial(_encoded_now, batch), encoding="gzip")
-        tally.reject(answer.get("rejected"), f"windows of {node.name}")
-        tally.add("batches", 1)
-        tally.add("windows", len(batch.windows))
-    uplink.close()
+    token = this.tokens.of_node(node.name)
+    with closing(Uplink(this.server, token, this.patience)) as uplink:
+        for batch in batches:
+            if stopped.is_set():
+                return
+            answer = uplink.post(BATCHES_PATH, partial(_encoded_now, batch), encoding="gzip")
+            tally.reject(answer.get("rejected"), f"windows of {node.name}")
+            tally.add("batches", 1)
+            tally.add("windows", len(batch.windows))
     done = tally.add("nodes_sent", 1)
     tally.say(f"{done} of {len(this.scenario.nodes)} nodes: {node.name} sent")
 

@@ -114,13 +114,13 @@ def _check_jobs(scenario: Scenario) -> None:
         if key in seen:
             raise ScenarioUnreadable(f"jobs[{identity.name}].id: {identity.raw_id} is used twice")
         seen.add(key)
-        for place in job.places:
-            _check_life(job, place.node)
         if job.ended_minute is not None and job.ended_minute > scenario.minutes:
             raise ScenarioUnreadable(
                 f"jobs[{identity.name}].hours: {identity.raw_id} ends after the scenario; "
                 "leave `hours` out for a job that runs on"
             )
+        for place in job.places:
+            _check_life(job, place.node)
 
 
 def _check_life(job: Job, node: Node) -> None:

@@ -1,0 +1,1 @@
+"""What the node agent promises, against a server of our own on the loopback."""

@@ -1,1 +1,100 @@
-"""Bearer tokens: written by the accounts person."""
+"""Who is calling: a machine's bearer token, or a person who signed in."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+
+from apps.accounts.actions.tokens import touch_token
+from apps.accounts.queries import Role, Scope, TokenFact, token_of
+
+TOUCHED_EVERY = timedelta(minutes=1)
+SCOPES_OF_ROLE: dict[str, frozenset[str]] = {
+    Role.FINANCE: frozenset({Scope.READ}),
+    Role.PLATFORM: frozenset({Scope.READ, Scope.MANAGE}),
+}
+
+
+class AuthenticationRefused(Exception):
+    """No token, or none that is valid now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Who `request.user` is when a token calls; what it may do is in `request.auth`."""
+
+    name: str
+    is_authenticated: bool = True
+    is_active: bool = True
+    pk: None = None
+
+
+class BearerToken(BaseAuthentication):
+    """`Authorization: Bearer rr_…`; `request.auth` is the TokenFact."""
+
+    def authenticate(self, request: Request) -> tuple[Machine, TokenFact] | None:
+        """None where another scheme, or none, was used."""
+        header = request.headers.get("Authorization")
+        if header is None or not header.lower().startswith("bearer"):
+            return None
+        at = timezone.now()
+        try:
+            token = token_from_header(header, at)
+        except AuthenticationRefused as refusal:
+            raise AuthenticationFailed(str(refusal)) from refusal
+        if token.last_used_at is None or at - token.last_used_at >= TOUCHED_EVERY:
+            touch_token(token_id=token.id, at=at)
+        return Machine(name=token.name), token
+
+    def authenticate_header(self, request: Request) -> str:
+        """Makes a refusal a 401 that says how to come in."""
+        return "Bearer"
+
+
+class BearerTokenInSchema(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the OpenAPI document describes the token."""
+
+    target_class = BearerToken
+    name = "bearer"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        """A plain HTTP bearer token."""
+        return {"type": "http", "scheme": "bearer"}
+
+
+def token_from_header(header: str | None, at: datetime) -> TokenFact:
+    """The token of an Authorization header; refuses AuthenticationRefused."""
+    scheme, _, secret = (header or "").partition(" ")
+    if scheme.lower() != "bearer" or not secret.strip():
+        raise AuthenticationRefused("send Authorization: Bearer with an access token")
+    token = token_of(secret.strip(), at)
+    if token is None:
+        raise AuthenticationRefused("this token is unknown, revoked or expired")
+    return token
+
+
+def needs(scope: str) -> type[BasePermission]:
+    """The permission to do what `scope` names: by a token's scope, or by a person's role."""
+
+    class HasScope(BasePermission):
+        """Made by `needs`."""
+
+        message = f"this needs the scope {scope!r}"
+
+        def has_permission(self, request: Request, view: object) -> bool:
+            return scope in scopes_of(request)
+
+    return HasScope
+
+
+def scopes_of(request: Request) -> frozenset[str]:
+    """What the caller may do."""
+    if isinstance(request.auth, TokenFact):
+        return request.auth.scopes
+    return SCOPES_OF_ROLE.get(getattr(request.user, "role", ""), frozenset())

@@ -8,7 +8,6 @@ from django.db.models import F, Func, Q, Value
 from apps.economics.purchase import PurchaseOption
 
 
-
 def no_overlap(name: str, key: models.F | Func, *others: models.F) -> ExclusionConstraint:
     """No two rows of one `key` may overlap in `period`; works without btree_gist.
 
@@ -72,7 +71,9 @@ class Pool(models.Model):
     gpus_per_node = models.PositiveIntegerField(default=0)
     unit = models.TextField(choices=CapacityUnit.choices, default=CapacityUnit.GPU)
     purchase_option = models.TextField(choices=[(option, option) for option in PurchaseOption])
-    owner_team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, null=True, related_name="pools")
+    owner_team = models.ForeignKey(
+        "accounts.Team", on_delete=models.PROTECT, null=True, related_name="pools"
+    )
     idle_sharing = models.TextField(choices=IdleSharing.choices, default=IdleSharing.KEEP)
     created_at = models.DateTimeField()
 
@@ -216,7 +217,9 @@ class Agent(models.Model):
 
     id = models.AutoField(primary_key=True)
     node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="agents")
-    token = models.OneToOneField("accounts.AccessToken", on_delete=models.PROTECT, related_name="agent")
+    token = models.OneToOneField(
+        "accounts.AccessToken", on_delete=models.PROTECT, related_name="agent"
+    )
     source = models.TextField(
         choices=[("nvml", "NVML"), ("dcgm", "dcgm-exporter"), ("simulated", "Simulated")]
     )

@@ -8,7 +8,6 @@ from django.db.models import Func, Q, Value
 from apps.economics.purchase import PurchaseOption
 
 
-
 class RateKind(models.TextChoices):
     """A public price, or one that was negotiated."""
 
@@ -36,7 +35,9 @@ class Rate(models.Model):
     instance_type = models.TextField(blank=True, default="")
     gpu_model = models.TextField(blank=True, default="")
     purchase_option = models.TextField(choices=[(option, option) for option in PurchaseOption])
-    pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="rates")
+    pool = models.ForeignKey(
+        "fleet.Pool", on_delete=models.PROTECT, null=True, related_name="rates"
+    )
     kind = models.TextField(choices=RateKind.choices)
     amount = models.DecimalField(max_digits=24, decimal_places=9)
     currency = models.CharField(max_length=3)
@@ -94,9 +95,7 @@ class SharedCost(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["name", "period"], name="shared_cost_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["name", "period"], name="shared_cost_once")]
 
     def __str__(self) -> str:
         return self.name

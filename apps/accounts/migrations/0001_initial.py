@@ -7,94 +7,233 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('email', models.EmailField(max_length=254, unique=True)),
-                ('name', models.TextField()),
-                ('role', models.TextField(choices=[('finance', 'Finance'), ('platform', 'Platform'), ('lead', 'Lead'), ('viewer', 'Viewer')], default='viewer')),
-                ('is_active', models.BooleanField(default=True)),
-                ('is_staff', models.BooleanField(default=False)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                (
+                    "last_login",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last login"),
+                ),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                ("email", models.EmailField(max_length=254, unique=True)),
+                ("name", models.TextField()),
+                (
+                    "role",
+                    models.TextField(
+                        choices=[
+                            ("finance", "Finance"),
+                            ("platform", "Platform"),
+                            ("lead", "Lead"),
+                            ("viewer", "Viewer"),
+                        ],
+                        default="viewer",
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True)),
+                ("is_staff", models.BooleanField(default=False)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='AccessToken',
+            name="AccessToken",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.TextField()),
-                ('digest', models.BinaryField(max_length=32, unique=True)),
-                ('prefix', models.CharField(max_length=12)),
-                ('scopes', django.contrib.postgres.fields.ArrayField(base_field=models.TextField(choices=[('ingest', 'Ingest'), ('jobs', 'Jobs'), ('read', 'Read'), ('manage', 'Manage')]), size=None)),
-                ('created_at', models.DateTimeField()),
-                ('expires_at', models.DateTimeField(null=True)),
-                ('revoked_at', models.DateTimeField(null=True)),
-                ('last_used_at', models.DateTimeField(null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.TextField()),
+                ("digest", models.BinaryField(max_length=32, unique=True)),
+                ("prefix", models.CharField(max_length=12)),
+                (
+                    "scopes",
+                    django.contrib.postgres.fields.ArrayField(
+                        base_field=models.TextField(
+                            choices=[
+                                ("ingest", "Ingest"),
+                                ("jobs", "Jobs"),
+                                ("read", "Read"),
+                                ("manage", "Manage"),
+                            ]
+                        ),
+                        size=None,
+                    ),
+                ),
+                ("created_at", models.DateTimeField()),
+                ("expires_at", models.DateTimeField(null=True)),
+                ("revoked_at", models.DateTimeField(null=True)),
+                ("last_used_at", models.DateTimeField(null=True)),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('expires_at__isnull', True), ('expires_at__gt', models.F('created_at')), _connector='OR'), name='token_expires_after_it_was_made')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("expires_at__isnull", True),
+                            ("expires_at__gt", models.F("created_at")),
+                            _connector="OR",
+                        ),
+                        name="token_expires_after_it_was_made",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Organisation',
+            name="Organisation",
             fields=[
-                ('id', models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ('name', models.TextField()),
-                ('currency', models.CharField(max_length=3)),
-                ('zone', models.TextField()),
-                ('week_starts_on', models.SmallIntegerField()),
-                ('created_at', models.DateTimeField()),
+                ("id", models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
+                ("name", models.TextField()),
+                ("currency", models.CharField(max_length=3)),
+                ("zone", models.TextField()),
+                ("week_starts_on", models.SmallIntegerField()),
+                ("created_at", models.DateTimeField()),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='one_organisation'), models.CheckConstraint(condition=models.Q(('week_starts_on__gte', 1), ('week_starts_on__lte', 7)), name='week_start_is_iso'), models.CheckConstraint(condition=models.Q(('currency__regex', '^[A-Z]{3}$')), name='currency_is_iso')],
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("id", 1)), name="one_organisation"),
+                    models.CheckConstraint(
+                        condition=models.Q(("week_starts_on__gte", 1), ("week_starts_on__lte", 7)),
+                        name="week_start_is_iso",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("currency__regex", "^[A-Z]{3}$")),
+                        name="currency_is_iso",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Team',
+            name="Team",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.TextField(unique=True)),
-                ('kind', models.TextField(choices=[('team', 'Team'), ('platform', 'Platform'), ('unowned', 'Unowned')], default='team')),
-                ('cost_centre', models.TextField(blank=True, default='')),
-                ('owner', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='owned_teams', to=settings.AUTH_USER_MODEL)),
-                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='children', to='accounts.team')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.TextField(unique=True)),
+                (
+                    "kind",
+                    models.TextField(
+                        choices=[
+                            ("team", "Team"),
+                            ("platform", "Platform"),
+                            ("unowned", "Unowned"),
+                        ],
+                        default="team",
+                    ),
+                ),
+                ("cost_centre", models.TextField(blank=True, default="")),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="owned_teams",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="children",
+                        to="accounts.team",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memberships', to='accounts.team')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memberships",
+                        to="accounts.team",
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='team',
-            constraint=models.UniqueConstraint(condition=models.Q(('kind', 'team'), _negated=True), fields=('kind',), name='one_platform_one_unowned'),
+            model_name="team",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("kind", "team"), _negated=True),
+                fields=("kind",),
+                name="one_platform_one_unowned",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='team',
-            constraint=models.CheckConstraint(condition=models.Q(('parent', models.F('id')), _negated=True), name='team_is_not_its_own_parent'),
+            model_name="team",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("parent", models.F("id")), _negated=True),
+                name="team_is_not_its_own_parent",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('user', 'team'), name='member_once'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("user", "team"), name="member_once"),
         ),
     ]

@@ -1,0 +1,76 @@
+"""The first act of an installation."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from django.db import transaction
+
+from apps.accounts.actions.constraints import refusing
+from apps.accounts.models import Organisation, Team, TeamKind
+
+
+class AlreadyBootstrapped(Exception):
+    """One installation is one organisation; its currency and zone are kept for good."""
+
+
+class CurrencyUnknown(ValueError):
+    """Not the three capital letters of ISO 4217."""
+
+
+class ZoneUnknown(ValueError):
+    """Not a zone of the tz database."""
+
+
+class WeekStartUnknown(ValueError):
+    """Not an ISO weekday."""
+
+
+class NameMissing(ValueError):
+    """An organisation, person or team without a name cannot be told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bootstrap:
+    """What is chosen once; `week_starts_on` is an ISO weekday (1 is Monday)."""
+
+    name: str
+    currency: str = "USD"
+    zone: str = "UTC"
+    week_starts_on: int = 1
+
+
+@transaction.atomic
+def bootstrap(*, organisation: Bootstrap, at: datetime) -> None:
+    """Make the organisation and the teams that stand for nobody, Platform and Unowned.
+
+    Refuses AlreadyBootstrapped, also when two do it at once, and a currency, zone, week start or
+    name that is none.
+    """
+    _refuse_unknown(organisation)
+    taken = AlreadyBootstrapped("this installation has its organisation already")
+    with refusing({"accounts_organisation_pkey": taken}):
+        Organisation.objects.create(
+            id=1,
+            name=organisation.name.strip(),
+            currency=organisation.currency,
+            zone=organisation.zone,
+            week_starts_on=organisation.week_starts_on,
+            created_at=at,
+        )
+    Team.objects.create(name="Platform", kind=TeamKind.PLATFORM)
+    Team.objects.create(name="Unowned", kind=TeamKind.UNOWNED)
+
+
+def _refuse_unknown(organisation: Bootstrap) -> None:
+    if not organisation.name.strip():
+        raise NameMissing("an organisation needs a name")
+    if not re.fullmatch("[A-Z]{3}", organisation.currency):
+        raise CurrencyUnknown(f"{organisation.currency!r} is not a currency code such as USD")
+    try:
+        ZoneInfo(organisation.zone)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as problem:
+        raise ZoneUnknown(f"{organisation.zone!r} is not a zone such as Europe/Berlin") from problem
+    if not 1 <= organisation.week_starts_on <= 7:
+        raise WeekStartUnknown(f"{organisation.week_starts_on} is not a weekday, 1 (Monday) to 7")

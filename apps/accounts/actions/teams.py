@@ -1,0 +1,48 @@
+"""The tree of teams."""
+
+from django.db import transaction
+
+from apps.accounts.actions.constraints import refusing
+from apps.accounts.actions.organisation import NameMissing
+from apps.accounts.models import Team
+
+
+class TeamNameTaken(ValueError):
+    """Two teams of one name could not be told apart in a report."""
+
+
+class TeamTreeLoops(ValueError):
+    """A team cannot stand below itself."""
+
+
+def add_team(
+    *,
+    name: str,
+    parent_id: int | None = None,
+    cost_centre: str = "",
+    owner_id: int | None = None,
+) -> int:
+    """Add a team below `parent_id` (None: at the top); answers its id. Refuses TeamNameTaken."""
+    if not name.strip():
+        raise NameMissing("a team needs a name")
+    taken = TeamNameTaken(f"there is a team named {name.strip()!r} already")
+    with refusing({"accounts_team_name_key": taken}):
+        team = Team.objects.create(
+            name=name.strip(), parent_id=parent_id, cost_centre=cost_centre, owner_id=owner_id
+        )
+    return team.id
+
+
+@transaction.atomic
+def move_team(*, team_id: int, parent_id: int | None) -> None:
+    """Hang a team, with all below it, under another. Refuses TeamTreeLoops."""
+    # Two moves that are each fine can loop together, so the whole tree is held.
+    tree = {team.id: team for team in Team.objects.select_for_update().order_by("id")}
+    if team_id not in tree or (parent_id is not None and parent_id not in tree):
+        raise Team.DoesNotExist("no such team")
+    above = parent_id
+    while above is not None:
+        if above == team_id:
+            raise TeamTreeLoops(f"{tree[team_id].name} cannot stand below itself")
+        above = tree[above].parent_id
+    Team.objects.filter(id=team_id).update(parent_id=parent_id)

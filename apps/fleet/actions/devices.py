@@ -1,0 +1,231 @@
+"""GPUs and MIG slices as agents name them: a slice made again is a new device."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection, transaction
+from django.db.models import Q
+
+from apps.fleet.actions.marks import mark_span
+from apps.fleet.models import Device
+from apps.fleet.queries.marks import Pass
+
+# The first key of an advisory lock; the passes are 1 to 5.
+DEVICES_LOCK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class SeenDevice:
+    """A device as an agent lists it; `parent` is the UUID of the GPU that a slice is cut from.
+
+    `seen_from` narrows the batch's own to this device: the start of its first window.
+    """
+
+    uuid: str
+    model: str = ""
+    index: int | None = None
+    kind: str = "gpu"
+    parent: str | None = None
+    profile: str = ""
+    compute_slices: int | None = None
+    memory_slices: int | None = None
+    replicas: int = 1
+    seen_from: datetime | None = None
+
+
+class SliceWithoutParent(ValueError):
+    """A MIG slice must name the GPU that it is cut from, and a GPU none."""
+
+
+@transaction.atomic
+def register_devices(
+    *, node_id: int, devices: Sequence[SeenDevice], at: datetime, seen_from: datetime
+) -> dict[str, int]:
+    """The id of each device by UUID, as it was at `seen_from`; what is new is stored unconfirmed.
+
+    A GPU seen on another node than before, a slice with another parent or geometry and a device
+    with other replicas is a new device from then on. Evidence from before a device's first moment
+    moves that moment back. A GPU that is listed lists all of its slices: the others are ended.
+    Marks split for what changed. Where nothing changed it is one query; call it before marks are
+    laid in the same transaction. Refuses SliceWithoutParent.
+    """
+    for device in devices:
+        if (device.kind == "mig") != bool(device.parent):
+            raise SliceWithoutParent(f"{device.uuid}: kind {device.kind}, parent {device.parent}")
+    register = _Register(node_id, seen_from, at)
+    register.load(devices)
+    known = register.known(devices)
+    if known is not None:
+        return known
+    with connection.cursor() as cursor:
+        # One at a time: two agents may name one GPU that moved from node to node.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [DEVICES_LOCK])
+    register.load(devices)
+    return register.enter(devices)
+
+
+@transaction.atomic
+def confirm_device(*, device_id: int, at: datetime) -> None:
+    """A person says that this device is ours; confirming it twice keeps the first time."""
+    Device.objects.get(pk=device_id)
+    Device.objects.filter(pk=device_id, confirmed_at=None).update(confirmed_at=at)
+
+
+def confirm_devices(*, node_id: int, at: datetime) -> int:
+    """A person says that all devices of a node are ours; how many were not confirmed yet."""
+    return Device.objects.filter(node_id=node_id, confirmed_at=None).update(confirmed_at=at)
+
+
+class _Register:
+    """The devices of one batch against what is on record about them."""
+
+    def __init__(self, node_id: int, seen_from: datetime, at: datetime) -> None:
+        self.node_id = node_id
+        self.seen_from = seen_from
+        self.at = at
+        self.history: dict[str, list[Device]] = {}
+        self.slices: list[Device] = []
+
+    def load(self, devices: Sequence[SeenDevice]) -> None:
+        """Read every life of the devices, and all living slices of the node."""
+        uuids = {device.uuid for device in devices}
+        uuids.update(device.parent for device in devices if device.parent)
+        living = Q(node_id=self.node_id, kind="mig", period__endswith=None)
+        rows = Device.objects.filter(Q(uuid__in=uuids) | living, period__isempty=False)
+        self.history = {}
+        self.slices = []
+        for row in rows.select_related("parent").order_by("period", "id"):
+            self.history.setdefault(row.uuid, []).append(row)
+            if row.kind == "mig" and row.node_id == self.node_id and row.period.upper is None:
+                self.slices.append(row)
+
+    def known(self, devices: Sequence[SeenDevice]) -> dict[str, int] | None:
+        """The ids, where nothing has to be written."""
+        if any(True for _ in self._unlisted(devices)):
+            return None
+        found = {device.uuid: self._as_on_record(device) for device in devices}
+        ids = {uuid: row.id for uuid, row in found.items() if row is not None}
+        return ids if len(ids) == len(found) else None
+
+    def enter(self, devices: Sequence[SeenDevice]) -> dict[str, int]:
+        """Write what is new; parents first, so that their slices find them."""
+        for row in list(self._unlisted(devices)):
+            self._end(row, self.seen_from)
+        ids = {}
+        for device in sorted(_with_parents(devices), key=lambda each: (each.kind, each.uuid)):
+            ids[device.uuid] = self._entered(device).id
+        return {device.uuid: ids[device.uuid] for device in devices}
+
+    def _as_on_record(self, device: SeenDevice) -> Device | None:
+        row = self._living(device.uuid, self._from(device))
+        return row if row is not None and self._is_same(row, device) else None
+
+    def _entered(self, device: SeenDevice) -> Device:
+        moment = self._from(device)
+        lives = self.history.setdefault(device.uuid, [])
+        living = self._living(device.uuid, moment)
+        if living is not None:
+            if self._is_same(living, device):
+                return living
+            if living.period.lower == moment:
+                return self._described_again(living, device)
+            until = living.period.upper
+            self._end(living, moment)
+            return self._opened(device, moment, until)
+        after = next((row for row in lives if row.period.lower > moment), None)
+        if after is None:
+            return self._opened(device, moment, None)
+        if self._is_same(after, device):
+            return self._moved_back(after, moment)
+        return self._opened(device, moment, after.period.lower)
+
+    def _from(self, device: SeenDevice) -> datetime:
+        return device.seen_from or self.seen_from
+
+    def _living(self, uuid: str, moment: datetime) -> Device | None:
+        for row in self.history.get(uuid, []):
+            if row.period.lower <= moment and (
+                row.period.upper is None or moment < row.period.upper
+            ):
+                return row
+        return None
+
+    def _is_same(self, row: Device, device: SeenDevice) -> bool:
+        parent = None if row.parent is None else row.parent.uuid
+        cut = (row.profile, row.compute_slices, row.memory_slices)
+        return (
+            row.node_id == self.node_id
+            and (row.kind, parent, row.replicas) == (device.kind, device.parent, device.replicas)
+            and cut == (device.profile, device.compute_slices, device.memory_slices)
+        )
+
+    def _unlisted(self, devices: Sequence[SeenDevice]) -> Iterator[Device]:
+        listed = {device.uuid for device in devices}
+        for row in self.slices:
+            on_listed_gpu = row.parent is not None and row.parent.uuid in listed
+            if on_listed_gpu and row.uuid not in listed and row.period.lower < self.seen_from:
+                yield row
+
+    def _opened(self, device: SeenDevice, moment: datetime, until: datetime | None) -> Device:
+        row = Device(node_id=self.node_id, uuid=device.uuid, period=(moment, until))
+        self._describe(row, device, moment)
+        row.save(force_insert=True)
+        row.refresh_from_db(fields=["period"])
+        lives = self.history[device.uuid]
+        lives.append(row)
+        lives.sort(key=lambda each: each.period.lower)
+        self._mark(self.node_id, moment, until)
+        return row
+
+    def _described_again(self, row: Device, device: SeenDevice) -> Device:
+        # Two descriptions of one moment: the one said last holds.
+        was_on = row.node_id
+        row.node_id = self.node_id
+        self._describe(row, device, row.period.lower)
+        row.save()
+        for node_id in {was_on, self.node_id}:
+            self._mark(node_id, row.period.lower, row.period.upper)
+        return row
+
+    def _moved_back(self, row: Device, moment: datetime) -> Device:
+        was_from = row.period.lower
+        row.period = (moment, row.period.upper)
+        row.save(update_fields=["period"])
+        row.refresh_from_db(fields=["period"])
+        self._mark(self.node_id, moment, was_from)
+        return row
+
+    def _end(self, row: Device, ended_at: datetime) -> None:
+        until = row.period.upper
+        row.period = (row.period.lower, ended_at)
+        row.save(update_fields=["period"])
+        row.refresh_from_db(fields=["period"])
+        self._mark(row.node_id, ended_at, until)
+
+    def _describe(self, row: Device, device: SeenDevice, moment: datetime) -> None:
+        row.kind = device.kind
+        row.model = device.model
+        row.index = device.index
+        row.profile = device.profile
+        row.compute_slices = device.compute_slices
+        row.memory_slices = device.memory_slices
+        row.replicas = device.replicas
+        row.parent = self._living(device.parent, moment) if device.parent else None
+
+    def _mark(self, node_id: int, starts_at: datetime, ends_at: datetime | None) -> None:
+        until = self.at if ends_at is None else min(self.at, ends_at)
+        mark_span(pass_=Pass.SPLIT, units=[node_id], starts_at=starts_at, ends_at=until)
+
+
+def _with_parents(devices: Sequence[SeenDevice]) -> Iterable[SeenDevice]:
+    """The devices, and GPUs that are named only as a parent: all that is known is their UUID."""
+    yield from devices
+    listed = {device.uuid for device in devices}
+    unlisted: dict[str, SeenDevice] = {}
+    for device in devices:
+        if device.parent and device.parent not in listed:
+            unlisted[device.parent] = SeenDevice(
+                uuid=device.parent, model=device.model, seen_from=device.seen_from
+            )
+    yield from unlisted.values()

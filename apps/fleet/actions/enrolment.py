@@ -1,0 +1,114 @@
+"""Agents come to a node with a one-time token and leave with one of their own."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+
+from apps.accounts.actions.tokens import fresh_secret, make_token
+from apps.accounts.queries import Scope, digest_of
+from apps.fleet.models import Agent, Cluster, ClusterToken, Enrolment, Node
+
+ONCE_A = timedelta(minutes=1)
+
+
+class InvitationUnknown(Exception):
+    """No enrolment was ever invited with this token."""
+
+
+class InvitationSpent(Exception):
+    """An invitation enrols one agent; a second one may be somebody else's."""
+
+
+class InvitationExpired(Exception):
+    """The invitation was not used in time."""
+
+
+class InvitationExpiresInThePast(ValueError):
+    """An invitation that could never be used."""
+
+
+class SourceUnknown(ValueError):
+    """Not one of the ways in which an agent can measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnrolledAgent:
+    """The agent and its own token, whose secret is known only now; `id` is the token's."""
+
+    id: int
+    secret: str = field(repr=False)
+    agent_id: int
+    node_id: int
+    node_name: str
+
+
+def invite_agent(*, node_id: int, expires_at: datetime, at: datetime) -> str:
+    """The secret with which one agent may enrol for a node until `expires_at`; only its hash is kept.
+
+    Refuses InvitationExpiresInThePast.
+    """
+    if expires_at <= at:
+        raise InvitationExpiresInThePast(f"it would have expired at {expires_at:%Y-%m-%d %H:%M}Z")
+    secret = fresh_secret("rre_")
+    Enrolment.objects.create(
+        digest=digest_of(secret), node_id=node_id, created_at=at, expires_at=expires_at
+    )
+    return secret
+
+
+@transaction.atomic
+def enrol(*, secret: str, source: str, version: str, at: datetime) -> EnrolledAgent:
+    """Trade an invitation for an agent's own token, once, also when two try at once.
+
+    Refuses InvitationUnknown, InvitationSpent, InvitationExpired and SourceUnknown.
+    """
+    invitation = (
+        Enrolment.objects.select_for_update(of=("self",))
+        .select_related("node")
+        .filter(digest=digest_of(secret))
+        .first()
+    )
+    if invitation is None:
+        raise InvitationUnknown("no agent was invited with this token")
+    if invitation.used_at is not None:
+        raise InvitationSpent(f"it was used at {invitation.used_at:%Y-%m-%d %H:%M}Z")
+    if invitation.expires_at <= at:
+        raise InvitationExpired(f"it expired at {invitation.expires_at:%Y-%m-%d %H:%M}Z")
+    invitation.used_at = at
+    invitation.save(update_fields=["used_at"])
+    node = invitation.node
+    token = make_token(name=f"agent on {node.name}", scopes=[Scope.INGEST], expires_at=None, at=at)
+    agent_id = bind_agent(node_id=node.id, token_id=token.id, source=source, version=version, at=at)
+    return EnrolledAgent(token.id, token.secret, agent_id, node.id, node.name)
+
+
+def bind_agent(*, node_id: int, token_id: int, source: str, version: str = "", at: datetime) -> int:
+    """This token belongs to an agent that writes only this node; the agent's id.
+
+    Refuses SourceUnknown.
+    """
+    sources = dict(Agent._meta.get_field("source").flatchoices)
+    if source not in sources:
+        raise SourceUnknown(f"{source!r}: a source is one of {', '.join(sources)}")
+    return Agent.objects.create(
+        node_id=Node.objects.get(pk=node_id).id,
+        token_id=token_id,
+        source=source,
+        version=version,
+        enrolled_at=at,
+    ).id
+
+
+def bind_cluster_token(*, token_id: int, cluster_id: int) -> None:
+    """This token writes only the jobs of this cluster."""
+    ClusterToken.objects.create(token_id=token_id, cluster=Cluster.objects.get(pk=cluster_id))
+
+
+def agent_seen(*, agent_id: int, version: str, clock_offset_ms: int, at: datetime) -> None:
+    """Note that an agent spoke, at most once a minute; never inside the ingest transaction."""
+    due = Q(last_seen_at=None) | Q(last_seen_at__lte=at - ONCE_A) | ~Q(version=version)
+    Agent.objects.filter(due, id=agent_id).update(
+        last_seen_at=at, version=version, clock_offset_ms=clock_offset_ms
+    )

@@ -1,0 +1,258 @@
+"""Clusters, pools and nodes: what comes, changes and goes."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.actions.constraints import refusing
+from apps.economics.purchase import PurchaseOption
+from apps.fleet.actions.marks import mark_span
+from apps.fleet.models import (
+    CapacityUnit,
+    Cluster,
+    Device,
+    IdleSharing,
+    Node,
+    NodeCapacity,
+    Outage,
+    Pool,
+    SharePolicy,
+)
+from apps.fleet.queries.marks import Pass
+
+ORGANISATION = 0
+
+
+class ClusterNameTaken(ValueError):
+    """Names of nodes and jobs are told apart by their cluster's name."""
+
+
+class PoolNameTaken(ValueError):
+    """Two pools of one name could not be told apart in a report."""
+
+
+class NodeNameTaken(ValueError):
+    """A node of this name lives in this cluster during that time."""
+
+
+class NodeAlreadyEnded(Exception):
+    """A node ends once."""
+
+
+class NodeEndsBeforeItStarts(ValueError):
+    """Nothing would be left to charge."""
+
+
+class NodeNotAliveThen(ValueError):
+    """The node did not live at that moment."""
+
+
+class OutageEndsBeforeItStarts(ValueError):
+    """An outage takes time."""
+
+
+class DeviceOfAnotherNode(ValueError):
+    """A node's outage names a device that is not in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewPool:
+    """Nodes of one model, one price and one purchase option."""
+
+    name: str
+    provider: str
+    purchase_option: str
+    cluster_id: int | None = None
+    region: str = ""
+    instance_type: str = ""
+    gpu_model: str = ""
+    gpus_per_node: int = 0
+    unit: str = CapacityUnit.GPU
+    owner_team_id: int | None = None
+    idle_sharing: str = IdleSharing.KEEP
+    share_rule: str = "largest"
+
+
+@dataclass(frozen=True, slots=True)
+class NewNode:
+    """A machine, or with kind `pool` a pool counted as a whole; `units` are GPUs or cores."""
+
+    name: str
+    pool_id: int
+    started_at: datetime
+    units: int
+    cluster_id: int | None = None
+    kind: str = "machine"
+    provider_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewOutage:
+    """When a node (or one device) could not be used; `ends_at` is None while it lasts."""
+
+    node_id: int
+    kind: str
+    starts_at: datetime
+    ends_at: datetime | None = None
+    device_id: int | None = None
+
+
+def add_cluster(*, name: str, kind: str = "other", at: datetime) -> int:
+    """Add a scheduler's domain; answers its id. Refuses ClusterNameTaken."""
+    taken = ClusterNameTaken(f"there is a cluster named {name!r} already")
+    with refusing({"fleet_cluster_name_key": taken}):
+        return Cluster.objects.create(name=name, kind=kind, created_at=at).id
+
+
+@transaction.atomic
+def add_pool(*, pool: NewPool, at: datetime) -> int:
+    """Add a pool with version 1 of its share policy, for all time; answers its id.
+
+    Refuses PoolNameTaken.
+    """
+    with refusing(
+        {"fleet_pool_name_key": PoolNameTaken(f"there is a pool named {pool.name!r} already")}
+    ):
+        row = Pool.objects.create(
+            name=pool.name,
+            cluster_id=pool.cluster_id,
+            provider=pool.provider,
+            region=pool.region,
+            instance_type=pool.instance_type,
+            gpu_model=pool.gpu_model,
+            gpus_per_node=pool.gpus_per_node,
+            unit=CapacityUnit(pool.unit),
+            purchase_option=PurchaseOption(pool.purchase_option),
+            owner_team_id=pool.owner_team_id,
+            idle_sharing=IdleSharing(pool.idle_sharing),
+            created_at=at,
+        )
+    SharePolicy.objects.create(pool=row, version=1, rule=pool.share_rule, period=(None, None))
+    return row.id
+
+
+@transaction.atomic
+def add_node(*, node: NewNode, at: datetime) -> int:
+    """Add a node, charged from `started_at` until something ends it; answers its id.
+
+    Marks charge and split from its start to `at`. Refuses NodeNameTaken.
+    """
+    taken = NodeNameTaken(f"a node named {node.name!r} lives in this cluster at that time already")
+    period = (node.started_at, None)
+    with refusing({"node_name_lives_once_at_a_time": taken}):
+        row = Node.objects.create(
+            name=node.name,
+            cluster_id=node.cluster_id,
+            pool_id=node.pool_id,
+            kind=node.kind,
+            provider_id=node.provider_id,
+            period=period,
+            created_at=at,
+        )
+    NodeCapacity.objects.create(node=row, units=node.units, period=period)
+    _mark_lived(row.id, node.started_at, at)
+    return row.id
+
+
+@transaction.atomic
+def end_node(*, node_id: int, ended_at: datetime, reason: str, at: datetime) -> None:
+    """End a node and what is in it, as an inventory, a bill, a notice or a person says.
+
+    Refuses NodeAlreadyEnded and NodeEndsBeforeItStarts.
+    """
+    node = Node.objects.select_for_update(no_key=True).get(pk=node_id)
+    if node.period.upper is not None:
+        raise NodeAlreadyEnded(f"{node.name} ended at {node.period.upper:%Y-%m-%d %H:%M}Z")
+    if ended_at <= node.period.lower:
+        raise NodeEndsBeforeItStarts(
+            f"{node.name} began only at {node.period.lower:%Y-%m-%d %H:%M}Z"
+        )
+    node.period = (node.period.lower, ended_at)
+    node.end_reason = reason
+    node.save(update_fields=["period", "end_reason"])
+    for part in (Device, NodeCapacity, Outage):
+        _end_parts(part, node_id, ended_at)
+    _mark_lived(node_id, ended_at, at)
+
+
+@transaction.atomic
+def set_capacity(*, node_id: int, units: int, from_at: datetime, at: datetime) -> None:
+    """From `from_at` on a node has `units`, until its next change. Refuses NodeNotAliveThen."""
+    Node.objects.select_for_update(no_key=True).get(pk=node_id)
+    held = NodeCapacity.objects.filter(node_id=node_id, period__contains=from_at).first()
+    if held is None:
+        raise NodeNotAliveThen(f"the node did not live at {from_at:%Y-%m-%d %H:%M}Z")
+    began_at, ended_at = held.period.lower, held.period.upper
+    if began_at == from_at:
+        held.units = units
+        held.save(update_fields=["units"])
+    else:
+        held.period = (began_at, from_at)
+        held.save(update_fields=["period"])
+        NodeCapacity.objects.create(node_id=node_id, units=units, period=(from_at, ended_at))
+    _mark_lived(node_id, from_at, min(at, ended_at or at))
+
+
+@transaction.atomic
+def record_outage(*, outage: NewOutage, at: datetime) -> int:
+    """Note that a node or device could not be used; answers the outage's id.
+
+    Marks split for the past part. Refuses OutageEndsBeforeItStarts and DeviceOfAnotherNode.
+    """
+    if outage.ends_at is not None and outage.ends_at <= outage.starts_at:
+        raise OutageEndsBeforeItStarts(f"{outage.ends_at} is not after {outage.starts_at}")
+    _refuse_foreign_device(outage)
+    row = Outage.objects.create(
+        node_id=outage.node_id,
+        device_id=outage.device_id,
+        kind=outage.kind,
+        period=(outage.starts_at, outage.ends_at),
+    )
+    mark_span(
+        pass_=Pass.SPLIT,
+        units=[outage.node_id],
+        starts_at=outage.starts_at,
+        ends_at=min(at, outage.ends_at or at),
+    )
+    return row.id
+
+
+@transaction.atomic
+def end_outage(*, outage_id: int, ended_at: datetime, at: datetime) -> None:
+    """The node or device works again since `ended_at`. Refuses OutageEndsBeforeItStarts."""
+    outage = Outage.objects.select_for_update().get(pk=outage_id)
+    began_at, until = outage.period.lower, outage.period.upper
+    if ended_at <= began_at:
+        raise OutageEndsBeforeItStarts(f"{ended_at} is not after {began_at}")
+    outage.period = (began_at, ended_at)
+    outage.save(update_fields=["period"])
+    changed_to = at if until is None else max(until, ended_at)
+    mark_span(
+        pass_=Pass.SPLIT,
+        units=[outage.node_id],
+        starts_at=min(ended_at, until or ended_at),
+        ends_at=min(at, changed_to),
+    )
+
+
+def _mark_lived(node_id: int, starts_at: datetime, ends_at: datetime) -> None:
+    mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=starts_at, ends_at=ends_at)
+    mark_span(pass_=Pass.SPLIT, units=[node_id], starts_at=starts_at, ends_at=ends_at)
+
+
+def _end_parts(
+    part: type[Device] | type[NodeCapacity] | type[Outage], node_id: int, ended_at: datetime
+) -> None:
+    living = part.objects.filter(node_id=node_id, period__contains=ended_at)
+    for row in living.select_for_update().order_by("id"):
+        if row.period.lower < ended_at:
+            row.period = (row.period.lower, ended_at)
+            row.save(update_fields=["period"])
+
+
+def _refuse_foreign_device(outage: NewOutage) -> None:
+    if outage.device_id is None:
+        return
+    if not Device.objects.filter(id=outage.device_id, node_id=outage.node_id).exists():
+        raise DeviceOfAnotherNode(f"device {outage.device_id} is not in node {outage.node_id}")

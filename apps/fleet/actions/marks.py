@@ -1,0 +1,184 @@
+"""Marks of changed hours: laid by every action that changes a fact, lifted by the passes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection, transaction
+
+from apps.fleet.queries.marks import MarkFact, Pass
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+RANGES_AT_ONCE = 50
+
+
+class NoTransaction(RuntimeError):
+    """A mark outside the transaction of the change it stands for could be lost or come too soon."""
+
+
+class RollupHasNoHours(ValueError):
+    """Roll-up marks name the first hour of a local day, which only the ledger can tell."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Mark:
+    """`pass_` must do this unit's hour again; the order is the one in which rows are locked."""
+
+    pass_: Pass
+    unit: int
+    hour: datetime
+
+
+def mark(marks: Iterable[Mark]) -> None:
+    """Lay each mark once, at a revision newer than any before; in the caller's transaction."""
+    _refuse_autocommit()
+    keys = sorted(set(marks))
+    if not keys:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO fleet_changedhour (pass_id, unit, hour, revision)
+            SELECT key.pass_id, key.unit, key.hour, nextval('fleet_revision')
+            FROM unnest(%s::int2[], %s::int8[], %s::timestamptz[])
+                 WITH ORDINALITY AS key (pass_id, unit, hour, place)
+            ORDER BY key.place
+            ON CONFLICT (pass_id, unit, hour) DO UPDATE SET revision = nextval('fleet_revision')
+            """,
+            [
+                [int(key.pass_) for key in keys],
+                [key.unit for key in keys],
+                [key.hour for key in keys],
+            ],
+        )
+
+
+def mark_span(*, pass_: Pass, units: Iterable[int], starts_at: datetime, ends_at: datetime) -> None:
+    """Mark every hour that `[starts_at, ends_at)` touches, for each of `units`.
+
+    `ends_at` is at most the caller's `at`: no pass does the future. A span wider than a day is
+    kept as one range per unit until `expand_ranges`. Refuses RollupHasNoHours.
+    """
+    _refuse_autocommit()
+    if pass_ is Pass.ROLLUP:
+        raise RollupHasNoHours("mark roll-ups by the first hour of their local day")
+    if starts_at >= ends_at:
+        return
+    first = hour_of(starts_at)
+    if ends_at - starts_at > DAY:
+        _lay_ranges(pass_, sorted(set(units)), first, ends_at)
+        return
+    hours = [first + HOUR * k for k in range(-((first - ends_at) // HOUR))]
+    mark(Mark(pass_, unit, hour) for unit in units for hour in hours)
+
+
+def expand_ranges(*, limit: int = RANGES_AT_ONCE) -> int:
+    """Turn up to `limit` ranges into marks in the transaction that deletes them; how many.
+
+    Two that run at once take different ranges.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            """
+            DELETE FROM fleet_changedrange WHERE id IN (
+                SELECT id FROM fleet_changedrange ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
+            ) RETURNING pass_id, unit, starts_at, ends_at
+            """,
+            [limit],
+        )
+        ranges = cursor.fetchall()
+        if ranges:
+            passes, units, starts, ends = (list(column) for column in zip(*ranges, strict=True))
+            cursor.execute(
+                """
+                INSERT INTO fleet_changedhour (pass_id, unit, hour, revision)
+                SELECT key.pass_id, key.unit, key.hour, nextval('fleet_revision')
+                FROM (
+                    SELECT DISTINCT span.pass_id, span.unit, hour
+                    FROM unnest(%s::int2[], %s::int8[], %s::timestamptz[], %s::timestamptz[])
+                         AS span (pass_id, unit, starts_at, ends_at),
+                         generate_series(
+                             span.starts_at, span.ends_at - interval '1 microsecond',
+                             interval '1 hour'
+                         ) AS hour
+                    ORDER BY 1, 2, 3
+                ) AS key
+                ON CONFLICT (pass_id, unit, hour) DO UPDATE SET revision = nextval('fleet_revision')
+                """,
+                [passes, units, starts, ends],
+            )
+    return len(ranges)
+
+
+def clear(pass_: Pass, hour: datetime, marks: Sequence[MarkFact]) -> int:
+    """Lift the marks of `hour` that still bear the revision that was read; how many were lifted.
+
+    A mark laid again meanwhile stays. Call it last in the pass's transaction.
+    """
+    _refuse_autocommit()
+    if not marks:
+        return 0
+    with connection.cursor() as cursor:
+        # The locks are taken in the order in which `mark` takes them, so the two cannot deadlock.
+        cursor.execute(
+            """
+            WITH done AS (
+                SELECT held.unit FROM fleet_changedhour AS held
+                JOIN unnest(%s::int8[], %s::int8[]) AS was (unit, revision)
+                  ON held.unit = was.unit AND held.revision = was.revision
+                WHERE held.pass_id = %s AND held.hour = %s
+                ORDER BY held.unit
+                FOR UPDATE OF held
+            )
+            DELETE FROM fleet_changedhour AS held USING done
+            WHERE held.pass_id = %s AND held.hour = %s AND held.unit = done.unit
+            """,
+            [
+                [each.unit for each in marks],
+                [each.revision for each in marks],
+                int(pass_),
+                hour,
+                int(pass_),
+                hour,
+            ],
+        )
+        return int(cursor.rowcount)
+
+
+def try_lock(pass_: Pass, key: int) -> bool:
+    """Become the only one that does `pass_` for `key` until the transaction ends, if nobody is.
+
+    `key` is `hour_key(hour)`, for the roll-up the local day's ordinal.
+    """
+    _refuse_autocommit()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [int(pass_), key])
+        row = cursor.fetchone()
+    return bool(row and row[0])
+
+
+def hour_key(hour: datetime) -> int:
+    """Hours since 1970: fits the four bytes of an advisory lock's key."""
+    return int(hour.timestamp()) // 3600
+
+
+def hour_of(moment: datetime) -> datetime:
+    """The UTC hour that `moment` is in."""
+    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def _lay_ranges(pass_: Pass, units: Sequence[int], first: datetime, ends_at: datetime) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO fleet_changedrange (pass_id, unit, starts_at, ends_at, revision)
+            SELECT %s, unit, %s, %s, nextval('fleet_revision') FROM unnest(%s::int8[]) AS unit
+            """,
+            [int(pass_), first, ends_at, list(units)],
+        )
+
+
+def _refuse_autocommit() -> None:
+    if not connection.in_atomic_block:
+        raise NoTransaction("marks are laid and lifted in the transaction of the change")

@@ -1,0 +1,61 @@
+"""Who reports for which node, and who has gone quiet."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Max
+from django.db.models.functions import Coalesce
+
+from apps.fleet.models import Agent, ClusterToken
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFact:
+    """The agent a token belongs to; it may write only `node_id`."""
+
+    agent_id: int
+    node_id: int
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class SilentNode:
+    """A node that lives and is charged, but whose agents have not been heard of."""
+
+    node_id: int
+    node_name: str
+    pool_id: int
+    last_seen_at: datetime
+
+
+def agent_of_token(token_id: int) -> AgentFact | None:
+    """The agent that comes with this token; None for a token of anything else."""
+    row = Agent.objects.filter(token_id=token_id).values_list("id", "node_id", "source").first()
+    return None if row is None else AgentFact(*row)
+
+
+def cluster_of_token(token_id: int) -> int | None:
+    """The one cluster this job token may write; None where it is bound to none."""
+    bound = ClusterToken.objects.filter(token_id=token_id)
+    return bound.values_list("cluster_id", flat=True).first()
+
+
+def agents() -> dict[int, AgentFact]:
+    """Every agent by id."""
+    rows = Agent.objects.order_by("id").values_list("id", "node_id", "source")
+    return {row[0]: AgentFact(*row) for row in rows}
+
+
+def silent_agents(at: datetime, hours: int = 6) -> list[SilentNode]:
+    """Nodes that live at `at` and whose last word, or enrolment, is at least `hours` ago."""
+    heard = (
+        Agent.objects.filter(node__period__contains=at)
+        .values("node_id", "node__name", "node__pool_id")
+        .annotate(heard_at=Max(Coalesce("last_seen_at", "enrolled_at")))
+        .filter(heard_at__lte=at - timedelta(hours=hours))
+        .order_by("node__name", "node_id")
+    )
+    return [
+        SilentNode(row["node_id"], row["node__name"], row["node__pool_id"], row["heard_at"])
+        for row in heard
+    ]

@@ -1,0 +1,242 @@
+"""Clusters, pools, nodes and devices as facts of a span of time."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import F, Min, Q, Value
+from django.db.models.functions import Greatest, Least
+
+from apps.fleet.models import Cluster, Device, Node, NodeCapacity, Outage, Pool, SharePolicy
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFact:
+    """One scheduler's domain."""
+
+    id: int
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFact:
+    """Nodes of one model, one price and one purchase option; `gpus_per_node` is the catalogue's."""
+
+    id: int
+    name: str
+    cluster_id: int | None
+    provider: str
+    region: str
+    instance_type: str
+    gpu_model: str
+    gpus_per_node: int
+    unit: str
+    purchase_option: str
+    owner_team_id: int | None
+    idle_sharing: str
+
+
+@dataclass(frozen=True, slots=True)
+class CapacitySpan:
+    """How many units a node has in `[starts_at, ends_at)`."""
+
+    starts_at: datetime
+    ends_at: datetime
+    units: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFact:
+    """A node for as long as it lived inside the span asked for; `units` are those at the end."""
+
+    id: int
+    name: str
+    pool_id: int
+    kind: str
+    lived_from: datetime
+    lived_to: datetime
+    units: int
+    capacity_spans: tuple[CapacitySpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFact:
+    """A GPU or MIG slice for as long as it lived inside the span asked for."""
+
+    id: int
+    uuid: str
+    node_id: int
+    parent_id: int | None
+    kind: str
+    compute_slices: int | None
+    memory_slices: int | None
+    model: str
+    replicas: int
+    lived_from: datetime
+    lived_to: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OutageFact:
+    """When a node, or one device of it, could not be used, inside the span asked for."""
+
+    node_id: int
+    device_id: int | None
+    kind: str
+    starts_at: datetime
+    ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFact:
+    """How slices count in a pool."""
+
+    version: int
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnconfirmedDevice:
+    """A device that an agent named and nobody has confirmed."""
+
+    id: int
+    uuid: str
+    model: str
+    kind: str
+    node_id: int
+    node_name: str
+    seen_from: datetime
+
+
+def clusters() -> dict[int, ClusterFact]:
+    """Every cluster by id."""
+    rows = Cluster.objects.order_by("id").values_list("id", "name", "kind")
+    return {row[0]: ClusterFact(*row) for row in rows}
+
+
+def pools() -> dict[int, PoolFact]:
+    """Every pool by id."""
+    rows = Pool.objects.order_by("id").values_list(*PoolFact.__slots__)
+    return {row[0]: PoolFact(*row) for row in rows}
+
+
+def nodes_lived(
+    starts_at: datetime, ends_at: datetime, node_ids: Collection[int] | None = None
+) -> list[NodeFact]:
+    """The nodes that lived in `[starts_at, ends_at)` (None: all), by id."""
+    found = Node.objects.filter(period__overlap=(starts_at, ends_at))
+    if node_ids is not None:
+        found = found.filter(id__in=node_ids)
+    rows = found.annotate(lived_from=_lived_from(starts_at), lived_to=_lived_to(ends_at)).order_by(
+        "id"
+    )
+    spans = _capacities(starts_at, ends_at, node_ids)
+    return [
+        _node(row, spans.get(row[0], []))
+        for row in rows.values_list("id", "name", "pool_id", "kind", "lived_from", "lived_to")
+    ]
+
+
+def lived_since() -> datetime | None:
+    """When the first node began to live; before that nothing can be charged."""
+    first: datetime | None = Node.objects.aggregate(first=Min("period__startswith"))["first"]
+    return first
+
+
+def devices_lived(
+    node_ids: Collection[int], starts_at: datetime, ends_at: datetime
+) -> list[DeviceFact]:
+    """The devices of these nodes that lived in `[starts_at, ends_at)`, by node, then id."""
+    found = Device.objects.filter(node_id__in=node_ids, period__overlap=(starts_at, ends_at))
+    rows = found.annotate(lived_from=_lived_from(starts_at), lived_to=_lived_to(ends_at)).order_by(
+        "node_id", "id"
+    )
+    return [DeviceFact(*row) for row in rows.values_list(*DeviceFact.__slots__)]
+
+
+def outages(node_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> list[OutageFact]:
+    """The outages of these nodes in `[starts_at, ends_at)`; they may overlap."""
+    found = Outage.objects.filter(node_id__in=node_ids, period__overlap=(starts_at, ends_at))
+    rows = found.annotate(lived_from=_lived_from(starts_at), lived_to=_lived_to(ends_at)).order_by(
+        "node_id", "lived_from", "id"
+    )
+    return [
+        OutageFact(*row)
+        for row in rows.values_list("node_id", "device_id", "kind", "lived_from", "lived_to")
+    ]
+
+
+def share_policies(pool_ids: Collection[int], at: datetime) -> dict[int, PolicyFact]:
+    """The policy in force at `at`, by pool."""
+    rows = SharePolicy.objects.filter(pool_id__in=pool_ids, period__contains=at)
+    return {
+        pool_id: PolicyFact(version, rule)
+        for pool_id, version, rule in rows.values_list("pool_id", "version", "rule")
+    }
+
+
+def nodes_named(
+    cluster_id: int | None, names: Collection[str]
+) -> dict[str, list[tuple[int, datetime, datetime | None]]]:
+    """Who bore each name in this cluster: (node, from, to; None: still lives), in order of time."""
+    bearers: dict[str, list[tuple[int, datetime, datetime | None]]] = {}
+    of_cluster = Q(cluster=None) if cluster_id is None else Q(cluster_id=cluster_id)
+    rows = Node.objects.filter(of_cluster, name__in=names, period__isempty=False)
+    for name, node_id, began_at, ended_at in rows.order_by("name", "period").values_list(
+        "name", "id", "period__startswith", "period__endswith"
+    ):
+        bearers.setdefault(name, []).append((node_id, began_at, ended_at))
+    return bearers
+
+
+def node_names(node_ids: Collection[int]) -> dict[int, str]:
+    """Names by id."""
+    return dict(Node.objects.filter(id__in=node_ids).values_list("id", "name"))
+
+
+def unconfirmed_devices() -> list[UnconfirmedDevice]:
+    """Devices that live, are used in the split, and wait for a person's yes."""
+    rows = Device.objects.filter(confirmed_at=None, period__endswith=None, period__isempty=False)
+    return [
+        UnconfirmedDevice(*row)
+        for row in rows.order_by("node__name", "index", "id").values_list(
+            "id", "uuid", "model", "kind", "node_id", "node__name", "period__startswith"
+        )
+    ]
+
+
+def _lived_from(starts_at: datetime) -> Greatest:
+    return Greatest(F("period__startswith"), Value(starts_at))
+
+
+def _lived_to(ends_at: datetime) -> Least:
+    # Postgres' least() leaves out nulls, so a period without an end ends with the span.
+    return Least(F("period__endswith"), Value(ends_at))
+
+
+def _capacities(
+    starts_at: datetime, ends_at: datetime, node_ids: Collection[int] | None
+) -> dict[int, list[CapacitySpan]]:
+    found = NodeCapacity.objects.filter(period__overlap=(starts_at, ends_at))
+    if node_ids is not None:
+        found = found.filter(node_id__in=node_ids)
+    rows = found.annotate(lived_from=_lived_from(starts_at), lived_to=_lived_to(ends_at)).order_by(
+        "node_id", "lived_from"
+    )
+    spans: dict[int, list[CapacitySpan]] = {}
+    for node_id, *span in rows.values_list("node_id", "lived_from", "lived_to", "units"):
+        spans.setdefault(node_id, []).append(CapacitySpan(*span))
+    return spans
+
+
+def _node(
+    row: tuple[int, str, int, str, datetime, datetime], spans: list[CapacitySpan]
+) -> NodeFact:
+    lived_from, lived_to = row[4], row[5]
+    lived = tuple(
+        CapacitySpan(max(span.starts_at, lived_from), min(span.ends_at, lived_to), span.units)
+        for span in spans
+        if span.starts_at < lived_to and span.ends_at > lived_from
+    )
+    return NodeFact(*row, units=lived[-1].units if lived else 0, capacity_spans=lived)

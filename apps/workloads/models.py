@@ -1,9 +1,10 @@
 """Workloads, runs, jobs and their allocations, and the rules that say whose they are."""
 
 from django.contrib.postgres.fields import ArrayField, DateTimeRangeField
+from django.contrib.postgres.indexes import GistIndex
 from django.db import models
 from django.db.models import F, Q
-
+from django.db.models.functions import Lower
 
 
 class WorkloadKind(models.TextChoices):
@@ -66,9 +67,7 @@ class RejectedRow(models.Model):
     reason = models.TextField()
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["batch", "line"], name="rejected_row_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["batch", "line"], name="rejected_row_once")]
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.field}: {self.reason}"
@@ -78,12 +77,15 @@ class Job(models.Model):
     """One attempt by a scheduler, as its events fold together.
 
     `state` is the scheduler's word in capitals; a terminal one is final unless accounting says
-    otherwise. `submitted_at` is null until something states it.
+    otherwise. `submitted_at` is null until something states it; `opened_at` is the submission, or
+    the first moment known of. A job whose events turned out to be another's is kept empty, since
+    lines may name it, and says which job it became.
     """
 
     cluster = models.ForeignKey("fleet.Cluster", on_delete=models.PROTECT, related_name="jobs")
     raw_id = models.TextField()
     submitted_at = models.DateTimeField(null=True)
+    opened_at = models.DateTimeField()
     restart_count = models.IntegerField(default=0)
     array_id = models.TextField(blank=True, default="")
     het_id = models.TextField(blank=True, default="")
@@ -99,21 +101,26 @@ class Job(models.Model):
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
     suspended_seconds = models.BigIntegerField(default=0)
-    cpus = models.IntegerField(null=True)
+    cpus_numerator = models.BigIntegerField(null=True)
+    cpus_denominator = models.BigIntegerField(default=1)
     source_rank = models.SmallIntegerField(default=9)
+    merged_into = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="+")
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["cluster", "raw_id", "submitted_at", "restart_count"],
+                fields=["cluster", "raw_id", "opened_at", "restart_count"],
+                condition=Q(merged_into__isnull=True),
                 name="job_once",
-                nulls_distinct=False,
             ),
             models.CheckConstraint(
                 condition=Q(ended_at__isnull=True)
                 | Q(started_at__isnull=True)
                 | Q(ended_at__gte=F("started_at")),
                 name="job_ends_after_it_starts",
+            ),
+            models.CheckConstraint(
+                condition=Q(cpus_denominator__gte=1), name="job_cpus_are_a_fraction"
             ),
         ]
         indexes = [
@@ -129,8 +136,8 @@ class JobEvent(models.Model):
     """What a source said about a job and when it happened; the job is the fold of these."""
 
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="events")
-    kind = models.TextField(
-        choices=[("submit", "submit"), ("start", "start"), ("update", "update"), ("end", "end")]
+    kind = models.SmallIntegerField(
+        choices=[(1, "submit"), (2, "start"), (3, "update"), (4, "end")]
     )
     at = models.DateTimeField()
     source_rank = models.SmallIntegerField()
@@ -138,40 +145,55 @@ class JobEvent(models.Model):
     digest = models.BinaryField(max_length=16)
 
     class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["job", "digest"], name="job_event_once")
-        ]
+        constraints = [models.UniqueConstraint(fields=["job", "digest"], name="job_event_once")]
 
     def __str__(self) -> str:
-        return f"{self.kind} at {self.at}"
+        return f"{self.get_kind_display()} at {self.at}"
 
 
 class Allocation(models.Model):
     """What a job holds on a node: a count of GPUs, or a share of one, from when to when.
 
     `node` is null while nobody knows a node of that name; it holds nothing until then. `gpus` is
-    exact: `gpus_numerator / gpus_denominator`. `device_uuids` null means not pinned.
+    exact: `gpus_numerator / gpus_denominator`, and so is `cpus`. `part` tells apart several grants
+    on one node. `device_uuids` null means not pinned.
     """
 
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="allocations")
     node_name = models.TextField()
-    node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, null=True, related_name="allocations")
+    node = models.ForeignKey(
+        "fleet.Node", on_delete=models.PROTECT, null=True, related_name="allocations"
+    )
+    part = models.SmallIntegerField(default=0)
     gpus_numerator = models.BigIntegerField()
     gpus_denominator = models.BigIntegerField(default=1)
     device_uuids = ArrayField(models.TextField(), null=True)
-    cpus = models.IntegerField(null=True)
+    cpus_numerator = models.BigIntegerField(null=True)
+    cpus_denominator = models.BigIntegerField(default=1)
     divided_evenly = models.BooleanField(default=False)
     period = DateTimeRangeField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["job", "node_name"], name="allocation_once"),
+            models.UniqueConstraint(
+                "job", "node_name", "part", Lower("period"), name="allocation_once"
+            ),
             models.CheckConstraint(
-                condition=Q(gpus_numerator__gte=0, gpus_denominator__gte=1),
+                condition=Q(
+                    gpus_numerator__gte=0, gpus_denominator__gte=1, cpus_denominator__gte=1
+                ),
                 name="allocation_is_a_fraction",
             ),
+            models.CheckConstraint(
+                condition=Q(period__isempty=False, period__startswith__isnull=False),
+                name="allocation_has_a_start",
+            ),
         ]
-        indexes = [models.Index(fields=["node_name"], name="allocation_by_node_name")]
+        indexes = [
+            models.Index(fields=["node_name"], name="allocation_by_node_name"),
+            # An hour holds few of all the allocations that there ever were on a node.
+            GistIndex(fields=["period"], name="allocation_by_period"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.job} on {self.node_name}"
@@ -182,10 +204,10 @@ class RunSpan(models.Model):
 
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="spans")
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="run_spans")
-    period = DateTimeRangeField(null=True)
+    period = DateTimeRangeField()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["run", "job"], name="run_span_once")]
+        constraints = [models.UniqueConstraint("run", "job", Lower("period"), name="run_span_once")]
 
     def __str__(self) -> str:
         return f"{self.run} by {self.job}"
@@ -194,18 +216,22 @@ class RunSpan(models.Model):
 class OwnershipRule(models.Model):
     """Jobs that match belong to this team and workload; the lowest priority number wins.
 
-    An empty text matches anything; `label` is `key=value`.
+    An empty text matches anything; `label` is `key=value`; `name` may hold `*` for any letters.
     """
 
     priority = models.IntegerField()
-    cluster = models.ForeignKey("fleet.Cluster", on_delete=models.PROTECT, null=True, related_name="ownership_rules"
+    cluster = models.ForeignKey(
+        "fleet.Cluster", on_delete=models.PROTECT, null=True, related_name="ownership_rules"
     )
     account = models.TextField(blank=True, default="")
     partition = models.TextField(blank=True, default="")
     namespace = models.TextField(blank=True, default="")
     user = models.TextField(blank=True, default="")
     label = models.TextField(blank=True, default="")
-    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="ownership_rules")
+    name = models.TextField(blank=True, default="")
+    team = models.ForeignKey(
+        "accounts.Team", on_delete=models.PROTECT, related_name="ownership_rules"
+    )
     workload = models.ForeignKey(
         Workload, on_delete=models.PROTECT, null=True, related_name="ownership_rules"
     )
@@ -214,7 +240,17 @@ class OwnershipRule(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["priority", "cluster", "account", "partition", "namespace", "user", "label", "period"],
+                fields=[
+                    "priority",
+                    "cluster",
+                    "account",
+                    "partition",
+                    "namespace",
+                    "user",
+                    "label",
+                    "name",
+                    "period",
+                ],
                 name="ownership_rule_once",
                 nulls_distinct=False,
             )

@@ -1,0 +1,101 @@
+"""Whose a job is: the first of the rules that match it."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+TEXT_MATCHES = ("account", "partition", "namespace", "user")
+
+
+@dataclass(frozen=True, slots=True)
+class JobTraits:
+    """What of a job a rule may look at."""
+
+    cluster_id: int
+    account: str = ""
+    partition: str = ""
+    namespace: str = ""
+    user: str = ""
+    name: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Jobs that match all that is not empty belong to `team_id` and `workload_id`.
+
+    `label` is `key=value`; in `name`, `*` stands for any letters.
+    """
+
+    id: int
+    priority: int
+    team_id: int
+    workload_id: int | None = None
+    cluster_id: int | None = None
+    account: str = ""
+    partition: str = ""
+    namespace: str = ""
+    user: str = ""
+    label: str = ""
+    name: str = ""
+
+    @property
+    def specificity(self) -> int:
+        """How many things the rule asks of a job."""
+        texts = (self.account, self.partition, self.namespace, self.user, self.label, self.name)
+        return sum(1 for text in texts if text) + (self.cluster_id is not None)
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Smaller goes first: the lowest priority, then the most specific, then the oldest."""
+        return self.priority, -self.specificity, self.id
+
+    def matches(self, job: JobTraits) -> bool:
+        """Whether the job is all that the rule asks."""
+        if self.cluster_id not in {None, job.cluster_id}:
+            return False
+        if any(getattr(self, each) not in {"", getattr(job, each)} for each in TEXT_MATCHES):
+            return False
+        return self._matches_label(job.labels) and (
+            not self.name or fnmatchcase(job.name, self.name)
+        )
+
+    def _matches_label(self, labels: Mapping[str, str]) -> bool:
+        if not self.label:
+            return True
+        key, _, value = self.label.partition("=")
+        return labels.get(key) == value
+
+
+def in_rank(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules in the order in which they are tried."""
+    return tuple(sorted(rules, key=lambda rule: rule.rank))
+
+
+def rule_of(job: JobTraits, ranked: Sequence[Rule]) -> Rule | None:
+    """The first of the rules, in rank, that matches; None: nobody owns the job."""
+    return next((rule for rule in ranked if rule.matches(job)), None)
+
+
+def rules_of(jobs: Iterable[tuple[int, JobTraits]], ranked: Sequence[Rule]) -> dict[int, Rule]:
+    """The rule of each job that has one, by the job's id.
+
+    A fleet's jobs are mostly alike in what rules look at, so each likeness is judged once.
+    """
+    label_keys = sorted({rule.label.partition("=")[0] for rule in ranked if rule.label})
+    is_name_seen = any(rule.name for rule in ranked)
+    judged: dict[Hashable, Rule | None] = {}
+    found: dict[int, Rule] = {}
+    for job_id, job in jobs:
+        likeness = (
+            job.cluster_id,
+            *(getattr(job, each) for each in TEXT_MATCHES),
+            *(job.labels.get(key) for key in label_keys),
+            job.name if is_name_seen else "",
+        )
+        if likeness not in judged:
+            judged[likeness] = rule_of(job, ranked)
+        rule = judged[likeness]
+        if rule is not None:
+            found[job_id] = rule
+    return found

@@ -1,0 +1,156 @@
+"""Jobs by the keys that processes carry, their tags, and one job for whoever asks."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+
+from django.conf import settings
+from django.db import connection
+
+from apps.fleet.queries import clusters
+from apps.workloads.models import Job
+
+MINUTE = timedelta(minutes=1)
+END_OF_TIME = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class JobSpan:
+    """A key was this job's between these moments, in whole minutes."""
+
+    job_id: int
+    starts_at: datetime
+    ends_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class JobFact:
+    """One attempt of a job as it is known now."""
+
+    id: int
+    cluster: str
+    raw_id: str
+    restart_count: int
+    state: str
+    submitted_at: datetime | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    name: str
+    user: str
+    account: str
+    partition: str
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Lived:
+    job_id: int
+    starts_at: datetime
+    ends_at: datetime
+
+
+def job_count() -> int:
+    """How many jobs are known, each attempt counted once."""
+    return Job.objects.filter(merged_into=None).count()
+
+
+def job(job_id: int) -> JobFact | None:
+    """One job; for one that turned out to be another, that other."""
+    row = (
+        Job.objects.filter(id=job_id)
+        .values_list("merged_into_id", "cluster__name", *_OWN_FIELDS)
+        .first()
+    )
+    if row is None:
+        return None
+    merged_into, cluster, *own = row
+    return job(merged_into) if merged_into is not None else JobFact(own[0], cluster, *own[1:])
+
+
+_OWN_FIELDS = tuple(name for name in JobFact.__slots__ if name != "cluster")
+
+
+def jobs_of_keys(
+    keys: Mapping[int, str], starts_at: datetime, ends_at: datetime
+) -> dict[int, list[JobSpan]]:
+    """The jobs that each key (`scheduler/cluster/raw id`) stood for in `[starts_at, ends_at)`.
+
+    A scheduler uses its ids again: a minute belongs to the attempt that began last. A key that no
+    job bore then is left out.
+    """
+    ids = {fact.name: cluster_id for cluster_id, fact in clusters().items()}
+    named: dict[tuple[int, str], list[int]] = {}
+    for holder_id, text in keys.items():
+        _, _, rest = text.partition("/")
+        cluster, _, raw_id = rest.partition("/")
+        if cluster in ids and raw_id:
+            named.setdefault((ids[cluster], raw_id), []).append(holder_id)
+    lived = _lived(named, starts_at, ends_at)
+    return {
+        holder_id: spans
+        for key, found in lived.items()
+        if (spans := _spans(found, starts_at, ends_at))
+        for holder_id in named[key]
+    }
+
+
+def tags_of_jobs(job_ids: Collection[int]) -> dict[int, dict[str, str]]:
+    """The labels costs may be grouped by, of each job that has any."""
+    allowed: tuple[str, ...] = settings.TAG_KEYS
+    rows = Job.objects.filter(id__in=job_ids, labels__has_any_keys=list(allowed))
+    return {
+        job_id: {key: labels[key] for key in allowed if key in labels}
+        for job_id, labels in rows.values_list("id", "labels")
+    }
+
+
+def _lived(
+    keys: Iterable[tuple[int, str]], starts_at: datetime, ends_at: datetime
+) -> dict[tuple[int, str], list[_Lived]]:
+    pairs = list(keys)
+    found: dict[tuple[int, str], list[_Lived]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT job.cluster_id, job.raw_id, job.id,
+                   coalesce(job.started_at, job.opened_at), job.ended_at
+            FROM unnest(%s::int8[], %s::text[]) AS key (cluster_id, raw_id)
+            JOIN workloads_job AS job USING (cluster_id, raw_id)
+            WHERE job.merged_into_id IS NULL
+              AND coalesce(job.started_at, job.opened_at) < %s
+              AND (job.ended_at IS NULL OR job.ended_at >= %s)
+            ORDER BY 1, 2, 4, job.restart_count, job.id
+            """,
+            [[pair[0] for pair in pairs], [pair[1] for pair in pairs], ends_at, starts_at],
+        )
+        for cluster_id, raw_id, job_id, since, until in cursor:
+            span = _Lived(job_id, _floor(since), _ceiling(until) if until else END_OF_TIME)
+            found.setdefault((cluster_id, raw_id), []).append(span)
+    return found
+
+
+def _spans(lived: list[_Lived], starts_at: datetime, ends_at: datetime) -> list[JobSpan]:
+    """Cut the attempts, given in order of their start, so that each minute has one."""
+    edges = {starts_at, ends_at}
+    for each in lived:
+        edges |= {edge for edge in (each.starts_at, each.ends_at) if starts_at < edge < ends_at}
+    spans: list[JobSpan] = []
+    ordered = sorted(edges)
+    for since, until in pairwise(ordered):
+        bearers = [each for each in lived if each.starts_at <= since and until <= each.ends_at]
+        if not bearers:
+            continue
+        if spans and spans[-1].job_id == bearers[-1].job_id and spans[-1].ends_at == since:
+            since = spans.pop().starts_at
+        spans.append(JobSpan(bearers[-1].job_id, since, until))
+    return spans
+
+
+def _floor(moment: datetime) -> datetime:
+    return moment.replace(second=0, microsecond=0)
+
+
+def _ceiling(moment: datetime) -> datetime:
+    floor = _floor(moment)
+    return floor if floor == moment else floor + MINUTE

@@ -112,3 +112,11 @@ def test_a_scenario_may_be_a_file(tmp_path):
     path.write_text(SMALL)
 
     assert scenario_named(str(path)).name == "mine"
+
+
+def test_a_scenario_that_is_no_text_is_said(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_bytes(b"\xff\xfe")
+
+    with pytest.raises(ScenarioUnreadable, match="can't decode"):
+        scenario_named(str(path))

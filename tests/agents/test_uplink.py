@@ -197,3 +197,17 @@ def test_a_server_may_live_under_a_path(far_server, time_passed):
 def test_an_address_that_is_none_is_refused(url):
     with pytest.raises(AddressUnusable):
         server_at(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "is_in_clear"),
+    [
+        ("http://runrate.example.org", True),
+        ("https://runrate.example.org", False),
+        ("http://127.0.0.1:8000", False),
+        ("http://[::1]:8000", False),
+    ],
+)
+def test_a_token_that_would_travel_in_the_clear_is_known(url, is_in_clear):
+    assert server_at(url).is_in_clear is is_in_clear
+    assert server_at(url).url == url

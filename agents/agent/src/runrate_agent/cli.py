@@ -43,10 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _play(options: argparse.Namespace) -> Play:
     now_ms = time.time_ns() // 1_000_000
     scenario = scenario_named(options.scenario)
+    server = server_at(options.server)
+    if server.is_in_clear:
+        _say(f"{server.url} is not https: the token can be read on the way")
     ends_at_ms = now_ms // HOUR_MS * HOUR_MS if options.ends_at is None else options.ends_at
     return Play(
         scenario=scenario,
-        server=server_at(options.server),
+        server=server,
         tokens=tokens_in(options.token_file, scenario.clusters),
         patience=Patience(seconds=options.patience_seconds, say=_say),
         starts_at_ms=ends_at_ms - scenario.minutes * MINUTE_MS,

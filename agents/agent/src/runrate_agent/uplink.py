@@ -54,7 +54,13 @@ class Server:
     @property
     def url(self) -> str:
         port = "" if self.port is None else f":{self.port}"
-        return f"{self.scheme}://{self.host}{port}{self.prefix}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}{port}{self.prefix}"
+
+    @property
+    def is_in_clear(self) -> bool:
+        """Whether tokens cross a network unencrypted to get there."""
+        return self.scheme == "http" and self.host not in ("localhost", "127.0.0.1", "::1")
 
 
 def server_at(url: str) -> Server:

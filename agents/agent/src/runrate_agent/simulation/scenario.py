@@ -54,7 +54,11 @@ def scenario_named(name: str) -> Scenario:
         return scenario_from(shipped.read_text(encoding="utf-8"), name)
     if not path.is_file():
         raise ScenarioUnreadable(f"{name}: neither a shipped scenario nor a file")
-    return scenario_from(path.read_text(encoding="utf-8"), path.stem)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ScenarioUnreadable(f"{name}: {error}") from error
+    return scenario_from(text, path.stem)
 
 
 def scenario_from(text: str, name: str) -> Scenario:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from apps.economics.purchase import PurchaseOption
 from apps.workloads.providers import moments
 from apps.workloads.providers.job_record import FieldUnreadable
 
@@ -89,6 +90,11 @@ class PoolAsNode:
     name: str
     capacity: Capacity | None = None
     unit: str = "gpu"
+    purchase_option: PurchaseOption = PurchaseOption.OWNED
+    provider: str = "unknown"
+    region: str = ""
+    instance_type: str = ""
+    gpu_model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +151,8 @@ def _check_columns(mapping: JobMapping) -> None:
             raise MappingRefused(f"columns.{needed}: is needed")
     if ("node" in columns) == (mapping.pool is not None):
         raise MappingRefused("give either columns.node or [pool]: where a job ran, or one pool")
+    if mapping.pool is not None and "cluster" in columns:
+        raise MappingRefused("columns.cluster: a [pool] is in one cluster; give cluster instead")
     if len(mapping.delimiter) != 1:
         raise MappingRefused("delimiter: must be one character")
 
@@ -191,6 +199,11 @@ def _pool(keys: "_Keys") -> PoolAsNode | None:
         name=keys.text("name", ""),
         capacity=_capacity(keys.take("capacity")),
         unit=keys.text("unit", "gpu"),
+        purchase_option=_purchase_option(keys.text("purchase_option", PurchaseOption.OWNED)),
+        provider=keys.text("provider", "unknown"),
+        region=keys.text("region", ""),
+        instance_type=keys.text("instance_type", ""),
+        gpu_model=keys.text("gpu_model", ""),
     )
     keys.nothing_left()
     if not pool.name:
@@ -198,6 +211,15 @@ def _pool(keys: "_Keys") -> PoolAsNode | None:
     if pool.unit not in ("gpu", "core"):
         raise MappingRefused(f"pool.unit: {pool.unit!r} is not gpu or core")
     return pool
+
+
+def _purchase_option(text: str) -> PurchaseOption:
+    try:
+        return PurchaseOption(text)
+    except ValueError:
+        raise MappingRefused(
+            f"pool.purchase_option: {text!r} is not one of {_listed(PurchaseOption)}"
+        ) from None
 
 
 def _capacity(given: object) -> Capacity | None:

@@ -33,7 +33,7 @@ class JobTable:
     """One file being read. `count` knows the pool's capacity once the rows are through."""
 
     mapping: JobMapping
-    cluster: str | None = None
+    cluster: str = ""
     count: PoolCount | None = None
     _line_of: dict[JobKey, int] = field(default_factory=dict)
 
@@ -47,6 +47,8 @@ class JobTable:
         _, first = next(numbered, (1, []))
         header = [] if isinstance(first, RejectedRow) else [name.strip() for name in first]
         _check_header(header, self.mapping)
+        if not (self.cluster or self.mapping.cluster or "cluster" in self.mapping.columns):
+            raise MappingRefused("cluster: say in the mapping or the command whose jobs these are")
         for line, cells in numbered:
             if isinstance(cells, RejectedRow):
                 yield cells
@@ -102,7 +104,9 @@ class JobTable:
     def _cluster(self, row: "_Row") -> str:
         name = self.cluster or row.text("cluster") or self.mapping.cluster
         if not name:
-            raise FieldUnreadable(row.column("cluster"), "names no cluster, nor does the mapping")
+            raise FieldUnreadable(
+                row.column("cluster"), "is empty, and the mapping names no cluster"
+            )
         return name
 
     def _once(self, job: JobRecord, row: "_Row") -> None:

@@ -33,12 +33,14 @@ Cells = Mapping[str, str]
 class SacctOptions:
     """What the file itself does not say.
 
-    `cluster` overrides the file's own column; `zone` is of times without one; without
-    `shards_per_gpu` a job that holds shards is rejected, for nobody knows how much that is.
+    `cluster` overrides the file's own column, `unnamed_cluster` is of rows that name none;
+    `zone` is of times without one; without `shards_per_gpu` a job that holds shards is rejected,
+    for nobody knows how much that is.
     """
 
     fields: tuple[str, ...] | None = None
-    cluster: str | None = None
+    cluster: str = ""
+    unnamed_cluster: str = ""
     zone: tzinfo = UTC
     shards_per_gpu: int | None = None
 
@@ -112,6 +114,9 @@ def _read_row(line: int, text: str, *, layout: Layout, options: SacctOptions) ->
 def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
     state = _state(cells)
     times = _read_times(cells, state=state, zone=options.zone)
+    submitted_at = _moment(cells, "submit", "Submit", options.zone)
+    if (submitted_at, times.started_at, times.ended_at) == (None, None, None):
+        raise FieldUnreadable("Submit", "the job was neither submitted, started nor ended")
     tres = read_tres(cells["alloctres"], field_name="AllocTRES")
     cpus = _cpus(cells, tres)
     array_id, het_id = _belongs_to(cells.get("jobid", ""))
@@ -119,7 +124,7 @@ def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
         line=line,
         cluster=_cluster(cells, options),
         raw_id=_raw_id(cells),
-        submitted_at=_moment(cells, "submit", "Submit", options.zone),
+        submitted_at=submitted_at,
         started_at=times.started_at,
         ended_at=times.ended_at,
         state=state,
@@ -139,7 +144,7 @@ def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
 
 
 def _cluster(cells: Cells, options: SacctOptions) -> str:
-    name = options.cluster or cells.get("cluster", "")
+    name = options.cluster or cells.get("cluster") or options.unnamed_cluster
     if not name:
         raise FieldUnreadable("Cluster", "the row names no cluster and --cluster was not given")
     return name

@@ -53,6 +53,11 @@ def read_one(**changed: str) -> JobRecord:
         ({"End": "2026-11-20T09:00:00", "ElapsedRaw": ""}, "End", "is before the start"),
         ({"End": "Unknown"}, "End", "COMPLETED without an end"),
         ({"ElapsedRaw": "1h"}, "ElapsedRaw", "'1h' is not a length of time"),
+        (
+            {"Submit": "", "Start": "Unknown", "End": "Unknown", "State": "PENDING"},
+            "Submit",
+            "neither submitted, started nor ended",
+        ),
         ({"State": ""}, "State", "is empty"),
         ({"Cluster": ""}, "Cluster", "--cluster was not given"),
         ({"JobIDRaw": "", "JobID": "7_1"}, "JobID", "ask sacct for JobIDRaw"),

@@ -1,0 +1,75 @@
+"""A file of jobs as lines of text: plain or gzip, from a path or from standard input."""
+
+import gzip
+import hashlib
+import io
+import shutil
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from apps.workloads.providers.job_record import JobRow, RejectedRow
+
+STANDARD_INPUT = "-"
+GZIP_MAGIC = b"\x1f\x8b"
+BYTES_AT_ONCE = 1 << 20
+
+
+@dataclass(slots=True)
+class JobFile:
+    """An open file; `digest` is of its bytes as they lie there, `line` the last one read."""
+
+    name: str
+    digest: str
+    text: io.TextIOWrapper
+    line: int = 0
+
+    def lines(self) -> Iterator[str]:
+        """Each line once, with its own ending; bytes that are no UTF-8 are replaced."""
+        for text in self.text:
+            self.line += 1
+            yield text
+
+    def to_its_end(self, rows: Iterator[JobRow]) -> Iterator[JobRow]:
+        """`rows` read from these lines; where the file breaks off, that is the last rejection."""
+        try:
+            yield from rows
+        except (EOFError, gzip.BadGzipFile, zlib.error) as broken:
+            yield RejectedRow(self.line + 1, "file", f"breaks off: {broken}")
+
+
+@contextmanager
+def open_jobs(path: str) -> Iterator[JobFile]:
+    """Open `path`, or for `-` what comes on standard input, which is kept on disk meanwhile."""
+    with _source(path) as source:
+        digest = hashlib.sha256()
+        while chunk := source.read(BYTES_AT_ONCE):
+            digest.update(chunk)
+        source.seek(0)
+        is_gzip = source.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+        source.seek(0)
+        # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
+        plain = cast(BinaryIO, gzip.GzipFile(fileobj=source)) if is_gzip else source
+        with io.TextIOWrapper(plain, "utf-8-sig", errors="replace", newline="") as text:
+            yield JobFile(_name(path), digest.hexdigest(), text)
+
+
+@contextmanager
+def _source(path: str) -> Iterator[BinaryIO]:
+    if path == STANDARD_INPUT:
+        with tempfile.TemporaryFile() as kept:
+            shutil.copyfileobj(sys.stdin.buffer, kept)
+            kept.seek(0)
+            yield kept
+        return
+    with Path(path).open("rb") as source:
+        yield source
+
+
+def _name(path: str) -> str:
+    return "standard input" if path == STANDARD_INPUT else Path(path).name

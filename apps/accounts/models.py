@@ -16,6 +16,8 @@ class Organisation(models.Model):
     currency = models.CharField(max_length=3)
     zone = models.TextField()
     week_starts_on = models.SmallIntegerField()
+    # Filled by `manage.py demo`, which may therefore empty it again.
+    is_demo = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     class Meta:

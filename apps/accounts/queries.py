@@ -23,6 +23,7 @@ class OrganisationFact:
     currency: str
     zone: str
     week_starts_on: int
+    is_demo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,9 @@ def has_organisation() -> bool:
 
 def organisation() -> OrganisationFact:
     """The one organisation; refuses NoOrganisation."""
-    row = Organisation.objects.values_list("name", "currency", "zone", "week_starts_on").first()
+    row = Organisation.objects.values_list(
+        "name", "currency", "zone", "week_starts_on", "is_demo"
+    ).first()
     if row is None:
         raise NoOrganisation("no organisation yet: run `python manage.py bootstrap`")
     return OrganisationFact(*row)

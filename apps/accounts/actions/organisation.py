@@ -39,6 +39,7 @@ class Bootstrap:
     currency: str = "USD"
     zone: str = "UTC"
     week_starts_on: int = 1
+    is_demo: bool = False
 
 
 @transaction.atomic
@@ -57,6 +58,7 @@ def bootstrap(*, organisation: Bootstrap, at: datetime) -> None:
             currency=organisation.currency,
             zone=organisation.zone,
             week_starts_on=organisation.week_starts_on,
+            is_demo=organisation.is_demo,
             created_at=at,
         )
     Team.objects.create(name="Platform", kind=TeamKind.PLATFORM)

@@ -132,6 +132,7 @@ class Migration(migrations.Migration):
                 ("currency", models.CharField(max_length=3)),
                 ("zone", models.TextField()),
                 ("week_starts_on", models.SmallIntegerField()),
+                ("is_demo", models.BooleanField(default=False)),
                 ("created_at", models.DateTimeField()),
             ],
             options={

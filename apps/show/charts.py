@@ -6,7 +6,7 @@ A figure has no title of its own: the title is HTML beside it, and states the fi
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
 from plotly.graph_objs import Figure  # type: ignore[attr-defined]  # untyped, made lazily
@@ -20,6 +20,7 @@ _MARGIN_PX = {"r": 116, "t": 10, "b": 28}
 _CHARACTER_PX = 7
 _FONT = "Inter Variable, Inter, system-ui, sans-serif"
 _DAY_MS = 86_400_000
+_FEWEST_DAYS = 4
 _MOST_DAY_LABELS = 8
 MOST_END_LABELS = 6
 _LABEL_GAP_PX = 17
@@ -44,7 +45,10 @@ class DailySeries:
 
 
 def daily_cost_by_state(days: Sequence[date], series: Sequence[DailySeries], currency: str) -> Json:
-    """Stacked bars, one a day, from zero: what each state of GPU time cost."""
+    """Stacked bars, one a day, from zero: what each state of GPU time cost.
+
+    `days` are consecutive, and every series has one amount for each of them.
+    """
     shown = [row for row in series if any(row.settled) or any(row.provisional)]
     ticks = _ticks(*_extent(days, shown))
     traces = [trace for row in shown for trace in _traces(days, row, currency)]
@@ -55,41 +59,57 @@ def daily_cost_by_state(days: Sequence[date], series: Sequence[DailySeries], cur
 
 
 def _traces(days: Sequence[date], row: DailySeries, currency: str) -> list[Json]:
-    traces = [_trace(days, row, row.settled, currency)]
-    if any(row.provisional):
-        traces.append(_trace(days, row, row.provisional, currency, remark=", provisional"))
+    provisional = [amount or 0 for amount in row.provisional]
+    both = [(settled or 0) + later for settled, later in zip(row.settled, provisional, strict=True)]
+    # A zero keeps the hover line of a day that is provisional as a whole; None leaves it out.
+    settled = [
+        amount or (0 if later else None)
+        for amount, later in zip(row.settled, provisional, strict=True)
+    ]
+    said = [_hover(total, later, currency) for total, later in zip(both, provisional, strict=True)]
+    traces = [
+        {
+            **_bars(days, settled, row.state, "\\" if row.state.is_hatched else ""),
+            "customdata": said,
+            "hovertemplate": "%{customdata}",
+        }
+    ]
+    if any(provisional):
+        later_bars = _bars(days, [amount or None for amount in provisional], row.state, "/")
+        traces.append({**later_bars, "hoverinfo": "skip"})
     return traces
 
 
-def _trace(
-    days: Sequence[date],
-    row: DailySeries,
-    amounts: Sequence[int | None],
-    currency: str,
-    *,
-    remark: str = "",
+def _bars(
+    days: Sequence[date], amounts: Sequence[int | None], state: StateWords, hatch: str
 ) -> Json:
-    colour = f"var({row.state.token})"
-    marker: Json = {"color": colour, "line": {"width": 0}}
-    if remark or row.state.is_hatched:
-        shape = "/" if remark else "\\"
-        marker["pattern"] = {"shape": shape, "size": 5, "solidity": 0.4, "fillmode": "replace"}
+    marker: Json = {"color": f"var({state.token})", "line": {"width": 0}}
+    if hatch:
+        marker["pattern"] = {"shape": hatch, "size": 5, "solidity": 0.4, "fillmode": "replace"}
     return {
         "type": "bar",
-        "name": row.state.label + remark,
+        # Stated, because one bar alone has no neighbour to take its width from.
+        "width": _DAY_MS * 0.78,
+        "name": state.label,
         "x": [day.isoformat() for day in days],
-        "y": [amount / MICROS if amount else None for amount in amounts],
-        "customdata": [full_amount(amount, currency) for amount in amounts],
-        "hovertemplate": "%{customdata}",
+        "y": [None if amount is None else amount / MICROS for amount in amounts],
         "marker": marker,
     }
+
+
+def _hover(amount: int, provisional: int, currency: str) -> str:
+    text = full_amount(amount, currency)
+    if not provisional:
+        return text
+    if provisional == amount:
+        return f"{text}, provisional"
+    return f"{text}, {full_amount(provisional, currency)} of it provisional"
 
 
 def _layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Json:
     widest = max(len(_tick_text(tick, currency)) for tick in ticks)
     return {
         "barmode": "relative",
-        "bargap": 0.22,
         "height": HEIGHT_PX,
         "margin": {"l": 10 + _CHARACTER_PX * widest, **_MARGIN_PX},
         "paper_bgcolor": "rgba(0,0,0,0)",
@@ -116,7 +136,7 @@ def _day_axis(days: Sequence[date]) -> Json:
     starts_month = [index == 0 or months[index - 1] != month for index, month in enumerate(months)]
     return {
         "type": "date",
-        "range": [_noon(days[0] - timedelta(days=1)), _noon(days[-1])] if days else None,
+        "range": _day_range(days),
         "tickmode": "array",
         "tickvals": [day.isoformat() for day in labelled],
         "ticktext": [
@@ -126,13 +146,20 @@ def _day_axis(days: Sequence[date]) -> Json:
         "tickangle": 0,
         "showgrid": False,
         "fixedrange": True,
-        "hoverformat": "%a %-d %B",
+        "unifiedhovertitle": {"text": "%{x|%a %-d %B}"},
+        "showspikes": False,
         "linecolor": "var(--line-strong)",
     }
 
 
-def _noon(day: date) -> str:
-    return f"{day.isoformat()} 12:00"
+def _day_range(days: Sequence[date]) -> list[str]:
+    """From half a day before the first bar to half a day after the last, at least four days wide."""
+    spare = timedelta(days=max(0, _FEWEST_DAYS - len(days))) / 2
+    midnight = time()
+    first, last = datetime.combine(days[0], midnight), datetime.combine(days[-1], midnight)
+    half_a_day = timedelta(hours=12)
+    edges = (first - half_a_day - spare, last + half_a_day + spare)
+    return [f"{edge:%Y-%m-%d %H:%M}" for edge in edges]
 
 
 def _days_between_labels(days: int) -> int:

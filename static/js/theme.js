@@ -89,5 +89,12 @@
     }
   });
 
-  document.addEventListener("DOMContentLoaded", () => wear(kept()));
+  document.addEventListener("DOMContentLoaded", () => {
+    wear(kept());
+    if (CSS.supports("selector(::details-content)")) return;
+    // An older browser cannot show a closed fold's content from CSS: open it where there is room.
+    for (const fold of document.querySelectorAll("details.fold")) {
+      fold.open = matchMedia("(min-width: 900.02px)").matches;
+    }
+  });
 })();

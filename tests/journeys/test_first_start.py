@@ -1,0 +1,71 @@
+"""A newcomer's first command: a database appears, an organisation with it, and it says so."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def manage(home: Path, *arguments: str) -> subprocess.CompletedProcess:
+    """Run a command as a newcomer would: no settings, an empty RUNRATE_HOME."""
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("RUNRATE_")}
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        cwd=ROOT,
+        env={**bare, "RUNRATE_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_the_first_command_starts_postgres_bootstraps_and_stops_what_it_started(home):
+    first = manage(home, "audit_ledger", "--json")
+    assert first.returncode == 0, first.stderr
+    assert "New installation: USD, UTC" in first.stderr
+    proof = json.loads(first.stdout.splitlines()[-1])
+    assert (proof["node_hours"], proof["residual_micros"], proof["missing"]) == (0, 0, 0)
+    assert not (home / "postgres" / "postmaster.pid").exists()
+
+    second = manage(home, "audit_ledger", "--json")
+    assert second.returncode == 0, second.stderr
+    assert "New installation" not in second.stderr
+
+
+def test_an_installation_can_be_bootstrapped_in_another_currency_and_zone(home):
+    chosen = manage(home, "bootstrap", "--name", "Ørsted Labs", "--currency", "EUR",
+                    "--zone", "Europe/Copenhagen", "--week-start", "7")  # fmt: skip
+    assert chosen.returncode == 0, chosen.stderr
+    again = manage(home, "bootstrap", "--name", "Other")
+    assert again.returncode != 0
+    assert "already" in again.stderr
+
+
+def test_the_demo_leaves_a_database_with_own_data_alone(home):
+    made = manage(home, "shell", "-c", OWN_POOL)
+    assert made.returncode == 0, made.stderr
+    refused = manage(home, "demo", "--no-serve", "--json")
+    assert refused.returncode != 0
+    assert "holds your own fleet" in refused.stderr
+
+
+OWN_POOL = """
+from datetime import datetime, UTC
+from controlplane.readiness import make_ready
+make_ready()
+from apps.fleet import actions
+actions.add_pool(
+    pool=actions.NewPool(name="mine", provider="own", purchase_option="owned"), at=datetime.now(UTC)
+)
+"""

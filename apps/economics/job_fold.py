@@ -73,7 +73,7 @@ def fold(statements: Iterable[JobStatement]) -> JobFold:
         suspended_seconds=_suspended_seconds(ordered, ended_at),
         source=min(each.source for each in ordered),
         cpus=cpus[-1] if cpus else None,
-        labels=tuple(sorted({k: v for each in ordered for k, v in each.labels.items()}.items())),
+        labels=tuple(sorted(dict(pair for each in ordered for pair in each.labels).items())),
         held=held_spans(ordered, started_at, ended_at),
         runs=run_parts(ordered, started_at, ended_at),
         **texts,

@@ -1,7 +1,6 @@
 """In which order statements about a job count, and which of them ends it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from datetime import datetime
 
 from apps.economics.jobs import EventKind, JobStatement, Source
@@ -9,23 +8,16 @@ from apps.economics.jobs import EventKind, JobStatement, Source
 
 def in_order(statements: Iterable[JobStatement]) -> tuple[JobStatement, ...]:
     """Each statement once, the more telling later: agents, then by event time, then by trust."""
-    found = list(statements)
+    found = list(set(statements))
     if len(found) < 2:
         return tuple(found)
-    keyed = {(*_precedence(each), _text(each)): each for each in found}
-    return tuple(keyed[key] for key in sorted(keyed))
+    # The text only breaks ties, so that arrival never does.
+    return tuple(sorted(found, key=lambda each: (*_precedence(each), repr(each))))
 
 
 def _precedence(statement: JobStatement) -> tuple[bool, datetime, int, int]:
     is_heard = statement.source is not Source.AGENT
     return is_heard, statement.at, -statement.source, statement.kind
-
-
-def _text(statement: JobStatement) -> str:
-    """The same for the same statement; only breaks ties, so that arrival never does."""
-    parts = {each.name: getattr(statement, each.name) for each in fields(statement)}
-    parts["labels"] = sorted(statement.labels.items())
-    return repr(parts)
 
 
 def end_of(ordered: Sequence[JobStatement]) -> JobStatement | None:

@@ -151,7 +151,7 @@ class JobStatement:
     cpus: Fraction | None = None
     suspended_seconds: int | None = None
     run: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: tuple[tuple[str, str], ...] = ()
     allocations: tuple[AllocationRecord, ...] | None = None
 
     @property
@@ -204,6 +204,6 @@ def _statement(record: JobRecord, kind: EventKind, at: datetime) -> JobStatement
         exit_code=record.exit_code or None,
         cpus=record.cpus,
         suspended_seconds=record.suspended_seconds or None,
-        labels=record.labels,
+        labels=tuple(sorted(record.labels.items())),
         allocations=record.allocations,
     )

@@ -1,0 +1,125 @@
+"""Jobs folded again from all that was ever said about them, and kept as they come out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from apps.economics.job_fold import JobFold, fold
+from apps.workloads.actions.grants import bearers_of, keep_grants, placed
+from apps.workloads.actions.job_rows import (
+    TRAIT_COLUMNS,
+    KeptRow,
+    Key,
+    empty_jobs,
+    insert_jobs,
+    keep_events,
+    keep_runs,
+    kept_events,
+    kept_jobs,
+    new_job_ids,
+    update_jobs,
+    values_of,
+)
+from apps.workloads.actions.matching import Matched, matched
+from apps.workloads.actions.statements import Told
+from apps.workloads.actions.touched_hours import Touched
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A job after folding; `digests` are those of the statements that it gained."""
+
+    job_id: int
+    state: str
+    digests: tuple[bytes, ...]
+
+
+@dataclass(slots=True)
+class _Changes:
+    """What has to be written, gathered over many raw ids."""
+
+    inserted: list[tuple[int, Mapping[str, object]]] = field(default_factory=list)
+    updated: list[tuple[int, Mapping[str, object]]] = field(default_factory=list)
+    emptied: dict[int, int] = field(default_factory=dict)
+    new_events: list[tuple[int, Told]] = field(default_factory=list)
+    moved_events: dict[int, int] = field(default_factory=dict)
+    folds: dict[int, tuple[Key, JobFold]] = field(default_factory=dict)
+    renewed: set[int] = field(default_factory=set)
+    """Jobs whose traits changed: other rules may match them now."""
+
+
+def fold_jobs(arrived: Mapping[Key, Sequence[Told]], at: datetime) -> dict[Key, list[Folded]]:
+    """Fold the jobs of these raw ids with what arrived, and mark every node-hour that changed.
+
+    Call it in a transaction that holds `lock_keys`. With nothing arrived it places what the jobs
+    hold on the nodes known by now.
+    """
+    rows = kept_jobs(arrived)
+    events = kept_events([row.job.job_id for found in rows.values() for row in found])
+    changes = _Changes()
+    answers: dict[Key, list[Folded]] = {}
+    plans = []
+    for key, new in arrived.items():
+        kept = rows.get(key, [])
+        said = [event for row in kept for event in events.get(row.job.job_id, ())]
+        plans.append((key, kept, matched([row.job for row in kept], said, new)))
+    fresh = iter(new_job_ids(sum(_new_count(plan[2].attempts) for plan in plans)))
+    for key, kept, match in plans:
+        known = {row.job.job_id: row for row in kept}
+        answers[key] = []
+        for one in match.attempts:
+            job_id = one.job_id if one.job_id is not None else next(fresh)
+            answers[key].append(_change(changes, key, (job_id, one), known.get(job_id)))
+        for emptied, place in match.emptied.items():
+            changes.emptied[emptied] = answers[key][place].job_id
+    _write(changes, at)
+    return answers
+
+
+def _new_count(attempts: Iterable[Matched]) -> int:
+    return sum(1 for one in attempts if one.job_id is None)
+
+
+def _change(
+    changes: _Changes, key: Key, attempt: tuple[int, Matched], kept: KeptRow | None
+) -> Folded:
+    job_id, one = attempt
+    found = fold(one.attempt.statements)
+    values = values_of(key, one, found)
+    changes.folds[job_id] = key, found
+    changes.new_events += [(job_id, told) for told in one.new]
+    changes.moved_events |= dict.fromkeys(one.moved_event_ids, job_id)
+    if kept is None:
+        changes.inserted.append((job_id, values))
+    elif values != kept.values:
+        changes.updated.append((job_id, values))
+        if any(values[name] != kept.values[name] for name in TRAIT_COLUMNS):
+            changes.renewed.add(job_id)
+    return Folded(job_id, found.state, tuple(told.digest for told in one.new))
+
+
+def _write(changes: _Changes, at: datetime) -> None:
+    # A job that gives up its place under its raw id goes before the one that takes it.
+    empty_jobs(changes.emptied)
+    update_jobs(changes.updated)
+    insert_jobs(changes.inserted)
+    keep_events(changes.new_events, changes.moved_events)
+    keep_runs(
+        [*changes.folds, *changes.emptied], {i: f.runs for i, (_, f) in changes.folds.items()}
+    )
+    _keep_held(changes, at)
+
+
+def _keep_held(changes: _Changes, at: datetime) -> None:
+    names: dict[int, set[str]] = {}
+    for key, found in changes.folds.values():
+        names.setdefault(key[0], set()).update(span.node for span in found.held)
+    bearers = bearers_of(names)
+    wanted = [
+        grant
+        for job_id, (key, found) in changes.folds.items()
+        for grant in placed(job_id, found.held, bearers[key[0]])
+    ]
+    touched = Touched(at)
+    keep_grants([*changes.folds, *changes.emptied], wanted, changes.renewed, touched)
+    touched.mark()

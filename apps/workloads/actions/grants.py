@@ -1,0 +1,204 @@
+"""What jobs hold, kept by node: placed on the nodes of that name, changed, and its hours marked."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from django.db import connection
+from psycopg.types.range import Range
+
+from apps.economics.job_holding import HeldSpan
+from apps.fleet.queries import nodes_named
+from apps.workloads.actions.touched_hours import Touched
+
+Bearers = Mapping[str, Sequence[tuple[int, datetime, datetime | None]]]
+"""Who bore a node name, from when to when."""
+
+COLUMNS = (
+    "job_id, node_name, part, node_id, gpus_numerator, gpus_denominator, device_uuids, "
+    "cpus_numerator, cpus_denominator, divided_evenly, period"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What one job holds on one node, half-open; `node_id` None: nobody bears the name."""
+
+    job_id: int
+    node_name: str
+    part: int
+    starts_at: datetime
+    ends_at: datetime | None
+    node_id: int | None
+    gpus: Fraction
+    cpus: Fraction | None
+    devices: tuple[str, ...] | None
+    divided_evenly: bool
+
+    @property
+    def key(self) -> tuple[int, str, int, datetime]:
+        """What stays the same when the rest changes."""
+        return self.job_id, self.node_name, self.part, self.starts_at
+
+    @property
+    def claim(self) -> tuple[object, ...]:
+        """All but how long it lasts."""
+        return self.node_id, self.gpus, self.cpus, self.devices, self.divided_evenly
+
+
+def placed(job_id: int, spans: Iterable[HeldSpan], bearers: Bearers) -> Iterator[Grant]:
+    """Put each span on the nodes that bore its name then.
+
+    A span outlives a node and goes on with the next of that name; only one that no node of that
+    name ever saw is left without.
+    """
+    for span in spans:
+        for node_id, starts_at, ends_at in _pieces(span, bearers.get(span.node, ())):
+            yield Grant(
+                job_id=job_id,
+                node_name=span.node,
+                part=span.part,
+                starts_at=starts_at,
+                ends_at=ends_at,
+                node_id=node_id,
+                gpus=span.gpus,
+                cpus=span.cpus,
+                devices=span.devices,
+                divided_evenly=span.divided_evenly,
+            )
+
+
+def bearers_of(names: Mapping[int, set[str]]) -> dict[int, Bearers]:
+    """Who bore the node names, by cluster."""
+    return {cluster_id: nodes_named(cluster_id, found) for cluster_id, found in names.items()}
+
+
+def keep_grants(
+    job_ids: Sequence[int], wanted: Sequence[Grant], renewed: set[int], touched: Touched
+) -> None:
+    """Make the allocations of these jobs exactly `wanted`, and note every node-hour that changed.
+
+    Of the jobs in `renewed` every hour counts as changed: they belong to somebody else now.
+    """
+    kept = _kept(job_ids)
+    new = {grant.key: grant for grant in wanted}
+    gone = [grant_id for key, (grant_id, _) in kept.items() if key not in new]
+    changed = [
+        (kept[key][0], grant) for key, grant in new.items() if key in kept and kept[key][1] != grant
+    ]
+    for key in kept.keys() | new.keys():
+        old = kept[key][1] if key in kept else None
+        _touch(old, new.get(key), touched, is_renewed=key[0] in renewed)
+    _delete(gone)
+    _update(changed)
+    _insert([grant for key, grant in new.items() if key not in kept])
+
+
+def _pieces(
+    span: HeldSpan, bearers: Sequence[tuple[int, datetime, datetime | None]]
+) -> Iterator[tuple[int | None, datetime, datetime | None]]:
+    lived = [
+        (node_id, since)
+        for node_id, since, until in bearers
+        if (span.ends_at is None or since < span.ends_at)
+        and (until is None or span.starts_at < until)
+    ]
+    if not lived:
+        yield None, span.starts_at, span.ends_at
+    for place, (node_id, since) in enumerate(lived):
+        is_last = place == len(lived) - 1
+        yield (
+            node_id,
+            span.starts_at if place == 0 else since,
+            span.ends_at if is_last else lived[place + 1][1],
+        )
+
+
+def _kept(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime], tuple[int, Grant]]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT id, job_id, node_name, part, lower(period), upper(period), node_id,
+                   gpus_numerator, gpus_denominator, cpus_numerator, cpus_denominator,
+                   device_uuids, divided_evenly
+            FROM workloads_allocation WHERE job_id = ANY(%s)
+            """,
+            [list(job_ids)],
+        )
+        rows = cursor.fetchall()
+    kept = {}
+    for row in rows:
+        grant = Grant(
+            row[1],
+            row[2],
+            row[3],
+            row[4],
+            row[5],
+            row[6],
+            Fraction(row[7], row[8]),
+            None if row[9] is None else Fraction(row[9], row[10]),
+            None if row[11] is None else tuple(row[11]),
+            row[12],
+        )
+        kept[grant.key] = row[0], grant
+    return kept
+
+
+def _touch(old: Grant | None, new: Grant | None, touched: Touched, *, is_renewed: bool) -> None:
+    if old and new and old.claim == new.claim and not is_renewed:
+        if old.ends_at != new.ends_at:
+            ends = [each.ends_at for each in (old, new) if each.ends_at is not None]
+            touched.add(new.node_id, min(ends), max(ends) if len(ends) == 2 else None)
+        return
+    if old == new and not is_renewed:
+        return
+    for each in (old, new):
+        if each is not None:
+            touched.add(each.node_id, each.starts_at, each.ends_at)
+
+
+def _delete(allocation_ids: Sequence[int]) -> None:
+    if allocation_ids:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "DELETE FROM workloads_allocation WHERE id = ANY(%s)", [list(allocation_ids)]
+            )
+
+
+def _update(changed: Sequence[tuple[int, Grant]]) -> None:
+    if changed:
+        assignments = ", ".join(f"{name} = %s" for name in COLUMNS.split(", "))
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                f"UPDATE workloads_allocation SET {assignments} WHERE id = %s",  # noqa: S608  # our own column names
+                [(*_row(grant), allocation_id) for allocation_id, grant in changed],
+            )
+
+
+def _insert(grants: Sequence[Grant]) -> None:
+    if grants:
+        with (
+            connection.cursor() as cursor,
+            cursor.copy(f"COPY workloads_allocation ({COLUMNS}) FROM STDIN") as copy,
+        ):
+            for grant in grants:
+                copy.write_row(_row(grant))
+
+
+def _row(grant: Grant) -> tuple[Any, ...]:
+    cpus = grant.cpus
+    return (
+        grant.job_id,
+        grant.node_name,
+        grant.part,
+        grant.node_id,
+        grant.gpus.numerator,
+        grant.gpus.denominator,
+        None if grant.devices is None else list(grant.devices),
+        None if cpus is None else cpus.numerator,
+        1 if cpus is None else cpus.denominator,
+        grant.divided_evenly,
+        Range(grant.starts_at, grant.ends_at),
+    )

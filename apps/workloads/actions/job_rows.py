@@ -1,0 +1,270 @@
+"""Jobs, events and run spans as rows: read under a lock, written many at a time."""
+
+import json
+import zlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import connection
+from psycopg.types.json import Jsonb
+from psycopg.types.range import Range
+
+from apps.economics.job_fold import TEXTS, JobFold
+from apps.economics.job_holding import RunPart
+from apps.workloads.actions.matching import KeptEvent, KeptJob, Matched
+from apps.workloads.actions.statements import Told, statement_of
+
+Key = tuple[int, str]
+"""A cluster and a raw id in it."""
+
+JOB_COLUMNS = (
+    "cluster_id",
+    "raw_id",
+    "submitted_at",
+    "opened_at",
+    "restart_count",
+    "state",
+    "started_at",
+    "ended_at",
+    "suspended_seconds",
+    "cpus_numerator",
+    "cpus_denominator",
+    "source_rank",
+    "merged_into_id",
+    "labels",
+    *TEXTS,
+)
+TRAIT_COLUMNS = ("account", "partition", "namespace", "user", "name", "labels")
+LOCK_CLASS = 101
+LOCK_STRIPES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRow:
+    """A job as kept, with the values of its columns."""
+
+    key: Key
+    job: KeptJob
+    values: Mapping[str, object]
+
+
+def lock_keys(keys: Iterable[Key]) -> None:
+    """Be the only one to fold these jobs until the transaction ends.
+
+    Rows that do not exist yet cannot be locked, hence advisory locks; striped, for a bulk of many
+    jobs would fill the server's table of locks; in order, so that two never wait for each other.
+    """
+    stripes = sorted({zlib.crc32(f"{c}/{raw_id}".encode()) % LOCK_STRIPES for c, raw_id in keys})
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT pg_advisory_xact_lock(%s, stripe)
+            FROM (SELECT unnest(%s::int4[]) AS stripe ORDER BY 1) AS stripes
+            """,
+            [LOCK_CLASS, stripes],
+        )
+
+
+def kept_digests(keys: Iterable[Key], digests: Sequence[bytes]) -> dict[tuple[Key, bytes], int]:
+    """Which of these statements were made before about a job of these keys: its id."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT job.cluster_id, job.raw_id, event.digest, job.id
+            FROM unnest(%s::int8[], %s::text[]) AS key (cluster_id, raw_id)
+            JOIN workloads_job AS job USING (cluster_id, raw_id)
+            JOIN workloads_jobevent AS event ON event.job_id = job.id
+            WHERE event.digest = ANY(%s)
+            """,
+            [*_columns(keys), list(digests)],
+        )
+        return {((row[0], row[1]), bytes(row[2])): row[3] for row in cursor}
+
+
+def kept_jobs(keys: Iterable[Key]) -> dict[Key, list[KeptRow]]:
+    """Every job of these raw ids, those that became another among them."""
+    found: dict[Key, list[KeptRow]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            SELECT id, {_listed("job.")}
+            FROM unnest(%s::int8[], %s::text[]) AS key (cluster_id, raw_id)
+            JOIN workloads_job AS job USING (cluster_id, raw_id)
+            ORDER BY id FOR NO KEY UPDATE OF job
+            """,  # noqa: S608  # our own column names
+            _columns(keys),
+        )
+        for job_id, *row in cursor:
+            values = dict(zip(JOB_COLUMNS, row, strict=True))
+            values["labels"] = _plain(values["labels"])
+            key = row[0], row[1]
+            kept = KeptJob(job_id, row[2], row[3], row[4])
+            found.setdefault(key, []).append(KeptRow(key, kept, values))
+    return found
+
+
+def kept_events(job_ids: Sequence[int]) -> dict[int, list[KeptEvent]]:
+    """All that was said, by job."""
+    found: dict[int, list[KeptEvent]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT id, job_id, digest, content::text FROM workloads_jobevent
+            WHERE job_id = ANY(%s) ORDER BY id
+            """,
+            [list(job_ids)],
+        )
+        for event_id, job_id, digest, content in cursor:
+            event = KeptEvent(event_id, job_id, bytes(digest), statement_of(content))
+            found.setdefault(job_id, []).append(event)
+    return found
+
+
+def kept_states(job_ids: Collection[int]) -> dict[int, str]:
+    """The states of these jobs as kept now."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id, state FROM workloads_job WHERE id = ANY(%s)", [list(job_ids)])
+        return dict(cursor.fetchall())
+
+
+def values_of(key: Key, match: Matched, fold: JobFold) -> dict[str, object]:
+    """What the columns of a job hold for this attempt."""
+    cpus = fold.cpus
+    return {
+        "cluster_id": key[0],
+        "raw_id": key[1],
+        "submitted_at": match.attempt.submitted_at,
+        "opened_at": match.attempt.opened_at,
+        "restart_count": match.attempt.restart_count,
+        "state": fold.state,
+        "started_at": fold.started_at,
+        "ended_at": fold.ended_at,
+        "suspended_seconds": fold.suspended_seconds,
+        "cpus_numerator": None if cpus is None else cpus.numerator,
+        "cpus_denominator": 1 if cpus is None else cpus.denominator,
+        "source_rank": int(fold.source),
+        "merged_into_id": None,
+        "labels": dict(fold.labels),
+        **{name: getattr(fold, name) for name in TEXTS},
+    }
+
+
+def new_job_ids(count: int) -> list[int]:
+    """Ids that no job bears yet."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT nextval(pg_get_serial_sequence('workloads_job', 'id'))
+            FROM generate_series(1, %s)
+            """,
+            [count],
+        )
+        return [row[0] for row in cursor]
+
+
+def insert_jobs(rows: Sequence[tuple[int, Mapping[str, object]]]) -> None:
+    """Write new jobs under ids of `new_job_ids`."""
+    if not rows:
+        return
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY workloads_job (id, {_listed()}) FROM STDIN") as copy,
+    ):
+        for job_id, values in rows:
+            copy.write_row((job_id, *_row(values)))
+
+
+def update_jobs(rows: Sequence[tuple[int, Mapping[str, object]]]) -> None:
+    """Write what changed of kept jobs."""
+    if not rows:
+        return
+    assignments = ", ".join(f'"{name}" = %s' for name in JOB_COLUMNS)
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"UPDATE workloads_job SET {assignments} WHERE id = %s",  # noqa: S608  # our own column names
+            [(*_row(values), job_id) for job_id, values in rows],
+        )
+
+
+def empty_jobs(became: Mapping[int, int]) -> None:
+    """Leave nothing of these jobs but which job each became."""
+    if not became:
+        return
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            """
+            UPDATE workloads_job
+            SET merged_into_id = %s, state = '', started_at = NULL, ended_at = NULL
+            WHERE id = %s
+            """,
+            [(job_id, emptied) for emptied, job_id in became.items()],
+        )
+
+
+def keep_events(new: Sequence[tuple[int, Told]], moved: Mapping[int, int]) -> None:
+    """Write new statements, and put kept ones (by event id) to the job they are about."""
+    with connection.cursor() as cursor:
+        if moved:
+            cursor.execute(
+                """
+                UPDATE workloads_jobevent AS event SET job_id = moved.job_id
+                FROM unnest(%s::int8[], %s::int8[]) AS moved (id, job_id)
+                WHERE event.id = moved.id
+                """,
+                [list(moved), list(moved.values())],
+            )
+        columns = "job_id, kind, at, source_rank, content, digest"
+        with cursor.copy(f"COPY workloads_jobevent ({columns}) FROM STDIN") as copy:
+            for job_id, told in new:
+                said = told.statement
+                copy.write_row(
+                    (job_id, int(said.kind), said.at, int(said.source), told.content, told.digest)
+                )
+
+
+def keep_runs(job_ids: Sequence[int], parts: Mapping[int, Sequence[RunPart]]) -> None:
+    """Make these jobs carry exactly these runs; a run nobody heard of is opened."""
+    run_ids = _run_ids({part.key for carried in parts.values() for part in carried})
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM workloads_runspan WHERE job_id = ANY(%s)", [list(job_ids)])
+        if not run_ids:
+            return
+        with cursor.copy("COPY workloads_runspan (run_id, job_id, period) FROM STDIN") as copy:
+            for job_id, carried in parts.items():
+                for part in carried:
+                    period = Range(part.starts_at, part.ends_at)
+                    copy.write_row((run_ids[part.key], job_id, period))
+
+
+def _run_ids(keys: set[str]) -> dict[str, int]:
+    if not keys:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO workloads_run (key) SELECT unnest(%s::text[])
+            ON CONFLICT (key) DO NOTHING
+            """,
+            [sorted(keys)],
+        )
+        cursor.execute("SELECT key, id FROM workloads_run WHERE key = ANY(%s)", [sorted(keys)])
+        return dict(cursor.fetchall())
+
+
+def _columns(keys: Iterable[Key]) -> tuple[list[int], list[str]]:
+    pairs = list(keys)
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+
+def _listed(prefix: str = "") -> str:
+    return ", ".join(f'{prefix}"{name}"' for name in JOB_COLUMNS)
+
+
+def _row(values: Mapping[str, object]) -> tuple[Any, ...]:
+    return tuple(Jsonb(values[name]) if name == "labels" else values[name] for name in JOB_COLUMNS)
+
+
+def _plain(labels: object) -> object:
+    # Django leaves jsonb to its own field, which a plain cursor does not go through.
+    return json.loads(labels) if isinstance(labels, str) else labels

@@ -1,0 +1,112 @@
+"""Which of the jobs already kept each attempt is, and which jobs turned out to be another."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from apps.economics.job_attempts import Attempt, attempts
+from apps.economics.jobs import JobStatement
+from apps.workloads.actions.statements import Told
+
+
+@dataclass(frozen=True, slots=True)
+class KeptJob:
+    """A job as kept, by what tells it apart under its raw id."""
+
+    job_id: int
+    submitted_at: datetime | None
+    opened_at: datetime
+    restart_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeptEvent:
+    """A statement as kept, and with which job."""
+
+    event_id: int
+    job_id: int
+    digest: bytes
+    statement: JobStatement
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """An attempt, the job it is kept as (None: a new one), and what that job gains."""
+
+    attempt: Attempt
+    job_id: int | None
+    new: tuple[Told, ...]
+    moved_event_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """All that one raw id comes to; `emptied` maps jobs to the place of what they became."""
+
+    attempts: tuple[Matched, ...]
+    emptied: Mapping[int, int] = field(default_factory=dict)
+
+
+def matched(jobs: Sequence[KeptJob], events: Sequence[KeptEvent], arrived: Iterable[Told]) -> Match:
+    """Match all statements about one raw id, kept and arrived, to the jobs kept."""
+    kept = {event.statement: event for event in events}
+    new = {each.statement: each for each in arrived if each.statement not in kept}
+    found = attempts([*kept, *new])
+    job_ids = _assigned(found, jobs, kept)
+    matches = tuple(
+        Matched(
+            attempt=attempt,
+            job_id=job_id,
+            new=tuple(new[each] for each in attempt.statements if each in new),
+            moved_event_ids=tuple(
+                kept[each].event_id
+                for each in attempt.statements
+                if each in kept and kept[each].job_id != job_id
+            ),
+        )
+        for attempt, job_id in zip(found, job_ids, strict=True)
+    )
+    return Match(matches, _emptied(found, job_ids, events))
+
+
+def _assigned(
+    found: Sequence[Attempt], jobs: Sequence[KeptJob], kept: Mapping[JobStatement, KeptEvent]
+) -> list[int | None]:
+    """By the same submission, else by what was said before, else by the same opening."""
+    free = {job.job_id: job for job in sorted(jobs, key=lambda job: job.job_id)}
+    chosen: list[int | None] = [None] * len(found)
+
+    def told_before(attempt: Attempt, job: KeptJob) -> bool:
+        return any(each in kept and kept[each].job_id == job.job_id for each in attempt.statements)
+
+    for is_same in (_same_submission, told_before, _same_opening):
+        for place, attempt in enumerate(found):
+            if chosen[place] is None:
+                same = (job_id for job_id, job in free.items() if is_same(attempt, job))
+                chosen[place] = next(same, None)
+                free.pop(chosen[place] or 0, None)
+    return chosen
+
+
+def _same_submission(attempt: Attempt, job: KeptJob) -> bool:
+    return attempt.submitted_at is not None and _same_opening(attempt, job)
+
+
+def _same_opening(attempt: Attempt, job: KeptJob) -> bool:
+    return (attempt.submitted_at, attempt.opened_at, attempt.restart_count) == (
+        job.submitted_at,
+        job.opened_at,
+        job.restart_count,
+    )
+
+
+def _emptied(
+    found: Sequence[Attempt], job_ids: Sequence[int | None], events: Sequence[KeptEvent]
+) -> dict[int, int]:
+    """Jobs that lost all that was said of them, by where the first of it went."""
+    place_of = {each: place for place, one in enumerate(found) for each in one.statements}
+    emptied: dict[int, int] = {}
+    for event in sorted(events, key=lambda one: one.event_id):
+        if event.job_id not in job_ids:
+            emptied.setdefault(event.job_id, place_of[event.statement])
+    return emptied

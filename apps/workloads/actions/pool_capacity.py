@@ -1,0 +1,97 @@
+"""A pool measured without node names: one node stands for it, with a dated count."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from apps.fleet import actions as fleet
+from apps.fleet import queries as fleet_queries
+
+INSTANT = timedelta(microseconds=1)
+
+
+class CapacityBeforePool(ValueError):
+    """A count from before the pool's node began to live."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountedPool:
+    """The pool as a file of its jobs describes it; `counts` are (from when, how many units)."""
+
+    name: str
+    cluster: str
+    counts: Sequence[tuple[datetime, int]]
+    unit: str
+    purchase_option: str
+    provider: str
+    region: str = ""
+    instance_type: str = ""
+    gpu_model: str = ""
+
+
+@transaction.atomic
+def count_pool(*, pool: CountedPool, at: datetime) -> int:
+    """Give the pool its one node and its counts; what is so already stays untouched.
+
+    Answers the node's id. A pool that exists keeps its price and purchase option. Refuses
+    CapacityBeforePool.
+    """
+    cluster_id = _cluster_of(pool, at)
+    node_id, began_at = _node_of(pool, cluster_id, at)
+    for from_at, units in pool.counts:
+        if from_at < began_at:
+            raise CapacityBeforePool(
+                f"{pool.name} is counted from {began_at:%Y-%m-%d %H:%M}Z on, "
+                f"not from {from_at:%Y-%m-%d %H:%M}Z"
+            )
+        if _units_at(node_id, from_at) != units:
+            fleet.set_capacity(node_id=node_id, units=units, from_at=from_at, at=at)
+    return node_id
+
+
+def _cluster_of(pool: CountedPool, at: datetime) -> int:
+    for cluster in fleet_queries.clusters().values():
+        if cluster.name == pool.cluster:
+            return cluster.id
+    return fleet.add_cluster(name=pool.cluster, at=at)
+
+
+def _node_of(pool: CountedPool, cluster_id: int, at: datetime) -> tuple[int, datetime]:
+    bearers = fleet_queries.nodes_named(cluster_id, [pool.name]).get(pool.name)
+    if bearers:
+        node_id, began_at, _ = bearers[-1]
+        return node_id, began_at
+    began_at, units = pool.counts[0]
+    node = fleet.NewNode(
+        name=pool.name,
+        pool_id=_pool_of(pool, cluster_id, at),
+        started_at=began_at,
+        units=units,
+        cluster_id=cluster_id,
+        kind="pool",
+    )
+    return fleet.add_node(node=node, at=at), began_at
+
+
+def _pool_of(pool: CountedPool, cluster_id: int, at: datetime) -> int:
+    for known in fleet_queries.pools().values():
+        if known.name == pool.name:
+            return known.id
+    new = fleet.NewPool(
+        name=pool.name,
+        provider=pool.provider,
+        purchase_option=pool.purchase_option,
+        cluster_id=cluster_id,
+        region=pool.region,
+        instance_type=pool.instance_type,
+        gpu_model=pool.gpu_model,
+        unit=pool.unit,
+    )
+    return fleet.add_pool(pool=new, at=at)
+
+
+def _units_at(node_id: int, moment: datetime) -> int | None:
+    lived = fleet_queries.nodes_lived(moment, moment + INSTANT, [node_id])
+    return lived[0].units if lived else None

@@ -1,0 +1,49 @@
+"""How a statement about a job is kept: as JSON of what was said, under a digest of all of it."""
+
+import hashlib
+from dataclasses import dataclass
+from fractions import Fraction
+
+import msgspec
+
+from apps.economics.jobs import JobStatement
+
+DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A statement with what it is kept as; the same statement has the same digest."""
+
+    statement: JobStatement
+    content: str
+    digest: bytes
+
+
+def told(statement: JobStatement) -> Told:
+    """What is to be kept of a statement: only what it says."""
+    everything: dict[str, object] = msgspec.to_builtins(statement, enc_hook=_text)
+    said = {name: value for name, value in everything.items() if value is not None}
+    content = msgspec.json.encode(said, order="sorted")
+    digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
+    return Told(statement, content.decode(), digest)
+
+
+def statement_of(content: str) -> JobStatement:
+    """The statement as it was made."""
+    return _DECODER.decode(content)
+
+
+def _text(value: object) -> object:
+    if isinstance(value, Fraction):
+        return str(value)
+    raise NotImplementedError(type(value))
+
+
+def _fraction(kind: type, text: object) -> object:
+    if kind is Fraction:
+        return Fraction(str(text))
+    raise NotImplementedError(kind)
+
+
+_DECODER = msgspec.json.Decoder(JobStatement, dec_hook=_fraction)

@@ -16,7 +16,8 @@ from apps.show.time import short_day
 from apps.show.words import StateWords
 
 HEIGHT_PX = 280
-_MARGIN_PX = {"r": 116, "t": 10, "b": 28}
+_MARGIN_PX = {"r": 8, "t": 10, "b": 28}
+_LABELS_PX = 116
 _CHARACTER_PX = 7
 _FONT = "Inter Variable, Inter, system-ui, sans-serif"
 _DAY_MS = 86_400_000
@@ -55,6 +56,7 @@ def daily_cost_by_state(days: Sequence[date], series: Sequence[DailySeries], cur
     layout = _layout(days, ticks, currency)
     if len(shown) <= MOST_END_LABELS:
         layout |= _end_labels(shown, ticks)
+        layout["margin"] = {**_margin(ticks, currency), "r": _LABELS_PX}
     return _checked(traces, layout)
 
 
@@ -107,11 +109,10 @@ def _hover(amount: int, provisional: int, currency: str) -> str:
 
 
 def _layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Json:
-    widest = max(len(_tick_text(tick, currency)) for tick in ticks)
     return {
         "barmode": "relative",
         "height": HEIGHT_PX,
-        "margin": {"l": 10 + _CHARACTER_PX * widest, **_MARGIN_PX},
+        "margin": _margin(ticks, currency),
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": _FONT, "size": 12, "color": "var(--ink-2)"},
@@ -126,6 +127,11 @@ def _layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Js
         "xaxis": _day_axis(days),
         "yaxis": _money_axis(ticks, currency),
     }
+
+
+def _margin(ticks: Sequence[Decimal], currency: str) -> dict[str, int]:
+    widest = max(len(_tick_text(tick, currency)) for tick in ticks)
+    return {"l": 10 + _CHARACTER_PX * widest, **_MARGIN_PX}
 
 
 def _day_axis(days: Sequence[date]) -> Json:
@@ -207,7 +213,7 @@ def _extent(days: Sequence[date], series: Sequence[DailySeries]) -> tuple[Decima
 def _ticks(low: Decimal, high: Decimal) -> list[Decimal]:
     """Three to six round values from at most `low` to at least `high`, zero among them."""
     span = (high - low) or Decimal(1)
-    rough = span / 4
+    rough = span / 5
     magnitude = Decimal(1).scaleb(rough.adjusted())
     step = next(factor * magnitude for factor in _STEPS if factor * magnitude >= rough)
     first = (low / step).to_integral_value(rounding="ROUND_FLOOR")

@@ -118,7 +118,8 @@ def _signed(micros: int, currency: str, figure: str) -> str:
     is_nothing = not figure.strip("0.,")
     if is_nothing and micros:
         # Under half a minor unit: something, and not a zero.
-        return f"< {symbol(currency)}{_smallest(currency)}"
+        sign = f"> {MINUS}" if micros < 0 else "< "
+        return f"{sign}{symbol(currency)}{_smallest(currency)}"
     return f"{MINUS if micros < 0 else ''}{symbol(currency)}{figure}"
 
 

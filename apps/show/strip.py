@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from apps.economics.split import largest_remainder
 from apps.show.amounts import per_cent
 from apps.show.words import STATES, StateWords, joined
 
@@ -39,26 +40,13 @@ def strip_of_states(amounts: Mapping[str, int]) -> Strip | None:
     whole = sum(size for _, size in sizes)
     if not whole:
         return None
-    edges = _edges([size for _, size in sizes])
-    parts = tuple(
-        StripPart(
-            state=state,
-            offset=_tenths(start),
-            width=_tenths(end - start),
-            text=f"{state.label} {per_cent(Fraction(size, whole))}",
-        )
-        for (state, size), start, end in zip(sizes, edges, edges[1:], strict=False)
-    )
-    return Strip(parts=parts, words=joined([part.text for part in parts]))
-
-
-def _edges(sizes: list[int]) -> list[int]:
-    """Where each part starts, in steps, and where the last one ends: running sums, rounded."""
-    whole, running, edges = sum(sizes), 0, [0]
-    for size in sizes:
-        running += size
-        edges.append((2 * running * _STEPS + whole) // (2 * whole))
-    return edges
+    steps = largest_remainder(_STEPS, [size for _, size in sizes])
+    parts, offset = [], 0
+    for (state, size), width in zip(sizes, steps, strict=True):
+        text = f"{state.label} {per_cent(Fraction(size, whole))}"
+        parts.append(StripPart(state, _tenths(offset), _tenths(width), text))
+        offset += width
+    return Strip(parts=tuple(parts), words=joined([part.text for part in parts]))
 
 
 def _tenths(steps: int) -> str:

@@ -1,0 +1,1 @@
+"""How numbers look, stated one by one."""

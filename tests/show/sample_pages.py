@@ -1,0 +1,178 @@
+"""Page values with every part filled, made by hand, for tests of how pages look."""
+
+from datetime import UTC, date, datetime, timedelta
+
+from apps.console.pages import overview, setup
+from apps.console.pages.frame import Choice, EmptyState, Filter, Frame, Link, Step, Under
+from apps.show.charts import DailySeries, daily_cost_by_state
+from apps.show.sparkline import sparkline
+from apps.show.strip import strip_of_states
+from apps.show.time import weekday
+from apps.show.words import STATES
+
+AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
+DOLLAR = 1_000_000
+HOUR = 3_600_000
+
+
+def make_frame(here="overview"):
+    return Frame(organisation="Demo organisation", person="ada", here=here, setup_questions=7)
+
+
+def make_filters():
+    periods = (Choice("7d", "Last 7 days", is_chosen=True), Choice("month", "November 2026"))
+    teams = (Choice("", "All teams", is_chosen=True), Choice("3", "Search & ranking"))
+    return (Filter("window", "Period", periods), Filter("team", "Team", teams))
+
+
+def make_chart():
+    days = [date(2026, 11, 14) + timedelta(days=index) for index in range(7)]
+    states = STATES[:6]
+    series = [
+        DailySeries(state, ((9 - rank) * 100 * DOLLAR,) * 7, (0,) * 6 + (10 * DOLLAR,))
+        for rank, state in enumerate(states)
+    ]
+    rows = tuple(
+        overview.DayRow(
+            weekday(day), tuple(row.settled[0] for row in series), 3900 * DOLLAR, day == days[-1]
+        )
+        for day in days
+    )
+    return overview.DailyChart(
+        title="Where each day’s money went",
+        unit="US dollars a day, effective",
+        finding="Active is about a quarter of every day.",
+        figure=daily_cost_by_state(days, series, "USD"),
+        states=states,
+        rows=rows,
+        total=overview.DayRow("Total", rows[0].micros, 27_300 * DOLLAR),
+        has_provisional=True,
+    )
+
+
+def make_team_row(name, **given):
+    return overview.TeamRow(
+        **{
+            "name": name,
+            "cost_micros": 8_114_520_000,
+            "before_micros": 7_500 * DOLLAR,
+            "strip": strip_of_states({"active": 72, "held_idle": 20, "unobserved": 8}),
+            "worked_ratio": 0.72,
+            "no_work_micros": 1_622_900_000,
+            "gpu_milliseconds": 3_421 * HOUR,
+            "gpu_hour_micros": 2_371_971,
+            **given,
+        }
+    )
+
+
+def make_unknown_team_row(name):
+    return make_team_row(
+        name,
+        cost_micros=None,
+        before_micros=None,
+        strip=None,
+        worked_ratio=None,
+        no_work_micros=None,
+        gpu_hour_micros=None,
+        note="unpriced",
+    )
+
+
+def make_overview_page(**given):
+    columns = tuple(
+        overview.Column(key, text, f"?sort={key}", "descending" if key == "cost" else "")
+        for key, text in (
+            ("team", "Team"),
+            ("cost", "Cost"),
+            ("change", "Change"),
+            ("bought", "What it bought"),
+            ("no_work", "Bought no work"),
+            ("gpu_hours", "GPU-hours"),
+            ("unit_cost", "$ per GPU-hour"),
+        )
+    )
+    spark = sparkline([1, 2, None, 3, 4], provisional_from=4, words="Spend per day")
+    values = {
+        "frame": make_frame(),
+        "finding": "The last 7 days cost $18,210, and 31 % of it bought no work.",
+        "currency": "USD",
+        "filters": make_filters(),
+        "under": Under(
+            status="estimated",
+            basis="effective",
+            currency="USD",
+            period="14 to 20 November 2026",
+            coverage_ratio=0.97,
+            settled_to=AT,
+            pending_hours=2,
+            zone=UTC,
+        ),
+        "figures": (
+            overview.Figure("Spend", "$18.2k", "on the 7 days before", "estimated", "+8 %", spark),
+            overview.Figure("Worked", "69 %", "of what was spent", "estimated"),
+            overview.Figure("Bought no work", "$5.65k", "held idle $3.1k", "estimated"),
+            overview.Figure("Not known", "$731", "unobserved", "estimated", is_unknown=True),
+        ),
+        "chart": make_chart(),
+        "teams": overview.TeamTable(
+            columns=columns,
+            rows=(make_team_row("Foundation"), make_unknown_team_row("Research")),
+            total=make_team_row("Total"),
+            csv_href="/api/v1/costs?group_by=team",
+            states=STATES[:6],
+        ),
+        "notices": (
+            overview.Notice(
+                "unpriced",
+                "214 GPU-hours",
+                "have no price.",
+                Link("Give the pool a rate", "/setup"),
+            ),
+            overview.Notice("contested", "11 GPU-hours", "were claimed by two jobs at once."),
+        ),
+    }
+    return overview.OverviewPage(**{**values, **given})
+
+
+def make_empty_page():
+    steps = (
+        Step("See it with a simulated fleet:", command="make demo"),
+        Step("Then say what the node costs.", link=Link("Setup", "/setup")),
+    )
+    empty = EmptyState("No measurements yet", "Here you will see what each day cost.", steps)
+    return make_overview_page(finding="Nothing has been measured yet.", under=None, empty=empty)
+
+
+def make_setup_page():
+    return setup.SetupPage(
+        frame=make_frame("setup"),
+        finding="18 questions wait for an answer.",
+        currency="USD",
+        zone=UTC,
+        unconfirmed_devices=setup.Question(
+            (setup.UnconfirmedDevice("GPU-8f3a", "NVIDIA L40S", "lab-03", "lab-03", AT),),
+            1,
+            Step("Put the node in a pool:", command="python manage.py …"),
+        ),
+        unknown_nodes=setup.Question(
+            (setup.UnknownNode("gpu-17", "atlas", 12, 4_711 * HOUR, AT),), 12
+        ),
+        silent_nodes=setup.Question((setup.SilentNode("gpu-04", "h100", None, None),), 1),
+        unpriced_pools=setup.Question(
+            (setup.UnpricedPool("l40s-lab", "NVIDIA L40S", "owned", 214 * HOUR, AT),), 1
+        ),
+        unclaimed_work=setup.Question(
+            (setup.UnclaimedWork("pid/gpu-02/jupyter", "h100", 3 * HOUR, None, AT),), 1
+        ),
+        unowned_accounts=setup.Question(
+            (setup.UnownedAccount("misc", "atlas", 31, 253 * HOUR, 511_630_000),), 1
+        ),
+        rejected_windows=setup.Question(
+            (setup.RejectedWindows("gpu-04", "worked_seconds", "is 71.2", 4, AT),), 1
+        ),
+    )
+
+
+def make_answered_setup_page():
+    return setup.SetupPage(make_frame("setup"), "Nothing waits for an answer.", "USD", UTC)

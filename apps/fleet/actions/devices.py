@@ -1,6 +1,6 @@
 """GPUs and MIG slices as agents name them: a slice made again is a new device."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -86,10 +86,12 @@ class _Register:
         self.at = at
         self.history: dict[str, list[Device]] = {}
         self.slices: list[Device] = []
+        self.listed: set[str] = set()
 
     def load(self, devices: Sequence[SeenDevice]) -> None:
         """Read every life of the devices, and all living slices of the node."""
-        uuids = {device.uuid for device in devices}
+        self.listed = {device.uuid for device in devices}
+        uuids = set(self.listed)
         uuids.update(device.parent for device in devices if device.parent)
         living = Q(node_id=self.node_id, kind="mig", period__endswith=None)
         rows = Device.objects.filter(Q(uuid__in=uuids) | living, period__isempty=False)
@@ -102,7 +104,7 @@ class _Register:
 
     def known(self, devices: Sequence[SeenDevice]) -> dict[str, int] | None:
         """The ids, where nothing has to be written."""
-        if any(True for _ in self._unlisted(devices)):
+        if self._unlisted():
             return None
         found = {device.uuid: self._as_on_record(device) for device in devices}
         ids = {uuid: row.id for uuid, row in found.items() if row is not None}
@@ -110,7 +112,7 @@ class _Register:
 
     def enter(self, devices: Sequence[SeenDevice]) -> dict[str, int]:
         """Write what is new; parents first, so that their slices find them."""
-        for row in list(self._unlisted(devices)):
+        for row in self._unlisted():
             self._end(row, self.seen_from)
         ids = {}
         for device in sorted(_with_parents(devices), key=lambda each: (each.kind, each.uuid)):
@@ -135,7 +137,7 @@ class _Register:
             return self._opened(device, moment, until)
         after = next((row for row in lives if row.period.lower > moment), None)
         if after is None:
-            return self._opened(device, moment, None)
+            return self._opened(device, moment, self._replaced_at(device, moment))
         if self._is_same(after, device):
             return self._moved_back(after, moment)
         return self._opened(device, moment, after.period.lower)
@@ -160,12 +162,29 @@ class _Register:
             and cut == (device.profile, device.compute_slices, device.memory_slices)
         )
 
-    def _unlisted(self, devices: Sequence[SeenDevice]) -> Iterator[Device]:
-        listed = {device.uuid for device in devices}
-        for row in self.slices:
-            on_listed_gpu = row.parent is not None and row.parent.uuid in listed
-            if on_listed_gpu and row.uuid not in listed and row.period.lower < self.seen_from:
-                yield row
+    def _unlisted(self) -> list[Device]:
+        return [
+            row
+            for row in self.slices
+            if row.parent is not None
+            and row.parent.uuid in self.listed
+            and row.uuid not in self.listed
+            and row.period.lower < self.seen_from
+        ]
+
+    def _replaced_at(self, device: SeenDevice, moment: datetime) -> datetime | None:
+        """When later evidence, here already, showed other slices in this one's place."""
+        return min(
+            (
+                row.period.lower
+                for row in self.slices
+                if row.parent is not None
+                and row.parent.uuid == device.parent
+                and row.uuid not in self.listed
+                and row.period.lower > moment
+            ),
+            default=None,
+        )
 
     def _opened(self, device: SeenDevice, moment: datetime, until: datetime | None) -> Device:
         row = Device(node_id=self.node_id, uuid=device.uuid, period=(moment, until))

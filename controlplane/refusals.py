@@ -11,12 +11,21 @@ from django.shortcuts import render
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from apps.telemetry import api as telemetry
+
 log = logging.getLogger(__name__)
 
 RETRY_AFTER_SECONDS = 5
 
 STATUS_OF: dict[type[Exception], int] = {
     ObjectDoesNotExist: 404,
+    telemetry.AuthenticationRefused: 401,
+    telemetry.BatchTooLarge: 413,
+    telemetry.BatchUnreadable: 400,
+    telemetry.EncodingUnknown: 415,
+    telemetry.LengthMissing: 411,
+    telemetry.TokenLacksScope: 403,
+    telemetry.TokenWithoutAgent: 403,
 }
 """Each app's refusals stand here beside the status they are answered with."""
 
@@ -101,27 +110,43 @@ def _words(name: str) -> str:
     return spaced.strip().capitalize()
 
 
+def plain_problem(trouble: Exception) -> HttpResponse | None:
+    """The answer of a view that DRF has no hand in; None for a bug."""
+    if isinstance(trouble, OperationalError | InterfaceError):
+        document = problem(503, "Database away", "Try again shortly; nothing is lost.")
+    else:
+        status = status_of(trouble)
+        if status is None:
+            return None
+        errors = getattr(trouble, "errors", None)
+        document = problem(status, _words(type(trouble).__name__), str(trouble), errors)
+    response = JsonResponse(
+        document, status=document["status"], content_type="application/problem+json"
+    )
+    if response.status_code == 401:
+        response["WWW-Authenticate"] = "Bearer"
+    if response.status_code == 503:
+        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return response
+
+
 def database_away(
     get_response: Callable[[HttpRequest], HttpResponseBase],
 ) -> Callable[[HttpRequest], HttpResponseBase]:
-    """Middleware: a database that does not answer is 503 with Retry-After, in every room."""
+    """Middleware: refusals of plain API views as problem documents; a database that is away as 503."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         return get_response(request)
 
     def process_exception(request: HttpRequest, trouble: Exception) -> HttpResponse | None:
-        if not isinstance(trouble, OperationalError | InterfaceError):
-            return None
-        log.warning("database_away path=%s", request.path)
-        response: HttpResponse
+        away = isinstance(trouble, OperationalError | InterfaceError)
+        if away:
+            log.warning("database_away path=%s", request.path)
         if request.path.startswith("/api/"):
-            response = JsonResponse(
-                problem(503, "Database away", "Try again shortly; nothing is lost."),
-                status=503,
-                content_type="application/problem+json",
-            )
-        else:
-            response = render(request, "503.html", status=503)
+            return plain_problem(trouble)
+        if not away:
+            return None
+        response = render(request, "503.html", status=503)
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)
         return response
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 import tomllib
 from pathlib import Path
 
@@ -22,6 +23,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start the embedded Postgres before Django reads its settings, unless one is given."""
     config.pluginmanager.register(SkipsAreListed(), "skips-are-listed")
     os.environ.setdefault("RUNRATE_HOME", str(ROOT / "var" / "test"))
+    # whitenoise warns where `collectstatic` never ran, and warnings are errors here.
+    Path(os.environ["RUNRATE_HOME"], "static").mkdir(parents=True, exist_ok=True)
     if "RUNRATE_DATABASE_URL" not in os.environ:
         from controlplane.embedded_postgres import database_for
 
@@ -56,6 +59,15 @@ def _committed_tests_leave_nothing() -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop what was started."""
     PROCESS.close()
+
+
+@pytest.fixture(autouse=True)
+def as_a_new_process() -> None:
+    """Nothing that telemetry keeps in memory outlives the rows it stands for."""
+    for name in ("api", "actions.interning", "actions.partitions"):
+        module = sys.modules.get(f"apps.telemetry.{name}")
+        if module is not None:
+            module.forget()
 
 
 def _allowed_reasons() -> tuple[str, ...]:

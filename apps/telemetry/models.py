@@ -3,7 +3,6 @@
 from django.db import models
 
 
-
 class HolderKey(models.Model):
     """The agent's text for whose process it saw, interned; id 0 is '' (nobody, or the device)."""
 
@@ -52,7 +51,7 @@ class Rejection(models.Model):
 
 
 class Window(models.Model):
-    """One window as it arrived. No foreign key and no primary key: see the first migration."""
+    """One window as it arrived. No foreign key and no primary key: see the second migration."""
 
     pk = models.CompositePrimaryKey("device_id", "starts_at", "holder_id")
     starts_at = models.DateTimeField()
@@ -70,10 +69,6 @@ class Window(models.Model):
     dram_ratio = models.FloatField(null=True)
     energy_joules = models.FloatField(null=True)
     memory_used_bytes = models.BigIntegerField(null=True)
-
-    class Meta:
-        managed = False
-        db_table = "telemetry_window"
 
     def __str__(self) -> str:
         return f"{self.device_id}@{self.starts_at}"
@@ -100,10 +95,6 @@ class UsageHour(models.Model):
     dram_observed_seconds = models.FloatField(null=True)
     energy_joules = models.FloatField(null=True)
     source = models.SmallIntegerField()
-
-    class Meta:
-        managed = False
-        db_table = "telemetry_usagehour"
 
     def __str__(self) -> str:
         return f"{self.device_id}@{self.hour}"

@@ -1,5 +1,7 @@
 """Addresses of this app."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from apps.telemetry.api import receive_batch
+
+urlpatterns = [path("telemetry/batches", receive_batch, name="receive-batch")]

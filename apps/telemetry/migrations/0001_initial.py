@@ -5,93 +5,74 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('fleet', '0001_initial'),
+        ("fleet", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='UsageHour',
+            name="Batch",
             fields=[
-                ('pk', models.CompositePrimaryKey('hour', 'device', 'holder', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('hour', models.DateTimeField()),
-                ('observed', models.BinaryField()),
-                ('worked', models.BinaryField()),
-                ('sm_seconds', models.FloatField(null=True)),
-                ('sm_observed_seconds', models.FloatField(null=True)),
-                ('tensor_seconds', models.FloatField(null=True)),
-                ('tensor_observed_seconds', models.FloatField(null=True)),
-                ('dram_seconds', models.FloatField(null=True)),
-                ('dram_observed_seconds', models.FloatField(null=True)),
-                ('energy_joules', models.FloatField(null=True)),
-                ('source', models.SmallIntegerField()),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "agent_id",
+                        "boot",
+                        "sequence",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("agent_id", models.IntegerField()),
+                ("boot", models.BigIntegerField()),
+                ("sequence", models.BigIntegerField()),
+                ("received_at", models.DateTimeField(db_index=True)),
+                ("accepted", models.IntegerField()),
+                ("remarks", models.JSONField(null=True)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="HolderKey",
+            fields=[
+                ("id", models.AutoField(primary_key=True, serialize=False)),
+                ("key", models.TextField(unique=True)),
+            ],
+        ),
+        migrations.CreateModel(
+            name="Rejection",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("day", models.DateField()),
+                ("field", models.TextField()),
+                ("reason", models.TextField()),
+                ("kept", models.BooleanField()),
+                ("count", models.BigIntegerField()),
+                ("last_at", models.DateTimeField()),
+                (
+                    "agent",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="rejections",
+                        to="fleet.agent",
+                    ),
+                ),
             ],
             options={
-                'db_table': 'telemetry_usagehour',
-                'managed': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='Window',
-            fields=[
-                ('pk', models.CompositePrimaryKey('device_id', 'starts_at', 'holder_id', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('starts_at', models.DateTimeField()),
-                ('device_id', models.IntegerField()),
-                ('holder_id', models.IntegerField()),
-                ('agent_id', models.IntegerField()),
-                ('boot', models.BigIntegerField()),
-                ('length_ms', models.IntegerField()),
-                ('source', models.SmallIntegerField()),
-                ('flags', models.SmallIntegerField()),
-                ('observed_seconds', models.FloatField()),
-                ('worked_seconds', models.FloatField(null=True)),
-                ('sm_ratio', models.FloatField(null=True)),
-                ('tensor_ratio', models.FloatField(null=True)),
-                ('dram_ratio', models.FloatField(null=True)),
-                ('energy_joules', models.FloatField(null=True)),
-                ('memory_used_bytes', models.BigIntegerField(null=True)),
-            ],
-            options={
-                'db_table': 'telemetry_window',
-                'managed': False,
-            },
-        ),
-        migrations.CreateModel(
-            name='Batch',
-            fields=[
-                ('pk', models.CompositePrimaryKey('agent_id', 'boot', 'sequence', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('agent_id', models.IntegerField()),
-                ('boot', models.BigIntegerField()),
-                ('sequence', models.BigIntegerField()),
-                ('received_at', models.DateTimeField(db_index=True)),
-                ('accepted', models.IntegerField()),
-                ('remarks', models.JSONField(null=True)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='HolderKey',
-            fields=[
-                ('id', models.AutoField(primary_key=True, serialize=False)),
-                ('key', models.TextField(unique=True)),
-            ],
-        ),
-        migrations.CreateModel(
-            name='Rejection',
-            fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField()),
-                ('field', models.TextField()),
-                ('reason', models.TextField()),
-                ('kept', models.BooleanField()),
-                ('count', models.BigIntegerField()),
-                ('last_at', models.DateTimeField()),
-                ('agent', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rejections', to='fleet.agent')),
-            ],
-            options={
-                'constraints': [models.UniqueConstraint(fields=('agent', 'day', 'field', 'reason', 'kept'), name='rejection_counted_once')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("agent", "day", "field", "reason", "kept"),
+                        name="rejection_counted_once",
+                    )
+                ],
             },
         ),
     ]

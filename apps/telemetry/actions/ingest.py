@@ -1,0 +1,195 @@
+"""Storing a batch: read, judged window by window, copied, and its hours marked; at most once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import numpy as np
+from django.db import connection, transaction
+from numpy.typing import NDArray
+
+from apps.fleet.actions.marks import Mark, mark
+from apps.fleet.queries import AgentFact, Pass
+from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_rows
+from apps.telemetry.actions.interning import device_ids, holder_ids, registered_device_ids
+from apps.telemetry.actions.partitions import ensure_days
+from apps.telemetry.actions.remarks import Remark, count_remarks
+from apps.telemetry.actions.tolerant import tolerant_wire
+from apps.telemetry.actions.windows import HOUR_MS, Judged, Pieces, judged
+from apps.telemetry.actions.wire import (
+    DRAM,
+    ENERGY,
+    MEMORY,
+    OBSERVED,
+    SM,
+    TENSOR,
+    WORKED,
+    Wire,
+    wire,
+)
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+SOURCE_RANK = {"nvml": 1, "dcgm": 2, "simulated": 3}
+"""Where two agents saw one device-second, the lower counts."""
+
+KINDS = (
+    ("starts_at", ">i8"),
+    ("boot", ">i8"),
+    ("memory_used_bytes", ">i8"),
+    ("device_id", ">i4"),
+    ("holder_id", ">i4"),
+    ("agent_id", ">i4"),
+    ("length_ms", ">i4"),
+    ("observed_seconds", ">f4"),
+    ("worked_seconds", ">f4"),
+    ("sm_ratio", ">f4"),
+    ("tensor_ratio", ">f4"),
+    ("dram_ratio", ">f4"),
+    ("energy_joules", ">f4"),
+    ("source", ">i2"),
+    ("flags", ">i2"),
+)
+NULLABLE = (
+    "memory_used_bytes",
+    "worked_seconds",
+    "sm_ratio",
+    "tensor_ratio",
+    "dram_ratio",
+    "energy_joules",
+)
+COPY = f"COPY telemetry_window ({', '.join(name for name, _ in KINDS)}) FROM STDIN (FORMAT BINARY)"
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of a batch; the same for every delivery of it but for `duplicate`."""
+
+    accepted: int
+    duplicate: bool
+    remarks: Sequence[Remark]
+    version: str = ""
+    offset_ms: int = 0
+
+
+def ingest(*, body: bytes, agent: AgentFact, at: datetime) -> Receipt:
+    """Store the sound windows of a batch, once, however often it comes.
+
+    Refuses BatchUnreadable and BatchTooLarge. A window that is not sound costs no other window:
+    it is remarked on, by its index in the batch.
+    """
+    batch = wire(body) or tolerant_wire(body)
+    judgement = judged(batch, int(at.timestamp() * 1000))
+    devices = _device_ids(batch, judgement.pieces, agent, at)
+    if devices is None:
+        return _earlier_receipt(batch, agent)
+    rows = _rows(batch, judgement.pieces, agent, devices)
+    hours = _hours(judgement.pieces)
+    ensure_days({hour.date() for hour in hours})
+    with transaction.atomic():
+        if not _is_first(batch, judgement, agent, at):
+            return _earlier_receipt(batch, agent)
+        _copy(rows)
+        mark(Mark(Pass.USAGE, agent.node_id, hour) for hour in hours)
+        if judgement.remarks:
+            count_remarks(agent_id=agent.agent_id, remarks=judgement.remarks, at=at)
+    return Receipt(
+        accepted=judgement.accepted,
+        duplicate=False,
+        remarks=judgement.remarks,
+        version=batch.version,
+        offset_ms=judgement.offset_ms,
+    )
+
+
+def _device_ids(
+    batch: Wire, pieces: Pieces, agent: AgentFact, at: datetime
+) -> NDArray[np.int32] | None:
+    """The id of each device of the batch; None where the batch was stored before.
+
+    That is asked before anything is registered: an old batch delivered again must not bring back
+    devices that are gone.
+    """
+    first_seen_ms = pieces.first_seen_ms(len(batch.devices)).tolist()
+    named = [
+        (device, ms) for device, ms in zip(batch.devices, first_seen_ms, strict=True) if device
+    ]
+    if not named:
+        return np.zeros(len(batch.devices), np.int32)
+    devices, seen = [device for device, _ in named], [ms for _, ms in named]
+    ids = device_ids(
+        agent=agent, devices=devices, first_seen_ms=seen, at_ms=int(at.timestamp() * 1000)
+    )
+    if ids is None:
+        if _is_stored(batch, agent):
+            return None
+        ids = registered_device_ids(agent=agent, devices=devices, first_seen_ms=seen, at=at)
+    given = iter(ids)
+    return np.array([next(given) if device else 0 for device in batch.devices], np.int32)
+
+
+def _rows(batch: Wire, pieces: Pieces, agent: AgentFact, devices: NDArray[np.int32]) -> bytes:
+    known = holder_ids(keys=[key for key in batch.holders if key is not None])
+    holders = np.array([0 if key is None else known[key] for key in batch.holders], np.int32)
+    columns: dict[str, Values] = {
+        "starts_at": (pieces.starts_at_ms - EPOCH_MS) * 1000,
+        "boot": batch.boot,
+        "memory_used_bytes": pieces.cells[MEMORY],
+        "device_id": devices[pieces.device],
+        "holder_id": holders[pieces.holder],
+        "agent_id": agent.agent_id,
+        "length_ms": pieces.length_ms,
+        "observed_seconds": pieces.cells[OBSERVED],
+        "worked_seconds": pieces.cells[WORKED],
+        "sm_ratio": pieces.cells[SM],
+        "tensor_ratio": pieces.cells[TENSOR],
+        "dram_ratio": pieces.cells[DRAM],
+        "energy_joules": pieces.cells[ENERGY],
+        "source": SOURCE_RANK[agent.source],
+        "flags": pieces.flags,
+    }
+    return binary_rows(KINDS, columns, NULLABLE, len(pieces.device))
+
+
+def _hours(pieces: Pieces) -> list[datetime]:
+    hours = np.unique(pieces.starts_at_ms // HOUR_MS).tolist()
+    return [EPOCH + timedelta(hours=hour) for hour in hours]
+
+
+def _is_stored(batch: Wire, agent: AgentFact) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM telemetry_batch WHERE agent_id = %s AND boot = %s AND sequence = %s",
+            [agent.agent_id, batch.boot, batch.sequence],
+        )
+        return cursor.fetchone() is not None
+
+
+def _is_first(batch: Wire, judgement: Judged, agent: AgentFact, at: datetime) -> bool:
+    """Enter the batch; an identical one on its way at the same time is waited for."""
+    remarks = msgspec.json.encode(judgement.remarks).decode() if judgement.remarks else None
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO telemetry_batch (agent_id, boot, sequence, received_at, accepted, remarks)"
+            " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+            [agent.agent_id, batch.boot, batch.sequence, at, judgement.accepted, remarks],
+        )
+        return bool(cursor.rowcount)
+
+
+def _earlier_receipt(batch: Wire, agent: AgentFact) -> Receipt:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT accepted, remarks::text FROM telemetry_batch"
+            " WHERE agent_id = %s AND boot = %s AND sequence = %s",
+            [agent.agent_id, batch.boot, batch.sequence],
+        )
+        accepted, remarks = cursor.fetchone()
+    said = msgspec.json.decode(remarks or "[]", type=tuple[Remark, ...])
+    return Receipt(accepted=accepted, duplicate=True, remarks=said, version=batch.version)
+
+
+def _copy(rows: bytes) -> None:
+    with connection.cursor() as cursor, cursor.copy(COPY) as copy:
+        copy.write(rows)

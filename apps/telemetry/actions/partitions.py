@@ -1,0 +1,184 @@
+"""Daily partitions of windows, monthly ones of usage hours: made ahead, dropped when old."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, timedelta
+from functools import partial
+
+from django.db import OperationalError, connection, transaction
+from psycopg import sql
+from psycopg.errors import LockNotAvailable
+
+log = logging.getLogger(__name__)
+
+DAY = timedelta(days=1)
+DAYS_KEPT = 14
+DAYS_AHEAD = 3
+MONTHS_KEPT = 25
+# Longer than a spool can hold (13 days) and than the windows it guards against storing twice.
+BATCHES_KEPT = timedelta(days=30)
+REMARKS_KEPT = timedelta(days=90)
+LOCK_TIMEOUT = "2s"
+TRIES = 5
+# Arbitrary but fixed: two processes do not make or drop partitions at the same time.
+LOCK = 7_305_022
+
+WINDOW, USAGE = "telemetry_window", "telemetry_usagehour"
+
+_made: set[tuple[str, date]] = set()
+
+
+class PartitionsBusy(Exception):
+    """A table stayed locked by others through every try; the next sweep tries again."""
+
+
+def forget() -> None:
+    """Drop what is kept in memory, as a new process would."""
+    _made.clear()
+
+
+def keep_partitions(*, at: datetime) -> None:
+    """Have windows from 14 days back to 3 ahead, usage for 25 months; forget what is older.
+
+    Batches are kept for 30 days, longer than any spool. Safe to repeat and to run twice at once.
+    """
+    today = at.date()
+    ensure_days(today + k * DAY for k in range(-DAYS_KEPT, DAYS_AHEAD + 1))
+    ensure_months([_month(today, -1), _month(today, 0), _month(today, 1)])
+    _drop_older(WINDOW, today - DAYS_KEPT * DAY)
+    _drop_older(USAGE, _month(today, -MONTHS_KEPT))
+    _forget_old_rows(at)
+
+
+def ensure_days(days: Iterable[date]) -> None:
+    """Have a partition of windows for each of `days`."""
+    _ensure(WINDOW, {day: day + DAY for day in days})
+
+
+def ensure_months(months: Iterable[date]) -> None:
+    """Have a partition of usage hours for the month of each date."""
+    firsts = {month.replace(day=1) for month in months}
+    _ensure(USAGE, {first: _month(first, 1) for first in firsts})
+
+
+def _ensure(table: str, spans: dict[date, date]) -> None:
+    wanted = {first: end for first, end in spans.items() if (table, first) not in _made}
+    if not wanted:
+        return
+    there = _attached(table)
+    for first, end in sorted(wanted.items()):
+        if first not in there:
+            _tried(partial(_make, table, first, end))
+        _made.add((table, first))
+
+
+def _make(table: str, first: date, end: date) -> None:
+    """Attached rather than created in place: that locks out nobody who reads or writes."""
+    name = f"{table}_{first:%Y%m%d}"
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(sql.Literal(LOCK_TIMEOUT)))
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+        if first in _attached(table):
+            return
+        cursor.execute(
+            sql.SQL("CREATE TABLE {} (LIKE {} INCLUDING ALL)").format(
+                sql.Identifier(name), sql.Identifier(table)
+            )
+        )
+        cursor.execute(
+            sql.SQL("ALTER TABLE {} ATTACH PARTITION {} FOR VALUES FROM ({}) TO ({})").format(
+                sql.Identifier(table),
+                sql.Identifier(name),
+                sql.Literal(f"{first} 00:00+00"),
+                sql.Literal(f"{end} 00:00+00"),
+            )
+        )
+
+
+def _drop_older(table: str, oldest: date) -> None:
+    """Detach while others read and write on, then drop; also what a crash left detached."""
+    for name, first in _tables(table).items():
+        if first < oldest:
+            _tried(partial(_detach, table, name))
+            _tried(partial(_alone, sql.SQL("DROP TABLE {}").format(sql.Identifier(name))))
+            _made.discard((table, first))
+            log.info("partition_dropped name=%s", name)
+
+
+def _detach(table: str, name: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = %s::regclass", [name]
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return
+    # A detach that was cut short by a crash or a time-out can only be finished.
+    how = sql.SQL("FINALIZE" if row[0] else "CONCURRENTLY")
+    _alone(
+        sql.SQL("ALTER TABLE {} DETACH PARTITION {} {}").format(
+            sql.Identifier(table), sql.Identifier(name), how
+        )
+    )
+
+
+def _alone(statement: sql.Composed) -> None:
+    """Run outside a transaction, which DETACH … CONCURRENTLY demands, with a short time-out."""
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL("SET lock_timeout = {}").format(sql.Literal(LOCK_TIMEOUT)))
+        try:
+            cursor.execute(statement)
+        finally:
+            cursor.execute("RESET lock_timeout")
+
+
+def _tried(change: Callable[[], None]) -> None:
+    for again in range(1, TRIES + 1):
+        try:
+            change()
+        except OperationalError as trouble:
+            if not isinstance(trouble.__cause__, LockNotAvailable):
+                raise
+            time.sleep(0.2 * again)
+        else:
+            return
+    raise PartitionsBusy("a table of windows or usage hours stayed locked by others")
+
+
+def _attached(table: str) -> set[date]:
+    """The first day of each partition."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = %s::regclass",
+            [table],
+        )
+        return {_first_day(name) for (name,) in cursor.fetchall()}
+
+
+def _tables(table: str) -> dict[str, date]:
+    """Every partition, attached or not any more, by name; the name holds its first day."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname ~ %s"
+            " AND relnamespace = current_schema()::regnamespace",
+            [f"^{table}_[0-9]{{8}}$"],
+        )
+        return {name: _first_day(name) for (name,) in cursor.fetchall()}
+
+
+def _first_day(name: str) -> date:
+    digits = name.rpartition("_")[2]
+    return date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+
+
+def _month(day: date, later: int) -> date:
+    """The first of the month that is `later` months after that of `day`."""
+    years, month = divmod(day.month - 1 + later, 12)
+    return date(day.year + years, month + 1, 1)
+
+
+def _forget_old_rows(at: datetime) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM telemetry_batch WHERE received_at < %s", [at - BATCHES_KEPT])
+        cursor.execute("DELETE FROM telemetry_rejection WHERE last_at < %s", [at - REMARKS_KEPT])

@@ -1,0 +1,43 @@
+"""What was said of single windows of a batch: which window, which field, why."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+import msgspec
+from django.db import connection
+
+
+class Remark(msgspec.Struct, frozen=True, array_like=True):
+    """A window was refused, or (`kept`) one of its fields was stored as unknown.
+
+    `index` is None for a remark on the batch as a whole. `reason` is one of a few fixed texts, so
+    that remarks can be counted.
+    """
+
+    index: int | None
+    field: str
+    reason: str
+    kept: bool
+
+
+def refused_indices(remarks: Iterable[Remark]) -> list[int]:
+    """The windows that were refused, once for each reason."""
+    return [each.index for each in remarks if each.index is not None and not each.kept]
+
+
+def count_remarks(*, agent_id: int, remarks: Iterable[Remark], at: datetime) -> None:
+    """Add to the agent's counts of the day, which Setup shows."""
+    counts = Counter((remark.field, remark.reason, remark.kept) for remark in remarks)
+    with connection.cursor() as cursor:
+        # Sorted, so that two batches of one agent take the rows in the same order.
+        cursor.executemany(
+            """
+            INSERT INTO telemetry_rejection AS held
+                (agent_id, day, field, reason, kept, count, last_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            ON CONFLICT (agent_id, day, field, reason, kept)
+            DO UPDATE SET count = held.count + excluded.count, last_at = excluded.last_at
+            """,
+            [(agent_id, at.date(), *key, count, at) for key, count in sorted(counts.items())],
+        )

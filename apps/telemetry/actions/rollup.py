@@ -1,0 +1,129 @@
+"""Windows to usage hours: only the hours that changed, only the devices that changed in them."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from math import isnan
+from operator import itemgetter
+
+import numpy as np
+from django.db import connection, transaction
+from numpy.typing import NDArray
+
+from apps.economics.usage import UsageRow
+from apps.economics.usage import usage_of_hour as counted_usage
+from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
+from apps.fleet.queries import Pass, devices_lived, marks_of_hour
+from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_rows
+from apps.telemetry.actions.partitions import ensure_months
+from apps.telemetry.queries import usage_rows, windows_of_hour
+
+HOUR = timedelta(hours=1)
+# 8 GPUs, a window a minute: some 240,000 windows in memory at once.
+NODES_AT_ONCE = 500
+
+SUMS = (
+    "sm_seconds",
+    "sm_observed_seconds",
+    "tensor_seconds",
+    "tensor_observed_seconds",
+    "dram_seconds",
+    "dram_observed_seconds",
+    "energy_joules",
+)
+KINDS = (
+    ("hour", ">i8"),
+    ("device_id", ">i4"),
+    ("holder_id", ">i4"),
+    ("source", ">i2"),
+    ("observed", "S60"),
+    ("worked", "S60"),
+    *((name, ">f4") for name in SUMS[:-1]),
+    (SUMS[-1], ">f8"),
+)
+COPY = (
+    f"COPY telemetry_usagehour ({', '.join(name for name, _ in KINDS)}) FROM STDIN (FORMAT BINARY)"
+)
+
+ByDevice = Mapping[int, Sequence[UsageRow]]
+
+
+def roll_up_hour(*, hour: datetime, node_ids: Collection[int] | None = None) -> int:
+    """Redo the usage of an hour for its marked nodes (of `node_ids`, where given); how many.
+
+    At most 500 at a time: call it again until it answers 0. Nodes whose usage changed are marked
+    for the split in the same transaction. Answers 0 while another process does this hour.
+    """
+    ensure_months([hour.date()])
+    with transaction.atomic():
+        if not try_lock(Pass.USAGE, hour_key(hour)):
+            return 0
+        # Marks before facts: a batch that commits in between leaves a newer mark behind.
+        marks = [
+            each
+            for each in marks_of_hour(Pass.USAGE, hour)
+            if node_ids is None or each.unit in node_ids
+        ][:NODES_AT_ONCE]
+        if not marks:
+            return 0
+        changed = _rolled_up(hour, [each.unit for each in marks])
+        mark(Mark(Pass.SPLIT, node_id, hour) for node_id in changed)
+        clear(Pass.USAGE, hour, marks)
+    return len(marks)
+
+
+def _rolled_up(hour: datetime, node_ids: Sequence[int]) -> set[int]:
+    """Replace what differs; the nodes whose observed or worked time did."""
+    node_of = {each.id: each.node_id for each in devices_lived(node_ids, hour, hour + HOUR)}
+    device_ids = sorted(node_of)
+    stored = _by_device(usage_rows(hour, device_ids))
+    counted = _by_device(_as_stored(counted_usage(windows_of_hour(hour, device_ids))))
+    differing = [each for each in device_ids if stored.get(each) != counted.get(each)]
+    if not differing:
+        return set()
+    _replace(hour, differing, [row for each in differing for row in counted.get(each, ())])
+    return {node_of[each] for each in differing if _times(stored, each) != _times(counted, each)}
+
+
+def _by_device(rows: Iterable[UsageRow]) -> ByDevice:
+    return {device_id: list(group) for device_id, group in groupby(rows, itemgetter(0))}
+
+
+def _times(rows: ByDevice, device_id: int) -> list[tuple[int, bytes, bytes]]:
+    return [(row.holder_id, row.observed, row.worked) for row in rows.get(device_id, ())]
+
+
+def _as_stored(rows: Sequence[UsageRow]) -> list[UsageRow]:
+    """The same rows with their sums as exact as the table keeps them, so that they compare."""
+    if not rows:
+        return []
+    columns: list[Iterable[object]] = list(zip(*rows, strict=True))
+    for name in SUMS[:-1]:
+        place = UsageRow._fields.index(name)
+        values = _reals([getattr(row, name) for row in rows]).astype(np.float32).tolist()
+        columns[place] = [None if isnan(value) else value for value in values]
+    return [UsageRow._make(row) for row in zip(*columns, strict=True)]
+
+
+def _replace(hour: datetime, device_ids: Sequence[int], rows: Sequence[UsageRow]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "DELETE FROM telemetry_usagehour WHERE hour = %s AND device_id = ANY(%s)",
+            [hour, list(device_ids)],
+        )
+        if not rows:
+            return
+        columns: dict[str, Values] = {
+            name: _reals([getattr(row, name) for row in rows]) for name in SUMS
+        }
+        columns["hour"] = (int(hour.timestamp()) * 1000 - EPOCH_MS) * 1000
+        for name in ("device_id", "holder_id", "source"):
+            columns[name] = np.array([getattr(row, name) for row in rows], np.int64)
+        for name in ("observed", "worked"):
+            columns[name] = np.array([getattr(row, name) for row in rows], "S60")
+        with cursor.copy(COPY) as copy:
+            copy.write(binary_rows(KINDS, columns, SUMS, len(rows)))
+
+
+def _reals(values: Sequence[float | None]) -> NDArray[np.float64]:
+    return np.array(values, np.float64)

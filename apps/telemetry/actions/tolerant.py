@@ -1,0 +1,216 @@
+"""Reading a batch some of whose cells are not of their type: what can be read is kept.
+
+Slower than the typed reading and only run when that fails, which a sound agent never causes.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from apps.telemetry.actions.remarks import Remark, refused_indices
+from apps.telemetry.actions.wire import (
+    COLUMNS,
+    FORMAT,
+    HOLDER,
+    MAX_TEXT,
+    AgentIn,
+    BatchIn,
+    BatchUnreadable,
+    DeviceIn,
+    WindowsIn,
+    Wire,
+    window_count,
+    wrong_devices,
+)
+
+
+class NotStorable(ValueError):
+    """A text with a character that Postgres does not store."""
+
+
+REQUIRED = ("device", "starts_at_ms", "seconds")
+LARGEST_WHOLE = 2**62
+
+
+def tolerant_wire(body: bytes) -> Wire:
+    """The batch with a remark for whatever could not be read.
+
+    Refuses BatchUnreadable where nothing can be kept: no JSON, no identity, no windows.
+    """
+    given = _mapping(_json(body), "")
+    if given.get("format", FORMAT) != FORMAT:
+        raise BatchUnreadable(f"is not {FORMAT}, the one format this server reads", field="format")
+    remarks = _unknown_fields(given, BatchIn, "")
+    sent_at_ms = _moment(given.get("sent_at_ms"), remarks)
+    devices = _devices(given, remarks)
+    holders = _holders(given, remarks)
+    windows = _mapping(given.get("windows"), "windows")
+    remarks.extend(_unknown_fields(windows, WindowsIn, "windows."))
+    columns = [_column(name, windows, remarks) for name in COLUMNS]
+    count = window_count(columns)
+    refused = np.zeros(count, np.bool_)
+    cells = np.full((len(COLUMNS), count), np.nan)
+    for row, (name, column) in enumerate(zip(COLUMNS, columns, strict=True)):
+        if column is not None:
+            cells[row], wrong = _cells(name, column)
+            remarks.extend(wrong)
+            refused[refused_indices(wrong)] = True
+    if columns[HOLDER] is None:
+        cells[HOLDER] = holders.index("") if "" in holders else np.nan
+    return Wire(
+        boot=_whole(given, "boot"),
+        sequence=_whole(given, "sequence"),
+        sent_at_ms=sent_at_ms,
+        version=_version(given.get("agent"), remarks),
+        devices=devices,
+        holders=holders,
+        cells=cells,
+        refused=refused,
+        remarks=tuple(remarks),
+    )
+
+
+def _json(body: bytes) -> object:
+    try:
+        return json.loads(body.decode(), parse_int=_parsed_whole)
+    except (ValueError, RecursionError) as trouble:
+        raise BatchUnreadable(f"is not JSON: {trouble}") from trouble
+
+
+def _parsed_whole(text: str) -> int | float:
+    # Python refuses to make an int of 4,300 digits; as a float it is infinite and refused by cell.
+    return int(text) if len(text) < 32 else float(text)
+
+
+def _mapping(value: object, field: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise BatchUnreadable("is not an object", field=field)
+    return value
+
+
+def _list(given: dict[str, Any], name: str) -> list[object]:
+    value = given.get(name)
+    if not isinstance(value, list):
+        raise BatchUnreadable("is not a list", field=name)
+    return value
+
+
+def _whole(given: dict[str, Any], name: str) -> int:
+    value = given.get(name)
+    if type(value) is not int or not 0 <= value < LARGEST_WHOLE:
+        raise BatchUnreadable("is not a whole number from 0", field=name)
+    return value
+
+
+def _moment(value: object, remarks: list[Remark]) -> int | None:
+    if type(value) is int and 0 <= value < LARGEST_WHOLE:
+        return value
+    remarks.append(Remark(None, "sent_at_ms", "not a whole number", kept=True))
+    return None
+
+
+def _version(value: object, remarks: list[Remark]) -> str:
+    if value is None:
+        return ""
+    try:
+        return _storable(msgspec.convert(value, AgentIn).version)
+    except (msgspec.ValidationError, NotStorable, UnicodeEncodeError):
+        remarks.append(Remark(None, "agent", "not an object of version and source", kept=True))
+        return ""
+
+
+def _unknown_fields(
+    given: dict[str, Any], struct: type[msgspec.Struct], prefix: str
+) -> list[Remark]:
+    unknown = given.keys() - set(struct.__struct_fields__)
+    return [
+        Remark(None, f"{prefix}{name[:MAX_TEXT]!r}", "unknown field", kept=True)
+        for name in sorted(unknown)[:20]
+    ]
+
+
+def _devices(given: dict[str, Any], remarks: list[Remark]) -> tuple[DeviceIn | None, ...]:
+    devices = [_device(index, each, remarks) for index, each in enumerate(_list(given, "devices"))]
+    places = [index for index, each in enumerate(devices) if each is not None]
+    for place, (field, reason) in wrong_devices([each for each in devices if each]).items():
+        index = places[place]
+        remarks.append(Remark(None, f"devices[{index}].{field}", reason, kept=False))
+        devices[index] = None
+    return tuple(devices)
+
+
+def _device(index: int, value: object, remarks: list[Remark]) -> DeviceIn | None:
+    where = f"devices[{index}]"
+    if isinstance(value, dict):
+        remarks.extend(_unknown_fields(value, DeviceIn, f"{where}."))
+        known = DeviceIn.__struct_fields__
+        value = {name: cell for name, cell in value.items() if name in known}
+    try:
+        device = msgspec.convert(value, DeviceIn)
+        _storable("".join(filter(None, (device.uuid, device.model, device.parent, device.profile))))
+    except msgspec.ValidationError as trouble:
+        reason, _, path = str(trouble).partition(" - at `$")
+        remarks.append(Remark(None, where + path.rstrip("`"), reason, kept=False))
+        return None
+    except (NotStorable, UnicodeEncodeError):
+        remarks.append(Remark(None, where, "not Unicode text", kept=False))
+        return None
+    return device
+
+
+def _holders(given: dict[str, Any], remarks: list[Remark]) -> tuple[str | None, ...]:
+    if "holders" not in given:
+        return ("",)
+    return tuple(
+        _holder(index, each, remarks) for index, each in enumerate(_list(given, "holders"))
+    )
+
+
+def _holder(index: int, value: object, remarks: list[Remark]) -> str | None:
+    try:
+        if isinstance(value, str) and len(value) <= MAX_TEXT:
+            return _storable(value)
+    except (NotStorable, UnicodeEncodeError):
+        pass
+    reason = f"not a text of at most {MAX_TEXT} characters"
+    remarks.append(Remark(None, f"holders[{index}]", reason, kept=False))
+    return None
+
+
+def _storable(text: str) -> str:
+    """Refuses NUL and half a surrogate pair, which JSON can escape and Postgres does not store."""
+    text.encode()
+    if "\0" in text:
+        raise NotStorable(text)
+    return text
+
+
+def _column(name: str, windows: dict[str, Any], remarks: list[Remark]) -> list[float | None] | None:
+    value = windows.get(name)
+    if isinstance(value, list):
+        return value
+    if name in REQUIRED:
+        raise BatchUnreadable("is not a list", field=f"windows.{name}")
+    if value is not None:
+        remarks.append(Remark(None, f"windows.{name}", "not a list", kept=True))
+    return None
+
+
+def _cells(name: str, column: Sequence[object]) -> tuple[list[float], list[Remark]]:
+    values: list[float] = []
+    wrong: list[Remark] = []
+    for index, cell in enumerate(column):
+        value = math.nan
+        if type(cell) is int or type(cell) is float:
+            value = float(cell)
+            if not math.isfinite(value):
+                wrong.append(Remark(index, name, "not a finite number", kept=False))
+                value = math.nan
+        elif cell is not None:
+            wrong.append(Remark(index, name, "not a number", kept=False))
+        values.append(value)
+    return values, wrong

@@ -1,0 +1,56 @@
+"""Usage hours: what everything after the raw windows reads."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, LiteralString
+
+from django.db import connection
+from psycopg import Cursor
+
+from apps.economics.node_hour.facts import UsageFact
+from apps.economics.usage import UsageRow
+
+# In the order of UsageRow.
+ROWS = """
+SELECT device_id, holder_id, observed, worked, sm_seconds, sm_observed_seconds, tensor_seconds,
+       tensor_observed_seconds, dram_seconds, dram_observed_seconds, energy_joules, source
+FROM telemetry_usagehour
+WHERE hour = %s AND device_id = ANY(%s) ORDER BY device_id, holder_id
+"""
+FACTS = """
+SELECT device_id, holder_id, observed, worked FROM telemetry_usagehour
+WHERE hour = %s AND device_id = ANY(%s) ORDER BY device_id, holder_id
+"""
+
+
+def usage_of_hour(hour: datetime, device_ids: Collection[int]) -> list[UsageFact]:
+    """What these devices did in the hour that starts at `hour`; by device, then holder."""
+    return [UsageFact._make(row) for row in _fetched(FACTS, hour, device_ids)]
+
+
+def usage_rows(hour: datetime, device_ids: Collection[int]) -> list[UsageRow]:
+    """The same with ratios, joules and source, as the roll-up wrote them."""
+    return [UsageRow._make(row) for row in _fetched(ROWS, hour, device_ids)]
+
+
+def hours_of_holders(
+    holder_ids: Collection[int], starts_at: datetime, ends_at: datetime
+) -> list[tuple[datetime, int]]:
+    """The (hour, device) in `[starts_at, ends_at)` in which any of these holders was seen."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT hour, device_id FROM telemetry_usagehour"
+            " WHERE hour >= %s AND hour < %s AND holder_id = ANY(%s) ORDER BY hour, device_id",
+            [starts_at, ends_at, list(holder_ids)],
+        )
+        return list(cursor.fetchall())
+
+
+def _fetched(
+    question: LiteralString, hour: datetime, device_ids: Collection[int]
+) -> list[tuple[Any, ...]]:
+    # Django's own cursor fetches text, which for 60 bytes is hexadecimal to be parsed again.
+    connection.ensure_connection()
+    with Cursor(connection.connection) as cursor:
+        cursor.execute(question, [hour, list(device_ids)], binary=True)
+        return cursor.fetchall()

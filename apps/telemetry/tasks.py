@@ -1,0 +1,35 @@
+"""Sweeps: usage hours that changed, partitions that are due."""
+
+import time
+
+from celery import shared_task
+from django.utils import timezone
+
+from apps.fleet.queries import Pass, hours_marked
+from apps.telemetry.actions import partitions, rollup
+
+# The beat comes every 20 s; a sweep that is not done by then leaves the rest to the next.
+SWEEP_SECONDS = 15
+HOURS_AT_ONCE = 50
+
+
+@shared_task
+def roll_up_usage() -> int:
+    """Roll up marked hours, oldest first, until nothing is due or the time is over; how many."""
+    done = 0
+    until = time.monotonic() + SWEEP_SECONDS
+    while time.monotonic() < until:
+        before = done
+        for hour in hours_marked(Pass.USAGE, timezone.now(), HOURS_AT_ONCE):
+            done += rollup.roll_up_hour(hour=hour)
+            if time.monotonic() > until:
+                return done
+        if done == before:
+            return done
+    return done
+
+
+@shared_task
+def keep_partitions() -> None:
+    """Make the partitions of the next days, drop those that are over."""
+    partitions.keep_partitions(at=timezone.now())

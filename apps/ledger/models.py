@@ -4,7 +4,6 @@ from django.db import models
 from django.db.models import F, Q
 
 
-
 class ChargeKind(models.TextChoices):
     """What is charged: the first four have a source period of one hour."""
 
@@ -27,17 +26,30 @@ class Status(models.TextChoices):
     RESTATED = "restated"
 
 
+class Part(models.IntegerChoices):
+    """Which part of a node-hour a charge is: each of its bases is known throughout, or unknown."""
+
+    PRICED = 0
+    WITHOUT_LIST_PRICE = 1
+    UNPRICED = 2
+
+
 class Charge(models.Model):
     """An amount that something cost over a period, on four bases; null where a basis is unknown.
 
     Amounts are micro-units of the organisation's currency. `corrects` names the charge whose
-    difference this one is.
+    difference this one is. A node-hour priced only in part is two charges that divide its time.
     """
 
     kind = models.TextField(choices=ChargeKind.choices)
-    node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, null=True, related_name="charges")
-    pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="charges")
+    node = models.ForeignKey(
+        "fleet.Node", on_delete=models.PROTECT, null=True, related_name="charges"
+    )
+    pool = models.ForeignKey(
+        "fleet.Pool", on_delete=models.PROTECT, null=True, related_name="charges"
+    )
     shared_cost_id = models.BigIntegerField(null=True)
+    part = models.SmallIntegerField(choices=Part.choices, default=Part.PRICED)
     hour = models.DateTimeField()
     through = models.DateTimeField()
     posting_month = models.DateField()
@@ -48,13 +60,15 @@ class Charge(models.Model):
     currency = models.CharField(max_length=3)
     status = models.TextField(choices=Status.choices)
     reason = models.TextField(blank=True, default="")
-    corrects = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="corrections")
+    corrects = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, related_name="corrections"
+    )
     digest = models.BinaryField(max_length=16)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["node", "hour"],
+                fields=["node", "hour", "part"],
                 condition=Q(kind="node_hour", corrects__isnull=True),
                 name="node_hour_charged_once",
             ),
@@ -99,6 +113,7 @@ class ChargePiece(models.Model):
 class Settlement(models.Model):
     """A node-hour was split: from which facts (their digest), how far, and to what totals.
 
+    The digest is five of 8 bytes, one for each kind of fact, so that `reason` can say which changed.
     Version 0 is provisional and overwritten in place; later versions are kept.
     """
 
@@ -106,7 +121,7 @@ class Settlement(models.Model):
     hour = models.DateTimeField()
     version = models.IntegerField()
     through = models.DateTimeField()
-    digest = models.BinaryField(max_length=16)
+    digest = models.BinaryField(max_length=40)
     reason = models.TextField()
     policy_version = models.IntegerField()
     unit_milliseconds = models.BigIntegerField()
@@ -146,8 +161,12 @@ class Line(models.Model):
     hour = models.DateTimeField()
     pool = models.ForeignKey("fleet.Pool", on_delete=models.DO_NOTHING, null=True, related_name="+")
     team = models.ForeignKey("accounts.Team", on_delete=models.DO_NOTHING, related_name="+")
-    workload = models.ForeignKey("workloads.Workload", on_delete=models.DO_NOTHING, null=True, related_name="+")
-    job = models.ForeignKey("workloads.Job", on_delete=models.DO_NOTHING, null=True, related_name="+")
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.DO_NOTHING, null=True, related_name="+"
+    )
+    job = models.ForeignKey(
+        "workloads.Job", on_delete=models.DO_NOTHING, null=True, related_name="+"
+    )
     holder_key_id = models.IntegerField(null=True)
     state = models.SmallIntegerField(null=True)
     unit_milliseconds = models.BigIntegerField()
@@ -175,7 +194,9 @@ class LedgerDay(models.Model):
     status = models.TextField(choices=Status.choices)
     kind = models.TextField(choices=ChargeKind.choices)
     team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
-    workload = models.ForeignKey("workloads.Workload", on_delete=models.PROTECT, null=True, related_name="+")
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.PROTECT, null=True, related_name="+"
+    )
     pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
     unit = models.TextField(blank=True, default="")
     gpu_model = models.TextField(blank=True, default="")

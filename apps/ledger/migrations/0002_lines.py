@@ -26,7 +26,8 @@ CREATE TABLE ledger_line (
     evidence smallint NOT NULL,
     CHECK (job_id IS NULL OR holder_key_id IS NULL),
     UNIQUE NULLS NOT DISTINCT
-        (posting_month, settlement_id, charge_id, job_id, holder_key_id, team_id, workload_id, state, flags)
+        (posting_month, settlement_id, charge_id, job_id, holder_key_id, team_id, workload_id,
+         pool_id, state, flags)
 ) PARTITION BY RANGE (posting_month);
 CREATE INDEX ledger_line_by_charge ON ledger_line (charge_id);
 CREATE INDEX ledger_line_by_hour ON ledger_line (hour, pool_id);

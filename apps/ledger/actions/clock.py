@@ -1,0 +1,57 @@
+"""Time is a fact too: the clock marks hours as they begin, go on, and come to rest."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from apps.fleet import queries as fleet
+from apps.fleet.actions.marks import hour_of, mark_span
+from apps.fleet.queries import Pass
+from apps.ledger.actions.charge import SETTLES_AFTER
+from apps.ledger.models import ClockSweep
+from apps.ledger.queries.calendar import HOUR
+
+REFRESHED_EVERY = timedelta(minutes=10)
+ORGANISATION = 0
+
+
+def mark_by_clock(*, at: datetime) -> int:
+    """Mark every hour for the charge pass that began, is still provisional, or came to rest.
+
+    The first sweep begins with the first node's life; after an outage a sweep goes on from the
+    last hour that was marked. Returns how many spans it marked.
+    """
+    with transaction.atomic():
+        sweep = _sweep(at)
+        spans = list(_spans(sweep, at))
+        for starts_at, ends_at in spans:
+            mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=starts_at, ends_at=ends_at)
+        sweep.begun_through = max(sweep.begun_through, hour_of(at) + HOUR)
+        sweep.final_through = max(sweep.final_through, hour_of(at - SETTLES_AFTER))
+        if at >= sweep.refreshed_at + REFRESHED_EVERY:
+            sweep.refreshed_at = at
+        sweep.save()
+    return len(spans)
+
+
+def _sweep(at: datetime) -> ClockSweep:
+    """The one row, locked; made by whoever comes first."""
+    first = ClockSweep(
+        begun_through=min(hour_of(fleet.lived_since() or at), hour_of(at)),
+        final_through=hour_of(at - SETTLES_AFTER),
+        refreshed_at=at,
+    )
+    ClockSweep.objects.bulk_create([first], ignore_conflicts=True)
+    return ClockSweep.objects.select_for_update().get(id=first.id)
+
+
+def _spans(sweep: ClockSweep, at: datetime) -> Iterable[tuple[datetime, datetime]]:
+    """What is to be marked: begun since, to be refreshed, and two hours past since."""
+    rested = hour_of(at - SETTLES_AFTER)
+    if sweep.begun_through <= hour_of(at):
+        yield sweep.begun_through, hour_of(at) + HOUR
+    if at >= sweep.refreshed_at + REFRESHED_EVERY:
+        yield rested, hour_of(at) + HOUR
+    if sweep.final_through < rested:
+        yield sweep.final_through, rested

@@ -1,0 +1,97 @@
+"""All passes over a span of hours, until nothing in it waits."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from apps.accounts import queries as accounts
+from apps.fleet import queries as fleet
+from apps.fleet.actions.marks import expand_ranges, hour_of
+from apps.fleet.queries import Pass
+from apps.ledger.actions.charge import charge_hour
+from apps.ledger.actions.outcome import Outcome
+from apps.ledger.actions.rollup import roll_up_day
+from apps.ledger.actions.split import split_hour
+from apps.ledger.actions.spread import spread_hour
+from apps.ledger.queries.calendar import first_hour, local_day
+
+AT_ONCE = 100_000
+PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD, Pass.ROLLUP)
+
+
+@dataclass(slots=True)
+class Progress:
+    """What was done so far; `busy` counts hours that another settler had."""
+
+    hours: set[datetime] = field(default_factory=set)
+    charges: int = 0
+    settlements: int = 0
+    lines: int = 0
+    days: int = 0
+    busy: int = 0
+
+    def add(self, more: "Progress") -> None:
+        """Add what another round did."""
+        self.hours |= more.hours
+        self.charges += more.charges
+        self.settlements += more.settlements
+        self.lines += more.lines
+        self.days += more.days
+        self.busy += more.busy
+
+
+Tell = Callable[[Progress], None]
+
+
+def settle_window(
+    *, starts_at: datetime, ends_at: datetime, at: datetime, tell: Tell = lambda progress: None
+) -> Progress:
+    """Do every marked hour in `[starts_at, ends_at)` as far as `at`, oldest first.
+
+    Hours that another settler holds are left to it and counted as busy. `tell` hears after each
+    hour.
+    """
+    progress = Progress()
+    while expand_ranges():
+        pass
+    for pass_ in PASSES:
+        for hour in marked_hours(pass_, starts_at, min(ends_at, at)):
+            outcome = do_pass(pass_=pass_, hour=hour, at=at)
+            _count(progress, pass_, hour, outcome)
+            tell(progress)
+    return progress
+
+
+def do_pass(*, pass_: Pass, hour: datetime, at: datetime) -> Outcome:
+    """One pass over one hour; for the roll-up, over the day that begins with it."""
+    if pass_ is Pass.CHARGE:
+        return charge_hour(hour=hour, at=at)
+    if pass_ is Pass.SPLIT:
+        return split_hour(hour=hour, at=at)
+    return spread_hour(hour=hour) if pass_ is Pass.SPREAD else roll_up_day(first_hour=hour)
+
+
+def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterator[datetime]:
+    """The hours of the span that wait for `pass_`; a day belongs to it if any of its hours does."""
+    since = hour_of(starts_at)
+    if pass_ is Pass.ROLLUP:
+        zone = accounts.organisation().zone
+        since = first_hour(local_day(starts_at, zone), zone)
+    for hour in fleet.hours_marked(pass_, ends_at, AT_ONCE):
+        if hour >= since:
+            yield hour
+
+
+def _count(progress: Progress, pass_: Pass, hour: datetime, outcome: Outcome) -> None:
+    if not outcome.done:
+        progress.busy += 1
+        return
+    if pass_ is Pass.ROLLUP:
+        progress.days += 1
+        return
+    progress.hours.add(hour)
+    progress.lines += outcome.lines
+    if pass_ is Pass.CHARGE:
+        progress.charges += outcome.changed
+    elif pass_ is Pass.SPLIT:
+        progress.settlements += outcome.changed

@@ -1,0 +1,288 @@
+"""The split pass: every marked node-hour of one hour into lines."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from django.db import transaction
+
+from apps.accounts import queries as accounts
+from apps.economics.node_hour import NodeHourSplit, split_node_hour
+from apps.fleet import queries as fleet
+from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
+from apps.fleet.queries import Pass
+from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.actions.partitions import ensure_month
+from apps.ledger.queries.calendar import first_hour, local_day, posting_month
+from apps.ledger.queries.node_hours import NodeHour, Owner, changed_kinds, node_hours
+from apps.ledger.queries.settlements import (
+    HeldSettlement,
+    has_shared_charges,
+    latest_versions,
+    settlements_of_hour,
+)
+from apps.ledger.queries.tables import Row, copy_in, rows, run
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """The hour and where it is posted."""
+
+    starts_at: datetime
+    month: date
+    zone: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A node-hour split anew, the settlement that will hold it and the one it takes over from."""
+
+    node_hour: NodeHour
+    split: NodeHourSplit
+    version: int
+    reason: str
+    before: HeldSettlement | None
+
+    @property
+    def overwrites(self) -> bool:
+        """A provisional settlement is overwritten in place; later ones are kept."""
+        return self.before is not None and self.before.version == 0
+
+
+def split_hour(*, hour: datetime, at: datetime) -> Outcome:
+    """Settle the marked nodes of `hour` anew, as far as their charges go.
+
+    Node-hours whose facts are those they were settled from keep their lines. Marks the next
+    passes for the rest.
+    """
+    zone = accounts.organisation().zone
+    this = Hour(hour, posting_month(hour, zone), zone, at)
+    ensure_month(month=this.month)
+    with transaction.atomic():
+        if not try_lock(Pass.SPLIT, hour_key(hour)):
+            return BUSY
+        marks = fleet.marks_of_hour(Pass.SPLIT, hour)
+        if not marks:
+            return NOTHING
+        marked = [each.unit for each in marks]
+        found = node_hours(hour, marked)
+        held = settlements_of_hour(hour, marked)
+        due = _due(found, held)
+        promoted = _promoted(found, held, due)
+        gone = [held[node_id] for node_id in held if node_id not in found]
+        pools = _remove(this, gone)
+        _promote(promoted.values())
+        lines = _write(this, _settled(this, due, held))
+        clear(Pass.SPLIT, hour, marks)
+        touched = [*due, *(found[node_id] for node_id in promoted)]
+        mark(_next_marks(this, touched, pools))
+    return Outcome(changed=len(touched) + len(gone), lines=lines)
+
+
+def _due(found: Mapping[int, NodeHour], held: Mapping[int, HeldSettlement]) -> list[NodeHour]:
+    return [
+        each
+        for node_id, each in found.items()
+        if node_id not in held
+        or held[node_id].digest != each.digest
+        or held[node_id].through != each.through
+    ]
+
+
+def _promoted(
+    found: Mapping[int, NodeHour], held: Mapping[int, HeldSettlement], due: Iterable[NodeHour]
+) -> dict[int, HeldSettlement]:
+    """Provisional settlements whose facts stand and whose hour is estimated from now on."""
+    redone = {each.node_id for each in due}
+    return {
+        node_id: held[node_id]
+        for node_id, each in found.items()
+        if node_id not in redone and held[node_id].version == 0 and not each.is_provisional
+    }
+
+
+def _settled(
+    this: Hour, due: Sequence[NodeHour], held: Mapping[int, HeldSettlement]
+) -> list[Settled]:
+    latest = latest_versions(this.starts_at, [each.node_id for each in due])
+    settled = []
+    for each in due:
+        before, version = held.get(each.node_id), latest.get(each.node_id, 0)
+        settled.append(
+            Settled(
+                node_hour=each,
+                split=split_node_hour(each.facts),
+                version=0 if each.is_provisional and version == 0 else version + 1,
+                reason=_reason(each, before),
+                before=before,
+            )
+        )
+    return settled
+
+
+def _reason(node_hour: NodeHour, before: HeldSettlement | None) -> str:
+    """Why this settlement was made, for whoever asks why a number moved."""
+    if before is None:
+        return "settled for the first time"
+    if before.through != node_hour.through:
+        return "settled as far as the hour has come"
+    return "changed: " + ", ".join(changed_kinds(before.digest, node_hour.digest))
+
+
+def _remove(this: Hour, gone: Sequence[HeldSettlement]) -> set[int]:
+    """End the settlements of node-hours no longer charged; the pools that lost lines."""
+    if not gone:
+        return set()
+    lost = _drop_lines(this, [each.id for each in gone])
+    provisional = [each.id for each in gone if each.version == 0]
+    run("DELETE FROM ledger_settlement WHERE id = ANY(%(ids)s)", {"ids": provisional})
+    _supersede(this, [each.id for each in gone if each.version])
+    return lost
+
+
+def _drop_lines(this: Hour, settlement_ids: Sequence[int]) -> set[int]:
+    lost = rows(
+        "DELETE FROM ledger_line WHERE posting_month = %(month)s AND settlement_id = ANY(%(ids)s)"
+        " RETURNING pool_id",
+        {"month": this.month, "ids": list(settlement_ids)},
+    )
+    return {pool_id for (pool_id,) in lost}
+
+
+def _supersede(this: Hour, settlement_ids: Sequence[int]) -> None:
+    run(
+        "UPDATE ledger_settlement SET superseded_at = %(at)s WHERE id = ANY(%(ids)s)",
+        {"at": this.at, "ids": list(settlement_ids)},
+    )
+
+
+def _promote(provisional: Iterable[HeldSettlement]) -> None:
+    run(
+        "UPDATE ledger_settlement SET version = 1 WHERE id = ANY(%(ids)s)",
+        {"ids": [each.id for each in provisional]},
+    )
+
+
+def _write(this: Hour, settled: Sequence[Settled]) -> int:
+    """Store settlements and lines; how many lines."""
+    if not settled:
+        return 0
+    before = [each.before for each in settled if each.before]
+    _drop_lines(this, [each.id for each in before])
+    _supersede(this, [each.id for each in before if each.version])
+    ids = {
+        each.node_hour.node_id: each.before.id
+        for each in settled
+        if each.before and each.overwrites
+    }
+    again = [each for each in settled if each.overwrites]
+    if again:
+        run(UPDATE, _columns(this, again) | {"ids": list(ids.values())})
+    new = [each for each in settled if not each.overwrites]
+    if new:
+        ids |= dict(rows(INSERT, _columns(this, new)))
+    lines = [row for each in settled for row in _line_rows(this, each, ids)]
+    copy_in(COPY, lines)
+    return len(lines)
+
+
+def _columns(this: Hour, settled: Sequence[Settled]) -> dict[str, object]:
+    return {
+        "hour": this.starts_at,
+        "at": this.at,
+        "nodes": [each.node_hour.node_id for each in settled],
+        "versions": [each.version for each in settled],
+        "throughs": [each.node_hour.through for each in settled],
+        "digests": [each.node_hour.digest for each in settled],
+        "reasons": [each.reason for each in settled],
+        "policies": [each.node_hour.policy_version for each in settled],
+        "units": [each.split.capacity_ms for each in settled],
+        "effective": [_effective(each) for each in settled],
+    }
+
+
+def _effective(settled: Settled) -> int | None:
+    """What is known of the node-hour's cost; None where nothing is."""
+    known = [
+        line.effective_micros for line in settled.split.lines if line.effective_micros is not None
+    ]
+    return sum(known) if known else None
+
+
+def _line_rows(this: Hour, settled: Settled, ids: Mapping[int, int]) -> Iterable[Row]:
+    node_hour = settled.node_hour
+    settlement_id = ids[node_hour.node_id]
+    for line in settled.split.lines:
+        owner = _owner(node_hour, line.job_id)
+        yield (
+            line.charge,
+            settlement_id,
+            this.starts_at,
+            this.month,
+            node_hour.pool_id,
+            owner.team_id,
+            owner.workload_id,
+            line.job_id,
+            line.holder_key_id,
+            int(line.state),
+            int(line.flags),
+            int(line.evidence),
+            node_hour.policy_version,
+            line.unit_ms,
+            line.list_micros,
+            line.contracted_micros,
+            line.effective_micros,
+        )
+
+
+def _owner(node_hour: NodeHour, job_id: int | None) -> Owner:
+    """Time of no job, known or claimed by a process, belongs to the pool's owner."""
+    return node_hour.nobody if job_id is None else node_hour.owners[job_id]
+
+
+def _next_marks(this: Hour, touched: Sequence[NodeHour], pools: set[int]) -> list[Mark]:
+    if not touched and not pools:
+        return []
+    day = first_hour(local_day(this.starts_at, this.zone), this.zone)
+    changed = pools | {each.pool_id for each in touched}
+    marks = [Mark(Pass.ROLLUP, pool_id, day) for pool_id in changed]
+    # A pool that shares idle out is seen on its node-hours; one that just stopped is marked by
+    # whoever changed it.
+    if any(each.shares_idle for each in touched) or has_shared_charges(this.starts_at) or pools:
+        marks.append(Mark(Pass.SPREAD, 0, this.starts_at))
+    return marks
+
+
+UPDATE = """
+UPDATE ledger_settlement AS held
+SET version = new.version, through = new.through, digest = new.digest, reason = new.reason,
+    policy_version = new.policy_version, unit_milliseconds = new.unit_milliseconds,
+    effective_micros = new.effective_micros, settled_at = %(at)s
+FROM unnest(%(ids)s::int8[], %(versions)s::int4[], %(throughs)s::timestamptz[],
+            %(digests)s::bytea[], %(reasons)s::text[], %(policies)s::int4[], %(units)s::int8[],
+            %(effective)s::int8[])
+     AS new (id, version, through, digest, reason, policy_version, unit_milliseconds,
+             effective_micros)
+WHERE held.id = new.id
+"""
+INSERT = """
+INSERT INTO ledger_settlement
+    (node_id, hour, version, through, digest, reason, policy_version, unit_milliseconds,
+     effective_micros, settled_at)
+SELECT new.node_id, %(hour)s, new.version, new.through, new.digest, new.reason,
+       new.policy_version, new.unit_milliseconds, new.effective_micros, %(at)s
+FROM unnest(%(nodes)s::int8[], %(versions)s::int4[], %(throughs)s::timestamptz[],
+            %(digests)s::bytea[], %(reasons)s::text[], %(policies)s::int4[], %(units)s::int8[],
+            %(effective)s::int8[])
+     AS new (node_id, version, through, digest, reason, policy_version, unit_milliseconds,
+             effective_micros)
+RETURNING node_id, id
+"""
+COPY = """
+COPY ledger_line
+    (charge_id, settlement_id, hour, posting_month, pool_id, team_id, workload_id, job_id,
+     holder_key_id, state, flags, evidence, policy_version, unit_milliseconds, list_micros,
+     contracted_micros, effective_micros)
+FROM STDIN
+"""

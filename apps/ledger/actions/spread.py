@@ -1,0 +1,138 @@
+"""The spread pass: an hour's shared charges over its lines, and idle cost over holders."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime
+
+from django.db import transaction
+
+from apps.accounts import queries as accounts
+from apps.economics.bases import Amounts
+from apps.economics.spread import shared_idle, spread
+from apps.economics.states import Flag
+from apps.fleet import queries as fleet
+from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
+from apps.fleet.queries import Pass
+from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.actions.partitions import ensure_month
+from apps.ledger.queries.calendar import HOUR, first_hour, local_day, posting_month
+from apps.ledger.queries.spreading import (
+    SPREAD,
+    Bearer,
+    SharedCharge,
+    SpreadLine,
+    bearers_of_hour,
+    idle_of_hour,
+    shared_charges_of_hour,
+    spread_lines_of_hour,
+)
+from apps.ledger.queries.tables import copy_in, run
+
+
+def spread_hour(*, hour: datetime) -> Outcome:
+    """Write the *shared* and *shared_idle* lines of `hour`, where they are not as they should be.
+
+    They carry no device time, and *shared_idle* sums to 0 in each charge.
+    """
+    zone = accounts.organisation().zone
+    month = posting_month(hour, zone)
+    ensure_month(month=month)
+    with transaction.atomic():
+        # The split's lock too: it replaces the lines that this pass reads.
+        key = hour_key(hour)
+        if not (try_lock(Pass.SPLIT, key) and try_lock(Pass.SPREAD, key)):
+            return BUSY
+        marks = fleet.marks_of_hour(Pass.SPREAD, hour)
+        if not marks:
+            return NOTHING
+        before = spread_lines_of_hour(hour)
+        bearers = bearers_of_hour(hour)
+        wanted = {*_shared(hour, bearers), *_idle(hour, bearers)}
+        if wanted != before:
+            _replace(hour, month, wanted)
+        clear(Pass.SPREAD, hour, marks)
+        day = first_hour(local_day(hour, zone), zone)
+        pools = {line.pool_id or 0 for line in before | wanted}
+        mark(Mark(Pass.ROLLUP, pool_id, day) for pool_id in pools)
+    return Outcome(changed=len(wanted ^ before), lines=len(wanted))
+
+
+def _shared(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
+    for charge in shared_charges_of_hour(hour, hour + HOUR):
+        weights = _weights(charge, bearers)
+        if not weights:
+            # An hour without lines: nobody to spread over, so the platform team carries it.
+            platform = Bearer(None, accounts.special_teams().platform_id, None, None, None)
+            yield _line(charge.id, platform, Flag.SHARED, charge.amounts)
+        else:
+            for place, amounts in spread(charge.amounts, weights).items():
+                yield _line(charge.id, bearers[place], Flag.SHARED, amounts)
+
+
+def _weights(charge: SharedCharge, bearers: Sequence[Bearer]) -> Mapping[int, int]:
+    """Weights by the bearer's place; by time where no cost is known, none where there is no time."""
+    by_time = {place: bearer.unit_ms for place, bearer in enumerate(bearers)}
+    weights = by_time
+    if charge.method == "even":
+        weights = {place: 1 for place, bearer in enumerate(bearers) if bearer.unit_ms}
+    elif charge.method == "by_cost":
+        weights = {place: max(0, bearer.effective_micros) for place, bearer in enumerate(bearers)}
+    if any(weights.values()):
+        return weights
+    return by_time if any(by_time.values()) else {}
+
+
+def _idle(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
+    sharing = [pool.id for pool in fleet.pools().values() if pool.idle_sharing != "keep"]
+    for pool_id, idle in (idle_of_hour(hour, sharing) if sharing else {}).items():
+        owner = Bearer(pool_id, idle.team_id, None, None, None)
+        held = {
+            place: bearer.held_ms
+            for place, bearer in enumerate(bearers)
+            if bearer.pool_id == pool_id and bearer.held_ms
+        }
+        for charge, place, amounts in shared_idle(idle.costs, held):
+            bearer = owner if place is None else bearers[place]
+            yield _line(charge, bearer, Flag.SHARED_IDLE, amounts)
+
+
+def _line(charge_id: int, bearer: Bearer, flag: Flag, amounts: Amounts) -> SpreadLine:
+    return SpreadLine(
+        charge_id=charge_id,
+        pool_id=bearer.pool_id,
+        team_id=bearer.team_id,
+        workload_id=bearer.workload_id,
+        job_id=bearer.job_id,
+        holder_key_id=bearer.holder_key_id,
+        flags=int(flag),
+        amounts=amounts,
+    )
+
+
+def _replace(hour: datetime, month: date, wanted: Iterable[SpreadLine]) -> None:
+    run(
+        "DELETE FROM ledger_line WHERE posting_month = %(month)s AND hour = %(hour)s"
+        " AND settlement_id IS NULL AND flags & %(spread)s <> 0",
+        {"month": month, "hour": hour, "spread": SPREAD},
+    )
+    copy_in(
+        "COPY ledger_line (charge_id, hour, posting_month, pool_id, team_id, workload_id, job_id,"
+        " holder_key_id, flags, evidence, unit_milliseconds, list_micros, contracted_micros,"
+        " effective_micros) FROM STDIN",
+        [
+            (
+                line.charge_id,
+                hour,
+                month,
+                line.pool_id,
+                line.team_id,
+                line.workload_id,
+                line.job_id,
+                line.holder_key_id,
+                line.flags,
+                0,
+                0,
+                *line.amounts,
+            )
+            for line in wanted
+        ],
+    )

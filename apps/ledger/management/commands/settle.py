@@ -1,0 +1,110 @@
+"""Settle hours now: from usage windows to the sums that pages read."""
+
+import json
+import sys
+import time
+from argparse import ArgumentParser
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.fleet import queries as fleet
+from apps.fleet.actions.marks import expand_ranges
+from apps.fleet.queries import Pass
+from apps.ledger import actions
+from apps.ledger.management.moments import moment_of
+from apps.telemetry.actions.rollup import roll_up_hour
+
+HOUR = timedelta(hours=1)
+AT_ONCE = 100_000
+PATIENCE_SECONDS = 60
+PAUSE_SECONDS = 0.5
+TOLD_EVERY_SECONDS = 2
+
+
+class Command(BaseCommand):
+    """`manage.py settle --from … --to …`: safe to run again and beside the sweeps."""
+
+    help = "Settle every hour that changed: usage, charges, lines, shared costs, sums by day."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The span; everything that waits where none is given."""
+        parser.add_argument("--from", dest="starts_at", type=moment_of, metavar="MOMENT")
+        parser.add_argument("--to", dest="ends_at", type=moment_of, metavar="MOMENT")
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Settle and print what was done."""
+        began = time.monotonic()
+        at = timezone.now()
+        starts_at = options["starts_at"] or datetime(1970, 1, 1, tzinfo=UTC)
+        ends_at = min(options["ends_at"] or at, at)
+        if starts_at >= ends_at:
+            raise CommandError("--from must lie before --to, and before now")
+        actions.mark_by_clock(at=at)
+        total = _settle(starts_at, ends_at, at)
+        figures = {
+            "hours": len(total.hours),
+            "charges": total.charges,
+            "settlements": total.settlements,
+            "lines": total.lines,
+            "days": total.days,
+            "seconds": round(time.monotonic() - began, 3),
+            "pending": _pending(starts_at, ends_at),
+        }
+        if options["json"]:
+            print(json.dumps(figures))
+            return
+        for name, figure in figures.items():
+            print(f"{name:12} {figure}")
+
+
+def _settle(starts_at: datetime, ends_at: datetime, at: datetime) -> actions.Progress:
+    """Again and again until nothing waits, or others hold what does for a minute."""
+    total = actions.Progress()
+    tell = _Teller()
+    patient_until = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        usage = _roll_up_usage(starts_at, ends_at)
+        done = actions.settle_window(starts_at=starts_at, ends_at=ends_at, at=at, tell=tell)
+        total.add(done)
+        if not _pending(starts_at, ends_at):
+            return total
+        if usage or done.hours or done.days:
+            patient_until = time.monotonic() + PATIENCE_SECONDS
+        elif time.monotonic() > patient_until:
+            return total
+        time.sleep(PAUSE_SECONDS)
+
+
+def _roll_up_usage(starts_at: datetime, ends_at: datetime) -> int:
+    while expand_ranges():
+        pass
+    nodes = 0
+    for hour in fleet.hours_marked(Pass.USAGE, ends_at, AT_ONCE):
+        if hour + HOUR > starts_at:
+            while done := roll_up_hour(hour=hour):
+                nodes += done
+    return nodes
+
+
+def _pending(starts_at: datetime, ends_at: datetime) -> int:
+    return sum(1 for pass_ in Pass for _ in actions.marked_hours(Pass(pass_), starts_at, ends_at))
+
+
+class _Teller:
+    """Says on stderr how far it is, every other second."""
+
+    def __init__(self) -> None:
+        self._told = time.monotonic()
+
+    def __call__(self, progress: actions.Progress) -> None:
+        now = time.monotonic()
+        if now - self._told >= TOLD_EVERY_SECONDS:
+            self._told = now
+            print(
+                f"settling: {len(progress.hours)} hours, {progress.lines} lines …",
+                file=sys.stderr,
+            )

@@ -1,0 +1,108 @@
+"""What the charge pass reads: who lived, at which rates, and what is charged already."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.economics.rates import RateSpan
+from apps.fleet import queries as fleet
+from apps.ledger.models import Charge
+from apps.ledger.queries.calendar import HOUR, milliseconds_into
+from apps.pricing import queries as pricing
+
+ChargeKey = tuple[str, int, int]
+"""Kind, node or shared cost, part: what may be charged once in an hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCharge:
+    """A charge as it stands in the table."""
+
+    id: int
+    key: ChargeKey
+    pool_id: int | None
+    status: str
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class HourRates:
+    """A pool's list and contract rates, in milliseconds of the hour."""
+
+    listed: tuple[RateSpan, ...]
+    contracted: tuple[RateSpan, ...]
+
+
+NO_RATES = HourRates((), ())
+
+
+def charges_of_hour(hour: datetime) -> dict[ChargeKey, HeldCharge]:
+    """The charges in force for `hour` that the charge pass keeps: node-hours and shared costs."""
+    found = Charge.objects.filter(
+        hour=hour, kind__in=("node_hour", "shared"), corrects__isnull=True
+    ).values_list("id", "kind", "node_id", "shared_cost_id", "part", "pool_id", "status", "digest")
+    held = [
+        HeldCharge(
+            charge_id, (kind, node_id or shared_id or 0, part), pool_id, status, bytes(digest)
+        )
+        for charge_id, kind, node_id, shared_id, part, pool_id, status, digest in found
+    ]
+    return {charge.key: charge for charge in held}
+
+
+def rates_of_hour(hour: datetime, pools: Mapping[int, fleet.PoolFact]) -> dict[int, HourRates]:
+    """Each pool's rates through the hour, resolved by priority."""
+    return {
+        pool_id: HourRates(
+            tuple(
+                RateSpan(*_clipped(hour, span), rate=span.list_rate)
+                for span in spans
+                if span.list_rate is not None
+            ),
+            tuple(
+                RateSpan(*_clipped(hour, span), rate=span.contract_rate)
+                for span in spans
+                if span.contract_rate is not None
+            ),
+        )
+        for pool_id, spans in pricing.pool_rates(pools, hour, hour + HOUR).items()
+    }
+
+
+def _clipped(hour: datetime, span: pricing.RateSpan) -> tuple[int, int]:
+    return milliseconds_into(hour, span.starts_at), milliseconds_into(hour, span.ends_at)
+
+
+def unit_spans(
+    hour: datetime, node: fleet.NodeFact, through: datetime, otherwise: int
+) -> list[tuple[int, int, int]]:
+    """(from, to, units) over the node's lived time up to `through`, in milliseconds of the hour.
+
+    Where nobody said how many units a node has, it is `otherwise`: the pool's usual count.
+    """
+    end = milliseconds_into(hour, min(node.lived_to, through))
+    reached = milliseconds_into(hour, node.lived_from)
+    spans: list[tuple[int, int, int]] = []
+    for span in node.capacity_spans:
+        starts = min(end, milliseconds_into(hour, span.starts_at))
+        ends = min(end, milliseconds_into(hour, span.ends_at))
+        if starts > reached:
+            _join(spans, reached, starts, otherwise)
+        if ends > max(reached, starts):
+            _join(spans, max(reached, starts), ends, span.units)
+        reached = max(reached, ends)
+    if reached < end:
+        _join(spans, reached, end, otherwise)
+    return spans
+
+
+def _join(spans: list[tuple[int, int, int]], start: int, end: int, units: int) -> None:
+    if spans and spans[-1][1:] == (start, units):
+        spans[-1] = (spans[-1][0], end, units)
+    else:
+        spans.append((start, end, units))
+
+
+def shared_costs_of_hour(hour: datetime) -> Sequence[pricing.SharedCostFact]:
+    """The monthly amounts in force when the hour begins."""
+    return pricing.shared_costs(hour, hour + HOUR)

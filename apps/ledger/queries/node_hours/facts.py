@@ -1,0 +1,124 @@
+"""One node's facts in the form that the split takes."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from fractions import Fraction
+
+from apps.economics.node_hour import HOUR_MS, ClaimFact, DeviceFact, NodeHourFacts, OutageFact
+from apps.fleet import queries as fleet
+from apps.ledger.queries.calendar import HOUR, milliseconds_into
+from apps.ledger.queries.charges import unit_spans
+from apps.ledger.queries.node_hours.reading import Reading
+from apps.ledger.queries.node_hours.slices import slice_share
+from apps.workloads import queries as workloads
+
+WHOLE = Fraction(1)
+
+
+def facts_of(reading: Reading, node_id: int) -> NodeHourFacts:
+    """What the split is told of a charged node."""
+    hour, node, charged = reading.hour, reading.nodes[node_id], reading.charged[node_id]
+    pool = reading.pools[charged.pool_id]
+    found = reading.devices.get(node_id, ())
+    spans = unit_spans(hour, node, charged.through, pool.gpus_per_node)
+    devices = _devices(hour, found, reading.policies.get(pool.id))
+    if not devices and len(spans) > 1:
+        devices = _undeclared(spans)
+    usage = reading.usage.get(node_id, ())
+    keys = {row.holder_id for row in usage}
+    return NodeHourFacts(
+        lived_ms=(milliseconds_into(hour, node.lived_from), milliseconds_into(hour, node.lived_to)),
+        through_ms=milliseconds_into(hour, charged.through),
+        charges=charged.pieces,
+        devices=devices,
+        usage=usage,
+        claims=_claims(hour, reading.held.get(node_id, ()), found),
+        keys=[fact for key in sorted(keys) for fact in reading.keys.get(key, ())],
+        outages=[
+            OutageFact(
+                outage.device_id,
+                milliseconds_into(hour, outage.starts_at),
+                milliseconds_into(hour, outage.ends_at),
+            )
+            for outage in reading.outages.get(node_id, ())
+        ],
+        capacity_units=spans[0][2] if spans else 0,
+    )
+
+
+def _devices(
+    hour: datetime, found: Sequence[fleet.DeviceFact], policy: fleet.PolicyFact | None
+) -> list[DeviceFact]:
+    ends_at = hour + HOUR
+    devices = []
+    for device in found:
+        if device.parent_id is None and device.lived_from == hour and device.lived_to == ends_at:
+            # By far the most: a whole GPU for a whole hour.
+            devices.append(DeviceFact(device.id, None, 0, HOUR_MS, WHOLE, device.uuid))
+            continue
+        devices.append(
+            DeviceFact(
+                device.id,
+                device.parent_id,
+                milliseconds_into(hour, device.lived_from),
+                milliseconds_into(hour, device.lived_to),
+                WHOLE if device.parent_id is None else slice_share(device, found, policy),
+                device.uuid,
+            )
+        )
+    return devices
+
+
+def _undeclared(spans: Sequence[tuple[int, int, int]]) -> list[DeviceFact]:
+    """Units that nobody has seen and whose count changed within the hour, one by one."""
+    most = max(units for _, _, units in spans)
+    return [
+        DeviceFact(-(number + 1 + index * most), None, start, end, WHOLE, f"{number:06}")
+        for index, (start, end, units) in enumerate(spans)
+        for number in range(units)
+    ]
+
+
+def _claims(
+    hour: datetime, held: Sequence[workloads.HeldFact], devices: Sequence[fleet.DeviceFact]
+) -> list[ClaimFact]:
+    if not held:
+        return []
+    by_uuid: dict[str, list[fleet.DeviceFact]] = {}
+    for device in devices:
+        by_uuid.setdefault(device.uuid, []).append(device)
+    return [_claim(hour, fact, by_uuid, devices) for fact in held]
+
+
+def _claim(
+    hour: datetime,
+    fact: workloads.HeldFact,
+    by_uuid: Mapping[str, Sequence[fleet.DeviceFact]],
+    devices: Sequence[fleet.DeviceFact],
+) -> ClaimFact:
+    granted = [device for uuid in fact.device_uuids or () for device in by_uuid.get(uuid, ())]
+    return ClaimFact(
+        holder_id=fact.job_id,
+        claim_id=fact.allocation_id,
+        start_ms=milliseconds_into(hour, fact.held_from),
+        end_ms=milliseconds_into(hour, fact.held_to),
+        gpus=_counted(fact.gpus, granted, devices),
+        devices=tuple(device.id for device in granted),
+        divided_evenly=fact.divided_evenly,
+    )
+
+
+def _counted(
+    gpus: Fraction, granted: Sequence[fleet.DeviceFact], devices: Sequence[fleet.DeviceFact]
+) -> Fraction:
+    """How many devices a claim takes.
+
+    A scheduler that time-slices counts replicas: one of four is a quarter, held even when alone. A
+    granted MIG slice is one device whatever part of a GPU it was declared to be.
+    """
+    if granted and all(device.parent_id is not None for device in granted):
+        gpus = max(gpus, Fraction(len({device.uuid for device in granted})))
+    replicas = {device.replicas for device in granted or devices}
+    if len(replicas) == 1 and gpus.denominator == 1:
+        return gpus / replicas.pop()
+    return gpus

@@ -1,0 +1,49 @@
+"""MIG slices as exact parts of their GPU, by the pool's policy."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from apps.economics.gpu_catalogue import gpu_model
+from apps.economics.shares import NotAShare, ShareRule, mig_share
+from apps.fleet import queries as fleet
+
+
+def slice_share(
+    device: fleet.DeviceFact, siblings: Sequence[fleet.DeviceFact], policy: fleet.PolicyFact | None
+) -> Fraction:
+    """A slice's part of its GPU; of a geometry nobody knows, an even part among those beside it.
+
+    Slices that together are more than their GPU are scaled to it by the split, moment by moment.
+    """
+    known = _known_share(device, siblings, policy)
+    if known is not None:
+        return known
+    beside = [
+        other
+        for other in siblings
+        if other.parent_id == device.parent_id
+        and other.lived_from < device.lived_to
+        and other.lived_to > device.lived_from
+    ]
+    return Fraction(1, len(beside))
+
+
+def _known_share(
+    device: fleet.DeviceFact, siblings: Sequence[fleet.DeviceFact], policy: fleet.PolicyFact | None
+) -> Fraction | None:
+    parent = next((other.model for other in siblings if other.id == device.parent_id), "")
+    model = gpu_model(parent) or gpu_model(device.model)
+    compute, memory = device.compute_slices, device.memory_slices
+    if model is None or model.mig is None or compute is None or memory is None:
+        return None
+    rule = ShareRule(policy.rule) if policy else ShareRule.LARGEST
+    try:
+        return mig_share(
+            compute,
+            memory,
+            of_compute=model.mig.compute_slices,
+            of_memory=model.mig.memory_slices,
+            rule=rule,
+        )
+    except NotAShare:
+        return None

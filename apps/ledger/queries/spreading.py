@@ -1,0 +1,131 @@
+"""What the spread pass reads: the hour's shared charges, who its lines belong to, what is idle."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.economics.bases import Amounts
+from apps.economics.spread import IdleCost
+from apps.economics.states import Flag, State
+from apps.ledger.queries.tables import rows
+from apps.pricing import queries as pricing
+
+HELD = [int(State.ACTIVE), int(State.HELD_IDLE), int(State.UNOBSERVED)]
+IDLE = [int(State.UNALLOCATED), int(State.STRANDED)]
+SPREAD = int(Flag.SHARED | Flag.SHARED_IDLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """Whose lines of a pool in an hour, added up; `held_ms` counts only what a job held."""
+
+    pool_id: int | None
+    team_id: int
+    workload_id: int | None
+    job_id: int | None
+    holder_key_id: int | None
+    unit_ms: int = 0
+    held_ms: int = 0
+    effective_micros: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCharge:
+    """An hour's part of a shared cost and how it is to be spread."""
+
+    id: int
+    method: str
+    amounts: Amounts
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadLine:
+    """A line without device time, as it stands or ought to stand."""
+
+    charge_id: int
+    pool_id: int | None
+    team_id: int
+    workload_id: int | None
+    job_id: int | None
+    holder_key_id: int | None
+    flags: int
+    amounts: Amounts
+
+
+@dataclass(frozen=True, slots=True)
+class IdlePool:
+    """What a pool's owner carries for what nobody held, charge by charge."""
+
+    team_id: int
+    costs: tuple[IdleCost, ...]
+
+
+def bearers_of_hour(hour: datetime) -> list[Bearer]:
+    """Everyone on the hour's node-hour lines, in a stable order."""
+    found = rows(
+        """
+        SELECT pool_id, team_id, workload_id, job_id, holder_key_id,
+               sum(unit_milliseconds)::int8,
+               coalesce(sum(unit_milliseconds) FILTER (
+                   WHERE state = ANY(%(held)s) AND job_id IS NOT NULL
+                     AND flags & %(unscheduled)s = 0), 0)::int8,
+               coalesce(sum(effective_micros), 0)::int8
+        FROM ledger_line
+        WHERE hour = %(hour)s AND settlement_id IS NOT NULL
+        GROUP BY 1, 2, 3, 4, 5
+        ORDER BY 1, 2, 3 NULLS FIRST, 4 NULLS FIRST, 5 NULLS FIRST
+        """,
+        {"hour": hour, "held": HELD, "unscheduled": int(Flag.UNSCHEDULED)},
+    )
+    return [Bearer(*row) for row in found]
+
+
+def shared_charges_of_hour(hour: datetime, ends_at: datetime) -> list[SharedCharge]:
+    """The charges to spread, each by its cost's method."""
+    methods = {cost.id: cost.method for cost in pricing.shared_costs(hour, ends_at)}
+    found = rows(
+        """
+        SELECT id, shared_cost_id, list_micros, contracted_micros, effective_micros
+        FROM ledger_charge WHERE hour = %(hour)s AND kind = 'shared' ORDER BY id
+        """,
+        {"hour": hour},
+    )
+    return [
+        SharedCharge(charge_id, methods.get(cost_id, "by_cost"), Amounts(*amounts))
+        for charge_id, cost_id, *amounts in found
+    ]
+
+
+def idle_of_hour(hour: datetime, pool_ids: Collection[int]) -> dict[int, IdlePool]:
+    """What nobody held in these pools, where it has a price."""
+    found = rows(
+        """
+        SELECT pool_id, team_id, charge_id, sum(unit_milliseconds)::int8, sum(list_micros)::int8,
+               sum(contracted_micros)::int8, sum(effective_micros)::int8
+        FROM ledger_line
+        WHERE hour = %(hour)s AND settlement_id IS NOT NULL AND pool_id = ANY(%(pools)s)
+          AND state = ANY(%(idle)s) AND effective_micros IS NOT NULL
+        GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+        """,
+        {"hour": hour, "pools": list(pool_ids), "idle": IDLE},
+    )
+    costs: dict[int, list[IdleCost]] = {}
+    teams: dict[int, int] = {}
+    for pool_id, team_id, charge_id, idle_ms, *amounts in found:
+        teams[pool_id] = team_id
+        costs.setdefault(pool_id, []).append(IdleCost(charge_id, idle_ms, Amounts(*amounts)))
+    return {pool_id: IdlePool(teams[pool_id], tuple(of_pool)) for pool_id, of_pool in costs.items()}
+
+
+def spread_lines_of_hour(hour: datetime) -> set[SpreadLine]:
+    """The lines that the spread pass wrote before."""
+    found = rows(
+        """
+        SELECT charge_id, pool_id, team_id, workload_id, job_id, holder_key_id, flags,
+               list_micros, contracted_micros, effective_micros
+        FROM ledger_line
+        WHERE hour = %(hour)s AND settlement_id IS NULL AND flags & %(spread)s <> 0
+        """,
+        {"hour": hour, "spread": SPREAD},
+    )
+    return {SpreadLine(*row[:7], Amounts(*row[7:])) for row in found}

@@ -1,0 +1,171 @@
+"""A small fleet with prices, jobs and usage, put straight into the tables where that is quicker."""
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from django.db import connection, transaction
+
+from apps.accounts import queries as accounts
+from apps.fleet import actions as fleet
+from apps.fleet.actions.marks import mark_span
+from apps.fleet.queries import Pass
+from apps.ledger import actions as ledger
+from apps.ledger.models import Charge, Line, Settlement
+from apps.pricing import actions as pricing
+from apps.telemetry.actions.partitions import ensure_months
+from apps.workloads.models import Allocation, Job, OwnershipRule
+from tests import make
+
+HOUR = timedelta(hours=1)
+TEN = datetime(2026, 3, 2, 10, tzinfo=UTC)
+"""A Monday, 10:00: the hour that tests settle unless they say another."""
+LATER = TEN + timedelta(days=1)
+"""Long enough after for the hour to be estimated."""
+H100_RATE = Decimal("98.32")
+
+
+def make_priced_node(name: str = "gpu-01", **given: Any) -> int:
+    """A node of eight H100 in a pool with a list price of 98.32 an hour, alive since 10:00."""
+    values = {"started_at": TEN, "at": LATER, "units": 8} | given
+    if "pool_id" not in values:
+        values["pool_id"] = make.make_pool(f"pool of {name}")
+    node_id = make.make_node(name, **values)
+    make_rate(values["pool_id"])
+    return node_id
+
+
+def make_rate(pool_id: int, amount: Decimal = H100_RATE, **given: Any) -> int:
+    """A price of this pool, in force since 2026 began."""
+    values = {
+        "kind": "list",
+        "amount": amount,
+        "currency": "USD",
+        "starts_at": datetime(2026, 1, 1, tzinfo=UTC),
+        "purchase_option": "on_demand",
+        "pool_id": pool_id,
+    } | given
+    return pricing.add_rate(rate=pricing.NewRate(**values), at=LATER)
+
+
+def make_gpus(node_id: int, count: int = 8, **given: Any) -> list[str]:
+    """GPUs that the node's agent has seen since 10:00; their UUIDs."""
+    seen_from = given.pop("seen_from", TEN)
+    seen = [
+        fleet.SeenDevice(
+            uuid=f"GPU-{node_id}-{index}",
+            **{"model": "NVIDIA H100 80GB HBM3", "index": index} | given,
+        )
+        for index in range(count)
+    ]
+    fleet.register_devices(node_id=node_id, devices=seen, at=LATER, seen_from=seen_from)
+    return [each.uuid for each in seen]
+
+
+def device_ids(uuids: Sequence[str]) -> list[int]:
+    """Ids of devices by UUID."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT id FROM fleet_device WHERE uuid = ANY(%s) ORDER BY uuid", [uuids])
+        return [device_id for (device_id,) in cursor.fetchall()]
+
+
+def make_job(raw_id: str, node_id: int, **given: Any) -> int:
+    """A job of account `research` holding GPUs of a node through its time (10:00 to 11:00)."""
+    values = {"gpus": Fraction(8), "from_": TEN, "to": TEN + HOUR, "uuids": None} | given
+    gpus = Fraction(values["gpus"])
+    job = Job.objects.create(
+        cluster_id=make.make_cluster(),
+        raw_id=raw_id,
+        submitted_at=values["from_"],
+        opened_at=values["from_"],
+        account=values.get("account", "research"),
+        labels=values.get("labels", {}),
+        started_at=values["from_"],
+        ended_at=values["to"],
+        state="COMPLETED",
+    )
+    Allocation.objects.create(
+        job=job,
+        node_id=node_id,
+        node_name=f"node {node_id}",
+        gpus_numerator=gpus.numerator,
+        gpus_denominator=gpus.denominator,
+        device_uuids=values["uuids"],
+        divided_evenly=values.get("divided_evenly", False),
+        period=(values["from_"], values["to"]),
+    )
+    remark(node_id, values["from_"], values["to"])
+    return job.id
+
+
+def make_rule(account: str, team_id: int) -> None:
+    """This account's jobs are this team's, since ever."""
+    OwnershipRule.objects.create(priority=10, account=account, team_id=team_id, period=(None, None))
+
+
+def make_usage(
+    device_id: int, worked: Iterable[int], *, key: str = "", hour: datetime = TEN, **given: Any
+) -> None:
+    """The device's own reading, or a process's, with these quarter-seconds of each minute worked."""
+    ensure_months([hour.date()])
+    row = bytes(worked)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO telemetry_holderkey (key) VALUES (%s) ON CONFLICT DO NOTHING", [key]
+        )
+        cursor.execute("SELECT id FROM telemetry_holderkey WHERE key = %s", [key])
+        (holder_id,) = cursor.fetchone()
+        cursor.execute(
+            "INSERT INTO telemetry_usagehour (hour, device_id, holder_id, source, observed, worked)"
+            " VALUES (%s, %s, %s, 1, %s, %s) ON CONFLICT (hour, device_id, holder_id)"
+            " DO UPDATE SET observed = excluded.observed, worked = excluded.worked",
+            [hour, device_id, holder_id, given.get("observed", bytes([240] * 60)), row],
+        )
+        cursor.execute("SELECT node_id FROM fleet_device WHERE id = %s", [device_id])
+        (node_id,) = cursor.fetchone()
+    remark(node_id, hour, hour + HOUR)
+
+
+def remark(node_id: int, starts_at: datetime, ends_at: datetime) -> None:
+    """Mark a node's hours for the split, as every action does that changes a fact."""
+    with transaction.atomic():
+        mark_span(pass_=Pass.SPLIT, units=[node_id], starts_at=starts_at, ends_at=ends_at)
+
+
+def recharge(hour: datetime = TEN) -> None:
+    """Mark the hour for the charge pass."""
+    with transaction.atomic():
+        mark_span(pass_=Pass.CHARGE, units=[0], starts_at=hour, ends_at=hour + HOUR)
+
+
+def settle(at: datetime = LATER, **given: Any) -> ledger.Progress:
+    """Everything marked from a month before 10:00 until `at`."""
+    values = {"starts_at": TEN - timedelta(days=31), "ends_at": at, "at": at} | given
+    return ledger.settle_window(**values)
+
+
+def lines(hour: datetime = TEN, **given: Any) -> list[Line]:
+    """The lines of an hour, in the order in which they were written."""
+    return list(Line.objects.filter(hour=hour, **given).order_by("posting_month", "id"))
+
+
+def charge(node_id: int, hour: datetime = TEN) -> Charge:
+    """The one charge of a node-hour."""
+    return Charge.objects.get(node_id=node_id, hour=hour)
+
+
+def settlements(node_id: int, hour: datetime = TEN) -> list[Settlement]:
+    """The settlements of a node-hour by version."""
+    return list(Settlement.objects.filter(node_id=node_id, hour=hour).order_by("version"))
+
+
+def platform() -> int:
+    """The team that carries what nobody held."""
+    return accounts.special_teams().platform_id
+
+
+def unowned() -> int:
+    """The team that carries what nobody's rule names."""
+    return accounts.special_teams().unowned_id

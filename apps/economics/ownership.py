@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+NOT_KEPT = 2**63 - 1
 TEXT_MATCHES = ("account", "partition", "namespace", "user")
 
 
@@ -24,12 +25,13 @@ class JobTraits:
 class Rule:
     """Jobs that match all that is not empty belong to `team_id` and `workload_id`.
 
-    `label` is `key=value`; in `name`, `*` stands for any letters.
+    `label` is `key=value`; in `name`, `*` stands for any letters. A rule not kept yet is newer
+    than any that is.
     """
 
-    id: int
     priority: int
     team_id: int
+    id: int = NOT_KEPT
     workload_id: int | None = None
     cluster_id: int | None = None
     account: str = ""
@@ -56,9 +58,11 @@ class Rule:
             return False
         if any(getattr(self, each) not in {"", getattr(job, each)} for each in TEXT_MATCHES):
             return False
-        return self._matches_label(job.labels) and (
-            not self.name or fnmatchcase(job.name, self.name)
-        )
+        return self._matches_label(job.labels) and self.matches_name(job.name)
+
+    def matches_name(self, name: str) -> bool:
+        """Whether a job of this name is one that the rule asks for."""
+        return not self.name or fnmatchcase(name, self.name)
 
     def _matches_label(self, labels: Mapping[str, str]) -> bool:
         if not self.label:

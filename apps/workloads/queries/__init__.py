@@ -17,13 +17,16 @@ from apps.workloads.queries.ownership import (
     rules,
     unowned_accounts,
 )
+from apps.workloads.queries.preview import Move, RulePreview, preview_rule
 
 __all__ = [
     "HeldFact",
     "JobFact",
     "JobSpan",
+    "Move",
     "OwnerFact",
     "RuleFact",
+    "RulePreview",
     "UnknownNode",
     "UnownedAccount",
     "allocations_held",
@@ -31,6 +34,7 @@ __all__ = [
     "job_count",
     "jobs_of_keys",
     "owners",
+    "preview_rule",
     "rules",
     "tags_of_jobs",
     "unknown_nodes",

@@ -1,17 +1,19 @@
 """Whose jobs are, by the rules in force; and who nobody owns yet."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from fractions import Fraction
+from typing import Any
 
 from django.db.models.query import QuerySet
 
-from apps.economics.ownership import JobTraits, Rule, in_rank, rules_of
+from apps.economics.ownership import TEXT_MATCHES, JobTraits, Rule, in_rank, rules_of
 from apps.fleet.queries import clusters
 from apps.workloads.models import Allocation, Job, OwnershipRule
 
 MILLISECONDS_PER_SECOND = 1_000
+BEGINNING_OF_TIME = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,17 @@ class RuleFact:
         return (self.starts_at is None or self.starts_at <= at) and (
             self.ends_at is None or at < self.ends_at
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedHolding:
+    """What one job held, cut to the period of a rule that matches it."""
+
+    job_id: int
+    node_id: int | None
+    starts_at: datetime
+    ends_at: datetime
+    gpus: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +93,28 @@ def traits(jobs: QuerySet[Job]) -> Iterable[tuple[int, JobTraits]]:
         yield job_id, JobTraits(*row)
 
 
+def held_by_matching(fact: RuleFact, until: datetime) -> Iterator[MatchedHolding]:
+    """What jobs that the rule matches held in its period, up to `until`; known node or not."""
+    starts_at = fact.starts_at or BEGINNING_OF_TIME
+    ends_at = until if fact.ends_at is None else min(fact.ends_at, until)
+    if starts_at >= ends_at:
+        return
+    rule = fact.rule
+    rows = Allocation.objects.filter(
+        period__overlap=(starts_at, ends_at), **_asked_of_jobs(rule, "job__")
+    )
+    columns = ("job_id", "node_id", "period", "gpus_numerator", "gpus_denominator", "job__name")
+    for job_id, node_id, period, gpus, parts, name in rows.values_list(*columns).iterator():
+        if rule.matches_name(name):
+            yield MatchedHolding(
+                job_id=job_id,
+                node_id=node_id,
+                starts_at=max(period.lower, starts_at),
+                ends_at=ends_at if period.upper is None else min(period.upper, ends_at),
+                gpus=Fraction(gpus, parts),
+            )
+
+
 def unowned_accounts(starts_at: datetime, ends_at: datetime) -> list[UnownedAccount]:
     """Accounts with held GPU time in `[starts_at, ends_at)` that nobody owns, the largest first.
 
@@ -110,6 +145,19 @@ def held_milliseconds(starts_at: datetime, ends_at: datetime) -> dict[int, Fract
         length = milliseconds_between(max(period.lower, starts_at), until)
         found[job_id] = found.get(job_id, Fraction(0)) + Fraction(gpus * length, parts)
     return found
+
+
+def _asked_of_jobs(rule: Rule, prefix: str) -> dict[str, Any]:
+    """What the database can judge of a rule; the name is judged by `matches_name`."""
+    asked: dict[str, Any] = {
+        prefix + name: getattr(rule, name) for name in TEXT_MATCHES if getattr(rule, name)
+    }
+    if rule.cluster_id is not None:
+        asked[prefix + "cluster_id"] = rule.cluster_id
+    if rule.label:
+        key, _, value = rule.label.partition("=")
+        asked[prefix + "labels__contains"] = {key: value}
+    return asked
 
 
 def milliseconds_between(starts_at: datetime, ends_at: datetime) -> int:

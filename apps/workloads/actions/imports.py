@@ -1,0 +1,100 @@
+"""Imports of files of jobs: each a batch that says what came of it, safe to run again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F
+
+from apps.economics.jobs import JobRecord, RecordHasNoTime, RejectedRow, event_of_record
+from apps.workloads.actions.recording import record_events
+from apps.workloads.models import ImportBatch
+from apps.workloads.models import RejectedRow as KeptRejection
+
+MOST_REJECTIONS_KEPT = 10_000
+NUL = "\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportCounts:
+    """What came of some records; `rejected` are those that could be read but not kept."""
+
+    imported: int
+    unchanged: int
+    rejected: tuple[RejectedRow, ...] = ()
+
+
+def open_batch(*, kind: str, name: str, digest: str, at: datetime) -> int:
+    """Begin an import of a file (`kind` is sacct or csv); answers its id."""
+    return ImportBatch.objects.create(kind=kind, name=name, digest=digest, started_at=at).id
+
+
+@transaction.atomic
+def import_job_records(
+    *, batch_id: int, records: Sequence[JobRecord], at: datetime
+) -> ImportCounts:
+    """Take in some thousand records as accounting's word; those taken before change nothing."""
+    refusals = {record.line: _refusal(record) for record in records}
+    kept = [record for record in records if refusals[record.line] is None]
+    recorded = record_events(events=[event_of_record(record) for record in kept], at=at)
+    imported = sum(1 for each in recorded if each.is_changed)
+    counts = ImportCounts(
+        imported=imported,
+        unchanged=len(recorded) - imported,
+        rejected=tuple(row for row in refusals.values() if row is not None),
+    )
+    ImportBatch.objects.filter(id=batch_id).update(
+        rows=F("rows") + len(recorded),
+        imported=F("imported") + counts.imported,
+        unchanged=F("unchanged") + counts.unchanged,
+    )
+    reject_rows(batch_id=batch_id, rows=counts.rejected)
+    return counts
+
+
+@transaction.atomic
+def reject_rows(*, batch_id: int, rows: Iterable[RejectedRow]) -> None:
+    """Count every rejected row, and keep the first MOST_REJECTIONS_KEPT with line and reason."""
+    rejected = list(rows)
+    if not rejected:
+        return
+    batch = ImportBatch.objects.select_for_update().get(id=batch_id)
+    room = max(0, MOST_REJECTIONS_KEPT - batch.rejected)
+    KeptRejection.objects.bulk_create(
+        [
+            KeptRejection(batch=batch, line=row.line, field=row.field, reason=_clean(row.message))
+            for row in rejected[:room]
+        ],
+        ignore_conflicts=True,
+    )
+    batch.rejected += len(rejected)
+    batch.rows += len(rejected)
+    batch.save(update_fields=["rejected", "rows"])
+
+
+def close_batch(*, batch_id: int, at: datetime) -> None:
+    """The file came to its end."""
+    ImportBatch.objects.filter(id=batch_id).update(ended_at=at)
+
+
+def _refusal(record: JobRecord) -> RejectedRow | None:
+    try:
+        event_of_record(record)
+    except RecordHasNoTime as refused:
+        return RejectedRow(record.line, "submitted_at", str(refused))
+    if NUL in _texts(record):
+        return RejectedRow(record.line, "row", "holds a NUL character, which no text may")
+    return None
+
+
+def _texts(record: JobRecord) -> str:
+    plain = (record.cluster, record.raw_id, record.state, record.user, record.account)
+    more = (record.partition, record.qos, record.name, record.array_id, record.het_id)
+    labels = (text for pair in record.labels.items() for text in pair)
+    nodes = (one.node for one in record.allocations)
+    return "".join((*plain, *more, record.exit_code, *labels, *nodes))
+
+
+def _clean(text: str) -> str:
+    return text.replace(NUL, "\N{REPLACEMENT CHARACTER}")

@@ -1,0 +1,87 @@
+"""The rules that say whose jobs are: added, ended, and the hours they move marked."""
+
+from dataclasses import fields
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts.actions.constraints import refusing
+from apps.economics.ownership import Rule
+from apps.workloads.actions.touched_hours import Touched
+from apps.workloads.models import OwnershipRule, Workload
+from apps.workloads.queries import RuleFact
+from apps.workloads.queries.ownership import held_by_matching
+
+
+class RuleExists(ValueError):
+    """The same rule is kept already; which of two equals counts must not depend on chance."""
+
+
+class RuleEndsBeforeItStarts(ValueError):
+    """A rule that would be in force at no time."""
+
+
+class RuleAlreadyEnded(Exception):
+    """A rule that ended is not ended later: another is added."""
+
+
+class LabelUnreadable(ValueError):
+    """A rule looks at a label as `key=value`."""
+
+
+class WorkloadOfAnotherTeam(ValueError):
+    """A rule cannot give a job to one team and to the workload of another."""
+
+
+@transaction.atomic
+def add_rule(*, rule: RuleFact, at: datetime) -> int:
+    """Keep a rule (`rule.rule.id` is moot) and mark the past hours of all it matches; its id.
+
+    Hours are owned by the rules in force at their start. Refuses RuleExists,
+    RuleEndsBeforeItStarts, LabelUnreadable and WorkloadOfAnotherTeam.
+    """
+    _refuse_nonsense(rule)
+    asked = {each.name: getattr(rule.rule, each.name) for each in fields(Rule)}
+    del asked["id"]
+    twin = RuleExists(f"a rule of priority {rule.rule.priority} asks exactly that already")
+    with refusing({"ownership_rule_once": twin}):
+        kept = OwnershipRule.objects.create(**asked, period=(rule.starts_at, rule.ends_at))
+    _mark(rule, at)
+    return kept.id
+
+
+@transaction.atomic
+def end_rule(*, rule_id: int, ended_at: datetime, at: datetime) -> None:
+    """The rule counts no more from `ended_at` on; marks the past hours that lose it.
+
+    Refuses RuleAlreadyEnded and RuleEndsBeforeItStarts.
+    """
+    kept = OwnershipRule.objects.select_for_update().get(id=rule_id)
+    starts_at, ends_at = kept.period.lower, kept.period.upper
+    if ends_at is not None and ends_at <= ended_at:
+        raise RuleAlreadyEnded(f"rule {rule_id} ended at {ends_at:%Y-%m-%d %H:%M}Z")
+    if starts_at is not None and ended_at <= starts_at:
+        raise RuleEndsBeforeItStarts(f"rule {rule_id} begins at {starts_at:%Y-%m-%d %H:%M}Z")
+    kept.period = (starts_at, ended_at)
+    kept.save(update_fields=["period"])
+    asked = Rule(**{each.name: getattr(kept, each.name) for each in fields(Rule)})
+    _mark(RuleFact(asked, ended_at, ends_at), at)
+
+
+def _refuse_nonsense(fact: RuleFact) -> None:
+    rule = fact.rule
+    if fact.starts_at and fact.ends_at and fact.ends_at <= fact.starts_at:
+        raise RuleEndsBeforeItStarts(f"{fact.ends_at} is not after {fact.starts_at}")
+    if rule.label and not rule.label.partition("=")[1]:
+        raise LabelUnreadable(f"{rule.label!r} is not key=value")
+    if rule.workload_id is not None:
+        workload = Workload.objects.get(id=rule.workload_id)
+        if workload.team_id != rule.team_id:
+            raise WorkloadOfAnotherTeam(f"{workload.name} is not a workload of that team")
+
+
+def _mark(rule: RuleFact, at: datetime) -> None:
+    touched = Touched(at)
+    for held in held_by_matching(rule, at):
+        touched.add(held.node_id, held.starts_at, held.ends_at)
+    touched.mark()

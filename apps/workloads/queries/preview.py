@@ -1,0 +1,95 @@
+"""What a rule would move before anybody keeps it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from itertools import pairwise
+
+from apps.economics.ownership import Rule, in_rank, rules_of
+from apps.workloads.models import Job
+from apps.workloads.queries.ownership import (
+    NOBODY,
+    MatchedHolding,
+    OwnerFact,
+    RuleFact,
+    held_by_matching,
+    milliseconds_between,
+    rules,
+    traits,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What would leave one owner; `team_id` None: nobody owned it."""
+
+    team_id: int | None
+    workload_id: int | None
+    jobs: int
+    gpu_milliseconds: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class RulePreview:
+    """What a rule matches, and what of it would change hands, the largest first."""
+
+    matched_jobs: int
+    matched_gpu_milliseconds: Fraction
+    moves: tuple[Move, ...]
+
+
+def preview_rule(rule: RuleFact, at: datetime) -> RulePreview:
+    """What the rule would move of what was held up to `at`; held GPU time is exact.
+
+    Jobs on nodes that nobody knows yet count too: they will cost something once their node is.
+    """
+    held = list(held_by_matching(rule, at))
+    moved: dict[OwnerFact, dict[int, Fraction]] = {}
+    for job_id, owner, milliseconds in _leaving(rule, held):
+        of_jobs = moved.setdefault(owner, {})
+        of_jobs[job_id] = of_jobs.get(job_id, Fraction(0)) + milliseconds
+    moves = [
+        Move(owner.team_id, owner.workload_id, len(of_jobs), sum(of_jobs.values(), Fraction(0)))
+        for owner, of_jobs in moved.items()
+    ]
+    return RulePreview(
+        matched_jobs=len({each.job_id for each in held}),
+        matched_gpu_milliseconds=sum(
+            (each.gpus * milliseconds_between(each.starts_at, each.ends_at) for each in held),
+            Fraction(0),
+        ),
+        moves=tuple(sorted(moves, key=lambda one: (-one.gpu_milliseconds, one.team_id or 0))),
+    )
+
+
+def _leaving(
+    new: RuleFact, held: Sequence[MatchedHolding]
+) -> Iterator[tuple[int, OwnerFact, Fraction]]:
+    """Each job's time that would change hands, cut where the rules in force change."""
+    taken = OwnerFact(new.rule.team_id, new.rule.workload_id)
+    jobs = list(traits(Job.objects.filter(id__in={each.job_id for each in held})))
+    for since, until, ruling in _eras(rules(), held):
+        before = rules_of(jobs, in_rank(ruling))
+        after = rules_of(jobs, in_rank([*ruling, new.rule]))
+        for each in held:
+            start, end = max(each.starts_at, since), min(each.ends_at, until)
+            owner = _owner(before.get(each.job_id))
+            if start < end and after[each.job_id] is new.rule and owner != taken:
+                yield each.job_id, owner, each.gpus * milliseconds_between(start, end)
+
+
+def _eras(
+    known: Sequence[RuleFact], held: Sequence[MatchedHolding]
+) -> Iterator[tuple[datetime, datetime, list[Rule]]]:
+    """The time in which anything was held, cut so that in each part the same rules count."""
+    if not held:
+        return
+    first, last = min(each.starts_at for each in held), max(each.ends_at for each in held)
+    edges = {edge for fact in known for edge in (fact.starts_at, fact.ends_at) if edge is not None}
+    for since, until in pairwise(sorted({first, last} | {e for e in edges if first < e < last})):
+        yield since, until, [fact.rule for fact in known if fact.is_in_force(since)]
+
+
+def _owner(rule: Rule | None) -> OwnerFact:
+    return NOBODY if rule is None else OwnerFact(rule.team_id, rule.workload_id)

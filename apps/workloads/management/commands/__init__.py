@@ -1,0 +1,1 @@
+"""Commands that bring jobs in from files."""

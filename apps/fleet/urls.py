@@ -1,5 +1,7 @@
 """Addresses of this app."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from apps.fleet.api import Enrolments
+
+urlpatterns = [path("enrolments", Enrolments.as_view(), name="enrol-agent")]

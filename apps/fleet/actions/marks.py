@@ -13,14 +13,6 @@ DAY = timedelta(days=1)
 RANGES_AT_ONCE = 50
 
 
-class NoTransaction(RuntimeError):
-    """A mark outside the transaction of the change it stands for could be lost or come too soon."""
-
-
-class RollupHasNoHours(ValueError):
-    """Roll-up marks name the first hour of a local day, which only the ledger can tell."""
-
-
 @dataclass(frozen=True, slots=True, order=True)
 class Mark:
     """`pass_` must do this unit's hour again; the order is the one in which rows are locked."""
@@ -58,11 +50,11 @@ def mark_span(*, pass_: Pass, units: Iterable[int], starts_at: datetime, ends_at
     """Mark every hour that `[starts_at, ends_at)` touches, for each of `units`.
 
     `ends_at` is at most the caller's `at`: no pass does the future. A span wider than a day is
-    kept as one range per unit until `expand_ranges`. Refuses RollupHasNoHours.
+    kept as one range per unit until `expand_ranges`. Not for the roll-up.
     """
     _refuse_autocommit()
     if pass_ is Pass.ROLLUP:
-        raise RollupHasNoHours("mark roll-ups by the first hour of their local day")
+        raise ValueError("roll-up marks name a local day's first hour, which only the ledger knows")
     if starts_at >= ends_at:
         return
     first = hour_of(starts_at)
@@ -181,4 +173,5 @@ def _lay_ranges(pass_: Pass, units: Sequence[int], first: datetime, ends_at: dat
 
 def _refuse_autocommit() -> None:
     if not connection.in_atomic_block:
-        raise NoTransaction("marks are laid and lifted in the transaction of the change")
+        # Outside the transaction of its change a mark could be lost, or come too soon.
+        raise transaction.TransactionManagementError("a mark belongs to a change's transaction")

@@ -1,0 +1,57 @@
+"""Add nodes to a pool."""
+
+import json
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils import timezone
+
+from apps.fleet import actions
+from apps.fleet.management.named import pool_named
+
+
+class Command(BaseCommand):
+    """`manage.py add_nodes h100 gpu-01 gpu-02 --from 2026-11-01`: all of them, or none."""
+
+    help = "Add nodes to a pool; each is charged from its start until something ends it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which nodes, and since when."""
+        parser.add_argument("pool", metavar="POOL")
+        parser.add_argument("names", metavar="NAME", nargs="+")
+        parser.add_argument("--from", dest="started_at", type=_moment, required=True)
+        parser.add_argument("--units", type=int, help="GPUs or cores (default: the pool's)")
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Add them, or say why not."""
+        pool = pool_named(options["pool"])
+        at = timezone.now()
+        try:
+            with transaction.atomic():
+                ids = {
+                    name: actions.add_node(
+                        node=actions.NewNode(
+                            name=name,
+                            pool_id=pool.id,
+                            started_at=options["started_at"],
+                            units=options["units"] or pool.gpus_per_node,
+                            cluster_id=pool.cluster_id,
+                        ),
+                        at=at,
+                    )
+                    for name in options["names"]
+                }
+        except actions.NodeNameTaken as refusal:
+            raise CommandError(str(refusal)) from refusal
+        words = json.dumps(ids) if options["json"] else f"{len(ids)} nodes added to {pool.name}."
+        self.stdout.write(words)
+
+
+def _moment(text: str) -> datetime:
+    """A day or moment in ISO 8601; UTC where no offset is said."""
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

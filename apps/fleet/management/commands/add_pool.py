@@ -1,0 +1,66 @@
+"""Add a pool of nodes."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts.queries import teams
+from apps.economics.purchase import PurchaseOption
+from apps.fleet import actions
+from apps.fleet.management.named import cluster_named
+
+
+class Command(BaseCommand):
+    """`manage.py add_pool h100 --provider aws --instance-type p5.48xlarge …`."""
+
+    help = "Add a pool: nodes of one model, one price and one purchase option."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """What its nodes have in common."""
+        parser.add_argument("name", metavar="NAME")
+        parser.add_argument("--cluster")
+        parser.add_argument("--provider", required=True, help="such as aws, gcp, own")
+        parser.add_argument("--region", default="")
+        parser.add_argument("--instance-type", default="")
+        parser.add_argument("--gpu-model", default="", help="as NVML prints it")
+        parser.add_argument("--gpus-per-node", type=int, default=0)
+        parser.add_argument("--unit", default="gpu", choices=["gpu", "core"])
+        parser.add_argument(
+            "--purchase-option", required=True, choices=[str(option) for option in PurchaseOption]
+        )
+        parser.add_argument("--owner-team", help="who pays for time that no one held")
+        parser.add_argument("--idle-sharing", default="keep", choices=["keep", "by_held_time"])
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Add it, or say why not."""
+        cluster, owner = options["cluster"], options["owner_team"]
+        pool = actions.NewPool(
+            name=options["name"],
+            provider=options["provider"],
+            purchase_option=options["purchase_option"],
+            cluster_id=cluster_named(cluster) if cluster else None,
+            region=options["region"],
+            instance_type=options["instance_type"],
+            gpu_model=options["gpu_model"],
+            gpus_per_node=options["gpus_per_node"],
+            unit=options["unit"],
+            owner_team_id=_team_named(owner) if owner else None,
+            idle_sharing=options["idle_sharing"],
+        )
+        try:
+            pool_id = actions.add_pool(pool=pool, at=timezone.now())
+        except actions.PoolNameTaken as refusal:
+            raise CommandError(str(refusal)) from refusal
+        words = json.dumps({"id": pool_id}) if options["json"] else f"Pool {pool.name} added."
+        self.stdout.write(words)
+
+
+def _team_named(name: str) -> int:
+    for team in teams():
+        if team.name == name:
+            return team.id
+    raise CommandError(f"there is no team named {name!r}")

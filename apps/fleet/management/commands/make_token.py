@@ -1,0 +1,63 @@
+"""Make an access token for a machine."""
+
+import json
+from argparse import ArgumentParser
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.utils import timezone
+
+from apps.accounts import actions as accounts
+from apps.accounts.queries import Scope
+from apps.fleet import actions
+from apps.fleet.management.named import cluster_named, living_node
+
+
+class Command(BaseCommand):
+    """`manage.py make_token NAME --scope ingest --node gpu-01`: shown once, kept as a hash."""
+
+    help = "Make an access token; a token for jobs may be bound to a cluster, an agent's to a node."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """What it may do, and where."""
+        parser.add_argument("name", metavar="NAME", help="what uses it")
+        parser.add_argument("--scope", action="append", required=True, choices=Scope.values)
+        parser.add_argument("--cluster", help="the only cluster whose jobs it may write")
+        parser.add_argument("--node", help="the only node it may write, as NAME or CLUSTER/NAME")
+        parser.add_argument("--source", default="nvml", choices=["nvml", "dcgm", "simulated"])
+        parser.add_argument("--expires-days", type=int)
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Make and bind it, or say why not."""
+        at = timezone.now()
+        days = options["expires_days"]
+        try:
+            with transaction.atomic():
+                token = accounts.make_token(
+                    name=options["name"],
+                    scopes=options["scope"],
+                    expires_at=None if days is None else at + timedelta(days=days),
+                    at=at,
+                )
+                _bind(token.id, options, at)
+        except accounts.TokenExpiresInThePast as refusal:
+            raise CommandError(f"--expires-days: {refusal}") from refusal
+        if options["json"]:
+            self.stdout.write(json.dumps({"id": token.id, "token": token.secret}))
+        else:
+            self.stdout.write(token.secret)
+
+
+def _bind(token_id: int, options: dict[str, Any], at: datetime) -> None:
+    if options["cluster"]:
+        actions.bind_cluster_token(token_id=token_id, cluster_id=cluster_named(options["cluster"]))
+    if options["node"]:
+        actions.bind_agent(
+            node_id=living_node(options["node"], at),
+            token_id=token_id,
+            source=options["source"],
+            at=at,
+        )

@@ -1,0 +1,51 @@
+"""Load a table of prices."""
+
+import json
+from argparse import ArgumentParser
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.fleet.queries import pools
+from apps.pricing import actions
+from apps.pricing.management.price_table import REVIEWED, ColumnsUnknown, read_price_table
+
+
+class Command(BaseCommand):
+    """`manage.py load_price_table`: safe to run again, every rejected row told."""
+
+    help = "Load prices from a CSV file; without one, the reviewed list prices that come along."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which file."""
+        parser.add_argument("--file", type=Path, default=REVIEWED)
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Load it and print what came of it."""
+        try:
+            with options["file"].open(newline="", encoding="utf-8-sig") as lines:
+                pool_ids = {pool.name: pool.id for pool in pools().values()}
+                table = read_price_table(lines, pool_ids=pool_ids)
+        except (ColumnsUnknown, OSError, UnicodeDecodeError) as problem:
+            raise CommandError(f"{options['file']}: {problem}") from problem
+        loaded = actions.load_price_table(rows=table.rows, at=timezone.now())
+        rejected = sorted((*table.rejected, *loaded.rejected), key=lambda row: row.line)
+        for row in rejected:
+            self.stderr.write(f"line {row.line}: {row.reason}")
+        figures = {
+            "rows": loaded.imported + loaded.unchanged + len(rejected),
+            "imported": loaded.imported,
+            "unchanged": loaded.unchanged,
+            "rejected": [asdict(row) for row in rejected],
+        }
+        if options["json"]:
+            self.stdout.write(json.dumps(figures))
+        else:
+            self.stdout.write(
+                f"{loaded.imported} prices loaded, {loaded.unchanged} known already, "
+                f"{len(rejected)} rows rejected."
+            )

@@ -1,0 +1,124 @@
+"""A price table as a CSV file, row by row, into rates or reasons."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from apps.pricing.actions import NewRate, RefusedRow
+
+REVIEWED = Path(__file__).with_name("price_table.csv")
+COLUMNS = (
+    "provider",
+    "region",
+    "instance_type",
+    "gpu_model",
+    "pool",
+    "purchase_option",
+    "kind",
+    "amount",
+    "currency",
+    "quantity_seconds",
+    "unit",
+    "valid_from",
+    "valid_to",
+    "source",
+    "source_date",
+)
+
+
+class ColumnsUnknown(ValueError):
+    """The header is not that of a price table; the message names the columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriceTable:
+    """What could be read of a file: rates by line number, and the lines that are none."""
+
+    rows: tuple[tuple[int, NewRate], ...]
+    rejected: tuple[RefusedRow, ...]
+
+
+def read_price_table(lines: Iterable[str], *, pool_ids: Mapping[str, int]) -> PriceTable:
+    """Read a CSV file with a header of COLUMNS in any order; `pool` is a pool's name or empty.
+
+    Every price says its source and the source's date. Refuses ColumnsUnknown; a bad row is
+    rejected with its line and reason, and the others are kept.
+    """
+    reader = csv.DictReader(lines)
+    _refuse_columns(reader.fieldnames or ())
+    rows: list[tuple[int, NewRate]] = []
+    rejected: list[RefusedRow] = []
+    for row in reader:
+        try:
+            rows.append((reader.line_num, _rate(row, pool_ids)))
+        except ValueError as reason:
+            rejected.append(RefusedRow(reader.line_num, str(reason)))
+    return PriceTable(tuple(rows), tuple(rejected))
+
+
+def _refuse_columns(names: Iterable[str]) -> None:
+    header = set(names)
+    missing, unknown = set(COLUMNS) - header, header - set(COLUMNS)
+    if missing or unknown:
+        raise ColumnsUnknown(
+            f"missing columns: {', '.join(sorted(missing)) or 'none'}; "
+            f"unknown columns: {', '.join(sorted(unknown)) or 'none'}"
+        )
+
+
+def _rate(row: Mapping[str | None, str | None], pool_ids: Mapping[str, int]) -> NewRate:
+    if None in row or None in row.values():
+        raise ValueError(f"the row does not have {len(COLUMNS)} fields")
+    text = {str(name): str(value).strip() for name, value in row.items()}
+    if not text["source"]:
+        raise ValueError("source: a price says where it comes from")
+    if text["pool"] and text["pool"] not in pool_ids:
+        raise ValueError(f"pool: there is no pool named {text['pool']!r}")
+    return NewRate(
+        kind=text["kind"],
+        amount=_amount(text["amount"]),
+        currency=text["currency"],
+        starts_at=_midnight("valid_from", text["valid_from"]),
+        ends_at=_midnight("valid_to", text["valid_to"]),
+        purchase_option=text["purchase_option"],
+        provider=text["provider"],
+        region=text["region"],
+        instance_type=text["instance_type"],
+        gpu_model=text["gpu_model"],
+        pool_id=pool_ids[text["pool"]] if text["pool"] else None,
+        quantity_seconds=_whole("quantity_seconds", text["quantity_seconds"]),
+        unit=text["unit"],
+        source=text["source"],
+        source_date=_day("source_date", text["source_date"]),
+    )
+
+
+def _amount(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError(f"amount: {text!r} is not a number") from None
+
+
+def _whole(field: str, text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{field}: {text!r} is not a whole number") from None
+
+
+def _day(field: str, text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{field}: {text!r} is not a day such as 2026-07-28") from None
+
+
+def _midnight(field: str, text: str) -> datetime | None:
+    if not text:
+        return None
+    day = _day(field, text)
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)

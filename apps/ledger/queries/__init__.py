@@ -1,1 +1,53 @@
-"""Questions to the ledger."""
+"""Questions to the ledger: what it cost, how sure that is, and how far it is settled."""
+
+from apps.ledger.queries.costs import (
+    Basis,
+    CostFilter,
+    CostGroup,
+    GroupNotKnown,
+    Standing,
+    cost_groups,
+    groupable,
+    standing,
+)
+from apps.ledger.queries.overview import (
+    DaySum,
+    OverviewFacts,
+    PoolTime,
+    Share,
+    StateSum,
+    TeamSum,
+    overview_facts,
+)
+from apps.ledger.queries.windows import (
+    Calendar,
+    Window,
+    WindowCutsADay,
+    WindowNotUnderstood,
+    calendar_of,
+    window_of,
+)
+
+__all__ = [
+    "Basis",
+    "Calendar",
+    "CostFilter",
+    "CostGroup",
+    "DaySum",
+    "GroupNotKnown",
+    "OverviewFacts",
+    "PoolTime",
+    "Share",
+    "Standing",
+    "StateSum",
+    "TeamSum",
+    "Window",
+    "WindowCutsADay",
+    "WindowNotUnderstood",
+    "calendar_of",
+    "cost_groups",
+    "groupable",
+    "overview_facts",
+    "standing",
+    "window_of",
+]

@@ -128,4 +128,7 @@ def spread_lines_of_hour(hour: datetime) -> set[SpreadLine]:
         """,
         {"hour": hour, "spread": SPREAD},
     )
-    return {SpreadLine(*row[:7], Amounts(*row[7:])) for row in found}
+    return {
+        SpreadLine(charge, pool, team, workload, job, key, flags, Amounts(*amounts))
+        for charge, pool, team, workload, job, key, flags, *amounts in found
+    }

@@ -5,12 +5,13 @@ from typing import Any, LiteralString, cast
 
 import psycopg
 from django.db import connection
+from psycopg.sql import Composed
 
 # Columns are of many types and are unpacked where they are read, one line below the SELECT.
 Row = tuple[Any, ...]
 
 
-def rows(query: LiteralString, params: Mapping[str, object]) -> list[Row]:
+def rows(query: LiteralString | Composed, params: Mapping[str, object]) -> list[Row]:
     """Every row of `query`, read in Django's own transaction."""
     with _cursor() as cursor:
         cursor.execute(query, params)

@@ -1,0 +1,46 @@
+"""Which marked hours a sweep takes up now."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from apps.fleet import queries as fleet
+from apps.fleet.queries import Pass
+from apps.ledger.queries.tables import rows
+
+AT_ONCE = 100_000
+
+
+def hours_due(pass_: Pass, at: datetime) -> list[datetime]:
+    """Marked hours that have begun, newest first: people look at today."""
+    return fleet.hours_marked(pass_, at, AT_ONCE)[::-1]
+
+
+def resting(hours: Collection[datetime], since: datetime) -> set[datetime]:
+    """Those of `hours` whose lines were written after `since` and where no marked node lacks any.
+
+    A node-hour that was never settled does not wait for others.
+    """
+    found = rows(
+        """
+        SELECT hour FROM ledger_settlement
+        WHERE hour = ANY(%(hours)s) AND superseded_at IS NULL
+        GROUP BY hour HAVING max(settled_at) > %(since)s
+        """,
+        {"hours": list(hours), "since": since},
+    )
+    return {hour for (hour,) in found if not _has_unsettled_nodes(hour)}
+
+
+def _has_unsettled_nodes(hour: datetime) -> bool:
+    marked = [mark.unit for mark in fleet.marks_of_hour(Pass.SPLIT, hour)]
+    (count,) = rows(
+        """
+        SELECT count(*) FROM ledger_charge AS charge
+        WHERE charge.hour = %(hour)s AND charge.node_id = ANY(%(nodes)s) AND NOT EXISTS (
+            SELECT 1 FROM ledger_settlement AS held
+            WHERE held.node_id = charge.node_id AND held.hour = charge.hour
+              AND held.superseded_at IS NULL)
+        """,
+        {"hour": hour, "nodes": marked},
+    )[0]
+    return bool(count)

@@ -1,0 +1,232 @@
+"""The facts behind the Overview: what a span cost, what of it worked, and what nobody knows."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+
+from psycopg import sql
+
+from apps.accounts import queries as accounts
+from apps.economics.states import Flag, State
+from apps.fleet import queries as fleet
+from apps.ledger.queries.costs import (
+    DIRECT,
+    Basis,
+    CostFilter,
+    amount_column,
+    parameters,
+    standing,
+    where,
+)
+from apps.ledger.queries.tables import Row, rows
+
+GPU = sql.SQL("day.unit <> 'core'")
+
+
+@dataclass(frozen=True, slots=True)
+class StateSum:
+    """What one state of GPU time cost on one day or one team; state None: no device time.
+
+    Amounts are null where nothing is known. `provisional_micros` is the part not settled yet.
+    """
+
+    state: State | None
+    micros: int | None
+    provisional_micros: int | None
+    gpu_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class DaySum:
+    """A local day by state."""
+
+    day: date
+    states: tuple[StateSum, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TeamSum:
+    """A team by state, with its total in the same span before (None: nothing known)."""
+
+    team_id: int
+    name: str
+    kind: str
+    states: tuple[StateSum, ...]
+    previous_micros: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PoolTime:
+    """GPU time of a pool that has no price."""
+
+    pool_id: int
+    name: str
+    gpu_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of the total that is to be said aloud: its amount and GPU time."""
+
+    micros: int | None
+    gpu_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewFacts:
+    """Everything the Overview needs, from the roll-ups.
+
+    `totals` has every basis; days and teams are on the filter's basis and leave shared-out idle
+    aside, so that they sum to the charges. `held_milliseconds` and `observed_milliseconds` give the
+    coverage.
+    """
+
+    currency: str
+    zone: str
+    totals: Mapping[Basis, int | None]
+    previous_micros: int | None
+    days: tuple[DaySum, ...]
+    teams: tuple[TeamSum, ...]
+    unpriced: tuple[PoolTime, ...]
+    unowned: Share
+    unobserved: Share
+    unclaimed: Share
+    contested: Share
+    held_milliseconds: int
+    observed_milliseconds: int
+    statuses: frozenset[str]
+    as_of: datetime | None
+    pending_hours: int
+
+
+def overview_facts(chosen: CostFilter, at: datetime) -> OverviewFacts:
+    """The facts of a window in at most eight queries, whatever its length."""
+    organisation = accounts.organisation()
+    teams = {team.id: team for team in accounts.teams()}
+    before = _by_team(replace(chosen, window=chosen.window.before()))
+    sums = _sums(chosen, [team.id for team in teams.values() if team.kind == "unowned"])
+    known = standing(chosen.window, at)
+    return OverviewFacts(
+        currency=organisation.currency,
+        zone=organisation.zone,
+        totals=dict(zip(Basis, sums[:4], strict=True)),
+        previous_micros=_sum(micros for of_team in before.values() for micros in _all(of_team)),
+        days=tuple(DaySum(day, tuple(states)) for day, states in _by_day(chosen).items()),
+        teams=tuple(
+            TeamSum(
+                team_id=team_id,
+                name=teams[team_id].name,
+                kind=teams[team_id].kind,
+                states=tuple(states),
+                previous_micros=_sum(_all(before.get(team_id, []))),
+            )
+            for team_id, states in _by_team(chosen).items()
+        ),
+        unpriced=_unpriced(chosen),
+        unowned=Share(*sums[4:6]),
+        unobserved=Share(*sums[6:8]),
+        unclaimed=Share(*sums[8:10]),
+        contested=Share(*sums[10:12]),
+        held_milliseconds=sums[12],
+        observed_milliseconds=sums[13],
+        statuses=frozenset(sums[14]),
+        as_of=known.as_of,
+        pending_hours=known.pending_hours,
+    )
+
+
+def _by_day(chosen: CostFilter) -> dict[date, list[StateSum]]:
+    found: dict[date, list[StateSum]] = {}
+    for day, *of_state in _by_state(sql.SQL("day.day"), chosen):
+        found.setdefault(day, []).append(_state_sum(of_state))
+    return found
+
+
+def _by_team(chosen: CostFilter) -> dict[int, list[StateSum]]:
+    found: dict[int, list[StateSum]] = {}
+    for team_id, *of_state in _by_state(sql.SQL("day.team_id"), chosen):
+        found.setdefault(team_id, []).append(_state_sum(of_state))
+    return found
+
+
+def _by_state(key: sql.Composable, chosen: CostFilter) -> list[Row]:
+    query = sql.SQL(
+        """
+        SELECT {key}, day.state, sum({amount})::int8,
+               sum({amount}) FILTER (WHERE day.status = 'provisional')::int8,
+               coalesce(sum(day.unit_milliseconds) FILTER (WHERE day.unit <> 'core'), 0)::int8
+        FROM ledger_ledgerday AS day WHERE {where} AND {direct}
+        GROUP BY 1, 2 ORDER BY 1, 2 NULLS LAST
+        """
+    ).format(key=key, amount=amount_column(chosen.basis), where=where(chosen), direct=DIRECT)
+    return rows(query, parameters(chosen))
+
+
+def _state_sum(row: list[Any]) -> StateSum:
+    state, micros, provisional_micros, gpu_milliseconds = row
+    return StateSum(
+        None if state is None else State(state), micros, provisional_micros, gpu_milliseconds
+    )
+
+
+def _sums(chosen: CostFilter, unowned: list[int]) -> Row:
+    """Totals by basis; then cost and GPU time of what is to be said aloud; then coverage."""
+    aloud = [
+        sql.SQL("day.team_id = ANY(%(unowned)s)"),
+        sql.SQL("day.state = {}").format(sql.Literal(int(State.UNOBSERVED))),
+        _flagged(Flag.UNCLAIMED),
+        _flagged(Flag.CONTESTED),
+    ]
+    query = sql.SQL(
+        """
+        SELECT {totals}, {aloud},
+               coalesce(sum(day.held_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
+               coalesce(sum(day.observed_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
+               coalesce(array_agg(DISTINCT day.status), '{{}}')
+        FROM ledger_ledgerday AS day WHERE {where} AND {direct}
+        """
+    ).format(
+        totals=sql.SQL(", ").join(
+            [sql.SQL("sum({})::int8").format(amount_column(basis)) for basis in Basis]
+        ),
+        aloud=sql.SQL(", ").join([_share(chosen, condition) for condition in aloud]),
+        gpu=GPU,
+        where=where(chosen),
+        direct=DIRECT,
+    )
+    return rows(query, parameters(chosen) | {"unowned": unowned})[0]
+
+
+def _flagged(flag: Flag) -> sql.Composable:
+    return sql.SQL("day.flags & {} <> 0").format(sql.Literal(int(flag)))
+
+
+def _share(chosen: CostFilter, condition: sql.Composable) -> sql.Composable:
+    return sql.SQL(
+        "sum({amount}) FILTER (WHERE {condition})::int8,"
+        " coalesce(sum(day.unit_milliseconds) FILTER (WHERE {condition} AND {gpu}), 0)::int8"
+    ).format(amount=amount_column(chosen.basis), condition=condition, gpu=GPU)
+
+
+def _unpriced(chosen: CostFilter) -> tuple[PoolTime, ...]:
+    query = sql.SQL(
+        """
+        SELECT day.pool_id, sum(day.unit_milliseconds)::int8 FROM ledger_ledgerday AS day
+        WHERE {where} AND {direct} AND {gpu} AND {amount} IS NULL AND day.pool_id IS NOT NULL
+        GROUP BY 1 HAVING sum(day.unit_milliseconds) > 0 ORDER BY 2 DESC, 1
+        """
+    ).format(where=where(chosen), direct=DIRECT, gpu=GPU, amount=amount_column(chosen.basis))
+    found = rows(query, parameters(chosen))
+    pools = fleet.pools() if found else {}
+    return tuple(PoolTime(pool_id, pools[pool_id].name, time) for pool_id, time in found)
+
+
+def _all(states: Iterable[StateSum]) -> Iterable[int | None]:
+    return [each.micros for each in states]
+
+
+def _sum(amounts: Iterable[int | None]) -> int | None:
+    """What is known, together; None where nothing is."""
+    known = [micros for micros in amounts if micros is not None]
+    return sum(known) if known else None

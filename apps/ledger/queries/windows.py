@@ -1,0 +1,123 @@
+"""Spans of whole local days, as people and programs name them."""
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from apps.ledger.queries.calendar import first_hour, local_day, next_month
+
+DAY = timedelta(days=1)
+LONGEST = timedelta(days=3 * 366)
+WORDS = "today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end"
+
+
+class WindowNotUnderstood(ValueError):
+    """The text names no span of days."""
+
+
+class WindowCutsADay(ValueError):
+    """Costs are summed by local day; a window begins and ends at local midnight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calendar:
+    """The organisation's zone, the ISO weekday its weeks start on, and the day it is there."""
+
+    zone: str
+    week_starts_on: int
+    today: date
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The local days `[first_day, end_day)`; `text` is what was asked for."""
+
+    text: str
+    first_day: date
+    end_day: date
+    zone: str
+
+    @property
+    def starts_at(self) -> datetime:
+        """The first UTC hour that belongs to it."""
+        return first_hour(self.first_day, self.zone)
+
+    @property
+    def ends_at(self) -> datetime:
+        """The first UTC hour that does not."""
+        return first_hour(self.end_day, self.zone)
+
+    def before(self) -> "Window":
+        """The same span before: a month's is the month before, else as many days."""
+        if self.first_day.day == 1 and self.end_day == next_month(self.first_day):
+            return Window("", (self.first_day - DAY).replace(day=1), self.first_day, self.zone)
+        return Window(
+            "", self.first_day - (self.end_day - self.first_day), self.first_day, self.zone
+        )
+
+
+def calendar_of(zone: str, week_starts_on: int, at: datetime) -> Calendar:
+    """The calendar at a moment."""
+    return Calendar(zone, week_starts_on, local_day(at, zone))
+
+
+def window_of(text: str, calendar: Calendar) -> Window:
+    """The window that `text` names; refuses WindowNotUnderstood and WindowCutsADay.
+
+    `7d` is the last seven days with today as far as it has come; `week` and `month` are the
+    current ones.
+    """
+    first_day, end_day = _named(text, calendar) or _written(text, calendar)
+    if first_day >= end_day:
+        raise WindowNotUnderstood(f"window: {text!r} ends before it starts")
+    if end_day - first_day > LONGEST:
+        raise WindowNotUnderstood(f"window: {text!r} is longer than three years")
+    return Window(text, first_day, end_day, calendar.zone)
+
+
+def _named(text: str, calendar: Calendar) -> tuple[date, date] | None:
+    today = calendar.today
+    tomorrow, month = today + DAY, today.replace(day=1)
+    monday = today - DAY * ((today.isoweekday() - calendar.week_starts_on) % 7)
+    named = {
+        "today": (today, tomorrow),
+        "yesterday": (today - DAY, today),
+        "week": (monday, monday + 7 * DAY),
+        "month": (month, next_month(month)),
+        "lastmonth": ((month - DAY).replace(day=1), month),
+    }
+    if text in named:
+        return named[text]
+    days = re.fullmatch(r"([1-9]\d{0,3})d", text)
+    return (tomorrow - DAY * int(days[1]), tomorrow) if days else None
+
+
+def _written(text: str, calendar: Calendar) -> tuple[date, date]:
+    start, slash, end = text.partition("/")
+    try:
+        if slash:
+            return _boundary(start, calendar.zone), _boundary(end, calendar.zone)
+        if re.fullmatch(r"\d{4}-\d{2}", text):
+            month = date.fromisoformat(f"{text}-01")
+            return month, next_month(month)
+        day = date.fromisoformat(text)
+    except WindowCutsADay:
+        raise
+    except (ValueError, OverflowError):
+        raise WindowNotUnderstood(f"window: {text!r} is none of {WORDS}") from None
+    return day, day + DAY
+
+
+def _boundary(text: str, zone: str) -> date:
+    """A local day, or the moment at which one begins."""
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        return date.fromisoformat(text)
+    moment = datetime.fromisoformat(text)
+    # Without an offset it is the organisation's own time, as a day without one is.
+    local = moment.replace(tzinfo=ZoneInfo(zone)) if moment.tzinfo is None else moment
+    day = local_day(local, zone)
+    midnight = datetime.combine(day, datetime.min.time(), tzinfo=ZoneInfo(zone))
+    if local not in (midnight, first_hour(day, zone)):
+        raise WindowCutsADay(f"window: {text} is not the beginning of a day in {zone}")
+    return day

@@ -35,6 +35,11 @@ beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "link-allocations": {
+        "task": "apps.workloads.tasks.link_allocations",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "mark-hours-by-clock": {
         "task": "apps.ledger.tasks.mark_hours_by_clock",
         "schedule": 60.0,

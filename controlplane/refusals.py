@@ -12,6 +12,9 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 
 from apps.telemetry import api as telemetry
+from apps.workloads.actions import rules, workloads
+from apps.workloads.api import views as jobs
+from apps.workloads.api import wire as job_wire
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +29,18 @@ STATUS_OF: dict[type[Exception], int] = {
     telemetry.LengthMissing: 411,
     telemetry.TokenLacksScope: 403,
     telemetry.TokenWithoutAgent: 403,
+    job_wire.EventUnreadable: 400,
+    jobs.BodyTooLarge: 413,
+    jobs.BulkUnreadable: 400,
+    jobs.ClusterOfAnotherToken: 403,
+    jobs.TooManyEvents: 413,
+    rules.LabelUnreadable: 400,
+    rules.RuleAlreadyEnded: 409,
+    rules.RuleEndsBeforeItStarts: 400,
+    rules.RuleExists: 409,
+    rules.WorkloadOfAnotherTeam: 400,
+    workloads.WorkloadExists: 409,
+    workloads.WorkloadKindUnknown: 400,
 }
 """Each app's refusals stand here beside the status they are answered with."""
 

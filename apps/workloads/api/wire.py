@@ -1,0 +1,193 @@
+"""A job event as JSON: every field checked by name, then told as a statement."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+
+from apps.economics.jobs import AllocationRecord, EventKind, JobEventIn, JobStatement, Source
+
+MOST_LABELS = 32
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+MOST_AHEAD = timedelta(minutes=10)
+"""How far a sender's clock may be ahead of ours."""
+
+Named: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+Text: TypeAlias = Annotated[str, msgspec.Meta(max_length=200)] | None
+LongText: TypeAlias = Annotated[str, msgspec.Meta(max_length=1_000)] | None
+Moment: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)]
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
+
+SHARE = re.compile(r"^(?:(\d{1,4})/(\d{1,4})|\d?\.\d{1,9}|1)$")
+FAULT = re.compile(r"^(?P<message>.*?)(?: - at `\$\.?(?P<path>[^`]*)`)?$", re.DOTALL)
+UNKNOWN = re.compile(r"^Object contains unknown field `(?P<name>.*)`$", re.DOTALL)
+MISSING = re.compile(r"^Object missing required field `(?P<name>.*)`$", re.DOTALL)
+
+
+class AllocationIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True, rename=None):
+    """GPUs of one node: `gpus` of them, or `share` ("1/4", "0.46") of each; or their UUIDs too."""
+
+    node: Named
+    gpus: Count = 0
+    share: str | None = None
+    devices: Annotated[tuple[Named, ...], msgspec.Meta(max_length=1_024)] | None = None
+    cpus: Count | None = None
+
+
+class EventIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One event of one attempt of a job; what is left out or null is not said."""
+
+    cluster: Named
+    raw_id: Named
+    event: Literal["submit", "start", "update", "end"]
+    at: Moment
+    source: Literal["accounting", "scheduler", "agent"] = "scheduler"
+    submitted_at: Moment | None = None
+    restart_count: Count | None = None
+    array_id: Text = None
+    het_id: Text = None
+    name: LongText = None
+    user: Text = None
+    account: Text = None
+    partition: Text = None
+    qos: Text = None
+    namespace: Text = None
+    labels: dict[Named, Annotated[str, msgspec.Meta(max_length=200)]] | None = None
+    state: Text = None
+    exit_code: Annotated[str, msgspec.Meta(max_length=40)] | int | None = None
+    cpus: Count | None = None
+    run: Text = None
+    allocations: Annotated[tuple[AllocationIn, ...], msgspec.Meta(max_length=10_000)] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why an event is not taken: the field, and its place in a bulk."""
+
+    field: str
+    message: str
+    row: int | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As it stands in a problem document."""
+        return {"field": self.field, "row": self.row, "message": self.message}
+
+
+class EventUnreadable(ValueError):
+    """An event that is not what the wire asks for; `errors` says where and why."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(f"{fault.field or 'event'}: {fault.message}")
+        self.errors = [fault.document()]
+        self.fault = fault
+
+
+def read_event(body: bytes | msgspec.Raw, *, at: datetime, row: int | None = None) -> JobEventIn:
+    """The event that this JSON states, received at `at`; refuses EventUnreadable."""
+    try:
+        event = _EVENT.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as refused:
+        raise EventUnreadable(_fault(str(refused), row)) from refused
+    for field, message in _faults(event, at):
+        raise EventUnreadable(Fault(field, message, row))
+    return JobEventIn(event.cluster, event.raw_id, _statement(event))
+
+
+_EVENT = msgspec.json.Decoder(EventIn)
+
+
+def _fault(text: str, row: int | None) -> Fault:
+    """Turn the decoder's words into a field and a message."""
+    found = FAULT.match(text)
+    message, path = (found["message"], found["path"] or "") if found else (text, "")
+    for pattern, words in ((UNKNOWN, "unknown field"), (MISSING, "is required")):
+        named = pattern.match(message)
+        if named:
+            return Fault(f"{path}.{named['name']}".lstrip("."), words, row)
+    return Fault(path, message, row)
+
+
+def _faults(event: EventIn, at: datetime) -> Iterator[tuple[str, str]]:
+    for name in ("at", "submitted_at"):
+        moment: datetime | None = getattr(event, name)
+        if moment is not None and moment < EARLIEST:
+            yield name, f"{moment.isoformat()} is before {EARLIEST:%Y-%m-%d}"
+        if moment is not None and moment > at + MOST_AHEAD:
+            yield name, f"{moment.isoformat()} is ahead of the server's clock"
+    if event.labels is not None and len(event.labels) > MOST_LABELS:
+        yield "labels", f"{len(event.labels)} labels are more than {MOST_LABELS}"
+    for place, allocation in enumerate(event.allocations or ()):
+        for name, message in _allocation_faults(allocation):
+            yield f"allocations[{place}].{name}", message
+    yield from _nul_faults(event)
+
+
+def _allocation_faults(one: AllocationIn) -> Iterator[tuple[str, str]]:
+    if one.share is not None and _share(one.share) is None:
+        yield "share", f"{one.share!r} is not a part of a GPU such as 1/4 or 0.46"
+    if one.devices is not None and len(one.devices) != one.gpus:
+        yield "devices", f"{len(one.devices)} devices are named, gpus says {one.gpus}"
+
+
+def _nul_faults(event: EventIn) -> Iterator[tuple[str, str]]:
+    # Postgres keeps no NUL in a text.
+    if b"\\u0000" in msgspec.json.encode(event):
+        for name in event.__struct_fields__:
+            if b"\\u0000" in msgspec.json.encode(getattr(event, name)):
+                yield name, "holds a NUL character, which no text may"
+
+
+def _share(text: str) -> Fraction | None:
+    if not SHARE.match(text) or text.endswith(("/0", "/00", "/000", "/0000")):
+        return None
+    share = Fraction(text)
+    return share if 0 < share <= 1 else None
+
+
+def _statement(event: EventIn) -> JobStatement:
+    return JobStatement(
+        kind=EventKind[event.event.upper()],
+        at=event.at.astimezone(UTC),
+        source=Source[event.source.upper()],
+        submitted_at=None if event.submitted_at is None else event.submitted_at.astimezone(UTC),
+        restart_count=event.restart_count,
+        state=_state(event.state),
+        name=event.name or None,
+        user=event.user or None,
+        account=event.account or None,
+        partition=event.partition or None,
+        qos=event.qos or None,
+        namespace=event.namespace or None,
+        array_id=event.array_id or None,
+        het_id=event.het_id or None,
+        exit_code=None if event.exit_code in {None, ""} else str(event.exit_code),
+        cpus=None if event.cpus is None else Fraction(event.cpus),
+        run=event.run or None,
+        labels=tuple(sorted((event.labels or {}).items())),
+        allocations=_allocations(event.allocations),
+    )
+
+
+def _state(text: str | None) -> str | None:
+    """Slurm's `CANCELLED by 1001` is CANCELLED."""
+    words = (text or "").upper().split()
+    return words[0].rstrip("+") if words else None
+
+
+def _allocations(given: Sequence[AllocationIn] | None) -> tuple[AllocationRecord, ...] | None:
+    if given is None:
+        return None
+    return tuple(
+        AllocationRecord(
+            node=one.node,
+            gpus=Fraction(one.gpus),
+            cpus=None if one.cpus is None else Fraction(one.cpus),
+            share=None if one.share is None else _share(one.share),
+            devices=one.devices,
+        )
+        for one in given
+    )

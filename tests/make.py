@@ -1,11 +1,13 @@
 """Things that tests need, made through the actions people and machines use."""
 
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 from apps.accounts import actions as accounts
 from apps.fleet import actions as fleet
 from apps.fleet.models import Cluster
+from apps.pricing import actions as pricing
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 """The moment at which tests do things, unless they say another: a Monday."""
@@ -71,3 +73,21 @@ def make_agent(*, node_id: int, token_id: int | None = None, **given: Any) -> in
     """An agent of this node; its token has the scope ingest."""
     values = {"source": "simulated", "at": NOON} | given
     return fleet.bind_agent(node_id=node_id, token_id=token_id or make_token().id, **values)
+
+
+def make_rate(amount: str = "55.04", *, at: datetime = NOON, **given: Any) -> int:
+    """A list price per hour for a p5.48xlarge on demand in us-east-1 from `NOON` on."""
+    values: dict[str, Any] = {
+        "kind": "list",
+        "currency": "USD",
+        "starts_at": NOON,
+        "purchase_option": "on_demand",
+    }
+    if "pool_id" not in given:
+        values |= {
+            "provider": "aws",
+            "region": "us-east-1",
+            "instance_type": "p5.48xlarge",
+        }
+    rate = pricing.NewRate(amount=Decimal(amount), **values | given)
+    return pricing.add_rate(rate=rate, at=at)

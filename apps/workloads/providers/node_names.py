@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from apps.workloads.providers.job_record import FieldUnreadable
 
@@ -15,6 +16,7 @@ class _Unreadable(ValueError):
     """What is wrong with a text of node names."""
 
 
+@lru_cache(maxsize=256)
 def expand(text: str, *, field_name: str = "NodeList") -> tuple[str, ...]:
     """The names in `text`, in its order, zero padding kept.
 

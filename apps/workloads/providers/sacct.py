@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from fractions import Fraction
+from functools import lru_cache
 
 from apps.workloads.providers import moments, node_names
 from apps.workloads.providers.job_record import (
@@ -25,7 +26,7 @@ from apps.workloads.providers.tres import Tres, read_tres
 
 NO_NODES = frozenset({"None assigned", "None", "(null)", ""})
 NOT_ENDED = frozenset({"PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "COMPLETING", "CONFIGURING"})
-TWO_READINGS = ((0, 0), (0, 1), (1, 1), (1, 0))
+OTHER_READINGS = ((0, 1), (1, 1), (1, 0))
 Cells = Mapping[str, str]
 
 
@@ -215,8 +216,10 @@ def _unfolded(
     start: datetime, end: datetime, zone: tzinfo, lasted: Fraction
 ) -> tuple[datetime, datetime]:
     """The readings of both times, where a clock change repeats them, that last `lasted` seconds."""
+    if (end - start).total_seconds() == lasted:
+        return start, end
     local_start, local_end = start.astimezone(zone), end.astimezone(zone)
-    for start_fold, end_fold in TWO_READINGS:
+    for start_fold, end_fold in OTHER_READINGS:
         read_start = local_start.replace(fold=start_fold).astimezone(UTC)
         read_end = local_end.replace(fold=end_fold).astimezone(UTC)
         if (read_end - read_start).total_seconds() == lasted:
@@ -240,11 +243,17 @@ def _cpus(cells: Cells, tres: Tres) -> Fraction | None:
 def _allocations(
     cells: Cells, tres: Tres, cpus: Fraction | None, options: SacctOptions
 ) -> tuple[AllocationRecord, ...]:
-    """The job's total over its nodes; sacct tells no more, so several nodes get equal parts."""
-    nodes = node_names.expand(cells["nodelist"])
-    if len(set(nodes)) != len(nodes):
-        raise FieldUnreadable("NodeList", f"{cells['nodelist']!r} names a node twice")
     gpus = tres.gpus or _gpus_of_shards(tres.shards, options)
+    return _divided(cells["nodelist"], gpus, cpus)
+
+
+# A file repeats the same few shapes of job.
+@lru_cache(maxsize=256)
+def _divided(node_list: str, gpus: Fraction, cpus: Fraction | None) -> tuple[AllocationRecord, ...]:
+    """The job's total over its nodes; sacct tells no more, so several nodes get equal parts."""
+    nodes = node_names.expand(node_list)
+    if len(set(nodes)) != len(nodes):
+        raise FieldUnreadable("NodeList", f"{node_list!r} names a node twice")
     return tuple(
         AllocationRecord(
             node=node,

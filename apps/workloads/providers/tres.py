@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from apps.workloads.providers.amounts import read_amount
 from apps.workloads.providers.job_record import FieldUnreadable
@@ -20,6 +21,8 @@ class Tres:
     shards: Fraction = Fraction(0)
 
 
+# A file repeats the same few texts, as it does node lists.
+@lru_cache(maxsize=4096)
 def read_tres(text: str, *, field_name: str) -> Tres:
     """Read one TRES text.
 

@@ -11,8 +11,12 @@ from django.shortcuts import render
 from rest_framework import exceptions
 from rest_framework.response import Response
 
+from apps.accounts import actions as accounts
+from apps.accounts.queries import NoOrganisation
+from apps.fleet import actions as fleet
+from apps.pricing import actions as pricing
 from apps.telemetry import api as telemetry
-from apps.workloads.actions import rules, workloads
+from apps.workloads.actions import pool_capacity, rules, workloads
 from apps.workloads.api import views as jobs
 from apps.workloads.api import wire as job_wire
 
@@ -22,6 +26,40 @@ RETRY_AFTER_SECONDS = 5
 
 STATUS_OF: dict[type[Exception], int] = {
     ObjectDoesNotExist: 404,
+    NoOrganisation: 409,
+    accounts.AlreadyBootstrapped: 409,
+    accounts.CurrencyUnknown: 400,
+    accounts.NameMissing: 400,
+    accounts.PasswordTooWeak: 400,
+    accounts.PersonExists: 409,
+    accounts.RoleUnknown: 400,
+    accounts.ScopeUnknown: 400,
+    accounts.TeamNameTaken: 409,
+    accounts.TeamTreeLoops: 409,
+    accounts.TokenAlreadyRevoked: 409,
+    accounts.TokenExpiresInThePast: 400,
+    accounts.WeekStartUnknown: 400,
+    accounts.ZoneUnknown: 400,
+    fleet.ClusterNameTaken: 409,
+    fleet.DeviceOfAnotherNode: 400,
+    fleet.InvitationExpired: 410,
+    fleet.InvitationExpiresInThePast: 400,
+    fleet.InvitationSpent: 409,
+    fleet.InvitationUnknown: 401,
+    fleet.NodeAlreadyEnded: 409,
+    fleet.NodeEndsBeforeItStarts: 400,
+    fleet.NodeNameTaken: 409,
+    fleet.NodeNotAliveThen: 409,
+    fleet.OutageEndsBeforeItStarts: 400,
+    fleet.PoolNameTaken: 409,
+    fleet.SliceWithoutParent: 400,
+    fleet.SourceUnknown: 400,
+    pricing.RateAlreadyEnded: 409,
+    pricing.RateCurrencyDiffers: 400,
+    pricing.RateEndsBeforeItStarts: 400,
+    pricing.RateNotUnderstood: 400,
+    pricing.RateOverlaps: 409,
+    pricing.SharedCostExists: 409,
     telemetry.AuthenticationRefused: 401,
     telemetry.BatchTooLarge: 413,
     telemetry.BatchUnreadable: 400,
@@ -39,6 +77,7 @@ STATUS_OF: dict[type[Exception], int] = {
     rules.RuleEndsBeforeItStarts: 400,
     rules.RuleExists: 409,
     rules.WorkloadOfAnotherTeam: 400,
+    pool_capacity.CapacityBeforePool: 409,
     workloads.WorkloadExists: 409,
     workloads.WorkloadKindUnknown: 400,
 }

@@ -65,7 +65,7 @@ def run_parts(
     if started_at is None:
         return ()
     life = _Life(started_at, ended_at)
-    named = [each for each in ordered if each.run]
+    named = _said_at_the_time([each for each in ordered if each.run])
     moments = {life.reached(_effective_at(each, life)): each.run or "" for each in named}
     parts: list[RunPart] = []
     for at in sorted(moments):
@@ -93,9 +93,15 @@ def _deciding(ordered: Sequence[JobStatement]) -> list[JobStatement]:
     if end is not None and end.source is Source.ACCOUNTING and end in saying:
         return [end]
     heard = [each for each in saying if each.source is not Source.AGENT] or saying
-    # What an end states of the past counts only where nobody stated it at the time.
-    at_the_time = [each for each in heard if each.kind is not EventKind.END or each.started_at]
+    at_the_time = _said_at_the_time(heard)
     return at_the_time if any(each.allocations for each in at_the_time) else heard
+
+
+def _said_at_the_time(statements: list[JobStatement]) -> list[JobStatement]:
+    """Without what an end states of the past, where anybody stated it before."""
+    return [
+        each for each in statements if each.kind is not EventKind.END or each.started_at
+    ] or statements
 
 
 def _says_what_is_held(statement: JobStatement) -> bool:

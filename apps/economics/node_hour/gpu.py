@@ -16,9 +16,6 @@ from apps.economics.node_hour.segment import (
     Key,
     Segment,
     Weighted,
-    outsiders_of,
-    segment_of,
-    states_of,
 )
 from apps.economics.split import largest_remainder
 from apps.economics.states import State
@@ -27,13 +24,6 @@ STRANDED = int(State.STRANDED)
 Tally = dict[Key, int]
 Foreign = dict[tuple[int, int, int], int]
 NO_HOLDS: tuple[Hold, ...] = ()
-
-
-class Part(NamedTuple):
-    """A slice in a span, or the whole GPU, or what the slices leave over (no device)."""
-
-    numerator: int
-    segment: Segment | None
 
 
 class Hour(NamedTuple):
@@ -74,10 +64,10 @@ def add_gpu(hour: Hour, gpu: DeviceFact, units: int = 1) -> None:
     spans = _spans(hour, gpu, hour.holds.get(device_id, NO_HOLDS))
     readings = Readings(hour.node.usage.get(device_id, ()), spans, hour.node.names)
     for span in spans:
-        segment = segment_of(span, readings, hour.node.names)
+        segment = Segment(span, readings, hour.node.names)
         _note_foreign(hour.foreign, device_id, segment)
         parts = segment.shares.parts if units == 1 else 0
-        hour.add(span.start_ms, units * segment.length_ms, parts, states_of(segment))
+        hour.add(span.start_ms, units * segment.length_ms, parts, segment.states())
 
 
 def _spans(hour: Hour, gpu: DeviceFact, holds: Sequence[Hold]) -> list[Span]:
@@ -118,15 +108,9 @@ def _is_out(outages: Sequence[OutageFact], device_ids: Sequence[int], moment_ms:
 
 
 def _note_foreign(foreign: Foreign, device_id: int, segment: Segment) -> None:
-    """List work of others on a device that is wholly claimed; where part is free they pay it."""
-    shares = segment.shares
-    if not shares.holders or shares.free or not segment.readings.processes:
-        return
-    for row in outsiders_of(segment):
-        worked = segment.readings.process_shown(row, segment.span).worked_ms
-        for holder in shares.holders if worked else ():
-            key = (device_id, holder.job_id, row.holder_id)
-            foreign[key] = foreign.get(key, 0) + worked
+    for job_id, holder_id, worked_ms in segment.foreign():
+        key = (device_id, job_id, holder_id)
+        foreign[key] = foreign.get(key, 0) + worked_ms
 
 
 class _Timeline(NamedTuple):
@@ -173,9 +157,9 @@ def _add_divided(
 ) -> None:
     start, end = span
     if not living:
-        segment = segment_of(whole.spans[start], whole.readings, hour.node.names)
+        segment = Segment(whole.spans[start], whole.readings, hour.node.names)
         _note_foreign(hour.foreign, whole.slice_.device_id, segment)
-        hour.add(start, end - start, segment.shares.parts, states_of(segment))
+        hour.add(start, end - start, segment.shares.parts, segment.states())
         return
     weighted = []
     whole_share = lcm(*(timeline.slice_.share.denominator for timeline in living))
@@ -184,12 +168,12 @@ def _add_divided(
         share = timeline.slice_.share
         numerator = share.numerator * (whole_share // share.denominator)
         taken += numerator
-        segment = segment_of(timeline.spans[start], timeline.readings, hour.node.names)
+        segment = Segment(timeline.spans[start], timeline.readings, hour.node.names)
         _note_foreign(hour.foreign, timeline.slice_.device_id, segment)
-        weighted.append((numerator, segment.shares.parts, states_of(segment)))
+        weighted.append((numerator, segment.shares.parts, segment.states()))
     if taken < whole_share:
-        unread = segment_of(whole.spans[start], _unread(hour), hour.node.names)
-        left = [(_stranded(key), weight) for key, weight in states_of(unread)]
+        unread = Segment(whole.spans[start], _unread(hour), hour.node.names)
+        left = [(_stranded(key), weight) for key, weight in unread.states()]
         weighted.append((whole_share - taken, unread.shares.parts, left))
     parts = lcm(*(parts for _, parts, _ in weighted))
     states = [

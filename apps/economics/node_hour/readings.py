@@ -29,6 +29,21 @@ class Shown(NamedTuple):
 
 
 NOTHING_SHOWN = Shown(0, 0)
+
+
+class Columns(NamedTuple):
+    """Moments of a span side by side: the device's work, and what each process row shows.
+
+    Times `scale` they are milliseconds; but `seen` only tells 0 from anything else.
+    """
+
+    scale: int
+    observed: Sequence[int]
+    worked: Sequence[int]
+    seen: Sequence[Sequence[int]]
+    of_rows: Sequence[Sequence[int]]
+
+
 Placed = dict[int, Shown]
 
 
@@ -59,61 +74,52 @@ class Readings:
         """The device's own reading."""
         return NOTHING_SHOWN if self.device is None else self._shown(self.device, DEVICE_ROW, span)
 
-    def process_shown(self, row: UsageFact, span: Span) -> Shown:
-        """One process row's."""
-        return self._shown(row, row.holder_id, span)
+    def is_seen(self, row: UsageFact, span: Span) -> bool:
+        """Whether the row shows anything in the span or in the minutes it cuts."""
+        first, last = span.start_ms // MINUTE_MS, -(-span.end_ms // MINUTE_MS)
+        return row.observed.count(0, first, last) < last - first
 
-    def worked_alone(
-        self, own: Sequence[UsageFact], others: Sequence[UsageFact], span: Span
-    ) -> int:
-        """Work of a device's only holder: the device's, but its own processes' where others' ran."""
+    def columns(self, rows: Sequence[UsageFact], span: Span) -> list[Columns]:
+        """The span's whole minutes in quarter-seconds, and the cut ones in milliseconds."""
+        device = self.device
+        if device is None:
+            return [Columns(1, (), (), [() for _ in rows], [() for _ in rows])]
         first, last = _whole_minutes(span)
-        worked = self._worked_in_whole_minutes(own, others, first, last)
-        for minute in _cut_minutes(span):
-            rows = own if any(row.observed[minute] for row in others) else None
-            worked += self._worked_in_cut_minute(
-                rows, minute, max(span.start_ms, minute * MINUTE_MS)
-            )
-        return worked
-
-    def _worked_in_whole_minutes(
-        self, own: Sequence[UsageFact], others: Sequence[UsageFact], first: int, last: int
-    ) -> int:
-        if first >= last or self.device is None:
-            return 0
-        unseen = [row.observed.count(0, first, last) for row in others]
-        device = self.device.worked
-        if min(unseen) == last - first:
-            return sum(device[first:last]) * QUARTER_MS
-        quarters = 0
-        for minute in range(first, last):
-            if any(row.observed[minute] for row in others):
-                quarters += min(
-                    self.device.observed[minute], sum(row.worked[minute] for row in own)
-                )
-            else:
-                quarters += device[minute]
-        return quarters * QUARTER_MS
-
-    def _worked_in_cut_minute(
-        self, own: Sequence[UsageFact] | None, minute: int, start_ms: int
-    ) -> int:
-        if self.device is None:
-            return 0
-        of_device = self._in_cut_minute(self.device, DEVICE_ROW, minute)[start_ms]
-        if own is None:
-            return of_device.worked_ms
-        worked = sum(
-            self._in_cut_minute(row, row.holder_id, minute)[start_ms].worked_ms for row in own
+        whole = Columns(
+            QUARTER_MS,
+            device.observed[first:last],
+            bytes(map(min, device.observed[first:last], device.worked[first:last])),
+            [row.observed[first:last] for row in rows],
+            [row.worked[first:last] for row in rows],
         )
-        return min(of_device.observed_ms, worked)
+        cut = _cut_minutes(span) if self._cut else ()
+        return [whole, self._cut_columns(device, rows, span, cut)] if cut else [whole]
+
+    def _cut_columns(
+        self, device: UsageFact, rows: Sequence[UsageFact], span: Span, minutes: Sequence[int]
+    ) -> Columns:
+        starts = [max(span.start_ms, minute * MINUTE_MS) for minute in minutes]
+        places = list(zip(minutes, starts, strict=True))
+        shown = [self._in_cut_minute(device, DEVICE_ROW, minute)[at] for minute, at in places]
+        return Columns(
+            1,
+            [each.observed_ms for each in shown],
+            [each.worked_ms for each in shown],
+            [[row.observed[minute] for minute in minutes] for row in rows],
+            [
+                [
+                    self._in_cut_minute(row, row.holder_id, minute)[at].worked_ms
+                    for minute, at in places
+                ]
+                for row in rows
+            ],
+        )
 
     def _shown(self, row: UsageFact, holder_id: int, span: Span) -> Shown:
         if not self._cut:
             first, last = span.start_ms // MINUTE_MS, span.end_ms // MINUTE_MS
-            return Shown(
-                sum(row.observed[first:last]) * QUARTER_MS, sum(row.worked[first:last]) * QUARTER_MS
-            )
+            seen = sum(row.observed[first:last]) * QUARTER_MS
+            return Shown(seen, min(seen, sum(row.worked[first:last]) * QUARTER_MS))
         first, last = _whole_minutes(span)
         observed, worked = (
             sum(row.observed[first:last]) * QUARTER_MS, sum(row.worked[first:last]) * QUARTER_MS
@@ -123,7 +129,7 @@ class Readings:
             part = shown[max(span.start_ms, minute * MINUTE_MS)]
             observed += part.observed_ms
             worked += part.worked_ms
-        return Shown(observed, worked)
+        return Shown(observed, min(observed, worked))
 
     def _note_cut_minutes(self, span: Span) -> None:
         for minute in _cut_minutes(span):

@@ -1,0 +1,224 @@
+"""Whose work a device's work was, judged minute by minute."""
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import gt, sub
+from typing import NamedTuple
+
+from apps.economics.node_hour.facts import UsageFact
+from apps.economics.node_hour.holding import Holder
+from apps.economics.node_hour.names import Names
+from apps.economics.node_hour.readings import Columns, Readings, Shown, Span
+from apps.economics.split import largest_remainder
+
+OUTSIDER = -1
+
+
+class Process(NamedTuple):
+    """A process row that showed something, and the index of the holder whose it is."""
+
+    row: UsageFact
+    owner: int
+
+
+class Activity(NamedTuple):
+    """Milliseconds of a span: observed, worked by each holder, by outsiders, by nobody known.
+
+    `dark` is work that one of several holders did and nothing says which. `outside` is what
+    each outsider worked, `unheld` what of it a part of the device that is not held can carry.
+    """
+
+    observed: int
+    processes: Sequence[Process]
+    worked: Sequence[int]
+    dark: Sequence[int]
+    outside: Sequence[int]
+    unheld: Sequence[int]
+    nobodys: int
+
+
+class _Explained(NamedTuple):
+    """Work by holder, work in the dark by holder, and work that is nobody's."""
+
+    worked: Sequence[int]
+    dark: Sequence[int]
+    nobodys: int
+
+
+class _Picture(NamedTuple):
+    """Columns of moments, and what of them is whose."""
+
+    columns: Columns
+    holders: Sequence[Holder]
+    owners: Sequence[int]
+
+    def rows_of(self, holder: int) -> list[Sequence[int]]:
+        """The work of that holder's processes (or the outsiders')."""
+        return [
+            worked
+            for worked, owner in zip(self.columns.of_rows, self.owners, strict=True)
+            if owner == holder
+        ]
+
+    def outside_the_pool(self) -> list[Sequence[int]]:
+        """The work of processes that belong to no unpinned holder."""
+        return [
+            worked
+            for worked, owner in zip(self.columns.of_rows, self.owners, strict=True)
+            if owner == OUTSIDER or not self.holders[owner].pooled
+        ]
+
+
+def activity_of(
+    holders: Sequence[Holder], readings: Readings, span: Span, names: Names
+) -> Activity:
+    """Sum what every moment of the span says.
+
+    Minute by minute, as what overlaps in one minute must not explain the work of another. Where
+    the device's work is all its only holder's, or all nobody's, the sums say it at once.
+    """
+    shown = readings.device_shown(span)
+    processes = _owned(holders, readings, span, names)
+    if not processes:
+        return _without_processes(holders, shown)
+    owners = [process.owner for process in processes]
+    if len(holders) == 1 and not holders[0].pooled and OUTSIDER not in owners:
+        return Activity(shown.observed_ms, processes, (shown.worked_ms,), (0,), (), (), 0)
+    rows = [process.row for process in processes]
+    explained = [
+        _explained(_Picture(columns, holders, owners)) for columns in readings.columns(rows, span)
+    ]
+    worked, dark, outside, unheld, nobodys = map(_summed, zip(*explained, strict=True))
+    return Activity(shown.observed_ms, processes, worked, dark, outside, unheld, nobodys[0])
+
+
+def _owned(
+    holders: Sequence[Holder], readings: Readings, span: Span, names: Names
+) -> list[Process]:
+    """Rows that show anything in the span; a key that is no holder's is an outsider's."""
+    return [
+        Process(row, _owner(holders, row.holder_id, span, names))
+        for row in readings.processes
+        if readings.is_seen(row, span)
+    ]
+
+
+def _owner(holders: Sequence[Holder], holder_id: int, span: Span, names: Names) -> int:
+    """The holder whose key it is now, else the first whose key it ever is in the hour."""
+    mine = [index for index, holder in enumerate(holders) if names.is_of(holder_id, holder.job_id)]
+    if len(mine) > 1:
+        now = names.job_at(holder_id, span.start_ms, span.end_ms)
+        mine.sort(key=lambda index: holders[index].job_id != now)
+    return mine[0] if mine else OUTSIDER
+
+
+def _without_processes(holders: Sequence[Holder], shown: Shown) -> Activity:
+    """The only holder's work, or that of all unpinned ones; else in the dark, or nobody's."""
+    observed, worked = shown
+    if not holders:
+        return Activity(observed, (), (), (), (), (), worked)
+    if len(holders) == 1:
+        return Activity(observed, (), (worked,), (0,), (), (), 0)
+    pooled = [holder.pooled for holder in holders]
+    mine = [worked if in_pool else 0 for in_pool in pooled]
+    dark = [0 if any(pooled) else worked] * len(holders)
+    return Activity(observed, (), mine, dark, (), (), 0)
+
+
+_Sums = tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]]
+
+
+def _explained(picture: _Picture) -> _Sums:
+    columns = picture.columns
+    explained = _explaining(picture.holders)(picture)
+    outside = picture.rows_of(OUTSIDER)
+    sums = (
+        explained.worked,
+        explained.dark,
+        [sum(worked) for worked in outside],
+        _within(outside, columns.worked),
+        [explained.nobodys],
+    )
+    return tuple([value * columns.scale for value in each] for each in sums)  # type: ignore[return-value]  # five of them
+
+
+def _summed(parts: Iterable[Sequence[int]]) -> list[int]:
+    return [sum(of_part) for of_part in zip(*parts, strict=True)]
+
+
+def _together(rows: Sequence[Sequence[int]], moments: int) -> Sequence[int]:
+    """The rows' sum at each moment."""
+    if len(rows) == 1:
+        return rows[0]
+    return list(map(sum, zip(*rows, strict=True))) if rows else [0] * moments
+
+
+def _above(first: Iterable[int], second: Iterable[int]) -> list[int]:
+    """How much the first exceeds the second at each moment, else 0."""
+    return [max(0, difference) for difference in map(sub, first, second)]
+
+
+def _within(rows: Sequence[Sequence[int]], worked: Sequence[int]) -> list[int]:
+    """Processes together work at most as long as their device did, at each moment."""
+    together = _together(rows, len(worked))
+    if not any(map(gt, together, worked)):
+        return [sum(row) for row in rows]
+    sums = [0] * len(rows)
+    for works, most, wanted in zip(zip(*rows, strict=True), worked, together, strict=True):
+        fitting = works if wanted <= most else largest_remainder(most, works)
+        sums = [so_far + work for so_far, work in zip(sums, fitting, strict=True)]
+    return sums
+
+
+def _explaining(holders: Sequence[Holder]) -> Callable[[_Picture], _Explained]:
+    if not holders:
+        return _held_by_nobody
+    if len(holders) > 1:
+        return _held_by_several
+    return _held_by_a_pool if holders[0].pooled else _held_by_one
+
+
+def _held_by_nobody(picture: _Picture) -> _Explained:
+    columns = picture.columns
+    known = _together(columns.of_rows, len(columns.worked))
+    return _Explained((), (), sum(_above(columns.worked, known)))
+
+
+def _held_by_one(picture: _Picture) -> _Explained:
+    """The device's work is its only holder's, but its own processes' where others' were seen."""
+    columns = picture.columns
+    others = [
+        seen for seen, owner in zip(columns.seen, picture.owners, strict=True) if owner == OUTSIDER
+    ]
+    mine = map(min, columns.observed, _together(picture.rows_of(0), len(columns.worked)))
+    worked = [
+        own if seen else worked
+        for own, seen, worked in zip(
+            mine, _together(others, len(columns.worked)), columns.worked, strict=True
+        )
+    ]
+    return _Explained((sum(worked),), (0,), 0)
+
+
+def _held_by_a_pool(picture: _Picture) -> _Explained:
+    worked = picture.columns.worked
+    outside = _together(picture.outside_the_pool(), len(worked))
+    return _Explained((sum(_above(worked, outside)),), (0,), 0)
+
+
+def _held_by_several(picture: _Picture) -> _Explained:
+    """Each its own processes' work; unpinned holders all the work that is nobody else's.
+
+    Work that nobody explains leaves each of them in the dark.
+    """
+    columns, moments = picture.columns, len(picture.columns.worked)
+    pool = _above(columns.worked, _together(picture.outside_the_pool(), moments))
+    unexplained = _above(columns.worked, _together(columns.of_rows, moments))
+    if any(holder.pooled for holder in picture.holders):
+        unexplained = [0] * moments
+    worked, dark = [], []
+    for index, holder in enumerate(picture.holders):
+        own = _together(picture.rows_of(index), moments)
+        mine = pool if holder.pooled else list(map(min, columns.observed, own))
+        worked.append(sum(mine))
+        dark.append(sum(map(min, unexplained, map(sub, columns.observed, mine))))
+    return _Explained(worked, dark, 0)

@@ -1,0 +1,158 @@
+"""The audit: plain SQL that proves the ledger's sums and shares nothing with what made them.
+
+Numbers of states, flags and passes are written out here on purpose: an audit that imported them
+would repeat a mistake in them. docs/audit.md says what it proves and what it cannot.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+
+from django.db import connection, transaction
+
+from apps.ledger.queries.audit_sql import (
+    BOUNDS,
+    CAPACITY,
+    COUNTS,
+    COVERAGE,
+    LINES,
+    MISSING,
+    PENDING_DAYS,
+    PIECES,
+    ROLLUPS,
+    SHARED_IDLE,
+    STRAYS,
+    Query,
+)
+
+Span = dict[str, datetime | str | int | None]
+
+PLACES_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Somewhere it does not add up: what was expected of which charge, node, hour and basis."""
+
+    check: str
+    charge: int | None
+    node: str | None
+    hour: str | None
+    basis: str | None
+    expected: int | None
+    found: int | None
+    difference: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """What was proved of `[starts_at, ends_at)`; it adds up when `places` is empty.
+
+    `residual_micros` is Σ |charge − its lines| over all bases, `missing` the node-hours lived
+    without a charge. Places beyond the first 20 of each check are counted, not listed.
+    """
+
+    starts_at: datetime | None
+    ends_at: datetime | None
+    node_hours: int
+    charges: int
+    lines: int
+    residual_micros: int
+    missing: int
+    pending_days: tuple[date, ...]
+    places: tuple[Place, ...]
+    failures: int
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether everything that was to be proved is."""
+        return not self.failures
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A query whose rows are places; its last columns count and sum all of them."""
+
+    name: str
+    query: Query
+
+
+CHECKS = (
+    _Check("a node-hour lived has a charge", MISSING),
+    _Check("a charge has a node that lived then", STRAYS),
+    _Check("pieces cover the lived time once", COVERAGE),
+    _Check("pieces sum to their charge", PIECES),
+    _Check("lines sum to their charge", LINES),
+    _Check("lines have the time of the node's capacity", CAPACITY),
+    _Check("shared-out idle sums to 0 and has no time", SHARED_IDLE),
+    _Check("roll-ups sum to the lines", ROLLUPS),
+)
+
+
+def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) -> Audit:
+    """Audit a span (None: from the first node's life; to the end of what is charged).
+
+    Call it outside a transaction: it reads everything from one snapshot and writes nothing.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        cursor.execute(BOUNDS, {"from": starts_at, "to": ends_at})
+        since, until, zone = cursor.fetchone()
+        span: Span = {"from": since, "to": until, "zone": zone, "shown": PLACES_SHOWN}
+        found = {check.name: _places(span, check) for check in CHECKS}
+        node_hours, charges, lines = _one(COUNTS, span)
+        cursor.execute(PENDING_DAYS.text, span)
+        pending = tuple(day for (day,) in cursor.fetchall())
+    return Audit(
+        starts_at=since,
+        ends_at=until,
+        node_hours=node_hours,
+        charges=charges,
+        lines=lines,
+        residual_micros=found["lines sum to their charge"].total,
+        missing=found["a node-hour lived has a charge"].count,
+        pending_days=pending,
+        places=tuple(place for each in found.values() for place in each.places),
+        failures=sum(each.count for each in found.values()),
+    )
+
+
+def as_plain(place: Place) -> dict[str, object]:
+    """A place as JSON has it."""
+    return asdict(place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    places: Sequence[Place]
+    count: int
+    total: int
+
+
+def _places(span: Span, check: _Check) -> _Found:
+    """The first places of a check, how many there are, and the sum of their differences."""
+    with connection.cursor() as cursor:
+        cursor.execute(check.query.text, span)
+        found = cursor.fetchall()
+    places = [
+        Place(
+            check.name, charge, node, _text(hour), basis, _whole(expected), _whole(seen), int(off)
+        )
+        for charge, node, hour, basis, expected, seen, off, _, _ in found
+    ]
+    return _Found(places, int(found[0][-2]), int(found[0][-1])) if found else _Found((), 0, 0)
+
+
+def _one(query: Query, span: Span) -> tuple[int, int, int]:
+    with connection.cursor() as cursor:
+        cursor.execute(query.text, span)
+        node_hours, charges, lines = cursor.fetchone()
+    return node_hours, charges, lines
+
+
+def _text(moment: datetime | date | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _whole(number: object) -> int | None:
+    return None if number is None else int(str(number))

@@ -1,0 +1,353 @@
+"""The audit's queries. Each check answers places, with their count and sum on every row.
+
+Columns: charge, node, hour, basis, expected, found, difference, how many places there are in all,
+and the sum of all their differences without sign.
+"""
+
+from dataclasses import dataclass
+from typing import LiteralString
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A SELECT over named tables of the audit's own."""
+
+    tables: tuple[LiteralString, ...]
+    select: LiteralString
+
+    @property
+    def text(self) -> LiteralString:
+        """The whole statement."""
+        separator: LiteralString = ", "
+        return ("WITH " if self.tables else "") + separator.join(self.tables) + self.select
+
+
+# The span as given, else from the first node's life to the end of what is charged.
+BOUNDS = """
+SELECT coalesce(%(from)s::timestamptz, (SELECT min(lower(period)) FROM fleet_node)),
+       coalesce(%(to)s::timestamptz, (SELECT max(through) FROM ledger_charge)),
+       (SELECT zone FROM accounts_organisation)
+"""
+
+# What is still to be done, by pass, unit and hour.
+WAITING = """
+waiting AS (
+    SELECT pass_id, unit, hour FROM fleet_changedhour
+    UNION
+    SELECT pass_id, unit, hour FROM fleet_changedrange,
+           generate_series(starts_at, ends_at - interval '1 microsecond', interval '1 hour') AS hour
+)
+"""
+
+# Every hour in which a node lived, clipped to the span, a microsecond at least.
+LIVED_HOURS = """
+lived AS (
+    SELECT node.id AS node_id, node.name, node.pool_id, hour
+    FROM fleet_node AS node,
+         generate_series(
+             date_trunc('hour', greatest(lower(node.period), %(from)s), 'UTC'),
+             least(coalesce(upper(node.period), %(to)s), %(to)s) - interval '1 microsecond',
+             interval '1 hour'
+         ) AS hour
+    WHERE NOT isempty(node.period) AND lower(node.period) < %(to)s
+)
+"""
+
+COUNTS = Query(
+    (LIVED_HOURS,),
+    """
+SELECT (SELECT count(*) FROM lived),
+       (SELECT count(*) FROM ledger_charge WHERE hour >= %(from)s AND hour < %(to)s),
+       (SELECT count(*) FROM ledger_line WHERE hour >= %(from)s AND hour < %(to)s)
+""",
+)
+
+MISSING = Query(
+    (LIVED_HOURS,),
+    """
+SELECT NULL, lived.name, lived.hour, NULL, NULL, NULL, 0, count(*) OVER (), 0
+FROM lived
+WHERE NOT EXISTS (
+    SELECT 1 FROM ledger_charge AS charge
+    WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
+      AND charge.node_id = lived.node_id AND charge.hour = lived.hour)
+ORDER BY lived.hour, lived.node_id
+LIMIT %(shown)s
+""",
+)
+
+STRAYS = Query(
+    (WAITING,),
+    """
+SELECT charge.id, node.name, charge.hour, NULL, NULL, NULL, 0, count(*) OVER (), 0
+FROM ledger_charge AS charge JOIN fleet_node AS node ON node.id = charge.node_id
+WHERE charge.kind = 'node_hour' AND charge.hour >= %(from)s AND charge.hour < %(to)s
+  AND charge.corrects_id IS NULL
+  AND NOT node.period && tstzrange(charge.hour, charge.hour + interval '1 hour')
+  AND NOT EXISTS (SELECT 1 FROM waiting WHERE pass_id = 2 AND waiting.hour = charge.hour)
+ORDER BY charge.hour, charge.id
+LIMIT %(shown)s
+""",
+)
+
+# Node-hours as charged, with the lived time in whole milliseconds of the hour.
+CHARGED = """
+charged AS (
+    SELECT charge.node_id, charge.hour, min(charge.id) AS charge_id, node.name, node.pool_id,
+           greatest(lower(node.period), charge.hour) AS lived_from,
+           least(coalesce(upper(node.period), max(charge.through)), max(charge.through)) AS lived_to
+    FROM ledger_charge AS charge JOIN fleet_node AS node ON node.id = charge.node_id
+    WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
+      AND charge.hour >= %(from)s AND charge.hour < %(to)s
+      AND NOT EXISTS (
+          SELECT 1 FROM waiting
+          WHERE waiting.hour = charge.hour
+            AND (waiting.pass_id = 2 OR waiting.pass_id = 3 AND waiting.unit = charge.node_id))
+    GROUP BY charge.node_id, charge.hour, node.name, node.pool_id, node.period
+)
+"""
+
+COVERAGE = Query(
+    (
+        WAITING,
+        CHARGED,
+    ),
+    """,
+measured AS (
+    SELECT charged.*,
+           floor(extract(epoch FROM lived_to - hour) * 1000)
+           - floor(extract(epoch FROM lived_from - hour) * 1000) AS lived_ms,
+           (SELECT coalesce(sum(piece.end_ms - piece.start_ms), 0)
+            FROM ledger_chargepiece AS piece JOIN ledger_charge AS charge ON charge.id = piece.charge_id
+            WHERE charge.node_id = charged.node_id AND charge.hour = charged.hour
+              AND charge.kind = 'node_hour' AND charge.corrects_id IS NULL) AS covered_ms
+    FROM charged
+)
+SELECT charge_id, name, hour, 'milliseconds', lived_ms, covered_ms, covered_ms - lived_ms,
+       count(*) OVER (), sum(abs(covered_ms - lived_ms)) OVER ()
+FROM measured WHERE lived_ms <> covered_ms
+ORDER BY hour, charge_id
+LIMIT %(shown)s
+""",
+)
+
+# One row for each charge and basis, with what it is made of; null is a value of its own here.
+PIECES = Query(
+    (),
+    """
+WITH compared AS (
+    SELECT charge.id, charge.node_id, charge.hour, basis.name AS basis, basis.amount,
+           basis.parts, basis.unknown, basis.pieces
+    FROM ledger_charge AS charge
+    JOIN LATERAL (
+        SELECT sum(list_micros) AS listed, sum(contracted_micros) AS contracted,
+               sum(effective_micros) AS effective, count(*) AS pieces,
+               count(*) - count(list_micros) AS no_list,
+               count(*) - count(contracted_micros) AS no_contracted,
+               count(*) - count(effective_micros) AS no_effective
+        FROM ledger_chargepiece AS piece WHERE piece.charge_id = charge.id
+    ) AS made ON true
+    CROSS JOIN LATERAL (VALUES
+        ('list', charge.list_micros, made.listed, made.no_list, made.pieces),
+        ('contracted', charge.contracted_micros, made.contracted, made.no_contracted, made.pieces),
+        ('effective', charge.effective_micros, made.effective, made.no_effective, made.pieces)
+    ) AS basis (name, amount, parts, unknown, pieces)
+    WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
+      AND charge.hour >= %(from)s AND charge.hour < %(to)s
+)
+SELECT compared.id, node.name, compared.hour, compared.basis, compared.amount, compared.parts,
+       coalesce(compared.parts, 0) - coalesce(compared.amount, 0), count(*) OVER (), 0
+FROM compared LEFT JOIN fleet_node AS node ON node.id = compared.node_id
+WHERE compared.amount IS DISTINCT FROM compared.parts
+   OR compared.amount IS NOT NULL AND compared.unknown > 0
+ORDER BY compared.hour, compared.id
+LIMIT %(shown)s
+""",
+)
+
+# A charge without lines differs by all of itself; one whose lines wait to be written is left out,
+# and its day is listed as pending.
+LINES = Query(
+    (WAITING,),
+    """,
+made AS (
+    SELECT charge_id, count(*) AS lines,
+           sum(list_micros) AS listed, sum(contracted_micros) AS contracted,
+           sum(effective_micros) AS effective, sum(billed_micros) AS billed,
+           count(*) FILTER (WHERE list_micros IS NULL) AS no_list,
+           count(*) FILTER (WHERE contracted_micros IS NULL) AS no_contracted,
+           count(*) FILTER (WHERE effective_micros IS NULL) AS no_effective,
+           count(*) FILTER (WHERE billed_micros IS NULL) AS no_billed
+    FROM ledger_line WHERE hour >= %(from)s AND hour < %(to)s
+    GROUP BY charge_id
+),
+compared AS (
+    SELECT charge.id, charge.node_id, charge.hour, basis.*
+    FROM ledger_charge AS charge LEFT JOIN made ON made.charge_id = charge.id
+    CROSS JOIN LATERAL (VALUES
+        ('list', charge.list_micros, made.listed, made.no_list),
+        ('contracted', charge.contracted_micros, made.contracted, made.no_contracted),
+        ('effective', charge.effective_micros, made.effective, made.no_effective),
+        ('billed', charge.billed_micros, made.billed, made.no_billed)
+    ) AS basis (name, amount, parts, unknown)
+    WHERE charge.hour >= %(from)s AND charge.hour < %(to)s
+      AND NOT EXISTS (
+          SELECT 1 FROM waiting
+          WHERE waiting.hour = charge.hour
+            AND (waiting.pass_id = 3 AND waiting.unit = charge.node_id
+                 OR waiting.pass_id = 4 AND charge.kind = 'shared'))
+)
+SELECT compared.id, node.name, compared.hour, compared.name, compared.amount, compared.parts,
+       coalesce(compared.parts, 0) - coalesce(compared.amount, 0), count(*) OVER (),
+       sum(abs(coalesce(compared.parts, 0) - coalesce(compared.amount, 0))) OVER ()
+FROM compared LEFT JOIN fleet_node AS node ON node.id = compared.node_id
+WHERE compared.amount IS DISTINCT FROM compared.parts
+   OR compared.amount IS NOT NULL AND compared.unknown > 0
+ORDER BY compared.hour, compared.id, compared.name
+LIMIT %(shown)s
+""",
+)
+
+# GPUs by UUID while any is known in the hour, else the count that was declared, else the pool's.
+CAPACITY = Query(
+    (
+        WAITING,
+        CHARGED,
+    ),
+    """,
+lived AS (
+    SELECT charged.*,
+           floor(extract(epoch FROM lived_from - hour) * 1000) AS from_ms,
+           floor(extract(epoch FROM lived_to - hour) * 1000) AS to_ms
+    FROM charged
+),
+seen AS (
+    SELECT lived.node_id, lived.hour, sum(
+        least(floor(extract(epoch FROM coalesce(upper(device.period), lived_to) - hour) * 1000), to_ms)
+        - greatest(floor(extract(epoch FROM lower(device.period) - hour) * 1000), from_ms)) AS ms
+    FROM lived JOIN fleet_device AS device
+      ON device.node_id = lived.node_id AND device.parent_id IS NULL
+     AND device.period && tstzrange(lived_from, lived_to)
+    GROUP BY lived.node_id, lived.hour
+),
+said AS (
+    SELECT lived.node_id, lived.hour, sum(capacity.units * span.ms) AS ms, sum(span.ms) AS said_ms
+    FROM lived JOIN fleet_nodecapacity AS capacity
+      ON capacity.node_id = lived.node_id AND capacity.period && tstzrange(lived_from, lived_to)
+    CROSS JOIN LATERAL (SELECT
+        least(floor(extract(epoch FROM coalesce(upper(capacity.period), lived_to) - hour) * 1000), to_ms)
+        - greatest(floor(extract(epoch FROM coalesce(lower(capacity.period), lived_from) - hour) * 1000), from_ms)
+    ) AS span (ms)
+    GROUP BY lived.node_id, lived.hour
+),
+measured AS (
+    SELECT lived.*, coalesce(
+               nullif(seen.ms, 0),
+               coalesce(said.ms, 0) + pool.gpus_per_node * (to_ms - from_ms - coalesce(said.said_ms, 0))
+           ) AS capacity_ms,
+           (SELECT coalesce(sum(line.unit_milliseconds), 0)
+            FROM ledger_charge AS charge JOIN ledger_line AS line ON line.charge_id = charge.id
+            WHERE charge.node_id = lived.node_id AND charge.hour = lived.hour
+              AND charge.kind = 'node_hour') AS found_ms
+    FROM lived JOIN fleet_pool AS pool ON pool.id = lived.pool_id
+    LEFT JOIN seen USING (node_id, hour) LEFT JOIN said USING (node_id, hour)
+)
+SELECT charge_id, name, hour, 'milliseconds', capacity_ms, found_ms, found_ms - capacity_ms,
+       count(*) OVER (), sum(abs(found_ms - capacity_ms)) OVER ()
+FROM measured WHERE found_ms <> capacity_ms
+ORDER BY hour, charge_id
+LIMIT %(shown)s
+""",
+)
+
+# Flag 64 is shared-out idle.
+SHARED_IDLE = Query(
+    (),
+    """
+WITH summed AS (
+    SELECT charge_id, hour, coalesce(sum(list_micros), 0) AS listed,
+           coalesce(sum(contracted_micros), 0) AS contracted,
+           coalesce(sum(effective_micros), 0) AS effective, sum(unit_milliseconds) AS ms
+    FROM ledger_line
+    WHERE hour >= %(from)s AND hour < %(to)s AND flags & 64 <> 0
+    GROUP BY charge_id, hour
+)
+SELECT summed.charge_id, node.name, summed.hour, basis.name, 0, basis.amount, basis.amount,
+       count(*) OVER (), sum(abs(basis.amount)) OVER ()
+FROM summed
+JOIN ledger_charge AS charge ON charge.id = summed.charge_id
+LEFT JOIN fleet_node AS node ON node.id = charge.node_id
+CROSS JOIN LATERAL (VALUES
+    ('list', listed), ('contracted', contracted), ('effective', effective), ('milliseconds', ms)
+) AS basis (name, amount)
+WHERE basis.amount <> 0
+ORDER BY summed.hour, summed.charge_id, basis.name
+LIMIT %(shown)s
+""",
+)
+
+# Whole local days only: a day that the span cuts is compared by all of its lines.
+ROLLUPS = Query(
+    (),
+    """
+WITH waiting AS (
+    SELECT (hour AT TIME ZONE %(zone)s)::date AS day, unit AS pool_id
+    FROM fleet_changedhour WHERE pass_id = 5
+),
+bounds AS (
+    SELECT (%(from)s::timestamptz AT TIME ZONE %(zone)s)::date AS first_day,
+           ((%(to)s::timestamptz - interval '1 microsecond') AT TIME ZONE %(zone)s)::date AS last_day
+),
+lines AS (
+    SELECT (hour AT TIME ZONE %(zone)s)::date AS day, coalesce(pool_id, 0) AS pool_id,
+           sum(list_micros) AS listed, sum(contracted_micros) AS contracted,
+           sum(effective_micros) AS effective, sum(billed_micros) AS billed,
+           sum(unit_milliseconds) AS ms,
+           sum(effective_micros) FILTER (WHERE job_id IS NOT NULL) AS of_jobs
+    FROM ledger_line, bounds
+    WHERE hour >= (first_day::timestamp AT TIME ZONE %(zone)s) - interval '1 hour'
+      AND hour < ((last_day + 1)::timestamp AT TIME ZONE %(zone)s) + interval '1 hour'
+    GROUP BY 1, 2
+),
+days AS (
+    SELECT day, coalesce(pool_id, 0) AS pool_id, sum(list_micros) AS listed,
+           sum(contracted_micros) AS contracted, sum(effective_micros) AS effective,
+           sum(billed_micros) AS billed, sum(unit_milliseconds) AS ms
+    FROM ledger_ledgerday, bounds WHERE day BETWEEN first_day AND last_day GROUP BY 1, 2
+),
+jobs AS (
+    SELECT day, coalesce(pool_id, 0) AS pool_id, sum(effective_micros) AS of_jobs
+    FROM ledger_ledgerjobday, bounds WHERE day BETWEEN first_day AND last_day GROUP BY 1, 2
+),
+compared AS (
+    SELECT day, pool_id, basis.*
+    FROM lines FULL JOIN days USING (day, pool_id) FULL JOIN jobs USING (day, pool_id)
+    CROSS JOIN LATERAL (VALUES
+        ('list', lines.listed, days.listed), ('contracted', lines.contracted, days.contracted),
+        ('effective', lines.effective, days.effective), ('billed', lines.billed, days.billed),
+        ('milliseconds', lines.ms, days.ms), ('effective of jobs', lines.of_jobs, jobs.of_jobs)
+    ) AS basis (name, expected, found)
+)
+SELECT NULL, 'pool ' || coalesce(pool.name, 'none'), compared.day, compared.name,
+       compared.expected, compared.found,
+       coalesce(compared.found, 0) - coalesce(compared.expected, 0), count(*) OVER (),
+       sum(abs(coalesce(compared.found, 0) - coalesce(compared.expected, 0))) OVER ()
+FROM compared CROSS JOIN bounds LEFT JOIN fleet_pool AS pool ON pool.id = compared.pool_id
+WHERE compared.day BETWEEN bounds.first_day AND bounds.last_day
+  AND compared.expected IS DISTINCT FROM compared.found
+  AND NOT EXISTS (
+      SELECT 1 FROM waiting
+      WHERE waiting.day = compared.day AND waiting.pool_id = compared.pool_id)
+ORDER BY compared.day, compared.pool_id, compared.name
+LIMIT %(shown)s
+""",
+)
+
+PENDING_DAYS = Query(
+    (WAITING,),
+    """
+SELECT DISTINCT (hour AT TIME ZONE %(zone)s)::date FROM waiting
+WHERE hour < %(to)s AND hour + interval '1 hour' > %(from)s
+ORDER BY 1
+""",
+)

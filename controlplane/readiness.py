@@ -21,9 +21,9 @@ def make_ready() -> None:
             if executor.migration_plan(executor.loader.graph.leaf_nodes()):
                 print("Preparing the database …", file=sys.stderr)
                 call_command("migrate", verbosity=0, interactive=False)
+            _bootstrap()
         finally:
             cursor.execute("SELECT pg_advisory_unlock(7305021)")
-    _bootstrap()
 
 
 def _bootstrap() -> None:
@@ -32,12 +32,7 @@ def _bootstrap() -> None:
 
     at = datetime.now(UTC)
     if not queries.has_organisation():
-        actions.bootstrap(
-            organisation=actions.Bootstrap(
-                name="My organisation", currency="USD", zone="UTC", week_starts_on=1
-            ),
-            at=at,
-        )
+        actions.bootstrap_with_defaults(at=at)
         print(
             "New installation: USD, UTC, week starts on Monday, teams Platform and Unowned. "
             "Run `python manage.py bootstrap --help` to choose others before the first data.",

@@ -9,7 +9,10 @@ from django.db.models import Q
 
 
 class Organisation(models.Model):
-    """The one organisation of this installation; currency, zone and week start are kept for good."""
+    """The one organisation of this installation; currency, zone and week start are kept for good.
+
+    Until someone has chosen them (`chosen_at` is null) they are defaults that may be replaced.
+    """
 
     id = models.SmallIntegerField(primary_key=True, default=1)
     name = models.TextField()
@@ -19,6 +22,7 @@ class Organisation(models.Model):
     # Filled by `manage.py demo`, which may therefore empty it again.
     is_demo = models.BooleanField(default=False)
     created_at = models.DateTimeField()
+    chosen_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [

@@ -107,6 +107,11 @@ def rates_in_force(at: datetime) -> list[RateFact]:
     ]
 
 
+def has_prices() -> bool:
+    """Whether any amount of the organisation's currency was entered."""
+    return Rate.objects.exists() or SharedCost.objects.exists()
+
+
 def shared_costs(starts_at: datetime, ends_at: datetime) -> list[SharedCostFact]:
     """The shared costs that run in `[starts_at, ends_at)`, clipped to it, by id."""
     rows = SharedCost.objects.filter(period__overlap=(starts_at, ends_at)).order_by("id")

@@ -8,6 +8,8 @@ from apps.accounts.actions.organisation import (
     WeekStartUnknown,
     ZoneUnknown,
     bootstrap,
+    bootstrap_with_defaults,
+    choose_organisation,
 )
 from apps.accounts.actions.people import PasswordTooWeak, PersonExists, RoleUnknown, add_person
 from apps.accounts.actions.teams import TeamNameTaken, TeamTreeLoops, add_team, move_team
@@ -40,6 +42,8 @@ __all__ = [
     "add_person",
     "add_team",
     "bootstrap",
+    "bootstrap_with_defaults",
+    "choose_organisation",
     "make_token",
     "move_team",
     "revoke_token",

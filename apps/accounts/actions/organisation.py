@@ -42,13 +42,43 @@ class Bootstrap:
     is_demo: bool = False
 
 
-@transaction.atomic
+DEFAULTS = Bootstrap(name="My organisation")
+
+
 def bootstrap(*, organisation: Bootstrap, at: datetime) -> None:
     """Make the organisation and the teams that stand for nobody, Platform and Unowned.
 
     Refuses AlreadyBootstrapped, also when two do it at once, and a currency, zone, week start or
     name that is none.
     """
+    _make(organisation, at, chosen_at=at)
+
+
+def bootstrap_with_defaults(*, at: datetime) -> None:
+    """As `bootstrap`, with DEFAULTS, which `choose_organisation` may replace."""
+    _make(DEFAULTS, at, chosen_at=None)
+
+
+@transaction.atomic
+def choose_organisation(*, organisation: Bootstrap, at: datetime) -> None:
+    """Replace the defaults, before there is data that rests on them; the caller has looked.
+
+    Refuses AlreadyBootstrapped where they were chosen before, and what `bootstrap` refuses.
+    """
+    _refuse_unknown(organisation)
+    chosen = Organisation.objects.filter(chosen_at=None).update(
+        name=organisation.name.strip(),
+        currency=organisation.currency,
+        zone=organisation.zone,
+        week_starts_on=organisation.week_starts_on,
+        chosen_at=at,
+    )
+    if not chosen:
+        raise AlreadyBootstrapped("this installation has its organisation already")
+
+
+@transaction.atomic
+def _make(organisation: Bootstrap, at: datetime, *, chosen_at: datetime | None) -> None:
     _refuse_unknown(organisation)
     taken = AlreadyBootstrapped("this installation has its organisation already")
     with refusing({"accounts_organisation_pkey": taken}):
@@ -60,6 +90,7 @@ def bootstrap(*, organisation: Bootstrap, at: datetime) -> None:
             week_starts_on=organisation.week_starts_on,
             is_demo=organisation.is_demo,
             created_at=at,
+            chosen_at=chosen_at,
         )
     Team.objects.create(name="Platform", kind=TeamKind.PLATFORM)
     Team.objects.create(name="Unowned", kind=TeamKind.UNOWNED)

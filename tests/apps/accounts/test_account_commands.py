@@ -6,9 +6,10 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from apps.accounts import actions
 from apps.accounts.models import User
-from apps.accounts.queries import organisation
-from tests.make import make_organisation, make_person
+from apps.accounts.queries import organisation, special_teams
+from tests.make import NOON, make_organisation, make_person, make_rate
 
 pytestmark = pytest.mark.django_db
 
@@ -23,6 +24,30 @@ def test_bootstrap_makes_the_organisation_that_is_named() -> None:
     said = run("bootstrap", "--name", "Atlas", "--currency", "EUR", "--week-start", "sunday")
     assert said == "Atlas: EUR, UTC."
     assert (organisation().currency, organisation().week_starts_on) == ("EUR", 7)
+
+
+def test_bootstrap_replaces_defaults_that_nobody_chose_and_nothing_rests_on() -> None:
+    actions.bootstrap_with_defaults(at=NOON)
+    before = special_teams()
+    line = run("bootstrap", "--name", "Atlas", "--zone", "Asia/Kolkata", "--json")
+    assert json.loads(line) == {
+        "name": "Atlas",
+        "currency": "USD",
+        "zone": "Asia/Kolkata",
+        "week_starts_on": 1,
+    }
+    assert organisation().zone == "Asia/Kolkata"
+    assert special_teams() == before
+    with pytest.raises(CommandError, match="already"):
+        run("bootstrap", "--name", "Another")
+
+
+def test_bootstrap_leaves_defaults_alone_once_prices_or_nodes_rest_on_them() -> None:
+    actions.bootstrap_with_defaults(at=NOON)
+    make_rate("55.04")
+    with pytest.raises(CommandError, match="rest on the currency"):
+        run("bootstrap", "--name", "Atlas", "--currency", "EUR")
+    assert organisation().currency == "USD"
 
 
 def test_bootstrap_says_why_it_cannot() -> None:

@@ -1,13 +1,16 @@
-"""Make the organisation of a new installation."""
+"""Choose the organisation of a new installation; every room is asked whether it rests on one."""
 
 import json
 from argparse import ArgumentParser
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from apps.accounts import actions
+from apps.accounts import actions, queries
+from apps.fleet.queries import lived_since
+from apps.pricing.queries import has_prices
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
@@ -34,7 +37,7 @@ class Command(BaseCommand):
             week_starts_on=WEEKDAYS.index(options["week_start"]) + 1,
         )
         try:
-            actions.bootstrap(organisation=chosen, at=timezone.now())
+            _choose(chosen)
         except (
             actions.AlreadyBootstrapped,
             actions.CurrencyUnknown,
@@ -43,6 +46,17 @@ class Command(BaseCommand):
         ) as refusal:
             raise CommandError(str(refusal)) from refusal
         if options["json"]:
-            self.stdout.write(json.dumps({"name": chosen.name, "currency": chosen.currency}))
+            kept = {name: value for name, value in asdict(chosen).items() if name != "is_demo"}
+            self.stdout.write(json.dumps(kept))
         else:
             self.stdout.write(f"{chosen.name}: {chosen.currency}, {chosen.zone}.")
+
+
+def _choose(chosen: actions.Bootstrap) -> None:
+    at = timezone.now()
+    if not queries.has_organisation():
+        actions.bootstrap(organisation=chosen, at=at)
+    elif has_prices() or lived_since() is not None:
+        raise CommandError("there are prices or nodes already, which rest on the currency and zone")
+    else:
+        actions.choose_organisation(organisation=chosen, at=at)

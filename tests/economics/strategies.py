@@ -1,6 +1,7 @@
 """Node-hours and windows as Hypothesis draws them: small, awkward, and always possible."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 from hypothesis import strategies as st
 
@@ -70,8 +71,10 @@ def devices(draw: st.DrawFn) -> list[DeviceFact]:
     made = []
     for gpu in range(1, draw(st.integers(0, 4)) + 1):
         made.append(DeviceFact(gpu, None, *draw(spans()), stable_key=f"GPU-{gpu}"))
-        for index in range(draw(st.sampled_from([0, 0, 0, 1, 3]))):
-            made.append(DeviceFact(10 * gpu + index, gpu, *draw(spans()), draw(SHARES)))
+        made += [
+            DeviceFact(10 * gpu + index, gpu, *draw(spans()), draw(SHARES))
+            for index in range(draw(st.sampled_from([0, 0, 0, 1, 3])))
+        ]
     return made
 
 
@@ -82,7 +85,7 @@ def priced(draw: st.DrawFn, start: int, end: int) -> dict[int, list[Piece]]:
     cuts = sorted(draw(st.sets(inside, max_size=3)) if end - start > 1 else set())
     edges = [start, *cuts, end]
     charges: dict[int, list[Piece]] = {1: [], 2: []}
-    for first, last in zip(edges, edges[1:], strict=False):
+    for first, last in pairwise(edges):
         effective = draw(st.integers(0, 10**8))
         contracted = effective + draw(st.sampled_from([0, 1, 10**6 + 1]))
         listed = draw(st.sampled_from([None, contracted, contracted + 999_983]))

@@ -246,3 +246,13 @@ def test_a_requeued_key_is_each_attempts_in_its_own_time():
         (BEN, State.ACTIVE): 20,
         (BEN, State.HELD_IDLE): 10,
     }
+
+
+def test_a_key_of_two_holders_is_his_whose_it_is_at_the_time():
+    answer = split(
+        devices=[gpu(1)],
+        claims=[claim(ADA, 1, gpus=HALF, held=(30, 60)), claim(BEN, 1, gpus=HALF, held=(30, 60))],
+        usage=[usage(1, ADAS_KEY, observed=[(30, 60)], worked=[(30, 60)])],
+        keys=[key(ADAS_KEY, ADA, (0, 30)), key(ADAS_KEY, BEN, (30, 60))],
+    )
+    assert {line.job_id for line in answer.lines if line.state is State.ACTIVE} == {BEN}

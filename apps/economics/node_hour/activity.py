@@ -128,17 +128,16 @@ _Sums = tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequen
 
 
 def _explained(picture: _Picture) -> _Sums:
-    columns = picture.columns
+    columns, scale = picture.columns, picture.columns.scale
     explained = _explaining(picture.holders)(picture)
     outside = picture.rows_of(OUTSIDER)
-    sums = (
-        explained.worked,
-        explained.dark,
-        [sum(worked) for worked in outside],
-        _within(outside, columns.worked),
-        [explained.nobodys],
+    return (
+        [worked * scale for worked in explained.worked],
+        [dark * scale for dark in explained.dark],
+        [sum(worked) * scale for worked in outside],
+        _within(outside, columns.worked, scale),
+        [explained.nobodys * scale],
     )
-    return tuple([value * columns.scale for value in each] for each in sums)  # type: ignore[return-value]  # five of them
 
 
 def _summed(parts: Iterable[Sequence[int]]) -> list[int]:
@@ -157,14 +156,18 @@ def _above(first: Iterable[int], second: Iterable[int]) -> list[int]:
     return [max(0, difference) for difference in map(sub, first, second)]
 
 
-def _within(rows: Sequence[Sequence[int]], worked: Sequence[int]) -> list[int]:
-    """Processes together work at most as long as their device did, at each moment."""
+def _within(rows: Sequence[Sequence[int]], worked: Sequence[int], scale: int) -> list[int]:
+    """Milliseconds of processes that together work at most as long as their device, at each moment."""
     together = _together(rows, len(worked))
     if not any(map(gt, together, worked)):
-        return [sum(row) for row in rows]
+        return [sum(row) * scale for row in rows]
     sums = [0] * len(rows)
     for works, most, wanted in zip(zip(*rows, strict=True), worked, together, strict=True):
-        fitting = works if wanted <= most else largest_remainder(most, works)
+        fitting = (
+            [work * scale for work in works]
+            if wanted <= most
+            else largest_remainder(most * scale, works)
+        )
         sums = [so_far + work for so_far, work in zip(sums, fitting, strict=True)]
     return sums
 

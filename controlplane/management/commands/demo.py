@@ -1,5 +1,6 @@
 """Fill a simulated fleet through the real endpoint, settle it, and serve the console."""
 
+import contextlib
 import dataclasses
 import json
 import secrets
@@ -19,14 +20,14 @@ from django.core.management.base import BaseCommand, CommandError
 
 from apps.accounts import actions as accounts
 from apps.fleet import queries as fleet
-from apps.ledger import actions as ledger
-from apps.ledger import queries as ledger_queries
+from apps.ledger import queries as ledger
+from apps.ledger.queries.audit import audit
 from controlplane import processes
 from controlplane.demo.database import DatabaseInUse, make_room
 from controlplane.demo.fleet import Span, fill, scenario
 from controlplane.settings import ENVIRONMENT
 
-HOUR = timedelta(hours=1)
+MS_PER_HOUR = 3_600_000
 READY_SECONDS = 30
 SIGN_IN = "finance@demo.example"
 
@@ -65,15 +66,14 @@ class Command(BaseCommand):
             _write_private(Path(options["fleet_only"]), json.dumps(tokens))
             return
         password = secrets.token_urlsafe(9)
-        accounts.add_person(
-            email=SIGN_IN, name="Finn (finance)", role="finance", password=password
-        )
+        accounts.add_person(email=SIGN_IN, name="Finn (finance)", role="finance", password=password)
         sent = self._play(tokens, ends_at)
         self._say("Settling …")
-        ledger.settle_window(
-            starts_at=span.starts_at, ends_at=ends_at, at=datetime.now(UTC), say=self._say
-        )
-        self._report(sent, time.monotonic() - started, as_json=options["json"])
+        with contextlib.redirect_stdout(sys.stderr):
+            call_command("settle")
+        figures = _figures(span, sent)
+        figures["seconds"] = round(time.monotonic() - started, 1)
+        self._tell(figures, as_json=options["json"])
         if not options["no_serve"]:
             self._serve(options["listen"], password)
 
@@ -99,21 +99,7 @@ class Command(BaseCommand):
         sent: dict[str, Any] = json.loads(played.stdout.splitlines()[-1])
         return sent
 
-    def _report(self, sent: dict[str, Any], seconds: float, *, as_json: bool) -> None:
-        proof = ledger_queries.audit()
-        totals = ledger_queries.totals()
-        figures = {
-            "nodes": sent["nodes"],
-            "gpus": fleet.gpu_count(),
-            "windows": sent["windows"],
-            "jobs": sent["jobs"],
-            "gpu_hours": totals.gpu_hours,
-            "charges": proof.charges,
-            "lines": proof.lines,
-            "residual_micros": proof.residual_micros,
-            "coverage": totals.coverage,
-            "seconds": round(seconds, 1),
-        }
+    def _tell(self, figures: dict[str, Any], *, as_json: bool) -> None:
         if as_json:
             print(json.dumps(figures), flush=True)
             return
@@ -126,6 +112,27 @@ class Command(BaseCommand):
 
     def _say(self, sentence: str) -> None:
         print(sentence, file=sys.stderr, flush=True)
+
+
+def _figures(span: Span, sent: dict[str, Any]) -> dict[str, Any]:
+    """What was put in and what came out, read back from the database."""
+    proof = audit()
+    last_day = span.ends_at.date() + timedelta(days=1)
+    calendar = ledger.calendar_of("UTC", 1, span.at)
+    week = ledger.window_of(f"{span.starts_at.date()}/{last_day}", calendar)
+    (total,) = ledger.cost_groups(ledger.CostFilter(week), [])
+    nodes = fleet.nodes_lived(span.starts_at, span.ends_at)
+    return {
+        "nodes": len(nodes),
+        "gpus": sum(max(span.units for span in node.capacity_spans) for node in nodes),
+        "windows": sent["windows"],
+        "jobs": sent["jobs"],
+        "gpu_hours": round(total.gpu_milliseconds / MS_PER_HOUR, 6),
+        "charges": proof.charges,
+        "lines": proof.lines,
+        "residual_micros": proof.residual_micros,
+        "coverage": round(total.observed_milliseconds / total.held_milliseconds, 6),
+    }
 
 
 def _free_port() -> int:

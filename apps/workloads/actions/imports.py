@@ -1,12 +1,13 @@
 """Imports of files of jobs: each a batch that says what came of it, safe to run again."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.db import transaction
 from django.db.models import F
 
+from apps.economics.job_fold import TEXTS
 from apps.economics.jobs import JobRecord, RecordHasNoTime, RejectedRow, event_of_record
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import ImportBatch
@@ -14,6 +15,8 @@ from apps.workloads.models import RejectedRow as KeptRejection
 
 MOST_REJECTIONS_KEPT = 10_000
 NUL = "\x00"
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +82,27 @@ def close_batch(*, batch_id: int, at: datetime) -> None:
 
 
 def _refusal(record: JobRecord) -> RejectedRow | None:
+    """Why the tables cannot hold a record, if they cannot."""
     try:
         event_of_record(record)
     except RecordHasNoTime as refused:
         return RejectedRow(record.line, "submitted_at", str(refused))
-    if NUL in _texts(record):
-        return RejectedRow(record.line, "row", "holds a NUL character, which no text may")
+    for name in ("submitted_at", "started_at", "ended_at"):
+        moment: datetime | None = getattr(record, name)
+        if moment is not None and not EARLIEST <= moment <= LATEST:
+            return RejectedRow(record.line, name, f"{moment.isoformat()} is no time of a job")
+    for name, text in _texts(record):
+        if NUL in text:
+            return RejectedRow(record.line, name, "holds a NUL character, which no text may")
     return None
 
 
-def _texts(record: JobRecord) -> str:
-    plain = (record.cluster, record.raw_id, record.state, record.user, record.account)
-    more = (record.partition, record.qos, record.name, record.array_id, record.het_id)
-    labels = (text for pair in record.labels.items() for text in pair)
-    nodes = (one.node for one in record.allocations)
-    return "".join((*plain, *more, record.exit_code, *labels, *nodes))
+def _texts(record: JobRecord) -> Iterator[tuple[str, str]]:
+    for name in ("cluster", "raw_id", "state", *TEXTS):
+        yield name, getattr(record, name, "")
+    yield "labels", "".join(text for pair in record.labels.items() for text in pair)
+    for one in record.allocations:
+        yield "allocations", "".join((one.node, *(one.devices or ())))
 
 
 def _clean(text: str) -> str:

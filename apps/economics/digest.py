@@ -45,10 +45,8 @@ def _kind_and_text(fact: Fact) -> tuple[bytes, bytes]:
 def _number_or_time(fact: Fact) -> tuple[bytes, bytes]:
     if fact is None:
         return b"n", b""
-    # A bool is an int to Python and to us: both are 1 or 0 in a row of a table.
-    if isinstance(fact, int):
-        return b"i", b"%d" % fact
-    if isinstance(fact, Decimal | Fraction):
+    # Equal numbers are equal facts, whatever type a driver gives them; true is 1, as in a row.
+    if isinstance(fact, int | Decimal | Fraction):
         return b"q", b"%d/%d" % fact.as_integer_ratio()
     if isinstance(fact, datetime) and fact.tzinfo is not None:
         return b"m", fact.astimezone(UTC).isoformat().encode()

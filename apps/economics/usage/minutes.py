@@ -81,10 +81,12 @@ def _round_cumulatively(quarters: Reals) -> Integers:
 
 
 def _fit(worked: Integers, observed: Integers) -> None:
-    """Move quarters that rounding put over what was observed to the next minute with room."""
-    for minutes in (range(MINUTES), range(MINUTES - 1, -1, -1)):
-        carried = 0
-        for minute in minutes:
-            wanted = int(worked[minute]) + carried
-            worked[minute] = min(wanted, int(observed[minute]))
-            carried = wanted - int(worked[minute])
+    """Move quarters that rounding put over what was observed to the next minute with room.
+
+    Where no later minute has any, an earlier one takes them.
+    """
+    carried = 0
+    for minute in (*range(MINUTES), *range(MINUTES - 1, -1, -1)):
+        wanted = int(worked[minute]) + carried
+        worked[minute] = min(wanted, int(observed[minute]))
+        carried = wanted - int(worked[minute])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isnan, nan
 from typing import NamedTuple
 
-from apps.economics.usage.columns import HOUR_MS, NO_HOLDER, WindowColumns
+from apps.economics.usage.columns import HOUR_MS, MS_PER_SECOND, NO_HOLDER, WindowColumns
 
 
 class Window(NamedTuple):
@@ -111,7 +111,7 @@ def _content(window: Window) -> tuple[float, ...]:
 
 def _device_reading(rows: Sequence[Window]) -> Window:
     """Holders without the device's own row: it worked at most as long as they did together."""
-    observed = max(row.observed_seconds for row in rows)
+    observed = max(_observed_seconds(row) for row in rows)
     known = [row.worked_seconds for row in rows if not isnan(row.worked_seconds)]
     return rows[0]._replace(
         holder_id=NO_HOLDER,
@@ -122,3 +122,8 @@ def _device_reading(rows: Sequence[Window]) -> Window:
         dram_ratio=nan,
         energy_joules=nan,
     )
+
+
+def _observed_seconds(window: Window) -> float:
+    whole = window.length_ms / MS_PER_SECOND
+    return whole if isnan(window.observed_seconds) else window.observed_seconds

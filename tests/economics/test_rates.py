@@ -1,0 +1,122 @@
+"""Quoted rates over a lived span: exact, cut at every change, rounded once."""
+
+from decimal import Decimal
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.economics.rates import (
+    Per,
+    Piece,
+    Rate,
+    RatesOverlap,
+    RateSpan,
+    Unpriced,
+    amount_micros,
+    pieces_of_hour,
+    unpriced_spans,
+)
+
+HOUR = 3_600_000
+HALF = HOUR // 2
+LIST = Rate(1, Decimal(10), 3600, Per.NODE)
+CONTRACT = Rate(2, Decimal("0.75"), 3600, Per.GPU)
+SPOT = Rate(3, Decimal("0.001"), 1, Per.NODE)
+
+
+def test_a_rate_by_the_hour_costs_by_the_millisecond():
+    assert amount_micros(LIST, HOUR, 8) == 10_000_000
+    assert amount_micros(LIST, HOUR // 4, 8) == 2_500_000
+
+
+def test_a_rate_by_the_second_and_per_gpu():
+    assert amount_micros(SPOT, 90_500, 8) == 90_500
+    assert amount_micros(CONTRACT, HOUR, 8) == 6_000_000
+
+
+def test_a_piece_is_rounded_once_half_even():
+    # 0.000001 an hour for half an hour is half a micro-unit; for 1.5 hours one and a half.
+    tiny = Rate(4, Decimal("0.000001"), 3600, Per.NODE)
+    assert amount_micros(tiny, HALF, 1) == 0
+    assert amount_micros(tiny, 3 * HALF, 1) == 2
+
+
+def test_list_contracted_and_effective_of_a_contract_below_list():
+    assert pieces_of_hour(
+        (0, HOUR), [RateSpan(0, HOUR, LIST)], [RateSpan(0, HOUR, CONTRACT)], 8
+    ) == [Piece(0, HOUR, 10_000_000, 6_000_000, 6_000_000, list_rate_id=1, contract_rate_id=2)]
+
+
+def test_without_a_contract_the_list_price_is_what_is_paid():
+    assert pieces_of_hour((0, HOUR), [RateSpan(0, HOUR, LIST)], [], 8) == [
+        Piece(0, HOUR, 10_000_000, 10_000_000, 10_000_000, list_rate_id=1)
+    ]
+
+
+def test_without_a_list_price_the_list_amount_is_unknown():
+    assert pieces_of_hour((0, HOUR), [], [RateSpan(0, HOUR, CONTRACT)], 8) == [
+        Piece(0, HOUR, None, 6_000_000, 6_000_000, contract_rate_id=2)
+    ]
+
+
+def test_time_without_a_price_is_unpriced_and_never_free():
+    pieces = pieces_of_hour((0, HOUR), [RateSpan(0, HALF, LIST)], [], 1)
+    assert pieces[1] == Piece(HALF, HOUR, None, None, None)
+    assert unpriced_spans(pieces) == [Unpriced(HALF, HOUR)]
+
+
+def test_each_piece_has_one_rate_on_each_basis():
+    quarter = HOUR // 4
+    pieces = pieces_of_hour(
+        (quarter, HOUR),
+        [RateSpan(0, HALF, LIST), RateSpan(HALF, HOUR, SPOT)],
+        [RateSpan(3 * quarter, 2 * HOUR, CONTRACT)],
+        8,
+    )
+    assert [(p.start_ms, p.end_ms, p.list_rate_id, p.contract_rate_id) for p in pieces] == [
+        (quarter, HALF, 1, None),
+        (HALF, 3 * quarter, 3, None),
+        (3 * quarter, HOUR, 3, 2),
+    ]
+
+
+def test_the_higher_priority_wins_and_its_loser_leaves_no_cut():
+    pieces = pieces_of_hour(
+        (0, HOUR), [RateSpan(0, HOUR, LIST, priority=2), RateSpan(0, HALF, SPOT, priority=1)], [], 1
+    )
+    assert [(p.start_ms, p.end_ms, p.list_rate_id) for p in pieces] == [(0, HOUR, 1)]
+
+
+def test_two_rates_of_equal_priority_at_once_are_refused():
+    with pytest.raises(RatesOverlap):
+        pieces_of_hour((0, HOUR), [RateSpan(0, HOUR, LIST), RateSpan(HALF, HOUR, SPOT)], [], 1)
+
+
+def test_the_same_rate_said_twice_is_one():
+    twice = [RateSpan(0, HOUR, LIST), RateSpan(0, HOUR, LIST)]
+    assert len(pieces_of_hour((0, HOUR), twice, [], 1)) == 1
+
+
+def test_a_node_that_did_not_live_has_no_pieces():
+    assert pieces_of_hour((HALF, HALF), [RateSpan(0, HOUR, LIST)], [], 1) == []
+
+
+CUTS = st.lists(st.integers(0, HOUR), min_size=2, max_size=6, unique=True).map(sorted)
+
+
+@given(CUTS, CUTS, st.integers(0, HALF), st.integers(HALF, HOUR))
+def test_pieces_tile_the_lived_time(list_cuts, contract_cuts, lived_from, lived_to):
+    def spans(cuts, first_id):
+        return [
+            RateSpan(start, end, Rate(first_id + start, Decimal(3), 3600, Per.NODE))
+            for start, end in pairwise(cuts)
+        ]
+
+    pieces = pieces_of_hour(
+        (lived_from, lived_to), spans(list_cuts, 1), spans(contract_cuts, 10**7), 1
+    )
+    edges = [lived_from, *(piece.end_ms for piece in pieces)]
+    assert [piece.start_ms for piece in pieces] == edges[:-1]
+    assert edges[-1] == lived_to

@@ -28,6 +28,7 @@ def make_room(at: datetime) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA public CASCADE")
         cursor.execute("CREATE SCHEMA public")
+    partitions.forget()
     call_command("migrate", verbosity=0, interactive=False)
     accounts.bootstrap(
         organisation=accounts.Bootstrap(name="Northwind (demo)", is_demo=True), at=at

@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from apps.accounts import actions as accounts
 from apps.accounts.queries import NoOrganisation
 from apps.fleet import actions as fleet
+from apps.ledger import queries as ledger
 from apps.pricing import actions as pricing
 from apps.telemetry import api as telemetry
 from apps.workloads.actions import pool_capacity, rules, workloads
@@ -54,6 +55,9 @@ STATUS_OF: dict[type[Exception], int] = {
     fleet.PoolNameTaken: 409,
     fleet.SliceWithoutParent: 400,
     fleet.SourceUnknown: 400,
+    ledger.GroupNotKnown: 400,
+    ledger.WindowCutsADay: 400,
+    ledger.WindowNotUnderstood: 400,
     pricing.RateAlreadyEnded: 409,
     pricing.RateCurrencyDiffers: 400,
     pricing.RateEndsBeforeItStarts: 400,

@@ -1,5 +1,7 @@
 """Addresses of this app."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from apps.ledger.api import Costs
+
+urlpatterns = [path("costs", Costs.as_view(), name="costs")]

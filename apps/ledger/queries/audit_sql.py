@@ -104,6 +104,8 @@ charged AS (
           WHERE waiting.hour = charge.hour
             AND (waiting.pass_id = 2 OR waiting.pass_id = 3 AND waiting.unit = charge.node_id))
     GROUP BY charge.node_id, charge.hour, node.name, node.pool_id, node.period
+    HAVING greatest(lower(node.period), charge.hour)
+           < least(coalesce(upper(node.period), max(charge.through)), max(charge.through))
 )
 """
 

@@ -1,5 +1,6 @@
 """What is known of jobs, what they hold and whose they are."""
 
+from apps.workloads.queries.catalogue import WorkloadFact, workloads
 from apps.workloads.queries.holding import HeldFact, UnknownNode, allocations_held, unknown_nodes
 from apps.workloads.queries.jobs import (
     JobFact,
@@ -29,6 +30,7 @@ __all__ = [
     "RulePreview",
     "UnknownNode",
     "UnownedAccount",
+    "WorkloadFact",
     "allocations_held",
     "job",
     "job_count",
@@ -39,4 +41,5 @@ __all__ = [
     "tags_of_jobs",
     "unknown_nodes",
     "unowned_accounts",
+    "workloads",
 ]

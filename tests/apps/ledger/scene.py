@@ -113,6 +113,10 @@ def make_usage(
     row = bytes(worked)
     with connection.cursor() as cursor:
         cursor.execute(
+            "INSERT INTO telemetry_holderkey (id, key) OVERRIDING SYSTEM VALUE VALUES (0, '')"
+            " ON CONFLICT DO NOTHING"
+        )
+        cursor.execute(
             "INSERT INTO telemetry_holderkey (key) VALUES (%s) ON CONFLICT DO NOTHING", [key]
         )
         cursor.execute("SELECT id FROM telemetry_holderkey WHERE key = %s", [key])

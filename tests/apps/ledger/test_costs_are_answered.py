@@ -33,4 +33,6 @@ def test_the_overview_of_an_idle_hour() -> None:
     assert facts.held_milliseconds == 4 * 3_600_000
     assert facts.unowned.micros == 49_160_000
     print(facts)
-    print(queries.cost_groups(queries.CostFilter(window()), ["team", "state", "day", "tag.project"]))
+    print(
+        queries.cost_groups(queries.CostFilter(window()), ["team", "state", "day", "tag.project"])
+    )

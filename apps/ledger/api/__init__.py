@@ -1,0 +1,5 @@
+"""What other programs ask the ledger."""
+
+from apps.ledger.api.costs import Costs
+
+__all__ = ["Costs"]

@@ -1,0 +1,214 @@
+"""Costs as JSON and as CSV."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.renderers import BaseRenderer
+
+from apps.accounts import queries as accounts
+from apps.economics.money import Money
+from apps.economics.states import State
+from apps.fleet import queries as fleet
+from apps.ledger import queries
+from apps.workloads import queries as workloads
+
+MS_PER_HOUR = 3_600_000
+# What a spreadsheet would take for a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+LEAST_SURE_FIRST = ("provisional", "estimated", "restated", "reconciled")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Names of what groups are keyed by."""
+
+    teams: Mapping[int, str]
+    workloads: Mapping[int, str]
+    pools: Mapping[int, str]
+
+
+class MoneyOut(serializers.Serializer[Money]):
+    """An exact amount; null where unknown."""
+
+    amount = serializers.CharField()
+    currency = serializers.CharField()
+
+
+class WindowOut(serializers.Serializer[queries.Window]):
+    """The span that was meant."""
+
+    text = serializers.CharField()
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField()
+    zone = serializers.CharField()
+
+
+class MetaOut(serializers.Serializer[Any]):
+    """How sure the sums are."""
+
+    window = WindowOut()
+    basis = serializers.CharField()
+    currency = serializers.CharField()
+    status = serializers.CharField(allow_null=True)
+    statuses = serializers.ListField(child=serializers.CharField())
+    coverage = serializers.FloatField(allow_null=True)
+    as_of = serializers.DateTimeField(allow_null=True)
+    pending_hours = serializers.IntegerField()
+
+
+class SumsOut(serializers.Serializer[Any]):
+    """The sums of one group; its keys stand beside them under the names of `group_by`."""
+
+    cost = MoneyOut(allow_null=True)
+    loaded_cost = MoneyOut(allow_null=True)
+    shared_cost = MoneyOut(allow_null=True)
+    gpu_hours = serializers.FloatField()
+    held_gpu_hours = serializers.FloatField()
+    observed_gpu_hours = serializers.FloatField()
+    unpriced_hours = serializers.FloatField()
+    core_hours = serializers.FloatField()
+    coverage = serializers.FloatField(allow_null=True)
+
+
+class CostsOut(serializers.Serializer[Any]):
+    """The answer."""
+
+    meta = MetaOut()
+    totals = SumsOut()
+    results = SumsOut(many=True)
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+
+
+class CsvRenderer(BaseRenderer):
+    """`Accept: text/csv`: one row for each result, amounts as they are in JSON."""
+
+    media_type = "text/csv"
+    format = "csv"
+    charset = "utf-8"
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Problems stay documents of JSON."""
+        if not isinstance(data, dict) or "results" not in data:
+            return json.dumps(data)
+        rows = [_flat(result) for result in data["results"]]
+        columns = list(rows[0]) if rows else list(_flat(data["totals"]))
+        out = io.StringIO()
+        writer = csv.DictWriter(out, columns, lineterminator="\r\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return out.getvalue()
+
+
+def names() -> Named:
+    """Every team, workload and pool by id."""
+    return Named(
+        teams={team.id: team.name for team in accounts.teams()},
+        workloads={each.id: each.name for each in workloads.workloads().values()},
+        pools={pool.id: pool.name for pool in fleet.pools().values()},
+    )
+
+
+def meta_of(
+    chosen: queries.CostFilter,
+    by_status: Sequence[queries.CostGroup],
+    known: queries.Standing,
+    currency: str,
+) -> dict[str, Any]:
+    """The window, the basis and how sure the sums are; `status` is the least sure one."""
+    statuses = {group.keys[0] for group in by_status}
+    held = sum(group.held_milliseconds for group in by_status)
+    observed = sum(group.observed_milliseconds for group in by_status)
+    return {
+        "window": {
+            "text": chosen.window.text,
+            "starts_at": _moment(chosen.window.starts_at),
+            "ends_at": _moment(chosen.window.ends_at),
+            "zone": chosen.window.zone,
+        },
+        "basis": str(chosen.basis),
+        "currency": currency,
+        "status": next((status for status in LEAST_SURE_FIRST if status in statuses), None),
+        "statuses": [status for status in LEAST_SURE_FIRST if status in statuses],
+        "coverage": _ratio(observed, held),
+        "as_of": None if known.as_of is None else _moment(known.as_of),
+        "pending_hours": known.pending_hours,
+    }
+
+
+def result_of(
+    group: queries.CostGroup, group_by: Sequence[str], named: Named, currency: str
+) -> dict[str, Any]:
+    """A group's keys by name, and its sums."""
+    keys = {name: _key(name, key, named) for name, key in zip(group_by, group.keys, strict=True)}
+    return keys | sums_of(group, currency)
+
+
+def sums_of(group: queries.CostGroup, currency: str) -> dict[str, Any]:
+    """The sums alone."""
+    return {
+        "cost": _money(group.micros, currency),
+        "loaded_cost": _money(group.loaded_micros, currency),
+        "shared_cost": _money(group.shared_micros, currency),
+        "gpu_hours": _hours(group.gpu_milliseconds),
+        "held_gpu_hours": _hours(group.held_milliseconds),
+        "observed_gpu_hours": _hours(group.observed_milliseconds),
+        "unpriced_hours": _hours(group.unpriced_milliseconds),
+        "core_hours": _hours(group.core_milliseconds),
+        "coverage": _ratio(group.observed_milliseconds, group.held_milliseconds),
+    }
+
+
+def _key(name: str, key: Any, named: Named) -> Any:
+    tables = {"team": named.teams, "workload": named.workloads, "pool": named.pools}
+    if name in tables:
+        return None if key is None else {"id": key, "name": tables[name][key]}
+    if name == "state":
+        return None if key is None else State(key).name.lower()
+    return key.isoformat() if isinstance(key, date) else key
+
+
+def _money(micros: int | None, currency: str) -> dict[str, str] | None:
+    if micros is None:
+        return None
+    return {"amount": f"{Money.from_micros(micros, currency).amount:f}", "currency": currency}
+
+
+def _hours(milliseconds: int) -> float:
+    return round(milliseconds / MS_PER_HOUR, 6)
+
+
+def _ratio(part: int, whole: int) -> float | None:
+    return round(part / whole, 6) if whole else None
+
+
+def _moment(moment: Any) -> str:
+    return str(moment.isoformat().replace("+00:00", "Z"))
+
+
+def _flat(result: Mapping[str, Any]) -> dict[str, Any]:
+    """One cell for each value: names of what has ids, amounts without their currency."""
+    flat: dict[str, Any] = {}
+    currency = ""
+    for name, value in result.items():
+        if isinstance(value, Mapping) and "currency" in value:
+            currency = value["currency"]
+            flat[name] = value["amount"]
+        else:
+            flat[name] = _cell(value["name"] if isinstance(value, Mapping) else value)
+    return flat | {"currency": currency}
+
+
+def _cell(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

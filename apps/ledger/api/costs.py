@@ -1,0 +1,60 @@
+"""GET /api/v1/costs."""
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts import queries as accounts
+from apps.accounts.authentication import needs
+from apps.ledger import queries
+from apps.ledger.api.answers import CostsOut, CsvRenderer, meta_of, names, result_of, sums_of
+from apps.ledger.api.parameters import cost_question
+
+PARAMETERS = [
+    OpenApiParameter("window", description="today, yesterday, 7d, week, month, lastmonth, "
+                     "2026-07, 2026-07-31 or start/end; default 7d"),
+    OpenApiParameter("group_by", description="by comma: day, team, workload, pool, state, status, "
+                     "kind, gpu_model, purchase_option, tag.<key>"),
+    OpenApiParameter("basis", description="list, contracted, effective (default) or billed"),
+    OpenApiParameter("team", description="names, by comma"),
+    OpenApiParameter("workload", description="names, by comma"),
+    OpenApiParameter("pool", description="names, by comma"),
+    OpenApiParameter("state", description="active, held_idle, unobserved, out_of_service, "
+                     "stranded or unallocated, by comma"),
+]  # fmt: skip
+
+
+class Costs(APIView):
+    """What GPU time cost, by whatever it is grouped by."""
+
+    permission_classes = (needs("read"),)
+    renderer_classes = (JSONRenderer, CsvRenderer)
+
+    @extend_schema(parameters=PARAMETERS, responses=CostsOut)
+    def get(self, request: Request) -> Response:
+        """Sums of the window's costs; `tag.<key>=value` filters by a job's label."""
+        at = timezone.now()
+        question = cost_question(request.query_params, at)
+        chosen, currency = question.chosen, accounts.organisation().currency
+        named = names()
+        (total,) = queries.cost_groups(chosen, [])
+        return Response(
+            {
+                "meta": meta_of(
+                    chosen,
+                    queries.cost_groups(chosen, ["status"]),
+                    queries.standing(chosen.window, at),
+                    currency,
+                ),
+                "totals": sums_of(total, currency),
+                "results": [
+                    result_of(group, question.group_by, named, currency)
+                    for group in queries.cost_groups(chosen, question.group_by)
+                ],
+                "next": None,
+                "previous": None,
+            }
+        )

@@ -1,0 +1,116 @@
+"""The parameters of a question about costs, parsed once into one frozen value."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.http import QueryDict
+from rest_framework.exceptions import ValidationError
+
+from apps.accounts import queries as accounts
+from apps.economics.states import State
+from apps.fleet import queries as fleet
+from apps.ledger import queries
+from apps.workloads import queries as workloads
+
+DEFAULT_WINDOW = "7d"
+TAG = "tag."
+SINGLE = ("window", "basis")
+LISTS = ("group_by", "team", "workload", "pool", "state")
+STATES = {state.name.lower(): int(state) for state in State}
+
+
+@dataclass(frozen=True, slots=True)
+class CostQuestion:
+    """What is asked: which costs, and by what they are grouped."""
+
+    chosen: queries.CostFilter
+    group_by: tuple[str, ...]
+
+
+def cost_question(given: QueryDict, at: datetime) -> CostQuestion:
+    """Parse query parameters; refuses with a ValidationError that names each bad one."""
+    _refuse_unknown(given)
+    organisation = accounts.organisation()
+    calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
+    chosen = queries.CostFilter(
+        window=_window(given.get("window", DEFAULT_WINDOW), calendar),
+        basis=_basis(given.get("basis", queries.Basis.EFFECTIVE)),
+        team_ids=_named(given, "team", {team.name: [team.id] for team in accounts.teams()}),
+        workload_ids=_named(given, "workload", _workload_ids()),
+        pool_ids=_named(given, "pool", {p.name: [p.id] for p in fleet.pools().values()}),
+        states=_named(given, "state", {word: [state] for word, state in STATES.items()}),
+        tags={name.removeprefix(TAG): str(given[name]) for name in given if name.startswith(TAG)},
+    )
+    return CostQuestion(chosen, _group_by(_list(given, "group_by")))
+
+
+def _refuse_unknown(given: QueryDict) -> None:
+    known = {*SINGLE, *LISTS, *(TAG + key for key in settings.TAG_KEYS)}
+    problems = {
+        name: [f"there is no parameter {name!r}; there are {', '.join(sorted(known))}"]
+        for name in given
+        if name not in known
+    }
+    problems |= {
+        name: ["given more than once"]
+        for name in given
+        if name in known and name not in LISTS and len(given.getlist(name)) > 1
+    }
+    if problems:
+        raise ValidationError(problems)
+
+
+def _window(text: str, calendar: queries.Calendar) -> queries.Window:
+    try:
+        return queries.window_of(text, calendar)
+    except (queries.WindowNotUnderstood, queries.WindowCutsADay) as refusal:
+        raise ValidationError({"window": [str(refusal)]}) from refusal
+
+
+def _basis(text: str) -> queries.Basis:
+    try:
+        return queries.Basis(text)
+    except ValueError:
+        words = ", ".join(queries.Basis)
+        raise ValidationError({"basis": [f"{text!r} is none of {words}"]}) from None
+
+
+def _group_by(names: Sequence[str]) -> tuple[str, ...]:
+    known = queries.groupable()
+    for name in names:
+        if name not in known:
+            raise ValidationError({"group_by": [f"{name!r} is none of {', '.join(known)}"]})
+    return tuple(dict.fromkeys(names))
+
+
+def _named(
+    given: QueryDict, parameter: str, ids: Mapping[str, Sequence[int]]
+) -> frozenset[int] | None:
+    """Ids of the names given; None where the parameter is absent."""
+    names = _list(given, parameter)
+    if parameter not in given:
+        return None
+    for name in names:
+        if name not in ids:
+            raise ValidationError({parameter: [f"there is no {parameter} named {name!r}"]})
+    return frozenset(id_ for name in names for id_ in ids[name])
+
+
+def _workload_ids() -> dict[str, list[int]]:
+    """Two teams may each have a workload of one name."""
+    ids: dict[str, list[int]] = {}
+    for workload in workloads.workloads().values():
+        ids.setdefault(workload.name, []).append(workload.id)
+    return ids
+
+
+def _list(given: QueryDict, parameter: str) -> list[str]:
+    """Values given by repeating the parameter or by comma."""
+    return [
+        part.strip()
+        for value in given.getlist(parameter)
+        for part in value.split(",")
+        if part.strip()
+    ]

@@ -1,0 +1,119 @@
+"""The audit proves that the ledger adds up, and finds the one micro-unit that does not."""
+
+import json
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from apps.ledger.queries.audit import audit
+from tests import make
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _settled() -> None:
+    make.make_organisation()
+    node_id = scene.make_priced_node()
+    uuids = scene.make_gpus(node_id)
+    scene.make_job("1", node_id, gpus=3, uuids=uuids[:3])
+    scene.make_usage(scene.device_ids(uuids)[0], [120] * 60)
+    scene.settle()
+
+
+def run(query: str, **given: Any) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(query, given)
+
+
+def test_a_settled_day_adds_up() -> None:
+    found = audit()
+
+    assert found.places == ()
+    assert found.adds_up
+    assert (found.node_hours, found.charges, found.missing) == (24, 24, 0)
+    assert (found.residual_micros, found.pending_days) == (0, ())
+
+
+def test_one_micro_unit_more_on_one_line_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    run(
+        "UPDATE ledger_line SET effective_micros = effective_micros + 1"
+        " WHERE id = (SELECT max(id) FROM ledger_line)"
+    )
+
+    with pytest.raises(SystemExit) as stopped:
+        call_command("audit_ledger", json=True)
+
+    figures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert stopped.value.code == 1
+    assert figures["residual_micros"] == 1
+    assert {place["check"] for place in figures["places"]} == {
+        "lines sum to their charge",
+        "roll-ups sum to the lines",
+    }
+    assert figures["places"][0]["difference"] == 1
+
+
+@pytest.mark.parametrize(
+    ("damage", "check"),
+    [
+        (
+            "DELETE FROM ledger_line WHERE id = (SELECT max(id) FROM ledger_line)",
+            "lines have the time of the node's capacity",
+        ),
+        (
+            "UPDATE ledger_line SET list_micros = NULL"
+            " WHERE id = (SELECT max(id) FROM ledger_line)",
+            "lines sum to their charge",
+        ),
+        (
+            "UPDATE ledger_chargepiece SET effective_micros = effective_micros + 1"
+            " WHERE charge_id = (SELECT max(id) FROM ledger_charge)",
+            "pieces sum to their charge",
+        ),
+        (
+            "UPDATE ledger_chargepiece SET end_ms = end_ms - 1"
+            " WHERE charge_id = (SELECT max(id) FROM ledger_charge)",
+            "pieces cover the lived time once",
+        ),
+        (
+            "UPDATE ledger_ledgerday SET unit_milliseconds = unit_milliseconds + 1"
+            " WHERE id = (SELECT max(id) FROM ledger_ledgerday)",
+            "roll-ups sum to the lines",
+        ),
+        ("DELETE FROM ledger_ledgerjobday", "roll-ups sum to the lines"),
+        (
+            "UPDATE fleet_node SET period = tstzrange(lower(period), lower(period) + '1 h')",
+            "a charge has a node that lived then",
+        ),
+        (
+            "UPDATE fleet_node SET period = tstzrange(lower(period) - interval '1 h', NULL)",
+            "a node-hour lived has a charge",
+        ),
+    ],
+)
+def test_every_check_finds_its_damage(damage: str, check: str) -> None:
+    run(damage)
+
+    found = audit()
+
+    assert not found.adds_up
+    assert check in {place.check for place in found.places}
+
+
+def test_hours_that_wait_are_listed_and_do_not_count_as_wrong() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE ledger_charge SET effective_micros = effective_micros + 1")
+        cursor.execute("UPDATE ledger_chargepiece SET effective_micros = effective_micros + 1")
+        cursor.execute(
+            "INSERT INTO fleet_changedhour (pass_id, unit, hour, revision)"
+            " SELECT 3, node_id, hour, 1 FROM ledger_charge"
+        )
+
+    found = audit()
+
+    assert found.adds_up
+    assert [day.isoformat() for day in found.pending_days] == ["2026-03-02", "2026-03-03"]

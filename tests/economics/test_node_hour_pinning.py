@@ -217,14 +217,20 @@ def test_a_device_is_free_again_when_its_holder_has_left():
     }
 
 
-def test_an_unpinned_hold_is_not_cut_by_a_claim_that_does_not_touch_it():
-    # 1/3 of each device would round three times if the hold were cut at minutes 20 and 40.
-    answer = split(
-        devices=[gpu(1), gpu(2), gpu(3), gpu(4, (0, 50))],
-        claims=[claim(ADA, gpus=1), claim(BEN, 4, held=(20, 40))],
+def test_a_device_that_changes_hands_next_door_changes_nothing_for_the_unpinned():
+    changing = split(
+        devices=FOUR,
+        claims=[claim(ADA, gpus=1), claim(BEN, 4, held=(0, 7.777)), claim(CY, 4, held=(7.777, 60))],
+        usage=[usage(each, worked=[(0, 13)]) for each in (1, 2, 3)],
     )
-    unpinned = next(line for line in answer.lines if line.flags == Flag.UNPINNED)
-    assert unpinned.job_id == ADA
+    steady = split(
+        devices=FOUR,
+        claims=[claim(ADA, gpus=1), claim(BEN, 4)],
+        usage=[usage(each, worked=[(0, 13)]) for each in (1, 2, 3)],
+    )
+    ours = [line for line in changing.lines if line.flags == Flag.UNPINNED]
+    assert ours == [line for line in steady.lines if line.flags == Flag.UNPINNED]
+    assert sum(line.unit_ms for line in ours) == HOUR_MS
 
 
 def test_slices_are_devices_like_any_other_and_their_gpu_is_not():

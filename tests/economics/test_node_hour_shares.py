@@ -219,3 +219,13 @@ def test_foreign_work_on_a_slice_names_the_slice():
         keys=KEYS,
     )
     assert answer.foreign_processes == (ForeignProcess(2, ADA, 102, 360_000),)
+
+
+def test_a_part_of_a_millisecond_goes_to_somebody_whole():
+    instant = (0, 1 / 60_000)
+    answer = split(
+        devices=[gpu(1, instant)],
+        charges={7: [Piece(0, HOUR_MS, 5, 5, 5)]},
+        claims=[claim(job, 1, gpus=QUARTER, held=instant) for job in (ADA, BEN, CY, DEE)],
+    )
+    assert [(line.job_id, line.unit_ms, line.list_micros) for line in answer.lines] == [(ADA, 1, 5)]

@@ -2,7 +2,6 @@
 
 import logging
 import time
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from celery import shared_task
@@ -18,7 +17,7 @@ log = logging.getLogger(__name__)
 
 BUDGET_SECONDS = 25
 RESETTLED_EVERY = timedelta(minutes=10)
-ORDER = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD, Pass.ROLLUP)
+OF_AN_HOUR = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
 
 
 @shared_task
@@ -29,27 +28,39 @@ def mark_hours_by_clock() -> None:
 
 @shared_task
 def settle_marked_hours() -> None:
-    """Settle what is marked, newest first, for at most half a minute; the next sweep goes on.
+    """Settle what is marked, newest hour first, for at most half a minute; the next sweep goes on.
 
-    Two at once take different hours: each hour has a lock.
+    Two at once take different hours: each hour has a lock. Days are summed before and after, so
+    that a long backlog of hours cannot keep pages waiting.
     """
     until = time.monotonic() + BUDGET_SECONDS
     at = timezone.now()
     expand_ranges()
-    for pass_ in ORDER:
-        for hour in _taken_up(pass_, at):
+    _roll_up(at, until)
+    for hour in _hours(at):
+        for pass_ in OF_AN_HOUR:
             if time.monotonic() > until:
                 return
             _do(pass_, hour, at)
+    _roll_up(at, until)
 
 
-def _taken_up(pass_: Pass, at: datetime) -> Iterator[datetime]:
-    """Due hours; late data settles an hour again at most once in ten minutes."""
-    due = hours_due(pass_, at)
-    waiting = resting(due, at - RESETTLED_EVERY) if pass_ is Pass.SPLIT else set()
-    for hour in due:
-        if hour not in waiting:
-            yield hour
+def _roll_up(at: datetime, until: float) -> None:
+    for day in hours_due(Pass.ROLLUP, at):
+        if time.monotonic() > until:
+            return
+        _do(Pass.ROLLUP, day, at)
+
+
+def _hours(at: datetime) -> list[datetime]:
+    """Hours that wait for any pass, newest first: people look at today.
+
+    Late data settles an hour again at most once in ten minutes.
+    """
+    charge, split, spread = (set(hours_due(pass_, at)) for pass_ in OF_AN_HOUR)
+    # The charge pass marks the split of its hour, so both wait their turn.
+    settled_lately = resting(charge | split, at - RESETTLED_EVERY)
+    return sorted((charge | split) - settled_lately | spread, reverse=True)
 
 
 def _do(pass_: Pass, hour: datetime, at: datetime) -> None:

@@ -145,9 +145,14 @@ def recharge(hour: datetime = TEN) -> None:
 
 
 def settle(at: datetime = LATER, **given: Any) -> ledger.Progress:
-    """Everything marked from a month before 10:00 until `at`."""
-    values = {"starts_at": TEN - timedelta(days=31), "ends_at": at, "at": at} | given
+    """The hour from 10:00, or what is given, as it is known at `at`."""
+    values = {"starts_at": TEN - timedelta(days=31), "ends_at": TEN + HOUR, "at": at} | given
     return ledger.settle_window(**values)
+
+
+def settle_all(at: datetime = LATER) -> ledger.Progress:
+    """Every marked hour until `at`."""
+    return settle(at, ends_at=at)
 
 
 def lines(hour: datetime = TEN, **given: Any) -> list[Line]:

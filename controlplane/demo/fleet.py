@@ -83,7 +83,7 @@ def _teams(story: Table) -> dict[str, int]:
 def _pools(
     story: Table, clusters: Mapping[str, int], teams: Mapping[str, int], span: Span
 ) -> dict[str, Table]:
-    pools = {}
+    pools: dict[str, Table] = {}
     for pool in story["pools"]:
         pool_id = fleet.add_pool(
             pool=fleet.NewPool(

@@ -28,7 +28,15 @@ from apps.fleet.queries.inventory import (
     share_policies,
     unconfirmed_devices,
 )
-from apps.fleet.queries.marks import MarkFact, Pass, hours_marked, marks_of_hour, pending_hours
+from apps.fleet.queries.marks import (
+    MarkFact,
+    Pass,
+    Waiting,
+    hours_marked,
+    marks_of_hour,
+    pending_hours,
+    waiting_by_pass,
+)
 
 __all__ = [
     "AgentFact",
@@ -43,6 +51,7 @@ __all__ = [
     "PoolFact",
     "SilentNode",
     "UnconfirmedDevice",
+    "Waiting",
     "agent_of_token",
     "agents",
     "cluster_of_token",

@@ -4,7 +4,7 @@ Accounting is trusted over the scheduler and the scheduler over an agent. Betwee
 the later event wins and trust decides a tie; an agent only fills what neither has said.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -64,7 +64,9 @@ def fold(statements: Iterable[JobStatement]) -> JobFold:
         raise ValueError("a job without a statement is no job")
     started_at = _start(ordered)
     ended_at, state = _outcome(ordered, started_at)
-    texts = {name: _said(ordered, name) for name in TEXTS}
+    texts = dict.fromkeys(TEXTS, "")
+    for each in ordered:
+        texts |= {name: text for name in TEXTS if (text := getattr(each, name)) is not None}
     cpus = [each.cpus for each in ordered if each.cpus is not None]
     return JobFold(
         state=state,
@@ -78,11 +80,6 @@ def fold(statements: Iterable[JobStatement]) -> JobFold:
         runs=run_parts(ordered, started_at, ended_at),
         **texts,
     )
-
-
-def _said(ordered: Sequence[JobStatement], name: str) -> str:
-    texts: Iterator[str | None] = (getattr(each, name) for each in reversed(ordered))
-    return next((text for text in texts if text is not None), "")
 
 
 def _start(ordered: Sequence[JobStatement]) -> datetime | None:

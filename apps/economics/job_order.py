@@ -8,9 +8,10 @@ from apps.economics.jobs import EventKind, JobStatement, Source
 
 def in_order(statements: Iterable[JobStatement]) -> tuple[JobStatement, ...]:
     """Each statement once, the more telling later: agents, then by event time, then by trust."""
-    found = list(set(statements))
+    found = tuple(statements)
     if len(found) < 2:
-        return tuple(found)
+        return found
+    found = tuple(set(found))
     # The text only breaks ties, so that arrival never does.
     return tuple(sorted(found, key=lambda each: (*_precedence(each), repr(each))))
 

@@ -10,6 +10,10 @@ from apps.fleet.queries.marks import MarkFact, Pass
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
+MARKING = """
+INSERT INTO fleet_changedhour (pass_id, unit, hour, revision) VALUES {rows}
+ON CONFLICT (pass_id, unit, hour) DO UPDATE SET revision = nextval('fleet_revision')
+"""
 RANGES_AT_ONCE = 50
 
 
@@ -46,23 +50,39 @@ def mark(marks: Iterable[Mark]) -> None:
         )
 
 
+def marking(marks: Iterable[Mark]) -> str:
+    """The statement that `mark` would run, for a script that is sent to the database whole."""
+    # Numbers and moments only: there is nothing in them to quote.
+    rows = ", ".join(
+        f"({int(key.pass_)}, {key.unit:d}, '{key.hour.isoformat()}', nextval('fleet_revision'))"
+        for key in sorted(set(marks))
+    )
+    return MARKING.format(rows=rows)
+
+
 def mark_span(*, pass_: Pass, units: Iterable[int], starts_at: datetime, ends_at: datetime) -> None:
     """Mark every hour that `[starts_at, ends_at)` touches, for each of `units`.
 
     `ends_at` is at most the caller's `at`: no pass does the future. A span wider than a day is
     kept as one range per unit until `expand_ranges`. Not for the roll-up.
     """
+    mark_spans(pass_=pass_, spans=[(unit, starts_at, ends_at) for unit in set(units)])
+
+
+def mark_spans(*, pass_: Pass, spans: Iterable[tuple[int, datetime, datetime]]) -> None:
+    """`mark_span` for many spans (unit, from, to) at once, in two statements."""
     _refuse_autocommit()
     if pass_ is Pass.ROLLUP:
         raise ValueError("roll-up marks name a local day's first hour, which only the ledger knows")
-    if starts_at >= ends_at:
-        return
-    first = hour_of(starts_at)
-    if ends_at - starts_at > DAY:
-        _lay_ranges(pass_, sorted(set(units)), first, ends_at)
-        return
-    hours = [first + HOUR * k for k in range(-((first - ends_at) // HOUR))]
-    mark(Mark(pass_, unit, hour) for unit in units for hour in hours)
+    marks: list[Mark] = []
+    ranges: list[tuple[int, datetime, datetime]] = []
+    for unit, starts_at, ends_at in spans:
+        if ends_at - starts_at > DAY:
+            ranges.append((unit, hour_of(starts_at), ends_at))
+        elif starts_at < ends_at:
+            marks += [Mark(pass_, unit, hour) for hour in _hours(starts_at, ends_at)]
+    _lay_ranges(pass_, sorted(ranges))
+    mark(marks)
 
 
 def expand_ranges(*, limit: int = RANGES_AT_ONCE) -> int:
@@ -112,28 +132,19 @@ def clear(pass_: Pass, hour: datetime, marks: Sequence[MarkFact]) -> int:
     if not marks:
         return 0
     with connection.cursor() as cursor:
-        # The locks are taken in the order in which `mark` takes them, so the two cannot deadlock.
+        # A revision is given out once, so it names its mark. The locks are taken in the order in
+        # which `mark` takes them, so that the two cannot deadlock; by address, because a join of
+        # an hour's marks with themselves is planned as if there were one of them.
         cursor.execute(
             """
-            WITH done AS (
-                SELECT held.unit FROM fleet_changedhour AS held
-                JOIN unnest(%s::int8[], %s::int8[]) AS was (unit, revision)
-                  ON held.unit = was.unit AND held.revision = was.revision
-                WHERE held.pass_id = %s AND held.hour = %s
-                ORDER BY held.unit
-                FOR UPDATE OF held
-            )
-            DELETE FROM fleet_changedhour AS held USING done
-            WHERE held.pass_id = %s AND held.hour = %s AND held.unit = done.unit
+            DELETE FROM fleet_changedhour WHERE ctid = ANY (ARRAY(
+                SELECT ctid FROM fleet_changedhour
+                WHERE pass_id = %s AND hour = %s AND revision = ANY (%s::int8[])
+                ORDER BY unit
+                FOR UPDATE
+            ))
             """,
-            [
-                [each.unit for each in marks],
-                [each.revision for each in marks],
-                int(pass_),
-                hour,
-                int(pass_),
-                hour,
-            ],
+            [int(pass_), hour, [each.revision for each in marks]],
         )
         return int(cursor.rowcount)
 
@@ -160,14 +171,24 @@ def hour_of(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
-def _lay_ranges(pass_: Pass, units: Sequence[int], first: datetime, ends_at: datetime) -> None:
+def _hours(starts_at: datetime, ends_at: datetime) -> list[datetime]:
+    first = hour_of(starts_at)
+    return [first + HOUR * k for k in range(-((first - ends_at) // HOUR))]
+
+
+def _lay_ranges(pass_: Pass, ranges: Sequence[tuple[int, datetime, datetime]]) -> None:
+    if not ranges:
+        return
+    units, starts, ends = (list(column) for column in zip(*ranges, strict=True))
     with connection.cursor() as cursor:
         cursor.execute(
             """
             INSERT INTO fleet_changedrange (pass_id, unit, starts_at, ends_at, revision)
-            SELECT %s, unit, %s, %s, nextval('fleet_revision') FROM unnest(%s::int8[]) AS unit
+            SELECT %s, unit, starts_at, ends_at, nextval('fleet_revision')
+            FROM unnest(%s::int8[], %s::timestamptz[], %s::timestamptz[])
+                 AS span (unit, starts_at, ends_at)
             """,
-            [int(pass_), first, ends_at, list(units)],
+            [int(pass_), units, starts, ends],
         )
 
 

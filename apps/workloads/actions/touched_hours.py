@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from apps.fleet.actions.marks import DAY, HOUR, Mark, hour_of, mark, mark_span
+from apps.fleet.actions.marks import mark_spans
 from apps.fleet.queries import Pass
 
 Span = tuple[datetime, datetime]
@@ -25,18 +25,12 @@ class Touched:
 
     def mark(self) -> None:
         """Lay the marks, in the transaction of the change."""
-        marks: list[Mark] = []
-        for node_id in sorted(self._spans):
-            for starts_at, ends_at in _joined(self._spans[node_id]):
-                if ends_at - starts_at > DAY:
-                    mark_span(
-                        pass_=Pass.SPLIT, units=[node_id], starts_at=starts_at, ends_at=ends_at
-                    )
-                else:
-                    marks += [
-                        Mark(Pass.SPLIT, node_id, hour) for hour in _hours(starts_at, ends_at)
-                    ]
-        mark(marks)
+        spans = [
+            (node_id, starts_at, ends_at)
+            for node_id in sorted(self._spans)
+            for starts_at, ends_at in _joined(self._spans[node_id])
+        ]
+        mark_spans(pass_=Pass.SPLIT, spans=spans)
 
 
 def _joined(spans: list[Span]) -> Iterator[Span]:
@@ -48,10 +42,3 @@ def _joined(spans: list[Span]) -> Iterator[Span]:
             since, until = starts_at, ends_at
         until = max(until, ends_at)
     yield since, until
-
-
-def _hours(starts_at: datetime, ends_at: datetime) -> Iterator[datetime]:
-    hour = hour_of(starts_at)
-    while hour < ends_at:
-        yield hour
-        hour += HOUR

@@ -263,14 +263,11 @@ class ChangedHour(models.Model):
     read before the facts.
     """
 
-    pk = models.CompositePrimaryKey("pass_id", "unit", "hour")
+    pk = models.CompositePrimaryKey("pass_id", "hour", "unit")
     pass_id = models.SmallIntegerField(choices=Pass.choices)
     unit = models.BigIntegerField()
     hour = models.DateTimeField()
     revision = models.BigIntegerField()
-
-    class Meta:
-        indexes = [models.Index(fields=["pass_id", "hour"], name="changed_by_pass_and_hour")]
 
     def __str__(self) -> str:
         return f"{self.pass_id}/{self.unit}/{self.hour:%Y-%m-%dT%H}"

@@ -17,9 +17,9 @@ ON CONFLICT (pass_id, unit, hour) DO UPDATE SET revision = nextval('fleet_revisi
 RANGES_AT_ONCE = 50
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Mark:
-    """`pass_` must do this unit's hour again; the order is the one in which rows are locked."""
+    """`pass_` must do this unit's hour again."""
 
     pass_: Pass
     unit: int
@@ -27,9 +27,13 @@ class Mark:
 
 
 def mark(marks: Iterable[Mark]) -> None:
-    """Lay each mark once, at a revision newer than any before; in the caller's transaction."""
+    """Lay each mark once, at a revision newer than any before; in the caller's transaction.
+
+    A transaction that lays or lifts marks of several passes takes charge, split, spread and
+    roll-up in this order, as the settlers do, so that no two wait for each other.
+    """
     _refuse_autocommit()
-    keys = sorted(set(marks))
+    keys = _in_order(marks)
     if not keys:
         return
     with connection.cursor() as cursor:
@@ -55,7 +59,7 @@ def marking(marks: Iterable[Mark]) -> str:
     # Numbers and moments only: there is nothing in them to quote.
     rows = ", ".join(
         f"({int(key.pass_)}, {key.unit:d}, '{key.hour.isoformat()}', nextval('fleet_revision'))"
-        for key in sorted(set(marks))
+        for key in _in_order(marks)
     )
     return MARKING.format(rows=rows)
 
@@ -126,7 +130,7 @@ def expand_ranges(*, limit: int = RANGES_AT_ONCE) -> int:
 def clear(pass_: Pass, hour: datetime, marks: Sequence[MarkFact]) -> int:
     """Lift the marks of `hour` that still bear the revision that was read; how many were lifted.
 
-    A mark laid again meanwhile stays. Call it last in the pass's transaction.
+    A mark laid again meanwhile stays. Call it after the pass has written.
     """
     _refuse_autocommit()
     if not marks:
@@ -169,6 +173,10 @@ def hour_key(hour: datetime) -> int:
 def hour_of(moment: datetime) -> datetime:
     """The UTC hour that `moment` is in."""
     return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def _in_order(marks: Iterable[Mark]) -> list[Mark]:
+    return sorted(set(marks), key=lambda each: (each.pass_, each.unit, each.hour))
 
 
 def _hours(starts_at: datetime, ends_at: datetime) -> list[datetime]:

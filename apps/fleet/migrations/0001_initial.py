@@ -47,8 +47,8 @@ class Migration(migrations.Migration):
                     "pk",
                     models.CompositePrimaryKey(
                         "pass_id",
-                        "unit",
                         "hour",
+                        "unit",
                         blank=True,
                         editable=False,
                         primary_key=True,
@@ -71,11 +71,6 @@ class Migration(migrations.Migration):
                 ("hour", models.DateTimeField()),
                 ("revision", models.BigIntegerField()),
             ],
-            options={
-                "indexes": [
-                    models.Index(fields=["pass_id", "hour"], name="changed_by_pass_and_hour")
-                ],
-            },
         ),
         migrations.CreateModel(
             name="ChangedRange",

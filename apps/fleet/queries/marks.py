@@ -50,21 +50,25 @@ def marks_of_hour(pass_: Pass, hour: datetime) -> list[MarkFact]:
 
 def pending_hours(at: datetime, starts_at: datetime | None = None) -> int:
     """How many hours in `[starts_at, at)` wait for any pass but the roll-up (None: since ever)."""
+    passes = [int(each) for each in Pass if each is not Pass.ROLLUP]
     with connection.cursor() as cursor:
+        # Looked up hour by hour: an hour may have a mark for each of thousands of nodes.
         cursor.execute(
             """
-            SELECT count(*) FROM (
-                SELECT hour FROM fleet_changedhour
-                WHERE pass_id <> %(rollup)s AND hour < %(at)s AND hour >= %(from)s
-                UNION
-                SELECT hour FROM fleet_changedrange, generate_series(
-                    greatest(starts_at, date_trunc('hour', %(from)s::timestamptz)),
-                    least(ends_at, %(at)s) - interval '1 microsecond', interval '1 hour'
-                ) AS hour
-                WHERE pass_id <> %(rollup)s AND hour >= %(from)s
-            ) AS waiting
+            SELECT count(*)
+            FROM generate_series(
+                date_trunc('hour', %(from)s + interval '1 hour' - interval '1 microsecond'),
+                %(at)s - interval '1 microsecond', interval '1 hour'
+            ) AS hour
+            WHERE (SELECT true FROM unnest(%(passes)s::int2[]) AS pass,
+                   LATERAL (SELECT FROM fleet_changedhour AS mark
+                            WHERE mark.pass_id = pass AND mark.hour = hour.hour LIMIT 1) AS found
+                   LIMIT 1)
+               OR (SELECT true FROM fleet_changedrange AS span
+                   WHERE span.pass_id = ANY(%(passes)s::int2[])
+                     AND span.starts_at <= hour.hour AND hour.hour < span.ends_at LIMIT 1)
             """,
-            {"rollup": int(Pass.ROLLUP), "at": at, "from": starts_at or _first_pending(at)},
+            {"passes": passes, "at": at, "from": starts_at or _first_pending(passes, at)},
         )
         row = cursor.fetchone()
     return int(row[0]) if row else 0
@@ -82,7 +86,10 @@ def waiting_by_pass() -> list[Waiting]:
     ]
 
 
-def _first_pending(at: datetime) -> datetime:
-    hour = ChangedHour.objects.aggregate(first=Min("hour"))["first"]
-    start = ChangedRange.objects.aggregate(first=Min("starts_at"))["first"]
-    return min((moment for moment in (hour, start) if moment is not None), default=at)
+def _first_pending(passes: list[int], at: datetime) -> datetime:
+    marked = [
+        ChangedHour.objects.filter(pass_id=each).aggregate(first=Min("hour"))["first"]
+        for each in passes
+    ]
+    ranges = ChangedRange.objects.filter(pass_id__in=passes).aggregate(first=Min("starts_at"))
+    return min((first for first in (*marked, ranges["first"]) if first is not None), default=at)

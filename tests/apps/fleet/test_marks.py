@@ -1,5 +1,7 @@
 """Marks: every change leaves one, newer than any before, and none is lost."""
 
+import threading
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -122,6 +124,15 @@ def test_pending_hours_counts_marks_and_ranges_once_but_no_rollups() -> None:
     assert pending_hours(NOON + 10 * HOUR, starts_at=NOON + 4 * HOUR) == 6
 
 
+def test_spans_of_many_units_are_marked_at_once() -> None:
+    short, long = (1, NOON, NOON + HOUR), (2, NOON, NOON + 30 * HOUR)
+    nothing = (3, NOON, NOON)
+    marks.mark_spans(pass_=Pass.SPLIT, spans=[short, long, nothing])
+    assert [each.unit for each in marks_of_hour(Pass.SPLIT, NOON)] == [1]
+    marks.expand_ranges()
+    assert [each.unit for each in marks_of_hour(Pass.SPLIT, NOON)] == [1, 2]
+
+
 def test_a_rollup_is_not_marked_by_the_hour() -> None:
     with pytest.raises(ValueError, match="local day"):
         marks.mark_span(pass_=Pass.ROLLUP, units=[1], starts_at=NOON, ends_at=NOON + HOUR)
@@ -194,6 +205,42 @@ class TestTwoConnections:
         assert marks.expand_ranges() == 0
         other.rollback()
         assert marks.expand_ranges() == 1
+
+    def test_changes_and_settlers_at_once_do_not_wait_for_each_other(self) -> None:
+        units = list(range(1, 40))
+        troubles: list[BaseException] = []
+        start = threading.Barrier(4)
+
+        def work(turn: Callable[[], None]) -> None:
+            try:
+                start.wait()
+                for _ in range(25):
+                    with transaction.atomic():
+                        turn()
+            except BaseException as trouble:
+                troubles.append(trouble)
+            finally:
+                connection.close()
+
+        def settle() -> None:
+            marks.clear(Pass.SPLIT, NOON, marks_of_hour(Pass.SPLIT, NOON))
+            marks.mark([Mark(Pass.ROLLUP, 1, NOON), Mark(Pass.SPREAD, 0, NOON)])
+
+        def change() -> None:
+            lay(0, pass_=Pass.CHARGE)
+            marks.mark_span(
+                pass_=Pass.SPLIT, units=units[::-1], starts_at=NOON, ends_at=NOON + 3 * HOUR
+            )
+
+        threads = [
+            threading.Thread(target=work, args=[turn]) for turn in (settle, settle, change, change)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert troubles == []
+        assert [each.unit for each in marks_of_hour(Pass.SPLIT, NOON + HOUR)] == units
 
     def test_an_hour_is_done_by_one_at_a_time(self, other) -> None:
         key = marks.hour_key(NOON)

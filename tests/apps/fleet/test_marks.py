@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import OperationalError, connection, connections, transaction
 
 from apps.fleet.actions import marks
 from apps.fleet.actions.marks import Mark
@@ -208,7 +208,7 @@ class TestTwoConnections:
 
     def test_changes_and_settlers_at_once_do_not_wait_for_each_other(self) -> None:
         units = list(range(1, 40))
-        troubles: list[BaseException] = []
+        troubles: list[OperationalError] = []
         start = threading.Barrier(4)
 
         def work(turn: Callable[[], None]) -> None:
@@ -217,7 +217,7 @@ class TestTwoConnections:
                 for _ in range(25):
                     with transaction.atomic():
                         turn()
-            except BaseException as trouble:
+            except OperationalError as trouble:
                 troubles.append(trouble)
             finally:
                 connection.close()

@@ -76,6 +76,7 @@ STATUS_OF: dict[type[Exception], int] = {
     jobs.BulkUnreadable: 400,
     jobs.ClusterOfAnotherToken: 403,
     jobs.TooManyEvents: 413,
+    rules.ClaimOfAnybody: 400,
     rules.LabelUnreadable: 400,
     rules.RuleAlreadyEnded: 409,
     rules.RuleEndsBeforeItStarts: 400,

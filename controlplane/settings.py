@@ -156,6 +156,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Runrate",
     "DESCRIPTION": "What GPU work costs and what each dollar buys.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
 }
 

@@ -12,6 +12,9 @@ from apps.workloads.models import OwnershipRule, Workload
 from apps.workloads.queries import RuleFact
 from apps.workloads.queries.ownership import held_by_matching
 
+CLAIM = "RUNRATE_TEAM"
+"""The label with which a process says whose it is."""
+
 
 class RuleExists(ValueError):
     """The same rule is kept already; which of two equals counts must not depend on chance."""
@@ -29,6 +32,10 @@ class LabelUnreadable(ValueError):
     """A rule looks at a label as `key=value`."""
 
 
+class ClaimOfAnybody(ValueError):
+    """A rule that hears a process's own RUNRATE_TEAM says which account or user may claim it."""
+
+
 class WorkloadOfAnotherTeam(ValueError):
     """A rule cannot give a job to one team and to the workload of another."""
 
@@ -38,7 +45,7 @@ def add_rule(*, rule: RuleFact, at: datetime) -> int:
     """Keep a rule (`rule.rule.id` is moot) and mark the past hours of all it matches; its id.
 
     Hours are owned by the rules in force at their start. Refuses RuleExists,
-    RuleEndsBeforeItStarts, LabelUnreadable and WorkloadOfAnotherTeam.
+    RuleEndsBeforeItStarts, LabelUnreadable, ClaimOfAnybody and WorkloadOfAnotherTeam.
     """
     _refuse_nonsense(rule)
     asked = {each.name: getattr(rule.rule, each.name) for each in fields(Rule)}
@@ -74,6 +81,8 @@ def _refuse_nonsense(fact: RuleFact) -> None:
         raise RuleEndsBeforeItStarts(f"{fact.ends_at} is not after {fact.starts_at}")
     if rule.label and not rule.label.partition("=")[1]:
         raise LabelUnreadable(f"{rule.label!r} is not key=value")
+    if rule.label.startswith(f"{CLAIM}=") and not (rule.account or rule.user or rule.namespace):
+        raise ClaimOfAnybody(f"a rule on {CLAIM} must name an account, user or namespace")
     if rule.workload_id is not None:
         workload = Workload.objects.get(id=rule.workload_id)
         if workload.team_id != rule.team_id:

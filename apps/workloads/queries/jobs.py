@@ -132,6 +132,10 @@ def _lived(
 
 def _spans(lived: list[_Lived], starts_at: datetime, ends_at: datetime) -> list[JobSpan]:
     """Cut the attempts, given in order of their start, so that each minute has one."""
+    if len(lived) == 1:
+        only = lived[0]
+        since, until = max(only.starts_at, starts_at), min(only.ends_at, ends_at)
+        return [JobSpan(only.job_id, since, until)] if since < until else []
     edges = {starts_at, ends_at}
     for each in lived:
         edges |= {edge for edge in (each.starts_at, each.ends_at) if starts_at < edge < ends_at}

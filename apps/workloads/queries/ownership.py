@@ -1,11 +1,13 @@
 """Whose jobs are, by the rules in force; and who nobody owns yet."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
+from django.db import connection
 from django.db.models.query import QuerySet
 
 from apps.economics.ownership import TEXT_MATCHES, JobTraits, Rule, in_rank, rules_of
@@ -61,7 +63,16 @@ class UnownedAccount:
     cluster: str
     account: str
     jobs: int
-    gpu_milliseconds: Fraction
+    gpu_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    """Jobs that are alike in all that rules look at."""
+
+    traits: JobTraits
+    jobs: int
+    gpu_milliseconds: int
 
 
 def owners(job_ids: Collection[int], at: datetime) -> dict[int, OwnerFact]:
@@ -120,14 +131,16 @@ def unowned_accounts(starts_at: datetime, ends_at: datetime) -> list[UnownedAcco
 
     Judged by the rules in force at the end of it.
     """
-    held = held_milliseconds(starts_at, ends_at)
-    owned = owners(held.keys(), ends_at)
+    ranked = in_rank(fact.rule for fact in rules() if fact.is_in_force(ends_at))
+    likenesses = dict(enumerate(_held_by_likeness(starts_at, ends_at)))
+    owned = rules_of(((place, one.traits) for place, one in likenesses.items()), ranked)
     names = {cluster_id: fact.name for cluster_id, fact in clusters().items()}
-    found: dict[tuple[int, str], tuple[int, Fraction]] = {}
-    unowned = [job_id for job_id, owner in owned.items() if owner.team_id is None]
-    for job_id, job in traits(Job.objects.filter(id__in=unowned)):
-        jobs, milliseconds = found.get((job.cluster_id, job.account), (0, Fraction(0)))
-        found[job.cluster_id, job.account] = jobs + 1, milliseconds + held[job_id]
+    found: dict[tuple[int, str], tuple[int, int]] = {}
+    for place, one in likenesses.items():
+        if place not in owned:
+            key = one.traits.cluster_id, one.traits.account
+            jobs, milliseconds = found.get(key, (0, 0))
+            found[key] = jobs + one.jobs, milliseconds + one.gpu_milliseconds
     accounts = [
         UnownedAccount(cluster_id, names[cluster_id], account, *sums)
         for (cluster_id, account), sums in found.items()
@@ -135,16 +148,36 @@ def unowned_accounts(starts_at: datetime, ends_at: datetime) -> list[UnownedAcco
     return sorted(accounts, key=lambda one: (-one.gpu_milliseconds, one.cluster, one.account))
 
 
-def held_milliseconds(starts_at: datetime, ends_at: datetime) -> dict[int, Fraction]:
-    """GPU-milliseconds each job held in `[starts_at, ends_at)`, on known nodes and others."""
-    found: dict[int, Fraction] = {}
-    rows = Allocation.objects.filter(period__overlap=(starts_at, ends_at), gpus_numerator__gt=0)
-    columns = ("job_id", "gpus_numerator", "gpus_denominator", "period")
-    for job_id, gpus, parts, period in rows.values_list(*columns).iterator(chunk_size=5_000):
-        until = ends_at if period.upper is None else min(period.upper, ends_at)
-        length = milliseconds_between(max(period.lower, starts_at), until)
-        found[job_id] = found.get(job_id, Fraction(0)) + Fraction(gpus * length, parts)
-    return found
+def _held_by_likeness(starts_at: datetime, ends_at: datetime) -> Iterator[_Likeness]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT job.cluster_id, job.account, job.partition, job.namespace, job."user", job.name,
+                   job.labels::text, count(*), sum(held.milliseconds)
+            FROM (
+                SELECT job_id, round(sum(
+                    1000 * extract(epoch FROM least(upper(period), %(to)s)
+                                              - greatest(lower(period), %(from)s))
+                    * gpus_numerator / gpus_denominator
+                )) AS milliseconds
+                FROM workloads_allocation
+                WHERE period && tstzrange(%(from)s, %(to)s) AND gpus_numerator > 0
+                GROUP BY job_id
+            ) AS held
+            JOIN workloads_job AS job ON job.id = held.job_id
+            GROUP BY job.cluster_id, job.account, job.partition, job.namespace, job."user", job.name,
+                     job.labels
+            """,
+            {"from": starts_at, "to": ends_at},
+        )
+        for cluster_id, account, partition, namespace, user, name, labels, *sums in cursor:
+            yield _Likeness(
+                JobTraits(
+                    cluster_id, account, partition, namespace, user, name, json.loads(labels)
+                ),
+                jobs=sums[0],
+                gpu_milliseconds=int(sums[1]),
+            )
 
 
 def _asked_of_jobs(rule: Rule, prefix: str) -> dict[str, Any]:

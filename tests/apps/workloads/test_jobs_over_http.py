@@ -230,10 +230,21 @@ def test_five_thousand_events_take_seconds():
 
 def test_a_job_is_shown_to_who_may_read():
     (told,) = tell("4711", said("start", 0, user="ada", labels=(("project", "llm"),)))
-    headers = {"Authorization": f"Bearer {make_token('read').secret}"}
+    headers = _reader()
     job = Client().get(f"/api/v1/jobs/{told.job_id}", headers=headers).json()
     assert (job["raw_id"], job["state"], job["user"]) == ("4711", "RUNNING", "ada")
     assert job["started_at"] == "2026-11-20T10:00:00Z"
     assert Client().get("/api/v1/jobs/0", headers=headers).status_code == 404
     headers = {"Authorization": f"Bearer {make_token('jobs').secret}"}
     assert Client().get(f"/api/v1/jobs/{told.job_id}", headers=headers).status_code == 403
+
+
+def test_the_schema_tells_of_every_field(client: Client):
+    schema = client.get("/api/v1/schema?format=json", headers=_reader()).json()
+    posted = schema["paths"]["/api/v1/jobs"]["post"]["requestBody"]["content"]["application/json"]
+    assert set(EVENT) <= set(posted["schema"]["properties"])
+    assert "share" in json.dumps(posted["schema"]["properties"]["allocations"])
+
+
+def _reader() -> dict[str, str]:
+    return {"Authorization": f"Bearer {make_token('read').secret}"}

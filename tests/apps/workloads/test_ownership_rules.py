@@ -122,6 +122,19 @@ def test_a_rule_that_makes_no_sense_is_refused():
         rules.add_rule(rule=rule(team, workload_id=other), at=NOW)
 
 
+def test_a_process_claims_a_team_only_where_its_account_may():
+    team = make_team()
+    claim = {"label": "RUNRATE_TEAM=research"}
+    with pytest.raises(rules.ClaimOfAnybody):
+        rules.add_rule(rule=rule(team, **claim), at=NOW)
+    rules.add_rule(rule=rule(team, account="shared", **claim), at=NOW)
+    labels = (("RUNRATE_TEAM", "research"),)
+    one = run_job("1", account="shared", labels=labels)
+    two = run_job("2", account="vision", labels=labels)
+    owned = queries.owners([one, two], TEN)
+    assert (owned[one].team_id, owned[two].team_id) == (team, None)
+
+
 def test_a_workload_has_one_name_in_its_team_and_a_known_kind():
     team = make_team()
     workloads.add_workload(name="pretrain", team_id=team)

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.conf import settings
+
 from apps.economics.job_fold import JobFold, fold
-from apps.workloads.actions.grants import bearers_of, keep_grants, placed
+from apps.workloads.actions.grants import Altered, bearers_of, keep_grants, placed
 from apps.workloads.actions.job_rows import (
     TRAIT_COLUMNS,
     KeptRow,
@@ -46,6 +48,7 @@ class _Changes:
     folds: dict[int, tuple[Key, JobFold]] = field(default_factory=dict)
     renewed: set[int] = field(default_factory=set)
     """Jobs whose traits changed: other rules may match them now."""
+    retagged: set[int] = field(default_factory=set)
 
 
 def fold_jobs(arrived: Mapping[Key, Sequence[Told]], at: datetime) -> dict[Key, list[Folded]]:
@@ -95,7 +98,14 @@ def _change(
         changes.updated.append((job_id, values))
         if any(values[name] != kept.values[name] for name in TRAIT_COLUMNS):
             changes.renewed.add(job_id)
+        if _tags(values) != _tags(kept.values):
+            changes.retagged.add(job_id)
     return Folded(job_id, found.state, tuple(told.digest for told in one.new))
+
+
+def _tags(values: Mapping[str, object]) -> dict[str, object]:
+    labels = values["labels"]
+    return {key: labels.get(key) for key in settings.TAG_KEYS} if isinstance(labels, dict) else {}
 
 
 def _write(changes: _Changes, at: datetime) -> None:
@@ -121,5 +131,6 @@ def _keep_held(changes: _Changes, at: datetime) -> None:
         for grant in placed(job_id, found.held, bearers[key[0]])
     ]
     touched = Touched(at)
-    keep_grants([*changes.folds, *changes.emptied], wanted, changes.renewed, touched)
+    altered = Altered(changes.renewed, changes.retagged)
+    keep_grants([*changes.folds, *changes.emptied], wanted, altered, touched)
     touched.mark()

@@ -1,6 +1,6 @@
 """What jobs hold, kept by node: placed on the nodes of that name, changed, and its hours marked."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -75,13 +75,20 @@ def bearers_of(names: Mapping[int, set[str]]) -> dict[int, Bearers]:
     return {cluster_id: nodes_named(cluster_id, found) for cluster_id, found in names.items()}
 
 
-def keep_grants(
-    job_ids: Sequence[int], wanted: Sequence[Grant], renewed: set[int], touched: Touched
-) -> None:
-    """Make the allocations of these jobs exactly `wanted`, and note every node-hour that changed.
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """Jobs kept before of which more changed than what they hold."""
 
-    Of the jobs in `renewed` every hour counts as changed: they belong to somebody else now.
-    """
+    renewed: Set[int]
+    """Other rules may match them: every hour counts as changed."""
+    retagged: Set[int]
+    """Their costs go under another tag."""
+
+
+def keep_grants(
+    job_ids: Sequence[int], wanted: Sequence[Grant], altered: Altered, touched: Touched
+) -> None:
+    """Make the allocations of these jobs exactly `wanted`, and note every node-hour that changed."""
     kept = _kept(job_ids)
     new = {grant.key: grant for grant in wanted}
     gone = [grant_id for key, (grant_id, _) in kept.items() if key not in new]
@@ -90,7 +97,10 @@ def keep_grants(
     ]
     for key in kept.keys() | new.keys():
         old = kept[key][1] if key in kept else None
-        _touch(old, new.get(key), touched, is_renewed=key[0] in renewed)
+        _touch(old, new.get(key), touched, is_renewed=key[0] in altered.renewed)
+    for grant in wanted:
+        if grant.job_id in altered.retagged:
+            touched.retag(grant.node_id, grant.starts_at, grant.ends_at)
     _delete(gone)
     _update(changed)
     _insert([grant for key, grant in new.items() if key not in kept])

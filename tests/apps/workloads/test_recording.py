@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from datetime import timedelta
+from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -10,12 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.economics.jobs import AllocationRecord, JobStatement, Source
+from apps.economics.jobs import AllocationRecord, JobEventIn, JobStatement, Source
 from apps.fleet.models import Node
+from apps.fleet.queries import nodes_lived
 from apps.workloads import queries
+from apps.workloads.actions.recording import record_events
 from apps.workloads.models import Allocation, Job, JobEvent, Run, RunSpan
-from tests.apps.workloads.told import forget_marks, held, jobs, marked, node, tell
+from tests.apps.workloads.told import forget_marks, held, jobs, marked, node, rolled_up, tell
 from tests.economics.job_statements import TEN, at, loosely, on, said, statements
+from tests.make import make_organisation
 
 pytestmark = pytest.mark.django_db
 FRESH = itertools.count(1)
@@ -123,6 +126,29 @@ def test_what_changes_nothing_that_is_held_marks_nothing(db):
     forget_marks()
     tell("4711", said("update", 10, qos="low", run="r1"))
     assert marked(node_id) == set()
+
+
+@pytest.mark.parametrize(
+    ("zone", "days"),
+    [
+        ("UTC", ["2026-11-20T00:00Z", "2026-11-21T00:00Z"]),
+        ("Asia/Kolkata", ["2026-11-19T19:00Z", "2026-11-20T19:00Z"]),
+    ],
+)
+def test_another_tag_rolls_up_the_local_days_again(db, zone: str, days: list[str]):
+    make_organisation(zone=zone)
+    node_id = node()
+    end = said("end", 24 * 60, state="COMPLETED")
+    record = [JobEventIn("atlas", "4711", each) for each in (START, end)]
+    record_events(events=record, at=at(9999))
+    forget_marks()
+    update = said("update", 5, labels=(("color", "red"),))
+    record_events(events=[JobEventIn("atlas", "4711", update)], at=at(9999))
+    assert rolled_up() == []
+    update = said("update", 5, labels=(("project", "llm"),))
+    record_events(events=[JobEventIn("atlas", "4711", update)], at=at(9999))
+    (fact,) = nodes_lived(TEN, at(60), [node_id])
+    assert rolled_up() == [(fact.pool_id, datetime.fromisoformat(day)) for day in days]
 
 
 def test_a_job_that_moves_marks_both_nodes(db):

@@ -57,6 +57,12 @@ def marked(node_id: int) -> set[datetime]:
     return hours
 
 
+def rolled_up() -> list[tuple[int, datetime]]:
+    """The pools and local days (by their first hour) that wait for the roll-up."""
+    waiting = ChangedHour.objects.filter(pass_id=5).order_by("unit", "hour")
+    return list(waiting.values_list("unit", "hour"))
+
+
 def forget_marks() -> None:
     """As if every pass were done."""
     ChangedHour.objects.all().delete()

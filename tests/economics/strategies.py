@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from apps.economics.node_hour import (
     HOUR_MS,
+    CapacityFact,
     ClaimFact,
     DeviceFact,
     KeyFact,
@@ -107,6 +108,17 @@ def claims(draw: st.DrawFn, device_ids: list[int]) -> list[ClaimFact]:
 
 
 @st.composite
+def capacities(draw: st.DrawFn) -> list[CapacityFact]:
+    """None, or a declared count that may change and may end."""
+    units = draw(st.lists(st.integers(0, 8), max_size=2))
+    cut, end = sorted((draw(moments()), draw(moments())))
+    return [
+        CapacityFact(start, stop, count)
+        for (start, stop), count in zip([(0, cut), (cut, end)], units, strict=False)
+    ]
+
+
+@st.composite
 def node_hours(draw: st.DrawFn) -> NodeHourFacts:
     """Anything that can be known of a node's hour."""
     known = draw(devices())
@@ -126,5 +138,5 @@ def node_hours(draw: st.DrawFn) -> NodeHourFacts:
             OutageFact(draw(st.sampled_from([None, *ids])), *draw(spans()))
             for _ in range(draw(st.integers(0, 2)))
         ],
-        capacity_units=draw(st.integers(0, 8)),
+        capacity=draw(capacities()),
     )

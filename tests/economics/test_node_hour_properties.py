@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
@@ -16,13 +17,20 @@ BASES = ("list_micros", "contracted_micros", "effective_micros")
 
 
 def lived_capacity(facts: NodeHourFacts) -> int:
+    """Told moment by moment: the GPUs there are, or where there is none the declared count."""
     start, end = facts.lived_through_ms
-    lives = [
-        max(0, min(device.end_ms, end) - max(device.start_ms, start))
-        for device in facts.devices
-        if device.parent_id is None
-    ]
-    return sum(lives) if any(lives) else facts.capacity_units * (end - start)
+    gpus = [device for device in facts.devices if device.parent_id is None]
+    lives = [*gpus, *facts.capacity]
+    cuts = {moment for life in lives for moment in (life.start_ms, life.end_ms)}
+    moments = sorted({start, end, *(cut for cut in cuts if start < cut < end)})
+    return sum(
+        (last - first)
+        * (
+            sum(gpu.start_ms <= first < gpu.end_ms for gpu in gpus)
+            or sum(said.units for said in facts.capacity if said.start_ms <= first < said.end_ms)
+        )
+        for first, last in pairwise(moments)
+    )
 
 
 def sums(facts: NodeHourFacts, answer: NodeHourSplit, charge: int) -> list[tuple[int, int]]:
@@ -74,6 +82,7 @@ def test_the_order_of_the_facts_changes_nothing(facts, draw):
         claims=shuffled(facts.claims),
         keys=shuffled(facts.keys),
         outages=shuffled(facts.outages),
+        capacity=shuffled(facts.capacity),
     )
     assert split_node_hour(again) == split_node_hour(facts)
 
@@ -105,5 +114,5 @@ def test_a_price_change_moves_no_time(facts):
     for line in split_node_hour(facts).lines:
         once[line[1:5]] -= line.unit_ms
     pieces = sum(map(len, facts.charges.values()))
-    milliseconds = 60 * max(1, len(facts.devices), facts.capacity_units) * pieces
+    milliseconds = 480 * max(1, len(facts.devices)) * pieces
     assert all(abs(difference) <= milliseconds for difference in once.values())

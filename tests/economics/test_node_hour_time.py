@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from apps.economics.node_hour import HOUR_MS, PiecesDoNotCoverTheHour, UsageFact
+from apps.economics.node_hour import HOUR_MS, CapacityFact, PiecesDoNotCoverTheHour, UsageFact
 from apps.economics.rates import Piece
 from apps.economics.states import Flag, State
 from tests.economics.node_hours import (
@@ -23,6 +23,7 @@ from tests.economics.node_hours import (
 
 ADA, BEN = 11, 12
 KEYS = [key(101, ADA), key(102, BEN)]
+EIGHT = CapacityFact(0, HOUR_MS, 8)
 
 
 def one_minute(minute: int, level: int) -> bytes:
@@ -154,14 +155,16 @@ def test_pieces_that_do_not_tile_the_lived_time_are_refused(pieces):
 
 
 def test_a_node_without_known_devices_is_split_by_its_declared_count():
-    assert minutes_of(capacity_units=8, claims=[claim(ADA, 5, 6)]) == {
+    assert minutes_of(capacity=[EIGHT], claims=[claim(ADA, 5, 6)]) == {
         (ADA, State.UNOBSERVED, Flag.UNPINNED): 120,
         (None, State.UNALLOCATED): 360,
     }
 
 
 def test_claims_over_a_declared_count_are_contested():
-    answer = split(capacity_units=4, claims=[claim(ADA, gpus=3), claim(BEN, gpus=3)])
+    answer = split(
+        capacity=[CapacityFact(0, HOUR_MS, 4)], claims=[claim(ADA, gpus=3), claim(BEN, gpus=3)]
+    )
     assert answer.capacity_ms == 4 * HOUR_MS
     both = Flag.UNPINNED | Flag.CONTESTED
     assert time_of(answer) == {
@@ -171,8 +174,51 @@ def test_claims_over_a_declared_count_are_contested():
 
 
 def test_a_claim_on_all_of_a_declared_count_is_certain():
-    assert minutes_of(capacity_units=8, claims=[claim(ADA, gpus=8)]) == {
+    assert minutes_of(capacity=[EIGHT], claims=[claim(ADA, gpus=8)]) == {
         (ADA, State.UNOBSERVED): 480
+    }
+
+
+def test_a_declared_count_may_change_within_the_hour():
+    answer = split(
+        capacity=[CapacityFact(*minutes(0, 30), 8), CapacityFact(*minutes(30, 60), 2)],
+        claims=[claim(ADA, gpus=2)],
+    )
+    assert answer.capacity_ms == 5 * HOUR_MS
+    assert time_of(answer) == {
+        (ADA, State.UNOBSERVED): 60,
+        (ADA, State.UNOBSERVED, Flag.UNPINNED): 60,
+        (None, State.UNALLOCATED): 180,
+    }
+
+
+def test_before_any_gpu_is_known_the_declared_count_is_what_a_claim_is_on():
+    # The agent first spoke at minute 20; Ada was granted GPU 1 from the start.
+    assert minutes_of(
+        devices=[gpu(1, (20, 60)), gpu(2, (20, 60))],
+        capacity=[CapacityFact(0, HOUR_MS, 2)],
+        claims=[claim(ADA, 1)],
+        usage=[usage(1, 101, observed=[(20, 60)], worked=[(20, 60)])],
+        keys=KEYS,
+    ) == {
+        (ADA, State.UNOBSERVED, Flag.UNPINNED): 20,
+        (ADA, State.ACTIVE): 40,
+        (None, State.UNALLOCATED): 60,
+    }
+
+
+def test_a_count_is_declared_between_the_lives_of_gpus_too():
+    answer = split(
+        devices=[gpu(1, (0, 20)), gpu(2, (10, 30)), gpu(3, (50, 60))],
+        capacity=[CapacityFact(0, HOUR_MS, 2)],
+    )
+    assert answer.capacity_ms == sum(minutes(0, 20 + 20 + 2 * 20 + 10))
+
+
+def test_a_device_described_again_in_the_hour_is_one_device_to_its_holder():
+    again = gpu(2, (30, 60))._replace(stable_key="GPU-0001")
+    assert minutes_of(devices=[gpu(1, (0, 30)), again], claims=[claim(ADA, 1, 2, gpus=1)]) == {
+        (ADA, State.UNOBSERVED): 60
     }
 
 

@@ -3,6 +3,7 @@
 from apps.economics.node_hour.facts import (
     HOUR_MS,
     MINUTE_MS,
+    CapacityFact,
     ClaimFact,
     DeviceFact,
     ForeignProcess,
@@ -18,6 +19,7 @@ from apps.economics.node_hour.splitting import PiecesDoNotCoverTheHour, split_no
 __all__ = [
     "HOUR_MS",
     "MINUTE_MS",
+    "CapacityFact",
     "ClaimFact",
     "DeviceFact",
     "ForeignProcess",

@@ -64,6 +64,14 @@ class KeyFact(NamedTuple):
     end_ms: int = HOUR_MS
 
 
+class CapacityFact(NamedTuple):
+    """How many GPUs the node was declared to have, between these moments."""
+
+    start_ms: int
+    end_ms: int
+    units: int
+
+
 class OutageFact(NamedTuple):
     """The whole node (None) or one device was down, drained, failed or in maintenance."""
 
@@ -77,8 +85,8 @@ class NodeHourFacts:
     """All that is known of one node in one hour.
 
     `lived_ms` is when it was charged, `through_ms` how far the hour has come. `charges` maps each
-    charge to its pieces; together they cover the lived time once. `capacity_units` is the node's
-    declared count of units, used only while none of its devices is known.
+    charge to its pieces; together they cover the lived time once. `capacity` is the declared
+    count, which counts only while no GPU of the node is known; it never overlaps itself.
     """
 
     lived_ms: tuple[int, int]
@@ -89,7 +97,7 @@ class NodeHourFacts:
     claims: Sequence[ClaimFact] = ()
     keys: Sequence[KeyFact] = ()
     outages: Sequence[OutageFact] = ()
-    capacity_units: int = 0
+    capacity: Sequence[CapacityFact] = ()
 
     @property
     def lived_through_ms(self) -> tuple[int, int]:

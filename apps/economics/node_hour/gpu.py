@@ -50,8 +50,8 @@ class Hour(NamedTuple):
                 tally[key] = tally.get(key, 0) + amount
 
 
-def add_gpu(hour: Hour, gpu: DeviceFact, units: int = 1) -> None:
-    """Add the lived time of one GPU, or of `units` undeclared ones that stand together."""
+def add_gpu(hour: Hour, gpu: DeviceFact) -> None:
+    """Add the lived time of one GPU, or of all that one made-up GPU stands for."""
     slices = [
         slice_
         for slice_ in hour.node.slices.get(gpu.device_id, ())
@@ -61,6 +61,7 @@ def add_gpu(hour: Hour, gpu: DeviceFact, units: int = 1) -> None:
         _add_sliced(hour, gpu, slices)
         return
     device_id = gpu.device_id
+    units = hour.node.units.get(device_id, 1)
     spans = _spans(hour, gpu, hour.holds.get(device_id, NO_HOLDS))
     readings = Readings(hour.node.usage.get(device_id, ()), spans, hour.node.names)
     for span in spans:

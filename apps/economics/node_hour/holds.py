@@ -25,12 +25,24 @@ class Hold(NamedTuple):
     pooled: bool
 
 
-class Node(NamedTuple):
-    """The devices that can be held: whole GPUs without slices, and slices; with what they showed."""
+class Era(NamedTuple):
+    """A span of the lived time in which some GPU is known, or none."""
 
-    lived_ms: tuple[int, int]
+    start_ms: int
+    end_ms: int
+    is_known: bool
+
+
+class Node(NamedTuple):
+    """The devices that can be held: whole GPUs without slices, and slices; with what they showed.
+
+    `units` says for how many GPUs a device stands that nobody has seen; any other is one.
+    """
+
+    eras: Sequence[Era]
     devices: Mapping[int, DeviceFact]
     slices: Mapping[int, Sequence[DeviceFact]]
+    units: Mapping[int, int]
     usage: Mapping[int, Sequence[UsageFact]]
     names: Names
 
@@ -62,23 +74,32 @@ def holds_by_device(claims: Iterable[ClaimFact], node: Node) -> Holds:
     """Every claim as holds on devices, in an order that does not depend on the claims' order.
 
     Granted devices first, then the devices on which the job's processes were seen, and the rest
-    of each claim evenly over the devices that nobody pinned.
+    of each claim evenly over the devices that nobody pinned. While no GPU is known, a claim is on
+    the declared count.
     """
     holds: Holds = defaultdict(list)
     unpinned = []
     for claim in sorted(claims, key=_claim_order):
-        start, end = max(claim.start_ms, node.lived_ms[0]), min(claim.end_ms, node.lived_ms[1])
-        if start >= end or claim.gpus <= 0:
-            continue
-        rest = claim.gpus
-        granted = [device for device in dict.fromkeys(claim.devices) if device in node.devices]
-        if granted:
-            rest = _pin(holds, granted, _Unpinned(start, end, claim, rest))
-        if rest:
-            unpinned.append(_Unpinned(start, end, claim, rest))
+        for era in node.eras:
+            start, end = max(claim.start_ms, era.start_ms), min(claim.end_ms, era.end_ms)
+            if start < end and claim.gpus > 0:
+                wanted = _Unpinned(start, end, claim, claim.gpus)
+                rest = _pin_granted(holds, wanted, node) if era.is_known else claim.gpus
+                if rest:
+                    unpinned.append(wanted._replace(gpus=rest))
     if unpinned:
         _pool(holds, _pinned_by_evidence(holds, unpinned, node), node)
     return holds
+
+
+def _pin_granted(holds: Holds, wanted: _Unpinned, node: Node) -> Fraction:
+    """Pin the devices named; lives of one device under its UUID are one device."""
+    known = node.devices
+    named = [device for device in dict.fromkeys(wanted.claim.devices) if device in known]
+    if not named:
+        return wanted.gpus
+    lasting = len({known[device].stable_key or device for device in named})
+    return _pin(holds, named, wanted, lasting)
 
 
 def _claim_order(claim: ClaimFact) -> tuple[int, int, int, int]:
@@ -89,10 +110,9 @@ def _flags(claim: ClaimFact) -> int:
     return int(Flag.DIVIDED_EVENLY) if claim.divided_evenly else 0
 
 
-def _pin(holds: Holds, devices: Sequence[int], wanted: _Unpinned) -> Fraction:
-    """Give at most one whole device each; what is left of the count stays unpinned."""
-    count, devices_count = wanted.gpus, len(devices)
-    share = ONE if count >= devices_count else count / devices_count
+def _pin(holds: Holds, devices: Sequence[int], wanted: _Unpinned, count: int) -> Fraction:
+    """Give at most one whole device each of `count`; what is left of the claim stays unpinned."""
+    share = ONE if wanted.gpus >= count else wanted.gpus / count
     claim = wanted.claim
     hold = Hold(
         wanted.start_ms, wanted.end_ms, claim.holder_id,
@@ -100,7 +120,7 @@ def _pin(holds: Holds, devices: Sequence[int], wanted: _Unpinned) -> Fraction:
     )  # fmt: skip
     for device in devices:
         holds[device].append(hold)
-    return count - share * devices_count
+    return wanted.gpus - share * count
 
 
 def _pinned_by_evidence(holds: Holds, unpinned: Sequence[_Unpinned], node: Node) -> list[_Unpinned]:
@@ -117,7 +137,7 @@ def _pinned_by_evidence(holds: Holds, unpinned: Sequence[_Unpinned], node: Node)
     left = []
     for wanted, devices in zip(unpinned, seen, strict=True):
         certain = [device for device in devices if crowd[device] <= 1]
-        rest = _pin(holds, certain, wanted) if certain else wanted.gpus
+        rest = _pin(holds, certain, wanted, len(certain)) if certain else wanted.gpus
         if rest:
             left.append(wanted._replace(gpus=rest))
     return left
@@ -153,7 +173,10 @@ def _pool(holds: Holds, unpinned: Sequence[_Unpinned], node: Node) -> None:
     for start, end in pairwise(ordered):
         wanting = [wanted for wanted in unpinned if wanted.start_ms <= start < wanted.end_ms]
         if wanting:
-            _pool_span(holds, wanting, _free_devices(pinned, node, start, end), (start, end))
+            free = _free_devices(pinned, node, start, end)
+            _pool_span(
+                holds, wanting, {each: node.units.get(each, 1) for each in free}, (start, end)
+            )
 
 
 def _free_devices(
@@ -169,12 +192,13 @@ def _free_devices(
 
 
 def _pool_span(
-    holds: Holds, wanting: Sequence[_Unpinned], free: Sequence[int], span: tuple[int, int]
+    holds: Holds, wanting: Sequence[_Unpinned], free: Mapping[int, int], span: tuple[int, int]
 ) -> None:
     # A claim alone on all the devices that are left is certain of them, count or no list.
-    certain = len(wanting) == 1 and wanting[0].gpus >= len(free)
+    gpus = sum(free.values())
+    certain = len(wanting) == 1 and wanting[0].gpus >= gpus
     for wanted in wanting if free else ():
-        share = wanted.gpus / len(free)
+        share = wanted.gpus / gpus
         flags = _flags(wanted.claim) | (0 if certain else int(Flag.UNPINNED))
         hold = Hold(
             *span, wanted.claim.holder_id, share.numerator, share.denominator, flags, not certain

@@ -2,22 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 
 from apps.economics.node_hour.amounts import ChargedPiece, lines_of
 from apps.economics.node_hour.facts import (
-    ClaimFact,
     DeviceFact,
     ForeignProcess,
     NodeHourFacts,
     NodeHourSplit,
     UsageFact,
 )
-from apps.economics.node_hour.gpu import Hour, Tally, add_gpu
-from apps.economics.node_hour.holds import Node, holds_by_device
+from apps.economics.node_hour.gpu import Hour, add_gpu
+from apps.economics.node_hour.holds import Era, Node, holds_by_device
 from apps.economics.node_hour.names import Names
-
-UNDECLARED = -1
 
 
 class PiecesDoNotCoverTheHour(ValueError):
@@ -27,39 +23,33 @@ class PiecesDoNotCoverTheHour(ValueError):
 def split_node_hour(facts: NodeHourFacts) -> NodeHourSplit:
     """Divide a node's lived time and its charges, exactly, whatever the order of the facts.
 
-    Σ unit_ms of the lines is the lived time of the node's GPUs (of `capacity_units` while no
-    device is known), and each charge's lines sum to the charge on every basis. A piece that falls
-    where no device lived becomes a line of nobody, without time.
+    Σ unit_ms of the lines is the lived time of the node's GPUs (of its declared count while none
+    is known), and each charge's lines sum to the charge on every basis. A piece that falls
+    where no GPU was becomes a line of nobody, without time.
     Refuses PiecesDoNotCoverTheHour.
     """
     lived = facts.lived_through_ms
     pieces = _pieces(facts, lived)
-    gpus, slices = _living(facts.devices, lived)
-    tallies: list[Tally] = [{} for _ in pieces]
     if not pieces:
         return NodeHourSplit(lines=(), capacity_ms=0)
-    units = 1
-    claims: Iterable[ClaimFact] = facts.claims
-    if not gpus and facts.capacity_units:
-        units = facts.capacity_units
-        gpus = [DeviceFact(UNDECLARED, None, *lived)]
-        claims = [_of_undeclared(claim, units) for claim in claims]
-    node = _node(facts, lived, gpus, slices)
+    node, gpus = _node(facts, lived)
     hour = Hour(
         node=node,
-        holds=holds_by_device(claims, node),
+        holds=holds_by_device(facts.claims, node),
         outages=facts.outages,
         piece_starts=[charged.piece.start_ms for charged in pieces],
-        tallies=tallies,
+        tallies=[{} for _ in pieces],
         foreign={},
     )
     for gpu in gpus:
-        add_gpu(hour, gpu, units)
+        add_gpu(hour, gpu)
     return NodeHourSplit(
-        lines=lines_of(pieces, tallies),
-        capacity_ms=units * sum(gpu.end_ms - gpu.start_ms for gpu in gpus),
+        lines=lines_of(pieces, hour.tallies),
+        capacity_ms=sum(
+            [node.units.get(gpu.device_id, 1) * (gpu.end_ms - gpu.start_ms) for gpu in gpus]
+        ),
         foreign_processes=tuple(
-            ForeignProcess(*key, worked) for key, worked in sorted(hour.foreign.items())
+            [ForeignProcess(*key, worked) for key, worked in sorted(hour.foreign.items())]
         ),
     )
 
@@ -109,27 +99,48 @@ def _stable(device: DeviceFact) -> tuple[str, int]:
     return device.stable_key, device.device_id
 
 
-def _node(
-    facts: NodeHourFacts,
-    lived: tuple[int, int],
-    gpus: Sequence[DeviceFact],
-    slices: Sequence[DeviceFact],
-) -> Node:
+def _node(facts: NodeHourFacts, lived: tuple[int, int]) -> tuple[Node, list[DeviceFact]]:
+    """The node and its GPUs, with one made up for each span in which only their count is known."""
+    gpus, slices = _living(facts.devices, lived)
+    eras = _eras(gpus, lived)
+    units: dict[int, int] = {}
+    for capacity in sorted(facts.capacity) if len(eras) > 1 or not eras[0].is_known else ():
+        for era in eras:
+            start, end = max(era.start_ms, capacity.start_ms), min(era.end_ms, capacity.end_ms)
+            if start < end and capacity.units > 0 and not era.is_known:
+                made_up = DeviceFact(-1 - len(units), None, start, end)
+                units[made_up.device_id] = capacity.units
+                gpus.append(made_up)
     by_parent: dict[int, list[DeviceFact]] = defaultdict(list)
     for slice_ in slices:
         by_parent[slice_.parent_id or 0].append(slice_)
     usage: dict[int, list[UsageFact]] = defaultdict(list)
     for row in facts.usage:
         usage[row.device_id].append(row)
-    return Node(
-        lived_ms=lived,
-        devices={device.device_id: device for device in (*gpus, *slices)},
-        slices=by_parent,
-        usage=usage,
-        names=Names(facts.keys),
-    )
+    devices = {device.device_id: device for device in (*gpus, *slices)}
+    return Node(eras, devices, by_parent, units, usage, Names(facts.keys)), gpus
 
 
-def _of_undeclared(claim: ClaimFact, units: int) -> ClaimFact:
-    """The same claim as a share of all units together, as none of them is known."""
-    return claim._replace(gpus=Fraction(claim.gpus) / units, devices=())
+def _eras(gpus: Iterable[DeviceFact], lived: tuple[int, int]) -> list[Era]:
+    """The lived time in order, cut where the first GPU becomes known or the last one ends."""
+    reached, end = lived
+    eras: list[Era] = []
+    for gpu in sorted(gpus, key=lambda gpu: gpu.start_ms):
+        if gpu.start_ms > reached:
+            eras.append(Era(reached, gpu.start_ms, is_known=False))
+        if gpu.end_ms > reached:
+            eras.append(Era(max(reached, gpu.start_ms), gpu.end_ms, is_known=True))
+            reached = gpu.end_ms
+    if reached < end:
+        eras.append(Era(reached, end, is_known=False))
+    return _joined(eras)
+
+
+def _joined(eras: Iterable[Era]) -> list[Era]:
+    joined: list[Era] = []
+    for era in eras:
+        if joined and joined[-1].is_known and era.is_known:
+            joined[-1] = Era(joined[-1].start_ms, era.end_ms, is_known=True)
+        else:
+            joined.append(era)
+    return joined

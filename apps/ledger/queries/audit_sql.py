@@ -210,7 +210,7 @@ LIMIT %(shown)s
 """,
 )
 
-# GPUs by UUID while any is known in the hour, else the count that was declared, else the pool's.
+# GPUs by UUID at any moment at which one is known, else the count that was declared, else the pool's.
 CAPACITY = Query(
     (
         WAITING,
@@ -224,7 +224,7 @@ lived AS (
     FROM charged
 ),
 seen AS (
-    SELECT lived.node_id, lived.hour, sum(
+    SELECT lived.node_id, lived.hour, range_agg(device.period) AS known, sum(
         least(floor(extract(epoch FROM coalesce(upper(device.period), lived_to) - hour) * 1000), to_ms)
         - greatest(floor(extract(epoch FROM lower(device.period) - hour) * 1000), from_ms)) AS ms
     FROM lived JOIN fleet_device AS device
@@ -232,27 +232,40 @@ seen AS (
      AND device.period && tstzrange(lived_from, lived_to)
     GROUP BY lived.node_id, lived.hour
 ),
+unseen AS (
+    SELECT lived.node_id, lived.hour, gap,
+           floor(extract(epoch FROM upper(gap) - lived.hour) * 1000)
+           - floor(extract(epoch FROM lower(gap) - lived.hour) * 1000) AS ms
+    FROM lived LEFT JOIN seen USING (node_id, hour)
+    CROSS JOIN LATERAL unnest(
+        tstzmultirange(tstzrange(lived_from, lived_to)) - coalesce(seen.known, '{}')
+    ) AS gap
+),
 said AS (
-    SELECT lived.node_id, lived.hour, sum(capacity.units * span.ms) AS ms, sum(span.ms) AS said_ms
-    FROM lived JOIN fleet_nodecapacity AS capacity
-      ON capacity.node_id = lived.node_id AND capacity.period && tstzrange(lived_from, lived_to)
+    SELECT unseen.node_id, unseen.hour, unseen.gap, sum(capacity.units * span.ms) AS ms,
+           sum(span.ms) AS said_ms
+    FROM unseen JOIN fleet_nodecapacity AS capacity
+      ON capacity.node_id = unseen.node_id AND capacity.period && unseen.gap
     CROSS JOIN LATERAL (SELECT
-        least(floor(extract(epoch FROM coalesce(upper(capacity.period), lived_to) - hour) * 1000), to_ms)
-        - greatest(floor(extract(epoch FROM coalesce(lower(capacity.period), lived_from) - hour) * 1000), from_ms)
+        floor(extract(epoch FROM upper(capacity.period * gap) - hour) * 1000)
+        - floor(extract(epoch FROM lower(capacity.period * gap) - hour) * 1000)
     ) AS span (ms)
+    GROUP BY unseen.node_id, unseen.hour, unseen.gap
+),
+declared AS (
+    SELECT lived.node_id, lived.hour, sum(coalesce(said.ms, 0)
+           + pool.gpus_per_node * (unseen.ms - coalesce(said.said_ms, 0))) AS ms
+    FROM lived JOIN unseen USING (node_id, hour) LEFT JOIN said USING (node_id, hour, gap)
+    JOIN fleet_pool AS pool ON pool.id = lived.pool_id
     GROUP BY lived.node_id, lived.hour
 ),
 measured AS (
-    SELECT lived.*, coalesce(
-               nullif(seen.ms, 0),
-               coalesce(said.ms, 0) + pool.gpus_per_node * (to_ms - from_ms - coalesce(said.said_ms, 0))
-           ) AS capacity_ms,
+    SELECT lived.*, coalesce(seen.ms, 0) + coalesce(declared.ms, 0) AS capacity_ms,
            (SELECT coalesce(sum(line.unit_milliseconds), 0)
             FROM ledger_charge AS charge JOIN ledger_line AS line ON line.charge_id = charge.id
             WHERE charge.node_id = lived.node_id AND charge.hour = lived.hour
               AND charge.kind = 'node_hour') AS found_ms
-    FROM lived JOIN fleet_pool AS pool ON pool.id = lived.pool_id
-    LEFT JOIN seen USING (node_id, hour) LEFT JOIN said USING (node_id, hour)
+    FROM lived LEFT JOIN seen USING (node_id, hour) LEFT JOIN declared USING (node_id, hour)
 )
 SELECT charge_id, name, hour, 'milliseconds', capacity_ms, found_ms, found_ms - capacity_ms,
        count(*) OVER (), sum(abs(found_ms - capacity_ms)) OVER ()

@@ -1,12 +1,14 @@
 """The audit proves that the ledger adds up, and finds the one micro-unit that does not."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from apps.fleet import actions as fleet
 from apps.ledger.queries.audit import audit
 from tests import make
 from tests.apps.ledger import scene
@@ -36,6 +38,25 @@ def test_a_settled_day_adds_up() -> None:
     assert found.adds_up
     assert (found.node_hours, found.charges, found.missing) == (4, 4, 0)
     assert found.residual_micros == 0
+
+
+def test_hours_in_which_gpus_became_known_or_ended_add_up() -> None:
+    late = scene.make_priced_node("gpu-02")
+    scene.make_gpus(late, seen_from=scene.TEN + timedelta(minutes=15, microseconds=1500))
+    scene.make_job("2", late, gpus=3)
+    unseen = scene.make_priced_node("gpu-03", units=4)
+    fleet.set_capacity(
+        node_id=unseen, units=6, from_at=scene.TEN + timedelta(minutes=20), at=scene.LATER
+    )
+    run(
+        "UPDATE fleet_device SET period = tstzrange(lower(period), %(until)s) WHERE node_id = %(id)s",
+        until=scene.TEN + timedelta(minutes=50),
+        id=late,
+    )
+
+    scene.settle(ends_at=scene.TEN + 4 * scene.HOUR)
+
+    assert audit().places == ()
 
 
 def test_one_micro_unit_more_on_one_line_is_found(capsys: pytest.CaptureFixture[str]) -> None:

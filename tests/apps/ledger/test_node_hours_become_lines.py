@@ -219,6 +219,20 @@ def test_silence_is_unobserved_and_still_charged() -> None:
     }
 
 
+def test_before_an_agent_first_speaks_a_claim_is_on_the_declared_count() -> None:
+    node_id = scene.make_priced_node()
+    scene.make_gpus(node_id, seen_from=scene.TEN + timedelta(minutes=15))
+    early = scene.make_job("1", node_id, to=scene.TEN + timedelta(minutes=15))
+    late = scene.make_job("2", node_id, from_=scene.TEN + timedelta(minutes=15))
+
+    scene.settle()
+
+    assert by_state() == {
+        (early, State.UNOBSERVED): (2 * HOUR_MS, 24_580_000),
+        (late, State.UNOBSERVED): (6 * HOUR_MS, 73_740_000),
+    }
+
+
 def test_what_the_slices_leave_over_is_stranded() -> None:
     node_id = scene.make_priced_node(units=1)
     scene.make_gpus(node_id, 1)

@@ -10,7 +10,7 @@ from apps.economics.node_hour import NodeHourFacts
 from apps.ledger.queries.node_hours.reading import Owner
 
 # Goes up when the same facts are to give other lines: every hour done again is then split again.
-RULES = 1
+RULES = 2
 KINDS_OF_FACT = ("prices", "devices", "usage", "holders", "owners")
 BYTES = 8
 
@@ -21,7 +21,7 @@ def digest_of(
     """Eight bytes for each kind of fact, in the order of KINDS_OF_FACT."""
     kinds: tuple[object, ...] = (
         (RULES, facts.through_ms, list(facts.charges.items())),
-        (facts.lived_ms, facts.capacity_units, policy_version, facts.devices, facts.outages),
+        (facts.lived_ms, facts.capacity, policy_version, facts.devices, facts.outages),
         facts.usage,
         (facts.claims, facts.keys),
         list(owners),

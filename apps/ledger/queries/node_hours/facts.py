@@ -4,7 +4,14 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 
-from apps.economics.node_hour import HOUR_MS, ClaimFact, DeviceFact, NodeHourFacts, OutageFact
+from apps.economics.node_hour import (
+    HOUR_MS,
+    CapacityFact,
+    ClaimFact,
+    DeviceFact,
+    NodeHourFacts,
+    OutageFact,
+)
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import HOUR, milliseconds_into
 from apps.ledger.queries.charges import unit_spans
@@ -21,16 +28,13 @@ def facts_of(reading: Reading, node_id: int) -> NodeHourFacts:
     pool = reading.pools[charged.pool_id]
     found = reading.devices.get(node_id, ())
     spans = unit_spans(hour, node, charged.through, pool.gpus_per_node)
-    devices = _devices(hour, found, reading.policies.get(pool.id))
-    if not devices and len(spans) > 1:
-        devices = _undeclared(spans)
     usage = reading.usage.get(node_id, ())
     keys = {row.holder_id for row in usage}
     return NodeHourFacts(
         lived_ms=(milliseconds_into(hour, node.lived_from), milliseconds_into(hour, node.lived_to)),
         through_ms=milliseconds_into(hour, charged.through),
         charges=charged.pieces,
-        devices=devices,
+        devices=_devices(hour, found, reading.policies.get(pool.id)),
         usage=usage,
         claims=_claims(hour, reading.held.get(node_id, ()), found),
         keys=[fact for key in sorted(keys) for fact in reading.keys.get(key, ())],
@@ -42,7 +46,7 @@ def facts_of(reading: Reading, node_id: int) -> NodeHourFacts:
             )
             for outage in reading.outages.get(node_id, ())
         ],
-        capacity_units=spans[0][2] if spans else 0,
+        capacity=[CapacityFact(*span) for span in spans],
     )
 
 
@@ -67,16 +71,6 @@ def _devices(
             )
         )
     return devices
-
-
-def _undeclared(spans: Sequence[tuple[int, int, int]]) -> list[DeviceFact]:
-    """Units that nobody has seen and whose count changed within the hour, one by one."""
-    most = max(units for _, _, units in spans)
-    return [
-        DeviceFact(-(number + 1 + index * most), None, start, end, WHOLE, f"{number:06}")
-        for index, (start, end, units) in enumerate(spans)
-        for number in range(units)
-    ]
 
 
 def _claims(

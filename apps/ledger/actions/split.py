@@ -1,6 +1,8 @@
 """The split pass: every marked node-hour of one hour into lines."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -59,7 +61,7 @@ def split_hour(*, hour: datetime, at: datetime) -> Outcome:
     zone = accounts.organisation().zone
     this = Hour(hour, posting_month(hour, zone), zone, at)
     ensure_month(month=this.month)
-    with transaction.atomic():
+    with _collector_at_rest(), transaction.atomic():
         if not try_lock(Pass.SPLIT, hour_key(hour)):
             return BUSY
         marks = fleet.marks_of_hour(Pass.SPLIT, hour)
@@ -78,6 +80,22 @@ def split_hour(*, hour: datetime, at: datetime) -> Outcome:
         touched = [*due, *(found[node_id] for node_id in promoted)]
         mark(_next_marks(this, touched, pools))
     return Outcome(changed=len(touched) + len(gone), lines=lines)
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Keep the cycle collector out of a fleet's hour.
+
+    It makes a hundred thousand values and not one cycle; walking them over and over took a fifth
+    of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _due(found: Mapping[int, NodeHour], held: Mapping[int, HeldSettlement]) -> list[NodeHour]:

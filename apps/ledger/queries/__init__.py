@@ -1,5 +1,6 @@
 """Questions to the ledger: what it cost, how sure that is, and how far it is settled."""
 
+from apps.ledger.queries.comparison import Compared, Comparison
 from apps.ledger.queries.costs import (
     Basis,
     CostFilter,
@@ -31,6 +32,8 @@ from apps.ledger.queries.windows import (
 __all__ = [
     "Basis",
     "Calendar",
+    "Compared",
+    "Comparison",
     "CostFilter",
     "CostGroup",
     "DaySum",

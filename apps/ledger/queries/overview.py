@@ -1,7 +1,7 @@
 """The facts behind the Overview: what a span cost, what of it worked, and what nobody knows."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -10,6 +10,7 @@ from psycopg import sql
 from apps.accounts import queries as accounts
 from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
+from apps.ledger.queries.comparison import Comparison, comparison
 from apps.ledger.queries.costs import (
     DIRECT,
     Basis,
@@ -28,13 +29,16 @@ GPU = sql.SQL("day.unit <> 'core'")
 class StateSum:
     """What one state of GPU time cost on one day or one team; state None: no device time.
 
-    Amounts are null where nothing is known. `provisional_micros` is the part not settled yet.
+    Amounts are null where nothing is known. `provisional_micros` is the part not settled yet;
+    `gpu_micros` what the GPU time cost that has a price, which is all but `unpriced_milliseconds`.
     """
 
     state: State | None
     micros: int | None
     provisional_micros: int | None
+    gpu_micros: int | None
     gpu_milliseconds: int
+    unpriced_milliseconds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +51,12 @@ class DaySum:
 
 @dataclass(frozen=True, slots=True)
 class TeamSum:
-    """A team by state, with its total in the same span before (None: nothing known)."""
+    """A team by state."""
 
     team_id: int
     name: str
     kind: str
     states: tuple[StateSum, ...]
-    previous_micros: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +82,13 @@ class OverviewFacts:
 
     `totals` has every basis; days and teams are on the filter's basis and leave shared-out idle
     aside, so that they sum to the charges. `held_milliseconds` and `observed_milliseconds` give the
-    coverage.
+    coverage. `comparison` is None where there is no like span before.
     """
 
     currency: str
     zone: str
     totals: Mapping[Basis, int | None]
-    previous_micros: int | None
+    comparison: Comparison | None
     days: tuple[DaySum, ...]
     teams: tuple[TeamSum, ...]
     unpriced: tuple[PoolTime, ...]
@@ -104,14 +107,13 @@ def overview_facts(chosen: CostFilter, at: datetime) -> OverviewFacts:
     """The facts of a window in at most eight queries, whatever its length."""
     organisation = accounts.organisation()
     teams = {team.id: team for team in accounts.teams()}
-    before = _by_team(replace(chosen, window=chosen.window.before()))
     sums = _sums(chosen, [team.id for team in teams.values() if team.kind == "unowned"])
     known = standing(chosen.window, at)
     return OverviewFacts(
         currency=organisation.currency,
         zone=organisation.zone,
         totals=dict(zip(Basis, sums[:4], strict=True)),
-        previous_micros=_sum(micros for of_team in before.values() for micros in _all(of_team)),
+        comparison=comparison(chosen, at),
         days=tuple(DaySum(day, tuple(states)) for day, states in _by_day(chosen).items()),
         teams=tuple(
             TeamSum(
@@ -119,7 +121,6 @@ def overview_facts(chosen: CostFilter, at: datetime) -> OverviewFacts:
                 name=teams[team_id].name,
                 kind=teams[team_id].kind,
                 states=tuple(states),
-                previous_micros=_sum(_all(before.get(team_id, []))),
             )
             for team_id, states in _by_team(chosen).items()
         ),
@@ -155,19 +156,25 @@ def _by_state(key: sql.Composable, chosen: CostFilter) -> list[Row]:
         """
         SELECT {key}, day.state, sum({amount})::int8,
                sum({amount}) FILTER (WHERE day.status = 'provisional')::int8,
-               coalesce(sum(day.unit_milliseconds) FILTER (WHERE day.unit <> 'core'), 0)::int8
+               sum({amount}) FILTER (WHERE {gpu} AND day.unit_milliseconds > 0)::int8,
+               coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
+               coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu} AND {amount} IS NULL), 0)::int8
         FROM ledger_ledgerday AS day WHERE {where} AND {direct}
         GROUP BY 1, 2 ORDER BY 1, 2 NULLS LAST
         """
-    ).format(key=key, amount=amount_column(chosen.basis), where=where(chosen), direct=DIRECT)
+    ).format(
+        key=key,
+        amount=amount_column(chosen.basis),
+        gpu=GPU,
+        where=where(chosen),
+        direct=DIRECT,
+    )
     return rows(query, parameters(chosen))
 
 
 def _state_sum(row: list[Any]) -> StateSum:
-    state, micros, provisional_micros, gpu_milliseconds = row
-    return StateSum(
-        None if state is None else State(state), micros, provisional_micros, gpu_milliseconds
-    )
+    state, *sums = row
+    return StateSum(None if state is None else State(state), *sums)
 
 
 def _sums(chosen: CostFilter, unowned: list[int]) -> Row:
@@ -220,13 +227,3 @@ def _unpriced(chosen: CostFilter) -> tuple[PoolTime, ...]:
     found = rows(query, parameters(chosen))
     pools = fleet.pools() if found else {}
     return tuple(PoolTime(pool_id, pools[pool_id].name, time) for pool_id, time in found)
-
-
-def _all(states: Iterable[StateSum]) -> Iterable[int | None]:
-    return [each.micros for each in states]
-
-
-def _sum(amounts: Iterable[int | None]) -> int | None:
-    """What is known, together; None where nothing is."""
-    known = [micros for micros in amounts if micros is not None]
-    return sum(known) if known else None

@@ -194,7 +194,9 @@ def add_shared_cost(*, cost: NewSharedCost, at: datetime) -> int:
             period=(cost.starts_at, cost.ends_at),
             created_at=at,
         )
-    _mark_charge(cost.starts_at, cost.ends_at, at)
+    # It is owed from its start, before any node lived too: the platform team carries it then.
+    ends_at = at if cost.ends_at is None else min(at, cost.ends_at)
+    mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=cost.starts_at, ends_at=ends_at)
     return row.id
 
 

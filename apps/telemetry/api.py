@@ -87,19 +87,18 @@ _seen: dict[int, float] = {}
 @require_POST
 def receive_batch(request: HttpRequest) -> HttpResponse:
     """`POST /api/v1/telemetry/batches`, the way it comes through Django."""
-    answer = received(request.META, timezone.now())
-    return HttpResponse(answer, content_type="application/json")
+    return HttpResponse(received(request.META), content_type="application/json")
 
 
-def received(environ: Mapping[str, Any], at: datetime) -> bytes:
-    """The JSON answer to a delivery.
+def received(environ: Mapping[str, Any]) -> bytes:
+    """The JSON answer to a delivery that arrives now.
 
     Refuses AuthenticationRefused, TokenLacksScope, TokenWithoutAgent, LengthMissing,
     EncodingUnknown, BatchTooLarge and BatchUnreadable; a database that is away is Django's
     OperationalError or InterfaceError.
     """
     try:
-        return _received(environ, at)
+        return _received(environ, timezone.now())
     except (OperationalError, InterfaceError):
         if connection.in_atomic_block:
             raise

@@ -10,27 +10,43 @@ HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 TRAILER = b"\xff\xff"
 # Postgres counts its microseconds from 2000-01-01.
 EPOCH_MS = 946_684_800_000
+# Postgres 18 buffers up to 1,000 rows of a COPY and notes each where finding room takes the longer
+# the more there are: 1,000 rows cost it a quarter more in one COPY than in four.
+MOST_ROWS = 250
 
 Rows = NDArray[np.intp]
 Values = NDArray[np.generic] | int
 Kinds = tuple[tuple[str, str], ...]
 
 
-def binary_rows(
+def binary_copies(
     kinds: Kinds, columns: Mapping[str, Values], nullable: Sequence[str], count: int
-) -> bytes:
-    """`count` rows in the format of `COPY … (FORMAT BINARY)`, header and trailer included.
+) -> list[bytes]:
+    """`count` rows as the bodies of one or more `COPY … (FORMAT BINARY)`, to be done in a row.
 
     `kinds` names each column in the order of the COPY with its numpy kind in network order
     (">i8"). NaN in a `nullable` column becomes NULL. Rows with the same columns NULL are equally
     long, so each such group is built as one array.
     """
-    parts = [HEADER]
+    pieces = []
     for mask, rows in _groups([columns[name] for name in nullable], count):
         absent = frozenset(name for bit, name in enumerate(nullable) if mask >> bit & 1)
-        parts.append(_group(kinds, columns, absent, rows))
-    parts.append(TRAILER)
-    return b"".join(parts)
+        raw = _group(kinds, columns, absent, rows)
+        pieces += [raw[first : first + MOST_ROWS] for first in range(0, len(raw), MOST_ROWS)]
+    return [
+        b"".join((HEADER, *(piece.tobytes() for piece in copy), TRAILER))
+        for copy in _packed(pieces)
+    ]
+
+
+def _packed(pieces: Sequence[NDArray[np.uint8]]) -> list[list[NDArray[np.uint8]]]:
+    """Neighbours together, as many as one COPY should hold; no row at all is one COPY too."""
+    copies: list[list[NDArray[np.uint8]]] = [[]]
+    for piece in pieces:
+        if sum(map(len, copies[-1])) + len(piece) > MOST_ROWS:
+            copies.append([])
+        copies[-1].append(piece)
+    return copies
 
 
 def _groups(nullable: Sequence[Values], count: int) -> Iterator[tuple[int, Rows]]:
@@ -47,7 +63,7 @@ def _groups(nullable: Sequence[Values], count: int) -> Iterator[tuple[int, Rows]
 
 def _group(
     kinds: Kinds, columns: Mapping[str, Values], absent: frozenset[str], rows: Rows
-) -> bytes:
+) -> NDArray[np.uint8]:
     layout, template = _layout(kinds, absent)
     raw = np.empty((rows.size, template.size), np.uint8)
     raw[:] = template
@@ -56,7 +72,7 @@ def _group(
         if name not in absent:
             values = columns[name]
             fields[name] = values if isinstance(values, int) else values[rows]
-    return raw.tobytes()
+    return raw
 
 
 @lru_cache(maxsize=256)

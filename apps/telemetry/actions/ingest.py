@@ -6,15 +6,17 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 import numpy as np
-from django.db import connection, transaction
+from django.db import connection
 from numpy.typing import NDArray
+from psycopg import sql
 
-from apps.fleet.actions.marks import Mark, mark
+from apps.fleet.actions.marks import Mark, marking
 from apps.fleet.queries import AgentFact, Pass
-from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_rows
+from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
 from apps.telemetry.actions.interning import device_ids, holder_ids, registered_device_ids
 from apps.telemetry.actions.partitions import ensure_days
-from apps.telemetry.actions.remarks import Remark, count_remarks
+from apps.telemetry.actions.remarks import Remark, counting
+from apps.telemetry.actions.storing import Script, run_once
 from apps.telemetry.actions.tolerant import tolerant_wire
 from apps.telemetry.actions.windows import HOUR_MS, Judged, Pieces, judged
 from apps.telemetry.actions.wire import (
@@ -60,6 +62,11 @@ NULLABLE = (
     "energy_joules",
 )
 COPY = f"COPY telemetry_window ({', '.join(name for name, _ in KINDS)}) FROM STDIN (FORMAT BINARY)"
+ENTRY = (
+    "INSERT INTO telemetry_batch (agent_id, boot, sequence, received_at, accepted, remarks)"
+    " VALUES ({agent:d}, {boot:d}, {sequence:d}, '{at}', {accepted:d}, {remarks})"
+    " ON CONFLICT DO NOTHING"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +94,13 @@ def ingest(*, body: bytes, agent: AgentFact, at: datetime) -> Receipt:
     rows = _rows(batch, judgement.pieces, agent, devices)
     hours = _hours(judgement.pieces)
     ensure_days({hour.date() for hour in hours})
-    with transaction.atomic():
-        if not _is_first(batch, judgement, agent, at):
-            return _earlier_receipt(batch, agent)
-        _copy(rows)
-        mark(Mark(Pass.USAGE, agent.node_id, hour) for hour in hours)
-        if judgement.remarks:
-            count_remarks(agent_id=agent.agent_id, remarks=judgement.remarks, at=at)
+    after = []
+    if hours:
+        after.append(marking(Mark(Pass.USAGE, agent.node_id, hour) for hour in hours))
+    if judgement.remarks:
+        after.append(counting(agent_id=agent.agent_id, remarks=judgement.remarks, at=at))
+    if not run_once(Script(_entry(batch, judgement, agent, at), COPY, rows, after)):
+        return _earlier_receipt(batch, agent)
     return Receipt(
         accepted=judgement.accepted,
         duplicate=False,
@@ -129,7 +136,7 @@ def _device_ids(
     return np.array([next(given) if device else 0 for device in batch.devices], np.int32)
 
 
-def _rows(batch: Wire, pieces: Pieces, agent: AgentFact, devices: NDArray[np.int32]) -> bytes:
+def _rows(batch: Wire, pieces: Pieces, agent: AgentFact, devices: NDArray[np.int32]) -> list[bytes]:
     known = holder_ids(keys=[key for key in batch.holders if key is not None])
     holders = np.array([0 if key is None else known[key] for key in batch.holders], np.int32)
     columns: dict[str, Values] = {
@@ -149,7 +156,7 @@ def _rows(batch: Wire, pieces: Pieces, agent: AgentFact, devices: NDArray[np.int
         "source": SOURCE_RANK[agent.source],
         "flags": pieces.flags,
     }
-    return binary_rows(KINDS, columns, NULLABLE, len(pieces.device))
+    return binary_copies(KINDS, columns, NULLABLE, len(pieces.device))
 
 
 def _hours(pieces: Pieces) -> list[datetime]:
@@ -166,16 +173,18 @@ def _is_stored(batch: Wire, agent: AgentFact) -> bool:
         return cursor.fetchone() is not None
 
 
-def _is_first(batch: Wire, judgement: Judged, agent: AgentFact, at: datetime) -> bool:
-    """Enter the batch; an identical one on its way at the same time is waited for."""
-    remarks = msgspec.json.encode(judgement.remarks).decode() if judgement.remarks else None
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO telemetry_batch (agent_id, boot, sequence, received_at, accepted, remarks)"
-            " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-            [agent.agent_id, batch.boot, batch.sequence, at, judgement.accepted, remarks],
-        )
-        return bool(cursor.rowcount)
+def _entry(batch: Wire, judgement: Judged, agent: AgentFact, at: datetime) -> str:
+    """The statement that enters the batch; an identical one on its way is waited for."""
+    said = msgspec.json.encode(judgement.remarks).decode() if judgement.remarks else None
+    remarks = "NULL" if said is None else sql.Literal(said).as_string()
+    return ENTRY.format(
+        agent=agent.agent_id,
+        boot=batch.boot,
+        sequence=batch.sequence,
+        at=at.isoformat(),
+        accepted=judgement.accepted,
+        remarks=remarks,
+    )
 
 
 def _earlier_receipt(batch: Wire, agent: AgentFact) -> Receipt:
@@ -188,8 +197,3 @@ def _earlier_receipt(batch: Wire, agent: AgentFact) -> Receipt:
         accepted, remarks = cursor.fetchone()
     said = msgspec.json.decode(remarks or "[]", type=tuple[Remark, ...])
     return Receipt(accepted=accepted, duplicate=True, remarks=said, version=batch.version)
-
-
-def _copy(rows: bytes) -> None:
-    with connection.cursor() as cursor, cursor.copy(COPY) as copy:
-        copy.write(rows)

@@ -5,7 +5,13 @@ from collections.abc import Iterable
 from datetime import datetime
 
 import msgspec
-from django.db import connection
+from psycopg import sql
+
+COUNT = sql.SQL(
+    "INSERT INTO telemetry_rejection AS held (agent_id, day, field, reason, kept, count, last_at)"
+    " VALUES {rows} ON CONFLICT (agent_id, day, field, reason, kept)"
+    " DO UPDATE SET count = held.count + excluded.count, last_at = excluded.last_at"
+)
 
 
 class Remark(msgspec.Struct, frozen=True, array_like=True):
@@ -26,18 +32,14 @@ def refused_indices(remarks: Iterable[Remark]) -> list[int]:
     return [each.index for each in remarks if each.index is not None and not each.kept]
 
 
-def count_remarks(*, agent_id: int, remarks: Iterable[Remark], at: datetime) -> None:
-    """Add to the agent's counts of the day, which Setup shows."""
+def counting(*, agent_id: int, remarks: Iterable[Remark], at: datetime) -> str:
+    """The statement that adds to the agent's counts of the day, which Setup shows."""
     counts = Counter((remark.field, remark.reason, remark.kept) for remark in remarks)
-    with connection.cursor() as cursor:
-        # Sorted, so that two batches of one agent take the rows in the same order.
-        cursor.executemany(
-            """
-            INSERT INTO telemetry_rejection AS held
-                (agent_id, day, field, reason, kept, count, last_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
-            ON CONFLICT (agent_id, day, field, reason, kept)
-            DO UPDATE SET count = held.count + excluded.count, last_at = excluded.last_at
-            """,
-            [(agent_id, at.date(), *key, count, at) for key, count in sorted(counts.items())],
+    # Sorted, so that two batches of one agent take the rows in the same order.
+    rows = [
+        sql.SQL("({})").format(
+            sql.SQL(", ").join(map(sql.Literal, (agent_id, at.date(), *key, count, at)))
         )
+        for key, count in sorted(counts.items())
+    ]
+    return COUNT.format(rows=sql.SQL(", ").join(rows)).as_string()

@@ -14,7 +14,7 @@ from apps.economics.usage import UsageRow
 from apps.economics.usage import usage_of_hour as counted_usage
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass, devices_lived, marks_of_hour
-from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_rows
+from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
 from apps.telemetry.actions.partitions import ensure_months
 from apps.telemetry.queries import usage_rows, windows_of_hour
 
@@ -121,8 +121,9 @@ def _replace(hour: datetime, device_ids: Sequence[int], rows: Sequence[UsageRow]
             columns[name] = np.array([getattr(row, name) for row in rows], np.int64)
         for name in ("observed", "worked"):
             columns[name] = np.array([getattr(row, name) for row in rows], "S60")
-        with cursor.copy(COPY) as copy:
-            copy.write(binary_rows(KINDS, columns, SUMS, len(rows)))
+        for body in binary_copies(KINDS, columns, SUMS, len(rows)):
+            with cursor.copy(COPY) as copy:
+                copy.write(body)
 
 
 def _reals(values: Sequence[float | None]) -> NDArray[np.float64]:

@@ -143,7 +143,7 @@ def wire(body: bytes) -> Wire | None:
     cells = np.full((len(COLUMNS), count), np.nan)
     for row, column in enumerate(columns):
         if column is not None:
-            cells[row] = column
+            cells[row] = np.array(column, np.float64)
     if batch.windows.holder is None:
         cells[HOLDER] = batch.holders.index("") if "" in batch.holders else np.nan
     return Wire(

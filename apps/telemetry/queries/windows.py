@@ -5,33 +5,47 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from django.db import connection
+from numpy.typing import NDArray
 from psycopg import Cursor, sql
 
 from apps.economics.usage import WindowColumns
 
 POSTGRES_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
-HEADER_BYTES, TRAILER_BYTES = 19, 2
 
-# What is asked for, and its kind in the binary format; nothing is NULL, so that all rows are
-# equally long and the whole answer is one array.
-ASKED = (
-    ("device_id", "device_id", ">i4"),
-    ("holder_id", "holder_id", ">i4"),
-    ("starts_at", "starts_at", ">i8"),
-    ("length_ms", "length_ms", ">i4"),
-    ("source", "source", ">i2"),
-    ("boot", "boot", ">i8"),
-    ("agent_id", "agent_id", ">i4"),
-    ("observed_seconds", "observed_seconds", ">f4"),
-    *(
-        (name, f"coalesce({name}, 'NaN')", ">f4")
-        for name in ("worked_seconds", "sm_ratio", "tensor_ratio", "dram_ratio", "energy_joules")
-    ),
+# An array in Postgres' binary format: dimensions, whether any is NULL, type, length, lower bound;
+# then each value with its length before it.
+ARRAY_HEADER_BYTES = 20
+WHOLE = {
+    "device_id": ">i4",
+    "holder_id": ">i4",
+    "starts_at": ">i8",
+    "length_ms": ">i4",
+    "source": ">i2",
+    "boot": ">i8",
+    "agent_id": ">i4",
+}
+# Asked for with NaN in place of NULL, so that all values of a column are equally long.
+REAL = (
+    "observed_seconds",
+    "worked_seconds",
+    "sm_ratio",
+    "tensor_ratio",
+    "dram_ratio",
+    "energy_joules",
 )
-ROW = np.dtype(
-    [("fields", ">i2")]
-    + [part for name, _, kind in ASKED for part in ((f"{name} length", ">i4"), (name, kind))]
+# One row of whole columns: row by row, handing them over takes longer than counting them.
+QUESTION = sql.SQL(
+    "SELECT {columns} FROM telemetry_window"
+    " WHERE device_id = ANY(%s) AND starts_at >= %s AND starts_at < %s"
+).format(
+    columns=sql.SQL(", ").join(
+        [sql.SQL("array_send(array_agg({}))").format(sql.Identifier(name)) for name in WHOLE]
+        + [
+            sql.SQL("array_send(array_agg(coalesce({}, 'NaN')))").format(sql.Identifier(name))
+            for name in REAL
+        ]
+    )
 )
 
 
@@ -40,33 +54,31 @@ def windows_of_hour(hour: datetime, device_ids: Collection[int]) -> WindowColumn
 
     None crosses the hour: ingest cut it there.
     """
-    question = sql.SQL(
-        "COPY (SELECT {columns} FROM telemetry_window WHERE device_id = ANY({devices})"
-        " AND starts_at >= {start} AND starts_at < {end}) TO STDOUT (FORMAT BINARY)"
-    ).format(
-        columns=sql.SQL(", ").join(sql.SQL(asked) for _, asked, _ in ASKED),
-        devices=sql.Literal(list(device_ids)),
-        start=sql.Literal(hour),
-        end=sql.Literal(hour + HOUR),
-    )
     connection.ensure_connection()
-    with Cursor(connection.connection) as cursor, cursor.copy(question) as copy:
-        answer = b"".join(copy)
-    rows = np.frombuffer(answer[HEADER_BYTES:-TRAILER_BYTES], ROW)
+    with Cursor(connection.connection) as cursor:
+        cursor.execute(QUESTION, [list(device_ids), hour, hour + HOUR], binary=True)
+        answer: tuple[bytes | None, ...] = cursor.fetchone() or ()
+    columns = dict(zip((*WHOLE, *REAL), answer, strict=True))
+    whole = {name: _values(columns[name], kind).astype(np.int64) for name, kind in WHOLE.items()}
+    real = {name: _values(columns[name], ">f4").astype(np.float64) for name in REAL}
     since_epoch = (hour - POSTGRES_EPOCH) // timedelta(microseconds=1)
-    whole, real = np.int64, np.float64
     return WindowColumns(
-        device_id=rows["device_id"].astype(whole),
-        holder_id=rows["holder_id"].astype(whole),
-        start_ms=(rows["starts_at"].astype(whole) - since_epoch) // 1000,
-        length_ms=rows["length_ms"].astype(whole),
-        source=rows["source"].astype(whole),
-        boot=rows["boot"].astype(whole),
-        agent_id=rows["agent_id"].astype(whole),
-        observed_seconds=rows["observed_seconds"].astype(real),
-        worked_seconds=rows["worked_seconds"].astype(real),
-        sm_ratio=rows["sm_ratio"].astype(real),
-        tensor_ratio=rows["tensor_ratio"].astype(real),
-        dram_ratio=rows["dram_ratio"].astype(real),
-        energy_joules=rows["energy_joules"].astype(real),
+        device_id=whole["device_id"],
+        holder_id=whole["holder_id"],
+        start_ms=(whole["starts_at"] - since_epoch) // 1000,
+        length_ms=whole["length_ms"],
+        source=whole["source"],
+        boot=whole["boot"],
+        agent_id=whole["agent_id"],
+        observed_seconds=real["observed_seconds"],
+        worked_seconds=real["worked_seconds"],
+        sm_ratio=real["sm_ratio"],
+        tensor_ratio=real["tensor_ratio"],
+        dram_ratio=real["dram_ratio"],
+        energy_joules=real["energy_joules"],
     )
+
+
+def _values(array: bytes | None, kind: str) -> NDArray[np.void]:
+    element = np.dtype([("length", ">i4"), ("value", kind)])
+    return np.frombuffer((array or b"")[ARRAY_HEADER_BYTES:], element)["value"]

@@ -1,0 +1,254 @@
+"""Ingest against a plain COPY of the same rows, and as many small batches as the server bears.
+
+Load generator, web server, roll-up and database share the machine, as the figures say.
+"""
+
+import json
+import os
+import pickle
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg
+
+from bench.ingest_bodies import Series, batches
+from bench.ingest_load import Load, Outcome
+
+ROOT = Path(__file__).resolve().parent.parent
+DATABASE = "runrate_bench"
+NEEDED = ("fsync", "full_page_writes", "synchronous_commit")
+PORT = 8731
+THREADS = 8
+
+LARGE_NODES, LARGE_MINUTES = 100, 125
+LARGE_BATCHES, ROUNDS = 800, 3
+SMALL_NODES, SMALL_SECONDS = 1_000, 60
+SMALL_PER_SECOND = 850
+HIGHER_RATES = (1_000, 1_150, 1_300, 1_500)
+P99_LIMIT_MS = 30.0
+HOUR_MS = 3_600_000
+
+COPY_OUT = "COPY telemetry_window TO STDOUT (FORMAT BINARY)"
+COPY_IN = "COPY reference_window FROM STDIN (FORMAT BINARY)"
+
+
+class BenchRefused(Exception):
+    """A server that may lose what it acknowledged is not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the bench runs."""
+
+    url: str
+    secrets: Sequence[str]
+    sweep: subprocess.Popen[bytes]
+
+    def connected(self) -> "psycopg.Connection[tuple[object, ...]]":
+        return psycopg.connect(self.url, autocommit=True)
+
+
+def run(*, full: bool = False) -> dict[str, object]:
+    """The figures of one run; `full` also looks for the highest rate that keeps within 30 ms.
+
+    Refuses BenchRefused where the server does not write through to disk.
+    """
+    with ExitStack() as stack:
+        url = stack.enter_context(_database(os.environ["RUNRATE_DATABASE_URL"]))
+        environment = os.environ | {"RUNRATE_DATABASE_URL": url}
+        secrets = _fleet(environment)
+        stack.enter_context(_web(environment))
+        sweep = stack.enter_context(_sweep(environment))
+        place = Place(url, secrets, sweep)
+        figures = _large(place)
+        figures |= _small(place, full=full)
+    return figures
+
+
+@contextmanager
+def _database(url: str) -> Iterator[str]:
+    """An empty database of the bench's own, dropped at the end."""
+    path = urlsplit(url).path
+    admin, own = (url.replace(f"{path}?", f"/{name}?") for name in ("postgres", DATABASE))
+    with psycopg.connect(admin, autocommit=True) as connection:
+        for name in NEEDED:
+            value = connection.execute("SELECT current_setting(%s)", [name]).fetchone()
+            if value != ("on",):
+                raise BenchRefused(f"{name} is {value}; the bench runs only where it is on")
+        connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {DATABASE}")
+        try:
+            yield own
+        finally:
+            connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+
+
+def _fleet(environment: dict[str, str]) -> list[str]:
+    command = [sys.executable, "-m", "bench.ingest_fleet", str(LARGE_NODES + SMALL_NODES)]
+    done = subprocess.run(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+    secrets: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return secrets
+
+
+@contextmanager
+def _web(environment: dict[str, str]) -> Iterator[None]:
+    """One web process, started as `manage.py up` does."""
+    command = [
+        str(Path(sys.executable).with_name("granian")), "controlplane.wsgi:application",
+        "--interface", "wsgi", "--no-ws", "--http", "1", "--host", "127.0.0.1",
+        "--port", str(PORT), "--workers", "1", "--blocking-threads", str(THREADS),
+        "--backlog", "2048", "--log-level", "warning",
+    ]  # fmt: skip
+    with _running(command, environment):
+        _wait_until_it_answers()
+        yield
+
+
+@contextmanager
+def _sweep(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    with _running([sys.executable, "-m", "bench.ingest_sweep"], environment) as process:
+        yield process
+
+
+@contextmanager
+def _running(
+    command: Sequence[str], environment: dict[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=sys.stderr.fileno())
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_until_it_answers() -> None:
+    import urllib.request
+
+    for _ in range(200):
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{PORT}/healthz").close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    raise TimeoutError("the web process did not answer")
+
+
+def _large(place: Place) -> dict[str, object]:
+    """Rounds of HTTP and of COPY by turns; the sweep stands still while COPY is timed."""
+    start = int(time.time() * 1000) // HOUR_MS * HOUR_MS - 12 * 24 * HOUR_MS
+    series = [Series(node, start, start, LARGE_MINUTES) for node in range(LARGE_NODES)]
+    each = LARGE_BATCHES // LARGE_NODES
+    ingested, copied = [], []
+    with place.connected() as connection:
+        connection.execute((ROOT / "bench" / "reference.sql").read_text())
+    for turn in range(ROUNDS + 1):
+        made = list(batches(series, turn * each, each))
+        outcome = _sent(Load(PORT, place.secrets, made, connections=4))
+        ingested.append(LARGE_BATCHES * LARGE_MINUTES * 8 / outcome.seconds)
+        copied.append(_copied(place, turn))
+        _say(f"http {ingested[-1]:,.0f}/s  copy {copied[-1]:,.0f}/s")
+    # The first round warms both up.
+    ratios = [http / copy for http, copy in zip(ingested[1:], copied[1:], strict=True)]
+    return {
+        "copy_ratio": round(statistics.median(ratios), 3),
+        "http_windows_per_second": round(statistics.median(ingested[1:])),
+        "copy_windows_per_second": round(statistics.median(copied[1:])),
+        "bytes_per_window": _bytes_per_window(place),
+    }
+
+
+def _copied(place: Place, turn: int) -> float:
+    """Windows a second of a plain COPY of the rows that the last round stored."""
+    place.sweep.send_signal(signal.SIGSTOP)
+    with place.connected() as connection, connection.cursor() as cursor:
+        # Of this round only: a table's rows of one batch stand together.
+        with cursor.copy(f"{_of_round(turn)}") as out:
+            rows = b"".join(out)
+        begun = time.perf_counter()
+        with cursor.copy(COPY_IN) as copy:
+            copy.write(rows)
+        seconds = time.perf_counter() - begun
+        count = cursor.rowcount
+    place.sweep.send_signal(signal.SIGCONT)
+    return count / seconds
+
+
+def _of_round(turn: int) -> str:
+    """The rows of the batches of one round, by when they were measured."""
+    span = LARGE_BATCHES // LARGE_NODES * LARGE_MINUTES
+    start = int(time.time()) // 3600 * 3600 - 12 * 24 * 3600 + turn * span * 60
+    return (
+        "COPY (SELECT * FROM telemetry_window WHERE starts_at >= to_timestamp("
+        f"{start}) AND starts_at < to_timestamp({start + span * 60})) TO STDOUT (FORMAT BINARY)"
+    )
+
+
+def _bytes_per_window(place: Place) -> float:
+    """On disk, with the index, of all partitions."""
+    with place.connected() as connection:
+        row = connection.execute(
+            "SELECT sum(pg_total_relation_size(inhrelid))::float8"
+            " / (SELECT count(*) FROM telemetry_window)"
+            " FROM pg_inherits WHERE inhparent = 'telemetry_window'::regclass"
+        ).fetchone()
+    return round(float(str(row[0])) if row else 0.0, 1)
+
+
+def _small(place: Place, *, full: bool) -> dict[str, object]:
+    """Open-loop arrivals of 8 windows each, a node a minute further each time."""
+    now = int(time.time() * 1000)
+    start = now // HOUR_MS * HOUR_MS - 3 * HOUR_MS
+    series = [Series(LARGE_NODES + node, start, start, 1) for node in range(SMALL_NODES)]
+    secrets = place.secrets[LARGE_NODES:]
+    _sent(Load(PORT, secrets, list(batches(series, 0, 1)), 8))
+    best: tuple[float, float] | None = None
+    first = 1
+    for rate in (SMALL_PER_SECOND, *(HIGHER_RATES if full else ())):
+        rounds = -(-rate * SMALL_SECONDS // SMALL_NODES)
+        made = list(batches(series, first, rounds))[: rate * SMALL_SECONDS]
+        first += rounds
+        outcome = _sent(Load(PORT, secrets, made, connections=64, per_second=rate))
+        held = (len(made) / outcome.seconds, _p99_ms(outcome))
+        _say(f"{held[0]:,.1f} requests/s, p99 {held[1]:.1f} ms")
+        if best is None or held[1] <= P99_LIMIT_MS:
+            best = held
+        if held[1] > P99_LIMIT_MS:
+            break
+    per_second, p99_ms = best or (0.0, 0.0)
+    return {
+        "small_batches_per_second": round(per_second, 1),
+        "small_batch_p99_ms": round(p99_ms, 2),
+    }
+
+
+def _sent(load: Load) -> Outcome:
+    """The load, from a process of its own; every batch must have been taken whole."""
+    # Not by -m: what is pickled must not be of a module called __main__.
+    command = [sys.executable, "-c", "from bench.ingest_load import main; main()"]
+    done = subprocess.run(
+        command, input=pickle.dumps(load), stdout=subprocess.PIPE, cwd=ROOT, check=True
+    )
+    outcome: Outcome = pickle.loads(done.stdout)  # noqa: S301 - from our own child
+    if outcome.failures:
+        raise BenchRefused(f"{len(outcome.failures)} refused, the first: {outcome.failures[0]!r}")
+    return outcome
+
+
+def _p99_ms(outcome: Outcome) -> float:
+    ordered = sorted(outcome.latencies)
+    return ordered[int(len(ordered) * 0.99)] * 1000
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

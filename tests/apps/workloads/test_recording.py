@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from dataclasses import replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -60,6 +61,32 @@ def test_order_repetition_and_pieces_make_no_difference(
     shuffled = told + chance.choices(told, k=2)
     chance.shuffle(shuffled)
     assert _told_in_pieces(shuffled, chance) == _told_in_pieces(told, chance)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(statements, min_size=1, max_size=6))
+def test_every_hour_in_which_something_changed_hands_is_marked(
+    db: None, told: list[JobStatement]
+) -> None:
+    raw_id = f"any-{next(FRESH)}"
+    node_id = Node.objects.values_list("id", flat=True).first() or node("gpu-01")
+    hours = [TEN + timedelta(hours=hour) for hour in range(10)]
+    for each in told:
+        forget_marks()
+        before = [_claims(node_id, hour) for hour in hours]
+        tell(raw_id, each)
+        after = [_claims(node_id, hour) for hour in hours]
+        changed = {
+            hour for hour, *was in zip(hours, before, after, strict=True) if was[0] != was[1]
+        }
+        assert changed <= marked(node_id)
+
+
+def _claims(node_id: int, hour: datetime) -> set[tuple[Any, ...]]:
+    """Who holds what of the node in this hour, and by which traits they are owned."""
+    facts = queries.allocations_held([node_id], hour, hour + timedelta(hours=1))
+    accounts = dict(Job.objects.values_list("id", "account"))
+    return {(accounts[fact.job_id], replace(fact, allocation_id=0)) for fact in facts}
 
 
 def test_a_job_is_kept_with_what_it_holds(db):

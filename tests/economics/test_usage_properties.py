@@ -43,15 +43,11 @@ def test_any_order_and_any_repetition_give_the_same_usage_hour(batch, data):
 
 
 @given(BATCHES)
-def test_no_minute_holds_more_than_itself_nor_more_work_than_was_seen(batch):
-    for row in usage(*batch):
+def test_no_second_counts_twice_and_every_device_has_its_own_reading(batch):
+    rows = usage(*batch)
+    for row in rows:
         for observed, worked in zip(row.observed, row.worked, strict=True):
             assert worked <= observed <= 240
-
-
-@given(BATCHES)
-def test_a_devices_own_reading_is_there_beside_any_holders(batch):
-    rows = usage(*batch)
     for device in {row.device_id for row in rows}:
         holders = [row.holder_id for row in rows if row.device_id == device]
         assert len(holders) == 1 or holders[0] == 0

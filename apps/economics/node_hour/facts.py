@@ -5,7 +5,7 @@ fleet's hour makes tens of thousands of them, straight from database rows.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -140,4 +140,4 @@ class NodeHourSplit:
 
     lines: tuple[LinePart, ...]
     capacity_ms: int
-    foreign_processes: tuple[ForeignProcess, ...] = field(default=())
+    foreign_processes: tuple[ForeignProcess, ...] = ()

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from apps.economics.node_hour.activity import OUTSIDER, Activity, activity_of
-from apps.economics.node_hour.holding import Holder, Shares, shares_of
+from apps.economics.node_hour.activity import OUTSIDER, activity_of
+from apps.economics.node_hour.holding import Holder, shares_of
 from apps.economics.node_hour.names import Names
 from apps.economics.node_hour.readings import Readings, Span
 from apps.economics.states import Evidence, Flag, State
@@ -33,12 +33,6 @@ class Segment:
     """A device in a span, with all that was seen of it."""
 
     __slots__ = ("_activity", "_names", "length_ms", "shares", "span")
-
-    span: Span
-    length_ms: int
-    shares: Shares
-    _activity: Activity
-    _names: Names
 
     def __init__(self, span: Span, readings: Readings, names: Names) -> None:
         """Work out who did what."""

@@ -1,0 +1,191 @@
+"""Settlers at once, facts that arrive meanwhile, and settlers that are killed lose nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from django.db import connection
+
+from apps.economics.states import State
+from apps.fleet.models import ChangedHour
+from apps.ledger.queries.audit import audit
+from tests import make
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HOURS = 3
+UNTIL = scene.TEN + HOURS * scene.HOUR
+PATIENCE_SECONDS = 60
+
+
+@pytest.fixture
+def nodes() -> list[int]:
+    """Three nodes with jobs and usage in three hours."""
+    make.make_organisation()
+    pool_id = make.make_pool("h100", idle_sharing="by_held_time")
+    nodes = []
+    for number in range(3):
+        node_id = make.make_node(
+            f"gpu-{number}", pool_id=pool_id, at=scene.LATER, started_at=scene.TEN
+        )
+        uuids = scene.make_gpus(node_id)
+        scene.make_job(f"{number}", node_id, gpus=5, uuids=uuids[:5], to=UNTIL)
+        scene.make_usage(scene.device_ids(uuids)[0], [10 * number] * 60)
+        nodes.append(node_id)
+    scene.make_rate(pool_id)
+    return nodes
+
+
+def contents() -> list[list[tuple[object, ...]]]:
+    """Everything the ledger says, without the ids of its rows."""
+    with connection.cursor() as cursor:
+        found = []
+        for query in (
+            "SELECT node_id, hour, part, list_micros, effective_micros, status FROM ledger_charge",
+            "SELECT node_id, hour, through, unit_milliseconds, effective_micros FROM ledger_settlement"
+            " WHERE superseded_at IS NULL",
+            "SELECT hour, team_id, job_id, state, flags, unit_milliseconds, effective_micros"
+            " FROM ledger_line",
+            "SELECT day, team_id, state, flags, unit_milliseconds, effective_micros"
+            " FROM ledger_ledgerday",
+        ):
+            cursor.execute(query)
+            found.append(sorted(cursor.fetchall(), key=repr))
+        return found
+
+
+def forget_the_ledger() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "TRUNCATE ledger_line, ledger_chargepiece, ledger_settlement, ledger_charge,"
+            " ledger_ledgerday, ledger_ledgerjobday"
+        )
+
+
+def settled_by_one(nodes: list[int]) -> list[list[tuple[object, ...]]]:
+    """What one undisturbed settler makes of it from nothing."""
+    forget_the_ledger()
+    for hour in range(HOURS):
+        scene.recharge(scene.TEN + hour * scene.HOUR)
+    for node_id in nodes:
+        scene.remark(node_id, scene.TEN, UNTIL)
+    scene.settle(ends_at=UNTIL)
+    return contents()
+
+
+def waiting_hours() -> int:
+    return ChangedHour.objects.filter(hour__lt=UNTIL).count()
+
+
+def test_two_settlers_at_once_make_what_one_makes(nodes: list[int]) -> None:
+    settlers = [threading.Thread(target=settle_in_thread) for _ in range(2)]
+    for settler in settlers:
+        settler.start()
+    for settler in settlers:
+        settler.join()
+    scene.settle(ends_at=UNTIL)
+
+    together = contents()
+    assert waiting_hours() == 0
+    assert audit(ends_at=UNTIL).places == ()
+    assert together == settled_by_one(nodes)
+
+
+def test_a_fact_that_commits_after_the_facts_were_read_is_settled_next(nodes: list[int]) -> None:
+    uuid = f"GPU-{nodes[0]}-1"
+    with blocking("ledger_settlement"):
+        settler = threading.Thread(target=settle_in_thread)
+        settler.start()
+        wait_until_somebody_waits()
+        scene.make_usage(scene.device_ids([uuid])[0], [200] * 60)
+    settler.join()
+
+    left = ChangedHour.objects.filter(hour=scene.TEN).values_list("pass_id", "unit")
+    assert (3, nodes[0]) in list(left)
+    assert not any(line.unit_milliseconds == 3_000_000 for line in scene.lines(state=State.ACTIVE))
+
+    scene.settle(ends_at=UNTIL)
+    assert any(line.unit_milliseconds == 3_000_000 for line in scene.lines(state=State.ACTIVE))
+    assert contents() == settled_by_one(nodes)
+
+
+@pytest.mark.parametrize(
+    "table", ["ledger_charge", "ledger_settlement", "ledger_line", "ledger_ledgerday"]
+)
+def test_a_settler_killed_between_two_steps_loses_nothing(nodes: list[int], table: str) -> None:
+    with blocking(table):
+        settler = settler_process()
+        wait_until_somebody_waits()
+        settler.send_signal(signal.SIGKILL)
+        settler.wait()
+    wait_until_nobody_else_works()
+    assert waiting_hours() > 0
+
+    scene.settle(ends_at=UNTIL)
+
+    assert waiting_hours() == 0
+    assert audit(ends_at=UNTIL).places == ()
+    assert contents() == settled_by_one(nodes)
+
+
+def settle_in_thread() -> None:
+    """Settle over a connection of the thread's own."""
+    try:
+        scene.settle(ends_at=UNTIL)
+    finally:
+        connection.close()
+
+
+def settler_process() -> "subprocess.Popen[bytes]":
+    """Another process that settles the same hours."""
+    program = (
+        "import django; django.setup()\n"
+        "from tests.apps.ledger import scene\n"
+        f"scene.settle(ends_at=scene.TEN + {HOURS} * scene.HOUR)\n"
+    )
+    environment = os.environ | {"RUNRATE_DATABASE_URL": database_url()}
+    return subprocess.Popen([sys.executable, "-c", program], env=environment)
+
+
+def database_url() -> str:
+    url = os.environ["RUNRATE_DATABASE_URL"]
+    return url.replace(urlsplit(url).path, f"/{connection.settings_dict['NAME']}", 1)
+
+
+@contextmanager
+def blocking(table: str) -> Iterator[None]:
+    """Let everyone read `table` and nobody write it."""
+    with psycopg.connect(database_url()) as other:
+        other.execute(f"LOCK TABLE {table} IN SHARE MODE")
+        yield
+
+
+def wait_until_somebody_waits() -> None:
+    wait_for("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+
+
+def wait_until_nobody_else_works() -> None:
+    wait_for(
+        "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database()"
+        " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+    )
+
+
+def wait_for(question: str) -> None:
+    until = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < until:
+        with connection.cursor() as cursor:
+            cursor.execute(question)
+            if cursor.fetchone()[0]:
+                return
+        time.sleep(0.05)
+    pytest.fail(f"waited in vain for: {question}")

@@ -97,6 +97,11 @@ def teams() -> list[TeamFact]:
     return [TeamFact(*row) for row in rows]
 
 
+def has_people() -> bool:
+    """Whether anybody can sign in."""
+    return User.objects.filter(is_active=True).exists()
+
+
 def person(user_id: int) -> PersonFact | None:
     """An active person, with the teams they belong to or own."""
     user = User.objects.filter(id=user_id, is_active=True).first()

@@ -1,5 +1,17 @@
-"""Addresses of this app."""
+"""Addresses of the console."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from apps.console.pages.overview import days_csv, overview, teams_csv
+from apps.console.pages.setup import confirm_devices, setup
+from apps.console.pages.sign_in import SignIn, SignOut
+
+urlpatterns = [
+    path("", overview, name="overview"),
+    path("overview/teams.csv", teams_csv, name="overview-teams"),
+    path("overview/days.csv", days_csv, name="overview-days"),
+    path("setup", setup, name="setup"),
+    path("setup/nodes/<int:node_id>/devices/confirm", confirm_devices, name="confirm-devices"),
+    path("sign-in", SignIn.as_view(), name="sign-in"),
+    path("sign-out", SignOut.as_view(), name="sign-out"),
+]

@@ -55,6 +55,7 @@ def make_team_row(name, **given):
         **{
             "name": name,
             "cost_micros": 8_114_520_000,
+            "now_micros": 8_100 * DOLLAR,
             "before_micros": 7_500 * DOLLAR,
             "strip": strip_of_states({"active": 72, "held_idle": 20, "unobserved": 8}),
             "worked_ratio": 0.72,
@@ -70,6 +71,7 @@ def make_unknown_team_row(name):
     return make_team_row(
         name,
         cost_micros=None,
+        now_micros=None,
         before_micros=None,
         strip=None,
         worked_ratio=None,
@@ -150,23 +152,29 @@ def make_setup_page():
         finding="18 questions wait for an answer.",
         currency="USD",
         zone=UTC,
-        unconfirmed_devices=setup.Question(
-            (setup.UnconfirmedDevice("GPU-8f3a", "NVIDIA L40S", "lab-03", "lab-03", AT),),
+        may_confirm=True,
+        unconfirmed_nodes=setup.Question(
+            (
+                setup.UnconfirmedNode(
+                    7, "lab-03", "l40s-lab", "4 × NVIDIA L40S", "8 × NVIDIA L40S", ("GPU-8f3a",), AT
+                ),
+            ),
             1,
-            Step("Put the node in a pool:", command="python manage.py …"),
         ),
         unknown_nodes=setup.Question(
-            (setup.UnknownNode("gpu-17", "atlas", 12, 4_711 * HOUR, AT),), 12
+            (setup.UnknownNode("gpu-17", "atlas", 12, AT, None),),
+            12,
+            Step("Say which pool they belong to:", command="python manage.py …"),
         ),
         silent_nodes=setup.Question((setup.SilentNode("gpu-04", "h100", None, None),), 1),
         unpriced_pools=setup.Question(
-            (setup.UnpricedPool("l40s-lab", "NVIDIA L40S", "owned", 214 * HOUR, AT),), 1
+            (setup.UnpricedPool("l40s-lab", "NVIDIA L40S", "owned", 214 * HOUR, AT.date()),), 1
         ),
         unclaimed_work=setup.Question(
             (setup.UnclaimedWork("pid/gpu-02/jupyter", "h100", 3 * HOUR, None, AT),), 1
         ),
         unowned_accounts=setup.Question(
-            (setup.UnownedAccount("misc", "atlas", 31, 253 * HOUR, 511_630_000),), 1
+            (setup.UnownedAccount("misc", "atlas", 31, 253 * HOUR),), 1
         ),
         rejected_windows=setup.Question(
             (setup.RejectedWindows("gpu-04", "worked_seconds", "is 71.2", 4, AT),), 1

@@ -18,11 +18,12 @@ from tests.show.sample_pages import (
 )
 
 
-def nowhere(request: HttpRequest) -> HttpResponse:
+def nowhere(request: HttpRequest, **given: object) -> HttpResponse:
     return HttpResponse()
 
 
 urlpatterns = [path(name, nowhere, name=name) for name in ("overview", "setup", "sign-out")]
+urlpatterns += [path("confirm/<int:node_id>", nowhere, name="confirm-devices")]
 pytestmark = pytest.mark.urls(__name__)
 
 

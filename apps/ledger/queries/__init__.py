@@ -11,6 +11,12 @@ from apps.ledger.queries.costs import (
     groupable,
     standing,
 )
+from apps.ledger.queries.open_questions import (
+    UnclaimedWork,
+    UnpricedPool,
+    unclaimed_work,
+    unpriced_pools,
+)
 from apps.ledger.queries.overview import (
     DaySum,
     OverviewFacts,
@@ -44,6 +50,8 @@ __all__ = [
     "Standing",
     "StateSum",
     "TeamSum",
+    "UnclaimedWork",
+    "UnpricedPool",
     "Window",
     "WindowCutsADay",
     "WindowNotUnderstood",
@@ -52,5 +60,7 @@ __all__ = [
     "groupable",
     "overview_facts",
     "standing",
+    "unclaimed_work",
+    "unpriced_pools",
     "window_of",
 ]

@@ -16,7 +16,9 @@ from apps.ledger.queries.windows import Window
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What one team's time in one state cost now and before; null where nothing is known."""
+    """What one team's time in one state cost now and before: 0 where there was none of it, null
+    where its cost is not known.
+    """
 
     team_id: int
     state: State | None
@@ -62,8 +64,10 @@ def comparison(chosen: CostFilter, at: datetime) -> Comparison | None:
         sql.SQL(
             """
             SELECT day.team_id, day.state,
-                   sum({amount}) FILTER (WHERE day.day >= %(now)s)::int8,
-                   sum({amount}) FILTER (WHERE day.day < %(before)s)::int8
+                   CASE WHEN bool_or(day.day >= %(now)s)
+                        THEN sum({amount}) FILTER (WHERE day.day >= %(now)s)::int8 ELSE 0 END,
+                   CASE WHEN bool_or(day.day < %(before)s)
+                        THEN sum({amount}) FILTER (WHERE day.day < %(before)s)::int8 ELSE 0 END
             FROM ledger_ledgerday AS day WHERE {where} AND {direct}
             GROUP BY 1, 2 ORDER BY 1, 2 NULLS LAST
             """

@@ -1,9 +1,10 @@
-"""Overview: what the period cost, what share of it worked, and where the rest went."""
+"""The one value that the Overview template gets, and what it is made of."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from apps.console.pages.frame import EmptyState, Filter, Frame, Link, Under
+from apps.show.amounts import Ratio
 from apps.show.charts import MOST_END_LABELS
 from apps.show.sparkline import Sparkline
 from apps.show.strip import Strip
@@ -51,6 +52,7 @@ class DailyChart:
     states: tuple[StateWords, ...]
     rows: tuple[DayRow, ...]
     total: DayRow
+    csv_href: str = ""
     has_provisional: bool = False
 
     @property
@@ -72,13 +74,17 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class TeamRow:
-    """What one team's GPU time cost and bought. Unknown amounts are None, never 0."""
+    """What one team's GPU time cost and bought. Unknown amounts are None, never 0.
+
+    `now_micros` and `before_micros` are the spans of `change`: whole days that are over.
+    """
 
     name: str
     cost_micros: int | None
+    now_micros: int | None
     before_micros: int | None
     strip: Strip | None
-    worked_ratio: float | None
+    worked_ratio: Ratio | None
     no_work_micros: int | None
     gpu_milliseconds: int
     gpu_hour_micros: int | None
@@ -112,12 +118,17 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class OverviewPage:
-    """Everything the Overview template reads. With `empty` set, only the frame and it are shown."""
+    """Everything the Overview template reads. With `empty` set, only the frame and it are shown.
+
+    `problems` say what of the address was not understood; `sort` is kept when a filter changes.
+    """
 
     frame: Frame
     finding: str
     currency: str
     filters: tuple[Filter, ...]
+    sort: str = ""
+    problems: tuple[str, ...] = ()
     under: Under | None = None
     figures: tuple[Figure, ...] = ()
     chart: DailyChart | None = None

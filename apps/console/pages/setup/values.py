@@ -1,7 +1,7 @@
-"""Setup: what the control plane was told but cannot place, as questions with an answer each."""
+"""The one value that the Setup template gets: questions, each with the step that answers it."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from typing import Generic, TypeVar
 
 from apps.console.pages.frame import Frame, Step
@@ -10,25 +10,33 @@ Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
-class UnconfirmedDevice:
-    """A device that an agent reports and nobody has placed in a pool."""
+class UnconfirmedNode:
+    """A node whose agent reports devices that nobody has confirmed; `devices` counts them by model.
 
-    uuid: str
-    model: str
+    `expected` is what its pool says a node has, where that is something else.
+    """
+
+    node_id: int
     node: str
-    agent: str
+    pool: str
+    devices: str
+    expected: str
+    uuids: tuple[str, ...]
     first_seen_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownNode:
-    """A node name that a scheduler uses and no Node bears; its allocations wait."""
+    """A node name that a scheduler uses and no Node bears; its allocations wait.
+
+    `last_named_at` None: jobs hold it still.
+    """
 
     name: str
     cluster: str
     jobs: int
-    gpu_milliseconds: int
     first_named_at: datetime
+    last_named_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +56,8 @@ class UnpricedPool:
     name: str
     gpu_model: str
     purchase_option: str
-    gpu_milliseconds: int
-    since: datetime
+    milliseconds: int
+    since: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +79,21 @@ class UnownedAccount:
     cluster: str
     jobs: int
     gpu_milliseconds: int
-    cost_micros: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedWindows:
-    """Windows of one agent that were refused, by field and reason."""
+    """Windows of one agent that were refused, by field and reason.
+
+    `is_kept`: the windows were stored and only the field was left out.
+    """
 
     agent: str
     field: str
     reason: str
     windows: int
     last_at: datetime
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +118,8 @@ class SetupPage:
     finding: str
     currency: str
     zone: tzinfo
-    unconfirmed_devices: Question[UnconfirmedDevice] = Question()
+    may_confirm: bool = False
+    unconfirmed_nodes: Question[UnconfirmedNode] = Question()
     unknown_nodes: Question[UnknownNode] = Question()
     silent_nodes: Question[SilentNode] = Question()
     unpriced_pools: Question[UnpricedPool] = Question()
@@ -119,7 +131,7 @@ class SetupPage:
     def is_settled(self) -> bool:
         """Whether nothing at all waits for an answer."""
         return not (
-            self.unconfirmed_devices.rows
+            self.unconfirmed_nodes.rows
             or self.unknown_nodes.rows
             or self.silent_nodes.rows
             or self.unpriced_pools.rows

@@ -1,0 +1,41 @@
+"""A table of a page as CSV: exact amounts, unknown ones empty."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from django.http import HttpResponse
+
+from apps.economics.money import Money
+
+# What a spreadsheet would take for a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+MS_PER_HOUR = 3_600_000
+
+
+def csv_answer(name: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> HttpResponse:
+    """The rows as a file to keep; texts that a spreadsheet would run are quoted."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return HttpResponse(
+        out.getvalue(),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{name}.csv"'},
+    )
+
+
+def text_cell(text: str) -> str:
+    """A name from outside."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def money_cell(micros: int | None, currency: str) -> str:
+    """Every micro-unit; empty where the amount is not known."""
+    return "" if micros is None else f"{Money.from_micros(micros, currency).amount:f}"
+
+
+def hours_cell(milliseconds: int) -> str:
+    """Hours to the sixth decimal."""
+    return f"{milliseconds / MS_PER_HOUR:.6f}"

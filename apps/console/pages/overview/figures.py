@@ -1,0 +1,154 @@
+"""The four key figures: spend, worked, bought no work, not known."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from apps.console.pages.overview.finding import status
+from apps.console.pages.overview.periods import span_before
+from apps.console.pages.overview.sums import Sums, sums_of
+from apps.console.pages.overview.values import Figure
+from apps.economics.states import State
+from apps.ledger.queries import DaySum, OverviewFacts, Share
+from apps.show.amounts import change, gpu_hours, per_cent, points, share
+from apps.show.money import short_amount
+from apps.show.sparkline import Sparkline, sparkline
+from apps.show.words import NO_WORK_STATES, joined, state_words
+
+NO_WORK = tuple(State[key.upper()] for key in NO_WORK_STATES)
+MOST_PARTS = 3
+
+
+def figures(facts: OverviewFacts, sums: Sums) -> tuple[Figure, ...]:
+    """Each with its change against the same days before, where there are such."""
+    return (
+        _spend(facts, sums),
+        _worked(facts, sums),
+        _no_work(facts, sums),
+        _not_known(facts, sums),
+    )
+
+
+def _spend(facts: OverviewFacts, sums: Sums) -> Figure:
+    moved = _change(facts, None)
+    provisional = sums.provisional_total
+    notes = [_against(facts) if moved else "", ""]
+    if provisional:
+        notes[1] = f"{short_amount(provisional, facts.currency)} of it is provisional"
+    return Figure(
+        title="Spend",
+        number=short_amount(sums.total, facts.currency),
+        note="; ".join(filter(None, notes)) or _nothing_before(facts),
+        status=status(facts),
+        change=moved,
+        sparkline=_spark(facts.days, [sums_of(day.states).total for day in facts.days], "Spend"),
+    )
+
+
+def _worked(facts: OverviewFacts, sums: Sums) -> Figure:
+    return Figure(
+        title="Worked",
+        number=per_cent(sums.worked_ratio),
+        note="of the spend paid for time in which a kernel was running" + _points(facts),
+        status=status(facts),
+        sparkline=_spark(
+            facts.days,
+            [_float(sums_of(day.states).worked_ratio) for day in facts.days],
+            "Share that worked",
+        ),
+    )
+
+
+def _no_work(facts: OverviewFacts, sums: Sums) -> Figure:
+    parts = sorted(
+        ((micros, key) for key in NO_WORK_STATES if (micros := sums.by_state.get(key))),
+        reverse=True,
+    )
+    said = [
+        f"{state_words(key).label.lower()} {short_amount(micros, facts.currency)}"
+        for micros, key in parts[:MOST_PARTS]
+    ]
+    moved = _change(facts, NO_WORK)
+    return Figure(
+        title="Bought no work",
+        number=short_amount(sums.no_work, facts.currency),
+        note=("; " if moved else "") + (joined(said) or "nothing stood idle"),
+        status=status(facts),
+        change=moved,
+        sparkline=_spark(
+            facts.days, [sums_of(day.states).no_work for day in facts.days], "Bought no work"
+        ),
+        tone="held_idle",
+    )
+
+
+def _not_known(facts: OverviewFacts, sums: Sums) -> Figure:
+    parts = [
+        (_size(part, facts.currency), words)
+        for part, words in ((facts.unobserved, "unobserved"), (facts.unowned, "without an owner"))
+        if part.gpu_milliseconds or part.micros
+    ]
+    if sums.unpriced_milliseconds:
+        parts.insert(0, (f"{gpu_hours(sums.unpriced_milliseconds)} GPU-hours", "without a price"))
+    if not parts:
+        note = "all of it is priced, owned and observed"
+        return Figure("Not known", "Nothing", note, status(facts))
+    (number, first), *others = parts
+    return Figure(
+        title="Not known",
+        number=number,
+        note="; ".join([first, *(f"{amount} {words}" for amount, words in others)]),
+        status=status(facts),
+        is_unknown=True,
+        href="#not-known",
+    )
+
+
+def _size(part: Share, currency: str) -> str:
+    if part.micros is None:
+        return f"{gpu_hours(part.gpu_milliseconds)} GPU-hours"
+    return short_amount(part.micros, currency)
+
+
+def _change(facts: OverviewFacts, states: Sequence[State] | None) -> str:
+    if facts.comparison is None:
+        return ""
+    now, before = facts.comparison.total(states=states)
+    return "" if now is None or before is None else change(now, before)
+
+
+def _against(facts: OverviewFacts) -> str:
+    if facts.comparison is None:
+        return ""
+    return f"on {span_before(facts.comparison.before)}"
+
+
+def _points(facts: OverviewFacts) -> str:
+    if facts.comparison is None:
+        return ""
+    now, before = facts.comparison.total()
+    worked_now, worked_before = facts.comparison.total(states=[State.ACTIVE])
+    moved = points(share(worked_now, now), share(worked_before, before))
+    return f"; {moved} {_against(facts)}" if share(worked_before, before) is not None else ""
+
+
+def _nothing_before(facts: OverviewFacts) -> str:
+    return "" if facts.comparison else "there is no whole span before to compare with"
+
+
+def _spark(
+    days: Sequence[DaySum], values: Sequence[float | int | None], words: str
+) -> Sparkline | None:
+    unsettled = [
+        place
+        for place, day in enumerate(days)
+        if any(each.provisional_micros is not None for each in day.states)
+    ]
+    return sparkline(
+        values,
+        provisional_from=unsettled[0] if unsettled else None,
+        words=f"{words}, day by day",
+    )
+
+
+def _float(ratio: Fraction | None) -> float | None:
+    return None if ratio is None else float(ratio)

@@ -1,0 +1,82 @@
+"""The title: what was found, in one sentence, and the line under it."""
+
+from zoneinfo import ZoneInfo
+
+from apps.console.pages.frame import Under
+from apps.console.pages.overview.question import Question
+from apps.console.pages.overview.sums import Sums
+from apps.ledger.queries import Basis, OverviewFacts
+from apps.show.amounts import per_cent, share
+from apps.show.money import whole_amount
+from apps.show.words import basis_words
+
+LEAST_SURE_FIRST = ("provisional", "estimated", "restated", "reconciled")
+
+
+def finding(asked: Question, facts: OverviewFacts, sums: Sums) -> str:
+    """`The last 7 days cost $18,210, and 31 % of it bought no work.`"""
+    if not facts.days:
+        return f"Nothing was charged {asked.words.within}{_to_whom(asked)}."
+    if sums.total is None:
+        return _unknown(asked)
+    amount = whole_amount(sums.total, facts.currency)
+    who = _who(asked)
+    said = (
+        f"{who} cost {amount} {asked.words.within}"
+        if who
+        else f"{asked.words.subject} cost {amount}"
+    )
+    if sums.no_work_ratio is None:
+        return f"{said}."
+    if not sums.no_work:
+        return f"{said}, and none of it is known to have bought no work."
+    return f"{said}, and {per_cent(sums.no_work_ratio)} of it bought no work."
+
+
+def under(asked: Question, facts: OverviewFacts) -> Under | None:
+    """How sure the sums are; None where there are none."""
+    if not facts.days:
+        return None
+    return Under(
+        status=status(facts),
+        basis=str(asked.chosen.basis),
+        currency=facts.currency,
+        period=asked.words.days,
+        coverage_ratio=_ratio(facts),
+        settled_to=facts.as_of,
+        pending_hours=facts.pending_hours,
+        zone=ZoneInfo(facts.zone),
+    )
+
+
+def status(facts: OverviewFacts) -> str:
+    """The least sure status of what is summed."""
+    return next(word for word in LEAST_SURE_FIRST if word in facts.statuses)
+
+
+def _ratio(facts: OverviewFacts) -> float | None:
+    observed = share(facts.observed_milliseconds, facts.held_milliseconds)
+    return None if observed is None else float(observed)
+
+
+def _unknown(asked: Question) -> str:
+    who = _who(asked) or "everything"
+    if asked.chosen.basis == Basis.BILLED:
+        return f"What was billed for {who} {asked.words.within} is not known: no bill was read."
+    label = "" if asked.chosen.basis == Basis.EFFECTIVE else f"{_basis(asked)} "
+    return f"What {who} cost {asked.words.within} is not known: no {label}price covers it."
+
+
+def _basis(asked: Question) -> str:
+    return basis_words(str(asked.chosen.basis)).label.lower()
+
+
+def _who(asked: Question) -> str:
+    if asked.team and asked.pool:
+        return f"{asked.team} on {asked.pool}"
+    return asked.team or asked.pool
+
+
+def _to_whom(asked: Question) -> str:
+    who = _who(asked)
+    return f" to {who}" if asked.team else f" for {who}" if who else ""

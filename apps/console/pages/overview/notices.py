@@ -1,0 +1,82 @@
+"""What is not known, said aloud: how much, what that means, and where it is answered."""
+
+from collections.abc import Iterator
+
+from django.urls import reverse
+
+from apps.console.pages.frame import Link
+from apps.console.pages.overview.question import Question
+from apps.console.pages.overview.values import Notice
+from apps.ledger.queries import Basis, OverviewFacts, Share
+from apps.show.amounts import gpu_hours
+from apps.show.money import full_amount
+from apps.show.words import basis_words, joined
+
+MOST_NAMES = 3
+
+
+def notices(asked: Question, facts: OverviewFacts) -> tuple[Notice, ...]:
+    """Only what occurs in the period."""
+    return tuple(_notices(asked, facts))
+
+
+def _notices(asked: Question, facts: OverviewFacts) -> Iterator[Notice]:
+    if facts.unpriced:
+        yield _unpriced(asked.chosen.basis, facts)
+    for kind, part, sentence, link in (
+        (
+            "unobserved",
+            facts.unobserved,
+            "was held by jobs while no agent said whether it worked, so it counts neither as work "
+            "nor as idle.",
+            None,
+        ),
+        (
+            "unowned",
+            facts.unowned,
+            "belongs to jobs of which no ownership rule says whose they are.",
+            _setup("Say whose they are", "unowned-accounts"),
+        ),
+        (
+            "unclaimed",
+            facts.unclaimed,
+            "is work that processes of no known job did.",
+            _setup("See the processes", "unclaimed-work"),
+        ),
+        (
+            "contested",
+            facts.contested,
+            "was claimed by more jobs than there were GPUs; the claims were scaled down.",
+            None,
+        ),
+    ):
+        if part.micros or part.gpu_milliseconds:
+            yield Notice(kind, _amount(part, facts.currency), sentence, link)
+
+
+def _unpriced(basis: Basis, facts: OverviewFacts) -> Notice:
+    hours = gpu_hours(sum(pool.gpu_milliseconds for pool in facts.unpriced))
+    names = [pool.name for pool in facts.unpriced[:MOST_NAMES]]
+    if len(facts.unpriced) > MOST_NAMES:
+        names.append(f"{len(facts.unpriced) - MOST_NAMES} more")
+    if basis == Basis.BILLED:
+        sentence = f"of {joined(names)} are on no bill that was read."
+        return Notice("unpriced", f"{hours} GPU-hours", sentence)
+    label = "" if basis == Basis.EFFECTIVE else f"{basis_words(str(basis)).label.lower()} "
+    return Notice(
+        "unpriced",
+        f"{hours} GPU-hours",
+        f"of {joined(names)} have no {label}price. What they cost is in no sum on this page.",
+        _setup("Give them a price", "unpriced-pools"),
+    )
+
+
+def _amount(part: Share, currency: str) -> str:
+    """The money, and the GPU time where the money is not known."""
+    if part.micros is None:
+        return f"{gpu_hours(part.gpu_milliseconds)} GPU-hours"
+    return full_amount(part.micros, currency)
+
+
+def _setup(text: str, question: str) -> Link:
+    return Link(text, f"{reverse('setup')}#{question}")

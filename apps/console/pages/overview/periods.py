@@ -1,0 +1,68 @@
+"""The spans an Overview offers, and how sentences speak of a span."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from apps.ledger.queries import Window
+from apps.show.time import day, month, period
+
+PERIODS: Mapping[str, str] = {
+    "today": "Today",
+    "yesterday": "Yesterday",
+    "7d": "Last 7 days",
+    "30d": "Last 30 days",
+    "90d": "Last 90 days",
+    "week": "This week",
+    "month": "This month",
+    "lastmonth": "Last month",
+}
+_SUBJECTS: Mapping[str, tuple[str, str]] = {
+    "today": ("Today so far", "today so far"),
+    "yesterday": ("Yesterday", "yesterday"),
+    "week": ("This week so far", "this week so far"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodWords:
+    """A span as the subject of a sentence, as a phrase of time within one, and by its days."""
+
+    subject: str
+    within: str
+    days: str
+
+
+def period_words(window: Window, today: date) -> PeriodWords:
+    """`The last 7 days`, `in the last 7 days`, `15 to 21 November 2026`."""
+    subject, within = _phrases(window, today)
+    return PeriodWords(subject, within, period(window.first_day, until(window, today)))
+
+
+def until(window: Window, today: date) -> date:
+    """The day after the last one that has begun; never before the first."""
+    begun = date.fromordinal(today.toordinal() + 1)
+    return max(window.first_day, min(window.end_day, begun))
+
+
+def _phrases(window: Window, today: date) -> tuple[str, str]:
+    if window.text in _SUBJECTS:
+        return _SUBJECTS[window.text]
+    if window.text.endswith("d") and window.text[:-1].isdigit():
+        days = int(window.text[:-1])
+        span = "day" if days == 1 else f"{days} days"
+        return f"The last {span}", f"in the last {span}"
+    so_far = " so far" if window.first_day <= today < window.end_day else ""
+    words = period(window.first_day, window.end_day)
+    if words == month(window.first_day):
+        return f"{words}{so_far}", f"in {words}{so_far}"
+    if (window.end_day - window.first_day).days == 1:
+        return f"{words}{so_far}", f"on {words}{so_far}"
+    return f"{words}{so_far}", f"from {words}{so_far}"
+
+
+def span_before(before: Window) -> str:
+    """The span that is compared with, in words: `8 to 13 November`."""
+    if (before.end_day - before.first_day).days == 1:
+        return day(before.first_day)
+    return period(before.first_day, before.end_day)

@@ -1,0 +1,169 @@
+"""What the address of an Overview asks for, parsed once; what is not understood is said."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TypeVar
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from apps.accounts import queries as accounts
+from apps.console.pages.frame import Choice, Filter
+from apps.console.pages.overview.periods import PERIODS, PeriodWords, period_words
+from apps.fleet import queries as fleet
+from apps.ledger import queries as ledger
+from apps.show.words import BASES
+
+DEFAULTS: Mapping[str, str] = {
+    "window": "7d",
+    "team": "",
+    "pool": "",
+    "basis": str(ledger.Basis.EFFECTIVE),
+    "sort": "-cost",
+}
+SORTS = ("team", "cost", "change", "bought", "no_work", "gpu_hours", "unit_cost")
+
+Meant = TypeVar("Meant")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A filter and an order, with the words for both; `given` is what the address says of them.
+
+    `problems` has a sentence for each parameter that was not understood and left at its default.
+    """
+
+    chosen: ledger.CostFilter
+    today: date
+    words: PeriodWords
+    team: str
+    pool: str
+    sort: str
+    filters: tuple[Filter, ...]
+    problems: tuple[str, ...]
+    given: Mapping[str, str]
+
+    @property
+    def sort_key(self) -> str:
+        """The column that rows are ordered by."""
+        return self.sort.removeprefix("-")
+
+    @property
+    def is_descending(self) -> bool:
+        """Whether the largest comes first."""
+        return self.sort.startswith("-")
+
+    def href(self, name: str = "overview", **changes: str) -> str:
+        """The address of the same question, changed; defaults are left out."""
+        asked = {**self.given, **changes}
+        kept = {key: value for key, value in asked.items() if value != DEFAULTS[key]}
+        return reverse(name) + (f"?{urlencode(kept)}" if kept else "")
+
+
+class _Reading:
+    """Reads one parameter after the other and collects what was not understood."""
+
+    def __init__(self, given: QueryDict) -> None:
+        self.given = given
+        self.texts = dict(DEFAULTS)
+        self.problems: list[str] = []
+
+    def read(self, name: str, meaning: Callable[[str], Meant]) -> Meant:
+        """What the parameter means; its default where that refuses with ValueError."""
+        text = self.given.get(name) or DEFAULTS[name]
+        try:
+            meant = meaning(text)
+        except ValueError as problem:
+            self.problems.append(f"{_sentence(problem)} Shown instead: {_default_words(name)}.")
+            return meaning(DEFAULTS[name])
+        self.texts[name] = text
+        return meant
+
+
+def question(given: QueryDict, at: datetime) -> Question:
+    """Parse the address; nothing in it is refused."""
+    organisation = accounts.organisation()
+    calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
+    teams = {team.name: team.id for team in accounts.teams()}
+    pools = {pool.name: pool.id for pool in fleet.pools().values()}
+    reading = _Reading(given)
+    chosen = ledger.CostFilter(
+        window=reading.read("window", lambda text: ledger.window_of(text, calendar)),
+        basis=reading.read("basis", _basis),
+        team_ids=reading.read("team", lambda name: _one_of(teams, name, "team")),
+        pool_ids=reading.read("pool", lambda name: _one_of(pools, name, "pool")),
+    )
+    reading.read("sort", _order)
+    texts = reading.texts
+    words = period_words(chosen.window, calendar.today)
+    return Question(
+        chosen=chosen,
+        today=calendar.today,
+        words=words,
+        team=texts["team"],
+        pool=texts["pool"],
+        sort=texts["sort"],
+        filters=_filters(texts, words, sorted(teams), sorted(pools)),
+        problems=tuple(reading.problems),
+        given=texts,
+    )
+
+
+def _basis(text: str) -> ledger.Basis:
+    try:
+        return ledger.Basis(text)
+    except ValueError:
+        raise ValueError(f"There is no basis {text!r}.") from None
+
+
+def _one_of(ids: Mapping[str, int], name: str, noun: str) -> frozenset[int] | None:
+    if not name:
+        return None
+    if name not in ids:
+        raise ValueError(f"There is no {noun} named {name!r}.")
+    return frozenset({ids[name]})
+
+
+def _order(text: str) -> str:
+    if text.removeprefix("-") not in SORTS:
+        raise ValueError(f"There is no column {text!r} to order by.")
+    return text
+
+
+def _sentence(problem: ValueError) -> str:
+    text = str(problem)
+    return text if text.endswith(".") else f"The period is not understood: {text}."
+
+
+def _default_words(name: str) -> str:
+    words = {
+        "window": "the last 7 days",
+        "team": "all teams",
+        "pool": "all pools",
+        "basis": "the effective cost",
+        "sort": "the dearest first",
+    }
+    return words[name]
+
+
+def _filters(
+    texts: Mapping[str, str], words: PeriodWords, teams: Sequence[str], pools: Sequence[str]
+) -> tuple[Filter, ...]:
+    periods = dict(PERIODS)
+    periods.setdefault(texts["window"], words.days)
+    return (
+        _filter("window", "Period", periods, texts),
+        _filter("team", "Team", {"": "All teams", **{name: name for name in teams}}, texts),
+        _filter("pool", "Pool", {"": "All pools", **{name: name for name in pools}}, texts),
+        _filter("basis", "Cost", {word.key: word.label for word in BASES}, texts),
+    )
+
+
+def _filter(name: str, label: str, choices: Mapping[str, str], texts: Mapping[str, str]) -> Filter:
+    return Filter(
+        name,
+        label,
+        tuple(Choice(value, text, value == texts[name]) for value, text in choices.items()),
+    )

@@ -1,0 +1,93 @@
+"""Amounts of states added up as the Overview speaks of them; unknown stays None."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from apps.economics.states import State
+from apps.ledger.queries import StateSum
+from apps.show.amounts import share
+from apps.show.words import NO_WORK_STATES, STATES, StateWords
+
+Micros = int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What some GPU time cost, by key of state; a state that did not occur is not in it."""
+
+    by_state: Mapping[str, Micros]
+    provisional: Mapping[str, Micros]
+    gpu_micros: Micros
+    gpu_milliseconds: int
+    unpriced_milliseconds: int
+
+    @property
+    def total(self) -> Micros:
+        """Everything known; None where nothing is."""
+        return known_sum(self.by_state.values())
+
+    @property
+    def provisional_total(self) -> Micros:
+        """The part of the total that is not settled yet."""
+        return known_sum(self.provisional.values())
+
+    @property
+    def no_work(self) -> Micros:
+        """What was paid for time of which it is known that nothing worked."""
+        if self.total is None:
+            return None
+        return known_sum(self.by_state.get(key) for key in NO_WORK_STATES) or 0
+
+    @property
+    def worked_ratio(self) -> Fraction | None:
+        """The part of the total in which a kernel was running."""
+        return share(self.by_state.get("active") or 0, self.total)
+
+    @property
+    def no_work_ratio(self) -> Fraction | None:
+        """The part of the total that bought no work."""
+        return share(self.no_work, self.total)
+
+    @property
+    def gpu_hour_micros(self) -> Micros:
+        """What one GPU-hour that has a price cost."""
+        priced = self.gpu_milliseconds - self.unpriced_milliseconds
+        if self.gpu_micros is None or priced <= 0:
+            return None
+        return round(Fraction(self.gpu_micros * 3_600_000, priced))
+
+    @property
+    def states(self) -> tuple[StateWords, ...]:
+        """The states with a cost, in the order in which they are drawn."""
+        return tuple(state for state in STATES if self.by_state.get(state.key))
+
+
+def sums_of(parts: Iterable[StateSum]) -> Sums:
+    """The sums of days or teams."""
+    found = list(parts)
+    return Sums(
+        by_state=_by_state((state_key(each.state), each.micros) for each in found),
+        provisional=_by_state((state_key(each.state), each.provisional_micros) for each in found),
+        gpu_micros=known_sum(each.gpu_micros for each in found),
+        gpu_milliseconds=sum(each.gpu_milliseconds for each in found),
+        unpriced_milliseconds=sum(each.unpriced_milliseconds for each in found),
+    )
+
+
+def known_sum(amounts: Iterable[Micros]) -> Micros:
+    """What is known of the amounts, together; None where nothing is."""
+    known = [micros for micros in amounts if micros is not None]
+    return sum(known) if known else None
+
+
+def state_key(state: State | None) -> str:
+    """The key under which words, colours and charts know a state."""
+    return "other" if state is None else state.name.lower()
+
+
+def _by_state(pairs: Iterable[tuple[str, Micros]]) -> dict[str, Micros]:
+    found: dict[str, list[Micros]] = {}
+    for key, micros in pairs:
+        found.setdefault(key, []).append(micros)
+    return {key: known_sum(amounts) for key, amounts in found.items()}

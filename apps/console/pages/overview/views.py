@@ -1,0 +1,129 @@
+"""The Overview and its tables as CSV: parse the address, ask once, answer."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
+from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
+from apps.console.pages.frame import Frame
+from apps.console.pages.overview.by_team import team_table
+from apps.console.pages.overview.daily import daily_chart
+from apps.console.pages.overview.empty import FIRST_STEPS, nothing_charged
+from apps.console.pages.overview.figures import figures
+from apps.console.pages.overview.finding import finding, under
+from apps.console.pages.overview.notices import notices
+from apps.console.pages.overview.question import Question, question
+from apps.console.pages.overview.sums import Sums, sums_of
+from apps.console.pages.overview.values import OverviewPage
+from apps.console.pages.setup.questions import questions_waiting
+from apps.fleet.queries import lived_since
+from apps.ledger.queries import OverviewFacts, overview_facts
+from apps.show.words import STATES
+
+STATE_KEYS = [state.key for state in STATES]
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def overview(request: HttpRequest) -> HttpResponse:
+    """The whole page, also where htmx wants a part: it takes out what it needs."""
+    at = timezone.now()
+    frame = frame_of(request, "overview", questions_waiting(at))
+    page = overview_page(question(request.GET, at), frame, at)
+    return render(request, "overview/page.html", {"page": page})
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def teams_csv(request: HttpRequest) -> HttpResponse:
+    """The table by team: a row for each team, a column for each state."""
+    at = timezone.now()
+    asked = question(request.GET, at)
+    facts = overview_facts(asked.chosen, at)
+    rows = [
+        [text_cell(team.name), *_cells(sums_of(team.states), asked, facts.currency)]
+        for team in facts.teams
+    ]
+    return csv_answer("costs by team", ["team", *_headings()], rows)
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def days_csv(request: HttpRequest) -> HttpResponse:
+    """The table behind the chart: a row for each day with a charge, a column for each state."""
+    at = timezone.now()
+    asked = question(request.GET, at)
+    facts = overview_facts(asked.chosen, at)
+    rows = [
+        [of_day.day.isoformat(), *_cells(sums_of(of_day.states), asked, facts.currency)]
+        for of_day in facts.days
+    ]
+    return csv_answer("costs by day", ["day", *_headings()], rows)
+
+
+def overview_page(asked: Question, frame: Frame, at: datetime) -> OverviewPage:
+    """The page that answers the question."""
+    facts = overview_facts(asked.chosen, at)
+    if not facts.days:
+        return _empty_page(asked, frame, facts)
+    sums = sums_of(part for team in facts.teams for part in team.states)
+    return OverviewPage(
+        frame=frame,
+        finding=finding(asked, facts, sums),
+        currency=facts.currency,
+        filters=asked.filters,
+        sort=asked.sort,
+        problems=asked.problems,
+        under=under(asked, facts),
+        figures=figures(facts, sums),
+        chart=daily_chart(asked, facts, sums),
+        teams=team_table(asked, facts, sums),
+        notices=notices(asked, facts),
+    )
+
+
+def _empty_page(asked: Question, frame: Frame, facts: OverviewFacts) -> OverviewPage:
+    since = lived_since()
+    if since is None:
+        return OverviewPage(
+            frame=frame,
+            finding="Nothing has cost anything yet.",
+            currency=facts.currency,
+            filters=(),
+            empty=FIRST_STEPS,
+        )
+    return OverviewPage(
+        frame=frame,
+        finding=finding(asked, facts, sums_of(())),
+        currency=facts.currency,
+        filters=asked.filters,
+        sort=asked.sort,
+        problems=asked.problems,
+        empty=nothing_charged(asked, facts, since),
+    )
+
+
+def _headings() -> Iterator[str]:
+    yield from ("cost", "provisional", "currency", "basis")
+    yield from STATE_KEYS
+    yield from ("gpu_hours", "unpriced_gpu_hours", "window_start", "window_end")
+
+
+def _cells(sums: Sums, asked: Question, currency: str) -> Sequence[str]:
+    window = asked.chosen.window
+    return [
+        money_cell(sums.total, currency),
+        money_cell(sums.provisional_total, currency),
+        currency,
+        str(asked.chosen.basis),
+        *(money_cell(sums.by_state.get(key), currency) for key in STATE_KEYS),
+        hours_cell(sums.gpu_milliseconds),
+        hours_cell(sums.unpriced_milliseconds),
+        window.first_day.isoformat(),
+        window.end_day.isoformat(),
+    ]

@@ -1,0 +1,63 @@
+"""Setup: the questions, and the one answer that is given right here."""
+
+from zoneinfo import ZoneInfo
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_POST, require_safe
+
+from apps.accounts.queries import Role, organisation
+from apps.console.pages.access import MANAGES, SEES_EVERYTHING, frame_of, shown_to
+from apps.console.pages.setup.questions import Questions, questions, recount
+from apps.console.pages.setup.values import SetupPage
+from apps.fleet import actions as fleet
+from apps.fleet.queries import node_names
+from apps.show.amounts import counted
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def setup(request: HttpRequest) -> HttpResponse:
+    """Everything that waits for an answer."""
+    waiting = questions(timezone.now())
+    frame = frame_of(request, "setup", waiting.total)
+    chosen = organisation()
+    page = SetupPage(
+        frame=frame,
+        finding=finding(waiting),
+        currency=chosen.currency,
+        zone=ZoneInfo(chosen.zone),
+        may_confirm=getattr(request.user, "role", "") == Role.PLATFORM,
+        unconfirmed_nodes=waiting.unconfirmed_nodes,
+        unknown_nodes=waiting.unknown_nodes,
+        silent_nodes=waiting.silent_nodes,
+        unpriced_pools=waiting.unpriced_pools,
+        unclaimed_work=waiting.unclaimed_work,
+        unowned_accounts=waiting.unowned_accounts,
+        rejected_windows=waiting.rejected_windows,
+    )
+    return render(request, "setup/page.html", {"page": page})
+
+
+@require_POST
+@shown_to(MANAGES)
+def confirm_devices(request: HttpRequest, node_id: int) -> HttpResponse:
+    """The devices of a node are ours; said again it changes nothing."""
+    name = node_names([node_id]).get(node_id)
+    if name is None:
+        messages.warning(request, "That node is no longer on record; nothing was changed.")
+    else:
+        confirmed = fleet.confirm_devices(node_id=node_id, at=timezone.now())
+        messages.success(request, f"{counted(confirmed, 'device')} of {name} confirmed.")
+        recount()
+    return redirect("setup")
+
+
+def finding(waiting: Questions) -> str:
+    """How much waits, in one sentence."""
+    if not waiting.total:
+        return "Nothing waits for an answer."
+    verb = "waits" if waiting.total == 1 else "wait"
+    return f"{counted(waiting.total, 'question')} {verb} for an answer."

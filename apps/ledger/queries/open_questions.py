@@ -1,0 +1,78 @@
+"""What the ledger cannot place: pools without a price, work that no job claims."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from psycopg import sql
+
+from apps.fleet import queries as fleet
+from apps.ledger.queries.costs import CostFilter, parameters, where
+from apps.ledger.queries.tables import rows
+from apps.ledger.queries.windows import Window
+from apps.telemetry import queries as telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class UnpricedPool:
+    """A pool with device time that no rate covers, and the first day of it in the window."""
+
+    pool: fleet.PoolFact
+    unit_milliseconds: int
+    first_day: date
+
+
+@dataclass(frozen=True, slots=True)
+class UnclaimedWork:
+    """What processes of one key that no job explains did in a pool; null where unpriced."""
+
+    key: str
+    pool_name: str
+    gpu_milliseconds: int
+    micros: int | None
+    last_hour: datetime
+
+
+def unpriced_pools(window: Window) -> list[UnpricedPool]:
+    """Of the window's days, the largest first."""
+    chosen = CostFilter(window)
+    found = rows(
+        sql.SQL(
+            """
+            SELECT day.pool_id, sum(day.unit_milliseconds)::int8, min(day.day)
+            FROM ledger_ledgerday AS day
+            WHERE {where} AND day.effective_micros IS NULL AND day.pool_id IS NOT NULL
+              AND day.unit_milliseconds > 0
+            GROUP BY 1 ORDER BY 2 DESC, 1
+            """
+        ).format(where=where(chosen)),
+        parameters(chosen),
+    )
+    pools = fleet.pools() if found else {}
+    return [UnpricedPool(pools[pool_id], time, first) for pool_id, time, first in found]
+
+
+def unclaimed_work(window: Window) -> list[UnclaimedWork]:
+    """By key and pool in the window's hours, the largest first."""
+    found = rows(
+        """
+        SELECT holder_key_id, pool_id, sum(unit_milliseconds)::int8, sum(effective_micros)::int8,
+               max(hour)
+        FROM ledger_line
+        WHERE posting_month >= %(month)s AND hour >= %(from)s AND hour < %(to)s
+          AND holder_key_id IS NOT NULL AND unit_milliseconds > 0
+        GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2
+        """,
+        {
+            "month": window.first_day.replace(day=1),
+            "from": window.starts_at,
+            "to": window.ends_at,
+        },
+    )
+    if not found:
+        return []
+    keys = telemetry.holder_keys([row[0] for row in found])
+    pools = fleet.pools()
+    return [
+        UnclaimedWork(keys.get(key_id, ""), pools[pool_id].name, *sums)
+        for key_id, pool_id, *sums in found
+    ]

@@ -113,7 +113,16 @@ def _start_again(children: Sequence[Child]) -> None:
         if time.monotonic() - child.started[-1] > RESTART_AFTER_SECONDS:
             code = child.process.returncode
             print(f"{child.name} ended with {code}; starting it again", file=sys.stderr)
+            _end_orphans(child.process)
             child.start()
+
+
+def _end_orphans(ended: subprocess.Popen[bytes]) -> None:
+    """Kill what a dead process left running in its group: a web worker would keep the port."""
+    try:
+        os.killpg(ended.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def stop(children: Sequence[Child]) -> None:

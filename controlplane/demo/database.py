@@ -20,7 +20,8 @@ def make_room(at: datetime) -> None:
 
     Refuses DatabaseInUse where there is anything that is not the demo's.
     """
-    if not accounts_queries.organisation().is_demo and fleet_queries.pools():
+    own = fleet_queries.pools() or fleet_queries.clusters()
+    if own and not accounts_queries.organisation().is_demo:
         raise DatabaseInUse(
             "this database holds your own fleet; run the demo beside it with "
             "RUNRATE_HOME=/tmp/runrate-demo"

@@ -45,7 +45,7 @@ def test_the_first_command_starts_postgres_bootstraps_and_stops_what_it_started(
 
 def test_an_installation_can_be_bootstrapped_in_another_currency_and_zone(home):
     chosen = manage(home, "bootstrap", "--name", "Ørsted Labs", "--currency", "EUR",
-                    "--zone", "Europe/Copenhagen", "--week-start", "7")  # fmt: skip
+                    "--zone", "Europe/Copenhagen", "--week-start", "sunday")  # fmt: skip
     assert chosen.returncode == 0, chosen.stderr
     again = manage(home, "bootstrap", "--name", "Other")
     assert again.returncode != 0

@@ -1,14 +1,8 @@
-"""The organisation, its teams and people, and whose token a secret is."""
+"""What was chosen once, and the tree of teams."""
 
-import hashlib
 from dataclasses import dataclass
-from datetime import datetime
 
-from django.db.models import Q
-
-from apps.accounts.models import AccessToken, Organisation, Role, Scope, Team, TeamKind, User
-
-__all__ = ["Role", "Scope"]
+from apps.accounts.models import Organisation, Team, TeamKind
 
 
 class NoOrganisation(LookupError):
@@ -45,27 +39,6 @@ class TeamFact:
     cost_centre: str
 
 
-@dataclass(frozen=True, slots=True)
-class TokenFact:
-    """What a secret may do."""
-
-    id: int
-    scopes: frozenset[str]
-    name: str
-    last_used_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class PersonFact:
-    """Someone who signs in."""
-
-    id: int
-    email: str
-    name: str
-    role: str
-    team_ids: frozenset[int]
-
-
 def has_organisation() -> bool:
     """Whether this installation was bootstrapped."""
     return Organisation.objects.exists()
@@ -95,38 +68,3 @@ def teams() -> list[TeamFact]:
         "id", "name", "kind", "parent_id", "cost_centre"
     )
     return [TeamFact(*row) for row in rows]
-
-
-def has_people() -> bool:
-    """Whether anybody can sign in."""
-    return User.objects.filter(is_active=True).exists()
-
-
-def person(user_id: int) -> PersonFact | None:
-    """An active person, with the teams they belong to or own."""
-    user = User.objects.filter(id=user_id, is_active=True).first()
-    if user is None:
-        return None
-    own = Team.objects.filter(Q(memberships__user=user) | Q(owner=user)).values_list(
-        "id", flat=True
-    )
-    return PersonFact(user.id, user.email, user.name, user.role, frozenset(own))
-
-
-def token_of(secret: str, at: datetime) -> TokenFact | None:
-    """The token whose secret this is, unless it is revoked or expired at `at`."""
-    row = (
-        AccessToken.objects.filter(digest=digest_of(secret), revoked_at=None)
-        .filter(Q(expires_at=None) | Q(expires_at__gt=at))
-        .values_list("id", "scopes", "name", "last_used_at")
-        .first()
-    )
-    if row is None:
-        return None
-    token_id, scopes, name, last_used_at = row
-    return TokenFact(token_id, frozenset(scopes), name, last_used_at)
-
-
-def digest_of(secret: str) -> bytes:
-    """What is kept of a secret of 256 random bits: its SHA-256, which nobody can turn back."""
-    return hashlib.sha256(secret.encode()).digest()

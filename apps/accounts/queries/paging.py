@@ -1,0 +1,81 @@
+"""One page of a long list, found by the key of its first or last row, never by counting rows."""
+
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import Any, Generic, TypeVar
+
+from django.db.models import Q, QuerySet
+
+Row = TypeVar("Row")
+Other = TypeVar("Other")
+
+
+class CursorNotUnderstood(ValueError):
+    """A cursor that this list never gave out."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageAsked:
+    """Up to `limit` rows after (or before) the row of key `after` (`before`); neither: the first."""
+
+    limit: int = 100
+    after: tuple[Any, ...] | None = None
+    before: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slice(Generic[Row]):
+    """A page's rows, with the keys of its neighbours' edges; None where there is no neighbour."""
+
+    rows: list[Row]
+    after: tuple[Any, ...] | None
+    before: tuple[Any, ...] | None
+
+
+def page_of(
+    found: "QuerySet[Any, dict[str, Any]]", asked: PageAsked, *order: str
+) -> Slice[dict[str, Any]]:
+    """The asked page of `found.values(…)`, ordered by `order`: not null, unique together.
+
+    A name in `order` that begins with a minus goes down. The rows carry the names of `order`.
+    """
+    backward = asked.before is not None
+    key = asked.before if backward else asked.after
+    names = [_turned(name) for name in order] if backward else list(order)
+    if key is not None:
+        found = found.filter(_beyond(names, key))
+    rows = list(found.order_by(*names)[: asked.limit + 1])
+    has_more = len(rows) > asked.limit
+    del rows[asked.limit :]
+    if backward:
+        rows.reverse()
+    if not rows:
+        return Slice([], None, None)
+    has_next = backward or has_more
+    has_previous = has_more if backward else key is not None
+    return Slice(
+        rows,
+        after=_key(rows[-1], order) if has_next else None,
+        before=_key(rows[0], order) if has_previous else None,
+    )
+
+
+def _turned(name: str) -> str:
+    return name[1:] if name.startswith("-") else f"-{name}"
+
+
+def _beyond(names: list[str], key: tuple[Any, ...]) -> Q:
+    """Rows that come later: equal in the first few names, beyond in the next."""
+    if len(key) != len(names):
+        raise CursorNotUnderstood("cursor: it is not one of this list's")
+    steps = []
+    for place, name in enumerate(names):
+        same = {each.lstrip("-"): key[at] for at, each in enumerate(names[:place])}
+        beyond = "lt" if name.startswith("-") else "gt"
+        steps.append(Q(**same) & Q(**{f"{name.lstrip('-')}__{beyond}": key[place]}))
+    return reduce(or_, steps)
+
+
+def _key(row: dict[str, Any], order: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(row[name.lstrip("-")] for name in order)

@@ -1,0 +1,127 @@
+"""Who asks, and what they may see: every question about somebody's money takes a Viewer."""
+
+from dataclasses import dataclass
+
+from django.db.models import BooleanField, Case, Exists, OuterRef, Q, Value, When
+
+from apps.accounts.models import Membership, Role, Scope, Team, User
+from apps.accounts.queries.tokens import TokenFact
+
+SEES_EVERYTHING = frozenset({Role.FINANCE, Role.PLATFORM})
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who asks; what is outside `team_ids` reads "another team" to them.
+
+    `person_id` is None for a token. `team_ids` are their teams and all below, every team where
+    they see everything. `sees_prices` opens rates, contracts, commitments and others' amounts;
+    `may_manage` fleet, prices, jobs, rules and tokens; `may_close` the months.
+    """
+
+    person_id: int | None
+    name: str
+    role: str
+    sees_everything: bool
+    team_ids: frozenset[int]
+    sees_prices: bool
+    may_manage: bool
+    may_close: bool
+
+    def sees_team(self, team_id: int | None) -> bool:
+        """Whether what belongs to this team (None: to nobody) is theirs to read in full."""
+        return self.sees_everything or team_id in self.team_ids
+
+
+def viewer_of_user(user_id: int) -> Viewer:
+    """An active person as they are now; refuses User.DoesNotExist."""
+    user = User.objects.only("name", "role").get(id=user_id, is_active=True)
+    return viewer_of_person(user_id=user_id, name=user.name, role=user.role)
+
+
+def viewer_of_person(*, user_id: int, name: str, role: str) -> Viewer:
+    """As `viewer_of_user`, for a caller that has read the person already: one query."""
+    everything = role in SEES_EVERYTHING
+    return Viewer(
+        person_id=user_id,
+        name=name,
+        role=role,
+        sees_everything=everything,
+        team_ids=_every_team() if everything else _teams_of_person(user_id, role),
+        sees_prices=everything,
+        may_manage=role == Role.PLATFORM,
+        may_close=role == Role.FINANCE,
+    )
+
+
+def viewer_of_token(token: TokenFact) -> Viewer:
+    """A machine: with `read` or `manage` it sees the organisation, or only its team and below.
+
+    Others (`ingest`, `jobs`) see nothing; closing months is for people.
+    """
+    reads = bool(token.scopes & {Scope.READ, Scope.MANAGE})
+    everything = reads and token.team_id is None
+    manages = everything and Scope.MANAGE in token.scopes
+    return Viewer(
+        person_id=None,
+        name=token.name,
+        role=_role_of_token(reads=reads, everything=everything, manages=manages),
+        sees_everything=everything,
+        team_ids=_teams_of_token(token, reads=reads),
+        sees_prices=everything,
+        may_manage=manages,
+        may_close=False,
+    )
+
+
+def _role_of_token(*, reads: bool, everything: bool, manages: bool) -> Role:
+    if everything:
+        return Role.PLATFORM if manages else Role.FINANCE
+    return Role.LEAD if reads else Role.VIEWER
+
+
+def _teams_of_token(token: TokenFact, *, reads: bool) -> frozenset[int]:
+    if not reads:
+        return frozenset()
+    if token.team_id is None:
+        return _every_team()
+    parents = dict(Team.objects.order_by("id").values_list("id", "parent_id"))
+    return _with_all_below({token.team_id}, parents)
+
+
+def _every_team() -> frozenset[int]:
+    return frozenset(Team.objects.order_by("id").values_list("id", flat=True))
+
+
+def _teams_of_person(user_id: int, role: str) -> frozenset[int]:
+    belongs = Q(Exists(Membership.objects.filter(team=OuterRef("pk"), user_id=user_id)))
+    own = belongs | Q(owner_id=user_id) if role == Role.LEAD else belongs
+    rows = list(
+        Team.objects.annotate(
+            is_own=Case(
+                When(own, then=Value(True)), default=Value(False), output_field=BooleanField()
+            )
+        )
+        .order_by("id")
+        .values_list("id", "parent_id", "is_own")
+    )
+    return _with_all_below(
+        {team_id for team_id, _, is_own in rows if is_own},
+        {team_id: parent_id for team_id, parent_id, _ in rows},
+    )
+
+
+def _with_all_below(top: set[int], parents: dict[int, int | None]) -> frozenset[int]:
+    """`top` and every team that hangs below one of them."""
+    below: dict[int, list[int]] = {}
+    for team_id, parent_id in parents.items():
+        if parent_id is not None:
+            below.setdefault(parent_id, []).append(team_id)
+    seen: set[int] = set()
+    waiting = list(top)
+    while waiting:
+        team_id = waiting.pop()
+        if team_id not in seen:
+            seen.add(team_id)
+            waiting.extend(below.get(team_id, ()))
+    return frozenset(seen)

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.http import HttpRequest
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
@@ -12,7 +14,15 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
 from apps.accounts.actions.tokens import touch_token
-from apps.accounts.queries import Role, Scope, TokenFact, token_of
+from apps.accounts.queries import (
+    Role,
+    Scope,
+    TokenFact,
+    Viewer,
+    token_of,
+    viewer_of_person,
+    viewer_of_token,
+)
 
 TOUCHED_EVERY = timedelta(minutes=1)
 SCOPES_OF_ROLE: dict[str, frozenset[str]] = {
@@ -98,3 +108,16 @@ def scopes_of(request: Request) -> frozenset[str]:
     if isinstance(request.auth, TokenFact):
         return request.auth.scopes
     return SCOPES_OF_ROLE.get(getattr(request.user, "role", ""), frozenset())
+
+
+def viewer_of_request(request: HttpRequest | Request) -> Viewer:
+    """Who asks, by token or by session; one query. Refuses AuthenticationRefused to a stranger."""
+    token = getattr(request, "auth", None)
+    if isinstance(token, TokenFact):
+        return viewer_of_token(token)
+    user = request.user
+    if not isinstance(user, AbstractBaseUser) or not user.is_active:
+        raise AuthenticationRefused("sign in, or send Authorization: Bearer with an access token")
+    return viewer_of_person(
+        user_id=user.pk, name=getattr(user, "name", ""), role=getattr(user, "role", "")
+    )

@@ -131,12 +131,18 @@ class Scope(models.TextChoices):
 
 
 class AccessToken(models.Model):
-    """A machine's credential: 256 random bits, kept only as their SHA-256."""
+    """A machine's credential: 256 random bits, kept only as their SHA-256.
+
+    Bound to a team, it reads what is that team's and below; to none, what is the organisation's.
+    """
 
     name = models.TextField()
     digest = models.BinaryField(max_length=32, unique=True)
     prefix = models.CharField(max_length=12)
     scopes = ArrayField(models.TextField(choices=Scope.choices))
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, null=True, related_name="tokens")
+    # Who made it; null where a command or an agent's enrolment did.
+    made_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="tokens")
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
@@ -152,3 +158,22 @@ class AccessToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"
+
+
+class RepeatedRequest(models.Model):
+    """The answer to a write, kept for a day under the caller's own name of the request."""
+
+    caller = models.TextField()
+    key = models.CharField(max_length=200)
+    digest = models.BinaryField(max_length=32)
+    status = models.PositiveSmallIntegerField(default=0)
+    body = models.JSONField(default=dict)
+    created_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["caller", "key"], name="request_answered_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.caller}"

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q
 
-from apps.accounts.models import AccessToken, Scope
+from apps.accounts.models import AccessToken, Scope, Team
 from apps.accounts.queries import digest_of
 
 ONCE_A = timedelta(minutes=1)
@@ -36,11 +36,18 @@ class IssuedToken:
 
 
 def make_token(
-    *, name: str, scopes: Collection[str], expires_at: datetime | None, at: datetime
+    *,
+    name: str,
+    scopes: Collection[str],
+    expires_at: datetime | None,
+    at: datetime,
+    team_id: int | None = None,
+    made_by_id: int | None = None,
 ) -> IssuedToken:
     """Make a token of 256 random bits; the secret cannot be shown again.
 
-    Refuses ScopeUnknown and TokenExpiresInThePast.
+    With `team_id` it reads only what is that team's and below. Refuses ScopeUnknown,
+    TokenExpiresInThePast and Team.DoesNotExist.
     """
     unknown = set(scopes) - set(Scope.values)
     if unknown or not scopes:
@@ -48,12 +55,16 @@ def make_token(
         raise ScopeUnknown(f"{asked}: a scope is one of {', '.join(Scope.values)}")
     if expires_at is not None and expires_at <= at:
         raise TokenExpiresInThePast(f"the token would have expired at {expires_at:%Y-%m-%d %H:%M}Z")
+    if team_id is not None:
+        Team.objects.get(pk=team_id)
     secret = fresh_secret("rr_")
     token = AccessToken.objects.create(
         name=name,
         digest=digest_of(secret),
         prefix=secret[:PREFIX_LENGTH],
         scopes=sorted(scopes),
+        team_id=team_id,
+        made_by_id=made_by_id,
         created_at=at,
         expires_at=expires_at,
     )

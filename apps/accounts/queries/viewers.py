@@ -1,5 +1,6 @@
 """Who asks, and what they may see: every question about somebody's money takes a Viewer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.db.models import BooleanField, Case, Exists, OuterRef, Q, Value, When
@@ -111,7 +112,7 @@ def _teams_of_person(user_id: int, role: str) -> frozenset[int]:
     )
 
 
-def _with_all_below(top: set[int], parents: dict[int, int | None]) -> frozenset[int]:
+def _with_all_below(top: set[int], parents: Mapping[int, int | None]) -> frozenset[int]:
     """`top` and every team that hangs below one of them."""
     below: dict[int, list[int]] = {}
     for team_id, parent_id in parents.items():

@@ -58,7 +58,7 @@ STATUSES = (
     Word(
         "provisional",
         "Provisional",
-        "The hour is still running or ended less than two hours ago, so late measurements can "
+        "Part of it is still running or ended less than two hours ago, so late measurements can "
         "change it.",
     ),
     Word("estimated", "Estimated", "From rates and measured time; the bill has not come yet."),

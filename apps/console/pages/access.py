@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 
-from apps.accounts.queries import Role, organisation
+from apps.accounts.queries import OrganisationFact, Role
 from apps.console.pages.frame import Frame
 
 Given = ParamSpec("Given")
@@ -39,10 +39,12 @@ def shown_to(roles: frozenset[Role]) -> Callable[[View[Given]], View[Given]]:
     return decorate
 
 
-def frame_of(request: HttpRequest, here: str, setup_questions: int) -> Frame:
+def frame_of(
+    request: HttpRequest, organisation: OrganisationFact, here: str, setup_questions: int
+) -> Frame:
     """The frame of a page for whoever asks; `here` is the current entry of the navigation."""
     return Frame(
-        organisation=organisation().name,
+        organisation=organisation.name,
         person=getattr(request.user, "name", ""),
         here=here,
         setup_questions=setup_questions,

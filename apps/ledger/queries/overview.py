@@ -85,8 +85,6 @@ class OverviewFacts:
     coverage. `comparison` is None where there is no like span before.
     """
 
-    currency: str
-    zone: str
     totals: Mapping[Basis, int | None]
     comparison: Comparison | None
     days: tuple[DaySum, ...]
@@ -105,13 +103,10 @@ class OverviewFacts:
 
 def overview_facts(chosen: CostFilter, at: datetime) -> OverviewFacts:
     """The facts of a window in at most eight queries, whatever its length."""
-    organisation = accounts.organisation()
     teams = {team.id: team for team in accounts.teams()}
     sums = _sums(chosen, [team.id for team in teams.values() if team.kind == "unowned"])
     known = standing(chosen.window, at)
     return OverviewFacts(
-        currency=organisation.currency,
-        zone=organisation.zone,
         totals=dict(zip(Basis, sums[:4], strict=True)),
         comparison=comparison(chosen, at),
         days=tuple(DaySum(day, tuple(states)) for day, states in _by_day(chosen).items()),

@@ -9,6 +9,7 @@ from apps.ledger.queries.calendar import first_hour, local_day, next_month
 
 DAY = timedelta(days=1)
 LONGEST = timedelta(days=3 * 366)
+EARLIEST, LATEST = date(1970, 1, 1), date(3000, 1, 1)
 WORDS = "today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end"
 
 
@@ -71,6 +72,8 @@ def window_of(text: str, calendar: Calendar) -> Window:
     first_day, end_day = _named(text, calendar) or _written(text, calendar)
     if first_day >= end_day:
         raise WindowNotUnderstood(f"window: {text!r} ends before it starts")
+    if first_day < EARLIEST or end_day > LATEST:
+        raise WindowNotUnderstood(f"window: {text!r} is not within the years 1970 to 2999")
     if end_day - first_day > LONGEST:
         raise WindowNotUnderstood(f"window: {text!r} is longer than three years")
     return Window(text, first_day, end_day, calendar.zone)

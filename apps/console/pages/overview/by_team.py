@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from apps.console.pages.overview.periods import span
 from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import Column, TeamRow, TeamTable
@@ -31,12 +32,20 @@ def team_table(asked: Question, facts: OverviewFacts, sums: Sums) -> TeamTable |
     against = facts.comparison
     rows = [_team_row(team, asked, against) for team in facts.teams]
     return TeamTable(
-        columns=_columns(asked, facts.currency),
+        columns=_columns(asked, asked.currency),
         rows=tuple(ordered(rows, asked)),
         total=_row("Total", sums, against.total() if against else UNKNOWN_CHANGE),
         csv_href=asked.href("overview-teams"),
         states=sums.states,
+        compared=_compared(against),
     )
+
+
+def _compared(against: Comparison | None) -> str:
+    if against is None:
+        return "no whole span before to compare with"
+    now, before = span(against.now), span(against.before)
+    return f"change is from {before} to {now}"
 
 
 def ordered(rows: list[TeamRow], asked: Question) -> list[TeamRow]:

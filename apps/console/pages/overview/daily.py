@@ -27,10 +27,10 @@ def daily_chart(asked: Question, facts: OverviewFacts, sums: Sums) -> DailyChart
     basis = basis_words(str(asked.chosen.basis)).label.lower()
     return DailyChart(
         title="What each day cost, by what it bought",
-        unit=f"{facts.currency} a day, {basis} cost",
-        finding=_finding(days, by_day, sums, facts.currency),
+        unit=f"{asked.currency} a day, {basis} cost",
+        finding=_finding(days, by_day, sums, asked.currency),
         figure=daily_cost_by_state(
-            days, [_series(state, by_day) for state in sums.states], facts.currency
+            days, [_series(state, by_day) for state in sums.states], asked.currency
         ),
         states=sums.states,
         rows=tuple(

@@ -40,7 +40,7 @@ FIRST_STEPS = EmptyState(
 
 def nothing_charged(asked: Question, facts: OverviewFacts, since: datetime) -> EmptyState:
     """There are nodes, but no costs of them in what was asked for."""
-    first: Calendar = calendar_of(facts.zone, 1, since)
+    first: Calendar = calendar_of(asked.organisation.zone, 1, since)
     tomorrow = asked.today + timedelta(days=1)
     steps = [
         Step(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from apps.console.pages.overview.finding import status
-from apps.console.pages.overview.periods import span_before
+from apps.console.pages.overview.periods import span
 from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import Figure
 from apps.economics.states import State
@@ -18,25 +18,25 @@ NO_WORK = tuple(State[key.upper()] for key in NO_WORK_STATES)
 MOST_PARTS = 3
 
 
-def figures(facts: OverviewFacts, sums: Sums) -> tuple[Figure, ...]:
+def figures(facts: OverviewFacts, sums: Sums, currency: str) -> tuple[Figure, ...]:
     """Each with its change against the same days before, where there are such."""
     return (
-        _spend(facts, sums),
+        _spend(facts, sums, currency),
         _worked(facts, sums),
-        _no_work(facts, sums),
-        _not_known(facts, sums),
+        _no_work(facts, sums, currency),
+        _not_known(facts, sums, currency),
     )
 
 
-def _spend(facts: OverviewFacts, sums: Sums) -> Figure:
+def _spend(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
     moved = _change(facts, None)
     provisional = sums.provisional_total
     notes = [_against(facts) if moved else "", ""]
     if provisional:
-        notes[1] = f"{short_amount(provisional, facts.currency)} of it is provisional"
+        notes[1] = f"{short_amount(provisional, currency)} of it is provisional"
     return Figure(
         title="Spend",
-        number=short_amount(sums.total, facts.currency),
+        number=short_amount(sums.total, currency),
         note="; ".join(filter(None, notes)) or _nothing_before(facts),
         status=status(facts),
         change=moved,
@@ -58,19 +58,19 @@ def _worked(facts: OverviewFacts, sums: Sums) -> Figure:
     )
 
 
-def _no_work(facts: OverviewFacts, sums: Sums) -> Figure:
+def _no_work(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
     parts = sorted(
         ((micros, key) for key in NO_WORK_STATES if (micros := sums.by_state.get(key))),
         reverse=True,
     )
     said = [
-        f"{state_words(key).label.lower()} {short_amount(micros, facts.currency)}"
+        f"{state_words(key).label.lower()} {short_amount(micros, currency)}"
         for micros, key in parts[:MOST_PARTS]
     ]
     moved = _change(facts, NO_WORK)
     return Figure(
         title="Bought no work",
-        number=short_amount(sums.no_work, facts.currency),
+        number=short_amount(sums.no_work, currency),
         note=("; " if moved else "") + (joined(said) or "nothing stood idle"),
         status=status(facts),
         change=moved,
@@ -81,9 +81,9 @@ def _no_work(facts: OverviewFacts, sums: Sums) -> Figure:
     )
 
 
-def _not_known(facts: OverviewFacts, sums: Sums) -> Figure:
+def _not_known(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
     parts = [
-        (_size(part, facts.currency), words)
+        (_size(part, currency), words)
         for part, words in ((facts.unobserved, "unobserved"), (facts.unowned, "without an owner"))
         if part.gpu_milliseconds or part.micros
     ]
@@ -119,7 +119,7 @@ def _change(facts: OverviewFacts, states: Sequence[State] | None) -> str:
 def _against(facts: OverviewFacts) -> str:
     if facts.comparison is None:
         return ""
-    return f"on {span_before(facts.comparison.before)}"
+    return f"on {span(facts.comparison.before)}"
 
 
 def _points(facts: OverviewFacts) -> str:

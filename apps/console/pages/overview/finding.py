@@ -19,7 +19,7 @@ def finding(asked: Question, facts: OverviewFacts, sums: Sums) -> str:
         return f"Nothing was charged {asked.words.within}{_to_whom(asked)}."
     if sums.total is None:
         return _unknown(asked)
-    amount = whole_amount(sums.total, facts.currency)
+    amount = whole_amount(sums.total, asked.currency)
     who = _who(asked)
     said = (
         f"{who} cost {amount} {asked.words.within}"
@@ -40,12 +40,12 @@ def under(asked: Question, facts: OverviewFacts) -> Under | None:
     return Under(
         status=status(facts),
         basis=str(asked.chosen.basis),
-        currency=facts.currency,
+        currency=asked.currency,
         period=asked.words.days,
         coverage_ratio=_ratio(facts),
         settled_to=facts.as_of,
         pending_hours=facts.pending_hours,
-        zone=ZoneInfo(facts.zone),
+        zone=ZoneInfo(asked.organisation.zone),
     )
 
 

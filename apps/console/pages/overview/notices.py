@@ -51,7 +51,7 @@ def _notices(asked: Question, facts: OverviewFacts) -> Iterator[Notice]:
         ),
     ):
         if part.micros or part.gpu_milliseconds:
-            yield Notice(kind, _amount(part, facts.currency), sentence, link)
+            yield Notice(kind, _amount(part, asked.currency), sentence, link)
 
 
 def _unpriced(basis: Basis, facts: OverviewFacts) -> Notice:

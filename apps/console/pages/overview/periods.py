@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
 from apps.ledger.queries import Window
-from apps.show.time import day, month, period
+from apps.show.time import month, period
+
+DAY = timedelta(days=1)
 
 PERIODS: Mapping[str, str] = {
     "today": "Today",
@@ -41,8 +43,7 @@ def period_words(window: Window, today: date) -> PeriodWords:
 
 def until(window: Window, today: date) -> date:
     """The day after the last one that has begun; never before the first."""
-    begun = date.fromordinal(today.toordinal() + 1)
-    return max(window.first_day, min(window.end_day, begun))
+    return max(window.first_day, min(window.end_day, today + DAY))
 
 
 def _phrases(window: Window, today: date) -> tuple[str, str]:
@@ -50,7 +51,7 @@ def _phrases(window: Window, today: date) -> tuple[str, str]:
         return _SUBJECTS[window.text]
     if window.text.endswith("d") and window.text[:-1].isdigit():
         days = int(window.text[:-1])
-        span = "day" if days == 1 else f"{days} days"
+        span = "day" if days == 1 else f"{days:,} days"
         return f"The last {span}", f"in the last {span}"
     so_far = " so far" if window.first_day <= today < window.end_day else ""
     words = period(window.first_day, window.end_day)
@@ -61,8 +62,10 @@ def _phrases(window: Window, today: date) -> tuple[str, str]:
     return f"{words}{so_far}", f"from {words}{so_far}"
 
 
-def span_before(before: Window) -> str:
-    """The span that is compared with, in words: `8 to 13 November`."""
-    if (before.end_day - before.first_day).days == 1:
-        return day(before.first_day)
-    return period(before.first_day, before.end_day)
+def span(window: Window) -> str:
+    """Days without their year where it says nothing: `8 to 13 November`, `October 2026`."""
+    first, last = window.first_day, window.end_day - DAY
+    words = period(first, window.end_day)
+    if words == month(first) or first.year != last.year:
+        return words
+    return words.removesuffix(f" {last.year}")

@@ -23,6 +23,7 @@ DEFAULTS: Mapping[str, str] = {
     "basis": str(ledger.Basis.EFFECTIVE),
     "sort": "-cost",
 }
+LONGEST_TEXT = 100
 SORTS = ("team", "cost", "change", "bought", "no_work", "gpu_hours", "unit_cost")
 
 Meant = TypeVar("Meant")
@@ -43,7 +44,13 @@ class Question:
     sort: str
     filters: tuple[Filter, ...]
     problems: tuple[str, ...]
+    organisation: accounts.OrganisationFact
     given: Mapping[str, str]
+
+    @property
+    def currency(self) -> str:
+        """What amounts are in."""
+        return self.organisation.currency
 
     @property
     def sort_key(self) -> str:
@@ -72,7 +79,7 @@ class _Reading:
 
     def read(self, name: str, meaning: Callable[[str], Meant]) -> Meant:
         """What the parameter means; its default where that refuses with ValueError."""
-        text = self.given.get(name) or DEFAULTS[name]
+        text = self.given.get(name, "")[:LONGEST_TEXT] or DEFAULTS[name]
         try:
             meant = meaning(text)
         except ValueError as problem:
@@ -107,6 +114,7 @@ def question(given: QueryDict, at: datetime) -> Question:
         sort=texts["sort"],
         filters=_filters(texts, words, sorted(teams), sorted(pools)),
         problems=tuple(reading.problems),
+        organisation=organisation,
         given=texts,
     )
 
@@ -134,7 +142,9 @@ def _order(text: str) -> str:
 
 def _sentence(problem: ValueError) -> str:
     text = str(problem)
-    return text if text.endswith(".") else f"The period is not understood: {text}."
+    if text.endswith("."):
+        return text
+    return f"The period is not understood: {text.removeprefix('window: ')}."
 
 
 def _default_words(name: str) -> str:

@@ -94,13 +94,17 @@ class TeamRow:
 
 @dataclass(frozen=True, slots=True)
 class TeamTable:
-    """Spend by team. `columns` holds team, cost, change, bought, no_work, gpu_hours, unit_cost."""
+    """Spend by team. `columns` holds team, cost, change, bought, no_work, gpu_hours, unit_cost.
+
+    `compared` says which spans the change is between, or why there is none.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[TeamRow, ...]
     total: TeamRow
     csv_href: str
     states: tuple[StateWords, ...]
+    compared: str = ""
 
 
 @dataclass(frozen=True, slots=True)

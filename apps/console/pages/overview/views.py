@@ -33,8 +33,9 @@ STATE_KEYS = [state.key for state in STATES]
 def overview(request: HttpRequest) -> HttpResponse:
     """The whole page, also where htmx wants a part: it takes out what it needs."""
     at = timezone.now()
-    frame = frame_of(request, "overview", questions_waiting(at))
-    page = overview_page(question(request.GET, at), frame, at)
+    asked = question(request.GET, at)
+    frame = frame_of(request, asked.organisation, "overview", questions_waiting(at))
+    page = overview_page(asked, frame, at)
     return render(request, "overview/page.html", {"page": page})
 
 
@@ -45,10 +46,7 @@ def teams_csv(request: HttpRequest) -> HttpResponse:
     at = timezone.now()
     asked = question(request.GET, at)
     facts = overview_facts(asked.chosen, at)
-    rows = [
-        [text_cell(team.name), *_cells(sums_of(team.states), asked, facts.currency)]
-        for team in facts.teams
-    ]
+    rows = [[text_cell(team.name), *_cells(sums_of(team.states), asked)] for team in facts.teams]
     return csv_answer("costs by team", ["team", *_headings()], rows)
 
 
@@ -60,8 +58,7 @@ def days_csv(request: HttpRequest) -> HttpResponse:
     asked = question(request.GET, at)
     facts = overview_facts(asked.chosen, at)
     rows = [
-        [of_day.day.isoformat(), *_cells(sums_of(of_day.states), asked, facts.currency)]
-        for of_day in facts.days
+        [of_day.day.isoformat(), *_cells(sums_of(of_day.states), asked)] for of_day in facts.days
     ]
     return csv_answer("costs by day", ["day", *_headings()], rows)
 
@@ -75,12 +72,12 @@ def overview_page(asked: Question, frame: Frame, at: datetime) -> OverviewPage:
     return OverviewPage(
         frame=frame,
         finding=finding(asked, facts, sums),
-        currency=facts.currency,
+        currency=asked.currency,
         filters=asked.filters,
         sort=asked.sort,
         problems=asked.problems,
         under=under(asked, facts),
-        figures=figures(facts, sums),
+        figures=figures(facts, sums, asked.currency),
         chart=daily_chart(asked, facts, sums),
         teams=team_table(asked, facts, sums),
         notices=notices(asked, facts),
@@ -93,14 +90,14 @@ def _empty_page(asked: Question, frame: Frame, facts: OverviewFacts) -> Overview
         return OverviewPage(
             frame=frame,
             finding="Nothing has cost anything yet.",
-            currency=facts.currency,
+            currency=asked.currency,
             filters=(),
             empty=FIRST_STEPS,
         )
     return OverviewPage(
         frame=frame,
         finding=finding(asked, facts, sums_of(())),
-        currency=facts.currency,
+        currency=asked.currency,
         filters=asked.filters,
         sort=asked.sort,
         problems=asked.problems,
@@ -114,7 +111,8 @@ def _headings() -> Iterator[str]:
     yield from ("gpu_hours", "unpriced_gpu_hours", "window_start", "window_end")
 
 
-def _cells(sums: Sums, asked: Question, currency: str) -> Sequence[str]:
+def _cells(sums: Sums, asked: Question) -> Sequence[str]:
+    currency = asked.currency
     window = asked.chosen.window
     return [
         money_cell(sums.total, currency),

@@ -90,31 +90,31 @@ def _unconfirmed(pools: Mapping[int, fleet.PoolFact], at: datetime) -> Question[
     devices = fleet.unconfirmed_devices()
     node_ids = {device.node_id for device in devices}
     nodes = fleet.nodes_lived(at, at + timedelta(seconds=1), node_ids) if devices else []
-    known = {node.id: node for node in nodes}
+    living = {node.id: node for node in nodes}
     rows = [
-        _unconfirmed_node(list(of_node), known.get(node_id), pools)
+        _unconfirmed_node(list(of_node), living[node_id], pools[living[node_id].pool_id])
         for node_id, of_node in groupby(devices, lambda device: device.node_id)
+        if node_id in living
     ]
     return _question(rows)
 
 
 def _unconfirmed_node(
     devices: Sequence[fleet.UnconfirmedDevice],
-    node: fleet.NodeFact | None,
-    pools: Mapping[int, fleet.PoolFact],
+    node: fleet.NodeFact,
+    pool: fleet.PoolFact,
 ) -> UnconfirmedNode:
     models = Counter(device.model or "unknown model" for device in devices if device.kind == "gpu")
     slices = sum(device.kind == "mig" for device in devices)
     said = [f"{count} × {model}" for model, count in models.items()]
     if slices:
         said.append(f"{slices} MIG slices")
-    pool = pools[node.pool_id] if node else None
     return UnconfirmedNode(
-        node_id=devices[0].node_id,
-        node=devices[0].node_name,
-        pool=pool.name if pool else "",
+        node_id=node.id,
+        node=node.name,
+        pool=pool.name,
         devices=joined(said),
-        expected=_expected(models, node, pool) if node and pool else "",
+        expected=_expected(models, node, pool),
         uuids=tuple(device.uuid for device in devices),
         first_seen_at=min(device.seen_from for device in devices),
     )

@@ -22,8 +22,8 @@ from apps.show.amounts import counted
 def setup(request: HttpRequest) -> HttpResponse:
     """Everything that waits for an answer."""
     waiting = questions(timezone.now())
-    frame = frame_of(request, "setup", waiting.total)
     chosen = organisation()
+    frame = frame_of(request, chosen, "setup", waiting.total)
     page = SetupPage(
         frame=frame,
         finding=finding(waiting),

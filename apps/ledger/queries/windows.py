@@ -105,11 +105,11 @@ def _written(text: str, calendar: Calendar) -> tuple[date, date]:
             month = date.fromisoformat(f"{text}-01")
             return month, next_month(month)
         day = date.fromisoformat(text)
+        return day, day + DAY
     except WindowCutsADay:
         raise
     except (ValueError, OverflowError):
         raise WindowNotUnderstood(f"window: {text!r} is none of {WORDS}") from None
-    return day, day + DAY
 
 
 def _boundary(text: str, zone: str) -> date:

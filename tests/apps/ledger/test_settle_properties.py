@@ -1,0 +1,274 @@
+"""Whatever is known, in whatever order it comes: sums are exact, and again is the same."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from random import Random
+
+import pytest
+from django.db import transaction
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from apps.fleet import actions as fleet
+from apps.ledger.models import Charge, LedgerDay, Line, Settlement
+from apps.telemetry.actions.partitions import ensure_months
+from tests import make
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db
+
+BASES = ("list_micros", "contracted_micros", "effective_micros")
+GPUS = 3
+# An example settles over a real database: a fifth of what pure functions are shown with.
+EXAMPLES = max(5, settings.default.max_examples // 5)
+
+minutes = st.integers(0, 59)
+spans = st.tuples(minutes, st.integers(1, 60)).map(lambda span: (span[0], min(60, sum(span))))
+prices = st.decimals("0.01", "99.99", places=4)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A job, what it holds and for which minutes."""
+
+    gpus: Fraction
+    pins: tuple[int, ...]
+    span: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Known:
+    """Everything that may be known of an hour of a node."""
+
+    list_price: Decimal | None
+    contract_price: Decimal | None
+    cheaper_from: int | None
+    jobs: tuple[Held, ...]
+    worked: tuple[tuple[int, int, str], ...]
+    outage: tuple[int, int] | None
+    ends: int | None
+    through: int
+
+
+held = st.builds(
+    Held,
+    gpus=st.sampled_from([Fraction(1, 4), Fraction(1, 2), *map(Fraction, range(1, GPUS + 2))]),
+    pins=st.lists(st.integers(0, GPUS - 1), unique=True, max_size=2).map(tuple),
+    span=spans,
+)
+known = st.builds(
+    Known,
+    list_price=st.none() | prices,
+    contract_price=st.none() | prices,
+    cheaper_from=st.none() | st.integers(1, 59),
+    jobs=st.lists(held, max_size=3).map(tuple),
+    worked=st.lists(
+        st.tuples(
+            st.integers(0, GPUS - 1),
+            st.integers(0, 240),
+            st.sampled_from(["", "slurm/atlas/0", "slurm/atlas/1", "slurm/atlas/99"]),
+        ),
+        max_size=4,
+        unique_by=lambda row: (row[0], row[2]),
+    ).map(tuple),
+    outage=st.none() | spans,
+    ends=st.none() | st.integers(1, 59),
+    through=st.integers(1, 60),
+)
+
+
+@pytest.fixture(autouse=True)
+def _organisation() -> None:
+    make.make_organisation()
+    make.make_cluster()
+    ensure_months([scene.TEN.date()])
+
+
+@settings(max_examples=EXAMPLES)
+@given(what=known, draw=st.randoms(use_true_random=False))
+def test_every_basis_is_conserved_and_every_line_keeps_its_charges_order(
+    what: Known, draw: Random
+) -> None:
+    with undone():
+        facts = facts_of(what)
+        draw.shuffle(facts)
+        for fact in facts:
+            fact()
+        at = scene.TEN + timedelta(minutes=what.through)
+        scene.settle(at)
+
+        assert_exact()
+        before = rows()
+        scene.recharge()
+        scene.remark(NODE[0], scene.TEN, scene.TEN + scene.HOUR)
+        scene.settle(at)
+        assert rows() == before
+
+
+@settings(max_examples=EXAMPLES)
+@given(what=known, draw=st.randoms(use_true_random=False))
+def test_settling_between_facts_comes_to_the_same_as_settling_once(
+    what: Known, draw: Random
+) -> None:
+    once = settled(what, draw, lambda: None)
+    bit_by_bit = settled(what, draw, lambda: scene.settle())
+
+    assert bit_by_bit == once
+
+
+NODE: list[int] = []
+
+
+def facts_of(what: Known) -> list[Callable[[], object]]:
+    """A node, and what is known of it as changes that may come in any order."""
+    pool_id = make.make_pool("h100")
+    node_id = make.make_node(pool_id=pool_id, at=scene.LATER, started_at=scene.TEN, units=GPUS)
+    NODE[:] = [node_id]
+    uuids = scene.make_gpus(node_id, GPUS)
+    ids = scene.device_ids(uuids)
+    facts: list[Callable[[], object]] = [*prices_of(what, pool_id)]
+    for number, job in enumerate(what.jobs):
+        facts.append(lambda number=number, job=job: add_job(number, node_id, job, uuids))
+    for place, quarters, key in what.worked:
+        facts.append(
+            lambda place=place, quarters=quarters, key=key: scene.make_usage(
+                ids[place], [quarters] * 60, key=key
+            )
+        )
+    if what.outage:
+        facts.append(lambda: add_outage(node_id, *what.outage))
+    if what.ends:
+        ended_at = minute(what.ends)
+        facts.append(
+            lambda: fleet.end_node(
+                node_id=node_id, ended_at=ended_at, reason="test", at=scene.LATER
+            )
+        )
+    return facts
+
+
+def prices_of(what: Known, pool_id: int) -> Iterator[Callable[[], object]]:
+    """A list price, perhaps halved within the hour, and a contract below or above it."""
+    cut = None if what.cheaper_from is None else minute(what.cheaper_from)
+    list_price, contract_price = what.list_price, what.contract_price
+    if list_price is not None:
+        yield lambda: add_rate("list", list_price, ends_at=cut)
+        if cut:
+            yield lambda: add_rate("list", list_price / 2, starts_at=cut)
+    if contract_price is not None:
+        yield lambda: add_rate("contract", contract_price)
+
+
+def add_rate(kind: str, amount: Decimal, **given_: object) -> None:
+    machine = {"provider": "aws", "region": "us-east-1", "instance_type": "p5.48xlarge"}
+    scene.make_rate(None, amount, kind=kind, **machine, **given_)
+
+
+def add_job(number: int, node_id: int, job: Held, uuids: Sequence[str]) -> None:
+    start, end = job.span
+    scene.make_job(
+        str(number),
+        node_id,
+        gpus=job.gpus,
+        uuids=[uuids[pin] for pin in job.pins] or None,
+        from_=minute(start),
+        to=minute(end),
+    )
+
+
+def add_outage(node_id: int, start: int, end: int) -> None:
+    fleet.record_outage(
+        outage=fleet.NewOutage(
+            node_id=node_id, kind="down", starts_at=minute(start), ends_at=minute(end)
+        ),
+        at=scene.LATER,
+    )
+
+
+def minute(number: int) -> datetime:
+    return scene.TEN + timedelta(minutes=number)
+
+
+def settled(what: Known, draw: Random, between: Callable[[], object]) -> list[tuple[object, ...]]:
+    """What the lines say after all facts have come, whatever happens between them."""
+    with undone():
+        facts = facts_of(what)
+        draw.shuffle(facts)
+        for fact in facts:
+            fact()
+            between()
+        scene.settle()
+        assert_exact()
+        jobs = dict(scene.Job.objects.values_list("id", "raw_id"))
+        keys = list(Line.objects.order_by("id").values_list("holder_key_id", flat=True))
+        return sorted(
+            (
+                jobs.get(line.job_id or 0, ""),
+                bool(key),
+                line.state,
+                line.flags,
+                line.unit_milliseconds,
+                *(repr(getattr(line, basis)) for basis in BASES),
+            )
+            for line, key in zip(Line.objects.order_by("id"), keys, strict=True)
+        )
+
+
+def assert_exact() -> None:
+    """Each charge is its lines on every basis, in time, and in its order."""
+    lines: dict[int, list[Line]] = defaultdict(list)
+    for line in Line.objects.all():
+        lines[line.charge_id].append(line)
+    for charge in Charge.objects.all():
+        for basis in BASES:
+            amount = getattr(charge, basis)
+            amounts = [getattr(line, basis) for line in lines[charge.id]]
+            assert (amount is None and set(amounts) == {None}) or sum(amounts) == amount
+        if charge.list_micros is not None and charge.effective_micros is not None:
+            for line in lines[charge.id]:
+                assert in_order(charge, line)
+    assert sum(line.unit_milliseconds for line in Line.objects.all()) == sum(
+        each.unit_milliseconds for each in Settlement.objects.filter(superseded_at__isnull=True)
+    )
+    assert total(LedgerDay) == total(Line)
+
+
+def in_order(charge: Charge, line: Line) -> bool:
+    """Where all of the charge's pieces have list above effective, so has the line; or below."""
+    gaps = [
+        (piece.list_micros or 0) - (piece.effective_micros or 0) for piece in charge.pieces.all()
+    ]
+    of_line = (line.list_micros or 0) - (line.effective_micros or 0)
+    return not (min(gaps) >= 0 and of_line < 0) and not (max(gaps) <= 0 and of_line > 0)
+
+
+def total(table: type[Line] | type[LedgerDay]) -> int:
+    return sum(
+        table.objects.exclude(effective_micros=None).values_list("effective_micros", flat=True)
+    )
+
+
+def rows() -> list[object]:
+    """Every row of the ledger, with its id."""
+    return [
+        list(table.objects.order_by(*order).values())
+        for table, order in (
+            (Charge, ["id"]),
+            (Settlement, ["id"]),
+            (Line, ["posting_month", "id"]),
+            (LedgerDay, ["id"]),
+        )
+    ]
+
+
+@contextmanager
+def undone() -> Iterator[None]:
+    """Everything inside is rolled back: each example begins with an empty fleet."""
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)

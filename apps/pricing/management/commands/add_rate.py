@@ -1,0 +1,78 @@
+"""Enter the price of a pool."""
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts.queries import organisation
+from apps.fleet.queries import PoolFact, pools
+from apps.pricing import actions
+from apps.pricing.queries import RateKind, RateUnit
+
+
+class Command(BaseCommand):
+    """`manage.py add_rate l40s-lab 12.50 --from 2026-11-01`: it beats contract and list prices."""
+
+    help = "Say what an hour of a pool's nodes, or of its GPUs, costs; past hours are settled anew."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """How much for what, and when it holds."""
+        parser.add_argument("pool", metavar="POOL")
+        parser.add_argument("amount", metavar="AMOUNT", type=_amount, help="per hour")
+        parser.add_argument("--from", dest="starts_at", type=_moment, required=True)
+        parser.add_argument("--to", dest="ends_at", type=_moment)
+        parser.add_argument("--per", default=RateUnit.NODE, choices=RateUnit.values)
+        parser.add_argument("--kind", default=RateKind.CONTRACT, choices=RateKind.values)
+        parser.add_argument("--source", default="", help="where the figure comes from")
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Enter it, or say why not."""
+        pool = _pool_named(options["pool"])
+        currency = organisation().currency
+        rate = actions.NewRate(
+            kind=options["kind"],
+            amount=options["amount"],
+            currency=currency,
+            starts_at=options["starts_at"],
+            ends_at=options["ends_at"],
+            purchase_option=pool.purchase_option,
+            pool_id=pool.id,
+            unit=options["per"],
+            source=options["source"],
+        )
+        try:
+            rate_id = actions.add_rate(rate=rate, at=timezone.now())
+        except (
+            actions.RateEndsBeforeItStarts,
+            actions.RateNotUnderstood,
+            actions.RateOverlaps,
+        ) as refusal:
+            raise CommandError(str(refusal)) from refusal
+        said = f"{pool.name}: {options['amount']} {currency} per {options['per']} and hour."
+        self.stdout.write(json.dumps({"id": rate_id}) if options["json"] else said)
+
+
+def _pool_named(name: str) -> PoolFact:
+    for pool in pools().values():
+        if pool.name == name:
+            return pool
+    raise CommandError(f"there is no pool named {name!r}")
+
+
+def _amount(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ArgumentTypeError(f"{text!r} is not an amount") from None
+
+
+def _moment(text: str) -> datetime:
+    """A day or moment in ISO 8601; UTC where no offset is said."""
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

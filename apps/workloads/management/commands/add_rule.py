@@ -1,0 +1,90 @@
+"""Say whose jobs are."""
+
+import json
+from argparse import ArgumentParser
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts.queries import teams
+from apps.economics.ownership import TEXT_MATCHES, Rule
+from apps.fleet.queries import clusters
+from apps.workloads.actions import rules
+from apps.workloads.queries import RuleFact, preview_rule
+
+MS_PER_HOUR = 3_600_000
+
+
+class Command(BaseCommand):
+    """`manage.py add_rule Research --account llm-pretrain`: what it moves is shown first."""
+
+    help = "Give the jobs that match everything said here to a team; --preview changes nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which team, which jobs, since when."""
+        parser.add_argument("team", metavar="TEAM")
+        parser.add_argument("--cluster")
+        for name in (*TEXT_MATCHES, "label", "name"):
+            parser.add_argument(f"--{name}", default="")
+        parser.add_argument("--priority", type=int, default=100, help="the lowest goes first")
+        parser.add_argument("--from", dest="starts_at", type=_moment, help="default: since ever")
+        parser.add_argument("--to", dest="ends_at", type=_moment)
+        parser.add_argument("--preview", action="store_true", help="only show what would move")
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Show, add, or say why not."""
+        at = timezone.now()
+        rule = RuleFact(_rule(options), options["starts_at"], options["ends_at"])
+        moved = preview_rule(rule, at)
+        hours = sum(float(each.gpu_milliseconds) for each in moved.moves) / MS_PER_HOUR
+        said = {
+            "id": None,
+            "matched_jobs": moved.matched_jobs,
+            "moved_gpu_hours": round(hours, 6),
+        }
+        if not options["preview"]:
+            said["id"] = _added(rule, at)
+        if options["json"]:
+            self.stdout.write(json.dumps(said))
+            return
+        verb = "would move" if options["preview"] else "move"
+        self.stdout.write(
+            f"{moved.matched_jobs} jobs match; {hours:,.1f} GPU-hours {verb} to {options['team']}."
+        )
+
+
+def _rule(options: dict[str, Any]) -> Rule:
+    asked = {name: options[name] for name in (*TEXT_MATCHES, "label", "name")}
+    cluster = options["cluster"]
+    if not any(asked.values()) and not cluster:
+        raise CommandError("say which jobs: by --cluster, --account, --user or another option")
+    return Rule(
+        priority=options["priority"],
+        team_id=_named("team", options["team"], {team.name: team.id for team in teams()}),
+        cluster_id=_named("cluster", cluster, {each.name: each.id for each in clusters().values()})
+        if cluster
+        else None,
+        **asked,
+    )
+
+
+def _added(rule: RuleFact, at: datetime) -> int:
+    try:
+        return rules.add_rule(rule=rule, at=at)
+    except (rules.LabelUnreadable, rules.RuleEndsBeforeItStarts, rules.RuleExists) as refusal:
+        raise CommandError(str(refusal)) from refusal
+
+
+def _named(noun: str, name: str, ids: dict[str, int]) -> int:
+    if name not in ids:
+        raise CommandError(f"there is no {noun} named {name!r}")
+    return ids[name]
+
+
+def _moment(text: str) -> datetime:
+    """A day or moment in ISO 8601; UTC where no offset is said."""
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

@@ -53,6 +53,7 @@ def running(home: Path) -> Iterator[str]:
     data.parent.mkdir(parents=True, exist_ok=True)
     with fasteners.InterProcessLock(data.parent / "postgres.lock"):
         _forget_dead_users(data)
+        _forget_dead_postmaster(data)
         server = get_server(data, cleanup_mode="stop", start=False)
         server.ensure_pgdata_inited()
         _write_settings(data)
@@ -72,6 +73,23 @@ def _forget_dead_users(data: Path) -> None:
     if path.exists():
         users = json.loads(path.read_text() or "[]")
         path.write_text(json.dumps([pid for pid in users if psutil.pid_exists(pid)]))
+
+
+def _forget_dead_postmaster(data: Path) -> None:
+    """Remove the lock file of a server that was killed.
+
+    Where nobody reaps orphans a dead server stays a zombie, which both the library and Postgres
+    itself take for a living one.
+    """
+    path = data / "postmaster.pid"
+    if not path.exists():
+        return
+    try:
+        is_dead = psutil.Process(int(path.read_text().split()[0])).status() == psutil.STATUS_ZOMBIE
+    except (psutil.NoSuchProcess, ValueError, IndexError):
+        is_dead = True
+    if is_dead:
+        path.unlink()
 
 
 def _write_settings(data: Path) -> None:

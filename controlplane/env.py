@@ -70,6 +70,15 @@ class Environment:
     web_processes: int = _variable(_seconds, 1, "web processes")
     worker_processes: int = _variable(_seconds, 2, "Celery worker processes")
     log_level: str = _variable(str.upper, "INFO", "DEBUG, INFO, WARNING or ERROR")
+    api_reads_per_minute: int = _variable(
+        _seconds, 600, "REST questions a token or person may ask in a minute, per web process"
+    )
+    api_writes_per_minute: int = _variable(
+        _seconds, 120, "REST changes a token or person may make in a minute, per web process"
+    )
+    api_events_per_minute: int = _variable(
+        _seconds, 6000, "requests with job events a token may send in a minute, per web process"
+    )
     tag_keys: tuple[str, ...] = _variable(
         _words, ("project",), "up to five job labels that costs may be grouped by, by comma"
     )

@@ -32,7 +32,11 @@ class Child:
         """Start it; it dies with this process, even by SIGKILL."""
         self.started.append(time.monotonic())
         self.process = subprocess.Popen(
-            self.command, cwd=PROJECT_ROOT, preexec_fn=_die_with_parent, start_new_session=True
+            self.command,
+            cwd=PROJECT_ROOT,
+            stdout=sys.stderr,  # stdout is for figures
+            preexec_fn=_die_with_parent,
+            start_new_session=True,
         )
 
 
@@ -50,11 +54,11 @@ def web(chosen: Environment, listen: str) -> Child:
 
 
 def worker(chosen: Environment) -> Child:
-    """The Celery worker that runs the sweeps."""
+    """The Celery worker that runs the sweeps; people and agents, who wait for answers, go first."""
     return Child(
         "worker",
         [
-            *_celery(chosen), "worker", "--concurrency", str(chosen.worker_processes),
+            "nice", "-n", "5", *_celery(chosen), "worker", "--concurrency", str(chosen.worker_processes),
             "--without-gossip", "--without-mingle", "--without-heartbeat",
         ],
     )  # fmt: skip

@@ -151,6 +151,12 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "controlplane.refusals.problem_response",
     "UNAUTHENTICATED_USER": None,
+    "DEFAULT_THROTTLE_CLASSES": ["apps.accounts.rest.limits.PerMinute"],
+}
+API_REQUESTS_PER_MINUTE = {
+    "reads": ENVIRONMENT.api_reads_per_minute,
+    "writes": ENVIRONMENT.api_writes_per_minute,
+    "events": ENVIRONMENT.api_events_per_minute,
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Runrate",
@@ -158,6 +164,11 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
+    "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "apps.accounts.rest.schema.with_problems",
+    ],
 }
 
 LOGGING = {

@@ -1,6 +1,5 @@
 """What every test stands on: a real Postgres, started once and private to the test run."""
 
-import contextlib
 import os
 import sys
 import tomllib
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
-PROCESS = contextlib.ExitStack()
 
 settings.register_profile("dev", max_examples=25, deadline=None)
 settings.register_profile(
@@ -20,15 +18,10 @@ settings.load_profile(os.environ.get("RUNRATE_HYPOTHESIS", "dev"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start the embedded Postgres before Django reads its settings, unless one is given."""
+    """Watch the skips; Postgres runs already (tests/settings.py)."""
     config.pluginmanager.register(SkipsAreListed(), "skips-are-listed")
-    os.environ.setdefault("RUNRATE_HOME", str(ROOT / "var" / "test"))
     # whitenoise warns where `collectstatic` never ran, and warnings are errors here.
     Path(os.environ["RUNRATE_HOME"], "static").mkdir(parents=True, exist_ok=True)
-    if "RUNRATE_DATABASE_URL" not in os.environ:
-        from controlplane.embedded_postgres import database_for
-
-        PROCESS.enter_context(database_for(Path(os.environ["RUNRATE_HOME"]), ""))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -54,11 +47,6 @@ def _committed_tests_leave_nothing() -> None:
                 cursor.execute(f"TRUNCATE {filled} CASCADE")
 
     TransactionTestCase._fixture_teardown = empty_tables
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """Stop what was started."""
-    PROCESS.close()
 
 
 @pytest.fixture(autouse=True)

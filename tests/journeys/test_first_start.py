@@ -18,7 +18,11 @@ def home(tmp_path: Path) -> Path:
 
 def manage(home: Path, *arguments: str) -> subprocess.CompletedProcess:
     """Run a command as a newcomer would: no settings, an empty RUNRATE_HOME."""
-    bare = {name: value for name, value in os.environ.items() if not name.startswith("RUNRATE_")}
+    bare = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("RUNRATE_", "DJANGO_"))
+    }
     return subprocess.run(
         [sys.executable, "manage.py", *arguments],
         cwd=ROOT,

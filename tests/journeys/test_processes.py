@@ -38,13 +38,18 @@ class Installation:
     """`manage.py up` on a database and port of its own."""
 
     def __init__(self, home: Path) -> None:
+        self.home = home
         self.port = free_port()
-        bare = {key: value for key, value in os.environ.items() if not key.startswith("RUNRATE_")}
+        bare = {
+            key: value
+            for key, value in os.environ.items()
+            if not key.startswith(("RUNRATE_", "DJANGO_"))
+        }
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", "up", "--listen", f"127.0.0.1:{self.port}"],
             cwd=ROOT,
             env={**bare, "RUNRATE_HOME": str(home)},
-            stderr=subprocess.DEVNULL,
+            stderr=home.with_suffix(".log").open("a"),
         )
 
     def answers(self, path: str = "/readyz") -> bool:
@@ -58,12 +63,14 @@ class Installation:
         return [
             child
             for child in psutil.Process(self.process.pid).children()
-            if word in " ".join(child.cmdline())
+            if word in [Path(part).name for part in child.cmdline()]
         ]
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=60)
+        code = self.process.wait(timeout=60)
+        print(self.home.with_suffix(".log").read_text()[-3000:])
+        return code
 
 
 @pytest.fixture

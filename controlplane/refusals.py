@@ -13,6 +13,7 @@ from rest_framework.response import Response
 
 from apps.accounts import actions as accounts
 from apps.accounts.queries import NoOrganisation
+from apps.accounts.queries.paging import CursorNotUnderstood
 from apps.fleet import actions as fleet
 from apps.ledger import queries as ledger
 from apps.pricing import actions as pricing
@@ -27,12 +28,14 @@ RETRY_AFTER_SECONDS = 5
 
 STATUS_OF: dict[type[Exception], int] = {
     ObjectDoesNotExist: 404,
+    CursorNotUnderstood: 400,
     NoOrganisation: 409,
     accounts.AlreadyBootstrapped: 409,
     accounts.CurrencyUnknown: 400,
     accounts.NameMissing: 400,
     accounts.PasswordTooWeak: 400,
     accounts.PersonExists: 409,
+    accounts.RepeatDiffers: 409,
     accounts.RoleUnknown: 400,
     accounts.ScopeUnknown: 400,
     accounts.TeamNameTaken: 409,

@@ -152,6 +152,7 @@ REST_FRAMEWORK = {
     "EXCEPTION_HANDLER": "controlplane.refusals.problem_response",
     "UNAUTHENTICATED_USER": None,
     "DEFAULT_THROTTLE_CLASSES": ["apps.accounts.rest.limits.PerMinute"],
+    "URL_FORMAT_OVERRIDE": None,
 }
 API_REQUESTS_PER_MINUTE = {
     "reads": ENVIRONMENT.api_reads_per_minute,
@@ -165,10 +166,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "apps.accounts.rest.schema.with_problems",
-    ],
+    "POSTPROCESSING_HOOKS": ["apps.accounts.rest.schema.with_problems"],
 }
 
 LOGGING = {

@@ -2,6 +2,31 @@
 
 from django.urls import path
 
-from apps.fleet.api import Enrolments
+from apps.fleet.api.clusters import Cluster, Clusters, ClusterTokens
+from apps.fleet.api.devices import Agent, Agents, Device, DeviceConfirmation, Devices
+from apps.fleet.api.enrolments import Enrolments
+from apps.fleet.api.nodes import Node, NodeCapacity, NodeEnd, NodeInvitations, Nodes
+from apps.fleet.api.outages import Outage, OutageEnd, Outages
+from apps.fleet.api.pools import Pool, Pools
 
-urlpatterns = [path("enrolments", Enrolments.as_view(), name="enrol-agent")]
+urlpatterns = [
+    path("clusters", Clusters.as_view(), name="clusters"),
+    path("clusters/<int:cluster_id>", Cluster.as_view(), name="cluster"),
+    path("clusters/<int:cluster_id>/tokens", ClusterTokens.as_view(), name="make-cluster-token"),
+    path("pools", Pools.as_view(), name="pools"),
+    path("pools/<int:pool_id>", Pool.as_view(), name="pool"),
+    path("nodes", Nodes.as_view(), name="nodes"),
+    path("nodes/<int:node_id>", Node.as_view(), name="node"),
+    path("nodes/<int:node_id>/end", NodeEnd.as_view(), name="end-node"),
+    path("nodes/<int:node_id>/capacity", NodeCapacity.as_view(), name="set-node-capacity"),
+    path("nodes/<int:node_id>/invitations", NodeInvitations.as_view(), name="invite-agent"),
+    path("devices", Devices.as_view(), name="devices"),
+    path("devices/<int:device_id>", Device.as_view(), name="device"),
+    path("devices/<int:device_id>/confirm", DeviceConfirmation.as_view(), name="confirm-device"),
+    path("agents", Agents.as_view(), name="agents"),
+    path("agents/<int:agent_id>", Agent.as_view(), name="agent"),
+    path("outages", Outages.as_view(), name="outages"),
+    path("outages/<int:outage_id>", Outage.as_view(), name="outage"),
+    path("outages/<int:outage_id>/end", OutageEnd.as_view(), name="end-outage"),
+    path("enrolments", Enrolments.as_view(), name="enrol-agent"),
+]

@@ -12,6 +12,7 @@ from apps.accounts.actions.organisation import (
     choose_organisation,
 )
 from apps.accounts.actions.people import PasswordTooWeak, PersonExists, RoleUnknown, add_person
+from apps.accounts.actions.repeats import RepeatDiffers
 from apps.accounts.actions.teams import TeamNameTaken, TeamTreeLoops, add_team, move_team
 from apps.accounts.actions.tokens import (
     IssuedToken,
@@ -31,6 +32,7 @@ __all__ = [
     "NameMissing",
     "PasswordTooWeak",
     "PersonExists",
+    "RepeatDiffers",
     "RoleUnknown",
     "ScopeUnknown",
     "TeamNameTaken",

@@ -10,25 +10,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from apps.accounts.rest.strict import Strict, parsed
 from apps.fleet import actions
+from apps.fleet.api import examples
+from apps.fleet.api.wire import SOURCES
 
 
-class EnrolmentIn(serializers.Serializer[Any]):
+class EnrolmentIn(Strict):
     """The invitation, and what came with it."""
 
     token = serializers.CharField(max_length=100, write_only=True)
     # DRF's metaclass takes declared fields off the class, so nothing is overridden.
-    source = serializers.ChoiceField(  # type: ignore[assignment]
-        choices=["nvml", "dcgm", "simulated"]
-    )
+    source = serializers.ChoiceField(choices=SOURCES)  # type: ignore[assignment]
     version = serializers.CharField(max_length=40)
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse fields that nobody reads: a misspelt one would be lost without a word."""
-        unknown = set(self.initial_data) - set(self.fields)
-        if unknown:
-            raise serializers.ValidationError(dict.fromkeys(sorted(unknown), "unknown field"))
-        return attrs
 
 
 class EnrolmentOut(serializers.Serializer[Any]):
@@ -44,15 +38,19 @@ class Enrolments(APIView):
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
-    @extend_schema(request=EnrolmentIn, responses={201: EnrolmentOut})
+    @extend_schema(
+        operation_id="enrol_agent",
+        request=EnrolmentIn,
+        responses={201: EnrolmentOut},
+        examples=[examples.ENROLMENT, examples.ENROLLED],
+    )
     def post(self, request: Request) -> Response:
         """Enrol an agent; a second use of the invitation is refused."""
-        asked = EnrolmentIn(data=request.data)
-        asked.is_valid(raise_exception=True)
+        asked = parsed(EnrolmentIn, request)
         enrolled = actions.enrol(
-            secret=asked.validated_data["token"],
-            source=asked.validated_data["source"],
-            version=asked.validated_data["version"],
+            secret=asked["token"],
+            source=asked["source"],
+            version=asked["version"],
             at=timezone.now(),
         )
         answer = EnrolmentOut({"token": enrolled.secret, "node": enrolled.node_name})

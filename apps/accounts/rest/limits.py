@@ -1,0 +1,56 @@
+"""How often one caller may ask in a minute: reads and writes counted apart."""
+
+import math
+from datetime import datetime
+
+from django.conf import settings
+from django.core.cache import cache
+from django.utils import timezone
+from rest_framework.permissions import SAFE_METHODS
+from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
+
+from apps.accounts.queries import TokenFact
+
+WINDOW_SECONDS = 60
+
+
+class PerMinute(BaseThrottle):
+    """Refuses with 429 and Retry-After what is more than the settings allow in a minute.
+
+    Counted per token, per person, or per address of a caller without either, in Django's cache: by
+    default in the memory of each web process, so that several processes allow as many times more.
+    A view may count its writes apart, as another kind of the settings, by `counted_as`.
+    """
+
+    def __init__(self) -> None:
+        self.at: datetime | None = None
+
+    def allow_request(self, request: Request, view: object) -> bool:
+        """Whether this request is within the minute's number."""
+        self.at = timezone.now()
+        kind = "reads" if request.method in SAFE_METHODS else getattr(view, "counted_as", "writes")
+        minute = int(self.at.timestamp() // WINDOW_SECONDS)
+        key = f"per-minute/{kind}/{_who(request)}/{minute}"
+        asked = 1 if cache.add(key, 1, timeout=2 * WINDOW_SECONDS) else int(cache.incr(key))
+        most: int = settings.API_REQUESTS_PER_MINUTE[kind]
+        return asked <= most
+
+    def wait(self) -> float | None:
+        """Seconds until the next minute begins."""
+        if self.at is None:
+            return None
+        return WINDOW_SECONDS - math.fmod(self.at.timestamp(), WINDOW_SECONDS)
+
+
+def caller_of(request: Request) -> str | None:
+    """Who asks, for counting and remembering: a token or a person; None: nobody known."""
+    if isinstance(request.auth, TokenFact):
+        return f"token:{request.auth.id}"
+    person_id = getattr(request.user, "pk", None)
+    return None if person_id is None else f"person:{person_id}"
+
+
+def _who(request: Request) -> str:
+    # Not X-Forwarded-For: anybody may write anything there.
+    return caller_of(request) or str(request.META.get("REMOTE_ADDR"))

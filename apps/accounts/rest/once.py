@@ -1,0 +1,63 @@
+"""A write that carries an Idempotency-Key is done once, and answered the same when repeated."""
+
+import hashlib
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from django.db import transaction
+from django.utils import timezone
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.actions.repeats import Repeat, answer_kept, keep_answer
+from apps.accounts.rest.limits import caller_of
+
+KEY = re.compile("[!-~]{1,200}")
+View = TypeVar("View", bound=APIView)
+
+
+def once(
+    forgetting: str | None = None,
+) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
+    """Make a `post` answer a repeated Idempotency-Key with its first answer.
+
+    What `forgetting` names is a secret, shown once: it is not kept, and null in a repeated answer.
+    A refusal is not kept: the same key may be tried again. One key with two different requests is
+    refused (RepeatDiffers).
+    """
+
+    def decorate(post: Callable[..., Response]) -> Callable[..., Response]:
+        @wraps(post)
+        def answered(view: APIView, request: Request, **given: Any) -> Response:
+            repeat = _repeat_of(request)
+            if repeat is None:
+                return post(view, request, **given)
+            with transaction.atomic():
+                kept = answer_kept(repeat=repeat, at=timezone.now())
+                if kept is not None:
+                    return Response(kept.body, status=kept.status)
+                response = post(view, request, **given)
+                body = dict(response.data)
+                if forgetting is not None:
+                    body[forgetting] = None
+                keep_answer(repeat=repeat, status=response.status_code, body=body)
+            return response
+
+        return answered
+
+    return decorate
+
+
+def _repeat_of(request: Request) -> Repeat | None:
+    key = request.headers.get("Idempotency-Key")
+    caller = caller_of(request)
+    if key is None or caller is None:
+        return None
+    if not KEY.fullmatch(key):
+        raise ValidationError({"Idempotency-Key": ["1 to 200 visible ASCII characters"]})
+    asked = f"{request.method} {request.get_full_path()}\n".encode() + request.body
+    return Repeat(caller=caller, key=key, digest=hashlib.sha256(asked).digest())

@@ -1,0 +1,105 @@
+"""Lists by cursor: `next`, `previous` and `results`."""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from django.core import signing
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries.paging import PageAsked, Slice
+
+DEFAULT_LIMIT = 100
+MOST_ROWS = 1_000
+MOST_CSV_ROWS = 100_000
+NOT_OURS = "this is not a cursor of this list; begin without one"
+
+Row = TypeVar("Row")
+
+
+def page_asked(request: Request) -> PageAsked:
+    """The page that `cursor` and `limit` name; refuses with a ValidationError that names them."""
+    most = MOST_CSV_ROWS if _is_csv(request) else MOST_ROWS
+    default = MOST_CSV_ROWS if _is_csv(request) else DEFAULT_LIMIT
+    text = request.query_params.get("limit", str(default))
+    # int() takes more than digits: a limit of "٣" or "1_0" is not what the schema says.
+    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) <= most and len(text) < 9):
+        raise ValidationError({"limit": [f"a limit is from 1 to {most}"]})
+    cursor = request.query_params.get("cursor")
+    if cursor is None:
+        return PageAsked(limit=int(text))
+    side, key = _opened(cursor, request.path)
+    return PageAsked(limit=int(text), **{side: key})
+
+
+def paged(request: Request, page: Slice[Row], told: Callable[[Row], Mapping[str, Any]]) -> Response:
+    """The answer of a list: each row as `told` tells it, and the ways to the neighbour pages."""
+    before, after = _link(request, "before", page.before), _link(request, "after", page.after)
+    links = [f'<{url}>; rel="{name}"' for url, name in ((after, "next"), (before, "prev")) if url]
+    return Response(
+        {"next": after, "previous": before, "results": [told(row) for row in page.rows]},
+        headers={"Link": ", ".join(links)} if links else None,
+    )
+
+
+def slice_of(
+    rows: Iterable[Row], asked: PageAsked, key: Callable[[Row], tuple[Any, ...]]
+) -> Slice[Row]:
+    """The asked page of rows that are all here already, in the order of their unique `key`."""
+    ordered = sorted(rows, key=key)
+    if asked.after is not None:
+        ordered = [row for row in ordered if key(row) > asked.after]
+    if asked.before is not None:
+        ordered = [row for row in ordered if key(row) < asked.before]
+        kept = ordered[-asked.limit :]
+        has_previous, has_next = len(ordered) > asked.limit, True
+    else:
+        kept = ordered[: asked.limit]
+        has_previous, has_next = asked.after is not None, len(ordered) > asked.limit
+    if not kept:
+        return Slice([], None, None)
+    return Slice(kept, key(kept[-1]) if has_next else None, key(kept[0]) if has_previous else None)
+
+
+def list_of(row: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
+    """The serializer of a page of such rows."""
+    name = row.__name__.removesuffix("Out")
+    return type(
+        f"{name}ListOut",
+        (serializers.Serializer,),
+        {
+            "__doc__": "A page of a list.",
+            "next": serializers.CharField(allow_null=True, help_text="the page after, as a URL"),
+            "previous": serializers.CharField(allow_null=True, help_text="the page before"),
+            "results": row(many=True),
+        },
+    )
+
+
+def _is_csv(request: Request) -> bool:
+    return getattr(request, "accepted_media_type", None) == "text/csv"
+
+
+def _link(request: Request, side: str, key: tuple[Any, ...] | None) -> str | None:
+    if key is None:
+        return None
+    given = {name: request.query_params[name] for name in request.query_params}
+    cursor = signing.dumps([side, *map(_plain, key)], salt=request.path)
+    return request.build_absolute_uri(f"{request.path}?{urlencode(given | {'cursor': cursor})}")
+
+
+def _opened(cursor: str, path: str) -> tuple[str, tuple[Any, ...]]:
+    """Signed, and for this list alone: what it holds was put there by `_link`."""
+    try:
+        side, *key = signing.loads(cursor, salt=path)
+    except (signing.BadSignature, ValueError) as refused:
+        raise ValidationError({"cursor": [NOT_OURS]}) from refused
+    return side, tuple(key)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -1,0 +1,107 @@
+"""Bodies and query parameters in which nothing is lost without a word: unknown names are refused."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from django.http import QueryDict
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.fields import DateTimeField
+from rest_framework.request import Request
+
+UNKNOWN = "unknown field"
+# Postgres keeps ids in a bigint; a larger one could not be looked for.
+LARGEST_ID = 2**63 - 1
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+LATEST = datetime(2100, 1, 1, tzinfo=UTC)
+
+
+class Strict(serializers.Serializer[Any]):
+    """A body whose fields are all known; each unknown one is refused by its name."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        """What was sent, parsed, with the unknown fields among the errors."""
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, Mapping) else []
+        try:
+            value = super().to_internal_value(data)
+        except ValidationError as refused:
+            if isinstance(refused.detail, dict):
+                raise ValidationError(
+                    {**refused.detail, **{name: [UNKNOWN] for name in unknown}}
+                ) from refused
+            raise
+        if unknown:
+            raise ValidationError({name: [UNKNOWN] for name in unknown})
+        return value
+
+
+class Parameters(serializers.Serializer[Any]):
+    """Query parameters; an unknown one, or one given twice, is refused by its name."""
+
+    @classmethod
+    def of(cls, request: Request, **context: Any) -> dict[str, Any]:
+        """The parsed parameters of a request; those not given and without a default are absent."""
+        given = request.query_params
+        asked = cls(data=_single_values(given), context=context)
+        refusals = _refusals(given, set(asked.fields) | PAGING)
+        if not asked.is_valid():
+            refusals = {**asked.errors, **refusals}
+        if refusals:
+            raise ValidationError(refusals)
+        return dict(asked.validated_data)
+
+
+PAGING = frozenset({"cursor", "limit"})
+"""Names that every list understands."""
+
+
+class Moment(DateTimeField):
+    """An RFC 3339 moment of this century, in UTC.
+
+    One without an offset is refused: nobody could say when it was.
+    """
+
+    def enforce_timezone(self, value: datetime) -> datetime:
+        """Keep what says its offset."""
+        if value.tzinfo is None:
+            raise ValidationError("a moment needs an offset, such as 2026-03-02T12:00:00Z")
+        return super().enforce_timezone(value)
+
+    def to_internal_value(self, value: Any) -> datetime:
+        """The moment, refused where no price and no node could be from."""
+        moment: datetime = super().to_internal_value(value)
+        if not EARLIEST <= moment < LATEST:
+            raise ValidationError(f"a moment is from {EARLIEST:%Y} on and before {LATEST:%Y}")
+        return moment
+
+
+class Id(serializers.IntegerField):
+    """The id of a thing."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{"min_value": 1, "max_value": LARGEST_ID} | given)
+
+
+def parsed(serializer: type[Strict], request: Request, **context: Any) -> dict[str, Any]:
+    """The body of a request as `serializer` understands it."""
+    body = serializer(data=request.data, context=context)
+    body.is_valid(raise_exception=True)
+    return dict(body.validated_data)
+
+
+def _single_values(given: QueryDict) -> dict[str, str]:
+    return {name: str(given[name]) for name in given if name not in PAGING}
+
+
+def _refusals(given: QueryDict, known: set[str]) -> dict[str, list[str]]:
+    refusals = {
+        name: [f"there is no parameter {name!r}; there are {', '.join(sorted(known))}"]
+        for name in given
+        if name not in known
+    }
+    return refusals | {
+        name: ["given more than once"]
+        for name in given
+        if name in known and len(given.getlist(name)) > 1
+    }

@@ -1,0 +1,90 @@
+"""The views of the REST surface: who asks, in which form the answer comes, and how it is repeated."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.core.exceptions import PermissionDenied
+from rest_framework import serializers
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from apps.accounts.authentication import viewer_of_request
+from apps.accounts.queries import Scope, TokenFact, Viewer
+from apps.accounts.rest.tables import CsvRenderer
+
+ANOTHER_TEAM = "another team"
+
+
+class Reads(BasePermission):
+    """A token of scope read or manage, or anybody who signed in; what they see is their viewer's."""
+
+    message = "this needs the scope 'read'"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether this caller may ask at all."""
+        if isinstance(request.auth, TokenFact):
+            return bool(request.auth.scopes & {Scope.READ, Scope.MANAGE})
+        return bool(request.user and request.user.is_authenticated)
+
+
+class Manages(BasePermission):
+    """The organisation's token of scope manage, or a person of role platform."""
+
+    message = "this needs the scope 'manage', for the whole organisation"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether this caller may change things."""
+        known = request.auth is not None or bool(request.user and request.user.is_authenticated)
+        return known and viewer_of_request(request).may_manage
+
+
+class RestView(APIView):
+    """A view that knows its viewer: who reads may ask, who manages may change.
+
+    One with a `row` is a list, which comes as CSV too.
+    """
+
+    row: ClassVar[type[serializers.Serializer[Any]] | None] = None
+
+    def get_permissions(self) -> list[BasePermission]:
+        """By the method."""
+        return [Reads() if self.request.method in SAFE_METHODS else Manages()]
+
+    def get_renderers(self) -> list[BaseRenderer]:
+        """JSON; a list that is read, also CSV."""
+        is_list = self.row is not None and self.request.method in SAFE_METHODS
+        return [JSONRenderer(), CsvRenderer()] if is_list else [JSONRenderer()]
+
+    def viewer(self) -> Viewer:
+        """Who asks, and what they may see."""
+        return viewer_of_request(self.request)
+
+    def refuse_without_prices(self) -> None:
+        """Prices are for finance and platform; refuses PermissionDenied."""
+        if not self.viewer().sees_prices:
+            raise PermissionDenied("prices are for finance and platform")
+
+
+def team_seen(
+    viewer: Viewer, team_id: int | None, names: Mapping[int, str]
+) -> dict[str, Any] | None:
+    """A team by id and name, or "another team" where it is none of the viewer's."""
+    if team_id is None:
+        return None
+    if not viewer.sees_team(team_id):
+        return {"id": None, "name": ANOTHER_TEAM}
+    return {"id": team_id, "name": names[team_id]}
+
+
+def repeats(made: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Whether what was made before is what is asked for now: then the request is only repeated.
+
+    Both as they are told over the wire; what is told by id and name is compared by its name.
+    """
+    return all(_plain(made.get(name)) == _plain(value) for name, value in asked.items())
+
+
+def _plain(value: Any) -> Any:
+    return value["name"] if isinstance(value, Mapping) and "name" in value else value

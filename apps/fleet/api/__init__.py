@@ -1,0 +1,1 @@
+"""The inventory over the wire: clusters, pools, nodes, devices, agents, outages, enrolments."""

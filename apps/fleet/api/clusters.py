@@ -1,0 +1,108 @@
+"""Clusters over the wire."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import actions as accounts
+from apps.accounts.queries import Scope
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Parameters, parsed
+from apps.accounts.rest.views import RestView, repeats
+from apps.fleet import actions
+from apps.fleet.api import examples
+from apps.fleet.api.wire import ClusterIn, ClusterOut, ClusterTokenIn, ClusterTokenOut
+from apps.fleet.queries import listing
+
+
+class Clusters(RestView):
+    """Schedulers' domains."""
+
+    row = ClusterOut
+
+    @extend_schema(
+        operation_id="list_clusters",
+        parameters=PAGES,
+        responses=list_of(ClusterOut),
+        examples=[examples.CLUSTERS],
+    )
+    def get(self, request: Request) -> Response:
+        """Clusters by name."""
+        Parameters.of(request)
+        return paged(request, listing.cluster_page(page_asked(request)), told_cluster)
+
+    @extend_schema(
+        operation_id="add_cluster",
+        parameters=[REPEAT_KEY],
+        request=ClusterIn,
+        responses={201: ClusterOut, 200: ClusterOut},
+        examples=[examples.NEW_CLUSTER, examples.CLUSTER],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Add a cluster; the same one again is answered with the one there is (200)."""
+        asked = parsed(ClusterIn, request)
+        try:
+            cluster_id = actions.add_cluster(**asked, at=timezone.now())
+        except actions.ClusterNameTaken:
+            made = told_cluster(listing.cluster_row(listing.cluster_named(asked["name"]) or 0))
+            if not repeats(made, asked):
+                raise
+            return Response(made)
+        return Response(told_cluster(listing.cluster_row(cluster_id)), status=201)
+
+
+class Cluster(RestView):
+    """One cluster."""
+
+    @extend_schema(operation_id="cluster", responses=ClusterOut, examples=[examples.CLUSTER])
+    def get(self, request: Request, cluster_id: int) -> Response:
+        """A cluster by its id."""
+        Parameters.of(request)
+        return Response(told_cluster(listing.cluster_row(cluster_id)))
+
+
+class ClusterTokens(RestView):
+    """Job tokens that write only one cluster."""
+
+    @extend_schema(
+        operation_id="make_cluster_token",
+        parameters=[REPEAT_KEY],
+        request=ClusterTokenIn,
+        responses={201: ClusterTokenOut},
+        examples=[examples.NEW_CLUSTER_TOKEN, examples.CLUSTER_TOKEN],
+    )
+    @once(forgetting="secret")
+    def post(self, request: Request, cluster_id: int) -> Response:
+        """Make a token with which a scheduler states this cluster's jobs."""
+        asked = parsed(ClusterTokenIn, request)
+        cluster = listing.cluster_row(cluster_id)
+        token = accounts.make_token(**asked, scopes=[Scope.JOBS], at=timezone.now())
+        actions.bind_cluster_token(token_id=token.id, cluster_id=cluster_id)
+        made = {
+            "id": token.id,
+            "cluster": {"id": cluster["id"], "name": cluster["name"]},
+            "secret": token.secret,
+        }
+        return Response(made, status=201, headers={"Cache-Control": "no-store"})
+
+
+def told_cluster(row: dict[str, Any]) -> dict[str, Any]:
+    """A cluster as it is answered."""
+    return dict(ClusterOut(row).data)
+
+
+def cluster_id_of(name: str | None) -> int | None:
+    """The cluster of this name; refuses a ValidationError that names the field."""
+    if name is None:
+        return None
+    found = listing.cluster_named(name)
+    if found is None:
+        raise ValidationError({"cluster": [f"there is no cluster named {name!r}"]})
+    return found

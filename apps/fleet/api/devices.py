@@ -1,0 +1,98 @@
+"""Devices and the agents that report them, over the wire."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.strict import Parameters, Strict, parsed
+from apps.accounts.rest.views import RestView
+from apps.fleet import actions
+from apps.fleet.api import examples
+from apps.fleet.api.wire import AgentOut, AgentsAsked, DeviceOut, DevicesAsked, with_named
+from apps.fleet.queries import listing
+
+
+class Devices(RestView):
+    """GPUs and MIG slices."""
+
+    row = DeviceOut
+
+    @extend_schema(
+        operation_id="list_devices",
+        parameters=[DevicesAsked, *PAGES],
+        responses=list_of(DeviceOut),
+        examples=[examples.DEVICES],
+    )
+    def get(self, request: Request) -> Response:
+        """Devices by id; a slice made again is a new device even under its old UUID."""
+        wanted = listing.DevicesWanted(**DevicesAsked.of(request))
+        return paged(request, listing.device_page(wanted, page_asked(request)), told_device)
+
+
+class Device(RestView):
+    """One device."""
+
+    @extend_schema(operation_id="device", responses=DeviceOut, examples=[examples.DEVICE])
+    def get(self, request: Request, device_id: int) -> Response:
+        """A device by its id."""
+        Parameters.of(request)
+        return Response(told_device(listing.device_row(device_id)))
+
+
+class DeviceConfirmation(RestView):
+    """Somebody's word that a device is ours."""
+
+    @extend_schema(
+        operation_id="confirm_device",
+        request=Strict,
+        responses=DeviceOut,
+        examples=[examples.NOTHING, examples.CONFIRMED_DEVICE],
+    )
+    def post(self, request: Request, device_id: int) -> Response:
+        """Say that a device is ours; saying it twice keeps the first time."""
+        parsed(Strict, request)
+        actions.confirm_device(device_id=device_id, at=timezone.now())
+        return Response(told_device(listing.device_row(device_id)))
+
+
+class Agents(RestView):
+    """What reports for nodes."""
+
+    row = AgentOut
+
+    @extend_schema(
+        operation_id="list_agents",
+        parameters=[AgentsAsked, *PAGES],
+        responses=list_of(AgentOut),
+        examples=[examples.AGENTS],
+    )
+    def get(self, request: Request) -> Response:
+        """Agents by id."""
+        asked = AgentsAsked.of(request)
+        page = listing.agent_page(asked.get("node_id"), page_asked(request))
+        return paged(request, page, told_agent)
+
+
+class Agent(RestView):
+    """One agent."""
+
+    @extend_schema(operation_id="agent", responses=AgentOut, examples=[examples.AGENT])
+    def get(self, request: Request, agent_id: int) -> Response:
+        """An agent by its id."""
+        Parameters.of(request)
+        return Response(told_agent(listing.agent_row(agent_id)))
+
+
+def told_device(row: dict[str, Any]) -> dict[str, Any]:
+    """A device as it is answered."""
+    return dict(DeviceOut(with_named(row, "node")).data)
+
+
+def told_agent(row: dict[str, Any]) -> dict[str, Any]:
+    """An agent as it is answered."""
+    return dict(AgentOut(with_named(row, "node")).data)

@@ -1,0 +1,148 @@
+"""Nodes over the wire: what comes, changes and goes."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Parameters, parsed
+from apps.accounts.rest.views import RestView, repeats
+from apps.fleet import actions
+from apps.fleet.api import examples
+from apps.fleet.api.clusters import cluster_id_of
+from apps.fleet.api.pools import pool_id_of
+from apps.fleet.api.wire import (
+    CapacityIn,
+    InvitationIn,
+    InvitationOut,
+    NodeEndIn,
+    NodeIn,
+    NodeOut,
+    NodesAsked,
+    with_named,
+)
+from apps.fleet.queries import listing
+
+
+class Nodes(RestView):
+    """Machines, and pools counted as a whole."""
+
+    row = NodeOut
+
+    @extend_schema(
+        operation_id="list_nodes",
+        parameters=[NodesAsked, *PAGES],
+        responses=list_of(NodeOut),
+        examples=[examples.NODES],
+    )
+    def get(self, request: Request) -> Response:
+        """Nodes by name, those that ended too."""
+        wanted = listing.NodesWanted(**NodesAsked.of(request))
+        return paged(request, listing.node_page(wanted, page_asked(request)), told_node)
+
+    @extend_schema(
+        operation_id="add_node",
+        parameters=[REPEAT_KEY],
+        request=NodeIn,
+        responses={201: NodeOut, 200: NodeOut},
+        examples=[examples.NEW_NODE, examples.NODE],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Add a node, charged from its start until something ends it.
+
+        The same one again (cluster, name and start) is answered 200.
+        """
+        asked = parsed(NodeIn, request)
+        cluster_id = cluster_id_of(asked["cluster"])
+        new = {name: value for name, value in asked.items() if name not in {"pool", "cluster"}}
+        node = actions.NewNode(**new, pool_id=pool_id_of(asked["pool"]), cluster_id=cluster_id)
+        try:
+            node_id = actions.add_node(node=node, at=timezone.now())
+        except actions.NodeNameTaken:
+            begun = listing.node_begun(cluster_id, node.name, node.started_at)
+            made = None if begun is None else told_node(listing.node_row(begun))
+            if made is None or not repeats(made, dict(NodeIn(asked).data)):
+                raise
+            return Response(made)
+        return Response(told_node(listing.node_row(node_id)), status=201)
+
+
+class Node(RestView):
+    """One node."""
+
+    @extend_schema(operation_id="node", responses=NodeOut, examples=[examples.NODE])
+    def get(self, request: Request, node_id: int) -> Response:
+        """A node by its id."""
+        Parameters.of(request)
+        return Response(told_node(listing.node_row(node_id)))
+
+
+class NodeEnd(RestView):
+    """The end of a node."""
+
+    @extend_schema(
+        operation_id="end_node",
+        request=NodeEndIn,
+        parameters=[REPEAT_KEY],
+        responses=NodeOut,
+        examples=[examples.NODE_END, examples.ENDED_NODE],
+    )
+    @once()
+    def post(self, request: Request, node_id: int) -> Response:
+        """End a node and what is in it; the hours after it are settled again.
+
+        The same end again changes nothing; another one is refused (409).
+        """
+        asked = parsed(NodeEndIn, request)
+        row = listing.node_row(node_id)
+        if (row["ended_at"], row["end_reason"]) != (asked["ended_at"], asked["reason"]):
+            actions.end_node(node_id=node_id, **asked, at=timezone.now())
+        return Response(told_node(listing.node_row(node_id)))
+
+
+class NodeCapacity(RestView):
+    """How many units a node has."""
+
+    @extend_schema(
+        operation_id="set_node_capacity",
+        request=CapacityIn,
+        parameters=[REPEAT_KEY],
+        responses=NodeOut,
+        examples=[examples.CAPACITY, examples.NODE],
+    )
+    @once()
+    def post(self, request: Request, node_id: int) -> Response:
+        """From a moment on a node has this many units, until its next change."""
+        actions.set_capacity(node_id=node_id, **parsed(CapacityIn, request), at=timezone.now())
+        return Response(told_node(listing.node_row(node_id)))
+
+
+class NodeInvitations(RestView):
+    """What an agent enrols with."""
+
+    @extend_schema(
+        operation_id="invite_agent",
+        request=InvitationIn,
+        parameters=[REPEAT_KEY],
+        responses={201: InvitationOut},
+        examples=[examples.NEW_INVITATION, examples.INVITATION],
+    )
+    @once(forgetting="token")
+    def post(self, request: Request, node_id: int) -> Response:
+        """A one-time token with which one agent may enrol for this node; shown this once."""
+        asked = parsed(InvitationIn, request)
+        row = listing.node_row(node_id)
+        token = actions.invite_agent(node_id=node_id, **asked, at=timezone.now())
+        made = {"node": {"id": row["id"], "name": row["name"]}, "token": token, **asked}
+        return Response(InvitationOut(made).data, status=201, headers={"Cache-Control": "no-store"})
+
+
+def told_node(row: dict[str, Any]) -> dict[str, Any]:
+    """A node as it is answered."""
+    return dict(NodeOut(with_named(row, "cluster", "pool")).data)

@@ -1,0 +1,89 @@
+"""Outages over the wire."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Parameters, parsed
+from apps.accounts.rest.views import RestView
+from apps.fleet import actions
+from apps.fleet.api import examples
+from apps.fleet.api.wire import OutageEndIn, OutageIn, OutageOut, OutagesAsked, with_named
+from apps.fleet.queries import listing
+
+
+class Outages(RestView):
+    """When nodes and devices could not be used."""
+
+    row = OutageOut
+
+    @extend_schema(
+        operation_id="list_outages",
+        parameters=[OutagesAsked, *PAGES],
+        responses=list_of(OutageOut),
+        examples=[examples.OUTAGES],
+    )
+    def get(self, request: Request) -> Response:
+        """Outages, those entered last first."""
+        wanted = listing.OutagesWanted(**OutagesAsked.of(request))
+        return paged(request, listing.outage_page(wanted, page_asked(request)), told_outage)
+
+    @extend_schema(
+        operation_id="record_outage",
+        request=OutageIn,
+        parameters=[REPEAT_KEY],
+        responses={201: OutageOut, 200: OutageOut},
+        examples=[examples.NEW_OUTAGE, examples.OUTAGE],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Note that a node or device could not be used; the same outage again is answered 200."""
+        outage = actions.NewOutage(**parsed(OutageIn, request))
+        listing.node_row(outage.node_id)
+        known = listing.outage_recorded(
+            outage.node_id, outage.device_id, outage.kind, outage.starts_at, outage.ends_at
+        )
+        if known is not None:
+            return Response(told_outage(listing.outage_row(known)))
+        outage_id = actions.record_outage(outage=outage, at=timezone.now())
+        return Response(told_outage(listing.outage_row(outage_id)), status=201)
+
+
+class Outage(RestView):
+    """One outage."""
+
+    @extend_schema(operation_id="outage", responses=OutageOut, examples=[examples.OUTAGE])
+    def get(self, request: Request, outage_id: int) -> Response:
+        """An outage by its id."""
+        Parameters.of(request)
+        return Response(told_outage(listing.outage_row(outage_id)))
+
+
+class OutageEnd(RestView):
+    """The end of an outage."""
+
+    @extend_schema(
+        operation_id="end_outage",
+        request=OutageEndIn,
+        parameters=[REPEAT_KEY],
+        responses=OutageOut,
+        examples=[examples.OUTAGE_END, examples.ENDED_OUTAGE],
+    )
+    @once()
+    def post(self, request: Request, outage_id: int) -> Response:
+        """The node or device works again since `ended_at`; saying it again changes nothing."""
+        asked = parsed(OutageEndIn, request)
+        if listing.outage_row(outage_id)["ends_at"] != asked["ended_at"]:
+            actions.end_outage(outage_id=outage_id, **asked, at=timezone.now())
+        return Response(told_outage(listing.outage_row(outage_id)))
+
+
+def told_outage(row: dict[str, Any]) -> dict[str, Any]:
+    """An outage as it is answered."""
+    return dict(OutageOut(with_named(row, "node")).data)

@@ -1,0 +1,110 @@
+"""Pools over the wire."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import Viewer, teams
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Parameters, parsed
+from apps.accounts.rest.views import RestView, repeats, team_seen
+from apps.fleet import actions
+from apps.fleet.api import examples
+from apps.fleet.api.clusters import cluster_id_of
+from apps.fleet.api.wire import PoolIn, PoolOut, PoolsAsked, with_named
+from apps.fleet.queries import listing
+
+
+class Pools(RestView):
+    """Nodes of one model, one price and one purchase option."""
+
+    row = PoolOut
+
+    @extend_schema(
+        operation_id="list_pools",
+        parameters=[PoolsAsked, *PAGES],
+        responses=list_of(PoolOut),
+        examples=[examples.POOLS],
+    )
+    def get(self, request: Request) -> Response:
+        """Pools by name."""
+        asked = PoolsAsked.of(request)
+        page = listing.pool_page(page_asked(request), asked.get("cluster"))
+        viewer, names = self.viewer(), _team_names()
+        return paged(request, page, lambda row: told_pool(row, viewer, names))
+
+    @extend_schema(
+        operation_id="add_pool",
+        parameters=[REPEAT_KEY],
+        request=PoolIn,
+        responses={201: PoolOut, 200: PoolOut},
+        examples=[examples.NEW_POOL, examples.POOL],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Add a pool with version 1 of its share policy; the same one again is answered 200."""
+        asked = parsed(PoolIn, request)
+        new = {
+            name: value for name, value in asked.items() if name not in {"cluster", "owner_team"}
+        }
+        pool = actions.NewPool(
+            **new,
+            cluster_id=cluster_id_of(asked["cluster"]),
+            owner_team_id=_team_id_of(asked["owner_team"]),
+        )
+        try:
+            pool_id = actions.add_pool(pool=pool, at=timezone.now())
+        except actions.PoolNameTaken:
+            made = self._told(listing.pool_named(pool.name) or 0)
+            if not repeats(made, asked):
+                raise
+            return Response(made)
+        return Response(self._told(pool_id), status=201)
+
+    def _told(self, pool_id: int) -> dict[str, Any]:
+        return told_pool(listing.pool_row(pool_id), self.viewer(), _team_names())
+
+
+class Pool(RestView):
+    """One pool."""
+
+    @extend_schema(operation_id="pool", responses=PoolOut, examples=[examples.POOL])
+    def get(self, request: Request, pool_id: int) -> Response:
+        """A pool by its id."""
+        Parameters.of(request)
+        return Response(told_pool(listing.pool_row(pool_id), self.viewer(), _team_names()))
+
+
+def told_pool(row: dict[str, Any], viewer: Viewer, names: Mapping[int, str]) -> dict[str, Any]:
+    """A pool as it is answered; an owner who is none of the viewer's is "another team"."""
+    told = with_named(row, "cluster")
+    told["owner_team"] = team_seen(viewer, told.pop("owner_team_id"), names)
+    return dict(PoolOut(told).data)
+
+
+def pool_id_of(name: str) -> int:
+    """The pool of this name; refuses a ValidationError that names the field."""
+    found = listing.pool_named(name)
+    if found is None:
+        raise ValidationError({"pool": [f"there is no pool named {name!r}"]})
+    return found
+
+
+def _team_id_of(name: str | None) -> int | None:
+    if name is None:
+        return None
+    for team in teams():
+        if team.name == name:
+            return team.id
+    raise ValidationError({"owner_team": [f"there is no team named {name!r}"]})
+
+
+def _team_names() -> dict[int, str]:
+    return {team.id: team.name for team in teams()}

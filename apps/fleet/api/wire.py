@@ -1,0 +1,267 @@
+"""What the inventory looks like over the wire."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.accounts.rest.money import NamedOut
+from apps.accounts.rest.strict import Id, Moment, Parameters, Strict
+from apps.economics.purchase import PurchaseOption
+
+LONGEST_NAME = 200
+MOST_UNITS = 1_000_000
+CLUSTER_KINDS = ("slurm", "kubernetes", "other")
+NODE_KINDS = ("machine", "pool")
+UNITS = ("gpu", "core")
+OUTAGE_KINDS = ("down", "drained", "failed", "maintenance")
+SOURCES = ("nvml", "dcgm", "simulated")
+SHARE_RULES = ("largest", "compute", "memory")
+IDLE_SHARINGS = ("keep", "by_held_time")
+PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
+
+
+class Name(serializers.CharField):
+    """The name of a thing."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{"max_length": LONGEST_NAME} | given)
+
+
+class Words(serializers.CharField):
+    """A text that may be left empty."""
+
+    def __init__(self, **given: Any) -> None:
+        optional: dict[str, Any] = {"required": False, "allow_blank": True, "default": ""}
+        super().__init__(**{"max_length": LONGEST_NAME} | optional | given)
+
+
+class ClusterIn(Strict):
+    """A scheduler's domain."""
+
+    name = Name()
+    kind = serializers.ChoiceField(choices=CLUSTER_KINDS, default="other")
+
+
+class ClusterOut(serializers.Serializer[Any]):
+    """A scheduler's domain."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(choices=CLUSTER_KINDS)
+    created_at = serializers.DateTimeField()
+
+
+class ClusterTokenIn(Strict):
+    """A job token that writes only this cluster."""
+
+    name = Name()
+    expires_at = Moment(required=False, allow_null=True, default=None)
+
+
+class ClusterTokenOut(serializers.Serializer[Any]):
+    """The token; its secret is shown this once, and is null where the request is repeated."""
+
+    id = serializers.IntegerField()
+    cluster = NamedOut()
+    secret = serializers.CharField(allow_null=True)
+
+
+class PoolsAsked(Parameters):
+    """Which pools."""
+
+    cluster = Name(required=False, help_text="the name of a cluster")
+
+
+class PoolIn(Strict):
+    """Nodes of one model, one price and one purchase option."""
+
+    name = Name()
+    cluster = Name(required=False, allow_null=True, default=None)
+    provider = Name()
+    region = Words()
+    instance_type = Words()
+    gpu_model = Words()
+    gpus_per_node = serializers.IntegerField(min_value=0, max_value=1_024, default=0)
+    unit = serializers.ChoiceField(choices=UNITS, default="gpu")
+    purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
+    owner_team = Name(required=False, allow_null=True, default=None)
+    idle_sharing = serializers.ChoiceField(choices=IDLE_SHARINGS, default="keep")
+    share_rule = serializers.ChoiceField(choices=SHARE_RULES, default="largest")
+
+
+class PoolOut(serializers.Serializer[Any]):
+    """Nodes of one model, one price and one purchase option."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    cluster = NamedOut(allow_null=True)
+    provider = serializers.CharField()
+    region = serializers.CharField()
+    instance_type = serializers.CharField()
+    gpu_model = serializers.CharField()
+    gpus_per_node = serializers.IntegerField()
+    unit = serializers.ChoiceField(choices=UNITS)
+    purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
+    owner_team = NamedOut(allow_null=True)
+    idle_sharing = serializers.ChoiceField(choices=IDLE_SHARINGS)
+    share_rule = serializers.ChoiceField(choices=SHARE_RULES, allow_null=True)
+    share_policy_version = serializers.IntegerField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class NodesAsked(Parameters):
+    """Which nodes."""
+
+    pool = Name(required=False, help_text="the name of a pool")
+    cluster = Name(required=False, help_text="the name of a cluster")
+    name = Name(required=False)
+    alive_at = Moment(required=False, help_text="only nodes that lived at this moment")
+
+
+class NodeIn(Strict):
+    """A machine, or with kind `pool` a pool counted as a whole."""
+
+    name = Name()
+    pool = Name()
+    cluster = Name(required=False, allow_null=True, default=None)
+    kind = serializers.ChoiceField(choices=NODE_KINDS, default="machine")
+    provider_id = Words()
+    units = serializers.IntegerField(
+        min_value=0, max_value=MOST_UNITS, help_text="GPUs or cores, as the pool is measured"
+    )
+    started_at = Moment()
+
+
+class NodeOut(serializers.Serializer[Any]):
+    """A node with its life; `ended_at` is null while it lives."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    cluster = NamedOut(allow_null=True)
+    pool = NamedOut()
+    kind = serializers.ChoiceField(choices=NODE_KINDS)
+    provider_id = serializers.CharField()
+    units = serializers.IntegerField(allow_null=True, help_text="those it had last")
+    unit = serializers.ChoiceField(choices=UNITS)
+    started_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    end_reason = serializers.CharField()
+    last_seen_at = serializers.DateTimeField(allow_null=True)
+
+
+class NodeEndIn(Strict):
+    """When a node ended, and who says so."""
+
+    ended_at = Moment()
+    reason = Name()
+
+
+class CapacityIn(Strict):
+    """How many units a node has, from when."""
+
+    units = serializers.IntegerField(min_value=0, max_value=MOST_UNITS)
+    from_at = Moment()
+
+
+class InvitationIn(Strict):
+    """Until when an agent may enrol."""
+
+    expires_at = Moment()
+
+
+class InvitationOut(serializers.Serializer[Any]):
+    """What an agent enrols with; shown this once, null where the request is repeated."""
+
+    node = NamedOut()
+    token = serializers.CharField(allow_null=True)
+    expires_at = serializers.DateTimeField()
+
+
+class DevicesAsked(Parameters):
+    """Which devices."""
+
+    node_id = Id(required=False)
+    uuid = Name(required=False)
+    is_confirmed = serializers.BooleanField(required=False, allow_null=True, default=None)
+    alive_at = Moment(required=False, help_text="only devices that lived at this moment")
+
+
+class DeviceOut(serializers.Serializer[Any]):
+    """A GPU or a MIG slice with its life; `parent_id` is the GPU that a slice is cut from."""
+
+    id = serializers.IntegerField()
+    uuid = serializers.CharField()
+    node = NamedOut()
+    kind = serializers.ChoiceField(choices=("gpu", "mig"))
+    parent_id = serializers.IntegerField(allow_null=True)
+    model = serializers.CharField()
+    index = serializers.IntegerField(allow_null=True)
+    profile = serializers.CharField()
+    compute_slices = serializers.IntegerField(allow_null=True)
+    memory_slices = serializers.IntegerField(allow_null=True)
+    replicas = serializers.IntegerField()
+    started_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    confirmed_at = serializers.DateTimeField(allow_null=True)
+
+
+class AgentsAsked(Parameters):
+    """Which agents."""
+
+    node_id = Id(required=False)
+
+
+class AgentOut(serializers.Serializer[Any]):
+    """What reports for a node; `clock_offset_ms` is the server's clock less the agent's."""
+
+    id = serializers.IntegerField()
+    node = NamedOut()
+    source = serializers.ChoiceField(choices=SOURCES)  # type: ignore[assignment]  # a field, taken off the class by DRF
+    version = serializers.CharField()
+    enrolled_at = serializers.DateTimeField()
+    last_seen_at = serializers.DateTimeField(allow_null=True)
+    clock_offset_ms = serializers.IntegerField()
+
+
+class OutagesAsked(Parameters):
+    """Which outages."""
+
+    node_id = Id(required=False)
+    during = Moment(required=False, help_text="only outages that lasted at this moment")
+
+
+class OutageIn(Strict):
+    """When a node, or one of its devices, could not be used."""
+
+    node_id = Id()
+    device_id = Id(required=False, allow_null=True, default=None)
+    kind = serializers.ChoiceField(choices=OUTAGE_KINDS)
+    starts_at = Moment()
+    ends_at = Moment(required=False, allow_null=True, default=None)
+
+
+class OutageEndIn(Strict):
+    """Since when it works again."""
+
+    ended_at = Moment()
+
+
+class OutageOut(serializers.Serializer[Any]):
+    """When a node, or one of its devices, could not be used; `ends_at` is null while it lasts."""
+
+    id = serializers.IntegerField()
+    node = NamedOut()
+    device_id = serializers.IntegerField(allow_null=True)
+    kind = serializers.ChoiceField(choices=OUTAGE_KINDS)
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField(allow_null=True)
+
+
+def with_named(row: Mapping[str, Any], *things: str) -> dict[str, Any]:
+    """The row, with `node_id` and `node_name` told as one `node`; null where there is none."""
+    told = dict(row)
+    for thing in things:
+        id_, name = told.pop(f"{thing}_id"), told.pop(f"{thing}_name")
+        told[thing] = None if id_ is None else {"id": id_, "name": name}
+    return told

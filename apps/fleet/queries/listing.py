@@ -1,0 +1,228 @@
+"""The inventory as lists and single things, for whoever asks over the wire."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.fleet.models import Agent, Cluster, Device, Node, NodeCapacity, Outage, Pool, SharePolicy
+
+
+@dataclass(frozen=True, slots=True)
+class NodesWanted:
+    """Which nodes; None: any. `alive_at` is a moment at which they lived."""
+
+    pool: str | None = None
+    cluster: str | None = None
+    name: str | None = None
+    alive_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DevicesWanted:
+    """Which devices; None: any."""
+
+    node_id: int | None = None
+    uuid: str | None = None
+    is_confirmed: bool | None = None
+    alive_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutagesWanted:
+    """Which outages; None: any. `during` is a moment at which they lasted."""
+
+    node_id: int | None = None
+    during: datetime | None = None
+
+
+def cluster_page(asked: PageAsked) -> Slice[dict[str, Any]]:
+    """Clusters by name."""
+    return page_of(Cluster.objects.values(*CLUSTER), asked, "name")
+
+
+def cluster_row(cluster_id: int) -> dict[str, Any]:
+    """One cluster; refuses Cluster.DoesNotExist."""
+    return _one(Cluster.objects.values(*CLUSTER), cluster_id)
+
+
+def cluster_named(name: str) -> int | None:
+    """The cluster of this name."""
+    return Cluster.objects.filter(name=name).values_list("id", flat=True).first()
+
+
+def pool_page(asked: PageAsked, cluster: str | None = None) -> Slice[dict[str, Any]]:
+    """Pools by name (of one cluster)."""
+    found = _pools() if cluster is None else _pools().filter(cluster__name=cluster)
+    return page_of(found, asked, "name")
+
+
+def pool_row(pool_id: int) -> dict[str, Any]:
+    """One pool; refuses Pool.DoesNotExist."""
+    return _one(_pools(), pool_id)
+
+
+def pool_named(name: str) -> int | None:
+    """The pool of this name."""
+    return Pool.objects.filter(name=name).values_list("id", flat=True).first()
+
+
+def node_page(wanted: NodesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
+    """Nodes by name, then id."""
+    chosen = {
+        "pool__name": wanted.pool,
+        "cluster__name": wanted.cluster,
+        "name": wanted.name,
+        "period__contains": wanted.alive_at,
+    }
+    return page_of(_nodes().filter(_given(chosen)), asked, "name", "id")
+
+
+def node_row(node_id: int) -> dict[str, Any]:
+    """One node; refuses Node.DoesNotExist."""
+    return _one(_nodes(), node_id)
+
+
+def node_begun(cluster_id: int | None, name: str, started_at: datetime) -> int | None:
+    """The node of this name in this cluster that began at this very moment."""
+    of_cluster = Q(cluster=None) if cluster_id is None else Q(cluster_id=cluster_id)
+    begun = Node.objects.filter(of_cluster, name=name, period__startswith=started_at)
+    return begun.values_list("id", flat=True).first()
+
+
+def device_page(wanted: DevicesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
+    """Devices by id."""
+    chosen = {
+        "node_id": wanted.node_id,
+        "uuid": wanted.uuid,
+        "confirmed_at__isnull": None if wanted.is_confirmed is None else not wanted.is_confirmed,
+        "period__contains": wanted.alive_at,
+    }
+    return page_of(_devices().filter(_given(chosen)), asked, "id")
+
+
+def device_row(device_id: int) -> dict[str, Any]:
+    """One device; refuses Device.DoesNotExist."""
+    return _one(_devices(), device_id)
+
+
+def agent_page(node_id: int | None, asked: PageAsked) -> Slice[dict[str, Any]]:
+    """Agents by id (of one node)."""
+    return page_of(_agents().filter(_given({"node_id": node_id})), asked, "id")
+
+
+def agent_row(agent_id: int) -> dict[str, Any]:
+    """One agent; refuses Agent.DoesNotExist."""
+    return _one(_agents(), agent_id)
+
+
+def outage_page(wanted: OutagesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
+    """Outages by id, the newest first."""
+    chosen = {"node_id": wanted.node_id, "period__contains": wanted.during}
+    return page_of(_outages().filter(_given(chosen)), asked, "-id")
+
+
+def outage_row(outage_id: int) -> dict[str, Any]:
+    """One outage; refuses Outage.DoesNotExist."""
+    return _one(_outages(), outage_id)
+
+
+def outage_recorded(
+    node_id: int,
+    device_id: int | None,
+    kind: str,
+    starts_at: datetime,
+    ends_at: datetime | None,
+) -> int | None:
+    """The outage that says exactly this."""
+    of_device = Q(device=None) if device_id is None else Q(device_id=device_id)
+    same = Outage.objects.filter(of_device, node_id=node_id, kind=kind, period=(starts_at, ends_at))
+    return same.order_by("id").values_list("id", flat=True).first()
+
+
+Rows: TypeAlias = "QuerySet[Any, Any]"
+CLUSTER = ("id", "name", "kind", "created_at")
+LIFE = {"started_at": F("period__startswith"), "ended_at": F("period__endswith")}
+
+
+def _one(rows: Rows, id_: int) -> dict[str, Any]:
+    row: dict[str, Any] = rows.get(id=id_)
+    return row
+
+
+def _given(chosen: dict[str, Any]) -> Q:
+    return Q(**{name: value for name, value in chosen.items() if value is not None})
+
+
+def _pools() -> Rows:
+    policies = SharePolicy.objects.filter(pool_id=OuterRef("id")).order_by("-version")
+    rows: Rows = Pool.objects.annotate(
+        cluster_name=F("cluster__name"),
+        share_policy_version=Subquery(policies.values("version")[:1]),
+        share_rule=Subquery(policies.values("rule")[:1]),
+    ).values(
+        *("id", "name", "cluster_id", "cluster_name", "provider", "region", "instance_type"),
+        *("gpu_model", "gpus_per_node", "unit", "purchase_option", "owner_team_id"),
+        *("idle_sharing", "share_policy_version", "share_rule", "created_at"),
+    )
+    return rows
+
+
+def _nodes() -> Rows:
+    capacities = NodeCapacity.objects.filter(node_id=OuterRef("id"), period__isempty=False)
+    heard = Agent.objects.filter(node_id=OuterRef("id"), last_seen_at__isnull=False).order_by(
+        "-last_seen_at"
+    )
+    rows: Rows = (
+        Node.objects.filter(period__isempty=False)
+        .annotate(
+            cluster_name=F("cluster__name"),
+            pool_name=F("pool__name"),
+            units=Subquery(capacities.order_by("-period").values("units")[:1]),
+            unit=F("pool__unit"),
+            last_seen_at=Subquery(heard.values("last_seen_at")[:1]),
+            **LIFE,
+        )
+        .values(
+            *("id", "name", "cluster_id", "cluster_name", "pool_id", "pool_name", "kind"),
+            *("provider_id", "units", "unit", "started_at", "ended_at", "end_reason"),
+            "last_seen_at",
+        )
+    )
+    return rows
+
+
+def _devices() -> Rows:
+    rows: Rows = (
+        Device.objects.filter(period__isempty=False)
+        .annotate(node_name=F("node__name"), **LIFE)
+        .values(
+            *("id", "uuid", "node_id", "node_name", "kind", "parent_id", "model", "index"),
+            *("profile", "compute_slices", "memory_slices", "replicas", "started_at"),
+            *("ended_at", "confirmed_at"),
+        )
+    )
+    return rows
+
+
+def _agents() -> Rows:
+    rows: Rows = Agent.objects.annotate(node_name=F("node__name")).values(
+        *("id", "node_id", "node_name", "source", "version", "enrolled_at", "last_seen_at"),
+        "clock_offset_ms",
+    )
+    return rows
+
+
+def _outages() -> Rows:
+    rows: Rows = (
+        Outage.objects.filter(period__isempty=False)
+        .annotate(
+            node_name=F("node__name"),
+            starts_at=F("period__startswith"),
+            ends_at=F("period__endswith"),
+        )
+        .values("id", "node_id", "node_name", "device_id", "kind", "starts_at", "ends_at")
+    )
+    return rows

@@ -46,3 +46,9 @@ def move_team(*, team_id: int, parent_id: int | None) -> None:
             raise TeamTreeLoops(f"{tree[team_id].name} cannot stand below itself")
         above = tree[above].parent_id
     Team.objects.filter(id=team_id).update(parent_id=parent_id)
+
+
+def book_team(*, team_id: int, cost_centre: str) -> None:
+    """Finance books this team to another cost centre. Refuses Team.DoesNotExist."""
+    if not Team.objects.filter(pk=team_id).update(cost_centre=cost_centre):
+        raise Team.DoesNotExist("no such team")

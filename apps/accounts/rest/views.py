@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from django.core.exceptions import PermissionDenied
 from rest_framework import serializers
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.renderers import BaseRenderer, JSONRenderer
@@ -40,6 +39,17 @@ class Manages(BasePermission):
         return known and viewer_of_request(request).may_manage
 
 
+class SeesPrices(BasePermission):
+    """Finance and platform, and the organisation's tokens."""
+
+    message = "prices are for finance and platform"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether rates, contracts and commitments are theirs to read."""
+        known = request.auth is not None or bool(request.user and request.user.is_authenticated)
+        return known and viewer_of_request(request).sees_prices
+
+
 class RestView(APIView):
     """A view that knows its viewer: who reads may ask, who manages may change.
 
@@ -60,11 +70,6 @@ class RestView(APIView):
     def viewer(self) -> Viewer:
         """Who asks, and what they may see."""
         return viewer_of_request(self.request)
-
-    def refuse_without_prices(self) -> None:
-        """Prices are for finance and platform; refuses PermissionDenied."""
-        if not self.viewer().sees_prices:
-            raise PermissionDenied("prices are for finance and platform")
 
 
 def team_seen(

@@ -12,6 +12,7 @@ from rest_framework import serializers
 from rest_framework.renderers import BaseRenderer
 
 from apps.accounts import queries as accounts
+from apps.accounts.rest.money import MoneyOut
 from apps.economics.money import Money
 from apps.economics.states import State
 from apps.fleet import queries as fleet
@@ -31,13 +32,6 @@ class Named:
     teams: Mapping[int, str]
     workloads: Mapping[int, str]
     pools: Mapping[int, str]
-
-
-class MoneyOut(serializers.Serializer[Money]):
-    """An exact amount; null where unknown."""
-
-    amount = serializers.CharField()
-    currency = serializers.CharField()
 
 
 class WindowOut(serializers.Serializer[queries.Window]):

@@ -1,0 +1,1 @@
+"""Teams and tokens over the wire."""

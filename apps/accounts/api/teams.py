@@ -1,0 +1,150 @@
+"""The tree of teams over the wire: each caller's own part of it."""
+
+from typing import Any
+
+from django.db import transaction
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.actions import teams as actions
+from apps.accounts.api import examples
+from apps.accounts.queries import Viewer, listing
+from apps.accounts.rest.money import NamedOut
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Parameters, Strict, parsed
+from apps.accounts.rest.views import RestView, repeats, team_seen
+
+KINDS = ("team", "platform", "unowned")
+
+
+class TeamsAsked(Parameters):
+    """Which teams."""
+
+    # DRF's metaclass takes declared fields off the class, so nothing is overridden.
+    parent = serializers.CharField(  # type: ignore[assignment]
+        max_length=200, required=False, help_text="the name of the team above"
+    )
+
+
+class TeamIn(Strict):
+    """A team, below another or at the top."""
+
+    name = serializers.CharField(max_length=200)
+    parent = serializers.CharField(  # type: ignore[assignment]  # see TeamsAsked
+        max_length=200, required=False, allow_null=True, default=None
+    )
+    cost_centre = serializers.CharField(
+        max_length=200, required=False, allow_blank=True, default=""
+    )
+
+
+class TeamChangeIn(Strict):
+    """What changes of a team; what is left out stays."""
+
+    parent = serializers.CharField(  # type: ignore[assignment]  # see TeamsAsked
+        max_length=200, required=False, allow_null=True
+    )
+    cost_centre = serializers.CharField(max_length=200, required=False, allow_blank=True)
+
+
+class TeamOut(serializers.Serializer[Any]):
+    """A team; `kind` tells apart the two that stand for nobody, Platform and Unowned."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(choices=KINDS)
+    parent = NamedOut(allow_null=True)
+    cost_centre = serializers.CharField()
+
+
+class Teams(RestView):
+    """The caller's teams and those below."""
+
+    row = TeamOut
+
+    @extend_schema(
+        operation_id="list_teams",
+        parameters=[TeamsAsked, *PAGES],
+        responses=list_of(TeamOut),
+        examples=[examples.TEAMS],
+    )
+    def get(self, request: Request) -> Response:
+        """Teams by name; a team of others is as if there were none."""
+        asked, viewer = TeamsAsked.of(request), self.viewer()
+        page = listing.team_page(viewer, page_asked(request), asked.get("parent"))
+        return paged(request, page, lambda row: told_team(row, viewer))
+
+    @extend_schema(
+        operation_id="add_team",
+        request=TeamIn,
+        parameters=[REPEAT_KEY],
+        responses={201: TeamOut, 200: TeamOut},
+        examples=[examples.NEW_TEAM, examples.TEAM],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Add a team; the same one again is answered with the one there is (200)."""
+        asked, viewer = parsed(TeamIn, request), self.viewer()
+        name, cost_centre = asked["name"], asked["cost_centre"]
+        try:
+            team_id = actions.add_team(
+                name=name, parent_id=team_id_of(asked["parent"], "parent"), cost_centre=cost_centre
+            )
+        except actions.TeamNameTaken:
+            made = told_team(listing.team_row(viewer, listing.team_named(name) or 0), viewer)
+            if not repeats(made, asked):
+                raise
+            return Response(made)
+        return Response(told_team(listing.team_row(viewer, team_id), viewer), status=201)
+
+
+class Team(RestView):
+    """One team."""
+
+    @extend_schema(operation_id="team", responses=TeamOut, examples=[examples.TEAM])
+    def get(self, request: Request, team_id: int) -> Response:
+        """A team by its id."""
+        Parameters.of(request)
+        viewer = self.viewer()
+        return Response(told_team(listing.team_row(viewer, team_id), viewer))
+
+    @extend_schema(
+        operation_id="change_team",
+        request=TeamChangeIn,
+        responses=TeamOut,
+        examples=[examples.TEAM_CHANGE, examples.TEAM],
+    )
+    def patch(self, request: Request, team_id: int) -> Response:
+        """Hang a team below another, or book it elsewhere."""
+        asked, viewer = parsed(TeamChangeIn, request), self.viewer()
+        listing.team_row(viewer, team_id)
+        with transaction.atomic():
+            if "parent" in asked:
+                above = team_id_of(asked["parent"], "parent")
+                actions.move_team(team_id=team_id, parent_id=above)
+            if "cost_centre" in asked:
+                actions.book_team(team_id=team_id, cost_centre=asked["cost_centre"])
+        return Response(told_team(listing.team_row(viewer, team_id), viewer))
+
+
+def told_team(row: dict[str, Any], viewer: Viewer) -> dict[str, Any]:
+    """A team as it is answered; one above that is none of the viewer's is "another team"."""
+    told = dict(row)
+    above, name = told.pop("parent_id"), told.pop("parent_name")
+    told["parent"] = team_seen(viewer, above, {above: name})
+    return dict(TeamOut(told).data)
+
+
+def team_id_of(name: str | None, field: str) -> int | None:
+    """The team of this name; refuses a ValidationError that names the field."""
+    if name is None:
+        return None
+    found = listing.team_named(name)
+    if found is None:
+        raise ValidationError({field: [f"there is no team named {name!r}"]})
+    return found

@@ -1,0 +1,137 @@
+"""Machines' credentials over the wire: made, listed and revoked by who manages."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.actions import tokens as actions
+from apps.accounts.api import examples
+from apps.accounts.api.teams import team_id_of
+from apps.accounts.queries import listing
+from apps.accounts.rest.money import NamedOut
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Moment, Parameters, Strict, parsed
+from apps.accounts.rest.views import Manages, RestView
+
+SCOPES = ("ingest", "jobs", "read", "manage")
+
+
+class TokenIn(Strict):
+    """A token; with a team it reads only what is that team's and below."""
+
+    name = serializers.CharField(max_length=200)
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(choices=SCOPES), min_length=1, max_length=len(SCOPES)
+    )
+    team = serializers.CharField(max_length=200, required=False, allow_null=True, default=None)
+    expires_at = Moment(required=False, allow_null=True, default=None)
+
+
+class TokenOut(serializers.Serializer[Any]):
+    """A token, recognised by the first letters of its secret."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    prefix = serializers.CharField()
+    scopes = serializers.ListField(child=serializers.ChoiceField(choices=SCOPES))
+    team = NamedOut(allow_null=True)
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+    revoked_at = serializers.DateTimeField(allow_null=True)
+    last_used_at = serializers.DateTimeField(allow_null=True)
+
+
+class MadeTokenOut(TokenOut):
+    """The token; its secret is shown this once, and is null where the request is repeated."""
+
+    secret = serializers.CharField(allow_null=True)
+
+
+class TokensView(RestView):
+    """Names of tokens say who uses what: they are for who manages them."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Reading them is managing."""
+        return [Manages()]
+
+
+class Tokens(TokensView):
+    """Machines' credentials."""
+
+    row = TokenOut
+
+    @extend_schema(
+        operation_id="list_tokens",
+        parameters=PAGES,
+        responses=list_of(TokenOut),
+        examples=[examples.TOKENS],
+    )
+    def get(self, request: Request) -> Response:
+        """Tokens, the newest first, revoked and expired ones too; never their secrets."""
+        Parameters.of(request)
+        return paged(request, listing.token_page(page_asked(request)), told_token)
+
+    @extend_schema(
+        operation_id="make_token",
+        request=TokenIn,
+        parameters=[REPEAT_KEY],
+        responses={201: MadeTokenOut},
+        examples=[examples.NEW_TOKEN, examples.MADE_TOKEN],
+    )
+    @once(forgetting="secret")
+    def post(self, request: Request) -> Response:
+        """Make a token of 256 random bits; the secret cannot be shown again."""
+        asked = parsed(TokenIn, request)
+        team_id = team_id_of(asked.pop("team"), "team")
+        token = actions.make_token(
+            name=asked["name"],
+            scopes=set(asked["scopes"]),
+            expires_at=asked["expires_at"],
+            at=timezone.now(),
+            team_id=team_id,
+            made_by_id=self.viewer().person_id,
+        )
+        made = told_token(listing.token_row(token.id)) | {"secret": token.secret}
+        return Response(made, status=201, headers={"Cache-Control": "no-store"})
+
+
+class Token(TokensView):
+    """One token."""
+
+    @extend_schema(operation_id="token", responses=TokenOut, examples=[examples.TOKEN])
+    def get(self, request: Request, token_id: int) -> Response:
+        """A token by its id."""
+        Parameters.of(request)
+        return Response(told_token(listing.token_row(token_id)))
+
+
+class TokenRevocation(TokensView):
+    """The end of a token."""
+
+    @extend_schema(
+        operation_id="revoke_token",
+        request=Strict,
+        responses=TokenOut,
+        examples=[examples.NOTHING, examples.REVOKED_TOKEN],
+    )
+    def post(self, request: Request, token_id: int) -> Response:
+        """End a token now; a revoked one stays as it is."""
+        parsed(Strict, request)
+        if listing.token_row(token_id)["revoked_at"] is None:
+            actions.revoke_token(token_id=token_id, at=timezone.now())
+        return Response(told_token(listing.token_row(token_id)))
+
+
+def told_token(row: dict[str, Any]) -> dict[str, Any]:
+    """A token as it is answered."""
+    told = dict(row)
+    team_id, name = told.pop("team_id"), told.pop("team_name")
+    told["team"] = None if team_id is None else {"id": team_id, "name": name}
+    return dict(TokenOut(told).data)

@@ -1,0 +1,61 @@
+"""Teams and tokens as lists and single things, for whoever asks over the wire."""
+
+from collections.abc import Collection
+from typing import Any, TypeAlias
+
+from django.db.models import F, Q, QuerySet
+
+from apps.accounts.models import AccessToken, Team
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.viewers import Viewer
+
+Rows: TypeAlias = "QuerySet[Any, Any]"
+
+
+def team_page(viewer: Viewer, asked: PageAsked, parent: str | None = None) -> Slice[dict[str, Any]]:
+    """The viewer's teams by name (those right below one of them)."""
+    found = _teams(viewer)
+    if parent is not None:
+        found = found.filter(parent__name=parent, parent_id__in=viewer.team_ids)
+    return page_of(found, asked, "name")
+
+
+def team_row(viewer: Viewer, team_id: int) -> dict[str, Any]:
+    """One team; refuses Team.DoesNotExist also where it is none of the viewer's."""
+    row: dict[str, Any] = _teams(viewer).get(id=team_id)
+    return row
+
+
+def team_named(name: str) -> int | None:
+    """The team of this name."""
+    return Team.objects.filter(name=name).values_list("id", flat=True).first()
+
+
+def token_page(asked: PageAsked) -> Slice[dict[str, Any]]:
+    """Tokens by id, the newest first; never their secrets, which nobody has."""
+    return page_of(_tokens(), asked, "-id")
+
+
+def token_row(token_id: int) -> dict[str, Any]:
+    """One token; refuses AccessToken.DoesNotExist."""
+    row: dict[str, Any] = _tokens().get(id=token_id)
+    return row
+
+
+def _teams(viewer: Viewer) -> Rows:
+    own: Collection[int] = viewer.team_ids
+    seen = Q() if viewer.sees_everything else Q(id__in=own)
+    rows: Rows = (
+        Team.objects.filter(seen)
+        .annotate(parent_name=F("parent__name"))
+        .values("id", "name", "kind", "parent_id", "parent_name", "cost_centre")
+    )
+    return rows
+
+
+def _tokens() -> Rows:
+    rows: Rows = AccessToken.objects.annotate(team_name=F("team__name")).values(
+        *("id", "name", "prefix", "scopes", "team_id", "team_name", "created_at"),
+        *("expires_at", "revoked_at", "last_used_at"),
+    )
+    return rows

@@ -1,0 +1,14 @@
+"""Addresses of this app."""
+
+from django.urls import path
+
+from apps.accounts.api.teams import Team, Teams
+from apps.accounts.api.tokens import Token, TokenRevocation, Tokens
+
+urlpatterns = [
+    path("teams", Teams.as_view(), name="list-teams"),
+    path("teams/<int:team_id>", Team.as_view(), name="read-team"),
+    path("tokens", Tokens.as_view(), name="list-tokens"),
+    path("tokens/<int:token_id>", Token.as_view(), name="read-token"),
+    path("tokens/<int:token_id>/revoke", TokenRevocation.as_view(), name="revoke-token"),
+]

@@ -1,0 +1,1 @@
+"""Prices over the wire, for finance and platform."""

@@ -1,0 +1,187 @@
+"""Rates over the wire: in force and past, entered, ended, and what either would touch."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Parameters, parsed
+from apps.accounts.rest.views import Reads, RestView, SeesPrices
+from apps.fleet.queries import pools
+from apps.pricing import actions
+from apps.pricing.api import examples
+from apps.pricing.api.wire import RateEndIn, RateIn, RateOut, RatesAsked, ReachOut, told_rate
+from apps.pricing.queries import listing
+from apps.pricing.queries.reach import Prices, Reach, reach_of
+
+
+class PricesView(RestView):
+    """Prices are for finance and platform; platform changes them."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """As everywhere, and only for who sees prices."""
+        return [*super().get_permissions(), SeesPrices()]
+
+
+class Rates(PricesView):
+    """What node and GPU time costs, as it was quoted."""
+
+    row = RateOut
+
+    @extend_schema(
+        operation_id="list_rates",
+        parameters=[RatesAsked, *PAGES],
+        responses=list_of(RateOut),
+        examples=[examples.RATES],
+    )
+    def get(self, request: Request) -> Response:
+        """Rates by what they price, past ones too; in force alone by `in_force_at`."""
+        wanted = listing.RatesWanted(**RatesAsked.of(request))
+        return paged(request, listing.rate_page(wanted, page_asked(request)), told_rate)
+
+    @extend_schema(
+        operation_id="add_rate",
+        request=RateIn,
+        parameters=[REPEAT_KEY],
+        responses={201: RateOut, 200: RateOut},
+        examples=[examples.NEW_RATE, examples.RATE],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Enter a price; the past hours it covers are charged again.
+
+        The same one again (what it prices, start, amount) is answered 200.
+        """
+        rate = _new_rate(parsed(RateIn, request))
+        try:
+            rate_id = actions.add_rate(rate=rate, at=timezone.now())
+        except actions.RateOverlaps:
+            begun = listing.rate_begun(actions.target_of(rate), rate.starts_at)
+            if begun is None or not _is_same(listing.rate_row(begun), rate):
+                raise
+            return Response(told_rate(listing.rate_row(begun)))
+        return Response(told_rate(listing.rate_row(rate_id)), status=201)
+
+
+class RatePreview(PricesView):
+    """What entering a price would touch."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Asking changes nothing."""
+        return [Reads(), SeesPrices()]
+
+    @extend_schema(
+        operation_id="preview_rate",
+        request=RateIn,
+        responses=ReachOut,
+        examples=[examples.NEW_RATE, examples.REACH],
+    )
+    def post(self, request: Request) -> Response:
+        """The hours and nodes that would be charged again; nothing is entered."""
+        rate = _new_rate(parsed(RateIn, request))
+        prices = Prices(
+            rate.pool_id,
+            rate.provider,
+            rate.region,
+            rate.instance_type,
+            rate.gpu_model,
+            rate.purchase_option,
+        )
+        return _told_reach(reach_of(prices, rate.starts_at, rate.ends_at, timezone.now()))
+
+
+class Rate(PricesView):
+    """One rate."""
+
+    @extend_schema(operation_id="rate", responses=RateOut, examples=[examples.RATE])
+    def get(self, request: Request, rate_id: int) -> Response:
+        """A rate by its id."""
+        Parameters.of(request)
+        return Response(told_rate(listing.rate_row(rate_id)))
+
+
+class RateEnd(PricesView):
+    """The end of a price."""
+
+    @extend_schema(
+        operation_id="end_rate",
+        request=RateEndIn,
+        parameters=[REPEAT_KEY],
+        responses=RateOut,
+        examples=[examples.RATE_END, examples.ENDED_RATE],
+    )
+    @once()
+    def post(self, request: Request, rate_id: int) -> Response:
+        """The price holds until then; what comes after is unpriced until another is entered.
+
+        The same end again changes nothing.
+        """
+        asked = parsed(RateEndIn, request)
+        if listing.rate_row(rate_id)["ends_at"] != asked["ended_at"]:
+            actions.end_rate(rate_id=rate_id, **asked, at=timezone.now())
+        return Response(told_rate(listing.rate_row(rate_id)))
+
+
+class RateEndPreview(PricesView):
+    """What ending a price would touch."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Asking changes nothing."""
+        return [Reads(), SeesPrices()]
+
+    @extend_schema(
+        operation_id="preview_rate_end",
+        request=RateEndIn,
+        responses=ReachOut,
+        examples=[examples.RATE_END, examples.REACH],
+    )
+    def post(self, request: Request, rate_id: int) -> Response:
+        """The hours and nodes that would be charged again; nothing is ended."""
+        ended_at: datetime = parsed(RateEndIn, request)["ended_at"]
+        row = listing.rate_row(rate_id)
+        prices = Prices(**{name: row[name] for name in Prices.__slots__})
+        return _told_reach(reach_of(prices, ended_at, row["ends_at"], timezone.now()))
+
+
+def _new_rate(asked: dict[str, Any]) -> actions.NewRate:
+    price, pool = asked.pop("price"), asked.pop("pool")
+    return actions.NewRate(
+        **asked,
+        amount=Decimal(price["amount"]),
+        currency=price["currency"],
+        pool_id=None if pool is None else _pool_id_of(pool),
+    )
+
+
+def _pool_id_of(name: str) -> int:
+    for pool in pools().values():
+        if pool.name == name:
+            return pool.id
+    raise ValidationError({"pool": [f"there is no pool named {name!r}"]})
+
+
+def _is_same(row: dict[str, Any], rate: actions.NewRate) -> bool:
+    said = (rate.amount, rate.currency, rate.quantity_seconds, rate.unit, rate.ends_at)
+    names = ("amount", "currency", "quantity_seconds", "unit", "ends_at")
+    return said == tuple(row[name] for name in names)
+
+
+def _told_reach(reach: Reach) -> Response:
+    told = {
+        "starts_at": reach.starts_at,
+        "ends_at": reach.ends_at,
+        "hours": reach.hours,
+        "node_hours": reach.node_hours,
+        "nodes": reach.nodes,
+        "pools": [{"id": pool_id, "name": name} for pool_id, name in reach.pools],
+    }
+    return Response(ReachOut(told).data)

@@ -1,0 +1,114 @@
+"""What rates look like over the wire: amounts as they were quoted."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.accounts.rest.money import MoneyOut, NamedOut
+from apps.accounts.rest.strict import Moment, Parameters, Strict
+from apps.economics.purchase import PurchaseOption
+
+LONGEST_NAME = 200
+KINDS = ("list", "contract")
+UNITS = ("node", "gpu")
+QUANTITIES = (1, 3600)
+PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
+
+
+class Words(serializers.CharField):
+    """A text that may be left empty."""
+
+    def __init__(self, **given: Any) -> None:
+        optional: dict[str, Any] = {"required": False, "allow_blank": True, "default": ""}
+        super().__init__(**{"max_length": LONGEST_NAME} | optional | given)
+
+
+class PriceIn(Strict):
+    """An amount as quoted: a text of up to 9 decimals, never a float."""
+
+    amount = serializers.RegexField(r"^[0-9]{1,15}(\.[0-9]{1,9})?$", max_length=25)
+    currency = serializers.RegexField("^[A-Z]{3}$", max_length=3)
+
+
+class RatesAsked(Parameters):
+    """Which rates."""
+
+    provider = serializers.CharField(max_length=LONGEST_NAME, required=False)
+    pool = serializers.CharField(
+        max_length=LONGEST_NAME, required=False, help_text="the name of a pool with its own price"
+    )
+    kind = serializers.ChoiceField(choices=KINDS, required=False)
+    in_force_at = Moment(required=False, help_text="only rates that held at this moment")
+
+
+class RateIn(Strict):
+    """A price for one pool, or for every pool of this description in this region (else any)."""
+
+    kind = serializers.ChoiceField(choices=KINDS)
+    provider = Words()
+    region = Words()
+    instance_type = Words()
+    gpu_model = Words()
+    purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
+    pool = serializers.CharField(
+        max_length=LONGEST_NAME, required=False, allow_null=True, default=None
+    )
+    price = PriceIn()
+    quantity_seconds = serializers.ChoiceField(choices=QUANTITIES, default=3600)
+    unit = serializers.ChoiceField(choices=UNITS, default="node")
+    starts_at = Moment(required=False, allow_null=True, default=None)
+    ends_at = Moment(required=False, allow_null=True, default=None)
+    # DRF's metaclass takes declared fields off the class, so nothing is overridden.
+    source = Words()  # type: ignore[assignment]
+    source_date = serializers.DateField(required=False, allow_null=True, default=None)
+
+
+class RateOut(serializers.Serializer[Any]):
+    """A price as it was entered; `starts_at` null: since ever, `ends_at` null: until ended."""
+
+    id = serializers.IntegerField()
+    target = serializers.CharField(help_text="what it prices, at which priority")
+    kind = serializers.ChoiceField(choices=KINDS)
+    provider = serializers.CharField()
+    region = serializers.CharField()
+    instance_type = serializers.CharField()
+    gpu_model = serializers.CharField()
+    purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
+    pool = NamedOut(allow_null=True)
+    price = MoneyOut()
+    quantity_seconds = serializers.ChoiceField(choices=QUANTITIES)
+    unit = serializers.ChoiceField(choices=UNITS)
+    starts_at = serializers.DateTimeField(allow_null=True)
+    ends_at = serializers.DateTimeField(allow_null=True)
+    source = serializers.CharField()  # type: ignore[assignment]  # see RateIn
+    source_date = serializers.DateField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class RateEndIn(Strict):
+    """Until when the price holds."""
+
+    ended_at = Moment()
+
+
+class ReachOut(serializers.Serializer[Any]):
+    """The hours that would be charged again; nulls and zeros where there are none."""
+
+    starts_at = serializers.DateTimeField(allow_null=True)
+    ends_at = serializers.DateTimeField(allow_null=True)
+    hours = serializers.IntegerField()
+    node_hours = serializers.FloatField()
+    nodes = serializers.IntegerField()
+    pools = NamedOut(many=True)
+
+
+def told_rate(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A rate as it is answered."""
+    told = dict(row)
+    pool_id, pool_name = told.pop("pool_id"), told.pop("pool_name")
+    told["pool"] = None if pool_id is None else {"id": pool_id, "name": pool_name}
+    amount: Decimal = told.pop("amount")
+    told["price"] = {"amount": f"{amount:f}", "currency": told.pop("currency")}
+    return dict(RateOut(told).data)

@@ -1,0 +1,64 @@
+"""Rates as a list and single ones, as they were entered, for whoever may see prices."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from django.db.models import F, Q, QuerySet
+
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.pricing.models import Rate
+
+Rows: TypeAlias = "QuerySet[Any, Any]"
+
+
+@dataclass(frozen=True, slots=True)
+class RatesWanted:
+    """Which rates; None: any. `in_force_at` is a moment at which they held."""
+
+    provider: str | None = None
+    pool: str | None = None
+    kind: str | None = None
+    in_force_at: datetime | None = None
+
+
+def rate_page(wanted: RatesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
+    """Rates by what they price, then as they were entered: the history of one thing together."""
+    chosen = {
+        "provider": wanted.provider,
+        "pool__name": wanted.pool,
+        "kind": wanted.kind,
+        "period__contains": wanted.in_force_at,
+    }
+    given = Q(**{name: value for name, value in chosen.items() if value is not None})
+    return page_of(_rates().filter(given), asked, "target", "id")
+
+
+def rate_row(rate_id: int) -> dict[str, Any]:
+    """One rate; refuses Rate.DoesNotExist."""
+    row: dict[str, Any] = _rates().get(id=rate_id)
+    return row
+
+
+def rate_begun(target: str, starts_at: datetime | None) -> int | None:
+    """The rate of this very thing that began at this very moment."""
+    begun = Rate.objects.filter(target=target)
+    begun = (
+        begun.filter(period__startswith__isnull=True)
+        if starts_at is None
+        else begun.filter(period__startswith=starts_at)
+    )
+    return begun.order_by("id").values_list("id", flat=True).first()
+
+
+def _rates() -> Rows:
+    rows: Rows = Rate.objects.annotate(
+        pool_name=F("pool__name"),
+        starts_at=F("period__startswith"),
+        ends_at=F("period__endswith"),
+    ).values(
+        *("id", "target", "kind", "provider", "region", "instance_type", "gpu_model"),
+        *("purchase_option", "pool_id", "pool_name", "amount", "currency", "quantity_seconds"),
+        *("unit", "starts_at", "ends_at", "source", "source_date", "created_at"),
+    )
+    return rows

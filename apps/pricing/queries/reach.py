@@ -1,0 +1,77 @@
+"""What a change of price touches, asked before it is made."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from apps.fleet.queries import PoolFact, lived_since, nodes_lived, pools
+
+HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a rate prices: one pool, or all pools of this description; empty: any."""
+
+    pool_id: int | None
+    provider: str
+    region: str
+    instance_type: str
+    gpu_model: str
+    purchase_option: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """The hours that would be charged again, and the nodes and pools that live in them."""
+
+    starts_at: datetime | None
+    ends_at: datetime | None
+    hours: int
+    node_hours: float
+    nodes: int
+    pools: tuple[tuple[int, str], ...]
+
+
+def reach_of(
+    prices: Prices, starts_at: datetime | None, ends_at: datetime | None, at: datetime
+) -> Reach:
+    """What lies in the past part of `[starts_at, ends_at)`: before `at`, since the first node."""
+    reached = tuple(pool for pool in pools().values() if _is_priced(pool, prices))
+    since = lived_since()
+    names = tuple((pool.id, pool.name) for pool in reached)
+    if since is None:
+        return Reach(None, None, 0, 0.0, 0, names)
+    begins = since if starts_at is None else max(since, starts_at)
+    ends = at if ends_at is None else min(at, ends_at)
+    if ends <= begins:
+        return Reach(None, None, 0, 0.0, 0, names)
+    lives = [
+        (node.lived_to - node.lived_from) / HOUR
+        for node in nodes_lived(begins, ends)
+        if node.pool_id in {pool.id for pool in reached}
+    ]
+    hours = _hours_touched(begins, ends) if lives else 0
+    return Reach(begins, ends, hours, round(sum(lives), 6), len(lives), names)
+
+
+def _is_priced(pool: PoolFact, prices: Prices) -> bool:
+    if prices.pool_id is not None:
+        return pool.id == prices.pool_id
+    described = (
+        (prices.provider, pool.provider),
+        (prices.region, pool.region),
+        (prices.instance_type, pool.instance_type),
+        (prices.gpu_model, pool.gpu_model),
+        (prices.purchase_option, pool.purchase_option),
+    )
+    return _all_match(described)
+
+
+def _all_match(pairs: Iterable[tuple[str, str]]) -> bool:
+    return all(wanted in ("", found) for wanted, found in pairs)
+
+
+def _hours_touched(starts_at: datetime, ends_at: datetime) -> int:
+    first = starts_at.replace(minute=0, second=0, microsecond=0)
+    return -((first - ends_at) // HOUR)

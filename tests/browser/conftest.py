@@ -3,20 +3,24 @@
 import os
 import shutil
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+OURS = {"127.0.0.1", "localhost", "::1"}
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     """The browser; a machine without one fails here and says what to install."""
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    path = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if path is None:
         pytest.fail("No Chromium: run `make test`, or apt-get install chromium")
     # Playwright's loop runs in this thread, which Django would otherwise take for async code.
@@ -28,17 +32,47 @@ def chromium() -> Iterator[Browser]:
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
+class Desk:
+    """Opens browsers of any kind and keeps what went wrong in them."""
+
+    def __init__(self, chromium: Browser) -> None:
+        self.chromium = chromium
+        self.contexts: list[BrowserContext] = []
+        self.trouble: list[str] = []
+        self.expected: list[str] = []
+
+    def page(self, width: int = 1280, **given: object) -> Page:
+        """A fresh page without cookies; `given` goes to the browser's context."""
+        context = self.chromium.new_context(viewport={"width": width, "height": 900}, **given)
+        self.contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: self.trouble.append(str(error)))
+        page.on("console", lambda message: self._said(message.type, message.text))
+        page.on("request", lambda request: self._asked(request.url))
+        return page
+
+    def _said(self, kind: str, text: str) -> None:
+        if kind == "error" and not any(words in text for words in self.expected):
+            self.trouble.append(text)
+
+    def _asked(self, url: str) -> None:
+        where = urlsplit(url)
+        if where.scheme not in {"data", "blob"} and where.hostname not in OURS:
+            self.trouble.append(f"asked another host: {url}")
+
+
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
-    """A fresh page at desk width that fails the test on any script error or outside request."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    trouble: list[str] = []
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on(
-        "console",
-        lambda message: trouble.append(message.text) if message.type == "error" else None,
-    )
-    yield page
-    context.close()
-    assert trouble == []
+def desk(chromium: Browser) -> Iterator[Desk]:
+    """Fails the test on any script error, broken policy or request to another host."""
+    desk = Desk(chromium)
+    yield desk
+    for context in desk.contexts:
+        context.close()
+    assert desk.trouble == []
+
+
+@pytest.fixture
+def page(desk: Desk) -> Page:
+    """A fresh page at desk width."""
+    return desk.page()

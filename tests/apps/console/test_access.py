@@ -1,0 +1,85 @@
+"""Who gets in, and what others see instead."""
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.test import Client
+
+from tests import make
+from tests.browser.fleet import make_people
+
+pytestmark = pytest.mark.django_db
+PAGES = ("/", "/overview/teams.csv", "/overview/days.csv", "/setup")
+
+
+@pytest.fixture(autouse=True)
+def _people() -> None:
+    cache.clear()
+    make.make_organisation()
+    make_people()
+
+
+def signed_in(name: str) -> Client:
+    client = Client()
+    client.force_login(get_user_model().objects.get(email=f"{name}@example.org"))
+    return client
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_stranger_signs_in_first_and_comes_back(path):
+    answer = Client().get(path, {"window": "today"})
+    assert answer.status_code == 302
+    assert answer["Location"].startswith("/sign-in?next=")
+    assert "window%3Dtoday" in answer["Location"]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_viewer_sees_nothing_of_the_whole(path):
+    answer = signed_in("vera").get(path)
+    assert answer.status_code == 403
+    assert b"The views of teams come next" in answer.content
+
+
+@pytest.mark.parametrize("name", ["finn", "petra"])
+@pytest.mark.parametrize("path", PAGES)
+def test_finance_and_platform_see_every_page(name, path):
+    assert signed_in(name).get(path).status_code == 200
+
+
+def test_only_the_platform_confirms_devices():
+    node_id = make.make_node("gpu-01")
+    path = f"/setup/nodes/{node_id}/devices/confirm"
+    assert signed_in("finn").post(path).status_code == 403
+    assert signed_in("vera").post(path).status_code == 403
+    assert Client().post(path)["Location"].startswith("/sign-in")
+    assert signed_in("petra").post(path)["Location"] == "/setup"
+
+
+def test_a_form_without_its_token_is_refused():
+    node_id = make.make_node("gpu-01")
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(get_user_model().objects.get(email="petra@example.org"))
+    assert client.post(f"/setup/nodes/{node_id}/devices/confirm").status_code == 403
+
+
+def test_signing_out_is_a_post():
+    client = signed_in("finn")
+    assert client.get("/sign-out").status_code == 405
+    assert client.post("/sign-out")["Location"] == "/sign-in"
+    assert client.get("/").status_code == 302
+
+
+def test_pages_are_not_kept_by_the_browser():
+    assert "no-store" in signed_in("finn").get("/")["Cache-Control"]
+
+
+def test_a_part_of_a_page_asked_for_after_the_session_ended_sends_the_browser_to_sign_in():
+    answer = Client().get("/", headers={"HX-Request": "true"})
+    assert answer.status_code == 200
+    assert answer["HX-Redirect"].startswith("/sign-in?next=")
+
+
+def test_where_nobody_can_sign_in_the_page_says_how():
+    assert b"add_person" not in Client().get("/sign-in").content
+    get_user_model().objects.all().delete()
+    assert b"manage.py add_person" in Client().get("/sign-in").content

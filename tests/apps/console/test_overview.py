@@ -1,0 +1,178 @@
+"""What the Overview says, in figures that can be added up by hand."""
+
+import csv
+import html
+import io
+import re
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.test import Client
+
+from apps.accounts.models import Team
+from tests import make
+from tests.browser.fleet import FINDING, make_fleet, make_people
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _nothing_counted() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def finance() -> Client:
+    make_fleet()
+    return signed_in("finn@example.org")
+
+
+def signed_in(email: str) -> Client:
+    make_people()
+    client = Client()
+    client.force_login(get_user_model().objects.get(email=email))
+    return client
+
+
+def text_of(answer) -> str:
+    """What a reader sees, in one line."""
+    body = re.sub(r"<(script|style).*?</\1>", "", answer.content.decode(), flags=re.DOTALL)
+    words = html.unescape(re.sub(r"<[^>]+>", " ", body)).replace("\N{NO-BREAK SPACE}", " ")
+    return re.sub(r"\s+", " ", words)
+
+
+def finding(answer) -> str:
+    found = re.search(r"<h1>(.*?)</h1>", answer.content.decode())
+    assert found
+    return html.unescape(found[1]).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_title_is_the_finding(finance):
+    assert finding(finance.get("/")) == FINDING
+
+
+def test_the_figures_say_what_worked_and_where_the_rest_went(finance):
+    page = text_of(finance.get("/"))
+    assert "Spend $197 estimated" in page
+    assert "Worked 25 %" in page
+    assert "Bought no work $147 estimated unallocated $98.32 and held idle $49.16" in page
+    assert "Not known 16.0 GPU-hours estimated without a price" in page
+
+
+def test_what_has_no_price_is_said_and_not_counted_as_nothing(finance):
+    page = text_of(finance.get("/"))
+    assert "16.0 GPU-hours of lab have no price" in page
+    only_the_lab = finance.get("/", {"pool": "lab"})
+    assert "is not known: no price covers it." in finding(only_the_lab)
+    assert "$0" not in text_of(only_the_lab)
+
+
+def test_each_team_has_its_part_and_they_add_up(finance):
+    page = text_of(finance.get("/"))
+    assert re.search(r"Research \$98\.32 .* 50 % active \$49\.16 8\.00 \$12\.3", page)
+    assert re.search(r"Platform what nobody held, 16\.0 GPU-hours unpriced \$98\.32", page)
+    assert re.search(r"Total \$196\.64 .* 25 % active \$147\.48 32\.0 \$12\.3", page)
+
+
+def test_a_filter_narrows_the_finding(finance):
+    answer = finance.get("/", {"team": "Research", "window": "yesterday"})
+    assert finding(answer) == "Research cost $98.32 yesterday, and 50 % of it bought no work."
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"window": "someday"}, "The period is not understood: 'someday' is none of today"),
+        ({"window": "9999-12-31"}, "The period is not understood"),
+        ({"window": "0001-01"}, "not within the years 1970 to 2999"),
+        ({"team": "Nobody"}, "There is no team named 'Nobody'. Shown instead: all teams."),
+        ({"pool": "\x00"}, "There is no pool named"),
+        ({"basis": "blended"}, "There is no basis 'blended'. Shown instead: the effective cost."),
+        ({"sort": "-colour"}, "There is no column '-colour' to order by."),
+    ],
+)
+def test_what_is_not_understood_is_said_and_the_default_shown(finance, given, problem):
+    answer = finance.get("/", given)
+    assert finding(answer) == FINDING
+    assert problem in text_of(answer)
+
+
+def test_a_basis_nobody_knows_yet_is_unknown_and_not_zero(finance):
+    answer = finance.get("/", {"basis": "billed"})
+    assert finding(answer) == (
+        "What was billed for everything in the last 7 days is not known: no bill was read."
+    )
+    assert "$0" not in text_of(answer)
+
+
+def test_a_period_without_charges_says_where_there_are_some(finance):
+    answer = finance.get("/", {"window": "2020-01"})
+    assert finding(answer) == "Nothing was charged in January 2020."
+    assert "Show everything since" in text_of(answer)
+
+
+def test_rows_follow_the_column_asked_for(finance):
+    def order(sort: str) -> list[str]:
+        page = finance.get("/", {"sort": sort}).content.decode()
+        table = page[page.index('id="by-team"') :]
+        return re.findall(r'<th scope="row"><a[^>]*>([^<]+)</a>', table)
+
+    assert order("team") == ["Platform", "Research"]
+    assert order("-team") == ["Research", "Platform"]
+    assert order("-bought") == ["Research", "Platform"]
+
+
+def test_there_is_no_change_without_a_whole_span_before(finance):
+    assert "no whole span before to compare with" in text_of(finance.get("/"))
+
+
+def test_whole_days_are_compared_with_whole_days():
+    now = make_fleet()
+    # Known since long before, and then it cost nothing.
+    make.make_node("old", started_at=now - timedelta(days=40), at=now - timedelta(days=39))
+    page = text_of(signed_in("finn@example.org").get("/", {"window": "yesterday"}))
+    assert "Spend $197 estimated new on" in page
+    assert "change is from" in page
+
+
+def test_the_tables_are_there_as_csv_with_every_micro_unit(finance):
+    answer = finance.get("/overview/teams.csv")
+    assert answer["Content-Type"] == "text/csv; charset=utf-8"
+    rows = {row["team"]: row for row in csv.DictReader(io.StringIO(answer.content.decode()))}
+    assert rows["Research"]["cost"] == "98.320000"
+    assert rows["Research"]["held_idle"] == "49.160000"
+    assert rows["Research"]["unallocated"] == ""
+    assert rows["Platform"]["unpriced_gpu_hours"] == "16.000000"
+    (day,) = csv.DictReader(io.StringIO(finance.get("/overview/days.csv").content.decode()))
+    assert (day["cost"], day["currency"], day["basis"]) == ("196.640000", "USD", "effective")
+
+
+def test_a_name_that_a_spreadsheet_would_run_is_quoted():
+    make_fleet()
+    Team.objects.filter(name="Research").update(name="=1+1")
+    answer = signed_in("finn@example.org").get("/overview/teams.csv")
+    assert "'=1+1" in answer.content.decode()
+
+
+def test_an_installation_without_nodes_is_told_how_to_begin():
+    make.make_organisation()
+    page = text_of(signed_in("finn@example.org").get("/"))
+    assert "Nothing has cost anything yet." in page
+    assert "manage.py add_nodes h100" in page
+
+
+def test_a_page_asks_the_database_at_most_fifteen_questions(finance, monkeypatch):
+    asked: list[str] = []
+    execute = psycopg.Cursor.execute
+
+    def counted(self, query, *args, **kwargs):
+        asked.append(str(query))
+        return execute(self, query, *args, **kwargs)
+
+    finance.get("/")  # what waits in Setup is counted once a minute
+    monkeypatch.setattr(psycopg.Cursor, "execute", counted)
+    finance.get("/")
+    assert 0 < len(asked) <= 15, "\n".join(asked)

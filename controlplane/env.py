@@ -23,6 +23,22 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
+ROLES = ("finance", "platform", "lead", "viewer")
+
+
+def _grants(text: str) -> tuple[tuple[str, str, str], ...]:
+    return tuple(_grant(each) for each in _words(text))
+
+
+def _grant(text: str) -> tuple[str, str, str]:
+    """`group=role:team` in its parts; a group may itself hold = and :, as names in LDAP do."""
+    group, equals, granted = text.rpartition("=")
+    role, _, team = granted.partition(":")
+    if not equals or not group.strip() or role.strip() not in ROLES:
+        raise ValueError(text)
+    return group.strip(), role.strip(), team.strip()
+
+
 def _seconds(text: str) -> int:
     seconds = int(text)
     if seconds < 0:
@@ -79,6 +95,27 @@ class Environment:
     api_events_per_minute: int = _variable(
         _seconds, 6000, "requests with job events a token may send in a minute, per web process"
     )
+    oidc_issuer: str = _variable(
+        str, "", "address of an OpenID Connect provider that signs people in; empty: passwords only"
+    )
+    oidc_client_id: str = _variable(str, "", "what the provider calls this installation")
+    oidc_client_secret: str = _variable(str, "", "what the provider gave with the client id")
+    oidc_name: str = _variable(str, "single sign-on", "what the sign-in button calls the provider")
+    oidc_scopes: tuple[str, ...] = _variable(
+        _words, ("openid", "profile", "email"), "scopes asked of the provider, by comma"
+    )
+    oidc_groups_claim: str = _variable(str, "groups", "the claim that lists a person's groups")
+    oidc_groups: tuple[tuple[str, str, str], ...] = _variable(
+        _grants,
+        (),
+        "what groups grant, by comma: group=role or group=role:team; the first gives the role",
+    )
+    oidc_require_group: bool = _variable(
+        _switch, False, "refuse people none of whose groups is listed; else they see nothing"
+    )
+    oidc_trust_addresses: bool = _variable(
+        _switch, False, "believe addresses that the provider does not mark verified"
+    )
     tag_keys: tuple[str, ...] = _variable(
         _words, ("project",), "up to five job labels that costs may be grouped by, by comma"
     )
@@ -100,6 +137,8 @@ def environment(variables: Mapping[str, str] | None = None) -> Environment:
     chosen = Environment(**values)
     if len(chosen.tag_keys) > 5:
         raise BadEnvironment("RUNRATE_TAG_KEYS names more than five labels")
+    if chosen.oidc_issuer and not (chosen.oidc_client_id and chosen.oidc_client_secret):
+        raise BadEnvironment("RUNRATE_OIDC_ISSUER needs RUNRATE_OIDC_CLIENT_ID and _CLIENT_SECRET")
     return chosen
 
 

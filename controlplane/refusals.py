@@ -30,11 +30,17 @@ STATUS_OF: dict[type[Exception], int] = {
     ObjectDoesNotExist: 404,
     CursorNotUnderstood: 400,
     NoOrganisation: 409,
+    accounts.AddressUnreadable: 400,
     accounts.AlreadyBootstrapped: 409,
     accounts.CurrencyUnknown: 400,
+    accounts.GroupsGrantNothing: 403,
+    accounts.LastManager: 409,
+    accounts.LinkUnknown: 410,
     accounts.NameMissing: 400,
     accounts.PasswordTooWeak: 400,
+    accounts.PersonDeactivated: 403,
     accounts.PersonExists: 409,
+    accounts.ProvidedAddressNotVerified: 403,
     accounts.RepeatDiffers: 409,
     accounts.RoleUnknown: 400,
     accounts.ScopeUnknown: 400,
@@ -126,7 +132,10 @@ def problem_response(refusal: Exception, context: Mapping[str, Any]) -> Response
         return None
     errors = getattr(refusal, "errors", None)
     title = _words(type(refusal).__name__)
-    return _answer(status, problem(status, title, str(refusal), errors))
+    response = _answer(status, problem(status, title, str(refusal), errors))
+    if status == 401:
+        response["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 def _framework_problem(refusal: exceptions.APIException) -> Response:

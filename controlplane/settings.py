@@ -4,6 +4,8 @@ import secrets
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+import pghistory
+
 from controlplane.env import PROJECT_ROOT, BadEnvironment, environment
 
 ENVIRONMENT = environment()
@@ -64,6 +66,13 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.postgres",
     "django.contrib.staticfiles",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
+    "pgtrigger",
+    "pghistory",
     "rest_framework",
     "drf_spectacular",
     "controlplane",
@@ -86,6 +95,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "controlplane.audit.note_who_changes",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -105,7 +116,7 @@ TEMPLATES = [
     }
 ]
 
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
@@ -114,6 +125,51 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "overview"
 LOGOUT_REDIRECT_URL = "sign-in"
+
+ACCOUNT_ADAPTER = "apps.accounts.authentication.sign_in.AccountAdapter"
+ACCOUNT_USER_MODEL_USERNAME_FIELD = None
+ACCOUNT_LOGIN_METHODS = {"email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
+# Five wrong passwords for one address lock it for five minutes; ten from one machine, a minute.
+ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key"}
+# Of X-Forwarded-For only what the one proxy in front wrote is believed.
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if ENVIRONMENT.https else 0
+MFA_ADAPTER = "apps.accounts.authentication.sign_in.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Runrate"
+SOCIALACCOUNT_ADAPTER = "apps.accounts.authentication.oidc.ProviderAdapter"
+SOCIALACCOUNT_EMAIL_AUTHENTICATION = False
+# A link leads to the provider: the policy forbids that a form does, and nobody can be signed in
+# as somebody else by it, for the answer is bound to the session that asked.
+SOCIALACCOUNT_LOGIN_ON_GET = True
+SOCIALACCOUNT_PROVIDERS = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "SCOPE": list(ENVIRONMENT.oidc_scopes),
+        "APPS": [
+            {
+                "provider_id": "provider",
+                "name": ENVIRONMENT.oidc_name,
+                "client_id": ENVIRONMENT.oidc_client_id,
+                "secret": ENVIRONMENT.oidc_client_secret,
+                "settings": {"server_url": ENVIRONMENT.oidc_issuer},
+            }
+        ]
+        if ENVIRONMENT.oidc_issuer
+        else [],
+    }
+}
+OIDC_NAME = ENVIRONMENT.oidc_name if ENVIRONMENT.oidc_issuer else ""
+OIDC_GROUPS_CLAIM = ENVIRONMENT.oidc_groups_claim
+OIDC_GROUPS = ENVIRONMENT.oidc_groups
+OIDC_REQUIRE_GROUP = ENVIRONMENT.oidc_require_group
+OIDC_TRUST_ADDRESSES = ENVIRONMENT.oidc_trust_addresses
+# Who it was stands in each event (apps/accounts/actions/audit.py), and no event is ever changed.
+PGHISTORY_CONTEXT_FIELD = pghistory.ContextJSONField()
+PGHISTORY_APPEND_ONLY = True
 
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = ENVIRONMENT.https

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+import pghistory
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -59,6 +60,12 @@ class People(BaseUserManager["User"]):
         return user
 
 
+@pghistory.track(
+    pghistory.InsertEvent(),
+    pghistory.UpdateEvent(),
+    pghistory.DeleteEvent(),
+    exclude=["password", "last_login"],
+)
 class User(AbstractBaseUser, PermissionsMixin):
     """A person who signs in."""
 
@@ -85,6 +92,7 @@ class TeamKind(models.TextChoices):
     UNOWNED = "unowned"
 
 
+@pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class Team(models.Model):
     """A node of the team tree; cost centre is what finance books to."""
 
@@ -108,6 +116,7 @@ class Team(models.Model):
         return self.name
 
 
+@pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class Membership(models.Model):
     """A person belongs to a team."""
 
@@ -121,6 +130,28 @@ class Membership(models.Model):
         return f"{self.user} in {self.team}"
 
 
+class Invitation(models.Model):
+    """A link by which a person chooses a password, once; kept only as its SHA-256."""
+
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="invitations")
+    digest = models.BinaryField(max_length=32, unique=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True)
+    invited_by = models.ForeignKey(User, on_delete=models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(expires_at__gt=models.F("created_at")),
+                name="invitation_expires_after_it_was_made",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"invitation of {self.user}"
+
+
 class Scope(models.TextChoices):
     """What a token may do."""
 
@@ -130,6 +161,12 @@ class Scope(models.TextChoices):
     MANAGE = "manage"
 
 
+@pghistory.track(
+    pghistory.InsertEvent(),
+    pghistory.UpdateEvent(),
+    pghistory.DeleteEvent(),
+    exclude=["digest", "last_used_at"],
+)
 class AccessToken(models.Model):
     """A machine's credential: 256 random bits, kept only as their SHA-256.
 

@@ -1,5 +1,6 @@
 """Clusters, pools, nodes, devices and agents with their lifetimes; marks of changed hours."""
 
+import pghistory
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField
 from django.db import models
@@ -59,6 +60,7 @@ class IdleSharing(models.TextChoices):
     BY_HELD_TIME = "by_held_time"
 
 
+@pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class Pool(models.Model):
     """Nodes of one model, one price and one purchase option."""
 
@@ -81,6 +83,7 @@ class Pool(models.Model):
         return self.name
 
 
+@pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class SharePolicy(models.Model):
     """How a slice of a GPU counts in a pool, from when; the version is on every line it made."""
 

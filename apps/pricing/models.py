@@ -1,5 +1,6 @@
 """Rates with validity and priority, and costs shared by everyone."""
 
+import pghistory
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField
 from django.db import models
@@ -22,6 +23,7 @@ class RateUnit(models.TextChoices):
     GPU = "gpu"
 
 
+@pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class Rate(models.Model):
     """A price as quoted: never converted, arithmetic is by fractions.
 
@@ -82,6 +84,7 @@ class Rate(models.Model):
         return f"{self.target} {self.amount} {self.currency}"
 
 
+@pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class SharedCost(models.Model):
     """A monthly amount that every hour's lines carry a part of (support, storage, control nodes)."""
 

@@ -1,5 +1,6 @@
 """Workloads, runs, jobs and their allocations, and the rules that say whose they are."""
 
+import pghistory
 from django.contrib.postgres.fields import ArrayField, DateTimeRangeField
 from django.contrib.postgres.indexes import GistIndex
 from django.db import models
@@ -213,6 +214,7 @@ class RunSpan(models.Model):
         return f"{self.run} by {self.job}"
 
 
+@pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class OwnershipRule(models.Model):
     """Jobs that match belong to this team and workload; the lowest priority number wins.
 

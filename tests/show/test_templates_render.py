@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 import pytest
-from django.contrib.auth.forms import AuthenticationForm
+from allauth.account.forms import LoginForm
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.test import RequestFactory
@@ -40,7 +40,7 @@ PAGES = {
     "empty overview": lambda: drawn("overview/page.html", page=make_empty_page()),
     "setup": lambda: drawn("setup/page.html", page=make_setup_page()),
     "answered setup": lambda: drawn("setup/page.html", page=make_answered_setup_page()),
-    "sign-in": lambda: drawn("sign-in/page.html", form=AuthenticationForm(), next="/"),
+    "sign-in": lambda: drawn("sign-in/page.html", form=LoginForm()),
     "403": lambda: render_to_string("403.html"),
     "403_csrf": lambda: render_to_string("403_csrf.html"),
     "404": lambda: render_to_string("404.html"),

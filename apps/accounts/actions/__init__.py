@@ -11,9 +11,30 @@ from apps.accounts.actions.organisation import (
     bootstrap_with_defaults,
     choose_organisation,
 )
-from apps.accounts.actions.people import PasswordTooWeak, PersonExists, RoleUnknown, add_person
+from apps.accounts.actions.people import (
+    AddressUnreadable,
+    Invited,
+    LastManager,
+    LinkUnknown,
+    NewPerson,
+    PasswordTooWeak,
+    PersonExists,
+    RoleUnknown,
+    accept_invitation,
+    add_person,
+    change_role,
+    deactivate_person,
+    invite_again,
+    invite_person,
+    place_in_teams,
+)
+from apps.accounts.actions.provided import (
+    GroupsGrantNothing,
+    PersonDeactivated,
+    ProvidedAddressNotVerified,
+)
 from apps.accounts.actions.repeats import RepeatDiffers
-from apps.accounts.actions.teams import TeamNameTaken, TeamTreeLoops, add_team, move_team
+from apps.accounts.actions.teams import TeamNameTaken, TeamTreeLoops, add_team, book_team, move_team
 from apps.accounts.actions.tokens import (
     IssuedToken,
     ScopeUnknown,
@@ -25,13 +46,21 @@ from apps.accounts.actions.tokens import (
 )
 
 __all__ = [
+    "AddressUnreadable",
     "AlreadyBootstrapped",
     "Bootstrap",
     "CurrencyUnknown",
+    "GroupsGrantNothing",
+    "Invited",
     "IssuedToken",
+    "LastManager",
+    "LinkUnknown",
     "NameMissing",
+    "NewPerson",
     "PasswordTooWeak",
+    "PersonDeactivated",
     "PersonExists",
+    "ProvidedAddressNotVerified",
     "RepeatDiffers",
     "RoleUnknown",
     "ScopeUnknown",
@@ -41,13 +70,20 @@ __all__ = [
     "TokenExpiresInThePast",
     "WeekStartUnknown",
     "ZoneUnknown",
+    "accept_invitation",
     "add_person",
     "add_team",
+    "book_team",
     "bootstrap",
     "bootstrap_with_defaults",
+    "change_role",
     "choose_organisation",
+    "deactivate_person",
+    "invite_again",
+    "invite_person",
     "make_token",
     "move_team",
+    "place_in_teams",
     "revoke_token",
     "touch_token",
 ]

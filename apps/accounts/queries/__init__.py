@@ -11,8 +11,16 @@ from apps.accounts.queries.organisation import (
     special_teams,
     teams,
 )
-from apps.accounts.queries.people import PersonFact, has_people, person
-from apps.accounts.queries.tokens import TokenFact, digest_of, token_of
+from apps.accounts.queries.people import (
+    InvitedPerson,
+    ListedPerson,
+    PersonFact,
+    has_people,
+    invited_person,
+    people,
+    person,
+)
+from apps.accounts.queries.tokens import ListedToken, TokenFact, digest_of, token_of, tokens
 from apps.accounts.queries.viewers import (
     Viewer,
     viewer_of_person,
@@ -21,6 +29,9 @@ from apps.accounts.queries.viewers import (
 )
 
 __all__ = [
+    "InvitedPerson",
+    "ListedPerson",
+    "ListedToken",
     "NoOrganisation",
     "OrganisationFact",
     "PersonFact",
@@ -33,11 +44,14 @@ __all__ = [
     "digest_of",
     "has_organisation",
     "has_people",
+    "invited_person",
     "organisation",
+    "people",
     "person",
     "special_teams",
     "teams",
     "token_of",
+    "tokens",
     "viewer_of_person",
     "viewer_of_token",
     "viewer_of_user",

@@ -1,10 +1,15 @@
 """Who signs in."""
 
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
-from django.db.models import Q
+from allauth.mfa.models import Authenticator
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Exists, OuterRef, Q
 
-from apps.accounts.models import Team, User
+from apps.accounts.models import Invitation, Team, User
+from apps.accounts.queries.tokens import digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +37,76 @@ def person(user_id: int) -> PersonFact | None:
         "id", flat=True
     )
     return PersonFact(user.id, user.email, user.name, user.role, frozenset(own))
+
+
+@dataclass(frozen=True, slots=True)
+class InvitedPerson:
+    """Whom a link lets in."""
+
+    name: str
+    email: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPerson:
+    """Someone on the list of people; teams by name, owned ones too.
+
+    `invited_until` is the end of a link not used yet.
+    """
+
+    id: int
+    name: str
+    email: str
+    role: str
+    is_active: bool
+    has_second_factor: bool
+    team_names: tuple[str, ...]
+    last_sign_in_at: datetime | None
+    invited_until: datetime | None
+
+
+def invited_person(secret: str, at: datetime) -> InvitedPerson | None:
+    """Whom the link with this secret lets in; None where it is not good, or no longer."""
+    row = (
+        Invitation.objects.filter(digest=digest_of(secret), used_at=None, expires_at__gt=at)
+        .filter(user__is_active=True)
+        .values_list("user__name", "user__email")
+        .first()
+    )
+    return None if row is None else InvitedPerson(*row)
+
+
+def people() -> list[ListedPerson]:
+    """Everybody who can or could sign in, by name, the active ones first."""
+    rows = (
+        User.objects.annotate(
+            member_of=ArrayAgg("memberships__team__name", distinct=True, default=[]),
+            owner_of=ArrayAgg("owned_teams__name", distinct=True, default=[]),
+            invited_until=ArrayAgg(
+                "invitations__expires_at",
+                filter=Q(invitations__used_at=None),
+                distinct=True,
+                default=[],
+            ),
+            has_second_factor=Exists(Authenticator.objects.filter(user=OuterRef("pk"))),
+        )
+        .order_by("-is_active", "name", "id")
+        .all()
+    )
+    return [_listed(row) for row in rows]
+
+
+def _listed(row: Any) -> ListedPerson:
+    names = {name for name in (*row.member_of, *row.owner_of) if name}
+    until = [moment for moment in row.invited_until if moment]
+    return ListedPerson(
+        id=row.id,
+        name=row.name,
+        email=row.email,
+        role=row.role,
+        is_active=row.is_active,
+        has_second_factor=row.has_second_factor,
+        team_names=tuple(sorted(names)),
+        last_sign_in_at=row.last_login,
+        invited_until=max(until, default=None),
+    )

@@ -20,6 +20,48 @@ class TokenFact:
     team_id: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ListedToken:
+    """A token on the list: everything about it but the secret, which nobody has."""
+
+    id: int
+    name: str
+    prefix: str
+    scopes: tuple[str, ...]
+    team_name: str | None
+    made_by: str | None
+    made_by_active: bool | None
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+
+    def is_good(self, at: datetime) -> bool:
+        """Whether it opens anything at `at`."""
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
+
+
+def tokens(made_by_id: int | None = None) -> list[ListedToken]:
+    """Every token, or those that one person made; the newest first."""
+    found = AccessToken.objects.all()
+    if made_by_id is not None:
+        found = found.filter(made_by_id=made_by_id)
+    rows = found.order_by("-created_at", "-id").values_list(
+        "id",
+        "name",
+        "prefix",
+        "scopes",
+        "team__name",
+        "made_by__name",
+        "made_by__is_active",
+        "created_at",
+        "expires_at",
+        "revoked_at",
+        "last_used_at",
+    )
+    return [ListedToken(row[0], row[1], row[2], tuple(row[3]), *row[4:]) for row in rows]
+
+
 def token_of(secret: str, at: datetime) -> TokenFact | None:
     """The token whose secret this is, unless it is revoked or expired at `at`."""
     row = (

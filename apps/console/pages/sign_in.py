@@ -1,38 +1,26 @@
-"""Sign in with an address and a password; sign out."""
+"""Sign in with an address and a password, or through the identity provider; sign out."""
 
 from typing import Any
 
-from django import forms
-from django.contrib.auth.forms import AuthenticationForm
-from django.contrib.auth.views import LoginView, LogoutView
+from allauth.account.views import LoginView
+from django.conf import settings
+from django.contrib.auth.views import LogoutView
 
 from apps.accounts.queries import has_people
 
 
-class SignInForm(AuthenticationForm):
-    """The form of Django's own, for addresses: they are kept in lower case."""
-
-    error_messages = {
-        "invalid_login": "This email and password do not go together. Nothing says which is wrong.",
-        "inactive": "This person can no longer sign in.",
-    }
-
-    def clean_username(self) -> str:
-        """The address as it is kept."""
-        address: str = self.cleaned_data["username"]
-        return address.strip().lower()
-
-
-class SignIn(LoginView):
+class SignIn(LoginView):  # type: ignore[misc]  # allauth is not typed
     """The form; where it was asked for on the way to a page, that page follows."""
 
     template_name = "sign-in/page.html"
-    authentication_form: type[forms.Form] = SignInForm  # type: ignore[assignment]
-    redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """An installation that nobody can sign in to says how to let someone in."""
-        return super().get_context_data(nobody_yet=not has_people(), **kwargs)
+        return {
+            **super().get_context_data(**kwargs),
+            "nobody_yet": not has_people(),
+            "provider": settings.OIDC_NAME,
+        }
 
 
 class SignOut(LogoutView):

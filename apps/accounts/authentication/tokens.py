@@ -1,11 +1,9 @@
-"""Who is calling: a machine's bearer token, or a person who signed in."""
+"""A machine calls with a bearer token; what a call may do is its scopes, or a person's role."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.contrib.auth.base_user import AbstractBaseUser
-from django.http import HttpRequest
 from django.utils import timezone
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
@@ -13,16 +11,9 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from apps.accounts.actions.audit import name_changer
 from apps.accounts.actions.tokens import touch_token
-from apps.accounts.queries import (
-    Role,
-    Scope,
-    TokenFact,
-    Viewer,
-    token_of,
-    viewer_of_person,
-    viewer_of_token,
-)
+from apps.accounts.queries import Role, Scope, TokenFact, token_of
 
 TOUCHED_EVERY = timedelta(minutes=1)
 SCOPES_OF_ROLE: dict[str, frozenset[str]] = {
@@ -58,6 +49,7 @@ class BearerToken(BaseAuthentication):
             token = token_from_header(header, at)
         except AuthenticationRefused as refusal:
             raise AuthenticationFailed(str(refusal)) from refusal
+        name_changer(token=token.id)
         if token.last_used_at is None or at - token.last_used_at >= TOUCHED_EVERY:
             touch_token(token_id=token.id, at=at)
         return Machine(name=token.name), token
@@ -108,16 +100,3 @@ def scopes_of(request: Request) -> frozenset[str]:
     if isinstance(request.auth, TokenFact):
         return request.auth.scopes
     return SCOPES_OF_ROLE.get(getattr(request.user, "role", ""), frozenset())
-
-
-def viewer_of_request(request: HttpRequest | Request) -> Viewer:
-    """Who asks, by token or by session; one query. Refuses AuthenticationRefused to a stranger."""
-    token = getattr(request, "auth", None)
-    if isinstance(token, TokenFact):
-        return viewer_of_token(token)
-    user = request.user
-    if not isinstance(user, AbstractBaseUser) or not user.is_active:
-        raise AuthenticationRefused("sign in, or send Authorization: Bearer with an access token")
-    return viewer_of_person(
-        user_id=user.pk, name=getattr(user, "name", ""), role=getattr(user, "role", "")
-    )

@@ -1,0 +1,58 @@
+"""How django-allauth signs people in here: no open door, no mail, second factors sealed."""
+
+import base64
+import hashlib
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.mfa.adapter import DefaultMFAAdapter
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+from django.http import HttpRequest
+
+
+class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is not typed
+    """People come in by invitation or from the identity provider, never by signing up."""
+
+    error_messages = {
+        **DefaultAccountAdapter.error_messages,
+        "email_password_mismatch": (
+            "This email and password do not go together. Nothing says which is wrong."
+        ),
+        "too_many_login_attempts": (
+            "Too many attempts failed. Wait a few minutes, then try again."
+        ),
+    }
+
+    def is_open_for_signup(self, request: HttpRequest) -> bool:
+        """Nobody adds themselves."""
+        return False
+
+    def add_message(self, *args: Any, **kwargs: Any) -> None:
+        """Say nothing of what the page that follows shows anyway."""
+
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Runrate needs no mail server; a lost password is a new invitation."""
+
+
+class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth is not typed
+    """Keeps the secrets of second factors sealed with the installation's secret key."""
+
+    def encrypt(self, text: str) -> str:
+        """What is stored; a copy of the database alone makes no codes."""
+        return _seal().encrypt(text.encode()).decode()
+
+    def decrypt(self, encrypted_text: str) -> str:
+        """The secret; nothing where the secret key is another than the one it was sealed with.
+
+        Then no code fits, and the person is invited anew.
+        """
+        try:
+            return _seal().decrypt(encrypted_text.encode()).decode()
+        except InvalidToken:
+            return ""
+
+
+def _seal() -> Fernet:
+    key = hashlib.sha256(b"second factors:" + settings.SECRET_KEY.encode()).digest()
+    return Fernet(base64.urlsafe_b64encode(key))

@@ -102,7 +102,7 @@ class OverviewFacts:
 
 
 def overview_facts(chosen: CostFilter, at: datetime) -> OverviewFacts:
-    """The facts of a window in at most eight queries, whatever its length."""
+    """The facts of a window, in ten queries over the roll-ups whatever its length."""
     teams = {team.id: team for team in accounts.teams()}
     sums = _sums(chosen, [team.id for team in teams.values() if team.kind == "unowned"])
     known = standing(chosen.window, at)

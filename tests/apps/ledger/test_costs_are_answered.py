@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from apps.economics.states import State
 from apps.ledger import queries
 from tests import make
 from tests.apps.ledger import scene
@@ -32,7 +33,64 @@ def test_the_overview_of_an_idle_hour() -> None:
     assert facts.totals[queries.Basis.BILLED] is None
     assert facts.held_milliseconds == 4 * 3_600_000
     assert facts.unowned.micros == 49_160_000
-    print(facts)
-    print(
-        queries.cost_groups(queries.CostFilter(window()), ["team", "state", "day", "tag.project"])
-    )
+    assert (facts.as_of, facts.pending_hours) == (scene.TEN + scene.HOUR, 13)
+
+
+def test_the_overview_says_by_day_and_team_what_the_total_is_made_of() -> None:
+    node_id = scene.make_priced_node()
+    scene.make_gpus(node_id)
+    scene.make_job("1", node_id, gpus=4)
+    scene.settle()
+
+    facts = queries.overview_facts(queries.CostFilter(window()), scene.LATER)
+
+    (day,) = facts.days
+    assert {each.state: each.micros for each in day.states} == {
+        State.UNOBSERVED: 49_160_000,
+        State.UNALLOCATED: 49_160_000,
+    }
+    assert {(team.name, team.kind): team.states[0].micros for team in facts.teams} == {
+        ("Platform", "platform"): 49_160_000,
+        ("Unowned", "unowned"): 49_160_000,
+    }
+    assert facts.unobserved == queries.Share(49_160_000, 4 * 3_600_000)
+    assert facts.contested == queries.Share(None, 0)
+    assert facts.statuses == {"estimated"}
+
+
+def test_the_overview_compares_with_the_span_before() -> None:
+    scene.make_priced_node()
+    scene.settle(ends_at=scene.LATER)
+
+    today = queries.window_of("2026-03-03", queries.Calendar("UTC", 1, date(2026, 3, 4)))
+    facts = queries.overview_facts(queries.CostFilter(today), scene.LATER)
+
+    assert facts.totals[queries.Basis.EFFECTIVE] == 10 * 98_320_000
+    assert facts.previous_micros == 14 * 98_320_000
+    assert facts.teams[0].previous_micros == 14 * 98_320_000
+
+
+def test_what_has_no_price_is_listed_by_pool_and_is_no_zero() -> None:
+    make.make_node("old-01", at=scene.LATER, started_at=scene.TEN)
+    scene.settle()
+
+    facts = queries.overview_facts(queries.CostFilter(window()), scene.LATER)
+
+    assert facts.totals[queries.Basis.EFFECTIVE] is None
+    (unpriced,) = facts.unpriced
+    assert (unpriced.name, unpriced.gpu_milliseconds) == ("pool of old-01", 8 * 3_600_000)
+
+
+def test_shared_out_idle_shows_in_loaded_cost_only() -> None:
+    pool_id = make.make_pool("h100", idle_sharing="by_held_time")
+    node_id = scene.make_priced_node(pool_id=pool_id)
+    uuids = scene.make_gpus(node_id)
+    scene.make_job("1", node_id, gpus=4, uuids=uuids[:4])
+    scene.settle()
+
+    groups = queries.cost_groups(queries.CostFilter(window()), ["team"])
+
+    assert {group.keys[0]: (group.micros, group.loaded_micros) for group in groups} == {
+        scene.platform(): (49_160_000, 0),
+        scene.unowned(): (49_160_000, 98_320_000),
+    }

@@ -1,0 +1,80 @@
+"""`manage.py settle` and `audit_ledger`, as a person or a script runs them."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests import make
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def began_at() -> datetime:
+    """A node has lived since three hours ago."""
+    make.make_organisation()
+    now = datetime.now(UTC)
+    began_at = now.replace(minute=0, second=0, microsecond=0) - timedelta(hours=3)
+    scene.make_priced_node(started_at=began_at, at=now)
+    return began_at
+
+
+def figures(capsys: pytest.CaptureFixture[str], command: str, *given: str) -> dict[str, Any]:
+    call_command(command, *given, "--json")
+    found: dict[str, Any] = json.loads(capsys.readouterr().out.splitlines()[-1])
+    return found
+
+
+def test_settle_leaves_nothing_waiting_and_the_audit_agrees(
+    began_at: datetime, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settled = figures(capsys, "settle")
+    audited = figures(capsys, "audit_ledger")
+
+    assert settled["charges"] == settled["settlements"] == settled["hours"] == 4
+    assert settled["pending"] == 0
+    assert audited["node_hours"] == 4
+    assert (audited["residual_micros"], audited["missing"], audited["places"]) == (0, 0, [])
+
+
+def test_settling_again_does_only_the_hour_that_runs(
+    began_at: datetime, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures(capsys, "settle")
+    again = figures(capsys, "settle")
+
+    assert (again["hours"], again["lines"]) == (0, 0)
+
+
+def test_a_span_settles_its_own_hours_only(
+    began_at: datetime, capsys: pytest.CaptureFixture[str]
+) -> None:
+    until = began_at + timedelta(hours=1)
+
+    settled = figures(capsys, "settle", "--from", began_at.isoformat(), "--to", until.isoformat())
+
+    assert (settled["hours"], settled["charges"]) == (1, 1)
+
+
+def test_a_node_hour_without_a_charge_is_missing_and_fails(
+    began_at: datetime, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        call_command("audit_ledger", "--to", (began_at + timedelta(hours=2)).isoformat(), "--json")
+
+    found = json.loads(capsys.readouterr().out)
+    assert stopped.value.code == 1
+    assert found["missing"] == 2
+    assert found["places"][0]["node"] == "gpu-01"
+
+
+@pytest.mark.parametrize(
+    "given", [["--from", "soon"], ["--from", "2026-03-02T10:00Z", "--to", "2026-03-01"]]
+)
+def test_spans_that_are_none_are_refused(began_at: datetime, given: list[str]) -> None:
+    with pytest.raises(CommandError, match="--from"):
+        call_command("settle", *given)

@@ -3,6 +3,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 UV_VERSION := 0.13.8
 UV := .uv/bin/uv
+# The machine's own certificates where it has some: a company's proxy is known there.
+export UV_SYSTEM_CERTS := $(if $(wildcard /etc/ssl/certs/ca-certificates.crt),true,false)
 RUN := .venv/bin/
 STAMP := .venv/.synced
 # Ours alone decide what is installed; a shell's active environment must not.

@@ -45,12 +45,13 @@ class Installation:
             for key, value in os.environ.items()
             if not key.startswith(("RUNRATE_", "DJANGO_"))
         }
-        self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "up", "--listen", f"127.0.0.1:{self.port}"],
-            cwd=ROOT,
-            env={**bare, "RUNRATE_HOME": str(home)},
-            stderr=home.with_suffix(".log").open("a"),
-        )
+        with home.with_suffix(".log").open("a") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "up", "--listen", f"127.0.0.1:{self.port}"],
+                cwd=ROOT,
+                env={**bare, "RUNRATE_HOME": str(home)},
+                stderr=log,
+            )
 
     def answers(self, path: str = "/readyz") -> bool:
         try:

@@ -1,6 +1,6 @@
 """Sums of the ledger by whatever is asked for."""
 
-from datetime import date
+from datetime import date, timedelta
 
 import pytest
 
@@ -58,16 +58,17 @@ def test_the_overview_says_by_day_and_team_what_the_total_is_made_of() -> None:
     assert facts.statuses == {"estimated"}
 
 
-def test_the_overview_compares_with_the_span_before() -> None:
-    scene.make_priced_node()
+def test_the_overview_compares_whole_days_with_whole_days() -> None:
+    scene.make_priced_node(started_at=scene.TEN - timedelta(days=1))
     scene.settle(ends_at=scene.LATER)
 
-    today = queries.window_of("2026-03-03", queries.Calendar("UTC", 1, date(2026, 3, 4)))
-    facts = queries.overview_facts(queries.CostFilter(today), scene.LATER)
+    chosen = queries.CostFilter(window("2026-03-02/2026-03-04"))
+    facts = queries.overview_facts(chosen, scene.LATER)
 
-    assert facts.totals[queries.Basis.EFFECTIVE] == 10 * 98_320_000
-    assert facts.previous_micros == 14 * 98_320_000
-    assert facts.teams[0].previous_micros == 14 * 98_320_000
+    # Today has only come to 10:00: the day before yesterday is no measure for it, and the node
+    # lived through only a part of it.
+    assert facts.totals[queries.Basis.EFFECTIVE] == 34 * 98_320_000
+    assert facts.comparison is None
 
 
 def test_what_has_no_price_is_listed_by_pool_and_is_no_zero() -> None:

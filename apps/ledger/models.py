@@ -224,13 +224,18 @@ class LedgerDay(models.Model):
 
 
 class LedgerJobDay(models.Model):
-    """Lines of one job on one local day, by state: for drill-down, read by key."""
+    """Lines of one job on one local day, by owner, state and flags: for drill-down, read by key."""
 
     day = models.DateField()
     posting_month = models.DateField()
     pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
     job = models.ForeignKey("workloads.Job", on_delete=models.PROTECT, related_name="+")
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.PROTECT, null=True, related_name="+"
+    )
     state = models.SmallIntegerField(null=True)
+    flags = models.SmallIntegerField()
     list_micros = models.BigIntegerField(null=True)
     contracted_micros = models.BigIntegerField(null=True)
     effective_micros = models.BigIntegerField(null=True)
@@ -242,6 +247,12 @@ class LedgerJobDay(models.Model):
         indexes = [
             models.Index(fields=["job", "day"], name="ledger_job_day_by_job"),
             models.Index(fields=["day", "pool"], name="ledger_job_day_by_day"),
+            models.Index(fields=["workload", "day"], name="ledger_job_day_by_workload"),
+            models.Index(
+                fields=["team", "day"],
+                condition=Q(workload=None),
+                name="ledger_job_day_of_no_workload",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -108,13 +108,15 @@ GROUP BY line.posting_month, charge.status, charge.kind, line.team_id, line.work
 """
 JOB_DAYS = """
 INSERT INTO ledger_ledgerjobday
-    (day, posting_month, pool_id, job_id, state, list_micros, contracted_micros, effective_micros,
-     billed_micros, unit_milliseconds, unpriced_milliseconds)
-SELECT %(day)s, posting_month, pool_id, job_id, state, sum(list_micros), sum(contracted_micros),
-       sum(effective_micros), sum(billed_micros), sum(unit_milliseconds),
+    (day, posting_month, pool_id, job_id, team_id, workload_id, state, flags, list_micros,
+     contracted_micros, effective_micros, billed_micros, unit_milliseconds, unpriced_milliseconds)
+SELECT %(day)s, posting_month, pool_id, job_id, team_id, workload_id, state, flags,
+       sum(list_micros), sum(contracted_micros), sum(effective_micros), sum(billed_micros),
+       sum(unit_milliseconds),
        coalesce(sum(unit_milliseconds) FILTER (WHERE effective_micros IS NULL), 0)
 FROM ledger_line
 WHERE hour >= %(from)s AND hour < %(to)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
   AND job_id IS NOT NULL
-GROUP BY posting_month, pool_id, job_id, state, list_micros IS NULL, effective_micros IS NULL
+GROUP BY posting_month, pool_id, job_id, team_id, workload_id, state, flags, list_micros IS NULL,
+         effective_micros IS NULL
 """

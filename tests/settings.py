@@ -16,3 +16,5 @@ if "RUNRATE_DATABASE_URL" not in os.environ:
     atexit.register(PROCESS.close)
 
 from controlplane.settings import *  # noqa: E402, F403 - they read the database's address at import
+
+PASSWORD_HASHERS = ["tests.passwords.QuickArgon2"]

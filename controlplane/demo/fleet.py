@@ -16,6 +16,7 @@ from apps.accounts import actions as accounts
 from apps.accounts import queries as accounts_queries
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
+from apps.fleet import queries as fleet_queries
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.queries import RuleFact
@@ -61,6 +62,13 @@ def fill(story: Table, span: Span) -> dict[str, Any]:
         "jobs": {name: _cluster_token(name, clusters[name], span) for name in clusters},
         "nodes": {name: _node_token(name, nodes[name], span) for name in nodes},
     }
+
+
+def confirm_most(span: Span) -> None:
+    """Somebody has said of all nodes but the last that their devices are theirs."""
+    nodes = sorted(fleet_queries.nodes_lived(span.starts_at, span.ends_at), key=lambda n: n.id)
+    for node in nodes[:-1]:
+        fleet.confirm_devices(node_id=node.id, at=span.at)
 
 
 def _teams(story: Table) -> dict[str, int]:

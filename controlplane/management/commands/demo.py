@@ -24,7 +24,7 @@ from apps.ledger import queries as ledger
 from apps.ledger.queries.audit import audit
 from controlplane import processes
 from controlplane.demo.database import DatabaseInUse, make_room
-from controlplane.demo.fleet import Span, fill, scenario
+from controlplane.demo.fleet import Span, confirm_most, fill, scenario
 from controlplane.settings import ENVIRONMENT
 
 MS_PER_HOUR = 3_600_000
@@ -68,6 +68,7 @@ class Command(BaseCommand):
         password = secrets.token_urlsafe(9)
         accounts.add_person(email=SIGN_IN, name="Finn (finance)", role="finance", password=password)
         sent = self._play(tokens, ends_at)
+        confirm_most(span)
         self._say("Settling …")
         with contextlib.redirect_stdout(sys.stderr):
             # Not the running hour: the same week gives the same totals whenever it is played.

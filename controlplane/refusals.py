@@ -8,6 +8,7 @@ from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
+from django.views.defaults import page_not_found
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -179,6 +180,17 @@ def _words(name: str) -> str:
     """`RateOverlaps` → `Rate overlaps`."""
     spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
     return spaced.strip().capitalize()
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
+    """No such address: a problem document under /api/, a page elsewhere."""
+    if not request.path.startswith("/api/"):
+        return page_not_found(request, exception)
+    return JsonResponse(
+        problem(404, "Not found", "There is nothing at this address."),
+        status=404,
+        content_type="application/problem+json",
+    )
 
 
 def plain_problem(trouble: Exception) -> HttpResponse | None:

@@ -18,3 +18,5 @@ urlpatterns = [
     path("api/v1/", include("apps.ledger.urls")),
     path("", include("apps.console.urls")),
 ]
+
+handler404 = "controlplane.refusals.not_found"

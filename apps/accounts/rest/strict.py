@@ -84,7 +84,10 @@ class Id(serializers.IntegerField):
 
 
 def parsed(serializer: type[Strict], request: Request, **context: Any) -> dict[str, Any]:
-    """The body of a request as `serializer` understands it."""
+    """The body of a request as `serializer` understands it; it takes no query parameters."""
+    unread = _refusals(request.query_params, set())
+    if unread:
+        raise ValidationError(unread)
     body = serializer(data=request.data, context=context)
     body.is_valid(raise_exception=True)
     return dict(body.validated_data)
@@ -96,7 +99,7 @@ def _single_values(given: QueryDict) -> dict[str, str]:
 
 def _refusals(given: QueryDict, known: set[str]) -> dict[str, list[str]]:
     refusals = {
-        name: [f"there is no parameter {name!r}; there are {', '.join(sorted(known))}"]
+        name: [f"there is no parameter {name!r}; there are {', '.join(sorted(known)) or 'none'}"]
         for name in given
         if name not in known
     }

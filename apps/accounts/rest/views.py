@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from django.conf import settings
 from rest_framework import serializers
+from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
@@ -14,6 +16,13 @@ from apps.accounts.queries import Scope, TokenFact, Viewer
 from apps.accounts.rest.tables import CsvRenderer
 
 ANOTHER_TEAM = "another team"
+
+
+class BodyTooLarge(APIException):
+    """More bytes than are taken at once."""
+
+    status_code = 413
+    default_detail = "the body is larger than what is taken at once"
 
 
 class Reads(BasePermission):
@@ -66,6 +75,14 @@ class RestView(APIView):
         """JSON; a list that is read, also CSV."""
         is_list = self.row is not None and self.request.method in SAFE_METHODS
         return [JSONRenderer(), CsvRenderer()] if is_list else [JSONRenderer()]
+
+    def initial(self, request: Request, *args: Any, **given: Any) -> None:
+        """Before anything is read: refuses BodyTooLarge."""
+        super().initial(request, *args, **given)
+        # Without a length nothing is read at all.
+        length = str(request.META.get("CONTENT_LENGTH") or "0")
+        if not length.isdigit() or int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            raise BodyTooLarge
 
     def viewer(self) -> Viewer:
         """Who asks, and what they may see."""

@@ -49,9 +49,9 @@ class DeviceConfirmation(RestView):
 
     @extend_schema(
         operation_id="confirm_device",
-        request=Strict,
+        request=None,
         responses=DeviceOut,
-        examples=[examples.NOTHING, examples.CONFIRMED_DEVICE],
+        examples=[examples.CONFIRMED_DEVICE],
     )
     def post(self, request: Request, device_id: int) -> Response:
         """Say that a device is ours; saying it twice keeps the first time."""

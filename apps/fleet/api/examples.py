@@ -111,7 +111,6 @@ _DEVICE = {
 }
 DEVICES = listed("Devices", _DEVICE)
 DEVICE = answered("Device", _DEVICE)
-NOTHING = sent("Nothing to add", {})
 CONFIRMED_DEVICE = answered("Confirmed device", _DEVICE | {"confirmed_at": "2026-03-02T13:00:00Z"})
 
 _AGENT = {

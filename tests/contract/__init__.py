@@ -1,0 +1,1 @@
+"""Contracts between processes, held by tests on both sides."""

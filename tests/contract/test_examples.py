@@ -1,0 +1,102 @@
+"""Each example of the OpenAPI document is sent, and answered as the document shows."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.contract.described import (
+    alike,
+    answer_examples,
+    faults,
+    operations,
+    request_examples,
+    shape,
+)
+from tests.contract.world import World, make_world, with_world
+
+WITHOUT_EXAMPLES = {"/api/v1/jobs", "/api/v1/jobs/bulk", "/api/v1/jobs/{job_id}", "/api/v1/costs"}
+"""Described before there were examples; each has tests of its own."""
+OPERATIONS = [
+    pytest.param(path, method, operation, id=f"{method} {path}")
+    for path, method, operation in operations()
+    if path not in WITHOUT_EXAMPLES
+]
+EXAMPLES = [
+    pytest.param(path, method, operation, body, id=f"{method} {path} {name}")
+    for path, method, operation in operations()
+    if path not in WITHOUT_EXAMPLES
+    for name, body in (request_examples(operation) or {"": None}).items()
+]
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+def test_every_operation_says_what_it_does_and_shows_it(
+    path: str, method: str, operation: dict[str, Any]
+) -> None:
+    shown = [answer_examples(operation, status) for status in operation["responses"]]
+    missing = {
+        "a description": not operation.get("description"),
+        "an example of its body": "requestBody" in operation and not request_examples(operation),
+        "an example of its answer": not any(shown),
+    }
+    assert [what for what, is_missing in missing.items() if is_missing] == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "method", "operation", "body"), EXAMPLES)
+def test_every_example_is_answered_as_it_is_shown(
+    path: str, method: str, operation: dict[str, Any], body: Any
+) -> None:
+    world = make_world()
+
+    response = send(world, path, method, body)
+
+    assert response.status_code in {200, 201, 202}, response.content
+    described = operation["responses"][str(response.status_code)]["content"]["application/json"]
+    assert faults(response.json(), described["schema"]) == []
+    examples = answer_examples(operation, str(response.status_code)).values()
+    assert [each for each in examples if faults(each, described["schema"])] == []
+    assert [each for each in examples if not alike(shape(each), shape(response.json()))] == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+def test_a_name_nobody_reads_is_refused_by_every_operation(
+    path: str, method: str, operation: dict[str, Any]
+) -> None:
+    world = make_world()
+    bodies = list(request_examples(operation).values())
+
+    if bodies:
+        response = send(world, path, method, {**bodies[0], "colour": "green"})
+    else:
+        response = send(world, f"{path}?colour=green", method, None)
+
+    assert response.status_code == 400
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert [error["field"] for error in response.json()["errors"]] == ["colour"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+def test_a_caller_without_a_credential_is_refused_with_a_problem(
+    path: str, method: str, operation: dict[str, Any]
+) -> None:
+    world = make_world()
+    body = next(iter(request_examples(operation).values()), None)
+
+    response = send(World("", world.paths, {}), path, method, body)
+
+    assert response.status_code == 401
+    assert response.headers["Content-Type"] == "application/problem+json"
+    assert "Bearer" in response.headers["WWW-Authenticate"]
+
+
+def send(world: World, path: str, method: str, body: Any) -> Any:
+    address = path.format(**world.paths)
+    headers = world.headers if world.secret else {}
+    told = {} if body is None else {"data": with_world(body, world)}
+    if method != "get":
+        told["content_type"] = "application/json"
+    return getattr(Client(), method)(address, headers=headers, **told)

@@ -1,0 +1,88 @@
+"""Whatever the schema allows, and much that it forbids, is answered as the schema says."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.signals import request_finished, request_started
+from django.core.wsgi import get_wsgi_application
+from django.db import close_old_connections
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import CHECKS, load_all_checks
+
+from tests.contract.described import document, operations
+from tests.contract.world import World, make_world
+
+load_all_checks()
+# Ids, names and moments that a schema allows need not exist, or suit each other.
+NOT_MEANT = {
+    "positive_data_acceptance",
+    "use_after_free",
+    "ensure_resource_availability",
+    "object_level_authorization",
+}
+CHOSEN = [CHECKS.get_one(name) for name in CHECKS.get_all_names() if name not in NOT_MEANT]
+LABELS = [f"{method.upper()} {path}" for path, method, _ in operations()]
+
+
+@pytest.fixture(autouse=True)
+def _one_connection() -> Iterator[None]:
+    """A request outside Django's own test client closes the connection that the test is made in."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
+
+
+@pytest.fixture(autouse=True)
+def _unlimited(settings: Any) -> None:
+    settings.API_REQUESTS_PER_MINUTE = dict.fromkeys(("reads", "writes", "events"), 10**9)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("label", LABELS)
+def test_a_few_generated_requests_find_nothing(label: str) -> None:
+    fuzz(label, examples=6)
+
+
+@pytest.mark.proof
+@pytest.mark.django_db
+@pytest.mark.parametrize("label", LABELS)
+def test_many_generated_requests_find_nothing(label: str) -> None:
+    fuzz(label, examples=500)
+
+
+def fuzz(label: str, *, examples: int) -> None:
+    """Send generated requests to one operation, with the token that may do everything."""
+    world = make_world()
+    schema = schemathesis.openapi.from_dict(document())
+    schema.app = get_wsgi_application()
+    method, _, path = label.partition(" ")
+    operation = schema[path][method]
+    for mode in GenerationMode:
+        strategy = operation.as_strategy(generation_mode=mode)
+
+        @settings(
+            max_examples=examples,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+            phases=[Phase.generate],
+        )
+        @given(case=strategy)
+        def answers_as_described(case: schemathesis.Case) -> None:
+            with_ids(case, world)
+            case.call_and_validate(headers=world.headers, checks=CHOSEN)
+
+        answers_as_described()
+
+
+def with_ids(case: schemathesis.Case, world: World) -> None:
+    """Every other id is one that exists."""
+    for name, value in (case.path_parameters or {}).items():
+        if name in world.paths and isinstance(value, int) and value % 2:
+            case.path_parameters[name] = world.paths[name]

@@ -1,0 +1,66 @@
+"""One of everything that the REST surface speaks of, for the examples of its description.
+
+`PATHS` and `BODIES` say which made thing stands for a path parameter, or for a field of an example
+body. A new parameter that neither knows fails the tests: make the thing in `make_world`.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from apps.fleet import actions as fleet
+from tests import make
+from tests.apps.ledger import scene
+
+NEVER = datetime(2099, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What was made: ids by the parameter they fill, and the token that may do everything."""
+
+    secret: str
+    paths: dict[str, Any]
+    bodies: dict[str, Any]
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """How the examples are sent."""
+        return {"Authorization": f"Bearer {self.secret}"}
+
+
+def make_world() -> World:
+    """Everything the examples need."""
+    make.make_organisation()
+    team_id = make.make_team("Research", cost_centre="CC-100")
+    cluster_id = make.make_cluster("atlas")
+    pool_id = make.make_pool("h100", cluster_id=cluster_id, owner_team_id=team_id)
+    node_id = make.make_node("gpu-01", pool_id=pool_id, cluster_id=cluster_id)
+    make.make_agent(node_id=node_id)
+    outage = fleet.NewOutage(
+        node_id=node_id, kind="maintenance", starts_at=make.NOON + timedelta(hours=1)
+    )
+    ids = {
+        "team_id": team_id,
+        "token_id": make.make_token("read", name="reports", team_id=team_id).id,
+        "cluster_id": cluster_id,
+        "pool_id": pool_id,
+        "node_id": node_id,
+        "device_id": make.make_device("GPU-0", node_id=node_id),
+        "agent_id": make.make_agent(node_id=node_id),
+        "outage_id": fleet.record_outage(outage=outage, at=make.NOON),
+        "rate_id": make.make_rate(),
+        "job_id": scene.make_job("4711", node_id),
+    }
+    invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
+    everything = make.make_token("read", "manage", "jobs", name="everything")
+    return World(everything.secret, paths=ids, bodies={"node_id": node_id, "token": invitation})
+
+
+def with_world(body: Any, world: World) -> Any:
+    """An example body with the ids of what was made."""
+    if isinstance(body, dict):
+        return {
+            name: world.bodies.get(name, with_world(value, world)) for name, value in body.items()
+        }
+    return [with_world(each, world) for each in body] if isinstance(body, list) else body

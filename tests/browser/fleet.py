@@ -13,34 +13,37 @@ from tests.apps.ledger import scene
 FINDING = "The last 7 days cost $197, and 75 % of it bought no work."
 HOUR = timedelta(hours=1)
 PASSWORD = "correct horse battery"
+ROLES = {"Finn": "finance", "Petra": "platform", "Vera": "viewer"}
 
 
 def make_fleet() -> datetime:
     """Everything in the tables and settled; the moment at which that was."""
     now = datetime.now(UTC)
     began_at = now.replace(hour=10, minute=0, second=0, microsecond=0) - timedelta(days=1)
+    ended_at = began_at + 2 * HOUR
     make.make_organisation()
     scene.make_rule("research", make.make_team("Research"))
-    node_id = make.make_node("gpu-01", pool_id=_pool("h100"), started_at=began_at, at=now)
-    lab_id = make.make_node("lab-01", pool_id=make.make_pool("lab"), started_at=began_at, at=now)
+    node_id = make.make_node("gpu-01", pool_id=_pool("h100"), started_at=began_at, at=ended_at)
+    lab_id = make.make_node(
+        "lab-01", pool_id=make.make_pool("lab"), started_at=began_at, at=ended_at
+    )
     gpus = scene.make_gpus(node_id, seen_from=began_at)
     held = gpus[:4]
-    scene.make_job(
-        "1", node_id, gpus=4, uuids=held, from_=began_at, to=began_at + 2 * HOUR, labels={}
-    )
+    scene.make_job("1", node_id, gpus=4, uuids=held, from_=began_at, to=ended_at, labels={})
     for device_id in scene.device_ids(held):
         scene.make_usage(device_id, [240] * 60, key="slurm/atlas/1", hour=began_at)
         scene.make_usage(device_id, [0] * 60, key="slurm/atlas/1", hour=began_at + HOUR)
     for each in (node_id, lab_id):
-        fleet.end_node(node_id=each, ended_at=began_at + 2 * HOUR, reason="", at=now)
-    scene.settle(now, starts_at=began_at, ends_at=now)
+        fleet.end_node(node_id=each, ended_at=ended_at, reason="", at=ended_at)
+    scene.settle(now, starts_at=began_at, ends_at=ended_at)
     return now
 
 
-def make_people() -> None:
-    """One of each role that a page tells apart."""
-    for name, role in (("Finn", "finance"), ("Petra", "platform"), ("Vera", "viewer")):
-        make.make_person(f"{name.lower()}@example.org", name=name, role=role, password=PASSWORD)
+def make_people(*names: str) -> None:
+    """Those named, each of the role that the name stands for."""
+    for name in names or ROLES:
+        email = f"{name.lower()}@example.org"
+        make.make_person(email, name=name, role=ROLES[name], password=PASSWORD)
 
 
 def _pool(name: str) -> int:

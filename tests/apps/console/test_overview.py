@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import re
+from contextlib import closing
 from datetime import timedelta
 
 import psycopg
@@ -27,13 +28,13 @@ def _nothing_counted() -> None:
 @pytest.fixture
 def finance() -> Client:
     make_fleet()
-    return signed_in("finn@example.org")
+    return signed_in()
 
 
-def signed_in(email: str) -> Client:
-    make_people()
+def signed_in() -> Client:
+    make_people("Finn")
     client = Client()
-    client.force_login(get_user_model().objects.get(email=email))
+    client.force_login(get_user_model().objects.get())
     return client
 
 
@@ -133,7 +134,7 @@ def test_whole_days_are_compared_with_whole_days():
     now = make_fleet()
     # Known since long before, and then it cost nothing.
     make.make_node("old", started_at=now - timedelta(days=40), at=now - timedelta(days=39))
-    page = text_of(signed_in("finn@example.org").get("/", {"window": "yesterday"}))
+    page = text_of(signed_in().get("/", {"window": "yesterday"}))
     assert "Spend $197 estimated new on" in page
     assert "change is from" in page
 
@@ -153,13 +154,13 @@ def test_the_tables_are_there_as_csv_with_every_micro_unit(finance):
 def test_a_name_that_a_spreadsheet_would_run_is_quoted():
     make_fleet()
     Team.objects.filter(name="Research").update(name="=1+1")
-    answer = signed_in("finn@example.org").get("/overview/teams.csv")
+    answer = signed_in().get("/overview/teams.csv")
     assert "'=1+1" in answer.content.decode()
 
 
 def test_an_installation_without_nodes_is_told_how_to_begin():
     make.make_organisation()
-    page = text_of(signed_in("finn@example.org").get("/"))
+    page = text_of(signed_in().get("/"))
     assert "Nothing has cost anything yet." in page
     assert "manage.py add_nodes h100" in page
 
@@ -176,3 +177,14 @@ def test_a_page_asks_the_database_at_most_fifteen_questions(finance, monkeypatch
     monkeypatch.setattr(psycopg.Cursor, "execute", counted)
     finance.get("/")
     assert 0 < len(asked) <= 15, "\n".join(asked)
+
+
+def test_the_scripts_of_the_page_are_half_a_megabyte_at_most(finance):
+    page = finance.get("/").content.decode()
+    scripts = re.findall(r'<script[^>]* src="([^"]+)"', page)
+    assert len(scripts) == 4
+    sizes = []
+    for script in scripts:
+        with closing(finance.get(script, headers={"Accept-Encoding": "gzip"})) as answer:
+            sizes.append(int(answer["Content-Length"]))
+    assert sum(sizes) <= 500_000

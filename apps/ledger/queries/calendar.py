@@ -10,6 +10,7 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 HOUR = timedelta(hours=1)
+HOUR_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +61,8 @@ def next_month(month: date) -> date:
 
 def milliseconds_into(hour: datetime, moment: datetime) -> int:
     """How far `moment` is into the hour, clipped to it: 0 to 3,600,000."""
-    return max(0, min(3_600_000, (moment - hour) // timedelta(milliseconds=1)))
+    # Tens of thousands of times in a fleet's hour: dividing timedeltas takes three times as long.
+    since = moment - hour
+    if since.days:
+        return 0 if since.days < 0 else HOUR_MS
+    return min(HOUR_MS, since.seconds * 1_000 + since.microseconds // 1_000)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from apps.economics.gpu_catalogue import gpu_model
 from apps.economics.shares import NotAShare, ShareRule, mig_share
@@ -32,11 +33,20 @@ def _known_share(
     device: fleet.DeviceFact, siblings: Sequence[fleet.DeviceFact], policy: fleet.PolicyFact | None
 ) -> Fraction | None:
     parent = next((other.model for other in siblings if other.id == device.parent_id), "")
-    model = gpu_model(parent) or gpu_model(device.model)
-    compute, memory = device.compute_slices, device.memory_slices
-    if model is None or model.mig is None or compute is None or memory is None:
+    if device.compute_slices is None or device.memory_slices is None:
         return None
-    rule = ShareRule(policy.rule) if policy else ShareRule.LARGEST
+    rule = policy.rule if policy else ShareRule.LARGEST
+    return _share(
+        parent or device.model, device.compute_slices, device.memory_slices, ShareRule(rule)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _share(name: str, compute: int, memory: int, rule: ShareRule) -> Fraction | None:
+    """A geometry's part of a model; None where either is not known."""
+    model = gpu_model(name)
+    if model is None or model.mig is None:
+        return None
     try:
         return mig_share(
             compute,

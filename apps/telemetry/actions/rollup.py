@@ -66,10 +66,17 @@ def roll_up_hour(*, hour: datetime, node_ids: Collection[int] | None = None) -> 
         ][:NODES_AT_ONCE]
         if not marks:
             return 0
+        _stay_on_one_core()
         changed = _rolled_up(hour, [each.unit for each in marks])
         mark(Mark(Pass.SPLIT, node_id, hour) for node_id in changed)
         clear(Pass.USAGE, hour, marks)
     return len(marks)
+
+
+def _stay_on_one_core() -> None:
+    """Keep this transaction from spreading over the cores that batches are waiting for."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL max_parallel_workers_per_gather = 0")
 
 
 def _rolled_up(hour: datetime, node_ids: Sequence[int]) -> set[int]:

@@ -1,5 +1,6 @@
 """A node with an agent, and batches as its agent would send them."""
 
+import functools
 import gzip
 import json
 from dataclasses import dataclass
@@ -38,8 +39,9 @@ def ms(moment: datetime) -> int:
     return round(moment.timestamp() * 1000)
 
 
+@functools.cache
 def this_hour() -> datetime:
-    """The last full hour: all of its windows are in the past."""
+    """The last full hour, the same for the whole run: all of its windows are in the past."""
     return now().replace(minute=0, second=0, microsecond=0) - timedelta(hours=1)
 
 
@@ -51,7 +53,7 @@ def make_sending(name: str = "gpu-01", **given: Any) -> Sending:
     return Sending(node_id, agent_id, token.secret)
 
 
-def batch(windows: list[dict[str, Any]], *, sequence: int = 0, **given: Any) -> dict[str, Any]:
+def batch(windows: list[dict[str, Any]], /, *, sequence: int = 0, **given: Any) -> dict[str, Any]:
     """A batch of these windows, told as rows; what a row leaves out is unknown."""
     names = dict.fromkeys(name for window in windows for name in window)
     return {

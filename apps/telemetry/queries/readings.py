@@ -1,0 +1,69 @@
+"""How long devices were observed and worked, hour by hour, whoever held them."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import LiteralString
+
+from django.db import connection
+from psycopg import Cursor
+
+READINGS: LiteralString = """
+SELECT device_id, hour, holder_id, observed, worked FROM telemetry_usagehour
+WHERE hour >= %s AND hour < %s AND device_id = ANY(%s) ORDER BY device_id, hour, holder_id
+"""
+QUARTERS_PER_SECOND = 4
+FULL_MINUTE = 240
+# The id of the empty key: the device as a whole.
+NO_HOLDER = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceHour:
+    """The seconds of an hour in which a device was observed, and in which it worked."""
+
+    device_id: int
+    hour: datetime
+    observed_seconds: float
+    worked_seconds: float
+
+
+def device_hours(
+    device_ids: Collection[int], starts_at: datetime, ends_at: datetime
+) -> list[DeviceHour]:
+    """The hours of `[starts_at, ends_at)` of which anything was measured, by device and hour."""
+    connection.ensure_connection()
+    with Cursor(connection.connection) as cursor:
+        cursor.execute(READINGS, [starts_at, ends_at, list(device_ids)], binary=True)
+        found = cursor.fetchall()
+    readings: dict[tuple[int, datetime], list[tuple[int, bytes, bytes]]] = {}
+    for device_id, hour, *reading in found:
+        readings.setdefault((device_id, hour), []).append((reading[0], reading[1], reading[2]))
+    return [_device_hour(*key, each) for key, each in readings.items()]
+
+
+def _device_hour(
+    device_id: int, hour: datetime, readings: list[tuple[int, bytes, bytes]]
+) -> DeviceHour:
+    """By the device's own reading; in minutes without one its holders follow one another."""
+    own = next((each for each in readings if each[0] == NO_HOLDER), (0, b"", b""))
+    others = [each for each in readings if each[0] != NO_HOLDER]
+    observed = _minutes(own[1], own[1], [each[1] for each in others])
+    worked = _minutes(own[1], own[2], [each[2] for each in others])
+    return DeviceHour(device_id, hour, observed / QUARTERS_PER_SECOND, worked / QUARTERS_PER_SECOND)
+
+
+def _minutes(own_observed: bytes, own: bytes, others: list[bytes]) -> int:
+    if not others:
+        return sum(own)
+    if not own_observed:
+        return sum(others[0]) if len(others) == 1 else sum(map(_capped, zip(*others, strict=True)))
+    followed = map(_capped, zip(*others, strict=True))
+    return sum(
+        said if seen else other
+        for seen, said, other in zip(own_observed, own, followed, strict=True)
+    )
+
+
+def _capped(minute: tuple[int, ...]) -> int:
+    return min(FULL_MINUTE, sum(minute))

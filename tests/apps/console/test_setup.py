@@ -1,0 +1,165 @@
+"""Setup asks what waits for an answer, and nothing else."""
+
+import html
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.test import Client
+
+from apps.fleet import queries as fleet
+from apps.telemetry.models import Rejection
+from apps.workloads.models import Allocation, Job
+from tests import make
+from tests.apps.ledger import scene
+from tests.browser.fleet import make_fleet, make_people
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_counted() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def opened(name: str = "Petra") -> Client:
+    make_people(name)
+    client = Client()
+    client.force_login(get_user_model().objects.get(name=name))
+    return client
+
+
+def text_of(answer) -> str:
+    words = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
+    return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " "))
+
+
+def test_nothing_waits_where_everything_is_known():
+    make.make_organisation()
+    page = text_of(opened().get("/setup"))
+    assert "Nothing waits for an answer." in page
+    assert "No open questions" in page
+
+
+def test_devices_are_confirmed_node_by_node(now):
+    make.make_organisation()
+    node_id = make.make_node("gpu-01", started_at=now - HOUR, at=now)
+    scene.make_gpus(node_id, seen_from=now - HOUR)
+    client = opened()
+    page = text_of(client.get("/setup"))
+    assert "1 question waits for an answer." in page
+    assert "8 × NVIDIA H100 80GB HBM3" in page
+    assert "The pool says" not in page
+
+    said = text_of(client.post(f"/setup/nodes/{node_id}/devices/confirm", follow=True))
+    assert "8 devices of gpu-01 confirmed." in said
+    assert "Nothing waits for an answer." in said
+    assert fleet.unconfirmed_devices() == []
+    again = text_of(client.post(f"/setup/nodes/{node_id}/devices/confirm", follow=True))
+    assert "0 devices of gpu-01 confirmed." in again
+
+
+def test_what_differs_from_the_pool_is_pointed_out(now):
+    make.make_organisation()
+    node_id = make.make_node("gpu-01", started_at=now - HOUR, at=now)
+    scene.make_gpus(node_id, count=4, model="NVIDIA A10G", seen_from=now - HOUR)
+    page = text_of(opened().get("/setup"))
+    assert "4 × NVIDIA A10G" in page
+    assert "The pool says 8 × NVIDIA H100 80GB HBM3." in page
+
+
+def test_a_node_that_is_gone_changes_nothing():
+    make.make_organisation()
+    said = text_of(opened().post("/setup/nodes/4711/devices/confirm", follow=True))
+    assert "no longer on record; nothing was changed" in said
+
+
+def test_finance_reads_the_question_but_has_no_button(now):
+    make.make_organisation()
+    node_id = make.make_node("gpu-01", started_at=now - HOUR, at=now)
+    scene.make_gpus(node_id, seen_from=now - HOUR)
+    page = opened("Finn").get("/setup").content.decode()
+    assert "Are the devices of 1 node yours?" in page
+    assert "Confirm" not in page
+
+
+def test_names_that_no_node_bears_are_asked_for_with_the_command_that_answers(now):
+    make.make_organisation()
+    job = Job.objects.create(
+        cluster_id=make.make_cluster(), raw_id="1", submitted_at=now, opened_at=now, labels={}
+    )
+    Allocation.objects.create(
+        job=job,
+        node_name="gpu-17",
+        gpus_numerator=8,
+        gpus_denominator=1,
+        period=(datetime(2026, 3, 1, tzinfo=UTC), None),
+    )
+    page = text_of(opened().get("/setup"))
+    assert "1 node named by schedulers: which pool, from when?" in page
+    assert "manage.py add_nodes POOL gpu-17 --from 2026-03-01" in page
+    assert "still held" in page
+
+
+def test_a_silent_node_is_a_question_and_not_an_end(now):
+    make.make_organisation()
+    node_id = make.make_node("gpu-01", started_at=now - timedelta(days=2), at=now)
+    make.make_agent(node_id=node_id, at=now - timedelta(hours=7))
+    page = text_of(opened().get("/setup"))
+    assert "1 silent node" in page
+    assert "7 h" in page
+    assert "manage.py end_node gpu-01 --at" in page
+
+
+def test_time_without_a_price_and_jobs_without_an_owner_are_asked_for():
+    now = make_fleet()
+    scene.make_job("2", make.make_node("x"), account="misc", from_=now - 2 * HOUR, to=now - HOUR)
+    page = text_of(opened().get("/setup"))
+    assert "1 pool without a price" in page
+    assert "manage.py add_rate lab 12.50 --from" in page
+    assert "1 account without a team" in page
+    assert "manage.py add_rule TEAM --cluster atlas --account misc" in page
+
+
+def test_work_of_no_known_job_is_listed_by_its_key(now):
+    make.make_organisation()
+    began_at = now.replace(minute=0, second=0, microsecond=0) - 5 * HOUR
+    node_id = make.make_node("gpu-01", started_at=began_at, at=now)
+    (uuid,) = scene.make_gpus(node_id, count=1, seen_from=began_at)
+    (device_id,) = scene.device_ids([uuid])
+    scene.make_usage(device_id, [240] * 60, key="slurm/atlas/31337", hour=began_at)
+    scene.settle(now, starts_at=began_at, ends_at=began_at + HOUR)
+    page = text_of(opened().get("/setup"))
+    assert "1 holder of no known job" in page
+    assert "slurm/atlas/31337" in page
+
+
+def test_what_was_refused_of_an_agent_is_told_with_its_reason(now):
+    make.make_organisation()
+    agent_id = make.make_agent(node_id=make.make_node("gpu-01", started_at=now, at=now), at=now)
+    Rejection.objects.create(
+        agent_id=agent_id,
+        day=now.date(),
+        field="worked_seconds",
+        reason="is longer than the window",
+        kept=False,
+        count=4,
+        last_at=now,
+    )
+    page = text_of(opened().get("/setup"))
+    assert "Measurements refused for 1 reason" in page
+    assert "gpu-01 worked_seconds is longer than the window 4" in page
+
+
+def test_the_overview_says_how_many_questions_wait():
+    make_fleet()
+    page = text_of(opened("Finn").get("/"))
+    assert "1 questions in Setup" in page or "1 question in Setup" in page

@@ -1,0 +1,54 @@
+"""Setup as people meet it."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core.cache import cache
+from playwright.sync_api import Page, expect
+
+from tests import make
+from tests.apps.ledger import scene
+from tests.browser.conftest import Desk
+from tests.browser.fleet import PASSWORD, make_people
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+
+
+@pytest.fixture
+def site(live_server) -> str:
+    """The address of a console that has a node with eight devices to confirm."""
+    cache.clear()
+    now = datetime.now(UTC)
+    make.make_organisation()
+    make_people("Petra")
+    node_id = make.make_node("gpu-01", started_at=now - timedelta(hours=1), at=now)
+    scene.make_gpus(node_id, seen_from=now - timedelta(hours=1))
+    return live_server.url
+
+
+def opened(page: Page, address: str) -> Page:
+    page.goto(address)
+    page.get_by_label("Email").fill("petra@example.org")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    return page
+
+
+@pytest.mark.parametrize("has_script", [True, False])
+def test_devices_are_confirmed_by_a_form(desk: Desk, site, has_script):
+    page = opened(desk.page(java_script_enabled=has_script), f"{site}/setup")
+    question = page.locator("#unconfirmed-devices")
+    expect(question).to_contain_text("8 × NVIDIA H100 80GB HBM3")
+    question.locator("summary").click()
+    expect(question.locator("code").first).to_be_visible()
+    question.get_by_role("button", name="Confirm the devices of gpu-01").click()
+    expect(page.get_by_role("status")).to_have_text("8 devices of gpu-01 confirmed.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Nothing waits for an answer.")
+
+
+def test_setup_is_behind_the_account_menu_and_fits_a_phone(desk: Desk, site):
+    page = opened(desk.page(width=390, color_scheme="dark"), site)
+    page.locator("summary", has_text="Petra").click()
+    page.get_by_role("link", name="Setup").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("1 question waits for an answer.")
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")

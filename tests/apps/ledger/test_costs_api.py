@@ -164,7 +164,7 @@ def test_a_running_day_is_provisional() -> None:
     now = datetime.now(tz=scene.TEN.tzinfo).replace(minute=0, second=0, microsecond=0)
     pool_id = make.make_pool("new")
     scene.make_priced_node("gpu-02", pool_id=pool_id, started_at=now - timedelta(hours=1), at=now)
-    scene.settle(now, starts_at=now - timedelta(hours=1))
+    scene.settle(now, starts_at=now - timedelta(hours=1), ends_at=now)
 
     body = get(make.make_token("read").secret, window="2d", pool="new").json()
 

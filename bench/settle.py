@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -18,6 +19,7 @@ SMALL_NODES, LARGE_NODES = 125, 1_250
 ROUNDS = 7
 DAYS, FULL_DAYS = 1, 30
 DAYS_PROMISED = 30
+Figures = dict[str, Any]
 
 
 class BenchRefused(Exception):
@@ -50,13 +52,13 @@ def run(*, full: bool = False) -> dict[str, object]:
     }
 
 
-def _hour(url: str, nodes: int) -> dict[str, object]:
+def _hour(url: str, nodes: int) -> Figures:
     with _database(url) as own:
         _python(own, "bench.settle_fleet", str(nodes))
         return _measured(own)
 
 
-def _measured(url: str) -> dict[str, object]:
+def _measured(url: str) -> Figures:
     return _python(url, "bench.settle_hour", str(ROUNDS))
 
 
@@ -78,10 +80,11 @@ def _database(url: str) -> Iterator[str]:
             connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
 
 
-def _python(url: str, module: str, *arguments: str) -> dict[str, object]:
+def _python(url: str, module: str, *arguments: str) -> Figures:
     """Run a module in a process of its own and read the last line it prints, as JSON."""
     command: Sequence[str] = [sys.executable, "-m", module, *arguments]
     environment = os.environ | {"RUNRATE_DATABASE_URL": url}
     done = subprocess.run(command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     printed = done.stdout.splitlines()
-    return json.loads(printed[-1]) if printed else {}
+    figures: Figures = json.loads(printed[-1]) if printed else {}
+    return figures

@@ -19,3 +19,4 @@ urlpatterns = [
     path("invitation/<slug:secret>", accept, name="accept-invitation"),
     path("", include("apps.console.pages.account_urls")),
 ]
+    path("", include("apps.console.pages.ownership.addresses")),

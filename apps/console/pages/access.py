@@ -17,6 +17,7 @@ View = Callable[Concatenate[HttpRequest, Given], HttpResponseBase]
 
 SEES_EVERYTHING = frozenset({Role.FINANCE, Role.PLATFORM})
 MANAGES = frozenset({Role.PLATFORM})
+EVERYONE = frozenset(Role)
 
 
 def shown_to(roles: frozenset[Role]) -> Callable[[View[Given]], View[Given]]:

@@ -34,6 +34,7 @@ from apps.ledger.queries.windows import (
     calendar_of,
     window_of,
 )
+from apps.ledger.queries.ownership import JobCost, cost_of_jobs, unowned_costs
 
 __all__ = [
     "Basis",
@@ -53,6 +54,7 @@ __all__ = [
     "UnclaimedWork",
     "UnpricedPool",
     "Window",
+    "JobCost",
     "WindowCutsADay",
     "WindowNotUnderstood",
     "calendar_of",
@@ -64,3 +66,5 @@ __all__ = [
     "unpriced_pools",
     "window_of",
 ]
+    "cost_of_jobs",
+    "unowned_costs",

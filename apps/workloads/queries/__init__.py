@@ -18,7 +18,9 @@ from apps.workloads.queries.ownership import (
     rules,
     unowned_accounts,
 )
-from apps.workloads.queries.preview import Move, RulePreview, preview_rule
+from apps.workloads.queries.preview import Move, RulePreview, preview_end, preview_rule
+from apps.workloads.queries.rule_history import RuleChange, rule_changes
+from apps.workloads.queries.traits import Submitter, submitters
 
 __all__ = [
     "HeldFact",
@@ -30,8 +32,10 @@ __all__ = [
     "RulePreview",
     "UnknownNode",
     "UnownedAccount",
+    "RuleChange",
     "WorkloadFact",
     "allocations_held",
+    "Submitter",
     "job",
     "job_count",
     "jobs_of_keys",
@@ -43,3 +47,6 @@ __all__ = [
     "unowned_accounts",
     "workloads",
 ]
+    "preview_end",
+    "rule_changes",
+    "submitters",

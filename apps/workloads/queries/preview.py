@@ -1,6 +1,6 @@
 """What a rule would move before anybody keeps it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -22,12 +22,13 @@ from apps.workloads.queries.ownership import (
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What would leave one owner; `team_id` None: nobody owned it."""
+    """What would change hands with one owner; `team_id` None: nobody owns it."""
 
     team_id: int | None
     workload_id: int | None
     jobs: int
     gpu_milliseconds: Fraction
+    job_ids: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,31 @@ def preview_rule(rule: RuleFact, at: datetime) -> RulePreview:
     Jobs on nodes that nobody knows yet count too: they will cost something once their node is.
     """
     held = list(held_by_matching(rule, at))
+    return _preview(held, _leaving(rule, held))
+
+
+def preview_end(rule: RuleFact, ended_at: datetime, at: datetime) -> RulePreview:
+    """What a kept rule would lose of what was held from `ended_at` up to `at`, and to whom."""
+    lost = RuleFact(rule.rule, ended_at, rule.ends_at)
+    held = list(held_by_matching(lost, at))
+    return _preview(held, _lost(rule, held))
+
+
+def _preview(
+    held: Sequence[MatchedHolding], moves_of_jobs: Iterable[tuple[int, OwnerFact, Fraction]]
+) -> RulePreview:
     moved: dict[OwnerFact, dict[int, Fraction]] = {}
-    for job_id, owner, milliseconds in _leaving(rule, held):
+    for job_id, owner, milliseconds in moves_of_jobs:
         of_jobs = moved.setdefault(owner, {})
         of_jobs[job_id] = of_jobs.get(job_id, Fraction(0)) + milliseconds
     moves = [
-        Move(owner.team_id, owner.workload_id, len(of_jobs), sum(of_jobs.values(), Fraction(0)))
+        Move(
+            team_id=owner.team_id,
+            workload_id=owner.workload_id,
+            jobs=len(of_jobs),
+            gpu_milliseconds=sum(of_jobs.values(), Fraction(0)),
+            job_ids=frozenset(of_jobs),
+        )
         for owner, of_jobs in moved.items()
     ]
     return RulePreview(
@@ -76,6 +96,22 @@ def _leaving(
             start, end = max(each.starts_at, since), min(each.ends_at, until)
             owner = _owner(before.get(each.job_id))
             if start < end and after[each.job_id] is new.rule and owner != taken:
+                yield each.job_id, owner, each.gpus * milliseconds_between(start, end)
+
+
+def _lost(
+    old: RuleFact, held: Sequence[MatchedHolding]
+) -> Iterator[tuple[int, OwnerFact, Fraction]]:
+    """Each job's time that the rule decides now, with whose it would be without it."""
+    taken = OwnerFact(old.rule.team_id, old.rule.workload_id)
+    jobs = list(traits(Job.objects.filter(id__in={each.job_id for each in held})))
+    for since, until, ruling in _eras(rules(), held):
+        before = rules_of(jobs, in_rank(ruling))
+        after = rules_of(jobs, in_rank(each for each in ruling if each.id != old.rule.id))
+        for each in held:
+            start, end = max(each.starts_at, since), min(each.ends_at, until)
+            decides, owner = before.get(each.job_id), _owner(after.get(each.job_id))
+            if start < end and decides and decides.id == old.rule.id and owner != taken:
                 yield each.job_id, owner, each.gpus * milliseconds_between(start, end)
 
 

@@ -1,0 +1,119 @@
+"""The rows of the tables: workloads with cost, rules in rank, what nobody owns."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from apps.accounts.queries import Viewer
+from apps.console.pages.ownership.names import Names
+from apps.console.pages.ownership.values import RuleRow, UnownedRow, WorkloadRow
+from apps.ledger import queries as ledger
+from apps.workloads import queries as workloads
+
+RULE_ASKS = ("account", "namespace", "user")
+
+
+def workload_rows(window: ledger.Window, viewer: Viewer, called: Names) -> tuple[WorkloadRow, ...]:
+    """Of the viewer's teams, by team, the dearest first; workloads without any cost are there too."""
+    chosen = ledger.CostFilter(window, team_ids=None if viewer.sees_everything else viewer.team_ids)
+    groups = ledger.cost_groups(chosen, ("team", "workload"))
+    costly = {group.keys: _workload_row(group, called) for group in groups}
+    idle = {
+        (each.team_id, each.id): WorkloadRow(
+            called.team(each.team_id), each.name, each.kind, 0, 0, 0, is_provisional=False
+        )
+        for each in called.workloads.values()
+        if viewer.sees_team(each.team_id)
+    }
+    rows = (idle | costly).values()
+    return tuple(sorted(rows, key=lambda row: (row.team, -(row.cost_micros or 0), row.name)))
+
+
+def workload_total(rows: Sequence[WorkloadRow]) -> WorkloadRow:
+    """The sum; known as far as any row is."""
+    return WorkloadRow(
+        team="Total",
+        name="",
+        kind="",
+        cost_micros=total_micros(row.cost_micros for row in rows),
+        gpu_milliseconds=sum(row.gpu_milliseconds for row in rows),
+        unpriced_milliseconds=sum(row.unpriced_milliseconds for row in rows),
+        is_provisional=any(row.is_provisional for row in rows),
+    )
+
+
+def rule_rows(viewer: Viewer, called: Names, at: datetime) -> tuple[RuleRow, ...]:
+    """The rules that give jobs to the viewer's teams: those in force in the order tried, then others."""
+    facts = [fact for fact in workloads.rules() if viewer.sees_team(fact.rule.team_id)]
+    changes = workloads.rule_changes([fact.rule.id for fact in facts])
+    ranked = sorted(facts, key=lambda fact: (not fact.is_in_force(at), fact.rule.rank))
+    return tuple(
+        called.row(fact, changes[fact.rule.id], at, reverse("rule", args=[fact.rule.id]))
+        for fact in ranked
+    )
+
+
+def unowned_rows(window: ledger.Window, called: Names) -> tuple[UnownedRow, ...]:
+    """What nobody owns, by what a rule would ask, the dearest first."""
+    costs = ledger.unowned_costs(window, called.unowned_id)
+    of_job = workloads.submitters([cost.job_id for cost in costs])
+    alike: dict[workloads.Submitter, list[ledger.JobCost]] = {}
+    for cost in costs:
+        alike.setdefault(of_job[cost.job_id], []).append(cost)
+    rows = [_unowned_row(submitter, jobs) for submitter, jobs in alike.items()]
+    return tuple(sorted(rows, key=lambda row: (-(row.cost_micros or 0), -row.gpu_milliseconds)))
+
+
+def unowned_total(rows: Sequence[UnownedRow]) -> UnownedRow:
+    """The sum; known as far as any row is."""
+    return UnownedRow(
+        cluster="",
+        account="",
+        namespace="",
+        user="",
+        jobs=sum(row.jobs for row in rows),
+        cost_micros=total_micros(row.cost_micros for row in rows),
+        gpu_milliseconds=sum(row.gpu_milliseconds for row in rows),
+        unpriced_milliseconds=sum(row.unpriced_milliseconds for row in rows),
+        href="",
+    )
+
+
+def total_micros(parts: Iterable[int | None]) -> int | None:
+    """The sum of what is known; None where nothing is."""
+    known = [part for part in parts if part is not None]
+    return sum(known) if known else None
+
+
+def _workload_row(group: ledger.CostGroup, called: Names) -> WorkloadRow:
+    team_id, workload_id = group.keys
+    fact = None if workload_id is None else called.workloads[workload_id]
+    return WorkloadRow(
+        team=called.team(team_id),
+        name=fact.name if fact else "",
+        kind=fact.kind if fact else "",
+        cost_micros=group.micros,
+        gpu_milliseconds=group.gpu_milliseconds,
+        unpriced_milliseconds=group.unpriced_milliseconds,
+        is_provisional=group.is_provisional,
+    )
+
+
+def _unowned_row(submitter: workloads.Submitter, jobs: Sequence[ledger.JobCost]) -> UnownedRow:
+    asks = {name: getattr(submitter, name) for name in RULE_ASKS if getattr(submitter, name)}
+    # An account or namespace says more than whoever of it happened to submit.
+    if len(asks) > 1:
+        asks.pop("user", None)
+    return UnownedRow(
+        cluster=submitter.cluster,
+        account=submitter.account,
+        namespace=submitter.namespace,
+        user=submitter.user,
+        jobs=len(jobs),
+        cost_micros=total_micros(job.micros for job in jobs),
+        gpu_milliseconds=sum(job.unit_milliseconds for job in jobs),
+        unpriced_milliseconds=sum(job.unpriced_milliseconds for job in jobs),
+        href=f"{reverse('new-rule')}?{urlencode({'cluster': submitter.cluster, **asks})}",
+    )

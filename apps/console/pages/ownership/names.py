@@ -1,0 +1,90 @@
+"""Names of teams, workloads, clusters and people, read once for a page."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.accounts import queries as accounts
+from apps.console.pages.ownership.values import RuleRow
+from apps.economics.ownership import TEXT_MATCHES, Rule
+from apps.fleet import queries as fleet
+from apps.workloads.queries import RuleChange, RuleFact, WorkloadFact
+from apps.workloads.queries import workloads as known_workloads
+
+SOMEBODY = "somebody before the audit trail began"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What ids are called; `people` is empty for those who may not know who changes rules."""
+
+    teams: dict[int, accounts.TeamFact]
+    workloads: dict[int, WorkloadFact]
+    clusters: dict[int, str]
+    people: dict[int, str]
+
+    @property
+    def unowned_id(self) -> int:
+        """The team whose jobs nobody owns."""
+        return next(team.id for team in self.teams.values() if team.kind == "unowned")
+
+    def team(self, team_id: int | None) -> str:
+        """The team's name; nobody's jobs are *Unowned*."""
+        return "Unowned" if team_id is None else self.teams[team_id].name
+
+    def workload(self, workload_id: int | None) -> str:
+        """The workload's name; empty for none."""
+        return "" if workload_id is None else self.workloads[workload_id].name
+
+    def owner(self, team_id: int | None, workload_id: int | None) -> str:
+        """`Research: llm-pretrain`, or the team alone."""
+        workload = self.workload(workload_id)
+        return f"{self.team(team_id)}: {workload}" if workload else self.team(team_id)
+
+    def asks(self, rule: Rule) -> str:
+        """What a rule asks of a job, in words; a rule that asks nothing takes every job."""
+        said = [f"{name} {getattr(rule, name)}" for name in TEXT_MATCHES if getattr(rule, name)]
+        if rule.label:
+            said.append(f"label {rule.label}")
+        if rule.name:
+            said.append(f"name {rule.name}")
+        if rule.cluster_id is not None:
+            said.append(f"in cluster {self.clusters[rule.cluster_id]}")
+        return ", ".join(said) or "every job"
+
+    def who(self, change: RuleChange) -> str:
+        """Who made a change; empty where the reader may not know."""
+        if not self.people:
+            return ""
+        if change.person_id is not None:
+            return self.people.get(change.person_id, "somebody who is gone")
+        if change.token_id is not None:
+            return f"token {change.token_id}"
+        return f"manage.py {change.command}" if change.command else SOMEBODY
+
+    def row(self, fact: RuleFact, changes: list[RuleChange], at: datetime, href: str) -> RuleRow:
+        """A rule as a row; who said it last."""
+        last = changes[-1] if changes else None
+        return RuleRow(
+            id=fact.rule.id,
+            priority=fact.rule.priority,
+            asks=self.asks(fact.rule),
+            team=self.team(fact.rule.team_id),
+            workload=self.workload(fact.rule.workload_id),
+            starts_at=fact.starts_at,
+            ends_at=fact.ends_at,
+            is_in_force=fact.is_in_force(at),
+            said_by=self.who(last) if last else "",
+            said_at=last.at if last else None,
+            href=href,
+        )
+
+
+def names(viewer: accounts.Viewer) -> Names:
+    """What this viewer may call things."""
+    people = accounts.people() if viewer.sees_everything else []
+    return Names(
+        teams={team.id: team for team in accounts.teams()},
+        workloads=known_workloads(),
+        clusters={each.id: each.name for each in fleet.clusters().values()},
+        people={person.id: person.name or person.email for person in people},
+    )

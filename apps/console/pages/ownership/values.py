@@ -1,0 +1,189 @@
+"""The values that the templates of Workloads and ownership get."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, tzinfo
+
+from apps.console.pages.frame import Filter, Frame
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadRow:
+    """What a workload cost in the period; `name` empty: the team's jobs and time of no workload.
+
+    `active_ratio` and amounts are None where nothing is known.
+    """
+
+    team: str
+    name: str
+    kind: str
+    cost_micros: int | None
+    gpu_milliseconds: int
+    unpriced_milliseconds: int
+    is_provisional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """A rule: what it asks of a job, whose such jobs are, since when, and who said so."""
+
+    id: int
+    priority: int
+    asks: str
+    team: str
+    workload: str
+    starts_at: datetime | None
+    ends_at: datetime | None
+    is_in_force: bool
+    said_by: str
+    said_at: datetime | None
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnownedRow:
+    """Jobs alike in what a rule would ask; `href` leads to that rule, ready to be looked at."""
+
+    cluster: str
+    account: str
+    namespace: str
+    user: str
+    jobs: int
+    cost_micros: int | None
+    gpu_milliseconds: int
+    unpriced_milliseconds: int
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One choice of a select, under a heading where it has one."""
+
+    value: str
+    text: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OptionGroup:
+    """Choices under one heading."""
+
+    text: str
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnershipPage:
+    """What Workloads and ownership reads."""
+
+    frame: Frame
+    finding: str
+    period: str
+    currency: str
+    zone: tzinfo
+    filters: tuple[Filter, ...]
+    problems: tuple[str, ...]
+    settled_to: datetime | None
+    pending_hours: int
+    workloads: tuple[WorkloadRow, ...]
+    total: WorkloadRow
+    rules: tuple[RuleRow, ...]
+    sees_everything: bool
+    may_manage: bool
+    has_provisional: bool
+    unowned: tuple[UnownedRow, ...] = ()
+    unowned_total: int = 0
+    teams: tuple[Option, ...] = ()
+    kinds: tuple[Option, ...] = ()
+    csv_query: str = ""
+
+    @property
+    def more_unowned(self) -> int:
+        """How many rows the list here leaves out."""
+        return max(0, self.unowned_total - len(self.unowned))
+
+
+@dataclass(frozen=True, slots=True)
+class UnownedPage:
+    """The whole list of what nobody owns."""
+
+    frame: Frame
+    finding: str
+    period: str
+    currency: str
+    zone: tzinfo
+    filters: tuple[Filter, ...]
+    problems: tuple[str, ...]
+    settled_to: datetime | None
+    pending_hours: int
+    rows: tuple[UnownedRow, ...]
+    total: UnownedRow
+    may_manage: bool
+    csv_query: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveRow:
+    """What would change hands: from whom, to whom, how much. Unknown amounts are None."""
+
+    from_owner: str
+    to_owner: str
+    jobs: int
+    gpu_milliseconds: int
+    cost_micros: int | None
+    unpriced_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a change of rules does to what was held so far."""
+
+    matched_jobs: int
+    matched_milliseconds: int
+    moves: tuple[MoveRow, ...]
+    total: MoveRow
+
+
+@dataclass(frozen=True, slots=True)
+class TextField:
+    """A text input; `problem` is why it was refused."""
+
+    name: str
+    label: str
+    value: str
+    hint: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RulePage:
+    """A rule to be made: its form, and what it would move once it can be read."""
+
+    frame: Frame
+    finding: str
+    currency: str
+    zone: tzinfo
+    owners: tuple[OptionGroup, ...]
+    clusters: tuple[Option, ...]
+    asks: tuple[TextField, ...]
+    priority: TextField
+    first_day: TextField
+    end_day: TextField
+    problems: tuple[tuple[str, str], ...]
+    kept: tuple[tuple[str, str], ...]
+    preview: Preview | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRulePage:
+    """A rule that is kept: its history, and what ending it would move."""
+
+    frame: Frame
+    finding: str
+    currency: str
+    zone: tzinfo
+    rule: RuleRow
+    changes: tuple[tuple[datetime, str, str], ...]
+    may_end: bool
+    end_day: date | None
+    problem: str = ""
+    preview: Preview | None = None

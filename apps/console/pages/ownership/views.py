@@ -1,0 +1,226 @@
+"""Workloads and ownership, the list of what nobody owns, and their tables as CSV."""
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from apps.accounts.authentication import viewer_of_request
+from apps.accounts.queries import Viewer
+from apps.console.pages.access import EVERYONE, SEES_EVERYTHING, frame_of, shown_to
+from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
+from apps.console.pages.frame import Frame
+from apps.console.pages.ownership.lists import (
+    rule_rows,
+    total_micros,
+    unowned_rows,
+    unowned_total,
+    workload_rows,
+    workload_total,
+)
+from apps.console.pages.ownership.names import Names, names
+from apps.console.pages.ownership.period import Period, period_asked
+from apps.console.pages.ownership.values import (
+    Option,
+    OwnershipPage,
+    UnownedPage,
+    UnownedRow,
+    WorkloadRow,
+)
+from apps.console.pages.setup.questions import questions_waiting
+from apps.ledger.queries import standing
+from apps.show.amounts import counted, per_cent, share
+from apps.show.amounts import gpu_hours as hours_of
+from apps.show.money import whole_amount
+
+KINDS = ("training", "serving", "batch", "notebook", "other")
+MOST_UNOWNED = 10
+
+
+@require_safe
+@shown_to(EVERYONE)
+def ownership(request: HttpRequest) -> HttpResponse:
+    """Workloads by team with their cost, the rules, and the first of what nobody owns."""
+    at = timezone.now()
+    viewer = viewer_of_request(request)
+    asked = period_asked(request.GET, at)
+    page = ownership_page(asked, viewer, frame(request, asked, viewer, at), at)
+    return render(request, "ownership/page.html", {"page": page})
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def unowned(request: HttpRequest) -> HttpResponse:
+    """Everything that nobody owns in the period."""
+    at = timezone.now()
+    viewer = viewer_of_request(request)
+    asked = period_asked(request.GET, at)
+    known = standing(asked.window, at)
+    rows = unowned_rows(asked.window, names(viewer))
+    page = UnownedPage(
+        frame=frame(request, asked, viewer, at),
+        finding=_unowned_finding(rows, asked),
+        period=asked.words.days,
+        currency=asked.organisation.currency,
+        zone=ZoneInfo(asked.organisation.zone),
+        filters=asked.filters,
+        problems=asked.problems,
+        settled_to=known.as_of,
+        pending_hours=known.pending_hours,
+        rows=rows,
+        total=unowned_total(rows),
+        may_manage=viewer.may_manage,
+        csv_query=asked.query,
+    )
+    return render(request, "ownership/unowned.html", {"page": page})
+
+
+@require_safe
+@shown_to(EVERYONE)
+def workloads_csv(request: HttpRequest) -> HttpResponse:
+    """The table of workloads: a row for each, with every micro-unit."""
+    viewer = viewer_of_request(request)
+    asked = period_asked(request.GET, timezone.now())
+    currency = asked.organisation.currency
+    header = ("team", "workload", "kind", "cost", "currency", "gpu_hours", "unpriced_gpu_hours")
+    rows = [
+        (
+            text_cell(row.team),
+            text_cell(row.name),
+            row.kind,
+            money_cell(row.cost_micros, currency),
+            currency,
+            hours_cell(row.gpu_milliseconds),
+            hours_cell(row.unpriced_milliseconds),
+        )
+        for row in workload_rows(asked.window, viewer, names(viewer))
+    ]
+    return csv_answer("workloads", header, rows)
+
+
+@require_safe
+@shown_to(EVERYONE)
+def rules_csv(request: HttpRequest) -> HttpResponse:
+    """The table of rules."""
+    viewer = viewer_of_request(request)
+    header = ("priority", "asks", "team", "workload", "from", "to", "said_by", "said_at")
+    rows = [
+        (
+            str(row.priority),
+            text_cell(row.asks),
+            text_cell(row.team),
+            text_cell(row.workload),
+            *(moment.isoformat() if moment else "" for moment in (row.starts_at, row.ends_at)),
+            text_cell(row.said_by),
+            row.said_at.isoformat() if row.said_at else "",
+        )
+        for row in rule_rows(viewer, names(viewer), timezone.now())
+    ]
+    return csv_answer("ownership rules", header, rows)
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def unowned_csv(request: HttpRequest) -> HttpResponse:
+    """The table of what nobody owns."""
+    viewer = viewer_of_request(request)
+    asked = period_asked(request.GET, timezone.now())
+    currency = asked.organisation.currency
+    header = ("cluster", "account", "namespace", "user", "jobs", "cost", "currency", "gpu_hours")
+    rows = [
+        (
+            *(text_cell(text) for text in (row.cluster, row.account, row.namespace, row.user)),
+            str(row.jobs),
+            money_cell(row.cost_micros, currency),
+            currency,
+            hours_cell(row.gpu_milliseconds),
+        )
+        for row in unowned_rows(asked.window, names(viewer))
+    ]
+    return csv_answer("unowned", header, rows)
+
+
+def frame(request: HttpRequest, asked: Period, viewer: Viewer, at: datetime) -> Frame:
+    """The frame; what waits in Setup concerns only those who see everything."""
+    waiting = questions_waiting(at) if viewer.sees_everything else 0
+    return frame_of(request, asked.organisation, "ownership", waiting)
+
+
+def ownership_page(asked: Period, viewer: Viewer, framed: Frame, at: datetime) -> OwnershipPage:
+    """The page as this viewer may see it."""
+    called = names(viewer)
+    rows = workload_rows(asked.window, viewer, called)
+    nobodys = unowned_rows(asked.window, called) if viewer.sees_everything else ()
+    known = standing(asked.window, at)
+    teams = sorted(called.teams.values(), key=lambda team: team.name)
+    return OwnershipPage(
+        frame=framed,
+        finding=_finding(rows, nobodys, viewer, asked),
+        period=asked.words.days,
+        currency=asked.organisation.currency,
+        zone=ZoneInfo(asked.organisation.zone),
+        filters=asked.filters,
+        problems=asked.problems,
+        settled_to=known.as_of,
+        pending_hours=known.pending_hours,
+        workloads=rows,
+        total=workload_total(rows),
+        rules=rule_rows(viewer, called, at),
+        sees_everything=viewer.sees_everything,
+        may_manage=viewer.may_manage,
+        has_provisional=any(row.is_provisional for row in rows),
+        unowned=nobodys[:MOST_UNOWNED],
+        unowned_total=len(nobodys),
+        teams=_team_options(called) if teams else (),
+        kinds=tuple(Option(kind, kind, is_chosen=kind == "training") for kind in KINDS),
+        csv_query=asked.query,
+    )
+
+
+def _team_options(called: Names) -> tuple[Option, ...]:
+    own = [team for team in called.teams.values() if team.kind == "team"]
+    ordered = sorted(own, key=lambda team: team.name)
+    return tuple(Option(str(team.id), team.name, is_chosen=False) for team in ordered)
+
+
+def _finding(
+    rows: tuple[WorkloadRow, ...], nobodys: tuple[UnownedRow, ...], viewer: Viewer, asked: Period
+) -> str:
+    named = [row for row in rows if row.name]
+    if not rows:
+        return "None of your teams has a workload or any cost yet."
+    whole = total_micros(row.cost_micros for row in rows)
+    if whole is None:
+        return (
+            f"{counted(len(named), 'workload')}; what they cost {asked.words.within} is not known."
+        )
+    spent = whole_amount(total_micros(row.cost_micros for row in named) or 0, _currency(asked))
+    said = f"{counted(len(named), 'workload')} cost {spent} {asked.words.within}"
+    if not viewer.sees_everything:
+        return f"{said}, of {whole_amount(whole, _currency(asked))} that your teams’ GPU time cost."
+    unowned_micros = total_micros(row.cost_micros for row in nobodys)
+    if not nobodys:
+        return f"{said}, and every job has an owner."
+    if unowned_micros is None:
+        return f"{said}; jobs without an owner held GPUs that have no price."
+    part = per_cent(share(unowned_micros, whole))
+    return f"{said}; {whole_amount(unowned_micros, _currency(asked))}, {part} of all, has no owner."
+
+
+def _unowned_finding(rows: tuple[UnownedRow, ...], asked: Period) -> str:
+    if not rows:
+        return f"Every job {asked.words.within} has an owner."
+    micros = total_micros(row.cost_micros for row in rows)
+    jobs = counted(sum(row.jobs for row in rows), "job")
+    if micros is None:
+        hours = hours_of(sum(row.gpu_milliseconds for row in rows))
+        return f"{jobs} without an owner held {hours} GPU-hours {asked.words.within}."
+    amount = whole_amount(micros, _currency(asked))
+    return f"{jobs} without an owner cost {amount} {asked.words.within}."
+
+
+def _currency(asked: Period) -> str:
+    return asked.organisation.currency

@@ -1,0 +1,66 @@
+"""What jobs cost their owners: what a rule would move, and what nobody owns."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+
+from psycopg import sql
+
+from apps.accounts import queries as accounts
+from apps.economics.states import Flag
+from apps.ledger.queries.tables import rows
+from apps.ledger.queries.windows import Window
+
+DIRECT = sql.SQL("flags & {} = 0").format(sql.Literal(int(Flag.SHARED_IDLE)))
+
+
+@dataclass(frozen=True, slots=True)
+class JobCost:
+    """What a job cost one owner; null where nothing of it has a price."""
+
+    job_id: int
+    micros: int | None
+    unit_milliseconds: int
+    unpriced_milliseconds: int
+
+
+def cost_of_jobs(
+    job_ids: Collection[int], team_id: int | None, workload_id: int | None, first_day: date | None
+) -> list[JobCost]:
+    """What these jobs cost this owner (team None: *Unowned*) as settled, from a local day on."""
+    if not job_ids:
+        return []
+    team = accounts.special_teams().unowned_id if team_id is None else team_id
+    query = sql.SQL(
+        """
+        SELECT job_id, sum(effective_micros)::int8, sum(unit_milliseconds)::int8,
+               sum(unpriced_milliseconds)::int8
+        FROM ledger_ledgerjobday
+        WHERE job_id = ANY(%(jobs)s) AND day >= %(from)s AND team_id = %(team)s
+          AND workload_id IS NOT DISTINCT FROM %(workload)s AND {direct}
+        GROUP BY 1 ORDER BY 1
+        """
+    ).format(direct=DIRECT)
+    asked = {
+        "jobs": list(job_ids),
+        "from": first_day or date.min,
+        "team": team,
+        "workload": workload_id,
+    }
+    return [JobCost(*row) for row in rows(query, asked)]
+
+
+def unowned_costs(window: Window, team_id: int) -> list[JobCost]:
+    """What jobs of this team (*Unowned*) and no workload cost in the window, the dearest first."""
+    query = sql.SQL(
+        """
+        SELECT job_id, sum(effective_micros)::int8 AS micros, sum(unit_milliseconds)::int8 AS time,
+               sum(unpriced_milliseconds)::int8
+        FROM ledger_ledgerjobday
+        WHERE team_id = %(team)s AND workload_id IS NULL AND day >= %(from)s AND day < %(to)s
+          AND {direct}
+        GROUP BY 1 ORDER BY micros DESC NULLS LAST, time DESC, 1
+        """
+    ).format(direct=DIRECT)
+    asked = {"team": team_id, "from": window.first_day, "to": window.end_day}
+    return [JobCost(*row) for row in rows(query, asked)]

@@ -1,0 +1,35 @@
+"""Who added or changed an ownership rule, and when: read from its audit trail."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChange:
+    """One change of a rule; of person, token and command at most one is known."""
+
+    is_new: bool
+    at: datetime
+    person_id: int | None
+    token_id: int | None
+    command: str
+
+
+def rule_changes(rule_ids: Collection[int]) -> dict[int, list[RuleChange]]:
+    """The changes of each rule, the oldest first; a rule older than the trail has none."""
+    found: dict[int, list[RuleChange]] = {rule_id: [] for rule_id in rule_ids}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT id, pgh_label = 'insert', pgh_created_at, (pgh_context->>'person')::bigint,
+                   (pgh_context->>'token')::bigint, coalesce(pgh_context->>'command', '')
+            FROM workloads_ownershipruleevent WHERE id = ANY(%s) ORDER BY pgh_id
+            """,
+            [list(rule_ids)],
+        )
+        for rule_id, *change in cursor:
+            found[rule_id].append(RuleChange(*change))
+    return found

@@ -1,0 +1,194 @@
+"""Workloads and ownership: what each sees of it, and rules that show what they move first."""
+
+import csv
+import html
+import io
+import re
+
+import psycopg
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.test import Client
+
+from apps.accounts.models import Membership, Team
+from apps.workloads import queries as workloads
+from apps.workloads.actions.workloads import add_workload
+from tests import make
+from tests.apps.ledger import scene
+from tests.browser.fleet import HOUR, make_fleet, make_people
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def fleet() -> None:
+    """The hand-made fleet; eight GPUs of account `nlp` of user `ida` on it, that nobody owns."""
+    cache.clear()
+    now = make_fleet()
+    began_at = now.replace(hour=10, minute=0, second=0, microsecond=0) - 24 * HOUR
+    node_id = scene.make_priced_node("gpu-02", started_at=began_at, at=now)
+    scene.make_job("2", node_id, from_=began_at, to=began_at + HOUR, account="nlp")
+    scene.settle(now, starts_at=began_at, ends_at=began_at + 2 * HOUR)
+    make_people()
+    lead = make.make_person("dee@example.org", name="Dee", role="lead")
+    Membership.objects.create(team_id=make.make_team("Vision"), user_id=lead)
+    lead = make.make_person("ada@example.org", name="Ada", role="lead")
+    Membership.objects.create(team=Team.objects.get(name="Research"), user_id=lead)
+
+
+def signed_in(name: str) -> Client:
+    client = Client()
+    client.force_login(get_user_model().objects.get(email=f"{name}@example.org"))
+    return client
+
+
+def text_of(answer) -> str:
+    words = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
+    return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " "))
+
+
+def team_id(name: str) -> int:
+    return Team.objects.get(name=name).id
+
+
+def test_finance_sees_what_each_workload_cost_and_what_nobody_owns():
+    add_workload(name="llm", team_id=team_id("Research"), kind="training")
+    page = text_of(signed_in("finn").get("/ownership"))
+    assert "Research llm training $0.00" in page
+    assert "Research no workload $98.32" in page
+    assert "nlp – – atlas 1 $98.32 8.00" in page
+    assert "has no owner." in page
+    assert "Whose?" not in page
+
+
+def test_a_lead_sees_only_what_is_theirs():
+    page = text_of(signed_in("ada").get("/ownership"))
+    assert "Research no workload $98.32" in page
+    assert "account research" in page
+    dee = signed_in("dee")
+    for path in ("/ownership", "/ownership/workloads.csv", "/ownership/rules.csv"):
+        said = dee.get(path).content.decode()
+        assert "esearch" not in said
+        assert "98.32" not in said
+    (rule,) = workloads.rules()
+    assert dee.get(f"/ownership/rules/{rule.rule.id}").status_code == 404
+    assert dee.get("/ownership/unowned").status_code == 403
+
+
+@pytest.mark.parametrize("name", ["finn", "ada", "vera"])
+def test_only_the_platform_changes_rules(name):
+    client = signed_in(name)
+    (rule,) = workloads.rules()
+    asked = {"owner": team_id("Vision"), "account": "nlp"}
+    assert client.get("/ownership/rules/new").status_code == 403
+    assert client.post("/ownership/rules", asked).status_code == 403
+    assert client.post(f"/ownership/rules/{rule.rule.id}/end").status_code == 403
+    assert client.post("/ownership/workloads", {"name": "x"}).status_code == 403
+    assert len(workloads.rules()) == 1
+
+
+def test_the_unowned_list_leads_to_a_rule_that_shows_what_it_moves_and_then_moves_it():
+    platform = signed_in("petra")
+    listed = platform.get("/ownership/unowned").content.decode()
+    (link,) = re.findall(r'href="(/ownership/rules/new[^"]*)"', listed)
+    form = platform.get(html.unescape(link))
+    assert 'value="nlp"' in form.content.decode()
+
+    asked = {"owner": team_id("Vision"), "cluster": "atlas", "account": "nlp"}
+    shown = text_of(platform.get("/ownership/rules/new", asked))
+    assert "1 job with 8.00 GPU-hours, $98.32, would move to Vision." in shown
+    assert "Unowned Vision 1 8.00 $98.32" in shown
+    assert len(workloads.rules()) == 1
+
+    answer = platform.post("/ownership/rules", asked, follow=True)
+    assert "Kept." in text_of(answer)
+    assert "Added" in text_of(answer)
+    assert "Petra" in text_of(answer)
+    assert [rule.rule.account for rule in workloads.rules()] == ["research", "nlp"]
+
+
+def test_ending_a_rule_shows_what_goes_to_whom():
+    platform = signed_in("petra")
+    (rule,) = workloads.rules()
+    path = f"/ownership/rules/{rule.rule.id}"
+    assert "Nothing that was held so far changes hands." in text_of(platform.get(path, {"end": ""}))
+    shown = text_of(platform.get(path, {"end": "2026-01-01"}))
+    assert "Research Unowned 1 8.00 $98.32" in shown
+    assert "What ending it would move" in shown
+    answer = platform.post(f"{path}/end", {"end": "2026-01-01"}, follow=True)
+    assert "The rule is ended." in text_of(answer)
+    assert not workloads.rules()[0].is_in_force(make.NOON)
+    again = platform.post(f"{path}/end", {"end": "2026-06-01"}, follow=True)
+    assert "Nothing was changed" in text_of(again)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        ({"owner": "999999"}, "Say whose the jobs are."),
+        ({"cluster": "nowhere"}, "There is no such cluster."),
+        ({"label": "project"}, "is not key=value"),
+        ({"priority": "-1"}, "is not a whole number"),
+        ({"from": "yesterday"}, "is not a day such as"),
+        ({"account": ""}, "Say which jobs"),
+        ({"account": "a\0b"}, "holds a character that no text may"),
+    ],
+)
+def test_what_is_wrong_with_a_rule_is_said_by_field(wrong, problem):
+    asked = {"owner": team_id("Vision"), "account": "nlp"} | wrong
+    platform = signed_in("petra")
+    assert problem in text_of(platform.get("/ownership/rules/new", asked))
+    answer = platform.post("/ownership/rules", asked)
+    assert answer.status_code == 400
+    assert problem in text_of(answer)
+    assert len(workloads.rules()) == 1
+
+
+def test_a_rule_that_is_there_already_is_refused_with_the_form_kept():
+    asked = {"owner": team_id("Vision"), "account": "research", "priority": "10"}
+    answer = signed_in("petra").post("/ownership/rules", asked)
+    assert answer.status_code == 400
+    assert "asks exactly that already" in text_of(answer)
+    assert 'value="research"' in answer.content.decode()
+
+
+def test_a_workload_is_added_once():
+    platform = signed_in("petra")
+    asked = {"name": "llm", "team": team_id("Research"), "kind": "training"}
+    assert "llm is a workload of Research." in text_of(
+        platform.post("/ownership/workloads", asked, follow=True)
+    )
+    assert "has a workload llm already" in text_of(
+        platform.post("/ownership/workloads", asked, follow=True)
+    )
+    chosen = f"{team_id('Research')}/{next(iter(workloads.workloads()))}"
+    asked = {"owner": chosen, "account": "nlp"}
+    assert "would move to Research: llm." in text_of(platform.get("/ownership/rules/new", asked))
+
+
+def test_the_tables_are_there_as_csv():
+    client = signed_in("finn")
+    (row,) = csv.DictReader(io.StringIO(client.get("/ownership/unowned.csv").content.decode()))
+    assert (row["account"], row["jobs"], row["cost"]) == ("nlp", "1", "98.320000")
+    rows = csv.DictReader(io.StringIO(client.get("/ownership/workloads.csv").content.decode()))
+    assert {row["team"]: row["cost"] for row in rows}["Research"] == "98.320000"
+    (rule,) = csv.DictReader(io.StringIO(client.get("/ownership/rules.csv").content.decode()))
+    assert rule["asks"] == "account research"
+
+
+@pytest.mark.parametrize("path", ["/ownership", "/ownership/unowned", "/ownership/rules/{rule}"])
+def test_a_page_asks_the_database_at_most_fifteen_questions(path, monkeypatch):
+    client = signed_in("petra")
+    path = path.format(rule=workloads.rules()[0].rule.id)
+    asked: list[str] = []
+    execute = psycopg.Cursor.execute
+
+    def counted(self, query, *args, **kwargs):
+        asked.append(str(query))
+        return execute(self, query, *args, **kwargs)
+
+    client.get(path)
+    monkeypatch.setattr(psycopg.Cursor, "execute", counted)
+    client.get(path)
+    assert 0 < len(asked) <= 15, "\n".join(asked)

@@ -46,8 +46,5 @@ def signed_in(email: str, role: str, **given: Any) -> tuple[Caller, int]:
     """A person, with their id."""
     person_id = make.make_person(email, role=role, **given)
     client = Client()
-    client.force_login(
-        get_user_model().objects.get(pk=person_id),
-        backend="django.contrib.auth.backends.ModelBackend",
-    )
+    client.force_login(get_user_model().objects.get(pk=person_id))
     return Caller(client=client), person_id

@@ -2,6 +2,7 @@
 
 from django.urls import include, path
 
+from apps.console.pages import people
 from apps.console.pages.invitation import accept
 from apps.console.pages.overview import days_csv, overview, teams_csv
 from apps.console.pages.setup import confirm_devices, setup
@@ -13,10 +14,24 @@ urlpatterns = [
     path("overview/days.csv", days_csv, name="overview-days"),
     path("setup", setup, name="setup"),
     path("setup/nodes/<int:node_id>/devices/confirm", confirm_devices, name="confirm-devices"),
+    path("people", people.people, name="people"),
+    path("people.csv", people.people_csv, name="people-csv"),
+    path("people/invite", people.invite, name="invite-person"),
+    path("people/<int:person_id>", people.person, name="person"),
+    path("people/<int:person_id>/link", people.again, name="invite-again"),
+    path("people/<int:person_id>/role", people.role, name="change-role"),
+    path("people/<int:person_id>/teams", people.teams_of, name="place-in-teams"),
+    path("people/<int:person_id>/deactivate", people.deactivate, name="deactivate-person"),
+    path("people/tokens", people.tokens, name="tokens"),
+    path("people/tokens.csv", people.tokens_csv, name="tokens-csv"),
+    path("people/tokens/make", people.make, name="make-token"),
+    path("people/tokens/<int:token_id>/revoke", people.revoke, name="revoke-token"),
+    path("people/audit", people.trail, name="trail"),
+    path("people/audit.csv", people.trail_csv, name="trail-csv"),
     path("sign-in", SignIn.as_view(), name="sign-in"),
     path("sign-in", SignIn.as_view(), name="account_login"),
     path("sign-out", SignOut.as_view(), name="sign-out"),
     path("invitation/<slug:secret>", accept, name="accept-invitation"),
     path("", include("apps.console.pages.account_urls")),
-]
     path("", include("apps.console.pages.ownership.addresses")),
+]

@@ -6,8 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import pytest
 import requests
@@ -63,8 +61,8 @@ def issuer() -> Iterator[str]:
 def wait_for(url: str) -> None:
     for _ in range(200):
         try:
-            urlopen(url, timeout=1).close()
-        except (URLError, OSError):
+            requests.get(url, timeout=1)
+        except requests.ConnectionError:
             time.sleep(0.1)
         else:
             return

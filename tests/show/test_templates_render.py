@@ -22,7 +22,10 @@ def nowhere(request: HttpRequest, **given: object) -> HttpResponse:
     return HttpResponse()
 
 
-urlpatterns = [path(name, nowhere, name=name) for name in ("overview", "setup", "sign-out")]
+urlpatterns = [
+    path(name, nowhere, name=name)
+    for name in ("overview", "setup", "ownership", "sign-out", "people", "mfa_index")
+]
 urlpatterns += [path("confirm/<int:node_id>", nowhere, name="confirm-devices")]
 pytestmark = pytest.mark.urls(__name__)
 

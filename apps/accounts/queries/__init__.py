@@ -3,6 +3,7 @@
 from apps.accounts.models import Role, Scope
 from apps.accounts.queries.organisation import (
     NoOrganisation,
+    NoSuchTeam,
     OrganisationFact,
     SpecialTeams,
     TeamFact,
@@ -17,6 +18,7 @@ from apps.accounts.queries.people import (
     PersonFact,
     has_people,
     invited_person,
+    listed_person,
     people,
     person,
 )
@@ -33,6 +35,7 @@ __all__ = [
     "ListedPerson",
     "ListedToken",
     "NoOrganisation",
+    "NoSuchTeam",
     "OrganisationFact",
     "PersonFact",
     "Role",
@@ -45,6 +48,7 @@ __all__ = [
     "has_organisation",
     "has_people",
     "invited_person",
+    "listed_person",
     "organisation",
     "people",
     "person",

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from apps.accounts.models import Organisation, Team, TeamKind
 
+NoSuchTeam = Team.DoesNotExist
+"""What is refused to who names a team that is none."""
+
 
 class NoOrganisation(LookupError):
     """Nothing was bootstrapped yet: no currency, no zone, no teams."""

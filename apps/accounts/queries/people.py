@@ -6,7 +6,7 @@ from typing import Any
 
 from allauth.mfa.models import Authenticator
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.accounts.models import Invitation, Team, User
 from apps.accounts.queries.tokens import digest_of
@@ -61,6 +61,7 @@ class ListedPerson:
     is_active: bool
     has_second_factor: bool
     team_names: tuple[str, ...]
+    member_of: frozenset[int]
     last_sign_in_at: datetime | None
     invited_until: datetime | None
 
@@ -78,26 +79,32 @@ def invited_person(secret: str, at: datetime) -> InvitedPerson | None:
 
 def people() -> list[ListedPerson]:
     """Everybody who can or could sign in, by name, the active ones first."""
-    rows = (
-        User.objects.annotate(
-            member_of=ArrayAgg("memberships__team__name", distinct=True, default=[]),
-            owner_of=ArrayAgg("owned_teams__name", distinct=True, default=[]),
-            invited_until=ArrayAgg(
-                "invitations__expires_at",
-                filter=Q(invitations__used_at=None),
-                distinct=True,
-                default=[],
-            ),
-            has_second_factor=Exists(Authenticator.objects.filter(user=OuterRef("pk"))),
-        )
-        .order_by("-is_active", "name", "id")
-        .all()
+    return [_listed(row) for row in _with_teams().order_by("-is_active", "name", "id")]
+
+
+def listed_person(person_id: int) -> ListedPerson | None:
+    """One of them, active or not."""
+    row = _with_teams().filter(id=person_id).first()
+    return None if row is None else _listed(row)
+
+
+def _with_teams() -> QuerySet[User]:
+    return User.objects.annotate(
+        member_ids=ArrayAgg("memberships__team_id", distinct=True, default=[]),
+        member_names=ArrayAgg("memberships__team__name", distinct=True, default=[]),
+        owner_names=ArrayAgg("owned_teams__name", distinct=True, default=[]),
+        invited_until=ArrayAgg(
+            "invitations__expires_at",
+            filter=Q(invitations__used_at=None),
+            distinct=True,
+            default=[],
+        ),
+        has_second_factor=Exists(Authenticator.objects.filter(user=OuterRef("pk"))),
     )
-    return [_listed(row) for row in rows]
 
 
 def _listed(row: Any) -> ListedPerson:
-    names = {name for name in (*row.member_of, *row.owner_of) if name}
+    names = {name for name in (*row.member_names, *row.owner_names) if name}
     until = [moment for moment in row.invited_until if moment]
     return ListedPerson(
         id=row.id,
@@ -107,6 +114,7 @@ def _listed(row: Any) -> ListedPerson:
         is_active=row.is_active,
         has_second_factor=row.has_second_factor,
         team_names=tuple(sorted(names)),
+        member_of=frozenset(each for each in row.member_ids if each),
         last_sign_in_at=row.last_login,
         invited_until=max(until, default=None),
     )

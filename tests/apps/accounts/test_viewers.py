@@ -49,7 +49,7 @@ def test_a_lead_sees_the_teams_they_own_or_belong_to_and_all_below(tree) -> None
     Membership.objects.create(user_id=dee, team_id=tree["vision"])
     viewer = queries.viewer_of_user(dee)
     assert viewer.team_ids == {owned, tree["vision"], tree["video"]}
-    assert not (viewer.sees_everything or viewer.sees_prices or viewer.may_manage)
+    assert not any((viewer.sees_everything, viewer.sees_prices, viewer.may_manage))
     assert viewer.sees_team(tree["video"])
     assert not viewer.sees_team(tree["search"])
     assert not viewer.sees_team(None)
@@ -81,14 +81,14 @@ def test_a_token_of_the_organisation_reads_it_and_manages_only_by_scope(tree) ->
 def test_a_token_of_a_team_reads_that_team_and_below_and_manages_nothing(tree) -> None:
     viewer = queries.viewer_of_token(token_fact("read", "manage", team_id=tree["vision"]))
     assert viewer.team_ids == {tree["vision"], tree["video"]}
-    assert not (viewer.sees_everything or viewer.sees_prices or viewer.may_manage)
+    assert not any((viewer.sees_everything, viewer.sees_prices, viewer.may_manage))
 
 
 @pytest.mark.parametrize("scope", ["ingest", "jobs"])
 def test_a_token_that_writes_facts_sees_nothing(tree, scope) -> None:
     viewer = queries.viewer_of_token(token_fact(scope))
     assert viewer.team_ids == frozenset()
-    assert not (viewer.sees_everything or viewer.sees_prices or viewer.may_manage)
+    assert not any((viewer.sees_everything, viewer.sees_prices, viewer.may_manage))
 
 
 def test_a_token_is_made_only_for_a_team_that_exists() -> None:

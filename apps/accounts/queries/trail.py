@@ -1,0 +1,156 @@
+"""The audit trail: what was changed, by whom, from what to what; written by the database itself."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pghistory
+from django.apps import apps
+from django.db import connection
+from psycopg import sql
+
+from apps.accounts.models import AccessToken, Team, User
+
+KINDS = {
+    "accounts.User": "person",
+    "accounts.Membership": "membership",
+    "accounts.Team": "team",
+    "accounts.AccessToken": "token",
+    "pricing.Rate": "rate",
+    "pricing.SharedCost": "shared cost",
+    "fleet.Pool": "pool",
+    "fleet.SharePolicy": "share policy",
+    "workloads.OwnershipRule": "ownership rule",
+}
+"""What is audited, in words; facts (usage, jobs, lines) are not: they are settled and restated."""
+
+VERBS = {"insert": "added", "update": "changed", "delete": "removed"}
+NOT_SHOWN = {"pgh_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "pgh_context", "pgh_context_id"}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """A field of what changed; None where it had, or has, no value."""
+
+    name: str
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change: `who` did `verb` to the `kind` named `name`."""
+
+    at: datetime
+    who: str
+    verb: str
+    kind: str
+    name: str
+    fields: tuple[FieldChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    label: str
+    at: datetime
+    verb: str
+    context: dict[str, Any] | None
+    data: dict[str, Any]
+    before: dict[str, Any] | None
+
+
+def changes(*, kind: str = "", before: datetime | None = None, limit: int = 200) -> list[Change]:
+    """The newest first; of one `kind` (a value of KINDS) where said, and made before `before`."""
+    events = _events(kind, before, limit)
+    people = dict(User.objects.order_by("id").values_list("id", "name"))
+    teams = dict(Team.objects.order_by("id").values_list("id", "name"))
+    tokens = _token_names(events)
+    return [
+        Change(
+            at=event.at,
+            who=_who(event.context or {}, people, tokens),
+            verb=VERBS[event.verb],
+            kind=KINDS.get(event.label, event.label),
+            name=_name(event.data, people, teams),
+            fields=_fields(event),
+        )
+        for event in events
+    ]
+
+
+def _events(kind: str, before: datetime | None, limit: int) -> list[_Event]:
+    parts = [
+        _part(label, model._meta.db_table)
+        for label, model in _audited()
+        if not kind or KINDS.get(label) == kind
+    ]
+    if not parts:
+        return []
+    query = sql.SQL(
+        "SELECT label, at, verb, context, data, before FROM ({}) AS event"
+        " WHERE %(before)s::timestamptz IS NULL OR at < %(before)s"
+        " ORDER BY at DESC, label, id DESC LIMIT %(limit)s"
+    ).format(sql.SQL(" UNION ALL ").join(parts))
+    with connection.cursor() as cursor:
+        cursor.execute(query, {"before": before, "limit": limit})
+        return [
+            _Event(
+                *row[:3], *(json.loads(each) if isinstance(each, str) else each for each in row[3:])
+            )
+            for row in cursor.fetchall()
+        ]
+
+
+def _part(label: str, table: str) -> sql.Composed:
+    return sql.SQL(
+        "SELECT {label} AS label, pgh_id AS id, pgh_created_at AS at, pgh_label AS verb,"
+        " pgh_context AS context, to_jsonb(event) AS data,"
+        " lag(to_jsonb(event)) OVER (PARTITION BY pgh_obj_id ORDER BY pgh_id) AS before"
+        " FROM {table} AS event"
+    ).format(label=sql.Literal(label), table=sql.Identifier(table))
+
+
+def _audited() -> Iterable[tuple[str, Any]]:
+    """Every table of events with the label of what it is about; nothing tracked is left out."""
+    for model in apps.get_models():
+        if issubclass(model, pghistory.models.Event) and not model._meta.proxy:
+            tracked: Any = model.pgh_tracked_model
+            yield tracked._meta.label, model
+
+
+def _token_names(events: Iterable[_Event]) -> dict[int, str]:
+    ids = {event.context["token"] for event in events if event.context and "token" in event.context}
+    rows = AccessToken.objects.filter(id__in=ids).order_by("id")
+    return dict(rows.values_list("id", "name"))
+
+
+def _who(context: Mapping[str, Any], people: Mapping[int, str], tokens: Mapping[int, str]) -> str:
+    if "person" in context:
+        return people.get(context["person"], f"person {context['person']}")
+    if "token" in context:
+        return f"token {tokens.get(context['token'], context['token'])}"
+    return str(context.get("command", "the terminal"))
+
+
+def _name(data: Mapping[str, Any], people: Mapping[int, str], teams: Mapping[int, str]) -> str:
+    if "user_id" in data and "team_id" in data:
+        return f"{people.get(data['user_id'], '?')} in {teams.get(data['team_id'], '?')}"
+    return str(data.get("name") or data.get("email") or f"number {data['id']}")
+
+
+def _fields(event: _Event) -> tuple[FieldChange, ...]:
+    old = event.before if event.verb == "update" else None
+    old = event.data if event.verb == "delete" else old
+    new = None if event.verb == "delete" else event.data
+    names = [name for name in event.data if name not in NOT_SHOWN and name != "id"]
+    told = [FieldChange(name, _told(old, name), _told(new, name)) for name in sorted(names)]
+    return tuple(each for each in told if each.old != each.new)
+
+
+def _told(data: Mapping[str, Any] | None, name: str) -> str | None:
+    value = None if data is None else data.get(name)
+    if value is None or value == "":
+        return None
+    return value if isinstance(value, str) else json.dumps(value)

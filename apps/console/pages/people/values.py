@@ -1,0 +1,90 @@
+"""What the pages of people show."""
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from apps.accounts.queries import ListedPerson, ListedToken, TeamFact
+from apps.accounts.queries.trail import Change
+from apps.console.pages.frame import Choice, Frame, Link
+
+ROLES = {
+    "finance": "reads everything, closes months",
+    "platform": "manages the fleet, prices, jobs, people and tokens",
+    "lead": "sees the teams they own or belong to, and all below",
+    "viewer": "sees the teams they belong to, and all below",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NewLink:
+    """A link just made; it is shown this once."""
+
+    name: str
+    href: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PeoplePage:
+    """Who can sign in."""
+
+    frame: Frame
+    finding: str
+    zone: tzinfo
+    people: tuple[ListedPerson, ...]
+    roles: tuple[Choice, ...]
+    teams: tuple[TeamFact, ...]
+    problem: str = ""
+    link: NewLink | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PersonPage:
+    """One person; `may_change` says whether who asks may change anything of theirs."""
+
+    frame: Frame
+    finding: str
+    zone: tzinfo
+    person: ListedPerson
+    roles: tuple[Choice, ...]
+    teams: tuple[Choice, ...]
+    tokens: tuple[ListedToken, ...]
+    may_change: bool
+    problem: str = ""
+    link: NewLink | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRow:
+    """A token, and whether it opens anything now."""
+
+    token: ListedToken
+    is_good: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TokensPage:
+    """Machines' credentials; `secret` is of the one just made, and shown this once."""
+
+    frame: Frame
+    finding: str
+    zone: tzinfo
+    rows: tuple[TokenRow, ...]
+    scopes: tuple[str, ...]
+    teams: tuple[TeamFact, ...]
+    may_change: bool
+    problem: str = ""
+    secret: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrailPage:
+    """Who changed what."""
+
+    frame: Frame
+    finding: str
+    zone: tzinfo
+    changes: tuple[Change, ...]
+    kinds: tuple[Choice, ...]
+    csv_href: str
+    older: Link | None

@@ -23,6 +23,8 @@ NOT_MEANT = {
     "ensure_resource_availability",
     "object_level_authorization",
 }
+# A bulk keeps its good rows and says by row what is wrong with the others.
+ROW_BY_ROW = {"POST /api/v1/jobs/bulk"}
 CHOSEN = [CHECKS.get_one(name) for name in CHECKS.get_all_names() if name not in NOT_MEANT]
 LABELS = [f"{method.upper()} {path}" for path, method, _ in operations()]
 
@@ -52,7 +54,7 @@ def test_a_few_generated_requests_find_nothing(label: str) -> None:
 @pytest.mark.django_db
 @pytest.mark.parametrize("label", LABELS)
 def test_many_generated_requests_find_nothing(label: str) -> None:
-    fuzz(label, examples=500)
+    fuzz(label, examples=200)
 
 
 def fuzz(label: str, *, examples: int) -> None:
@@ -60,6 +62,8 @@ def fuzz(label: str, *, examples: int) -> None:
     world = make_world()
     schema = schemathesis.openapi.from_dict(document())
     schema.app = get_wsgi_application()
+    unfit = ["negative_data_rejection"] if label in ROW_BY_ROW else []
+    checks = [check for check in CHOSEN if check.__name__ not in unfit]
     method, _, path = label.partition(" ")
     operation = schema[path][method]
     for mode in GenerationMode:
@@ -76,7 +80,7 @@ def fuzz(label: str, *, examples: int) -> None:
         @given(case=strategy)
         def answers_as_described(case: schemathesis.Case) -> None:
             with_ids(case, world)
-            case.call_and_validate(headers=world.headers, checks=CHOSEN)
+            case.call_and_validate(headers=world.headers, checks=checks)
 
         answers_as_described()
 

@@ -16,7 +16,7 @@ from apps.accounts.rest.money import NamedOut
 from apps.accounts.rest.once import once
 from apps.accounts.rest.pages import list_of, page_asked, paged
 from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Parameters, Strict, parsed
+from apps.accounts.rest.strict import OptionalText, Parameters, Strict, Text, parsed
 from apps.accounts.rest.views import RestView, repeats, team_seen
 
 KINDS = ("team", "platform", "unowned")
@@ -26,30 +26,28 @@ class TeamsAsked(Parameters):
     """Which teams."""
 
     # DRF's metaclass takes declared fields off the class, so nothing is overridden.
-    parent = serializers.CharField(  # type: ignore[assignment]
-        max_length=200, required=False, help_text="the name of the team above"
+    parent = Text(  # type: ignore[assignment]
+        required=False, help_text="the name of the team above"
     )
 
 
 class TeamIn(Strict):
     """A team, below another or at the top."""
 
-    name = serializers.CharField(max_length=200)
-    parent = serializers.CharField(  # type: ignore[assignment]  # see TeamsAsked
-        max_length=200, required=False, allow_null=True, default=None
+    name = Text()
+    parent = Text(  # type: ignore[assignment]  # see TeamsAsked
+        required=False, allow_null=True, default=None
     )
-    cost_centre = serializers.CharField(
-        max_length=200, required=False, allow_blank=True, default=""
-    )
+    cost_centre = OptionalText()
 
 
 class TeamChangeIn(Strict):
     """What changes of a team; what is left out stays."""
 
-    parent = serializers.CharField(  # type: ignore[assignment]  # see TeamsAsked
-        max_length=200, required=False, allow_null=True
+    parent = Text(  # type: ignore[assignment]  # see TeamsAsked
+        required=False, allow_null=True
     )
-    cost_centre = serializers.CharField(max_length=200, required=False, allow_blank=True)
+    cost_centre = Text(required=False, allow_blank=True)
 
 
 class TeamOut(serializers.Serializer[Any]):

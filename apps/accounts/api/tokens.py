@@ -17,7 +17,7 @@ from apps.accounts.rest.money import NamedOut
 from apps.accounts.rest.once import once
 from apps.accounts.rest.pages import list_of, page_asked, paged
 from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Moment, Parameters, Strict, parsed
+from apps.accounts.rest.strict import Moment, Parameters, Strict, Text, parsed
 from apps.accounts.rest.views import Manages, RestView
 
 SCOPES = ("ingest", "jobs", "read", "manage")
@@ -26,11 +26,11 @@ SCOPES = ("ingest", "jobs", "read", "manage")
 class TokenIn(Strict):
     """A token; with a team it reads only what is that team's and below."""
 
-    name = serializers.CharField(max_length=200)
+    name = Text()
     scopes = serializers.ListField(
         child=serializers.ChoiceField(choices=SCOPES), min_length=1, max_length=len(SCOPES)
     )
-    team = serializers.CharField(max_length=200, required=False, allow_null=True, default=None)
+    team = Text(required=False, allow_null=True, default=None)
     expires_at = Moment(required=False, allow_null=True, default=None)
 
 

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 
 UNKNOWN = "unknown field"
 # Postgres keeps ids in a bigint; a larger one could not be looked for.
+LONGEST_TEXT = 200
 LARGEST_ID = 2**63 - 1
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST = datetime(2100, 1, 1, tzinfo=UTC)
@@ -76,8 +77,46 @@ class Moment(DateTimeField):
         return moment
 
 
+class Text(serializers.CharField):
+    """A JSON string: a number is not quietly taken for one."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{"max_length": LONGEST_TEXT} | given)
+
+    def to_internal_value(self, data: Any) -> str:
+        """The text itself."""
+        if not isinstance(data, str):
+            raise ValidationError("this is a string in JSON")
+        return str(super().to_internal_value(data))
+
+
+class OptionalText(Text):
+    """A text that may be left out or empty."""
+
+    def __init__(self, **given: Any) -> None:
+        optional: dict[str, Any] = {"required": False, "allow_blank": True, "default": ""}
+        super().__init__(**optional | given)
+
+
+class Whole(serializers.IntegerField):
+    """A JSON integer: neither a string nor a fraction is quietly taken for one."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """The number itself."""
+        if isinstance(data, bool) or not isinstance(data, int):
+            raise ValidationError("this is an integer in JSON")
+        return int(super().to_internal_value(data))
+
+
 class Id(serializers.IntegerField):
-    """The id of a thing."""
+    """The id of a thing, as a query parameter."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**{"min_value": 1, "max_value": LARGEST_ID} | given)
+
+
+class IdInBody(Whole):
+    """The id of a thing, as a field of a body."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**{"min_value": 1, "max_value": LARGEST_ID} | given)

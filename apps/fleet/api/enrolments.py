@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.rest.strict import Strict, parsed
+from apps.accounts.rest.strict import Strict, Text, parsed
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.wire import SOURCES
@@ -19,10 +19,10 @@ from apps.fleet.api.wire import SOURCES
 class EnrolmentIn(Strict):
     """The invitation, and what came with it."""
 
-    token = serializers.CharField(max_length=100, write_only=True)
+    token = Text(max_length=100, write_only=True)
     # DRF's metaclass takes declared fields off the class, so nothing is overridden.
     source = serializers.ChoiceField(choices=SOURCES)  # type: ignore[assignment]
-    version = serializers.CharField(max_length=40)
+    version = Text(max_length=40)
 
 
 class EnrolmentOut(serializers.Serializer[Any]):

@@ -6,10 +6,18 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.strict import Id, Moment, Parameters, Strict
+from apps.accounts.rest.strict import (
+    Id,
+    IdInBody,
+    Moment,
+    OptionalText,
+    Parameters,
+    Strict,
+    Text,
+    Whole,
+)
 from apps.economics.purchase import PurchaseOption
 
-LONGEST_NAME = 200
 MOST_UNITS = 1_000_000
 CLUSTER_KINDS = ("slurm", "kubernetes", "other")
 NODE_KINDS = ("machine", "pool")
@@ -21,25 +29,10 @@ IDLE_SHARINGS = ("keep", "by_held_time")
 PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
 
 
-class Name(serializers.CharField):
-    """The name of a thing."""
-
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**{"max_length": LONGEST_NAME} | given)
-
-
-class Words(serializers.CharField):
-    """A text that may be left empty."""
-
-    def __init__(self, **given: Any) -> None:
-        optional: dict[str, Any] = {"required": False, "allow_blank": True, "default": ""}
-        super().__init__(**{"max_length": LONGEST_NAME} | optional | given)
-
-
 class ClusterIn(Strict):
     """A scheduler's domain."""
 
-    name = Name()
+    name = Text()
     kind = serializers.ChoiceField(choices=CLUSTER_KINDS, default="other")
 
 
@@ -55,7 +48,7 @@ class ClusterOut(serializers.Serializer[Any]):
 class ClusterTokenIn(Strict):
     """A job token that writes only this cluster."""
 
-    name = Name()
+    name = Text()
     expires_at = Moment(required=False, allow_null=True, default=None)
 
 
@@ -70,22 +63,22 @@ class ClusterTokenOut(serializers.Serializer[Any]):
 class PoolsAsked(Parameters):
     """Which pools."""
 
-    cluster = Name(required=False, help_text="the name of a cluster")
+    cluster = Text(required=False, help_text="the name of a cluster")
 
 
 class PoolIn(Strict):
     """Nodes of one model, one price and one purchase option."""
 
-    name = Name()
-    cluster = Name(required=False, allow_null=True, default=None)
-    provider = Name()
-    region = Words()
-    instance_type = Words()
-    gpu_model = Words()
-    gpus_per_node = serializers.IntegerField(min_value=0, max_value=1_024, default=0)
+    name = Text()
+    cluster = Text(required=False, allow_null=True, default=None)
+    provider = Text()
+    region = OptionalText()
+    instance_type = OptionalText()
+    gpu_model = OptionalText()
+    gpus_per_node = Whole(min_value=0, max_value=1_024, default=0)
     unit = serializers.ChoiceField(choices=UNITS, default="gpu")
     purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
-    owner_team = Name(required=False, allow_null=True, default=None)
+    owner_team = Text(required=False, allow_null=True, default=None)
     idle_sharing = serializers.ChoiceField(choices=IDLE_SHARINGS, default="keep")
     share_rule = serializers.ChoiceField(choices=SHARE_RULES, default="largest")
 
@@ -113,21 +106,21 @@ class PoolOut(serializers.Serializer[Any]):
 class NodesAsked(Parameters):
     """Which nodes."""
 
-    pool = Name(required=False, help_text="the name of a pool")
-    cluster = Name(required=False, help_text="the name of a cluster")
-    name = Name(required=False)
+    pool = Text(required=False, help_text="the name of a pool")
+    cluster = Text(required=False, help_text="the name of a cluster")
+    name = Text(required=False)
     alive_at = Moment(required=False, help_text="only nodes that lived at this moment")
 
 
 class NodeIn(Strict):
     """A machine, or with kind `pool` a pool counted as a whole."""
 
-    name = Name()
-    pool = Name()
-    cluster = Name(required=False, allow_null=True, default=None)
+    name = Text()
+    pool = Text()
+    cluster = Text(required=False, allow_null=True, default=None)
     kind = serializers.ChoiceField(choices=NODE_KINDS, default="machine")
-    provider_id = Words()
-    units = serializers.IntegerField(
+    provider_id = OptionalText()
+    units = Whole(
         min_value=0, max_value=MOST_UNITS, help_text="GPUs or cores, as the pool is measured"
     )
     started_at = Moment()
@@ -154,13 +147,13 @@ class NodeEndIn(Strict):
     """When a node ended, and who says so."""
 
     ended_at = Moment()
-    reason = Name()
+    reason = Text()
 
 
 class CapacityIn(Strict):
     """How many units a node has, from when."""
 
-    units = serializers.IntegerField(min_value=0, max_value=MOST_UNITS)
+    units = Whole(min_value=0, max_value=MOST_UNITS)
     from_at = Moment()
 
 
@@ -182,7 +175,7 @@ class DevicesAsked(Parameters):
     """Which devices."""
 
     node_id = Id(required=False)
-    uuid = Name(required=False)
+    uuid = Text(required=False)
     is_confirmed = serializers.BooleanField(required=False, allow_null=True, default=None)
     alive_at = Moment(required=False, help_text="only devices that lived at this moment")
 
@@ -234,8 +227,8 @@ class OutagesAsked(Parameters):
 class OutageIn(Strict):
     """When a node, or one of its devices, could not be used."""
 
-    node_id = Id()
-    device_id = Id(required=False, allow_null=True, default=None)
+    node_id = IdInBody()
+    device_id = IdInBody(required=False, allow_null=True, default=None)
     kind = serializers.ChoiceField(choices=OUTAGE_KINDS)
     starts_at = Moment()
     ends_at = Moment(required=False, allow_null=True, default=None)

@@ -4,41 +4,39 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from django.core.validators import RegexValidator
 from rest_framework import serializers
 
 from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.strict import Moment, Parameters, Strict
+from apps.accounts.rest.strict import Moment, OptionalText, Parameters, Strict, Text
 from apps.economics.purchase import PurchaseOption
 
-LONGEST_NAME = 200
 KINDS = ("list", "contract")
 UNITS = ("node", "gpu")
 QUANTITIES = (1, 3600)
 PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
 
 
-class Words(serializers.CharField):
-    """A text that may be left empty."""
+class Pattern(Text):
+    """A JSON string of one form."""
 
-    def __init__(self, **given: Any) -> None:
-        optional: dict[str, Any] = {"required": False, "allow_blank": True, "default": ""}
-        super().__init__(**{"max_length": LONGEST_NAME} | optional | given)
+    def __init__(self, regex: str, **given: Any) -> None:
+        super().__init__(**given)
+        self.validators.append(RegexValidator(regex, "this does not have the form " + regex))
 
 
 class PriceIn(Strict):
     """An amount as quoted: a text of up to 9 decimals, never a float."""
 
-    amount = serializers.RegexField(r"^[0-9]{1,15}(\.[0-9]{1,9})?$", max_length=25)
-    currency = serializers.RegexField("^[A-Z]{3}$", max_length=3)
+    amount = Pattern(r"^[0-9]{1,15}(\.[0-9]{1,9})?$", max_length=25)
+    currency = Pattern("^[A-Z]{3}$", max_length=3)
 
 
 class RatesAsked(Parameters):
     """Which rates."""
 
-    provider = serializers.CharField(max_length=LONGEST_NAME, required=False)
-    pool = serializers.CharField(
-        max_length=LONGEST_NAME, required=False, help_text="the name of a pool with its own price"
-    )
+    provider = Text(required=False)
+    pool = Text(required=False, help_text="the name of a pool with its own price")
     kind = serializers.ChoiceField(choices=KINDS, required=False)
     in_force_at = Moment(required=False, help_text="only rates that held at this moment")
 
@@ -47,21 +45,19 @@ class RateIn(Strict):
     """A price for one pool, or for every pool of this description in this region (else any)."""
 
     kind = serializers.ChoiceField(choices=KINDS)
-    provider = Words()
-    region = Words()
-    instance_type = Words()
-    gpu_model = Words()
+    provider = OptionalText()
+    region = OptionalText()
+    instance_type = OptionalText()
+    gpu_model = OptionalText()
     purchase_option = serializers.ChoiceField(choices=PURCHASE_OPTIONS)
-    pool = serializers.CharField(
-        max_length=LONGEST_NAME, required=False, allow_null=True, default=None
-    )
+    pool = Text(required=False, allow_null=True, default=None)
     price = PriceIn()
     quantity_seconds = serializers.ChoiceField(choices=QUANTITIES, default=3600)
     unit = serializers.ChoiceField(choices=UNITS, default="node")
     starts_at = Moment(required=False, allow_null=True, default=None)
     ends_at = Moment(required=False, allow_null=True, default=None)
     # DRF's metaclass takes declared fields off the class, so nothing is overridden.
-    source = Words()  # type: ignore[assignment]
+    source = OptionalText()  # type: ignore[assignment]
     source_date = serializers.DateField(required=False, allow_null=True, default=None)
 
 

@@ -33,6 +33,17 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def gpu_count(count_: Fraction | int | None) -> str:
+    """How many GPUs, slices of one as decimals: `6`, `0.25`, `0.33`."""
+    if count_ is None:
+        return UNKNOWN
+    exact = Decimal(count_.numerator) / Decimal(count_.denominator)
+    figure = _rounded(exact, 2)
+    if figure == figure.to_integral_value():
+        return f"{figure:,.0f}"
+    return f"{figure.normalize():,f}"
+
+
 def share(part: int | None, whole: int | None) -> Fraction | None:
     """`part` ÷ `whole`, or None where either is unknown or there is no whole to be part of."""
     if part is None or not whole:

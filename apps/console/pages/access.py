@@ -49,6 +49,7 @@ def frame_of(
         person=getattr(request.user, "name", ""),
         here=here,
         setup_questions=setup_questions,
+        sees_prices=getattr(request.user, "role", "") in SEES_EVERYTHING,
     )
 
 

@@ -6,12 +6,16 @@ from datetime import datetime, tzinfo
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Who is signed in, which entry of the navigation is current, what waits in Setup."""
+    """Who is signed in, which entry of the navigation is current, what waits in Setup.
+
+    `sees_prices` opens the pages that tell rates.
+    """
 
     organisation: str
     person: str
     here: str
     setup_questions: int = 0
+    sees_prices: bool = False
 
 
 @dataclass(frozen=True, slots=True)

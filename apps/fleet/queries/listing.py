@@ -85,6 +85,12 @@ def node_row(node_id: int) -> dict[str, Any]:
     return _one(_nodes(), node_id)
 
 
+def node_if_on_record(node_id: int) -> dict[str, Any] | None:
+    """One node; None where there is none of this id."""
+    row: dict[str, Any] | None = _nodes().filter(id=node_id).first()
+    return row
+
+
 def node_begun(cluster_id: int | None, name: str, started_at: datetime) -> int | None:
     """The node of this name in this cluster that began at this very moment."""
     of_cluster = Q(cluster=None) if cluster_id is None else Q(cluster_id=cluster_id)

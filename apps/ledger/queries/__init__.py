@@ -11,6 +11,14 @@ from apps.ledger.queries.costs import (
     groupable,
     standing,
 )
+from apps.ledger.queries.node_time import (
+    ChargedSince,
+    PoolSpan,
+    charged_since,
+    hours_of_node,
+    time_of_nodes,
+    time_of_pools,
+)
 from apps.ledger.queries.open_questions import (
     UnclaimedWork,
     UnpricedPool,
@@ -26,6 +34,7 @@ from apps.ledger.queries.overview import (
     TeamSum,
     overview_facts,
 )
+from apps.ledger.queries.ownership import JobCost, cost_of_jobs, unowned_costs
 from apps.ledger.queries.windows import (
     Calendar,
     Window,
@@ -34,18 +43,20 @@ from apps.ledger.queries.windows import (
     calendar_of,
     window_of,
 )
-from apps.ledger.queries.ownership import JobCost, cost_of_jobs, unowned_costs
 
 __all__ = [
     "Basis",
     "Calendar",
+    "ChargedSince",
     "Compared",
     "Comparison",
     "CostFilter",
     "CostGroup",
     "DaySum",
     "GroupNotKnown",
+    "JobCost",
     "OverviewFacts",
+    "PoolSpan",
     "PoolTime",
     "Share",
     "Standing",
@@ -54,17 +65,20 @@ __all__ = [
     "UnclaimedWork",
     "UnpricedPool",
     "Window",
-    "JobCost",
     "WindowCutsADay",
     "WindowNotUnderstood",
     "calendar_of",
+    "charged_since",
     "cost_groups",
+    "cost_of_jobs",
     "groupable",
+    "hours_of_node",
     "overview_facts",
     "standing",
+    "time_of_nodes",
+    "time_of_pools",
     "unclaimed_work",
+    "unowned_costs",
     "unpriced_pools",
     "window_of",
 ]
-    "cost_of_jobs",
-    "unowned_costs",

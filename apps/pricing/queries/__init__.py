@@ -75,11 +75,21 @@ def pool_rates(
     pools: Mapping[int, PoolFact], starts_at: datetime, ends_at: datetime
 ) -> dict[int, list[RateSpan]]:
     """For each pool, spans that tile `[starts_at, ends_at)` without gap, cut where a rate changes."""
-    rows = list(
-        Rate.objects.filter(period__overlap=(starts_at, ends_at))
-        .filter(_of_pools(pools.values()))
-        .order_by("id")
-    )
+    return spans_of_pools(rates_of_pools(pools, starts_at, ends_at), pools, starts_at, ends_at)
+
+
+def rates_of_pools(
+    pools: Mapping[int, PoolFact], starts_at: datetime, ends_at: datetime
+) -> list[Rate]:
+    """The rates that may price one of these pools in `[starts_at, ends_at)`, by id."""
+    rows = Rate.objects.filter(period__overlap=(starts_at, ends_at))
+    return list(rows.filter(_of_pools(pools.values())).order_by("id"))
+
+
+def spans_of_pools(
+    rows: Sequence[Rate], pools: Mapping[int, PoolFact], starts_at: datetime, ends_at: datetime
+) -> dict[int, list[RateSpan]]:
+    """As `pool_rates`, by these rates."""
     return {
         pool_id: _spans(_offers(rows, pool, starts_at, ends_at), starts_at, ends_at)
         for pool_id, pool in pools.items()

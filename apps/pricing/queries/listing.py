@@ -1,5 +1,6 @@
 """Rates as a list and single ones, as they were entered, for whoever may see prices."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -40,6 +41,11 @@ def rate_row(rate_id: int) -> dict[str, Any]:
     return row
 
 
+def rate_rows(rate_ids: Collection[int]) -> dict[int, dict[str, Any]]:
+    """Rates by id."""
+    return {row["id"]: row for row in _rates().filter(id__in=rate_ids).order_by("id")}
+
+
 def rate_begun(target: str, starts_at: datetime | None) -> int | None:
     """The rate of this very thing that began at this very moment."""
     begun = Rate.objects.filter(target=target)
@@ -49,6 +55,26 @@ def rate_begun(target: str, starts_at: datetime | None) -> int | None:
         else begun.filter(period__startswith=starts_at)
     )
     return begun.order_by("id").values_list("id", flat=True).first()
+
+
+def all_rates() -> list[dict[str, Any]]:
+    """Every rate there ever was: what it prices, the newest first."""
+    return list(_rates().order_by("target", F("period__startswith").desc(nulls_last=True), "id"))
+
+
+def rates_of_target(target: str) -> list[dict[str, Any]]:
+    """The history of the price of one thing, the newest first."""
+    rows = _rates().filter(target=target)
+    return list(rows.order_by(F("period__startswith").desc(nulls_last=True), "id"))
+
+
+def overlapping_rate(
+    target: str, starts_at: datetime | None, ends_at: datetime | None
+) -> dict[str, Any] | None:
+    """A rate of this very thing that holds during some of that time."""
+    rows = _rates().filter(target=target, period__overlap=(starts_at, ends_at))
+    found: dict[str, Any] | None = rows.order_by("id").first()
+    return found
 
 
 def _rates() -> Rows:

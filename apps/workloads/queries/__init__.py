@@ -1,6 +1,7 @@
 """What is known of jobs, what they hold and whose they are."""
 
 from apps.workloads.queries.catalogue import WorkloadFact, workloads
+from apps.workloads.queries.holders import Holding, held_by_node, holders_now
 from apps.workloads.queries.holding import HeldFact, UnknownNode, allocations_held, unknown_nodes
 from apps.workloads.queries.jobs import (
     JobFact,
@@ -24,18 +25,21 @@ from apps.workloads.queries.traits import Submitter, submitters
 
 __all__ = [
     "HeldFact",
+    "Holding",
     "JobFact",
     "JobSpan",
     "Move",
     "OwnerFact",
+    "RuleChange",
     "RuleFact",
     "RulePreview",
+    "Submitter",
     "UnknownNode",
     "UnownedAccount",
-    "RuleChange",
     "WorkloadFact",
     "allocations_held",
-    "Submitter",
+    "held_by_node",
+    "holders_now",
     "job",
     "job_count",
     "jobs_of_keys",

@@ -1,0 +1,65 @@
+"""One device: its last two days, and every life of its UUID."""
+
+from collections.abc import Iterator
+
+from django.urls import reverse
+
+from apps.console.pages.fleet.asking import Asking
+from apps.console.pages.fleet.hours import HOUR, heat_of, shown_from
+from apps.console.pages.fleet.node import device_name
+from apps.console.pages.fleet.values import DevicePage, Heat, LifeRow
+from apps.fleet import queries as fleet
+from apps.telemetry import queries as telemetry
+
+
+def device_page(life: fleet.DeviceLife, asking: Asking) -> DevicePage:
+    """The page of one life of a device."""
+    heat = device_heat(life, asking)
+    return DevicePage(
+        frame=asking.frame,
+        finding=_finding(life, heat),
+        zone=asking.zone,
+        life=life,
+        node_href=reverse("node", args=[life.node_id]),
+        kind="MIG slice" if life.kind == "mig" else "GPU",
+        heat=heat,
+        facts=tuple(_facts(life)),
+        lives=tuple(
+            LifeRow(each, reverse("device", args=[each.id]), reverse("node", args=[each.node_id]))
+            for each in fleet.lives_of_uuid(life.uuid)
+        ),
+        csv_href=reverse("device-hours", args=[life.id]),
+    )
+
+
+def device_heat(life: fleet.DeviceLife, asking: Asking) -> Heat:
+    """The device's last two days by the hour."""
+    first = shown_from(asking.at)
+    measured = telemetry.device_hours([life.id], first, first + 48 * HOUR)
+    return heat_of(
+        {each.hour: each for each in measured},
+        (first, life.starts_at, life.ends_at),
+        asking.at,
+        asking.zone,
+    )
+
+
+def _finding(life: fleet.DeviceLife, heat: Heat) -> str:
+    said = f"{device_name(life)} of {life.node_name}"
+    if life.ends_at is not None:
+        return f"{said} is no longer there."
+    if heat.words.startswith("worked"):
+        return f"{said} {heat.words} in the last 48 hours."
+    return f"Of {said}, {heat.words}."
+
+
+def _facts(life: fleet.DeviceLife) -> Iterator[tuple[str, str]]:
+    yield "UUID", life.uuid
+    if life.model:
+        yield "Model", life.model
+    if life.profile:
+        yield "Profile", life.profile
+    if life.compute_slices is not None or life.memory_slices is not None:
+        yield "Compute and memory slices", f"{life.compute_slices} and {life.memory_slices}"
+    if life.replicas > 1:
+        yield "Time-slicing replicas", str(life.replicas)

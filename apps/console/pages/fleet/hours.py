@@ -1,0 +1,126 @@
+"""The last two days by the hour: columns by state for a node, a heat strip for a device."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta, tzinfo
+from fractions import Fraction
+
+from apps.console.pages.fleet.values import Heat, HeatCell, HourColumn, HourPart, Time
+from apps.economics.split import largest_remainder
+from apps.economics.states import State
+from apps.show.amounts import per_cent
+from apps.show.strip import strip_of_states
+from apps.show.time import instant
+from apps.show.words import STATES, StateWords, joined
+from apps.telemetry.queries import DeviceHour
+
+HOUR = timedelta(hours=1)
+SHOWN_HOURS = 48
+STEPS = 1000
+HELD = (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)
+
+
+def shown_from(at: datetime) -> datetime:
+    """The first of the hours shown: the running one is the last."""
+    return at.replace(minute=0, second=0, microsecond=0) - (SHOWN_HOURS - 1) * HOUR
+
+
+def time_of(by_state: Mapping[int, int]) -> Time:
+    """A strip and ratios of milliseconds by state; all unknown where nothing is settled."""
+    whole = sum(by_state.values())
+    held = sum(by_state.get(state, 0) for state in HELD)
+    unobserved = by_state.get(State.UNOBSERVED, 0)
+    return Time(
+        strip=strip_of_states(by_key(by_state)),
+        worked_ratio=Fraction(by_state.get(State.ACTIVE, 0), whole) if whole else None,
+        coverage_ratio=Fraction(held - unobserved, held) if held else None,
+    )
+
+
+def by_key(by_state: Mapping[int, int]) -> dict[str, int]:
+    """The same by the keys that words are kept under."""
+    return {State(state).name.lower(): each for state, each in by_state.items()}
+
+
+def hour_columns(
+    hours: Mapping[datetime, Mapping[int, int]], first: datetime, zone: tzinfo
+) -> tuple[HourColumn, ...]:
+    """A column for each hour from `first`; their heights are shares of the fullest hour."""
+    fullest = max((sum(states.values()) for states in hours.values()), default=0)
+    return tuple(
+        _column(hours.get(first + left * HOUR, {}), first + left * HOUR, left, (fullest, zone))
+        for left in range(SHOWN_HOURS)
+    )
+
+
+def _column(
+    states: Mapping[int, int], hour: datetime, left: int, scale: tuple[int, tzinfo]
+) -> HourColumn:
+    fullest, zone = scale
+    keyed = by_key(states)
+    sizes = [(state, keyed[state.key]) for state in STATES if keyed.get(state.key)]
+    if not sizes:
+        return HourColumn(hour, left, (), f"{instant(hour, zone)}: not settled")
+    whole = sum(size for _, size in sizes)
+    steps = largest_remainder(STEPS, [*(size for _, size in sizes), fullest - whole])
+    parts, bottom = [], STEPS
+    for (state, _), height in zip(sizes, steps, strict=False):
+        bottom -= height
+        parts.append(HourPart(state, _tenths(bottom), _tenths(height)))
+    said = joined([f"{state.label} {per_cent(Fraction(size, whole))}" for state, size in sizes])
+    return HourColumn(hour, left, tuple(parts), f"{instant(hour, zone)}: {said}")
+
+
+def _tenths(steps: int) -> str:
+    return f"{steps // 10}.{steps % 10}"
+
+
+def states_of(hours: Iterable[Mapping[int, int]]) -> set[str]:
+    """The keys of all states that occur."""
+    return {key for states in hours for key in by_key(states)}
+
+
+def key_of(keys: set[str]) -> tuple[StateWords, ...]:
+    """The words of these states in the order they are stacked."""
+    return tuple(state for state in STATES if state.key in keys)
+
+
+def heat_of(
+    measured: Mapping[datetime, DeviceHour],
+    span: tuple[datetime, datetime, datetime | None],
+    at: datetime,
+    zone: tzinfo,
+) -> Heat:
+    """The shown hours of a device; `span` is the first of them, and when it lived."""
+    first, began_at, ended_at = span
+    cells = []
+    for left in range(SHOWN_HOURS):
+        hour = first + left * HOUR
+        lives = began_at < hour + HOUR and (ended_at is None or hour < ended_at)
+        lived = min(at, ended_at or at, hour + HOUR) - max(hour, began_at) if lives else HOUR * 0
+        cells.append(_cell(measured.get(hour), hour, left, (lived, zone)))
+    observed = sum(each.observed_seconds for each in measured.values())
+    worked = sum(each.worked_seconds for each in measured.values())
+    if not observed:
+        return Heat(tuple(cells), "nothing was measured in the last 48 hours")
+    ratio = Fraction(round(worked), max(1, round(observed)))
+    return Heat(tuple(cells), f"worked {per_cent(min(ratio, Fraction(1)))} of the time observed")
+
+
+def _cell(
+    measured: DeviceHour | None, hour: datetime, left: int, lived: tuple[timedelta, tzinfo]
+) -> HeatCell:
+    span, zone = lived
+    when = instant(hour, zone)
+    if span <= timedelta(0):
+        return HeatCell(hour, left, "none", f"{when}: not there")
+    if measured is None or not measured.observed_seconds:
+        return HeatCell(hour, left, "unobserved", f"{when}: not observed", Fraction(0))
+    worked = min(1.0, measured.worked_seconds / measured.observed_seconds)
+    observed = min(1.0, measured.observed_seconds / span.total_seconds())
+    said = f"{when}: worked {per_cent(worked)} of the time observed ({per_cent(observed)})"
+    return HeatCell(hour, left, _level(worked), said, observed, worked)
+
+
+def _level(ratio: float) -> str:
+    """0 did no work; 1 to 4 by quarters."""
+    return str(min(4, int(ratio * 4) + 1)) if ratio else "0"

@@ -1,0 +1,235 @@
+"""One node: its devices and who holds them, its last two days, and its past."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+
+from apps.accounts import queries as accounts
+from apps.console.pages.fleet.asking import Asking
+from apps.console.pages.fleet.hours import (
+    HOUR,
+    heat_of,
+    hour_columns,
+    key_of,
+    shown_from,
+    states_of,
+)
+from apps.console.pages.fleet.nodes import OUTAGES, standing
+from apps.console.pages.fleet.values import (
+    DeviceRow,
+    HeldRow,
+    NodePage,
+    OutageRow,
+)
+from apps.console.pages.frame import Link
+from apps.fleet import queries as fleet
+from apps.ledger import queries as ledger
+from apps.show.amounts import count, counted, gpu_count
+from apps.show.words import joined
+from apps.telemetry import queries as telemetry
+from apps.workloads import queries as workloads
+
+ANOTHER_TEAM = "another team"
+
+
+def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
+    """The page of the node that `row` is."""
+    node_id, at = row["id"], asking.at
+    first = shown_from(at)
+    hours = ledger.hours_of_node(node_id, first, first + 48 * HOUR)
+    holders = workloads.holders_now([node_id], at, asking.viewer)
+    lives = fleet.devices_of_node(node_id, first)
+    outages = fleet.outages_of_node(node_id)
+    here = _standing_node(row, lives, outages, at)
+    rows = held_rows(holders, lives)
+    return NodePage(
+        frame=asking.frame,
+        finding=_finding(here, holders, asking),
+        zone=asking.zone,
+        facts=tuple(_facts(row)),
+        standing=standing(here, at),
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        hours=hour_columns(hours, first, asking.zone),
+        hours_from=first,
+        states=key_of(states_of(hours.values())),
+        devices=_device_rows(lives, holders, outages, asking),
+        holders=rows,
+        outages=_outage_rows(outages, asking),
+        agents=tuple(fleet.agents_of_node(node_id)),
+        capacities=tuple(fleet.capacities_of_node(node_id)),
+        csv_href=reverse("node-hours", args=[node_id]),
+        devices_csv_href=reverse("node-devices", args=[node_id]),
+        actions=tuple(_actions(here, asking)),
+    )
+
+
+def node_row(node_id: int) -> Mapping[str, Any] | None:
+    """The node on record under this id."""
+    return fleet.node_if_on_record(node_id)
+
+
+def _standing_node(
+    row: Mapping[str, Any],
+    lives: Sequence[fleet.DeviceLife],
+    outages: Sequence[fleet.OutageOnRecord],
+    at: datetime,
+) -> fleet.StandingNode:
+    now = [life for life in lives if life.ends_at is None or at < life.ends_at]
+    lasting = next((each for each in outages if each.device_id is None and _lasts(each, at)), None)
+    return fleet.StandingNode(
+        id=row["id"],
+        name=row["name"],
+        pool_id=row["pool_id"],
+        kind=row["kind"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        end_reason=row["end_reason"],
+        units=row["units"] or 0,
+        gpus_seen=sum(life.kind == "gpu" for life in now),
+        unconfirmed=sum(life.confirmed_at is None for life in now),
+        last_seen_at=row["last_seen_at"],
+        outage=lasting.kind if lasting else None,
+        outage_since=lasting.starts_at if lasting else None,
+    )
+
+
+def _lasts(outage: fleet.OutageOnRecord, at: datetime) -> bool:
+    return outage.starts_at <= at and (outage.ends_at is None or at < outage.ends_at)
+
+
+def _finding(node: fleet.StandingNode, holders: Sequence[workloads.Holding], asking: Asking) -> str:
+    if not node.lives(asking.at):
+        return f"{node.name} has ended: {node.end_reason or 'no reason was given'}."
+    claimed = sum(each.gpus for each in holders)
+    held = min(claimed, node.units)
+    said = f"{gpu_count(held)} of {counted(node.units, 'GPU')} of {node.name} are held now"
+    if not claimed:
+        said = f"Nobody holds {node.name} now"
+    if claimed > node.units:
+        said += f"; jobs claim {gpu_count(claimed)}"
+    if node.outage is not None:
+        said += f"; it is {OUTAGES.get(node.outage, node.outage).lower()}"
+    elif node.is_silent(asking.at):
+        said += "; its agent is silent"
+    return f"{said}."
+
+
+def _facts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "Pool", row["pool_name"]
+    if row["cluster_name"]:
+        yield "Cluster", row["cluster_name"]
+    yield "GPUs declared" if row["unit"] == "gpu" else "Cores declared", count(row["units"])
+    if row["provider_id"]:
+        yield "Known to its provider as", row["provider_id"]
+
+
+def held_rows(
+    holders: Sequence[workloads.Holding], lives: Sequence[fleet.DeviceLife]
+) -> tuple[HeldRow, ...]:
+    """Who holds what; the names of other teams' work were never read."""
+    teams = {team.id: team.name for team in accounts.teams()} if holders else {}
+    names = {life.uuid: device_name(life) for life in lives}
+    return tuple(_held_row(each, teams, names) for each in holders)
+
+
+def _held_row(
+    holding: workloads.Holding, teams: Mapping[int, str], names: Mapping[str, str]
+) -> HeldRow:
+    where = "any of the node’s GPUs"
+    if holding.device_uuids:
+        where = joined([names.get(uuid, uuid) for uuid in holding.device_uuids])
+    if not holding.is_theirs:
+        return HeldRow(
+            ANOTHER_TEAM, "", "", gpu_count(holding.gpus), where, holding.since, is_theirs=False
+        )
+    team = teams.get(holding.team_id, "Unowned") if holding.team_id else "Unowned"
+    return HeldRow(
+        who=_who(holding),
+        note=f"job {holding.raw_id}" + (f" of {holding.user}" if holding.user else ""),
+        team=team,
+        gpus=gpu_count(holding.gpus),
+        where=where,
+        since=holding.since,
+        is_theirs=True,
+        job_id=holding.job_id,
+    )
+
+
+def device_name(life: fleet.DeviceLife) -> str:
+    """`GPU 3`, or the slice's profile; the UUID where neither is known."""
+    if life.kind == "mig":
+        return f"slice {life.profile}" if life.profile else life.uuid
+    return life.uuid if life.index is None else f"GPU {life.index}"
+
+
+def _device_rows(
+    lives: Sequence[fleet.DeviceLife],
+    holders: Sequence[workloads.Holding],
+    outages: Sequence[fleet.OutageOnRecord],
+    asking: Asking,
+) -> tuple[DeviceRow, ...]:
+    first = shown_from(asking.at)
+    measured: dict[int, dict[datetime, telemetry.DeviceHour]] = {}
+    if lives:
+        ids = [life.id for life in lives]
+        for each in telemetry.device_hours(ids, first, first + 48 * HOUR):
+            measured.setdefault(each.device_id, {})[each.hour] = each
+    down = {each.device_id: each.kind for each in outages if _lasts(each, asking.at)}
+    return tuple(
+        DeviceRow(
+            life=life,
+            href=reverse("device", args=[life.id]),
+            name=device_name(life),
+            kind="MIG slice" if life.kind == "mig" else life.model,
+            holders=_holders_of(life, holders, asking.at),
+            heat=heat_of(
+                measured.get(life.id, {}),
+                (first, life.starts_at, life.ends_at),
+                asking.at,
+                asking.zone,
+            ),
+            outage=OUTAGES.get(down.get(life.id, ""), ""),
+        )
+        for life in lives
+    )
+
+
+def _holders_of(life: fleet.DeviceLife, holders: Sequence[workloads.Holding], at: datetime) -> str:
+    if life.ends_at is not None and life.ends_at <= at:
+        return "ended"
+    pinned = [each for each in holders if each.device_uuids and life.uuid in each.device_uuids]
+    return joined([_who(each) for each in pinned])
+
+
+def _who(holding: workloads.Holding) -> str:
+    if not holding.is_theirs:
+        return ANOTHER_TEAM
+    return holding.name or f"job {holding.raw_id}"
+
+
+def _outage_rows(outages: Sequence[fleet.OutageOnRecord], asking: Asking) -> tuple[OutageRow, ...]:
+    may_end = asking.viewer.may_manage
+    return tuple(
+        OutageRow(
+            outage=each,
+            kind=OUTAGES.get(each.kind, each.kind),
+            what=each.device_uuid or "the whole node",
+            end_href=reverse("end-outage", args=[each.id])
+            if may_end and each.ends_at is None
+            else "",
+        )
+        for each in outages
+    )
+
+
+def _actions(node: fleet.StandingNode, asking: Asking) -> Iterator[Link]:
+    if not asking.viewer.may_manage:
+        return
+    if node.unconfirmed and node.lives(asking.at):
+        yield Link("Confirm its devices", reverse("confirm-node-devices", args=[node.id]))
+    if node.ended_at is None:
+        yield Link("Record an outage", reverse("record-outage", args=[node.id]))
+        yield Link("End this node", reverse("end-node", args=[node.id]))

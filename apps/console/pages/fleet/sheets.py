@@ -1,0 +1,86 @@
+"""The tables of nodes and GPUs as CSV, every row of them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+from apps.console.pages.csv_table import hours_cell, text_cell
+from apps.console.pages.fleet.hours import by_key
+from apps.console.pages.fleet.values import DeviceRow, Heat, NodeRow
+from apps.show.amounts import Ratio
+from apps.show.words import STATES
+
+STATE_KEYS = [state.key for state in STATES if state.key != "other"]
+NODE_HEADER = (
+    *("node", "pool", "state", "since", "gpus", "differs", "held_now"),
+    *("worked_ratio_24h", "coverage_ratio_24h", "last_heard_at"),
+)
+HOUR_HEADER = ("hour", *(f"{key}_gpu_hours" for key in STATE_KEYS))
+DEVICE_HEADER = (
+    *("uuid", "name", "kind", "parent", "started_at", "ended_at", "confirmed_at"),
+    *("held_now_by", "outage", "last_48_hours"),
+)
+HEAT_HEADER = ("hour", "observed_ratio", "worked_ratio")
+
+
+def node_cells(rows: Sequence[NodeRow]) -> Iterator[Sequence[str]]:
+    """A row for each node."""
+    for row in rows:
+        yield [
+            text_cell(row.name),
+            text_cell(row.pool),
+            text_cell(row.standing.text),
+            moment_cell(row.standing.since),
+            str(row.units),
+            row.differs,
+            row.held,
+            ratio_cell(row.time.worked_ratio),
+            ratio_cell(row.time.coverage_ratio),
+            moment_cell(row.last_seen_at),
+        ]
+
+
+def hour_cells(hours: Mapping[datetime, Mapping[int, int]]) -> Iterator[Sequence[str]]:
+    """A row for each settled hour of a node, a column for each state."""
+    for hour in sorted(hours):
+        keyed = by_key(hours[hour])
+        yield [moment_cell(hour), *(hours_cell(keyed.get(key, 0)) for key in STATE_KEYS)]
+
+
+def device_cells(rows: Sequence[DeviceRow]) -> Iterator[Sequence[str]]:
+    """A row for each device of a node."""
+    uuids = {row.life.id: row.life.uuid for row in rows}
+    for row in rows:
+        life = row.life
+        yield [
+            text_cell(life.uuid),
+            text_cell(row.name),
+            text_cell(row.kind),
+            text_cell(uuids.get(life.parent_id, "")) if life.parent_id else "",
+            moment_cell(life.starts_at),
+            moment_cell(life.ends_at),
+            moment_cell(life.confirmed_at),
+            text_cell(row.holders),
+            row.outage,
+            row.heat.words,
+        ]
+
+
+def heat_cells(heat: Heat) -> Iterator[Sequence[str]]:
+    """A row for each hour in which the device was there."""
+    for cell in heat.cells:
+        if cell.level != "none":
+            yield [
+                moment_cell(cell.hour),
+                ratio_cell(cell.observed_ratio),
+                ratio_cell(cell.worked_ratio),
+            ]
+
+
+def moment_cell(at: datetime | None) -> str:
+    """RFC 3339 in UTC; empty where there is none."""
+    return "" if at is None else f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def ratio_cell(ratio: Ratio | None) -> str:
+    """0 to 1 to the sixth decimal; empty where it is not known."""
+    return "" if ratio is None else f"{float(ratio):.6f}"

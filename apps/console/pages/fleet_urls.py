@@ -1,0 +1,23 @@
+"""Addresses of nodes and GPUs."""
+
+from django.urls import path
+
+from apps.console.pages.fleet import changes, views
+
+urlpatterns = [
+    path("fleet", views.fleet, name="fleet"),
+    path("fleet.csv", views.nodes_csv, name="fleet-nodes"),
+    path("fleet/nodes/<int:node_id>", views.node, name="node"),
+    path("fleet/nodes/<int:node_id>.csv", views.node_hours_csv, name="node-hours"),
+    path("fleet/nodes/<int:node_id>/devices.csv", views.node_devices_csv, name="node-devices"),
+    path("fleet/nodes/<int:node_id>/end", changes.end_node, name="end-node"),
+    path("fleet/nodes/<int:node_id>/outages/new", changes.record_outage, name="record-outage"),
+    path(
+        "fleet/nodes/<int:node_id>/devices/confirm",
+        changes.confirm_node_devices,
+        name="confirm-node-devices",
+    ),
+    path("fleet/outages/<int:outage_id>/end", changes.end_outage, name="end-outage"),
+    path("fleet/devices/<int:device_id>", views.device, name="device"),
+    path("fleet/devices/<int:device_id>.csv", views.device_hours_csv, name="device-hours"),
+]

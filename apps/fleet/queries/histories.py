@@ -1,0 +1,120 @@
+"""One node or device with its past: what it held, who spoke for it, when it could not be used."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+
+from apps.fleet.models import Agent, Device, NodeCapacity, Outage
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAgent:
+    """What reports for a node; the offset is server time less the agent's."""
+
+    id: int
+    source: str
+    version: str
+    enrolled_at: datetime
+    last_seen_at: datetime | None
+    clock_offset_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityStep:
+    """How many units a node had from when to when; None: from ever, until further notice."""
+
+    units: int
+    starts_at: datetime | None
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class OutageOnRecord:
+    """A time in which a node, or the device named, could not be used."""
+
+    id: int
+    node_id: int
+    device_id: int | None
+    device_uuid: str | None
+    kind: str
+    starts_at: datetime
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLife:
+    """One life of a device on one node; a slice made again is another life."""
+
+    id: int
+    uuid: str
+    node_id: int
+    node_name: str
+    kind: str
+    index: int | None
+    model: str
+    profile: str
+    parent_id: int | None
+    compute_slices: int | None
+    memory_slices: int | None
+    replicas: int
+    starts_at: datetime
+    ends_at: datetime | None
+    confirmed_at: datetime | None
+
+
+def agents_of_node(node_id: int) -> list[NodeAgent]:
+    """The agents of a node, the one heard last first."""
+    rows = Agent.objects.filter(node_id=node_id).order_by("-last_seen_at", "id")
+    return [NodeAgent(*row) for row in rows.values_list(*NodeAgent.__slots__)]
+
+
+def capacities_of_node(node_id: int) -> list[CapacityStep]:
+    """How a node's capacity changed, the newest first."""
+    rows = NodeCapacity.objects.filter(node_id=node_id, period__isempty=False)
+    columns = ("units", "period__startswith", "period__endswith")
+    return [CapacityStep(*row) for row in rows.order_by("-period", "id").values_list(*columns)]
+
+
+def outages_of_node(node_id: int) -> list[OutageOnRecord]:
+    """The outages of a node and of its devices, the newest first."""
+    return _outages(Q(node_id=node_id))
+
+
+def outage_on_record(outage_id: int) -> OutageOnRecord | None:
+    """One outage."""
+    return next(iter(_outages(Q(id=outage_id))), None)
+
+
+def devices_of_node(node_id: int, since: datetime) -> list[DeviceLife]:
+    """The devices of a node that lived after `since`: GPUs by index, slices after them."""
+    return _lives(Q(node_id=node_id, period__overlap=(since, None)), "kind", "index", "period")
+
+
+def lives_of_uuid(uuid: str) -> list[DeviceLife]:
+    """Every life of a device, the newest first."""
+    return _lives(Q(uuid=uuid), "-period")
+
+
+def device_life(device_id: int) -> DeviceLife | None:
+    """One life of a device."""
+    return next(iter(_lives(Q(id=device_id), "id")), None)
+
+
+def _outages(wanted: Q) -> list[OutageOnRecord]:
+    rows = Outage.objects.filter(wanted, period__isempty=False).order_by("-period", "id")
+    columns = ("id", "node_id", "device_id", "device__uuid", "kind")
+    return [
+        OutageOnRecord(*row)
+        for row in rows.values_list(*columns, "period__startswith", "period__endswith")
+    ]
+
+
+def _lives(wanted: Q, *order: str) -> list[DeviceLife]:
+    rows = Device.objects.filter(wanted, period__isempty=False).order_by(*order, "id")
+    columns = (
+        *("id", "uuid", "node_id", "node__name", "kind", "index", "model", "profile", "parent_id"),
+        *("compute_slices", "memory_slices", "replicas", "period__startswith"),
+        *("period__endswith", "confirmed_at"),
+    )
+    return [DeviceLife(*row) for row in rows.values_list(*columns)]

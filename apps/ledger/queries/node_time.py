@@ -1,0 +1,108 @@
+"""What became of nodes' time by state: for pools by day, for nodes by the hour; never amounts.
+
+Only `charged_since` tells money, for whoever may see all of it.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from psycopg import sql
+
+from apps.ledger.queries.tables import rows
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSpan:
+    """Milliseconds of a pool's units by state (apps.economics.states.State), held and observed."""
+
+    by_state: Mapping[int, int] = field(default_factory=dict)
+    held: int = 0
+    observed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChargedSince:
+    """What was charged for a node from a moment on; null where no hour of it has a price."""
+
+    hours: int
+    effective_micros: int | None
+
+
+def time_of_pools(first_day: date, end_day: date) -> dict[int, PoolSpan]:
+    """The time of each pool in the local days `[first_day, end_day)`."""
+    found = rows(
+        """
+        SELECT pool_id, state, sum(unit_milliseconds)::int8, sum(held_milliseconds)::int8,
+               sum(observed_milliseconds)::int8
+        FROM ledger_ledgerday
+        WHERE day >= %(first)s AND day < %(end)s AND pool_id IS NOT NULL AND state IS NOT NULL
+        GROUP BY 1, 2 ORDER BY 1, 2
+        """,
+        {"first": first_day, "end": end_day},
+    )
+    spans: dict[int, PoolSpan] = {}
+    for pool_id, state, milliseconds, held, observed in found:
+        before = spans.get(pool_id, PoolSpan())
+        spans[pool_id] = PoolSpan(
+            {**before.by_state, state: milliseconds}, before.held + held, before.observed + observed
+        )
+    return spans
+
+
+def time_of_nodes(
+    node_ids: Collection[int], starts_at: datetime, ends_at: datetime
+) -> dict[int, dict[int, int]]:
+    """Unit-milliseconds of each node by state, settled in the hours of `[starts_at, ends_at)`."""
+    found = rows(
+        sql.SQL(
+            "SELECT node_id, state, sum(milliseconds)::int8 FROM ({}) AS hours GROUP BY 1, 2"
+        ).format(HOURS),
+        _asked(node_ids, starts_at, ends_at),
+    )
+    nodes: dict[int, dict[int, int]] = {}
+    for node_id, state, milliseconds in found:
+        nodes.setdefault(node_id, {})[state] = milliseconds
+    return nodes
+
+
+def hours_of_node(
+    node_id: int, starts_at: datetime, ends_at: datetime
+) -> dict[datetime, dict[int, int]]:
+    """Unit-milliseconds of a node by state, for each settled hour of `[starts_at, ends_at)`."""
+    found = rows(sql.SQL("{} ORDER BY 2, 3").format(HOURS), _asked([node_id], starts_at, ends_at))
+    hours: dict[datetime, dict[int, int]] = {}
+    for _, hour, state, milliseconds in found:
+        hours.setdefault(hour, {})[state] = milliseconds
+    return hours
+
+
+def charged_since(node_id: int, starts_at: datetime) -> ChargedSince:
+    """What the hours of a node that begin at `starts_at` or later were charged."""
+    ((hours, micros),) = rows(
+        """
+        SELECT count(DISTINCT hour), sum(effective_micros)::int8 FROM ledger_charge
+        WHERE kind = 'node_hour' AND node_id = %(node)s AND hour >= %(from)s
+        """,
+        {"node": node_id, "from": starts_at},
+    )
+    return ChargedSince(hours, micros)
+
+
+# An hour's lines are posted in its own month, or in a later one where that is closed.
+HOURS = sql.SQL("""
+SELECT settlement.node_id AS node_id, line.hour AS hour, line.state AS state,
+       sum(line.unit_milliseconds)::int8 AS milliseconds
+FROM ledger_settlement AS settlement
+JOIN ledger_line AS line
+  ON line.settlement_id = settlement.id
+ AND line.posting_month >= date_trunc('month', %(from)s::timestamptz - interval '1 day')::date
+WHERE settlement.node_id = ANY(%(nodes)s) AND settlement.hour >= %(from)s
+  AND settlement.hour < %(to)s AND settlement.superseded_at IS NULL
+  AND line.unit_milliseconds > 0
+GROUP BY 1, 2, 3
+""")
+
+
+def _asked(node_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> dict[str, object]:
+    return {"nodes": list(node_ids), "from": starts_at, "to": ends_at}

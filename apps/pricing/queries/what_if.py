@@ -1,0 +1,151 @@
+"""What the past would have cost with another price: asked before the price is entered or ended.
+
+An estimate by nodes' lives and rates as they stand, without rounding by the hour.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+from apps.economics import rates as economics
+from apps.fleet.queries import NodeFact, PoolFact, nodes_lived, pools
+from apps.pricing.models import Rate
+from apps.pricing.queries import RateSpan, rates_of_pools, spans_of_pools
+from apps.pricing.queries.reach import Prices, Reach, reach_of
+
+HOUR = timedelta(hours=1)
+MICROSECOND = timedelta(microseconds=1)
+# No row has this id yet.
+PROPOSED = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A price that somebody thinks of entering."""
+
+    prices: Prices
+    kind: str
+    amount: Decimal
+    quantity_seconds: int
+    unit: str
+    starts_at: datetime | None
+    ends_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """What the reached hours cost as prices stand and would cost then, in micro-units.
+
+    Node-hours without any price are in neither amount and counted apart.
+    """
+
+    reach: Reach
+    before_micros: int
+    after_micros: int
+    unpriced_before: float
+    unpriced_after: float
+
+    @property
+    def changes(self) -> bool:
+        """Whether any amount, or what is unpriced, would differ."""
+        return (self.before_micros, self.unpriced_before) != (
+            self.after_micros,
+            self.unpriced_after,
+        )
+
+
+def if_entered(proposal: Proposal, at: datetime) -> WhatIf:
+    """What entering this price would move, in hours before `at`."""
+    prices = proposal.prices
+    reach = reach_of(prices, proposal.starts_at, proposal.ends_at, at)
+    entered = Rate(
+        id=PROPOSED,
+        provider=prices.provider,
+        region=prices.region,
+        instance_type=prices.instance_type,
+        gpu_model=prices.gpu_model,
+        purchase_option=prices.purchase_option,
+        pool_id=prices.pool_id,
+        kind=proposal.kind,
+        amount=proposal.amount,
+        quantity_seconds=proposal.quantity_seconds,
+        unit=proposal.unit,
+    )
+    # A period as it comes from the database, which an unsaved row has not been to.
+    entered.period = _Period(proposal.starts_at, proposal.ends_at)
+    return _what_if(reach, lambda rows: [*rows, entered])
+
+
+def if_ended(rate_id: int, ended_at: datetime, at: datetime) -> WhatIf:
+    """What ending this price would move, in hours before `at`."""
+    row = Rate.objects.get(id=rate_id)
+    prices = Prices(
+        pool_id=row.pool_id,
+        provider=row.provider,
+        region=row.region,
+        instance_type=row.instance_type,
+        gpu_model=row.gpu_model,
+        purchase_option=row.purchase_option,
+    )
+    reach = reach_of(prices, ended_at, row.period.upper, at)
+    # In the reach the rate is what ends; before it nothing changes.
+    return _what_if(reach, lambda rows: [each for each in rows if each.id != rate_id])
+
+
+@dataclass(frozen=True, slots=True)
+class _Period:
+    lower: datetime | None
+    upper: datetime | None
+
+
+_Change = Callable[[Sequence[Rate]], Sequence[Rate]]
+
+
+def _what_if(reach: Reach, change: _Change) -> WhatIf:
+    if reach.starts_at is None or reach.ends_at is None:
+        return WhatIf(reach, 0, 0, 0.0, 0.0)
+    reached = {pool_id for pool_id, _ in reach.pools}
+    chosen = {pool_id: pool for pool_id, pool in pools().items() if pool_id in reached}
+    nodes = [
+        node for node in nodes_lived(reach.starts_at, reach.ends_at) if node.pool_id in reached
+    ]
+    rows = rates_of_pools(chosen, reach.starts_at, reach.ends_at)
+    before = _cost(rows, chosen, nodes, reach)
+    after = _cost(change(rows), chosen, nodes, reach)
+    return WhatIf(reach, before[0], after[0], before[1], after[1])
+
+
+def _cost(
+    rows: Sequence[Rate], chosen: dict[int, PoolFact], nodes: Sequence[NodeFact], reach: Reach
+) -> tuple[int, float]:
+    """Micro-units, and the node-hours without a price."""
+    if reach.starts_at is None or reach.ends_at is None:
+        return 0, 0.0
+    spans = spans_of_pools(rows, chosen, reach.starts_at, reach.ends_at)
+    micros, unpriced = Fraction(0), 0.0
+    for node in nodes:
+        for span in spans[node.pool_id]:
+            paid = span.contract_rate or span.list_rate
+            if paid is None:
+                unpriced += _overlap(node.lived_from, node.lived_to, span) / HOUR
+            else:
+                micros += _amount(paid, node, span)
+    return round(micros), round(unpriced, 6)
+
+
+def _amount(paid: economics.Rate, node: NodeFact, span: RateSpan) -> Fraction:
+    if paid.per is economics.Per.NODE:
+        lived = _overlap(node.lived_from, node.lived_to, span) // MICROSECOND
+    else:
+        lived = sum(
+            each.units * (_overlap(each.starts_at, each.ends_at, span) // MICROSECOND)
+            for each in node.capacity_spans
+        )
+    # Microseconds of time times whole units of money: micro-units.
+    return Fraction(paid.amount) * lived / paid.quantity_seconds
+
+
+def _overlap(starts_at: datetime, ends_at: datetime, span: RateSpan) -> timedelta:
+    return max(timedelta(0), min(ends_at, span.ends_at) - max(starts_at, span.starts_at))

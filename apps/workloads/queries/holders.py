@@ -1,0 +1,93 @@
+"""Who holds what now; outside the viewer's teams a holder keeps only its time."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fractions import Fraction
+
+from django.db import connection
+
+from apps.accounts.queries import Viewer
+from apps.workloads.models import Job
+from apps.workloads.queries.holding import allocations_held
+from apps.workloads.queries.ownership import NOBODY, owners
+
+MOMENT = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """What a job holds of a node, and since when; `device_uuids` None: not pinned.
+
+    Outside the viewer's teams everything that says whose it is is None.
+    """
+
+    node_id: int
+    gpus: Fraction
+    device_uuids: tuple[str, ...] | None
+    since: datetime
+    job_id: int | None
+    raw_id: str | None
+    name: str | None
+    user: str | None
+    team_id: int | None
+    is_theirs: bool
+
+
+def held_by_node(at: datetime) -> dict[int, Fraction]:
+    """How many GPUs jobs claim of each node at `at`; more than there are where it is contested."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT node_id, gpus_denominator, sum(gpus_numerator)
+            FROM workloads_allocation
+            WHERE period @> %s AND node_id IS NOT NULL AND gpus_numerator > 0
+            GROUP BY 1, 2
+            """,
+            [at],
+        )
+        held: dict[int, Fraction] = {}
+        for node_id, parts, gpus in cursor.fetchall():
+            held[node_id] = held.get(node_id, Fraction(0)) + Fraction(int(gpus), parts)
+        return held
+
+
+def holders_now(node_ids: Collection[int], at: datetime, viewer: Viewer) -> list[Holding]:
+    """What jobs hold of these nodes at `at`, by node, the longest held first."""
+    held = [each for each in allocations_held(node_ids, at, at + MOMENT) if each.gpus]
+    job_ids = [each.job_id for each in held]
+    teams = owners(job_ids, at) if held else {}
+    jobs = {row["id"]: row for row in Job.objects.filter(id__in=job_ids).values(*JOB)}
+    since = _since([each.allocation_id for each in held])
+    found = []
+    for each in held:
+        team_id = teams.get(each.job_id, NOBODY).team_id
+        is_theirs = viewer.sees_team(team_id)
+        job = jobs[each.job_id] if is_theirs else {}
+        found.append(
+            Holding(
+                node_id=each.node_id,
+                gpus=each.gpus,
+                device_uuids=each.device_uuids,
+                since=since[each.allocation_id],
+                job_id=each.job_id if is_theirs else None,
+                raw_id=job.get("raw_id"),
+                name=job.get("name"),
+                user=job.get("user"),
+                team_id=team_id if is_theirs else None,
+                is_theirs=is_theirs,
+            )
+        )
+    return sorted(found, key=lambda one: (one.node_id, one.since))
+
+
+JOB = ("id", "raw_id", "name", "user")
+
+
+def _since(allocation_ids: Collection[int]) -> dict[int, datetime]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT id, lower(period) FROM workloads_allocation WHERE id = ANY(%s)",
+            [list(allocation_ids)],
+        )
+        return dict(cursor.fetchall())

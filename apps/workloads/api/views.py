@@ -109,6 +109,7 @@ BULK = {
 class Jobs(APIView):
     """What a scheduler, its accounting or an agent states of one job."""
 
+    counted_as = "events"
     permission_classes = (needs("jobs"),)
 
     @extend_schema(request={"application/json": EVENT}, responses=JobOut)
@@ -125,6 +126,7 @@ class Jobs(APIView):
 class JobsInBulk(APIView):
     """Up to MOST_EVENTS events at once."""
 
+    counted_as = "events"
     permission_classes = (needs("jobs"),)
 
     @extend_schema(request={"application/json": BULK}, responses=BulkOut)

@@ -89,6 +89,13 @@
     }
   });
 
+  // A part that could not be had leaves the page as it was; the whole page then says why.
+  const askWhole = ({ detail }) => {
+    if (detail.ctx) location.assign(detail.ctx.request.action);
+  };
+  document.addEventListener("htmx:response:error", askWhole);
+  document.addEventListener("htmx:error", askWhole);
+
   document.addEventListener("DOMContentLoaded", () => {
     wear(kept());
     if (CSS.supports("selector(::details-content)")) return;

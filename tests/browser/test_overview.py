@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from playwright.sync_api import Page, expect
 
@@ -156,6 +157,14 @@ def test_when_the_session_has_ended_a_filter_leads_to_the_sign_in(page, site):
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
     sign_in(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Research cost $98.32")
+
+
+def test_what_a_part_of_a_page_cannot_say_the_whole_page_says(desk: Desk, site):
+    desk.expected.append("403")
+    page = opened(desk.page(), site)
+    get_user_model().objects.update(role="viewer")
+    page.get_by_role("combobox", name="Team").select_option("Research")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The views of teams come next")
 
 
 def test_a_viewer_reads_that_the_views_of_teams_come_next(desk: Desk, site):

@@ -10,7 +10,7 @@ STAMP := .venv/.synced
 # Ours alone decide what is installed; a shell's active environment must not.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 
-.PHONY: help setup run demo test proofs format lint types map check bench screenshots
+.PHONY: help setup run demo test proofs format lint types map audit check bench screenshots
 
 help: ## List the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
@@ -51,7 +51,10 @@ types: setup ## Check types, strictly
 map: setup ## Check that imports follow the floor plan
 	@$(RUN)lint-imports
 
-check: lint types map ## Everything but the tests
+audit: setup ## Ask for known vulnerabilities of what is installed; skipped aloud without network
+	@$(RUN)python deploy/audit_dependencies.py
+
+check: lint types map audit ## Everything but the tests
 
 bench: setup ## Measure ingest and settling
 	@$(RUN)python manage.py bench ingest --json && $(RUN)python manage.py bench settle --json

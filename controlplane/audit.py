@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase
 
 from apps.accounts.actions.audit import changes_by
@@ -19,7 +20,11 @@ def note_who_changes(
     def middleware(request: HttpRequest) -> HttpResponseBase:
         if request.method in CHANGES_NOTHING or request.path.startswith(FACTS):
             return get_response(request)
-        who = {"person": request.user.pk} if request.user.is_authenticated else {}
+        try:
+            who = {"person": request.user.pk} if request.user.is_authenticated else {}
+        except (OperationalError, InterfaceError):
+            # The view meets the same, and its answer is the one that says to come again.
+            return get_response(request)
         with changes_by(**who):
             return get_response(request)
 

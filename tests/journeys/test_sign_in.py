@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from allauth.mfa.totp.internal import auth as totp
 from django.core.cache import cache
+from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
@@ -224,3 +225,17 @@ def test_no_secret_of_a_link_is_kept_or_printed(client) -> None:
     assert made.secret not in repr(made)
     (kept,) = User.objects.get().invitations.values_list("digest", flat=True)
     assert made.secret.encode() not in bytes(kept)
+
+
+def test_a_command_prints_a_link_and_a_new_one_for_a_lost_password(client, capsys) -> None:
+    call_command("invite_person", "ben@example.org", name="Ben", origin="https://gpu.example.org")
+    first = re.search(r"https://gpu\.example\.org(/invitation/[\w-]+)", capsys.readouterr().out)
+    assert first
+    call_command("invite_person", "Ben@example.org", again=True)
+    assert client.get(first[1]).status_code == 410
+    with pytest.raises(CommandError, match="nobody signs in as eve"):
+        call_command("invite_person", "eve@example.org", again=True)
+    with pytest.raises(CommandError, match="can sign in already"):
+        call_command("invite_person", "ben@example.org", name="Ben")
+    with pytest.raises(CommandError, match="no team named 'Vision'"):
+        call_command("invite_person", "eve@example.org", name="Eve", team=["Vision"])

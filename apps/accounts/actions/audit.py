@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 
 _WITHIN: ContextVar[bool] = ContextVar("within_changes_by", default=False)
 
@@ -17,19 +17,30 @@ def changes_by(**who: int | str) -> Iterator[None]:
     Set for the connection, not the transaction: a block may hold several transactions.
     """
     mark = _WITHIN.set(True)
-    _tell(who)
+    try:
+        _tell(who)
+    except (OperationalError, InterfaceError):
+        pass  # The database is away: what the block asks of it says so in its own words.
     try:
         yield
     finally:
         _WITHIN.reset(mark)
-        if connection.connection is not None and not connection.needs_rollback:
-            _tell({})
+        _forget()
 
 
 def name_changer(**who: int | str) -> None:
     """Say within `changes_by` who it is, where that is known only later; outside of it, nothing."""
     if _WITHIN.get():
         _tell(who)
+
+
+def _forget() -> None:
+    if connection.connection is None or connection.needs_rollback:
+        return
+    try:
+        _tell({})
+    except (OperationalError, InterfaceError):
+        connection.close()
 
 
 def _tell(who: dict[str, int | str]) -> None:

@@ -21,6 +21,7 @@ from apps.accounts.queries.people import (
     listed_person,
     people,
     person,
+    person_of_address,
 )
 from apps.accounts.queries.tokens import ListedToken, TokenFact, digest_of, token_of, tokens
 from apps.accounts.queries.viewers import (
@@ -52,6 +53,7 @@ __all__ = [
     "organisation",
     "people",
     "person",
+    "person_of_address",
     "special_teams",
     "teams",
     "token_of",

@@ -39,6 +39,12 @@ def person(user_id: int) -> PersonFact | None:
     return PersonFact(user.id, user.email, user.name, user.role, frozenset(own))
 
 
+def person_of_address(email: str) -> int | None:
+    """The id of who signs in, or did, with this address."""
+    found = User.objects.filter(email=email.strip().lower())
+    return found.values_list("id", flat=True).first()
+
+
 @dataclass(frozen=True, slots=True)
 class InvitedPerson:
     """Whom a link lets in."""

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.test import Client
 
 from apps.accounts import actions
@@ -147,3 +147,12 @@ def test_a_request_is_its_persons_and_a_machine_is_its_token() -> None:
     )
     assert (newest("token").name, newest("token").who) == ("agent", "token terraform")
     assert Team.objects.exists()
+
+
+def test_a_database_that_is_away_is_told_by_what_was_asked_of_it(monkeypatch) -> None:
+    def away(*_: object) -> None:
+        raise OperationalError("the server closed the connection")
+
+    monkeypatch.setattr("apps.accounts.actions.audit._tell", away)
+    answer = Client().post("/sign-in", {"login": "x"})
+    assert answer.status_code == 200

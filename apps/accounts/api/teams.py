@@ -14,7 +14,7 @@ from apps.accounts.api import examples
 from apps.accounts.queries import Viewer, listing
 from apps.accounts.rest.money import NamedOut
 from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES, REPEAT_KEY
 from apps.accounts.rest.strict import OptionalText, Parameters, Strict, Text, parsed
 from apps.accounts.rest.views import RestView, repeats, team_seen
@@ -135,7 +135,7 @@ def told_team(row: dict[str, Any], viewer: Viewer) -> dict[str, Any]:
     told = dict(row)
     above, name = told.pop("parent_id"), told.pop("parent_name")
     told["parent"] = team_seen(viewer, above, {above: name})
-    return dict(TeamOut(told).data)
+    return told_as(TeamOut, told)
 
 
 def team_id_of(name: str | None, field: str) -> int | None:

@@ -15,7 +15,7 @@ from apps.accounts.api.teams import team_id_of
 from apps.accounts.queries import listing
 from apps.accounts.rest.money import NamedOut
 from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES, REPEAT_KEY
 from apps.accounts.rest.strict import Moment, Parameters, Strict, Text, parsed
 from apps.accounts.rest.views import Manages, RestView
@@ -134,4 +134,4 @@ def told_token(row: dict[str, Any]) -> dict[str, Any]:
     told = dict(row)
     team_id, name = told.pop("team_id"), told.pop("team_name")
     told["team"] = None if team_id is None else {"id": team_id, "name": name}
-    return dict(TokenOut(told).data)
+    return told_as(TokenOut, told)

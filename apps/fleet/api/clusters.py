@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from apps.accounts import actions as accounts
 from apps.accounts.queries import Scope
 from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES, REPEAT_KEY
 from apps.accounts.rest.strict import Parameters, parsed
 from apps.accounts.rest.views import RestView, repeats
@@ -95,7 +95,7 @@ class ClusterTokens(RestView):
 
 def told_cluster(row: dict[str, Any]) -> dict[str, Any]:
     """A cluster as it is answered."""
-    return dict(ClusterOut(row).data)
+    return told_as(ClusterOut, row)
 
 
 def cluster_id_of(name: str | None) -> int | None:

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES
 from apps.accounts.rest.strict import Parameters, Strict, parsed
 from apps.accounts.rest.views import RestView
@@ -90,9 +90,9 @@ class Agent(RestView):
 
 def told_device(row: dict[str, Any]) -> dict[str, Any]:
     """A device as it is answered."""
-    return dict(DeviceOut(with_named(row, "node")).data)
+    return told_as(DeviceOut, with_named(row, "node"))
 
 
 def told_agent(row: dict[str, Any]) -> dict[str, Any]:
     """An agent as it is answered."""
-    return dict(AgentOut(with_named(row, "node")).data)
+    return told_as(AgentOut, with_named(row, "node"))

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES, REPEAT_KEY
 from apps.accounts.rest.strict import Parameters, parsed
 from apps.accounts.rest.views import RestView, repeats
@@ -145,4 +145,4 @@ class NodeInvitations(RestView):
 
 def told_node(row: dict[str, Any]) -> dict[str, Any]:
     """A node as it is answered."""
-    return dict(NodeOut(with_named(row, "cluster", "pool")).data)
+    return told_as(NodeOut, with_named(row, "cluster", "pool"))

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES, REPEAT_KEY
 from apps.accounts.rest.strict import Parameters, parsed
 from apps.accounts.rest.views import RestView
@@ -86,4 +86,4 @@ class OutageEnd(RestView):
 
 def told_outage(row: dict[str, Any]) -> dict[str, Any]:
     """An outage as it is answered."""
-    return dict(OutageOut(with_named(row, "node")).data)
+    return told_as(OutageOut, with_named(row, "node"))

@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from apps.accounts.queries import Viewer, teams
 from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES, REPEAT_KEY
 from apps.accounts.rest.strict import Parameters, parsed
 from apps.accounts.rest.views import RestView, repeats, team_seen
@@ -86,7 +86,7 @@ def told_pool(row: dict[str, Any], viewer: Viewer, names: Mapping[int, str]) -> 
     """A pool as it is answered; an owner who is none of the viewer's is "another team"."""
     told = with_named(row, "cluster")
     told["owner_team"] = team_seen(viewer, told.pop("owner_team_id"), names)
-    return dict(PoolOut(told).data)
+    return told_as(PoolOut, told)
 
 
 def pool_id_of(name: str) -> int:

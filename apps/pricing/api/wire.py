@@ -8,6 +8,7 @@ from django.core.validators import RegexValidator
 from rest_framework import serializers
 
 from apps.accounts.rest.money import MoneyOut, NamedOut
+from apps.accounts.rest.pages import told_as
 from apps.accounts.rest.strict import Moment, OptionalText, Parameters, Strict, Text
 from apps.economics.purchase import PurchaseOption
 
@@ -107,4 +108,4 @@ def told_rate(row: Mapping[str, Any]) -> dict[str, Any]:
     told["pool"] = None if pool_id is None else {"id": pool_id, "name": pool_name}
     amount: Decimal = told.pop("amount")
     told["price"] = {"amount": f"{amount:f}", "currency": told.pop("currency")}
-    return dict(RateOut(told).data)
+    return told_as(RateOut, told)

@@ -30,14 +30,13 @@ def figures(facts: OverviewFacts, sums: Sums, currency: str) -> tuple[Figure, ..
 
 def _spend(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
     moved = _change(facts, None)
-    provisional = sums.provisional_total
-    notes = [_against(facts) if moved else "", ""]
-    if provisional:
-        notes[1] = f"{short_amount(provisional, currency)} of it is provisional"
+    said = [_against(facts) if moved else ""]
+    if sums.provisional_total:
+        said.append(f"{short_amount(sums.provisional_total, currency)} of it is provisional")
     return Figure(
         title="Spend",
         number=short_amount(sums.total, currency),
-        note="; ".join(filter(None, notes)) or _nothing_before(facts),
+        note=_joined(said) or "there is no whole span before to compare with",
         status=status(facts),
         change=moved,
         sparkline=_spark(facts.days, [sums_of(day.states).total for day in facts.days], "Spend"),
@@ -45,15 +44,19 @@ def _spend(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
 
 
 def _worked(facts: OverviewFacts, sums: Sums) -> Figure:
+    moved = _points(facts)
     return Figure(
         title="Worked",
         number=per_cent(sums.worked_ratio),
-        note="of the spend paid for time in which a kernel was running" + _points(facts),
+        note=_joined(
+            [_against(facts) if moved else "", "the part of the spend in which a kernel ran"]
+        ),
         status=status(facts),
+        change=moved,
         sparkline=_spark(
             facts.days,
             [_float(sums_of(day.states).worked_ratio) for day in facts.days],
-            "Share that worked",
+            "Part that worked",
         ),
     )
 
@@ -71,7 +74,7 @@ def _no_work(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
     return Figure(
         title="Bought no work",
         number=short_amount(sums.no_work, currency),
-        note=("; " if moved else "") + (joined(said) or "nothing stood idle"),
+        note=_joined([_against(facts) if moved else "", joined(said) or "nothing stood idle"]),
         status=status(facts),
         change=moved,
         sparkline=_spark(
@@ -127,12 +130,12 @@ def _points(facts: OverviewFacts) -> str:
         return ""
     now, before = facts.comparison.total()
     worked_now, worked_before = facts.comparison.total(states=[State.ACTIVE])
-    moved = points(share(worked_now, now), share(worked_before, before))
-    return f"; {moved} {_against(facts)}" if share(worked_before, before) is not None else ""
+    was = share(worked_before or 0, before)
+    return "" if was is None else points(share(worked_now or 0, now), was)
 
 
-def _nothing_before(facts: OverviewFacts) -> str:
-    return "" if facts.comparison else "there is no whole span before to compare with"
+def _joined(parts: Sequence[str]) -> str:
+    return "; ".join(filter(None, parts))
 
 
 def _spark(

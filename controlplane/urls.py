@@ -1,15 +1,23 @@
 """Addresses of the whole service; each app brings its own."""
 
 from django.urls import include, path
+from drf_spectacular.renderers import (
+    OpenApiJsonRenderer,
+    OpenApiJsonRenderer2,
+    OpenApiYamlRenderer,
+)
 from drf_spectacular.views import SpectacularAPIView
 
 from controlplane import health
+
+# A browser, which accepts anything, gets JSON.
+SCHEMA_FORMS = [OpenApiJsonRenderer2, OpenApiJsonRenderer, OpenApiYamlRenderer]
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
-    path("api/v1/schema", SpectacularAPIView.as_view(), name="schema"),
+    path("api/v1/schema", SpectacularAPIView.as_view(renderer_classes=SCHEMA_FORMS), name="schema"),
     path("api/v1/", include("apps.accounts.urls")),
     path("api/v1/", include("apps.fleet.urls")),
     path("api/v1/", include("apps.pricing.urls")),

@@ -40,6 +40,11 @@ beat_schedule = {
         "schedule": 60.0,
         "options": {"expires": 60},
     },
+    "import-uploads": {
+        "task": "apps.workloads.tasks.import_uploads",
+        "schedule": 4.0,
+        "options": {"expires": 4},
+    },
     "mark-hours-by-clock": {
         "task": "apps.ledger.tasks.mark_hours_by_clock",
         "schedule": 60.0,

@@ -93,6 +93,8 @@ STATUS_OF: dict[type[Exception], int] = {
     rules.RuleExists: 409,
     rules.WorkloadOfAnotherTeam: 400,
     pool_capacity.CapacityBeforePool: 409,
+    uploads.ImportAlreadyOver: 409,
+    uploads.ImportNotReady: 409,
     workloads.WorkloadExists: 409,
     workloads.WorkloadKindUnknown: 400,
 }

@@ -42,8 +42,25 @@ class Run(models.Model):
         return self.key
 
 
+class ImportState(models.TextChoices):
+    """How far an import is; one of a command begins as running."""
+
+    LOOKING = "looking", "to be looked at"
+    ASKING = "asking", "waits for a person"
+    WAITING = "waiting", "to be run"
+    RUNNING = "running", "running"
+    DONE = "done", "done"
+    FAILED = "failed", "broken off"
+    DISCARDED = "discarded", "discarded"
+
+
 class ImportBatch(models.Model):
-    """One import of a file of jobs: what came of it and which rows were rejected."""
+    """One import of a file of jobs: what came of it and which rows were rejected.
+
+    `stored_as` is the uploaded file's name under RUNRATE_HOME/uploads while it is kept; `asked` how
+    it is to be read, `seen` what a look at its first lines found; `alive_at` the last sign of life
+    of whoever works on it.
+    """
 
     kind = models.TextField(choices=[("sacct", "sacct"), ("csv", "CSV of jobs")])
     name = models.TextField()
@@ -54,6 +71,13 @@ class ImportBatch(models.Model):
     imported = models.BigIntegerField(default=0)
     unchanged = models.BigIntegerField(default=0)
     rejected = models.BigIntegerField(default=0)
+    state = models.TextField(choices=ImportState.choices, default=ImportState.DONE)
+    stored_as = models.TextField(blank=True, default="")
+    size_bytes = models.BigIntegerField(default=0)
+    asked = models.JSONField(default=dict)
+    seen = models.JSONField(default=dict)
+    failure = models.TextField(blank=True, default="")
+    alive_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
         return self.name

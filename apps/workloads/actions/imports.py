@@ -10,7 +10,7 @@ from django.db.models import F
 from apps.economics.job_fold import TEXTS
 from apps.economics.jobs import JobRecord, RecordHasNoTime, RejectedRow, event_of_record
 from apps.workloads.actions.recording import record_events
-from apps.workloads.models import ImportBatch
+from apps.workloads.models import ImportBatch, ImportState
 from apps.workloads.models import RejectedRow as KeptRejection
 
 MOST_REJECTIONS_KEPT = 10_000
@@ -30,7 +30,9 @@ class ImportCounts:
 
 def open_batch(*, kind: str, name: str, digest: str, at: datetime) -> int:
     """Begin an import of a file (`kind` is sacct or csv); answers its id."""
-    return ImportBatch.objects.create(kind=kind, name=name, digest=digest, started_at=at).id
+    return ImportBatch.objects.create(
+        kind=kind, name=name, digest=digest, started_at=at, state=ImportState.RUNNING
+    ).id
 
 
 @transaction.atomic
@@ -78,7 +80,7 @@ def reject_rows(*, batch_id: int, rows: Iterable[RejectedRow]) -> None:
 
 def close_batch(*, batch_id: int, at: datetime) -> None:
     """The file came to its end."""
-    ImportBatch.objects.filter(id=batch_id).update(ended_at=at)
+    ImportBatch.objects.filter(id=batch_id).update(ended_at=at, state=ImportState.DONE)
 
 
 def _refusal(record: JobRecord) -> RejectedRow | None:

@@ -120,9 +120,15 @@ class JobMapping:
 def read_mapping(text: str) -> JobMapping:
     """Read the TOML text; refuses unknown keys by name."""
     try:
-        keys = _Keys("", tomllib.loads(text))
+        tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as broken:
         raise MappingRefused(f"not TOML: {broken}") from None
+    return mapping_of(tables)
+
+
+def mapping_of(tables: Mapping[str, object]) -> JobMapping:
+    """The mapping that these tables say; refuses unknown keys by name."""
+    keys = _Keys("", dict(tables))
     columns = keys.texts("columns")
     mapping = JobMapping(
         columns=columns,

@@ -3,6 +3,13 @@
 from apps.workloads.queries.catalogue import WorkloadFact, workloads
 from apps.workloads.queries.holders import Holding, held_by_node, holders_now
 from apps.workloads.queries.holding import HeldFact, UnknownNode, allocations_held, unknown_nodes
+from apps.workloads.queries.imports import (
+    ImportFact,
+    RejectedFact,
+    import_batch,
+    imports,
+    rejected_rows,
+)
 from apps.workloads.queries.jobs import (
     JobFact,
     JobSpan,
@@ -28,10 +35,12 @@ __all__ = [
     "Holding",
     "JobFact",
     "JobSpan",
+    "ImportFact",
     "Move",
     "OwnerFact",
     "RuleChange",
     "RuleFact",
+    "RejectedFact",
     "RulePreview",
     "Submitter",
     "UnknownNode",

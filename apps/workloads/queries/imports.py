@@ -1,0 +1,55 @@
+"""Imports of files of jobs: how far each is, and the rows it could not take."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.workloads.models import ImportBatch, RejectedRow
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFact:
+    """One import; `seen` and `asked` are what a look at its file found and how it is read."""
+
+    id: int
+    kind: str
+    name: str
+    state: str
+    size_bytes: int
+    started_at: datetime
+    ended_at: datetime | None
+    rows: int
+    imported: int
+    unchanged: int
+    rejected: int
+    failure: str
+    asked: Mapping[str, object]
+    seen: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedFact:
+    """A row that was not taken, by its line in the file."""
+
+    line: int
+    field: str
+    reason: str
+
+
+def imports(limit: int) -> list[ImportFact]:
+    """The latest imports, the newest first."""
+    rows = ImportBatch.objects.order_by("-id").values_list(*ImportFact.__slots__)
+    return [ImportFact(*row) for row in rows[:limit]]
+
+
+def import_batch(batch_id: int) -> ImportFact | None:
+    """One import."""
+    row = ImportBatch.objects.filter(id=batch_id).values_list(*ImportFact.__slots__).first()
+    return None if row is None else ImportFact(*row)
+
+
+def rejected_rows(batch_id: int, limit: int) -> Iterator[RejectedFact]:
+    """The first rows that were not taken, by line."""
+    rows = RejectedRow.objects.filter(batch_id=batch_id).order_by("line", "id")
+    for row in rows.values_list("line", "field", "reason")[:limit]:
+        yield RejectedFact(*row)

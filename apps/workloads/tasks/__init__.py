@@ -1,0 +1,20 @@
+"""The sweeps: nodes found for what jobs hold, and files of jobs that came by browser."""
+
+from celery import shared_task
+from django.utils import timezone
+
+from apps.workloads.actions import node_names
+from apps.workloads.tasks.uploads import forget_files, work_on_files
+
+
+@shared_task
+def link_allocations() -> None:
+    """Put what jobs hold on the nodes that came to be known since."""
+    node_names.link_allocations(at=timezone.now())
+
+
+@shared_task
+def import_uploads() -> None:
+    """Look at files that came, import those that somebody said yes to, forget the others."""
+    work_on_files()
+    forget_files()

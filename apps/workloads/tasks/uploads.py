@@ -1,0 +1,118 @@
+"""Works on uploaded files: a first look, or the whole import, a chunk at a time."""
+
+import gzip
+import logging
+import zlib
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from django.conf import settings
+from django.utils import timezone
+
+from apps.workloads.actions import imports, uploads
+from apps.workloads.actions.node_names import link_allocations
+from apps.workloads.providers.first_look import (
+    LINES_TRIED,
+    header_of,
+    proposed,
+    rows_of,
+    samples,
+    tried,
+    what_it_is,
+)
+from apps.workloads.providers.job_file import JobFile, open_jobs
+from apps.workloads.providers.job_mapping import MappingRefused
+from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedRow
+from apps.workloads.providers.sacct_layout import LayoutUnknown
+
+log = logging.getLogger(__name__)
+
+ROWS_AT_ONCE = 2_000
+LONGEST_LINE = 1 << 20
+
+
+class LineTooLong(Exception):
+    """A line of more than a megabyte is no row of a table of jobs."""
+
+
+UNREADABLE = (
+    MappingRefused,
+    LayoutUnknown,
+    LineTooLong,
+    OSError,
+    EOFError,
+    gzip.BadGzipFile,
+    zlib.error,
+)
+
+
+def work_on_files() -> None:
+    """Take up one file after the other until none is due."""
+    while (claimed := uploads.claim_file(at=timezone.now())) is not None:
+        path = Path(settings.HOME) / "uploads" / claimed.stored_as
+        try:
+            with open_jobs(str(path)) as file:
+                _work(claimed, file)
+        except UNREADABLE as broken:
+            log.warning("import_broken_off batch=%s reason=%s", claimed.id, type(broken).__name__)
+            said = "the uploaded file is no longer there" if _is_gone(broken) else str(broken)
+            uploads.break_off(batch_id=claimed.id, failure=said, at=timezone.now())
+
+
+def forget_files() -> None:
+    """Delete the files of imports that are over."""
+    for batch_id, stored_as in uploads.files_to_forget().items():
+        (Path(settings.HOME) / "uploads" / stored_as).unlink(missing_ok=True)
+        uploads.forget_file(batch_id=batch_id)
+
+
+def _is_gone(broken: Exception) -> bool:
+    return isinstance(broken, FileNotFoundError)
+
+
+def _work(claimed: uploads.Claimed, file: JobFile) -> None:
+    if claimed.kind:
+        _import(claimed, file)
+    else:
+        _look(claimed, file)
+
+
+def _look(claimed: uploads.Claimed, file: JobFile) -> None:
+    lines = list(islice(_lines(file), LINES_TRIED))
+    if not lines:
+        raise LayoutUnknown("the file is empty")
+    kind = what_it_is(lines[0])
+    asked = dict(claimed.asked) or proposed(kind, lines)
+    seen: dict[str, object] = {"trial": tried(kind, asked, lines), "columns": [], "samples": []}
+    if kind == "csv":
+        seen |= {"columns": header_of(lines, asked), "samples": samples(lines, asked)}
+    uploads.tell_seen(batch_id=claimed.id, kind=kind, asked=asked, seen=seen)
+
+
+def _import(claimed: uploads.Claimed, file: JobFile) -> None:
+    rows = file.to_its_end(rows_of(claimed.kind, claimed.asked, _lines(file)))
+    for chunk in _chunks(rows):
+        at = timezone.now()
+        if not uploads.still_wanted(batch_id=claimed.id, at=at):
+            return
+        jobs = [row for row in chunk if isinstance(row, JobRecord)]
+        imports.import_job_records(batch_id=claimed.id, records=jobs, at=at)
+        unreadable = [row for row in chunk if isinstance(row, RejectedRow)]
+        imports.reject_rows(batch_id=claimed.id, rows=unreadable)
+    link_allocations(at=timezone.now())
+    imports.close_batch(batch_id=claimed.id, at=timezone.now())
+
+
+def _chunks(rows: Iterator[JobRow]) -> Iterator[list[JobRow]]:
+    while chunk := list(islice(rows, ROWS_AT_ONCE)):
+        yield chunk
+
+
+def _lines(file: JobFile) -> Iterator[str]:
+    """The file's lines; a gzip of one endless line fills no memory."""
+    while line := file.text.readline(LONGEST_LINE):
+        file.line += 1
+        if len(line) == LONGEST_LINE:
+            raise LineTooLong(f"line {file.line} is longer than a megabyte")
+        yield line

@@ -1,0 +1,190 @@
+"""A file of jobs by browser: sent, looked at, its columns said, imported in the background."""
+
+import csv
+import gzip
+import html
+import io
+import re
+from pathlib import Path
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from apps.console.pages.imports import changes
+from apps.workloads import queries as workloads
+from apps.workloads.actions import uploads
+from apps.workloads.tasks import import_uploads
+from tests import make
+from tests.browser.fleet import make_people
+
+pytestmark = pytest.mark.django_db
+
+JOBS = """job,start,end,host,num_gpus,user,proj
+1,2026-03-01T10:00:00,2026-03-01T11:00:00,gpu-01,8,ida,nlp
+2,2026-03-01T10:00:00,2026-03-01T09:00:00,gpu-01,8,ida,nlp
+3,2026-03-01T12:00:00,2026-03-01T13:00:00,gpu-02,4,bo,vision
+"""
+SACCT = """JobIDRaw|User|Account|Submit|Start|End|State|AllocTRES|NodeList
+7|ida|nlp|2026-03-01T09:00:00|2026-03-01T10:00:00|2026-03-01T11:00:00|COMPLETED|gres/gpu=8|gpu-01
+"""
+
+
+@pytest.fixture(autouse=True)
+def uploads_folder(settings, tmp_path) -> Path:
+    cache.clear()
+    make.make_organisation()
+    make_people()
+    settings.HOME = tmp_path
+    return tmp_path / "uploads"
+
+
+def signed_in(name: str = "petra", **given) -> Client:
+    client = Client(**given)
+    client.force_login(get_user_model().objects.get(email=f"{name}@example.org"))
+    return client
+
+
+def text_of(answer) -> str:
+    words = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
+    return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " "))
+
+
+def sent(client: Client, content: str | bytes, name: str = "jobs.csv") -> str:
+    raw = content if isinstance(content, bytes) else content.encode()
+    answer = client.post("/setup/imports/upload", {"file": SimpleUploadedFile(name, raw)})
+    assert answer.status_code == 302
+    return str(answer["Location"])
+
+
+def filled(client: Client, path: str) -> dict[str, str]:
+    """The form as it stands there."""
+    page = client.get(path).content.decode()
+    form = page[page.index('class="sheet"') :]
+    chosen = dict(re.findall(r'<input id="[^"]*" name="([^"]+)" value="([^"]*)"', form))
+    for name, options in re.findall(r'<select id="[^"]*" name="([^"]+)".*?>(.*?)</select>', form):
+        found = re.search(r'value="([^"]*)" selected', options)
+        chosen[name] = found[1] if found else ""
+    return chosen
+
+
+def test_a_csv_is_looked_at_and_its_columns_are_guessed(uploads_folder):
+    client = signed_in()
+    path = sent(client, JOBS)
+    assert "is being looked at" in text_of(client.get(path))
+    assert [each.stat().st_mode & 0o777 for each in uploads_folder.iterdir()] == [0o600]
+    import_uploads()
+    form = filled(client, path)
+    assert form["column.raw_id"] == "job"
+    assert form["column.started_at"] == "start"
+    assert form["column.node"] == "host"
+    assert form["column.gpus"] == "num_gpus"
+    assert form["column.account"] == ""
+    assert "say in the mapping or the command whose jobs these are" in text_of(client.get(path))
+
+
+def test_a_file_is_shown_as_it_would_be_taken_and_then_imported(uploads_folder):
+    client = signed_in()
+    path = sent(client, JOBS)
+    import_uploads()
+    form = filled(client, path) | {"cluster": "atlas", "column.account": "proj"}
+    client.post(f"{path}/reading", form)
+    import_uploads()
+    shown = text_of(client.get(path))
+    assert "Of the first 3 rows of jobs.csv, 2 are jobs." in shown
+    assert "atlas 1 ida nlp – 2026-03-01 10:00:00 2026-03-01 11:00:00 gpu-01 8" in shown
+    assert "3 end is before the start" in shown
+    assert workloads.job_count() == 0
+
+    client.post(f"{path}/start")
+    import_uploads()
+    done = text_of(client.get(path))
+    assert "2 jobs came from jobs.csv; 1 row could not be taken." in done
+    assert workloads.job_count() == 2
+    rows = csv.DictReader(io.StringIO(client.get(f"{path}/rejected.csv").content.decode()))
+    assert list(rows) == [{"line": "3", "field": "end", "reason": "is before the start"}]
+    assert not any(uploads_folder.iterdir())
+    assert "jobs.csv" in text_of(client.get("/setup/imports"))
+
+
+def test_accounting_of_slurm_needs_no_columns_said():
+    client = signed_in()
+    path = sent(client, gzip.compress(SACCT.encode()), "accounting.psv.gz")
+    import_uploads()
+    assert "Of the first 1 row of accounting.psv.gz, 1 are jobs." in text_of(client.get(path))
+    client.post(f"{path}/start")
+    import_uploads()
+    assert workloads.job_count() == 1
+
+
+def test_the_same_file_again_changes_nothing():
+    client = signed_in()
+    for known in (0, 1):
+        path = sent(client, SACCT)
+        import_uploads()
+        client.post(f"{path}/start")
+        import_uploads()
+        assert f"{known} known already" in text_of(client.get(path))
+
+
+def test_an_import_whose_worker_fell_silent_is_begun_again():
+    client = signed_in()
+    path = sent(client, SACCT)
+    import_uploads()
+    client.post(f"{path}/start")
+    at = make.NOON
+    assert uploads.claim_file(at=at) is not None
+    assert uploads.claim_file(at=at + uploads.SILENT_AFTER / 2) is None
+    assert uploads.claim_file(at=at + 2 * uploads.SILENT_AFTER) is not None
+
+
+def test_nothing_is_imported_before_it_can_be_read():
+    client = signed_in()
+    path = sent(client, JOBS)
+    assert "cannot be imported" in text_of(client.post(f"{path}/start", follow=True))
+    import_uploads()
+    assert "cannot be imported" in text_of(client.post(f"{path}/start", follow=True))
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8bnot really", b"\xff\xfe\x00", b"a\n", b"\n\n\n"])
+def test_what_is_no_table_of_jobs_says_so_and_can_be_discarded(uploads_folder, content):
+    client = signed_in()
+    path = sent(client, content)
+    import_uploads()
+    assert client.get(path).status_code == 200
+    client.post(f"{path}/discard")
+    import_uploads()
+    assert "was discarded" in text_of(client.get(path))
+    assert not any(uploads_folder.iterdir())
+    assert "already" in text_of(client.post(f"{path}/discard", follow=True))
+
+
+def test_an_empty_form_and_a_file_too_large_leave_nothing_behind(uploads_folder, monkeypatch):
+    client = signed_in()
+    assert "No file came" in text_of(client.post("/setup/imports/upload", {}))
+    monkeypatch.setattr(changes, "LARGEST_BYTES", 10 - changes.FORM_BYTES)
+    given = {"file": SimpleUploadedFile("jobs.csv", JOBS.encode())}
+    answer = client.post("/setup/imports/upload", given)
+    assert answer.status_code == 413
+    assert not uploads_folder.exists() or not any(uploads_folder.iterdir())
+
+
+def test_a_file_without_its_token_is_refused_and_not_kept(uploads_folder):
+    client = signed_in(enforce_csrf_checks=True)
+    given = {"file": SimpleUploadedFile("jobs.csv", JOBS.encode())}
+    assert client.post("/setup/imports/upload", given).status_code == 403
+    assert not uploads_folder.exists() or not any(uploads_folder.iterdir())
+
+
+@pytest.mark.parametrize("name", ["finn", "vera"])
+def test_only_the_platform_imports(uploads_folder, name):
+    path = sent(signed_in(), JOBS)
+    client = signed_in(name)
+    for page in ("/setup/imports", path, f"{path}/rejected.csv"):
+        assert client.get(page).status_code == 403
+    for action in ("/setup/imports/upload", f"{path}/reading", f"{path}/start", f"{path}/discard"):
+        given = {"file": SimpleUploadedFile("jobs.csv", b"x")}
+        assert client.post(action, given).status_code == 403
+    assert len(list(uploads_folder.iterdir())) == 1

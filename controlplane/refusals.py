@@ -19,7 +19,7 @@ from apps.fleet import actions as fleet
 from apps.ledger import queries as ledger
 from apps.pricing import actions as pricing
 from apps.telemetry import api as telemetry
-from apps.workloads.actions import pool_capacity, rules, workloads
+from apps.workloads.actions import pool_capacity, rules, uploads, workloads
 from apps.workloads.api import views as jobs
 from apps.workloads.api import wire as job_wire
 

@@ -34,5 +34,6 @@ urlpatterns = [
     path("invitation/<slug:secret>", accept, name="accept-invitation"),
     path("", include("apps.console.pages.account_urls")),
     path("", include("apps.console.pages.fleet_urls")),
+    path("", include("apps.console.pages.imports.addresses")),
     path("", include("apps.console.pages.ownership.addresses")),
 ]

@@ -34,6 +34,7 @@ urlpatterns = [
     path("invitation/<slug:secret>", accept, name="accept-invitation"),
     path("", include("apps.console.pages.account_urls")),
     path("", include("apps.console.pages.fleet_urls")),
+    path("", include("apps.console.pages.price_urls")),
     path("", include("apps.console.pages.imports.addresses")),
     path("", include("apps.console.pages.ownership.addresses")),
 ]

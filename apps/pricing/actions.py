@@ -101,8 +101,7 @@ def add_rate(*, rate: NewRate, at: datetime) -> int:
 
     Refuses RateNotUnderstood, RateEndsBeforeItStarts, RateCurrencyDiffers and RateOverlaps.
     """
-    _refuse_misunderstood(rate)
-    _refuse_other_currency(rate.currency)
+    check_rate(rate)
     target = target_of(rate)
     overlaps = RateOverlaps(f"{target} has a price at that time already; end it first")
     with refusing({"rates_of_equal_priority_do_not_overlap": overlaps}):
@@ -126,6 +125,12 @@ def add_rate(*, rate: NewRate, at: datetime) -> int:
         )
     _mark_charge(rate.starts_at, rate.ends_at, at)
     return row.id
+
+
+def check_rate(rate: NewRate) -> None:
+    """Refuse what `add_rate` would refuse of the rate by itself; the others are not looked at."""
+    _refuse_misunderstood(rate)
+    _refuse_other_currency(rate.currency)
 
 
 @transaction.atomic

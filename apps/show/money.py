@@ -79,6 +79,16 @@ def unit_cost(micros: int | None, currency: str) -> str:
     return _signed(micros, currency, f"{significant(_units(abs(micros))):,f}")
 
 
+def quoted_amount(amount: Decimal, currency: str) -> str:
+    """A price as it was quoted, to its last digit and at least the minor unit: `$0.0031`."""
+    digits = _MINOR_DIGITS.get(currency, 2)
+    exact = amount.normalize()
+    exponent = exact.as_tuple().exponent
+    if isinstance(exponent, int) and -exponent < digits:
+        exact = exact.quantize(Decimal(1).scaleb(-digits))
+    return f"{symbol(currency)}{exact:,f}"
+
+
 def signed_amount(micros: int | None, currency: str) -> str:
     """A difference, its sign always written: `+$12.40`, `−$3.00`, `$0.00`."""
     text = full_amount(micros, currency)

@@ -36,6 +36,16 @@ def instant(at: datetime | None, zone: tzinfo) -> str:
     return f"{day(local.date())} {local.year}, {local:%H:%M} {zone_name(local)}"
 
 
+def day_or_instant(at: datetime | None, zone: tzinfo) -> str:
+    """A local midnight as its day, `1 June 2025`; any other moment in full."""
+    if at is None:
+        return UNKNOWN
+    local = at.astimezone(zone)
+    if (local.hour, local.minute, local.second) != (0, 0, 0):
+        return instant(at, zone)
+    return f"{day(local.date())} {local.year}"
+
+
 def clock(at: datetime | None, zone: tzinfo) -> str:
     """The time of day alone, where the day is said beside it: `14:00 UTC`."""
     if at is None:

@@ -24,7 +24,16 @@ def nowhere(request: HttpRequest, **given: object) -> HttpResponse:
 
 urlpatterns = [
     path(name, nowhere, name=name)
-    for name in ("overview", "setup", "ownership", "fleet", "sign-out", "people", "mfa_index")
+    for name in (
+        "overview",
+        "setup",
+        "ownership",
+        "fleet",
+        "prices",
+        "sign-out",
+        "people",
+        "mfa_index",
+    )
 ]
 urlpatterns += [path("confirm/<int:node_id>", nowhere, name="confirm-devices")]
 pytestmark = pytest.mark.urls(__name__)

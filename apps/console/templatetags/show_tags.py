@@ -58,6 +58,12 @@ def instant(at: datetime | None, zone: tzinfo) -> str:
 
 
 @register.simple_tag
+def day_or_instant(at: datetime | None, zone: tzinfo) -> str:
+    """A local midnight as its day, another moment in full; UTC in its tooltip."""
+    return _UNKNOWN_MARK if at is None else _time_element(at, time.day_or_instant(at, zone))
+
+
+@register.simple_tag
 def clock(at: datetime | None, zone: tzinfo) -> str:
     """A time of day in the organisation's zone, UTC in its tooltip."""
     return _UNKNOWN_MARK if at is None else _time_element(at, time.clock(at, zone))

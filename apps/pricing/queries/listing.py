@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 from django.db.models import F, Q, QuerySet
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.fleet.queries import PoolFact
 from apps.pricing.models import Rate
 
 Rows: TypeAlias = "QuerySet[Any, Any]"
@@ -44,6 +45,23 @@ def rate_row(rate_id: int) -> dict[str, Any]:
 def rate_rows(rate_ids: Collection[int]) -> dict[int, dict[str, Any]]:
     """Rates by id."""
     return {row["id"]: row for row in _rates().filter(id__in=rate_ids).order_by("id")}
+
+
+def rate_if_entered(rate_id: int) -> dict[str, Any] | None:
+    """One rate; None where there is none of this id."""
+    row: dict[str, Any] | None = _rates().filter(id=rate_id).first()
+    return row
+
+
+def may_price(rate: dict[str, Any], pool: PoolFact) -> bool:
+    """Whether a pool is what the rate prices; another rate may hold there all the same."""
+    if rate["pool_id"] is not None:
+        return bool(rate["pool_id"] == pool.id)
+    same = ("provider", "purchase_option")
+    any_or_same = ("region", "instance_type", "gpu_model")
+    return all(rate[name] == getattr(pool, name) for name in same) and all(
+        rate[name] in ("", getattr(pool, name)) for name in any_or_same
+    )
 
 
 def rate_begun(target: str, starts_at: datetime | None) -> int | None:

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
@@ -64,7 +64,7 @@ def end_node(request: HttpRequest, node_id: int) -> HttpResponse:
         confirm=entries.confirm(f"End {node['name']}"),
         cannot=_ended_already(node, who),
     )
-    return render(request, "fleet/change.html", {"page": page})
+    return render(request, "components/change_page.html", {"page": page})
 
 
 @changing
@@ -118,7 +118,7 @@ def record_outage(request: HttpRequest, node_id: int) -> HttpResponse:
         confirm=entries.confirm("Record the outage"),
         cannot=_ended_already(node, who),
     )
-    return render(request, "fleet/change.html", {"page": page})
+    return render(request, "components/change_page.html", {"page": page})
 
 
 @changing
@@ -147,7 +147,7 @@ def end_outage(request: HttpRequest, outage_id: int) -> HttpResponse:
         effects=() if ended_at is None else _effects_of_outage(ended_at, outage.ends_at, who),
         confirm=entries.confirm("End the outage"),
     )
-    return render(request, "fleet/change.html", {"page": page})
+    return render(request, "components/change_page.html", {"page": page})
 
 
 @changing
@@ -174,10 +174,10 @@ def confirm_node_devices(request: HttpRequest, node_id: int) -> HttpResponse:
         confirm=f"Confirm {counted(len(lives), 'device')}" if lives else "",
         cannot="" if lives else "Every device of this node is confirmed.",
     )
-    return render(request, "fleet/change.html", {"page": page})
+    return render(request, "components/change_page.html", {"page": page})
 
 
-def _given(request: HttpRequest) -> Any:
+def _given(request: HttpRequest) -> QueryDict:
     return request.POST if request.method == "POST" else request.GET
 
 

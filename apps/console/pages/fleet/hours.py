@@ -47,13 +47,15 @@ def hour_columns(
     """A column for each hour from `first`; their heights are shares of the fullest hour."""
     fullest = max((sum(states.values()) for states in hours.values()), default=0)
     return tuple(
-        _column(hours.get(first + left * HOUR, {}), first + left * HOUR, left, (fullest, zone))
+        _column(
+            hours.get(first + left * HOUR, {}), first + left * HOUR, _left(left), (fullest, zone)
+        )
         for left in range(SHOWN_HOURS)
     )
 
 
 def _column(
-    states: Mapping[int, int], hour: datetime, left: int, scale: tuple[int, tzinfo]
+    states: Mapping[int, int], hour: datetime, left: str, scale: tuple[int, tzinfo]
 ) -> HourColumn:
     fullest, zone = scale
     keyed = by_key(states)
@@ -71,7 +73,12 @@ def _column(
 
 
 def _tenths(steps: int) -> str:
-    return f"{steps // 10}.{steps % 10}"
+    return f"{steps // 10}.{steps % 10}%"
+
+
+def _left(hours: int) -> str:
+    # Per cent and no viewBox: a stretched one would stretch the hatching too.
+    return f"{hours * 100 / SHOWN_HOURS:.4f}%"
 
 
 def states_of(hours: Iterable[Mapping[int, int]]) -> set[str]:
@@ -97,7 +104,7 @@ def heat_of(
         hour = first + left * HOUR
         lives = began_at < hour + HOUR and (ended_at is None or hour < ended_at)
         lived = min(at, ended_at or at, hour + HOUR) - max(hour, began_at) if lives else HOUR * 0
-        cells.append(_cell(measured.get(hour), hour, left, (lived, zone)))
+        cells.append(_cell(measured.get(hour), hour, _left(left), (lived, zone)))
     observed = sum(each.observed_seconds for each in measured.values())
     worked = sum(each.worked_seconds for each in measured.values())
     if not observed:
@@ -107,7 +114,7 @@ def heat_of(
 
 
 def _cell(
-    measured: DeviceHour | None, hour: datetime, left: int, lived: tuple[timedelta, tzinfo]
+    measured: DeviceHour | None, hour: datetime, left: str, lived: tuple[timedelta, tzinfo]
 ) -> HeatCell:
     span, zone = lived
     when = instant(hour, zone)

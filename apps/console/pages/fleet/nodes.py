@@ -156,6 +156,7 @@ def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> tuple[N
             differs=differs(node),
             held=_held(node, facts),
             time=time_of(spans.get(node.id, {})),
+            heard=f"{duration(facts.at - node.last_seen_at)} ago" if node.last_seen_at else "",
             last_seen_at=node.last_seen_at,
         )
         for node in nodes

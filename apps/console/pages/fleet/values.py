@@ -66,6 +66,7 @@ class NodeRow:
     differs: str
     held: str
     time: Time
+    heard: str
     last_seen_at: datetime | None
 
 
@@ -130,17 +131,20 @@ class HourColumn:
     """One hour of a node by state; no parts where it is not settled."""
 
     hour: datetime
-    left: int
+    left: str
     parts: tuple[HourPart, ...]
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class HeatCell:
-    """One hour of a device: `level` is none, unobserved, or 0 to 4 by how much of it worked."""
+    """One hour of a device: `level` is none, unobserved, or 0 to 4 by how much of it worked.
+
+    `left` is where it begins, in per cent as SVG writes it.
+    """
 
     hour: datetime
-    left: int
+    left: str
     level: str
     words: str
     observed_ratio: Ratio | None = None

@@ -1,0 +1,15 @@
+"""Addresses of prices."""
+
+from django.urls import path
+
+from apps.console.pages.prices import changes, views
+
+urlpatterns = [
+    path("prices", views.prices, name="prices"),
+    path("prices.csv", views.rates_csv, name="prices-csv"),
+    path("prices/pools.csv", views.pools_csv, name="prices-of-pools"),
+    path("prices/unpriced.csv", views.unpriced_csv, name="unpriced-use"),
+    path("prices/new", changes.add_rate, name="add-rate"),
+    path("prices/<int:rate_id>", views.rate, name="rate"),
+    path("prices/<int:rate_id>/end", changes.end_rate, name="end-rate"),
+]

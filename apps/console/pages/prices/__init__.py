@@ -1,0 +1,1 @@
+"""Prices: what is paid for what, since when, by which source; and use without a price."""

@@ -1,0 +1,119 @@
+"""The list of prices and the page of one rate."""
+
+from datetime import datetime
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from apps.console.pages.fleet.asking import Asking
+from apps.console.pages.frame import Choice, EmptyState, Filter, Link, Step
+from apps.console.pages.prices.rows import (
+    ENDED,
+    paid_rows,
+    rate_row,
+    unpriced_rows,
+    what_it_prices,
+)
+from apps.console.pages.prices.values import PaidRow, PricesPage, RatePage, RateRow, UnpricedRow
+from apps.fleet import queries as fleet
+from apps.ledger import queries as ledger
+from apps.pricing.queries import listing
+from apps.show.amounts import counted, gpu_hours
+
+LOOKED_BACK = "90d"
+MOST_RATES = 200
+SHOWS = {"": "In force or to come", "all": "With ended ones"}
+EMPTY = EmptyState(
+    title="Nothing has a price yet",
+    sentence="Rates with their source and validity are listed here, and GPU time that nobody said "
+    "the price of. Such time is never counted as free.",
+    steps=(
+        Step(
+            "Take over the reviewed table of public list prices:",
+            command=".venv/bin/python manage.py load_price_table",
+        ),
+    ),
+)
+
+
+def prices_page(given: QueryDict, asking: Asking) -> PricesPage:
+    """Unpriced use, what pools pay now, and the rates."""
+    pools = fleet.pools()
+    rates = listing.all_rates()
+    show = given.get("show", "")
+    problems = () if show in SHOWS else (f"Prices cannot be chosen by {show[:40]!r}.",)
+    rows = [rate_row(rate, asking.at) for rate in rates]
+    shown = [row for row in rows if show == "all" or row.standing != ENDED]
+    unpriced = unpriced_now(asking)
+    paid = paid_rows(pools, {rate["id"]: rate for rate in rates}, asking.at)
+    new = Link("Enter a price", reverse("add-rate")) if asking.viewer.may_manage else None
+    return PricesPage(
+        frame=asking.frame,
+        finding=_finding(paid, unpriced),
+        currency=asking.organisation.currency,
+        zone=asking.zone,
+        filters=(_filter(show),),
+        problems=problems,
+        unpriced=unpriced,
+        looked_back="the last 90 days",
+        paid=paid,
+        rates=tuple(shown[:MOST_RATES]),
+        more=max(0, len(shown) - MOST_RATES),
+        csv_href=reverse("prices-csv") + ("?show=all" if show == "all" else ""),
+        new=new,
+        empty=None if rates or pools else EMPTY,
+    )
+
+
+def unpriced_now(asking: Asking) -> tuple[UnpricedRow, ...]:
+    """Pools with GPU time of the last ninety days that no rate covers."""
+    chosen = asking.organisation
+    calendar = ledger.calendar_of(chosen.zone, chosen.week_starts_on, asking.at)
+    return unpriced_rows(ledger.unpriced_pools(ledger.window_of(LOOKED_BACK, calendar)))
+
+
+def rates_shown(given: QueryDict, at: datetime) -> list[RateRow]:
+    """The rates that the address asks for, all of them."""
+    rows = [rate_row(rate, at) for rate in listing.all_rates()]
+    return [row for row in rows if given.get("show") == "all" or row.standing != ENDED]
+
+
+def rate_page(rate_id: int, asking: Asking) -> RatePage | None:
+    """The page of a rate; None where there is none."""
+    rate = listing.rate_if_entered(rate_id)
+    if rate is None:
+        return None
+    row = rate_row(rate, asking.at)
+    reached = [pool for pool in fleet.pools().values() if listing.may_price(rate, pool)]
+    may_end = asking.viewer.may_manage and (rate["ends_at"] is None or rate["ends_at"] > asking.at)
+    return RatePage(
+        frame=asking.frame,
+        finding=f"{row.amount} {row.per} for {what_it_prices(rate)}",
+        zone=asking.zone,
+        rate=row,
+        pools=tuple(Link(pool.name, f"{reverse('fleet')}?pool={pool.name}") for pool in reached),
+        history=tuple(
+            rate_row(each, asking.at) for each in listing.rates_of_target(rate["target"])
+        ),
+        end=Link("End this price", reverse("end-rate", args=[rate_id])) if may_end else None,
+        entered_at=rate["created_at"],
+    )
+
+
+def _finding(paid: tuple[PaidRow, ...], unpriced: tuple[UnpricedRow, ...]) -> str:
+    without = [row for row in paid if not row.paid]
+    if not paid:
+        return "There are no pools to price yet."
+    if without:
+        said = f"{counted(len(without), 'pool has', 'pools have')} no price now"
+    else:
+        said = "Every pool has a price" if len(paid) > 1 else "The pool has a price"
+    time = sum(row.milliseconds for row in unpriced)
+    if time:
+        said += f"; {gpu_hours(time)} GPU-hours of the last 90 days are unpriced"
+    return f"{said}."
+
+
+def _filter(show: str) -> Filter:
+    choices = tuple(Choice(value, text, value == show) for value, text in SHOWS.items())
+    return Filter("show", "Rates", choices)

@@ -1,0 +1,108 @@
+"""Rates and pools as rows: the amount as quoted, for what, by which source."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.urls import reverse
+
+from apps.console.pages.prices.values import PaidRow, RateRow, UnpricedRow
+from apps.fleet.queries import PoolFact
+from apps.ledger import queries as ledger
+from apps.pricing import queries as pricing
+from apps.show.money import quoted_amount
+
+MOMENT = timedelta(microseconds=1)
+KINDS = {"list": "List", "contract": "Contract"}
+OPTIONS = {"on_demand": "On demand", "spot": "Spot", "reserved": "Reserved", "owned": "Owned"}
+IN_FORCE, TO_COME, ENDED = "In force", "To come", "Ended"
+
+
+def rate_row(rate: Mapping[str, Any], at: datetime) -> RateRow:
+    """A rate as it was entered."""
+    return RateRow(
+        id=rate["id"],
+        what=what_it_prices(rate),
+        kind=KINDS[rate["kind"]],
+        amount=quoted_amount(rate["amount"], rate["currency"]),
+        per=per(rate["unit"], rate["quantity_seconds"]),
+        starts_at=rate["starts_at"],
+        ends_at=rate["ends_at"],
+        source=rate["source"],
+        source_date=rate["source_date"],
+        standing=_standing(rate, at),
+        href=reverse("rate", args=[rate["id"]]),
+        exact=f"{rate['amount']:f}",
+    )
+
+
+def what_it_prices(rate: Mapping[str, Any]) -> str:
+    """The pool by name, or the description that pools match."""
+    if rate["pool_id"] is not None:
+        return f"pool {rate['pool_name']}"
+    machine = rate["instance_type"] or rate["gpu_model"]
+    option = OPTIONS.get(rate["purchase_option"], rate["purchase_option"]).lower()
+    return f"{rate['provider']}, {rate['region'] or 'any region'}, {machine}, {option}"
+
+
+def per(unit: str, quantity_seconds: int) -> str:
+    """What the amount is quoted for."""
+    time = "second" if quantity_seconds == 1 else "hour"
+    return f"per {'GPU' if unit == 'gpu' else 'node'} and {time}"
+
+
+def paid_rows(
+    pools: Mapping[int, PoolFact], rates: Mapping[int, Mapping[str, Any]], at: datetime
+) -> tuple[PaidRow, ...]:
+    """What each pool pays at `at`, pools without a price first."""
+    spans = pricing.pool_rates(pools, at, at + MOMENT)
+    rows = [_paid_row(pool, spans[pool.id][0], rates) for pool in pools.values()]
+    return tuple(sorted(rows, key=lambda row: (bool(row.paid), row.pool.casefold())))
+
+
+def _paid_row(
+    pool: PoolFact, span: pricing.RateSpan, rates: Mapping[int, Mapping[str, Any]]
+) -> PaidRow:
+    best = span.contract_rate or span.list_rate
+    paid = rates.get(best.id) if best else None
+    listed = rates.get(span.list_rate.id) if span.list_rate else None
+    return PaidRow(
+        pool=pool.name,
+        gpu_model=pool.gpu_model,
+        purchase_option=OPTIONS.get(pool.purchase_option, pool.purchase_option),
+        paid=quoted_amount(paid["amount"], paid["currency"]) if paid else "",
+        per=per(paid["unit"], paid["quantity_seconds"]) if paid else "",
+        which=_which(paid) if paid else "",
+        listed=quoted_amount(listed["amount"], listed["currency"]) if listed else "",
+        starts_at=paid["starts_at"] if paid else None,
+        source=paid["source"] if paid else "",
+        href=reverse("rate", args=[paid["id"]]) if paid else "",
+        price_href=f"{reverse('add-rate')}?pool={pool.id}",
+        exact=f"{paid['amount']:f}" if paid else "",
+    )
+
+
+def _which(rate: Mapping[str, Any]) -> str:
+    kind = KINDS[rate["kind"]].lower()
+    return f"its own {kind} price" if rate["pool_id"] is not None else f"{kind} price"
+
+
+def unpriced_rows(found: Sequence[ledger.UnpricedPool]) -> tuple[UnpricedRow, ...]:
+    """Pools with GPU time that no rate covers."""
+    return tuple(
+        UnpricedRow(
+            pool=each.pool.name,
+            gpu_model=each.pool.gpu_model,
+            purchase_option=OPTIONS.get(each.pool.purchase_option, each.pool.purchase_option),
+            milliseconds=each.unit_milliseconds,
+            since=each.first_day,
+            price_href=f"{reverse('add-rate')}?pool={each.pool.id}&starts_at={each.first_day}T00:00",
+        )
+        for each in found
+    )
+
+
+def _standing(rate: Mapping[str, Any], at: datetime) -> str:
+    if rate["starts_at"] is not None and rate["starts_at"] > at:
+        return TO_COME
+    return ENDED if rate["ends_at"] is not None and rate["ends_at"] <= at else IN_FORCE

@@ -1,0 +1,112 @@
+"""Prices and their tables as CSV, for finance and platform."""
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from apps.console.pages.access import SEES_EVERYTHING, shown_to
+from apps.console.pages.csv_table import csv_answer, hours_cell, text_cell
+from apps.console.pages.fleet.asking import asking
+from apps.console.pages.fleet.sheets import moment_cell
+from apps.console.pages.prices.pages import prices_page, rate_page, rates_shown, unpriced_now
+
+RATES_HEADER = (
+    *(
+        "prices",
+        "kind",
+        "amount",
+        "currency",
+        "per",
+        "starts_at",
+        "ends_at",
+        "source",
+        "source_date",
+    ),
+    "standing",
+)
+PAID_HEADER = (
+    *("pool", "gpu_model", "purchase_option", "paid", "currency", "per", "which", "starts_at"),
+    "source",
+)
+UNPRICED_HEADER = ("pool", "gpu_model", "purchase_option", "gpu_hours", "since")
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def prices(request: HttpRequest) -> HttpResponse:
+    """What is paid, what has no price, and every rate."""
+    page = prices_page(request.GET, asking(request, "prices"))
+    return render(request, "prices/page.html", {"page": page})
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def rate(request: HttpRequest, rate_id: int) -> HttpResponse:
+    """One rate and its history."""
+    page = rate_page(rate_id, asking(request, "prices"))
+    if page is None:
+        raise Http404
+    return render(request, "prices/rate.html", {"page": page})
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def rates_csv(request: HttpRequest) -> HttpResponse:
+    """The rates, amounts as quoted."""
+    who = asking(request, "prices")
+    rows = [
+        [
+            text_cell(row.what),
+            row.kind,
+            row.exact,
+            who.organisation.currency,
+            row.per,
+            moment_cell(row.starts_at),
+            moment_cell(row.ends_at),
+            text_cell(row.source),
+            "" if row.source_date is None else row.source_date.isoformat(),
+            row.standing,
+        ]
+        for row in rates_shown(request.GET, who.at)
+    ]
+    return csv_answer("rates", RATES_HEADER, rows)
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def pools_csv(request: HttpRequest) -> HttpResponse:
+    """What each pool pays now."""
+    who = asking(request, "prices")
+    page = prices_page(request.GET, who)
+    rows = [
+        [
+            text_cell(row.pool),
+            text_cell(row.gpu_model),
+            row.purchase_option,
+            row.exact,
+            who.organisation.currency,
+            row.per,
+            row.which,
+            moment_cell(row.starts_at),
+            text_cell(row.source),
+        ]
+        for row in page.paid
+    ]
+    return csv_answer("prices of pools", PAID_HEADER, rows)
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def unpriced_csv(request: HttpRequest) -> HttpResponse:
+    """GPU time of the last ninety days without a price."""
+    rows = [
+        [
+            text_cell(row.pool),
+            text_cell(row.gpu_model),
+            row.purchase_option,
+            hours_cell(row.milliseconds),
+            row.since.isoformat(),
+        ]
+        for row in unpriced_now(asking(request, "prices"))
+    ]
+    return csv_answer("unpriced use", UNPRICED_HEADER, rows)

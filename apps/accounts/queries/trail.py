@@ -27,7 +27,12 @@ KINDS = {
 """What is audited, in words; facts (usage, jobs, lines) are not: they are settled and restated."""
 
 VERBS = {"insert": "added", "update": "changed", "delete": "removed"}
-NOT_SHOWN = {"pgh_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "pgh_context", "pgh_context_id"}
+NOT_SHOWN = {
+    "id", "created_at",
+    "pgh_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "pgh_context", "pgh_context_id",
+}  # fmt: skip
+OF_PEOPLE = {"user_id", "owner_id", "made_by_id"}
+OF_TEAMS = {"team_id", "parent_id", "owner_team_id"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ def changes(*, kind: str = "", before: datetime | None = None, limit: int = 200)
             verb=VERBS[event.verb],
             kind=KINDS.get(event.label, event.label),
             name=_name(event.data, people, teams),
-            fields=_fields(event),
+            fields=_fields(event, people, teams),
         )
         for event in events
     ]
@@ -140,17 +145,30 @@ def _name(data: Mapping[str, Any], people: Mapping[int, str], teams: Mapping[int
     return str(data.get("name") or data.get("email") or f"number {data['id']}")
 
 
-def _fields(event: _Event) -> tuple[FieldChange, ...]:
+def _fields(
+    event: _Event, people: Mapping[int, str], teams: Mapping[int, str]
+) -> tuple[FieldChange, ...]:
     old = event.before if event.verb == "update" else None
     old = event.data if event.verb == "delete" else old
     new = None if event.verb == "delete" else event.data
-    names = [name for name in event.data if name not in NOT_SHOWN and name != "id"]
-    told = [FieldChange(name, _told(old, name), _told(new, name)) for name in sorted(names)]
+    named = dict.fromkeys(OF_PEOPLE, people) | dict.fromkeys(OF_TEAMS, teams)
+    told = [
+        FieldChange(
+            name.removesuffix("_id").replace("_", " "),
+            _told(old, name, named.get(name, {})),
+            _told(new, name, named.get(name, {})),
+        )
+        for name in sorted(set(event.data) - NOT_SHOWN)
+    ]
     return tuple(each for each in told if each.old != each.new)
 
 
-def _told(data: Mapping[str, Any] | None, name: str) -> str | None:
+def _told(data: Mapping[str, Any] | None, name: str, named: Mapping[int, str]) -> str | None:
     value = None if data is None else data.get(name)
     if value is None or value == "":
         return None
-    return value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return named.get(value, str(value)) if isinstance(value, int) else str(value)

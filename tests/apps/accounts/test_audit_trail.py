@@ -49,7 +49,7 @@ def test_what_is_added_and_removed_is_told_in_full() -> None:
     assert (newest().verb, newest().name) == ("added", "Ada in Research")
     actions.place_in_teams(person_id=ada, team_ids=[])
     assert (newest().verb, newest().name) == ("removed", "Ada in Research")
-    assert FieldChange("team_id", str(research), None) in newest().fields
+    assert FieldChange("team", "Research", None) in newest().fields
 
 
 def test_what_goes_around_the_application_is_told_as_well() -> None:
@@ -57,7 +57,7 @@ def test_what_goes_around_the_application_is_told_as_well() -> None:
     with connection.cursor() as cursor:
         cursor.execute("UPDATE accounts_team SET cost_centre = '4711' WHERE name = 'Research'")
     assert newest().who == "the terminal"
-    assert newest().fields == (FieldChange("cost_centre", None, "4711"),)
+    assert newest().fields == (FieldChange("cost centre", None, "4711"),)
 
 
 def test_the_trail_itself_cannot_be_changed() -> None:

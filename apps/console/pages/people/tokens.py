@@ -103,7 +103,7 @@ def finding(good: int) -> str:
     """How many doors are open to machines."""
     if not good:
         return "No token is good: no machine can send or read anything."
-    return f"{counted(good, 'token')} {'opens' if good == 1 else 'open'} something to machines."
+    return f"{counted(good, 'token')} {'lets' if good == 1 else 'let'} machines in."
 
 
 def _name(request: HttpRequest) -> str:

@@ -34,6 +34,7 @@ class PeoplePage:
     people: tuple[ListedPerson, ...]
     roles: tuple[Choice, ...]
     teams: tuple[TeamFact, ...]
+    provider: str
     problem: str = ""
     link: NewLink | None = None
 

@@ -3,6 +3,7 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -65,6 +66,7 @@ def people_page(
         people=tuple(found),
         roles=_roles(viewer, Role.VIEWER),
         teams=tuple(_ordinary()),
+        provider=settings.OIDC_NAME,
         problem=problem,
         link=link,
     )

@@ -20,6 +20,7 @@ SCOPES_OF_ROLE: dict[str, frozenset[str]] = {
     Role.FINANCE: frozenset({Scope.READ}),
     Role.PLATFORM: frozenset({Scope.READ, Scope.MANAGE}),
 }
+OF_THE_WHOLE = frozenset({Scope.READ, Scope.MANAGE})
 
 
 class AuthenticationRefused(Exception):
@@ -96,7 +97,11 @@ def needs(scope: str) -> type[BasePermission]:
 
 
 def scopes_of(request: Request) -> frozenset[str]:
-    """What the caller may do."""
+    """What the caller may do with the organisation as a whole.
+
+    A team's token reads only through views that know their viewer, and manages nothing.
+    """
     if isinstance(request.auth, TokenFact):
-        return request.auth.scopes
+        whole = request.auth.team_id is None
+        return request.auth.scopes if whole else request.auth.scopes - OF_THE_WHOLE
     return SCOPES_OF_ROLE.get(getattr(request.user, "role", ""), frozenset())

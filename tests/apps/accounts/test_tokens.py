@@ -4,6 +4,7 @@ import logging
 from datetime import timedelta
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from rest_framework.permissions import BasePermission
@@ -19,7 +20,7 @@ from apps.accounts.authentication import (
     token_from_header,
 )
 from apps.accounts.models import AccessToken, User
-from tests.make import NOON, make_person, make_token
+from tests.make import NOON, make_person, make_team, make_token
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
@@ -150,6 +151,22 @@ def test_a_person_may_do_what_their_role_says(role, passes) -> None:
         if answer(needs(scope), user=person).status_code == 200
     }
     assert may == passes
+
+
+@pytest.mark.parametrize("scope", ["read", "manage"])
+def test_a_teams_token_does_not_pass_for_the_organisations(scope) -> None:
+    secret = make_token(scope, team_id=make_team()).secret
+    assert answer(needs(scope), header=f"Bearer {secret}").status_code == 403
+
+
+def test_a_command_makes_a_token_of_a_team(capsys) -> None:
+    team = make_team("Vision")
+    call_command("make_token", "airflow", scope=["read"], team="Vision")
+    fact = queries.token_of(capsys.readouterr().out.strip(), NOON)
+    assert fact is not None
+    assert fact.team_id == team
+    with pytest.raises(CommandError, match="no team named 'Atlantis'"):
+        call_command("make_token", "airflow", scope=["read"], team="Atlantis")
 
 
 def test_calling_with_a_token_notes_its_use() -> None:

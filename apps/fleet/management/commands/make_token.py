@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts import actions as accounts
-from apps.accounts.queries import Scope
+from apps.accounts.queries import Scope, teams
 from apps.fleet import actions
 from apps.fleet.management.named import cluster_named, living_node
 
@@ -26,6 +26,7 @@ class Command(BaseCommand):
         parser.add_argument("--scope", action="append", required=True, choices=Scope.values)
         parser.add_argument("--cluster", help="the only cluster whose jobs it may write")
         parser.add_argument("--node", help="the only node it may write, as NAME or CLUSTER/NAME")
+        parser.add_argument("--team", help="the only team, with those below, that it may read")
         parser.add_argument("--source", default="nvml", choices=["nvml", "dcgm", "simulated"])
         parser.add_argument("--expires-days", type=int)
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
@@ -41,6 +42,7 @@ class Command(BaseCommand):
                     scopes=options["scope"],
                     expires_at=None if days is None else at + timedelta(days=days),
                     at=at,
+                    team_id=_team(options["team"]),
                 )
                 _bind(token.id, options, at)
         except accounts.TokenExpiresInThePast as refusal:
@@ -49,6 +51,15 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({"id": token.id, "token": token.secret}))
         else:
             self.stdout.write(token.secret)
+
+
+def _team(name: str | None) -> int | None:
+    if name is None:
+        return None
+    ids = {team.name: team.id for team in teams()}
+    if name not in ids:
+        raise CommandError(f"--team: there is no team named {name!r}")
+    return ids[name]
 
 
 def _bind(token_id: int, options: dict[str, Any], at: datetime) -> None:

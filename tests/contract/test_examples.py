@@ -15,17 +15,13 @@ from tests.contract.described import (
 )
 from tests.contract.world import World, make_world, with_world
 
-WITHOUT_EXAMPLES = {"/api/v1/jobs", "/api/v1/jobs/bulk", "/api/v1/jobs/{job_id}", "/api/v1/costs"}
-"""Described before there were examples; each has tests of its own."""
 OPERATIONS = [
     pytest.param(path, method, operation, id=f"{method} {path}")
     for path, method, operation in operations()
-    if path not in WITHOUT_EXAMPLES
 ]
 EXAMPLES = [
     pytest.param(path, method, operation, body, id=f"{method} {path} {name}")
     for path, method, operation in operations()
-    if path not in WITHOUT_EXAMPLES
     for name, body in (request_examples(operation) or {"": None}).items()
 ]
 

@@ -66,6 +66,7 @@ class RestView(APIView):
     """
 
     row: ClassVar[type[serializers.Serializer[Any]] | None] = None
+    csv_renderer: ClassVar[type[BaseRenderer]] = CsvRenderer
 
     def get_permissions(self) -> list[BasePermission]:
         """By the method."""
@@ -74,7 +75,7 @@ class RestView(APIView):
     def get_renderers(self) -> list[BaseRenderer]:
         """JSON; a list that is read, also CSV."""
         is_list = self.row is not None and self.request.method in SAFE_METHODS
-        return [JSONRenderer(), CsvRenderer()] if is_list else [JSONRenderer()]
+        return [JSONRenderer(), self.csv_renderer()] if is_list else [JSONRenderer()]
 
     def initial(self, request: Request, *args: Any, **given: Any) -> None:
         """Before anything is read: refuses BodyTooLarge."""

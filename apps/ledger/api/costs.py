@@ -2,15 +2,22 @@
 
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from apps.accounts import queries as accounts
-from apps.accounts.authentication import needs
+from apps.accounts.rest.views import RestView
 from apps.ledger import queries
-from apps.ledger.api.answers import CostsOut, CsvRenderer, meta_of, names, result_of, sums_of
+from apps.ledger.api import examples
+from apps.ledger.api.answers import (
+    CostsOut,
+    CsvRenderer,
+    SumsOut,
+    meta_of,
+    names,
+    result_of,
+    sums_of,
+)
 from apps.ledger.api.parameters import cost_question
 
 PARAMETERS = [
@@ -27,17 +34,25 @@ PARAMETERS = [
 ]  # fmt: skip
 
 
-class Costs(APIView):
+class Costs(RestView):
     """What GPU time cost, by whatever it is grouped by."""
 
-    permission_classes = (needs("read"),)
-    renderer_classes = (JSONRenderer, CsvRenderer)
+    row = SumsOut
+    csv_renderer = CsvRenderer
 
-    @extend_schema(parameters=PARAMETERS, responses=CostsOut)
+    @extend_schema(
+        operation_id="costs",
+        parameters=PARAMETERS,
+        responses=CostsOut,
+        examples=[examples.COSTS],
+    )
     def get(self, request: Request) -> Response:
-        """Sums of the window's costs; `tag.<key>=value` filters by a job's label."""
+        """Sums of the window's costs; `tag.<key>=value` filters by a job's label.
+
+        Who does not see the whole organisation is answered about their own teams alone.
+        """
         at = timezone.now()
-        question = cost_question(request.query_params, at)
+        question = cost_question(request.query_params, self.viewer(), at)
         chosen, currency = question.chosen, accounts.organisation().currency
         named = names()
         (total,) = queries.cost_groups(chosen, [])

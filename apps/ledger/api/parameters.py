@@ -29,16 +29,20 @@ class CostQuestion:
     group_by: tuple[str, ...]
 
 
-def cost_question(given: QueryDict, at: datetime) -> CostQuestion:
-    """Parse query parameters; refuses with a ValidationError that names each bad one."""
+def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> CostQuestion:
+    """Parse query parameters; refuses with a ValidationError that names each bad one.
+
+    A viewer who does not see everything asks about their own teams: others are as if there were
+    none, and their workloads too.
+    """
     _refuse_unknown(given)
     organisation = accounts.organisation()
     calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
     chosen = queries.CostFilter(
         window=_window(given.get("window", DEFAULT_WINDOW), calendar),
         basis=_basis(given.get("basis", queries.Basis.EFFECTIVE)),
-        team_ids=_named(given, "team", {team.name: [team.id] for team in accounts.teams()}),
-        workload_ids=_named(given, "workload", _workload_ids()),
+        team_ids=_team_ids(given, viewer),
+        workload_ids=_named(given, "workload", _workload_ids(viewer)),
         pool_ids=_named(given, "pool", {p.name: [p.id] for p in fleet.pools().values()}),
         states=_named(given, "state", {word: [state] for word, state in STATES.items()}),
         tags={name.removeprefix(TAG): str(given[name]) for name in given if name.startswith(TAG)},
@@ -98,10 +102,18 @@ def _named(
     return frozenset(id_ for name in names for id_ in ids[name])
 
 
-def _workload_ids() -> dict[str, list[int]]:
+def _team_ids(given: QueryDict, viewer: accounts.Viewer) -> frozenset[int] | None:
+    seen = {team.name: [team.id] for team in accounts.teams() if viewer.sees_team(team.id)}
+    asked = _named(given, "team", seen)
+    return viewer.team_ids if asked is None and not viewer.sees_everything else asked
+
+
+def _workload_ids(viewer: accounts.Viewer) -> dict[str, list[int]]:
     """Two teams may each have a workload of one name."""
     ids: dict[str, list[int]] = {}
     for workload in workloads.workloads().values():
+        if not viewer.sees_team(workload.team_id):
+            continue
         ids.setdefault(workload.name, []).append(workload.id)
     return ids
 

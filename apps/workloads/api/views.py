@@ -14,17 +14,25 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.authentication import needs
+from apps.accounts.queries import Viewer
+from apps.accounts.rest.strict import Parameters
+from apps.accounts.rest.views import RestView
 from apps.economics.jobs import JobEventIn
 from apps.fleet.queries import cluster_of_token, clusters
 from apps.workloads import queries
 from apps.workloads.actions.recording import Recorded, record_event, record_events
-from apps.workloads.api.wire import EventIn, EventUnreadable, Fault, read_event
+from apps.workloads.api import examples
+from apps.workloads.api.wire import EventIn, EventUnreadable, Fault, fault_of, read_event
 
 MOST_EVENTS = 5_000
 
 
 class BulkUnreadable(ValueError):
-    """A bulk that cannot be taken apart into events."""
+    """A bulk that cannot be taken apart into events; `errors` says why."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(f'send {{"events": […]}}: {fault.message}')
+        self.errors = [fault.document()]
 
 
 class TooManyEvents(ValueError):
@@ -112,7 +120,12 @@ class Jobs(APIView):
     counted_as = "events"
     permission_classes = (needs("jobs"),)
 
-    @extend_schema(request={"application/json": EVENT}, responses=JobOut)
+    @extend_schema(
+        operation_id="record_job",
+        request={"application/json": EVENT},
+        responses=JobOut,
+        examples=[examples.EVENT, examples.RECORDED],
+    )
     def post(self, request: Request) -> Response:
         """Take one event; the same one again changes nothing."""
         at = timezone.now()
@@ -129,7 +142,12 @@ class JobsInBulk(APIView):
     counted_as = "events"
     permission_classes = (needs("jobs"),)
 
-    @extend_schema(request={"application/json": BULK}, responses=BulkOut)
+    @extend_schema(
+        operation_id="record_jobs",
+        request={"application/json": BULK},
+        responses=BulkOut,
+        examples=[examples.BULK, examples.BULK_RECORDED],
+    )
     def post(self, request: Request) -> Response:
         """Take the events that can be read and say by row why the others cannot."""
         at = timezone.now()
@@ -148,18 +166,25 @@ class JobsInBulk(APIView):
         )
 
 
-class JobDetail(APIView):
+class JobDetail(RestView):
     """One job."""
 
-    permission_classes = (needs("read"),)
-
-    @extend_schema(responses=JobDetailOut)
+    @extend_schema(operation_id="job", responses=JobDetailOut, examples=[examples.JOB])
     def get(self, request: Request, job_id: int) -> Response:
-        """A job that turned out to be another answers as that other."""
-        found = queries.job(job_id)
-        if found is None:
+        """A job that turned out to be another answers as that other.
+
+        A job of another team is as if there were none.
+        """
+        Parameters.of(request)
+        found, viewer = queries.job(job_id), self.viewer()
+        if found is None or not (viewer.sees_everything or _is_seen(found, viewer)):
             raise ObjectDoesNotExist(f"there is no job {job_id}")
         return Response(JobDetailOut(found).data)
+
+
+def _is_seen(job: queries.JobFact, viewer: Viewer) -> bool:
+    since = job.started_at or job.submitted_at or timezone.now()
+    return viewer.sees_team(queries.owners([job.id], since)[job.id].team_id)
 
 
 def _body(request: Request) -> bytes:
@@ -183,7 +208,7 @@ def _raw_events(body: bytes) -> list[msgspec.Raw]:
     try:
         bulk = _BULK.decode(body)
     except msgspec.DecodeError as refused:
-        raise BulkUnreadable(f'send {{"events": […]}}: {refused}') from refused
+        raise BulkUnreadable(fault_of(str(refused))) from refused
     if len(bulk.events) > MOST_EVENTS:
         raise TooManyEvents(f"{len(bulk.events)} events are more than {MOST_EVENTS}")
     return bulk.events

@@ -91,7 +91,7 @@ def read_event(body: bytes | msgspec.Raw, *, at: datetime, row: int | None = Non
     try:
         event = _EVENT.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
-        raise EventUnreadable(_fault(str(refused), row)) from refused
+        raise EventUnreadable(fault_of(str(refused), row)) from refused
     for field, message in _faults(event, at):
         raise EventUnreadable(Fault(field, message, row))
     return JobEventIn(event.cluster, event.raw_id, _statement(event))
@@ -100,7 +100,7 @@ def read_event(body: bytes | msgspec.Raw, *, at: datetime, row: int | None = Non
 _EVENT = msgspec.json.Decoder(EventIn)
 
 
-def _fault(text: str, row: int | None) -> Fault:
+def fault_of(text: str, row: int | None = None) -> Fault:
     """Turn the decoder's words into a field and a message."""
     found = FAULT.match(text)
     message, path = (found["message"], found["path"] or "") if found else (text, "")

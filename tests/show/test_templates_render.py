@@ -5,10 +5,8 @@ from collections import Counter
 
 import pytest
 from allauth.account.forms import LoginForm
-from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.test import RequestFactory
-from django.urls import path
 
 from tests.show.sample_pages import (
     make_answered_setup_page,
@@ -16,27 +14,6 @@ from tests.show.sample_pages import (
     make_overview_page,
     make_setup_page,
 )
-
-
-def nowhere(request: HttpRequest, **given: object) -> HttpResponse:
-    return HttpResponse()
-
-
-urlpatterns = [
-    path(name, nowhere, name=name)
-    for name in (
-        "overview",
-        "setup",
-        "ownership",
-        "fleet",
-        "prices",
-        "sign-out",
-        "people",
-        "mfa_index",
-    )
-]
-urlpatterns += [path("confirm/<int:node_id>", nowhere, name="confirm-devices")]
-pytestmark = pytest.mark.urls(__name__)
 
 
 def drawn(template, **context):
@@ -136,7 +113,7 @@ def test_names_from_outside_are_escaped():
 
 def test_filters_are_a_form_that_needs_no_script():
     text = overview()
-    assert '<form class="filters" method="get" action="/overview"' in text
+    assert '<form class="filters" method="get" action="/"' in text
     assert '<option value="7d" selected>' in text
     assert '<button class="button small without-script" type="submit">Apply</button>' in text
 

@@ -62,7 +62,7 @@ __all__ = [
     "unknown_nodes",
     "unowned_accounts",
     "workloads",
-]
     "preview_end",
     "rule_changes",
     "submitters",
+]

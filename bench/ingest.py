@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -21,12 +22,11 @@ import psycopg
 
 from bench.ingest_bodies import Series, batches
 from bench.ingest_load import Load, Outcome
+from controlplane import env, processes
 
 ROOT = Path(__file__).resolve().parent.parent
 DATABASE = "runrate_bench"
 NEEDED = ("fsync", "full_page_writes", "synchronous_commit")
-PORT = 8731
-THREADS = 8
 
 LARGE_NODES, LARGE_MINUTES = 100, 125
 LARGE_BATCHES, ROUNDS = 800, 3
@@ -36,7 +36,12 @@ HIGHER_RATES = (1_000, 1_150, 1_300, 1_500)
 P99_LIMIT_MS = 30.0
 HOUR_MS = 3_600_000
 
-COPY_OUT = "COPY telemetry_window TO STDOUT (FORMAT BINARY)"
+ROUND_MS = LARGE_BATCHES // LARGE_NODES * LARGE_MINUTES * 60_000
+COPY_OUT = """
+COPY (SELECT * FROM telemetry_window
+      WHERE starts_at >= to_timestamp(%s / 1000) AND starts_at < to_timestamp(%s / 1000))
+TO STDOUT (FORMAT BINARY)
+"""
 COPY_IN = "COPY reference_window FROM STDIN (FORMAT BINARY)"
 
 
@@ -49,6 +54,7 @@ class Place:
     """Where the bench runs."""
 
     url: str
+    port: int
     secrets: Sequence[str]
     sweep: subprocess.Popen[bytes]
 
@@ -65,9 +71,9 @@ def run(*, full: bool = False) -> dict[str, object]:
         url = stack.enter_context(_database(os.environ["RUNRATE_DATABASE_URL"]))
         environment = os.environ | {"RUNRATE_DATABASE_URL": url}
         secrets = _fleet(environment)
-        stack.enter_context(_web(environment))
+        port = stack.enter_context(_web(environment))
         sweep = stack.enter_context(_sweep(environment))
-        place = Place(url, secrets, sweep)
+        place = Place(url, port, secrets, sweep)
         figures = _large(place)
         figures |= _small(place, full=full)
     return figures
@@ -99,17 +105,15 @@ def _fleet(environment: dict[str, str]) -> list[str]:
 
 
 @contextmanager
-def _web(environment: dict[str, str]) -> Iterator[None]:
-    """One web process, started as `manage.py up` does."""
-    command = [
-        str(Path(sys.executable).with_name("granian")), "controlplane.wsgi:application",
-        "--interface", "wsgi", "--no-ws", "--http", "1", "--host", "127.0.0.1",
-        "--port", str(PORT), "--workers", "1", "--blocking-threads", str(THREADS),
-        "--backlog", "2048", "--log-level", "warning",
-    ]  # fmt: skip
-    with _running(command, environment):
-        _wait_until_it_answers()
-        yield
+def _web(environment: dict[str, str]) -> Iterator[int]:
+    """One web process, started as `manage.py up` does; its port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    child = processes.web(env.environment(environment), f"127.0.0.1:{port}")
+    with _running(child.command, environment):
+        _wait_until_it_answers(port)
+        yield port
 
 
 @contextmanager
@@ -131,12 +135,10 @@ def _running(
         process.wait(30)
 
 
-def _wait_until_it_answers() -> None:
-    import urllib.request
-
-    for _ in range(200):
+def _wait_until_it_answers(port: int) -> None:
+    for _ in range(300):
         try:
-            urllib.request.urlopen(f"http://127.0.0.1:{PORT}/healthz").close()
+            socket.create_connection(("127.0.0.1", port)).close()
         except OSError:
             time.sleep(0.1)
         else:
@@ -154,9 +156,9 @@ def _large(place: Place) -> dict[str, object]:
         connection.execute((ROOT / "bench" / "reference.sql").read_text())
     for turn in range(ROUNDS + 1):
         made = list(batches(series, turn * each, each))
-        outcome = _sent(Load(PORT, place.secrets, made, connections=4))
+        outcome = _sent(Load(place.port, place.secrets, made, connections=4))
         ingested.append(LARGE_BATCHES * LARGE_MINUTES * 8 / outcome.seconds)
-        copied.append(_copied(place, turn))
+        copied.append(_copied(place, start + turn * ROUND_MS))
         _say(f"http {ingested[-1]:,.0f}/s  copy {copied[-1]:,.0f}/s")
     # The first round warms both up.
     ratios = [http / copy for http, copy in zip(ingested[1:], copied[1:], strict=True)]
@@ -168,12 +170,11 @@ def _large(place: Place) -> dict[str, object]:
     }
 
 
-def _copied(place: Place, turn: int) -> float:
-    """Windows a second of a plain COPY of the rows that the last round stored."""
+def _copied(place: Place, start_ms: int) -> float:
+    """Windows a second of a plain COPY of the rows that the round from `start_ms` stored."""
     place.sweep.send_signal(signal.SIGSTOP)
     with place.connected() as connection, connection.cursor() as cursor:
-        # Of this round only: a table's rows of one batch stand together.
-        with cursor.copy(f"{_of_round(turn)}") as out:
+        with cursor.copy(COPY_OUT, [start_ms, start_ms + ROUND_MS]) as out:
             rows = b"".join(out)
         begun = time.perf_counter()
         with cursor.copy(COPY_IN) as copy:
@@ -182,16 +183,6 @@ def _copied(place: Place, turn: int) -> float:
         count = cursor.rowcount
     place.sweep.send_signal(signal.SIGCONT)
     return count / seconds
-
-
-def _of_round(turn: int) -> str:
-    """The rows of the batches of one round, by when they were measured."""
-    span = LARGE_BATCHES // LARGE_NODES * LARGE_MINUTES
-    start = int(time.time()) // 3600 * 3600 - 12 * 24 * 3600 + turn * span * 60
-    return (
-        "COPY (SELECT * FROM telemetry_window WHERE starts_at >= to_timestamp("
-        f"{start}) AND starts_at < to_timestamp({start + span * 60})) TO STDOUT (FORMAT BINARY)"
-    )
 
 
 def _bytes_per_window(place: Place) -> float:
@@ -208,17 +199,17 @@ def _bytes_per_window(place: Place) -> float:
 def _small(place: Place, *, full: bool) -> dict[str, object]:
     """Open-loop arrivals of 8 windows each, a node a minute further each time."""
     now = int(time.time() * 1000)
-    start = now // HOUR_MS * HOUR_MS - 3 * HOUR_MS
+    start = now // HOUR_MS * HOUR_MS - 9 * HOUR_MS
     series = [Series(LARGE_NODES + node, start, start, 1) for node in range(SMALL_NODES)]
     secrets = place.secrets[LARGE_NODES:]
-    _sent(Load(PORT, secrets, list(batches(series, 0, 1)), 8))
+    _sent(Load(place.port, secrets, list(batches(series, 0, 1)), 8))
     best: tuple[float, float] | None = None
     first = 1
     for rate in (SMALL_PER_SECOND, *(HIGHER_RATES if full else ())):
         rounds = -(-rate * SMALL_SECONDS // SMALL_NODES)
         made = list(batches(series, first, rounds))[: rate * SMALL_SECONDS]
         first += rounds
-        outcome = _sent(Load(PORT, secrets, made, connections=64, per_second=rate))
+        outcome = _sent(Load(place.port, secrets, made, connections=64, per_second=rate))
         held = (len(made) / outcome.seconds, _p99_ms(outcome))
         _say(f"{held[0]:,.1f} requests/s, p99 {held[1]:.1f} ms")
         if best is None or held[1] <= P99_LIMIT_MS:

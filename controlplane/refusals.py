@@ -79,6 +79,7 @@ STATUS_OF: dict[type[Exception], int] = {
     telemetry.BatchUnreadable: 400,
     telemetry.EncodingUnknown: 415,
     telemetry.LengthMissing: 411,
+    telemetry.PartitionsBusy: 503,
     telemetry.TokenLacksScope: 403,
     telemetry.TokenWithoutAgent: 403,
     job_wire.EventUnreadable: 400,

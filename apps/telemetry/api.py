@@ -22,6 +22,7 @@ from apps.accounts.authentication import AuthenticationRefused, token_from_heade
 from apps.fleet.actions import agent_seen
 from apps.fleet.queries import AgentFact, agent_of_token
 from apps.telemetry.actions.ingest import Receipt, ingest
+from apps.telemetry.actions.partitions import PartitionsBusy
 from apps.telemetry.actions.remarks import Remark
 from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable
 
@@ -34,7 +35,18 @@ MOST_SENDERS_KEPT = 50_000
 SEEN_EVERY_SECONDS = 60
 GZIP_WINDOW = 31
 
-__all__ = ["AuthenticationRefused", "BatchTooLarge", "BatchUnreadable", "receive_batch", "received"]
+__all__ = [
+    "AuthenticationRefused",
+    "BatchTooLarge",
+    "BatchUnreadable",
+    "EncodingUnknown",
+    "LengthMissing",
+    "PartitionsBusy",
+    "TokenLacksScope",
+    "TokenWithoutAgent",
+    "receive_batch",
+    "received",
+]
 
 
 class TokenLacksScope(Exception):
@@ -94,7 +106,7 @@ def received(environ: Mapping[str, Any]) -> bytes:
     """The JSON answer to a delivery that arrives now.
 
     Refuses AuthenticationRefused, TokenLacksScope, TokenWithoutAgent, LengthMissing,
-    EncodingUnknown, BatchTooLarge and BatchUnreadable; a database that is away is Django's
+    EncodingUnknown, BatchTooLarge, BatchUnreadable and PartitionsBusy; a database that is away is Django's
     OperationalError or InterfaceError.
     """
     try:

@@ -1,6 +1,6 @@
 """Windows as the bytes of a binary COPY, a whole column at a time."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -14,7 +14,7 @@ EPOCH_MS = 946_684_800_000
 # the more there are: 1,000 rows cost it a quarter more in one COPY than in four.
 MOST_ROWS = 250
 
-Rows = NDArray[np.intp]
+Rows = slice | NDArray[np.bool_]
 Values = NDArray[np.generic] | int
 Kinds = tuple[tuple[str, str], ...]
 
@@ -49,29 +49,29 @@ def _packed(pieces: Sequence[NDArray[np.uint8]]) -> list[list[NDArray[np.uint8]]
     return copies
 
 
-def _groups(nullable: Sequence[Values], count: int) -> Iterator[tuple[int, Rows]]:
+def _groups(nullable: Sequence[Values], count: int) -> list[tuple[int, Rows]]:
     """Which columns are NULL, as bits, and the rows in which exactly they are."""
-    masks = np.zeros(count, np.int64)
-    for bit, column in enumerate(nullable):
-        masks |= np.isnan(column).astype(np.int64) << bit
+    bits = 1 << np.arange(len(nullable))
+    masks = bits @ np.isnan(np.array(nullable)) if count else np.zeros(0, np.intp)
     if count and (masks == masks[0]).all():
-        yield int(masks[0]), np.arange(count)
-        return
-    for mask in np.unique(masks).tolist():
-        yield mask, np.flatnonzero(masks == mask)
+        return [(int(masks[0]), slice(None))]
+    return [(mask, masks == mask) for mask in np.unique(masks).tolist()]
 
 
 def _group(
     kinds: Kinds, columns: Mapping[str, Values], absent: frozenset[str], rows: Rows
 ) -> NDArray[np.uint8]:
     layout, template = _layout(kinds, absent)
-    raw = np.empty((rows.size, template.size), np.uint8)
+    named = [name for name, _ in kinds if name not in absent]
+    given = {
+        name: values if isinstance(values := columns[name], int) else values[rows] for name in named
+    }
+    count = max(values.size for values in given.values() if not isinstance(values, int))
+    raw = np.empty((count, template.size), np.uint8)
     raw[:] = template
     fields = raw.view(layout)[:, 0]
-    for name, _ in kinds:
-        if name not in absent:
-            values = columns[name]
-            fields[name] = values if isinstance(values, int) else values[rows]
+    for name in named:
+        fields[name] = given[name]
     return raw
 
 

@@ -160,8 +160,8 @@ def _rows(batch: Wire, pieces: Pieces, agent: AgentFact, devices: NDArray[np.int
 
 
 def _hours(pieces: Pieces) -> list[datetime]:
-    hours = np.unique(pieces.starts_at_ms // HOUR_MS).tolist()
-    return [EPOCH + timedelta(hours=hour) for hour in hours]
+    hours = set((pieces.starts_at_ms // HOUR_MS).tolist())
+    return [EPOCH + timedelta(hours=hour) for hour in sorted(hours)]
 
 
 def _is_stored(batch: Wire, agent: AgentFact) -> bool:

@@ -28,7 +28,7 @@ from apps.telemetry.actions.wire import (
 )
 
 
-class NotStorable(ValueError):
+class _NotStorable(ValueError):
     """A text with a character that Postgres does not store."""
 
 
@@ -118,7 +118,7 @@ def _version(value: object, remarks: list[Remark]) -> str:
         return ""
     try:
         return _storable(msgspec.convert(value, AgentIn).version)
-    except (msgspec.ValidationError, NotStorable, UnicodeEncodeError):
+    except (msgspec.ValidationError, _NotStorable, UnicodeEncodeError):
         remarks.append(Remark(None, "agent", "not an object of version and source", kept=True))
         return ""
 
@@ -156,7 +156,7 @@ def _device(index: int, value: object, remarks: list[Remark]) -> DeviceIn | None
         reason, _, path = str(trouble).partition(" - at `$")
         remarks.append(Remark(None, where + path.rstrip("`"), reason, kept=False))
         return None
-    except (NotStorable, UnicodeEncodeError):
+    except (_NotStorable, UnicodeEncodeError):
         remarks.append(Remark(None, where, "not Unicode text", kept=False))
         return None
     return device
@@ -174,7 +174,7 @@ def _holder(index: int, value: object, remarks: list[Remark]) -> str | None:
     try:
         if isinstance(value, str) and len(value) <= MAX_TEXT:
             return _storable(value)
-    except (NotStorable, UnicodeEncodeError):
+    except (_NotStorable, UnicodeEncodeError):
         pass
     reason = f"not a text of at most {MAX_TEXT} characters"
     remarks.append(Remark(None, f"holders[{index}]", reason, kept=False))
@@ -185,7 +185,7 @@ def _storable(text: str) -> str:
     """Refuses NUL and half a surrogate pair, which JSON can escape and Postgres does not store."""
     text.encode()
     if "\0" in text:
-        raise NotStorable(text)
+        raise _NotStorable(text)
     return text
 
 

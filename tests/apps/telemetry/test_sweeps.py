@@ -1,0 +1,54 @@
+"""The sweeps find what is due by themselves."""
+
+import pytest
+
+from apps.fleet.models import ChangedHour
+from apps.telemetry import tasks
+from apps.telemetry.actions import partitions
+from apps.telemetry.models import UsageHour
+from apps.telemetry.queries import holder_ids, holder_keys, hours_of_holders, usage_of_hour
+from tests.apps.telemetry.sending import batch, make_sending, this_hour, window
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_roll_up_goes_on_until_nothing_is_due():
+    for place, name in enumerate(("gpu-01", "gpu-02")):
+        devices = [{"uuid": f"GPU-{place}"}]
+        make_sending(name).post(batch([window(0), window(-1)], devices=devices))
+    assert tasks.roll_up_usage() == 4
+    assert tasks.roll_up_usage() == 0
+    assert UsageHour.objects.count() == 4
+    assert not ChangedHour.objects.filter(pass_id=1).exists()
+
+
+def test_a_roll_up_that_has_no_time_left_leaves_the_rest_to_the_next(monkeypatch):
+    make_sending().post(batch([window(0), window(-1)]))
+    with monkeypatch.context() as patch:
+        patch.setattr(tasks, "SWEEP_SECONDS", -1)
+        assert tasks.roll_up_usage() == 0
+        patch.setattr(tasks, "SWEEP_SECONDS", 0)
+        assert tasks.roll_up_usage() <= 1
+    tasks.roll_up_usage()
+    assert UsageHour.objects.count() == 2
+
+
+def test_partitions_are_kept_by_the_clock(monkeypatch):
+    kept = []
+    monkeypatch.setattr(partitions, "keep_partitions", lambda *, at: kept.append(at))
+    tasks.keep_partitions()
+    assert len(kept) == 1
+
+
+def test_usage_is_asked_for_by_hour_and_device_and_found_by_holder():
+    make_sending().post(batch([window(0)]))
+    tasks.roll_up_usage()
+    stored = UsageHour.objects.get()
+    assert usage_of_hour(this_hour(), [stored.device_id]) == [
+        (stored.device_id, stored.holder_id, bytes(stored.observed), bytes(stored.worked))
+    ]
+    assert usage_of_hour(this_hour(), []) == []
+    ids = holder_ids(["slurm/atlas/4711", "slurm/atlas/9"])
+    assert holder_keys(ids.values()) == {stored.holder_id: "slurm/atlas/4711"}
+    held = hours_of_holders([stored.holder_id], this_hour(), this_hour().replace(year=2100))
+    assert held == [(this_hour(), stored.device_id)]

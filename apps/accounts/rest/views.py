@@ -44,8 +44,8 @@ class Manages(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether this caller may change things."""
-        known = request.auth is not None or bool(request.user and request.user.is_authenticated)
-        return known and viewer_of_request(request).may_manage
+        viewer = _viewer_in(request, view)
+        return viewer is not None and viewer.may_manage
 
 
 class SeesPrices(BasePermission):
@@ -55,8 +55,8 @@ class SeesPrices(BasePermission):
 
     def has_permission(self, request: Request, view: object) -> bool:
         """Whether rates, contracts and commitments are theirs to read."""
-        known = request.auth is not None or bool(request.user and request.user.is_authenticated)
-        return known and viewer_of_request(request).sees_prices
+        viewer = _viewer_in(request, view)
+        return viewer is not None and viewer.sees_prices
 
 
 class RestView(APIView):
@@ -67,6 +67,7 @@ class RestView(APIView):
 
     row: ClassVar[type[serializers.Serializer[Any]] | None] = None
     csv_renderer: ClassVar[type[BaseRenderer]] = CsvRenderer
+    _viewer: Viewer | None = None
 
     def get_permissions(self) -> list[BasePermission]:
         """By the method."""
@@ -86,8 +87,18 @@ class RestView(APIView):
             raise BodyTooLarge
 
     def viewer(self) -> Viewer:
-        """Who asks, and what they may see."""
-        return viewer_of_request(self.request)
+        """Who asks, and what they may see; looked up once."""
+        if self._viewer is None:
+            self._viewer = viewer_of_request(self.request)
+        return self._viewer
+
+
+def _viewer_in(request: Request, view: object) -> Viewer | None:
+    """None to a stranger."""
+    known = request.auth is not None or bool(request.user and request.user.is_authenticated)
+    if not known:
+        return None
+    return view.viewer() if isinstance(view, RestView) else viewer_of_request(request)
 
 
 def team_seen(

@@ -12,6 +12,7 @@ urlpatterns = [
     path("", overview, name="overview"),
     path("overview/teams.csv", teams_csv, name="overview-teams"),
     path("overview/days.csv", days_csv, name="overview-days"),
+    path("", include("apps.console.pages.costs.addresses")),
     path("setup", setup, name="setup"),
     path("setup/nodes/<int:node_id>/devices/confirm", confirm_devices, name="confirm-devices"),
     path("people", people.people, name="people"),

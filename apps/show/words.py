@@ -85,10 +85,17 @@ FLAGS = (
     Word("shared_idle", "Shared idle", "Idle cost moved to those who used the pool."),
     Word("provisional_rate", "Provisional rate", "Priced at a rate that is not final."),
 )
+EVIDENCES = (
+    Word("process", "Process seen", "The holder's own process was seen on the GPU."),
+    Word("device", "Device reading", "The GPU's own reading, and this was its only holder."),
+    Word("none", "Nothing observed", "No agent said whether the GPU worked."),
+    Word("pooled", "Pooled", "The mean of the GPUs that the job may have been on."),
+)
 
 _STATE = {state.key: state for state in STATES}
 _STATUS = {word.key: word for word in STATUSES}
 _BASIS = {word.key: word for word in BASES}
+_EVIDENCE = {word.key: word for word in EVIDENCES}
 _FLAG = {word.key: word for word in FLAGS}
 
 
@@ -110,6 +117,11 @@ def basis_words(key: str) -> Word:
 def flag_words(key: str) -> Word:
     """The label and the tooltip sentence of a line's flag."""
     return _FLAG[key]
+
+
+def evidence_words(key: str) -> Word:
+    """The label and the tooltip sentence of what a line's state rests on."""
+    return _EVIDENCE[key]
 
 
 def joined(parts: Sequence[str]) -> str:

@@ -55,6 +55,11 @@ def job_count() -> int:
     return Job.objects.filter(merged_into=None).count()
 
 
+def has_jobs() -> bool:
+    """Whether any job is known."""
+    return Job.objects.exists()
+
+
 def job(job_id: int) -> JobFact | None:
     """One job; for one that turned out to be another, that other."""
     row = (
@@ -66,6 +71,12 @@ def job(job_id: int) -> JobFact | None:
         return None
     merged_into, cluster, *own = row
     return job(merged_into) if merged_into is not None else JobFact(own[0], cluster, *own[1:])
+
+
+def jobs(job_ids: Collection[int]) -> dict[int, JobFact]:
+    """These jobs by id, each as itself."""
+    rows = Job.objects.filter(id__in=job_ids).values_list("cluster__name", *_OWN_FIELDS)
+    return {own[0]: JobFact(own[0], cluster, *own[1:]) for cluster, *own in rows}
 
 
 _OWN_FIELDS = tuple(name for name in JobFact.__slots__ if name != "cluster")

@@ -88,6 +88,12 @@ def owners(job_ids: Collection[int], at: datetime) -> dict[int, OwnerFact]:
     return found
 
 
+def deciding_rule(job_id: int, at: datetime) -> Rule | None:
+    """The rule in force at `at` that says whose the job is; None: no rule does."""
+    ranked = in_rank(fact.rule for fact in rules(OwnershipRule.objects.filter(period__contains=at)))
+    return rules_of(traits(Job.objects.filter(id=job_id)), ranked).get(job_id)
+
+
 def rules(found: QuerySet[OwnershipRule] | None = None) -> list[RuleFact]:
     """The rules (None: all there ever were) by id."""
     rows = OwnershipRule.objects.all() if found is None else found

@@ -23,6 +23,13 @@ DEFAULTS: Mapping[str, str] = {
     "basis": str(ledger.Basis.EFFECTIVE),
     "sort": "-cost",
 }
+DEFAULT_WORDS: Mapping[str, str] = {
+    "window": "the last 7 days",
+    "team": "all teams",
+    "pool": "all pools",
+    "basis": "the effective cost",
+    "sort": "the dearest first",
+}
 LONGEST_TEXT = 100
 SORTS = ("team", "cost", "change", "bought", "no_work", "gpu_hours", "unit_cost")
 
@@ -69,22 +76,29 @@ class Question:
         return reverse(name) + (f"?{urlencode(kept)}" if kept else "")
 
 
-class _Reading:
-    """Reads one parameter after the other and collects what was not understood."""
+class Reading:
+    """Reads one parameter after the other and collects what was not understood.
 
-    def __init__(self, given: QueryDict) -> None:
+    `defaults` are the parameters that there are, `words` what each default shows.
+    """
+
+    def __init__(
+        self, given: QueryDict, defaults: Mapping[str, str], words: Mapping[str, str]
+    ) -> None:
         self.given = given
-        self.texts = dict(DEFAULTS)
+        self.defaults = defaults
+        self.words = words
+        self.texts = dict(defaults)
         self.problems: list[str] = []
 
     def read(self, name: str, meaning: Callable[[str], Meant]) -> Meant:
         """What the parameter means; its default where that refuses with ValueError."""
-        text = self.given.get(name, "")[:LONGEST_TEXT] or DEFAULTS[name]
+        text = self.given.get(name, "")[:LONGEST_TEXT] or self.defaults[name]
         try:
             meant = meaning(text)
         except ValueError as problem:
-            self.problems.append(f"{_sentence(problem)} Shown instead: {_default_words(name)}.")
-            return meaning(DEFAULTS[name])
+            self.problems.append(f"{_sentence(problem)} Shown instead: {self.words[name]}.")
+            return meaning(self.defaults[name])
         self.texts[name] = text
         return meant
 
@@ -95,12 +109,12 @@ def question(given: QueryDict, at: datetime) -> Question:
     calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
     teams = {team.name: team.id for team in accounts.teams()}
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
-    reading = _Reading(given)
+    reading = Reading(given, DEFAULTS, DEFAULT_WORDS)
     chosen = ledger.CostFilter(
         window=reading.read("window", lambda text: ledger.window_of(text, calendar)),
-        basis=reading.read("basis", _basis),
-        team_ids=reading.read("team", lambda name: _one_of(teams, name, "team")),
-        pool_ids=reading.read("pool", lambda name: _one_of(pools, name, "pool")),
+        basis=reading.read("basis", basis_of),
+        team_ids=reading.read("team", lambda name: one_of(teams, name, "team")),
+        pool_ids=reading.read("pool", lambda name: one_of(pools, name, "pool")),
     )
     reading.read("sort", _order)
     texts = reading.texts
@@ -119,14 +133,14 @@ def question(given: QueryDict, at: datetime) -> Question:
     )
 
 
-def _basis(text: str) -> ledger.Basis:
+def basis_of(text: str) -> ledger.Basis:
     try:
         return ledger.Basis(text)
     except ValueError:
         raise ValueError(f"There is no basis {text!r}.") from None
 
 
-def _one_of(ids: Mapping[str, int], name: str, noun: str) -> frozenset[int] | None:
+def one_of(ids: Mapping[str, int], name: str, noun: str) -> frozenset[int] | None:
     if not name:
         return None
     if name not in ids:
@@ -147,31 +161,22 @@ def _sentence(problem: ValueError) -> str:
     return f"The period is not understood: {text.removeprefix('window: ')}."
 
 
-def _default_words(name: str) -> str:
-    words = {
-        "window": "the last 7 days",
-        "team": "all teams",
-        "pool": "all pools",
-        "basis": "the effective cost",
-        "sort": "the dearest first",
-    }
-    return words[name]
-
-
 def _filters(
     texts: Mapping[str, str], words: PeriodWords, teams: Sequence[str], pools: Sequence[str]
 ) -> tuple[Filter, ...]:
     periods = dict(PERIODS)
     periods.setdefault(texts["window"], words.days)
     return (
-        _filter("window", "Period", periods, texts),
-        _filter("team", "Team", {"": "All teams", **{name: name for name in teams}}, texts),
-        _filter("pool", "Pool", {"": "All pools", **{name: name for name in pools}}, texts),
-        _filter("basis", "Cost", {word.key: word.label for word in BASES}, texts),
+        filter_of("window", "Period", periods, texts),
+        filter_of("team", "Team", {"": "All teams", **{name: name for name in teams}}, texts),
+        filter_of("pool", "Pool", {"": "All pools", **{name: name for name in pools}}, texts),
+        filter_of("basis", "Cost", {word.key: word.label for word in BASES}, texts),
     )
 
 
-def _filter(name: str, label: str, choices: Mapping[str, str], texts: Mapping[str, str]) -> Filter:
+def filter_of(
+    name: str, label: str, choices: Mapping[str, str], texts: Mapping[str, str]
+) -> Filter:
     return Filter(
         name,
         label,

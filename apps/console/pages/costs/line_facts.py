@@ -1,0 +1,113 @@
+"""What the other rooms know about one line: names, devices, what was held, the rule that decided."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from apps.accounts import queries as accounts
+from apps.console.pages.costs.line_values import PieceRow
+from apps.economics.node_hour import UsageFact
+from apps.economics.ownership import Rule
+from apps.fleet import queries as fleet
+from apps.ledger.queries import Basis
+from apps.ledger.queries.drill import Behind, PieceBehind
+from apps.pricing.queries.listing import rate_rows
+from apps.show.money import symbol
+from apps.show.time import instant
+from apps.telemetry import queries as telemetry
+from apps.workloads import queries as workloads
+
+HOUR = timedelta(hours=1)
+MS_PER_MINUTE = 60_000
+QUANTITIES = {1: "a second", 60: "a minute", 3600: "an hour"}
+
+
+@dataclass(frozen=True, slots=True)
+class LineFacts:
+    """The line, and what it names."""
+
+    behind: Behind
+    viewer: accounts.Viewer
+    organisation: accounts.OrganisationFact
+    teams: Mapping[int, accounts.TeamFact]
+    node: str
+    pool: fleet.PoolFact | None
+    job: workloads.JobFact | None
+    rule: Rule | None
+    devices: Sequence[fleet.DeviceFact]
+    usage: Sequence[UsageFact]
+    held: Sequence[workloads.HeldFact]
+    rates: Mapping[int, Mapping[str, Any]]
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """Where days begin."""
+        return ZoneInfo(self.organisation.zone)
+
+    def pieces(self) -> tuple[PieceRow, ...]:
+        """The parts of the charge and their rates; nothing to who sees no prices."""
+        return tuple(self._piece(piece) for piece in self.behind.pieces)
+
+    def _piece(self, piece: PieceBehind) -> PieceRow:
+        rate = self.rates.get(piece.rate_id or 0)
+        minutes = f"{_minute(piece.start_ms)} to {_minute(piece.end_ms)} min"
+        micros = piece.micros[Basis.EFFECTIVE]
+        if rate is None:
+            return PieceRow(minutes, "no price", "", "", micros)
+        source = rate["source"] or "entered without a source"
+        dated = rate["source_date"]
+        return PieceRow(
+            minutes=minutes,
+            amount=_quoted(rate),
+            source=f"{rate['kind']} price: {source}{f', {dated}' if dated else ''}",
+            valid=_valid(rate["starts_at"], rate["ends_at"], self.zone),
+            micros=micros,
+        )
+
+
+def line_facts(
+    behind: Behind, viewer: accounts.Viewer, organisation: accounts.OrganisationFact
+) -> LineFacts:
+    """Everything, in ten questions at most."""
+    node_ids = [behind.node_id] if behind.node_id is not None else []
+    ends_at = behind.hour + HOUR
+    devices = fleet.devices_lived(node_ids, behind.hour, ends_at) if node_ids else []
+    held = workloads.allocations_held(node_ids, behind.hour, ends_at) if behind.job_id else []
+    job_id = behind.job_id
+    rate_ids = {piece.rate_id for piece in behind.pieces if piece.rate_id is not None}
+    return LineFacts(
+        behind=behind,
+        viewer=viewer,
+        organisation=organisation,
+        teams={team.id: team for team in accounts.teams() if viewer.sees_team(team.id)},
+        node=fleet.node_names(node_ids).get(behind.node_id or 0, "") if node_ids else "",
+        pool=fleet.pools().get(behind.pool_id) if behind.pool_id is not None else None,
+        job=workloads.jobs([job_id]).get(job_id) if job_id is not None else None,
+        rule=workloads.deciding_rule(job_id, behind.hour) if job_id is not None else None,
+        devices=devices,
+        usage=telemetry.usage_of_hour(behind.hour, [each.id for each in devices]),
+        held=[fact for fact in held if fact.job_id == job_id],
+        rates=rate_rows(rate_ids) if rate_ids else {},
+    )
+
+
+def _minute(milliseconds: int) -> str:
+    minutes = milliseconds / MS_PER_MINUTE
+    return f"{minutes:.0f}" if minutes == round(minutes) else f"{minutes:.2f}"
+
+
+def _quoted(rate: Mapping[str, Any]) -> str:
+    """`$98.32 an hour per node`: the amount exactly as it was entered."""
+    amount = f"{rate['amount'].normalize():f}"
+    quantity = QUANTITIES.get(rate["quantity_seconds"], f"for {rate['quantity_seconds']:,} s")
+    return f"{symbol(rate['currency'])}{amount} {quantity} per {rate['unit'].upper()}".replace(
+        "per NODE", "per node"
+    )
+
+
+def _valid(starts_at: datetime | None, ends_at: datetime | None, zone: ZoneInfo) -> str:
+    since = instant(starts_at, zone) if starts_at else "ever"
+    until = f" until {instant(ends_at, zone)}" if ends_at else ", until further notice"
+    return f"since {since}{until}"

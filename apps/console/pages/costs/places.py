@@ -1,0 +1,256 @@
+"""Costs by team, a team's by workload, and what of a team's no job held."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from apps.console.pages.access import EVERYONE, shown_to
+from apps.console.pages.costs.asking import (
+    all_costs,
+    answer,
+    asked_by,
+    nothing,
+    team_link,
+    team_name,
+)
+from apps.console.pages.costs.lines import line_table, lines_csv
+from apps.console.pages.costs.question import CostQuestion
+from apps.console.pages.costs.table import (
+    Heading,
+    cost_row,
+    cost_table,
+    csv_cells,
+    csv_headings,
+    ordered,
+)
+from apps.console.pages.costs.values import CostRow, CostTable
+from apps.console.pages.costs.words import spent
+from apps.console.pages.csv_table import csv_answer
+from apps.console.pages.overview.sums import state_key, sums_of
+from apps.economics.states import State
+from apps.ledger.queries import StateSum
+from apps.ledger.queries.drill import (
+    Drill,
+    NoWorkload,
+    costs_by_team,
+    costs_by_workload,
+    costs_of_no_workload,
+    lines_of_no_job,
+)
+from apps.show.money import whole_amount
+from apps.show.words import state_words
+from apps.workloads import queries as workloads
+
+States = Sequence[StateSum]
+NOTES = {"platform": "what nobody held", "unowned": "no rule names an owner"}
+MOST_LINES = 200
+MOST_CSV_LINES = 50_000
+
+
+@require_safe
+@shown_to(EVERYONE)
+def costs(request: HttpRequest) -> HttpResponse:
+    """Every team that the viewer sees."""
+    asked, _ = asked_by(request)
+    by_team = costs_by_team(asked.drill, asked.viewer)
+    rows = [
+        cost_row(
+            asked.teams[team_id].name,
+            states,
+            asked.down("costs-team", team_id),
+            NOTES.get(asked.teams[team_id].kind, ""),
+        )
+        for team_id, states in by_team.items()
+    ]
+    heading = Heading(
+        id="by-team",
+        title="By team",
+        note="what each cost, and what it bought",
+        first="Team",
+        csv_href=asked.href("costs-csv"),
+        sorts=lambda sort: asked.href("costs", sort=sort),
+    )
+    whole = _together(by_team)
+    finding = _dearest(asked, rows, whole)
+    if not rows:
+        return answer(request, asked, asked.drill, (), finding, empty=nothing(asked, "costs"))
+    table = cost_table(asked, heading, ordered(rows, asked.sort), whole)
+    return answer(request, asked, asked.drill, (), finding, tables=[table])
+
+
+@require_safe
+@shown_to(EVERYONE)
+def costs_csv(request: HttpRequest) -> HttpResponse:
+    """The table by team."""
+    asked, _ = asked_by(request)
+    rows = [
+        csv_cells(asked, [asked.teams[team_id].name], states)
+        for team_id, states in costs_by_team(asked.drill, asked.viewer).items()
+    ]
+    return csv_answer("costs by team", csv_headings("team"), rows)
+
+
+@require_safe
+@shown_to(EVERYONE)
+def team(request: HttpRequest, team_id: int) -> HttpResponse:
+    """One team by workload, and what no job held of its."""
+    asked, _ = asked_by(request)
+    name = team_name(asked, team_id)
+    drill = asked.of_team(team_id)
+    by_workload = costs_by_workload(drill, asked.viewer)
+    whole = _together(by_workload)
+    finding = spent(asked, name, sums_of(whole))
+    trail = [all_costs(asked)]
+    if not by_workload:
+        empty = nothing(asked, "costs-team", team_id)
+        return answer(request, asked, drill, trail, finding, empty=empty)
+    rest = costs_of_no_workload(drill, asked.viewer)
+    heading = Heading(
+        id="by-workload",
+        title="By workload",
+        note="what each cost, and what it bought",
+        first="Workload",
+        csv_href=asked.href("costs-team-csv", team_id),
+        sorts=lambda sort: asked.href("costs-team", team_id, sort=sort),
+    )
+    rows = ordered(_workload_rows(asked, team_id, by_workload, rest), asked.sort)
+    tables = [cost_table(asked, heading, rows, whole)]
+    if rest.of_none:
+        tables.append(_no_job_table(asked, team_id, rest))
+    return answer(request, asked, drill, trail, finding, tables=tables)
+
+
+@require_safe
+@shown_to(EVERYONE)
+def team_csv(request: HttpRequest, team_id: int) -> HttpResponse:
+    """The table by workload; what no job held by pool."""
+    asked, _ = asked_by(request)
+    name = team_name(asked, team_id)
+    drill = asked.of_team(team_id)
+    named = workloads.workloads()
+    rest = costs_of_no_workload(drill, asked.viewer)
+    rows = [
+        csv_cells(asked, [name, named[workload_id].name, ""], states)
+        for workload_id, states in costs_by_workload(drill, asked.viewer).items()
+        if workload_id is not None
+    ]
+    if rest.of_jobs:
+        rows.append(csv_cells(asked, [name, "jobs of no workload", ""], rest.of_jobs))
+    for pool_id, states in rest.of_none.items():
+        rows.append(csv_cells(asked, [name, "no job", _pool(asked, pool_id)], states))
+    return csv_answer(f"costs of {name}", csv_headings("team", "workload", "pool"), rows)
+
+
+@require_safe
+@shown_to(EVERYONE)
+def no_job(request: HttpRequest, team_id: int) -> HttpResponse:
+    """The lines behind what no job held of a team's, in one pool and state."""
+    asked, _ = asked_by(request)
+    name = team_name(asked, team_id)
+    drill = asked.of_team(team_id)
+    rest = costs_of_no_workload(drill, asked.viewer)
+    states = [
+        each for of_pool in rest.of_none.values() for each in of_pool if each.state == asked.state
+    ]
+    words = state_words(state_key(asked.state))
+    who = f"{words.label} time of {name}" if asked.state else f"Other charges of {name}"
+    if asked.given["pool"]:
+        who = f"{who} on {asked.given['pool']}"
+    sums = sums_of(states)
+    finding = f"{who} cost {whole_amount(sums.total, asked.currency)} {asked.words.within}."
+    if sums.total is None:
+        finding = f"What {who[0].lower()}{who[1:]} cost {asked.words.within} is not known."
+    trail = [all_costs(asked), *team_link(asked, team_id)]
+    found = lines_of_no_job(drill, asked.viewer, asked.state, MOST_LINES + 1)
+    drill = _in_state(drill, asked.state)
+    if not found:
+        empty = nothing(asked, "costs-no-job", team_id)
+        return answer(request, asked, drill, trail, finding, empty=empty)
+    lines = line_table(asked, found, asked.href("costs-no-job-csv", team_id), MOST_LINES)
+    return answer(request, asked, drill, trail, finding, lines=lines)
+
+
+@require_safe
+@shown_to(EVERYONE)
+def no_job_csv(request: HttpRequest, team_id: int) -> HttpResponse:
+    """The same lines, 50,000 at most."""
+    asked, _ = asked_by(request)
+    name = team_name(asked, team_id)
+    drill = asked.of_team(team_id)
+    found = lines_of_no_job(drill, asked.viewer, asked.state, MOST_CSV_LINES)
+    return lines_csv(asked, f"lines of {name} without a job", found)
+
+
+def _in_state(drill: Drill, state: State | None) -> Drill:
+    states = None if state is None else frozenset({int(state)})
+    return replace(drill, is_of_no_workload=True, chosen=replace(drill.chosen, states=states))
+
+
+def _workload_rows(
+    asked: CostQuestion, team_id: int, by_workload: Mapping[int | None, States], rest: NoWorkload
+) -> list[CostRow]:
+    named = workloads.workloads()
+    rows = [
+        cost_row(
+            named[workload_id].name,
+            states,
+            asked.down("costs-workload", workload_id),
+            named[workload_id].kind,
+        )
+        for workload_id, states in by_workload.items()
+        if workload_id is not None
+    ]
+    if rest.of_jobs:
+        href = asked.down("costs-team-jobs", team_id)
+        rows.append(cost_row("Jobs of no workload", rest.of_jobs, href))
+    if rest.of_none:
+        rows.append(cost_row("No job", _together(rest.of_none), "#no-job"))
+    return rows
+
+
+def _no_job_table(asked: CostQuestion, team_id: int, rest: NoWorkload) -> CostTable:
+    rows = [
+        _no_job_row(asked, team_id, pool_id, each)
+        for pool_id, states in rest.of_none.items()
+        for each in states
+    ]
+    heading = Heading(
+        id="no-job",
+        title="No job",
+        note="what nobody held, by pool and state; and charges without GPU time of their own",
+        first="Pool and state",
+        csv_href=asked.href("costs-team-csv", team_id),
+        sorts=lambda sort: f"{asked.href('costs-team', team_id, sort=sort)}#no-job",
+    )
+    return cost_table(asked, heading, ordered(rows, asked.sort), _together(rest.of_none))
+
+
+def _no_job_row(asked: CostQuestion, team_id: int, pool_id: int | None, each: StateSum) -> CostRow:
+    words = state_words(state_key(each.state))
+    pool = _pool(asked, pool_id)
+    state = "" if each.state is None else each.state.name.lower()
+    href = asked.down("costs-no-job", team_id, pool=pool, state=state)
+    return cost_row(f"{pool or 'No pool'}: {words.label.lower()}", [each], href)
+
+
+def _dearest(asked: CostQuestion, rows: Sequence[CostRow], whole: States) -> str:
+    sums = sums_of(whole)
+    first = max(rows, key=lambda row: row.cost_micros or 0, default=None)
+    if first is None:
+        who = "anybody" if asked.viewer.sees_everything else "your teams"
+        return f"Nothing was charged to {who} {asked.words.within}."
+    if len(rows) == 1 or sums.total is None or first.cost_micros is None:
+        return spent(asked, first.name if len(rows) == 1 else "Everything", sums)
+    most = whole_amount(first.cost_micros, asked.currency)
+    of_all = whole_amount(sums.total, asked.currency)
+    return f"{first.name} cost the most {asked.words.within}: {most} of {of_all}."
+
+
+def _together(parts: Mapping[int | None, States] | Mapping[int, States]) -> list[StateSum]:
+    return [each for states in parts.values() for each in states]
+
+
+def _pool(asked: CostQuestion, pool_id: int | None) -> str:
+    return "" if pool_id is None else asked.pools[pool_id].name

@@ -1,0 +1,49 @@
+"""Titles that are findings, and the line under them."""
+
+from zoneinfo import ZoneInfo
+
+from apps.console.pages.costs.question import CostQuestion
+from apps.console.pages.frame import Under
+from apps.console.pages.overview.finding import LEAST_SURE_FIRST
+from apps.console.pages.overview.sums import Sums
+from apps.ledger.queries.drill import Loading, Sureness
+from apps.show.amounts import per_cent, share
+from apps.show.money import whole_amount
+
+
+def spent(asked: CostQuestion, who: str, sums: Sums) -> str:
+    """`Pretraining cost $4,120 last month, and 71 % of it worked.`"""
+    when = asked.words.within
+    if not sums.by_state:
+        return f"Nothing was charged to {who} {when}."
+    if sums.total is None:
+        return f"What {who} cost {when} is not known: no price covers it."
+    loaded = " with shared idle" if asked.drill.loading == Loading.LOADED else ""
+    said = f"{who} cost {whole_amount(sums.total, asked.currency)}{loaded} {when}"
+    if sums.worked_ratio is None:
+        return f"{said}."
+    if not sums.gpu_milliseconds:
+        return f"{said}, none of it for GPU time of its own."
+    return f"{said}, and {_worked(sums)} of it worked."
+
+
+def under(asked: CostQuestion, known: Sureness) -> Under | None:
+    """How sure the sums are; None where there are none."""
+    status = next((word for word in LEAST_SURE_FIRST if word in known.statuses), None)
+    if status is None:
+        return None
+    observed = share(known.observed_milliseconds, known.held_milliseconds)
+    return Under(
+        status=status,
+        basis=str(asked.drill.chosen.basis),
+        currency=asked.currency,
+        period=asked.words.days,
+        coverage_ratio=None if observed is None else float(observed),
+        settled_to=known.as_of,
+        pending_hours=known.pending_hours,
+        zone=ZoneInfo(asked.organisation.zone),
+    )
+
+
+def _worked(sums: Sums) -> str:
+    return "none" if not sums.worked_ratio else per_cent(sums.worked_ratio)

@@ -1,0 +1,42 @@
+"""The way from a sum down to the lines behind it; everything is asked for as somebody."""
+
+from apps.ledger.queries.drill.behind import Behind, PieceBehind, SiblingLine, behind_line
+from apps.ledger.queries.drill.lines import LineRow, lines_of_job, lines_of_no_job
+from apps.ledger.queries.drill.sums import (
+    Drill,
+    JobSums,
+    Loading,
+    NoWorkload,
+    Sureness,
+    costs_by_team,
+    costs_by_workload,
+    costs_of_job_by_day,
+    costs_of_jobs,
+    costs_of_no_workload,
+    scoped,
+    sureness,
+    tags_used,
+)
+
+__all__ = [
+    "Behind",
+    "Drill",
+    "JobSums",
+    "LineRow",
+    "Loading",
+    "NoWorkload",
+    "PieceBehind",
+    "SiblingLine",
+    "Sureness",
+    "behind_line",
+    "costs_by_team",
+    "costs_by_workload",
+    "costs_of_job_by_day",
+    "costs_of_jobs",
+    "costs_of_no_workload",
+    "lines_of_job",
+    "lines_of_no_job",
+    "scoped",
+    "sureness",
+    "tags_used",
+]

@@ -1,0 +1,100 @@
+"""The lines behind a sum: of a job, or of what no job held; the newest first."""
+
+import json
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from psycopg import sql
+
+from apps.accounts.queries import Viewer
+from apps.economics.states import Evidence, Flag, State
+from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.drill.sums import SHARED_IDLE, Drill, Loading
+from apps.ledger.queries.tables import Row, rows
+
+TAGGED = sql.SQL(
+    "EXISTS (SELECT FROM workloads_job AS job"
+    " WHERE job.id = line.job_id AND job.labels @> %(tags)s::jsonb)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LineRow:
+    """A line as a table lists it; null where its amount is not known.
+
+    `node_id` None: of no node. `state` None: no device time.
+    """
+
+    id: int
+    month: date
+    hour: datetime
+    kind: str
+    status: str
+    node_id: int | None
+    pool_id: int | None
+    team_id: int
+    state: State | None
+    flags: Flag
+    evidence: Evidence
+    micros: int | None
+    unit_milliseconds: int
+
+
+def lines_of_job(drill: Drill, viewer: Viewer, job_id: int, most: int) -> list[LineRow]:
+    """The job's lines in the window, of teams the viewer sees; at most `most`."""
+    return _lines(drill, viewer, sql.SQL("line.job_id = %(job)s"), {"job": job_id, "most": most})
+
+
+def lines_of_no_job(drill: Drill, viewer: Viewer, state: State | None, most: int) -> list[LineRow]:
+    """Lines that no job holds in one state (None: no device time); at most `most`."""
+    condition = sql.SQL(
+        "line.job_id IS NULL AND line.workload_id IS NULL"
+        " AND line.state IS NOT DISTINCT FROM %(state)s"
+    )
+    given: dict[str, object] = {"state": None if state is None else int(state), "most": most}
+    return _lines(drill, viewer, condition, given)
+
+
+def _lines(
+    drill: Drill, viewer: Viewer, condition: sql.Composable, given: dict[str, object]
+) -> list[LineRow]:
+    chosen = drill.chosen
+    teams = viewer.team_ids if chosen.team_ids is None else viewer.team_ids & chosen.team_ids
+    conditions = [condition]
+    if chosen.pool_ids is not None:
+        conditions.append(sql.SQL("line.pool_id = ANY(%(pools)s)"))
+    if drill.loading == Loading.DIRECT:
+        conditions.append(sql.SQL("line.flags & {} = 0").format(SHARED_IDLE))
+    if chosen.tags:
+        conditions.append(TAGGED)
+    found = rows(
+        sql.SQL(
+            """
+            SELECT line.id, line.posting_month, line.hour, charge.kind, charge.status,
+                   charge.node_id, line.pool_id, line.team_id, line.state, line.flags,
+                   line.evidence, line.{amount}, line.unit_milliseconds
+            FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
+            WHERE line.hour >= %(from)s AND line.hour < %(to)s AND line.team_id = ANY(%(teams)s)
+              AND {conditions}
+            ORDER BY line.hour DESC, line.id DESC LIMIT %(most)s
+            """
+        ).format(
+            amount=sql.Identifier(f"{Basis(chosen.basis)}_micros"),
+            conditions=sql.SQL(" AND ").join(conditions),
+        ),
+        given
+        | {
+            "from": chosen.window.starts_at,
+            "to": chosen.window.ends_at,
+            "teams": sorted(teams),
+            "pools": sorted(chosen.pool_ids or ()),
+            "tags": json.dumps(dict(chosen.tags)),
+        },
+    )
+    return [LineRow(*_typed(row)) for row in found]
+
+
+def _typed(row: Row) -> Row:
+    *own, state, flags, evidence, micros, unit_milliseconds = row
+    known = None if state is None else State(state)
+    return (*own, known, Flag(flags), Evidence(evidence), micros, unit_milliseconds)

@@ -1,0 +1,223 @@
+"""The way from a team's sum down to the minutes behind one line, and who may go it."""
+
+import csv
+import html
+import io
+import re
+
+import psycopg
+import pytest
+from django.core.cache import cache
+from django.test import Client
+
+from apps.accounts.models import Team, User
+from apps.ledger.models import Line
+from tests import make
+from tests.browser.spending import Spending, lead, make_spending
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def spending() -> Spending:
+    cache.clear()
+    return make_spending()
+
+
+@pytest.fixture
+def finance(spending) -> Client:
+    return signed_in("finn", "finance")
+
+
+@pytest.fixture
+def ada(spending) -> Client:
+    """Leads Research."""
+    client = signed_in("ada", "lead")
+    Team.objects.filter(id=spending.research).update(owner=person("ada"))
+    return client
+
+
+@pytest.fixture
+def dee(spending) -> Client:
+    """Leads Vision."""
+    client = signed_in("dee", "lead")
+    lead(spending.vision, person("dee").id)
+    return client
+
+
+def person(name: str) -> User:
+    return User.objects.get(email=f"{name}@example.org")
+
+
+def signed_in(name: str, role: str) -> Client:
+    make.make_person(f"{name}@example.org", name=name.title(), role=role)
+    client = Client()
+    client.force_login(person(name))
+    return client
+
+
+def text_of(answer) -> str:
+    assert answer.status_code == 200, answer.status_code
+    words = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
+    return re.sub(r"\s+", " ", words.replace("\N{NO-BREAK SPACE}", " "))
+
+
+def get(client: Client, path: str, **given: str) -> str:
+    return text_of(client.get(path, {"window": "lastmonth", **given}))
+
+
+def line_of(job_id: int, state: int) -> str:
+    line = Line.objects.filter(job_id=job_id, state=state).get()
+    return f"/costs/lines/{line.posting_month:%Y-%m}/{line.id}"
+
+
+def follow(client: Client, page: str, words: str) -> str:
+    """The page that the link with these words leads to."""
+    found = re.search(rf'<a [^>]*href="([^"]+)"[^>]*>{words}</a>', page)
+    assert found, words
+    answer = client.get(html.unescape(found[1]))
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_teams_add_up_to_the_whole(finance):
+    page = get(finance, "/costs")
+    assert "Research cost the most" in page
+    assert re.search(r"Research \$98\.32 .*50 % active \$49\.16 8\.00 \$12\.3", page)
+    assert re.search(r"Vision \$49\.16 .*0 % active \$0\.00 4\.00", page)
+    assert re.search(r"Total \$196\.64 .*25 % active \$98\.32 16\.0", page)
+
+
+def test_every_figure_leads_down_to_the_minutes(finance, spending):
+    page = finance.get("/costs", {"window": "lastmonth"}).content.decode()
+    page = follow(finance, page, "Research")
+    assert "Research cost $98.32 in" in page
+    page = follow(finance, page, "Pretraining")
+    assert "Pretraining cost $98.32 in" in page
+    assert "50\N{NO-BREAK SPACE}% of it worked." in page
+    page = follow(finance, page, "4711")
+    assert "Job 4711 cost $98.32 in" in page
+    page = text_of(finance.get(line_of(spending.job, 1)))
+    assert "4.00 GPU-hours active, $49.16" in page
+    assert "worked 60 of 60 min observed" in page
+    assert "$98.32 an hour per node" in page
+    assert "By the rule of priority 10: account research." in page
+    assert "settled for the first time" in page
+
+
+def test_what_no_job_held_leads_to_its_lines(finance, spending):
+    page = get(finance, f"/costs/teams/{platform()}")
+    assert re.search(r"No job \$49\.16", page)
+    assert re.search(r"h100: unallocated \$49\.16", page)
+    lines = get(finance, f"/costs/teams/{platform()}/no-job", pool="h100", state="unallocated")
+    assert "Unallocated time of Platform on h100 cost $49.16" in lines
+    assert lines.count("Estimated") >= 2
+
+
+def platform() -> int:
+    return Team.objects.get(kind="platform").id
+
+
+def test_jobs_of_no_workload_are_a_page_of_their_own(finance, spending):
+    page = get(finance, f"/costs/teams/{spending.vision}")
+    assert re.search(r"Jobs of no workload \$49\.16", page)
+    jobs = get(finance, f"/costs/teams/{spending.vision}/jobs")
+    assert re.search(r"99 secret-vision, vic \$49\.16", jobs)
+
+
+def test_filters_narrow_and_unknown_ones_are_said(finance):
+    assert "Nothing was charged to anybody" in get(finance, "/costs", window="2020-01")
+    page = get(finance, "/costs", pool="nowhere", cost="twice", tag="colour=red", sort="-shape")
+    assert "There is no pool named 'nowhere'. Shown instead: all pools." in page
+    assert "Cost is direct or loaded, not 'twice'. Shown instead: direct cost." in page
+    assert "There is no tag 'colour=red'." in page
+    assert "There is no column '-shape' to order by." in page
+
+
+@pytest.mark.parametrize("sort", ["name", "-cost", "bought", "-no_work", "gpu_hours", "-unit_cost"])
+def test_every_table_has_every_order(finance, spending, sort):
+    for path in ("", f"/teams/{spending.research}", f"/workloads/{spending.workload}"):
+        assert "$98.32" in get(finance, f"/costs{path}", sort=sort)
+
+
+def test_every_table_is_there_as_csv(finance, spending):
+    def rows(path: str) -> list[dict[str, str]]:
+        answer = finance.get(path, {"window": "lastmonth"})
+        assert answer["Content-Type"] == "text/csv; charset=utf-8"
+        return list(csv.DictReader(io.StringIO(answer.content.decode())))
+
+    assert {row["team"]: row["cost"] for row in rows("/costs.csv")}["Research"] == "98.320000"
+    (workload,) = rows(f"/costs/teams/{spending.research}.csv")
+    assert (workload["workload"], workload["active"]) == ("Pretraining", "49.160000")
+    (job,) = rows(f"/costs/workloads/{spending.workload}.csv")
+    assert (job["job"], job["user"], job["cost"]) == ("4711", "ada", "98.320000")
+    lines = rows(f"/costs/jobs/{spending.job}.csv")
+    assert [line["cost"] for line in lines] == ["49.160000", "49.160000"]
+    (loose,) = rows(f"/costs/teams/{spending.vision}/jobs.csv")
+    assert loose["name"] == "secret-vision"
+    assert len(rows(f"/costs/teams/{platform()}.csv")) == 1
+
+
+def test_a_lead_sees_their_own_team_and_nothing_of_others(ada, spending):
+    page = get(ada, "/costs")
+    assert "Research cost $98.32 in" in page
+    assert "Vision" not in page
+    assert "196" not in page
+    for path in (
+        f"/costs/teams/{spending.vision}",
+        f"/costs/teams/{spending.vision}.csv",
+        f"/costs/teams/{spending.vision}/jobs",
+        f"/costs/jobs/{spending.other_job}",
+        f"/costs/jobs/{spending.other_job}.csv",
+        f"/costs/teams/{platform()}/no-job",
+    ):
+        assert ada.get(path, {"window": "lastmonth"}).status_code == 404
+
+
+def test_behind_a_leads_line_others_keep_only_time_and_state(ada, dee, spending):
+    page = text_of(ada.get(line_of(spending.job, 1)))
+    assert "another team" in page
+    assert "not yours to see" in page
+    assert "secret-vision" not in page
+    assert "Vision" not in page
+    assert "$98.32" not in page  # what the whole node-hour cost, and its rate
+    assert dee.get(line_of(spending.job, 1)).status_code == 404
+    assert dee.get(f"/costs/workloads/{spending.workload}").status_code == 404
+
+
+def test_somebody_without_a_team_sees_that_there_is_nothing(spending):
+    page = get(signed_in("cy", "viewer"), "/costs")
+    assert "Nothing was charged to your teams" in page
+    assert "Research" not in page
+
+
+def test_a_deep_link_survives_sign_in(spending):
+    answer = Client().get(f"/costs/jobs/{spending.job}", {"window": "lastmonth"})
+    assert answer["Location"] == (f"/sign-in?next=/costs/jobs/{spending.job}%3Fwindow%3Dlastmonth")
+
+
+def test_a_page_asks_at_most_fifteen_questions(finance, ada, spending, monkeypatch):
+    asked: list[str] = []
+    execute = psycopg.Cursor.execute
+
+    def counted(self, query, *args, **kwargs):
+        asked.append(str(query))
+        return execute(self, query, *args, **kwargs)
+
+    paths = [
+        "/costs",
+        f"/costs/teams/{spending.research}",
+        f"/costs/teams/{spending.research}/jobs",
+        f"/costs/teams/{spending.research}/no-job",
+        f"/costs/workloads/{spending.workload}",
+        f"/costs/jobs/{spending.job}",
+        line_of(spending.job, 1),
+    ]
+    for client in (finance, ada):
+        for path in paths:
+            client.get(path, {"window": "lastmonth"})
+            with monkeypatch.context() as patched:
+                patched.setattr(psycopg.Cursor, "execute", counted)
+                asked.clear()
+                assert client.get(path, {"window": "lastmonth"}).status_code == 200
+            assert 0 < len(asked) <= 15, "\n".join([path, *asked])

@@ -2,9 +2,11 @@
 
 from apps.fleet.queries.agents import (
     AgentFact,
+    AgentsHeard,
     SilentNode,
     agent_of_token,
     agents,
+    agents_heard,
     cluster_of_token,
     silent_agents,
 )
@@ -55,6 +57,7 @@ from apps.fleet.queries.marks import (
 
 __all__ = [
     "AgentFact",
+    "AgentsHeard",
     "CapacitySpan",
     "CapacityStep",
     "ClusterFact",
@@ -74,6 +77,7 @@ __all__ = [
     "Waiting",
     "agent_of_token",
     "agents",
+    "agents_heard",
     "agents_of_node",
     "capacities_of_node",
     "cluster_of_token",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Max
+from django.db.models import Count, Max
 from django.db.models.functions import Coalesce
 
 from apps.fleet.models import Agent, ClusterToken
@@ -59,3 +59,20 @@ def silent_agents(at: datetime, hours: int = 6) -> list[SilentNode]:
         SilentNode(row["node_id"], row["node__name"], row["node__pool_id"], row["heard_at"])
         for row in heard
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentsHeard:
+    """How many agents are on record, how many were ever heard, and when the last one was."""
+
+    agents: int
+    heard: int
+    last_seen_at: datetime | None
+
+
+def agents_heard() -> AgentsHeard:
+    """What agents have been doing, in one row."""
+    sums = Agent.objects.aggregate(
+        agents=Count("id"), heard=Count("last_seen_at"), last=Max("last_seen_at")
+    )
+    return AgentsHeard(sums["agents"], sums["heard"], sums["last"])

@@ -91,7 +91,7 @@ def test_finance_reads_the_question_but_has_no_button(now):
     assert "Confirm" not in page
 
 
-def test_names_that_no_node_bears_are_asked_for_with_the_command_that_answers(now):
+def test_names_that_no_node_bears_are_asked_for_with_what_answers(now):
     make.make_organisation()
     job = Job.objects.create(
         cluster_id=make.make_cluster(), raw_id="1", submitted_at=now, opened_at=now, labels={}
@@ -105,7 +105,7 @@ def test_names_that_no_node_bears_are_asked_for_with_the_command_that_answers(no
     )
     page = text_of(opened().get("/setup"))
     assert "1 node named by schedulers: which pool, from when?" in page
-    assert "manage.py add_nodes POOL gpu-17 --from 2026-03-01" in page
+    assert "manage.py add_pool POOL --cluster atlas" in page
     assert "still held" in page
 
 
@@ -122,11 +122,13 @@ def test_a_silent_node_is_a_question_and_not_an_end(now):
 def test_time_without_a_price_and_jobs_without_an_owner_are_asked_for():
     now = make_fleet()
     scene.make_job("2", make.make_node("x"), account="misc", from_=now - 2 * HOUR, to=now - HOUR)
-    page = text_of(opened().get("/setup"))
+    answer = opened().get("/setup")
+    page = text_of(answer)
     assert "1 pool without a price" in page
-    assert "manage.py add_rate lab 12.50 --from" in page
+    assert "Set a price" in page
     assert "1 account without a team" in page
-    assert "manage.py add_rule TEAM --cluster atlas --account misc" in page
+    link = 'href="/ownership/rules/new?cluster=atlas&amp;account=misc"'
+    assert link in answer.content.decode()
 
 
 def test_work_of_no_known_job_is_listed_by_its_key(now):

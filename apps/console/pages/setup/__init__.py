@@ -1,6 +1,10 @@
 """Setup: what the control plane was told but cannot place, as questions with an answer each."""
 
+from apps.console.pages.setup.guide import first_day
+from apps.console.pages.setup.naming import name_nodes
 from apps.console.pages.setup.values import (
+    FirstDayPage,
+    GuideStep,
     Question,
     RejectedWindows,
     SetupPage,
@@ -14,6 +18,8 @@ from apps.console.pages.setup.values import (
 from apps.console.pages.setup.views import confirm_devices, setup
 
 __all__ = [
+    "FirstDayPage",
+    "GuideStep",
     "Question",
     "RejectedWindows",
     "SetupPage",
@@ -24,5 +30,7 @@ __all__ = [
     "UnownedAccount",
     "UnpricedPool",
     "confirm_devices",
+    "first_day",
+    "name_nodes",
     "setup",
 ]

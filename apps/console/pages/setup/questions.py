@@ -2,15 +2,18 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import TypeVar
+from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from django.core.cache import cache
+from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.pages.frame import Step
+from apps.console.pages.frame import Choice, Link, Step
 from apps.console.pages.setup.values import (
     Question,
     RejectedWindows,
@@ -28,7 +31,6 @@ from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads
 
 MOST_ROWS = 50
-MOST_NAMED = 12
 LOOKED_BACK = "7d"
 MANAGE = ".venv/bin/python manage.py"
 COUNT_KEPT_SECONDS = 60
@@ -77,7 +79,7 @@ def questions(at: datetime) -> Questions:
     pools = fleet.pools()
     return Questions(
         unconfirmed_nodes=_unconfirmed(pools, at),
-        unknown_nodes=_unknown(),
+        unknown_nodes=_unknown(pools, organisation.zone),
         silent_nodes=_silent(pools, at),
         unpriced_pools=_unpriced(window),
         unclaimed_work=_unclaimed(window),
@@ -127,23 +129,38 @@ def _expected(models: Counter[str], node: fleet.NodeFact, pool: fleet.PoolFact) 
     return f"{node.units} × {pool.gpu_model or 'GPU'}"
 
 
-def _unknown() -> Question[UnknownNode]:
+def _unknown(pools: Mapping[int, fleet.PoolFact], zone: str) -> Question[UnknownNode]:
     found = workloads.unknown_nodes()
     rows = [
-        UnknownNode(each.node_name, each.cluster, each.allocations, each.first_at, each.last_at)
+        UnknownNode(
+            name=each.node_name,
+            cluster=each.cluster,
+            jobs=each.allocations,
+            first_named_at=each.first_at,
+            last_named_at=each.last_at,
+            key=f"{each.cluster_id}/{each.node_name}",
+        )
         for each in found
     ]
     if not found:
         return _question(rows)
-    first = found[0]
-    names = [each.node_name for each in found if each.cluster_id == first.cluster_id]
-    since = min(each.first_at for each in found if each.cluster_id == first.cluster_id)
-    command = f"{MANAGE} add_nodes POOL {' '.join(names[:MOST_NAMED])} --from {since:%Y-%m-%d}"
-    sentence = (
-        "Say which pool they belong to, and since when they cost money (the pool must be of the "
-        f"cluster {first.cluster}; `add_pool` makes one):"
+    clusters = {each.cluster_id for each in found}
+    fitting = [
+        Choice(str(pool.id), pool.name)
+        for pool in sorted(pools.values(), key=lambda pool: pool.name)
+        if pool.gpus_per_node and (pool.cluster_id is None or pool.cluster_id in clusters)
+    ]
+    asked = _question(rows, None if fitting else _pool_first(found[0].cluster))
+    since = min(each.first_at for each in found).astimezone(ZoneInfo(zone)).date()
+    return replace(asked, choices=tuple(fitting), since=since)
+
+
+def _pool_first(cluster: str) -> Step:
+    command = (
+        f"{MANAGE} add_pool POOL --cluster {cluster} --provider own --purchase-option owned "
+        '--gpu-model "NVIDIA H100 80GB HBM3" --gpus-per-node 8'
     )
-    return _question(rows, Step(sentence, command=command))
+    return Step("They need a pool first: nodes of one model and one price.", command=command)
 
 
 def _silent(pools: Mapping[int, fleet.PoolFact], at: datetime) -> Question[SilentNode]:
@@ -175,8 +192,8 @@ def _unpriced(window: ledger.Window) -> Question[UnpricedPool]:
     ]
     if not rows:
         return _question(rows)
-    command = f"{MANAGE} add_rate {rows[0].name} 12.50 --from {rows[0].since}"
-    return _question(rows, Step("Say what a node of the pool costs per hour:", command=command))
+    link = Link("Set a price", reverse("prices"))
+    return _question(rows, Step("Say what a node of the pool costs.", link=link))
 
 
 def _unclaimed(window: ledger.Window) -> Question[UnclaimedWork]:
@@ -193,7 +210,7 @@ def _unclaimed(window: ledger.Window) -> Question[UnclaimedWork]:
     if not rows:
         return _question(rows)
     sentence = "If a scheduler ran it, its accounting names the job and settles these hours again:"
-    return _question(rows, Step(sentence, command=f"{MANAGE} import_sacct accounting.psv"))
+    return _question(rows, Step(sentence, link=Link("Import a file", reverse("imports"))))
 
 
 def _unowned(window: ledger.Window, at: datetime) -> Question[UnownedAccount]:
@@ -203,15 +220,19 @@ def _unowned(window: ledger.Window, at: datetime) -> Question[UnownedAccount]:
             cluster=each.cluster,
             jobs=each.jobs,
             gpu_milliseconds=int(each.gpu_milliseconds),
+            href=f"{reverse('new-rule')}?{urlencode(_rule_for(each))}",
         )
         for each in workloads.unowned_accounts(window.starts_at, min(at, window.ends_at))
     ]
     if not rows:
         return _question(rows)
-    first = rows[0]
-    account = f" --account {first.account}" if first.account else ""
-    command = f"{MANAGE} add_rule TEAM --cluster {first.cluster}{account} --from {window.first_day}"
-    return _question(rows, Step("Say whose they are:", command=command))
+    link = Link("See what each cost", reverse("unowned"))
+    return _question(rows, Step("Say whose they are, with a look at what moves first.", link=link))
+
+
+def _rule_for(account: workloads.UnownedAccount) -> dict[str, str]:
+    asked = {"cluster": account.cluster, "account": account.account}
+    return {name: text for name, text in asked.items() if text}
 
 
 def _rejected(window: ledger.Window) -> Question[RejectedWindows]:

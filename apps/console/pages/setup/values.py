@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Generic, TypeVar
 
-from apps.console.pages.frame import Frame, Step
+from apps.console.pages.frame import Choice, Frame, Step
 
 Row = TypeVar("Row")
 
@@ -29,7 +29,7 @@ class UnconfirmedNode:
 class UnknownNode:
     """A node name that a scheduler uses and no Node bears; its allocations wait.
 
-    `last_named_at` None: jobs hold it still.
+    `last_named_at` None: jobs hold it still. `key` is what the form calls it.
     """
 
     name: str
@@ -37,6 +37,7 @@ class UnknownNode:
     jobs: int
     first_named_at: datetime
     last_named_at: datetime | None
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ class UnownedAccount:
     cluster: str
     jobs: int
     gpu_milliseconds: int
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +100,16 @@ class RejectedWindows:
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[Row]):
-    """The first `rows` of the `total` things that wait for an answer, and the step that gives it."""
+    """The first `rows` of the `total` things that wait for an answer, and the step that gives it.
+
+    `choices` are pools that may be the answer, `since` the day proposed with it.
+    """
 
     rows: tuple[Row, ...] = ()
     total: int = 0
     step: Step | None = None
+    choices: tuple[Choice, ...] = ()
+    since: date | None = None
 
     @property
     def more(self) -> int:
@@ -139,3 +146,22 @@ class SetupPage:
             or self.unowned_accounts.rows
             or self.rejected_windows.rows
         )
+
+
+@dataclass(frozen=True, slots=True)
+class GuideStep:
+    """One step of the first day: whether it is done, what that shows, and how it is done."""
+
+    title: str
+    is_done: bool
+    found: str
+    how: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDayPage:
+    """The steps of the first day, in order."""
+
+    frame: Frame
+    finding: str
+    steps: tuple[GuideStep, ...]

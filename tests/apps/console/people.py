@@ -1,0 +1,22 @@
+"""People who open pages: Petra manages, Finn reads all, Dee leads another team, Vera has none."""
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.test import Client
+
+from apps.accounts import actions as accounts
+from tests import make
+
+PASSWORD = "correct horse battery"
+
+
+def signed_in(role: str, *team_ids: int) -> Client:
+    """The browser of a new person of this role, a member of these teams."""
+    email = f"{role}@example.org"
+    person_id = make.make_person(email, name=role.title(), role=role, password=PASSWORD)
+    if team_ids:
+        accounts.place_in_teams(person_id=person_id, team_ids=team_ids)
+    client = Client()
+    person = get_user_model().objects.get(id=person_id)
+    client.force_login(person, backend=settings.AUTHENTICATION_BACKENDS[0])
+    return client

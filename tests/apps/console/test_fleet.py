@@ -1,0 +1,211 @@
+"""Nodes and GPUs: what there is, who holds it now, and changes that say what they change."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.urls import reverse
+
+from apps.fleet import actions as fleet
+from apps.fleet import queries
+from apps.ledger.models import Charge
+from tests import make
+from tests.apps.console.people import signed_in
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+
+
+class World:
+    """gpu-01 lives since three hours: Research's job holds four of its eight GPUs and works."""
+
+    def __init__(self) -> None:
+        make.make_organisation()
+        self.now = datetime.now(UTC)
+        self.began_at = self.now.replace(minute=0, second=0, microsecond=0) - 3 * HOUR
+        self.research = make.make_team("Zebra research")
+        scene.make_rule("research", self.research)
+        self.pool_id = make.make_pool("h100", owner_team_id=self.research)
+        scene.make_rate(self.pool_id)
+        self.node_id = make.make_node(
+            "gpu-01", pool_id=self.pool_id, started_at=self.began_at, at=self.now
+        )
+        self.gpus = scene.make_gpus(self.node_id, seen_from=self.began_at)
+        self.job_id = scene.make_job(
+            "4711",
+            self.node_id,
+            gpus=4,
+            uuids=self.gpus[:4],
+            from_=self.began_at,
+            to=self.now + HOUR,
+            labels={},
+        )
+        for device_id in scene.device_ids(self.gpus[:4]):
+            scene.make_usage(device_id, [240] * 60, key="slurm/atlas/4711", hour=self.began_at)
+        scene.settle(self.now, starts_at=self.began_at, ends_at=self.now)
+
+    def device(self, index: int) -> int:
+        (device_id,) = scene.device_ids([self.gpus[index]])
+        return device_id
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def text(answer) -> str:
+    assert answer.status_code == 200
+    return answer.content.decode().replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_list_says_how_much_is_held_now(world):
+    page = text(signed_in("platform").get("/fleet"))
+    assert "<h1>50 % of 8 GPUs are held now" in page
+    assert 'href="/fleet/nodes/' in page
+
+
+def test_a_lead_of_another_team_sees_the_node_and_not_whose_work_is_on_it(world):
+    dee = signed_in("lead", make.make_team("Dees team"))
+    for name, number in (("node", world.node_id), ("node-devices", world.node_id)):
+        page = text(dee.get(reverse(name, args=[number])))
+        assert "another team" in page
+        assert "4711" not in page
+        assert "Zebra" not in page
+    for address in ("/fleet", "/fleet.csv", reverse("device", args=[world.device(0)])):
+        page = text(dee.get(address))
+        assert "4711" not in page
+        assert "Zebra" not in page
+
+
+def test_a_lead_of_the_team_sees_the_job_by_name(world):
+    page = text(signed_in("lead", world.research).get(reverse("node", args=[world.node_id])))
+    assert "job 4711" in page
+    assert "Zebra research" in page
+
+
+def test_a_node_shows_its_hours_by_state_and_each_gpu_by_what_it_worked(world):
+    page = text(signed_in("platform").get(reverse("node", args=[world.node_id])))
+    assert "<h1>4 of 8 GPUs of gpu-01 are held now" in page
+    assert "Active 50 % and Unallocated 50 %" in page
+    assert page.count('class="heat"') == 8
+    hours = text(signed_in("finance").get(reverse("node-hours", args=[world.node_id])))
+    first = f"{world.began_at:%Y-%m-%dT%H:%M:%SZ},4.000000,0.000000,0.000000,4.000000"
+    assert first in hours
+
+
+def test_a_device_hour_is_worked_unworked_or_unobserved(world):
+    rows = text(signed_in("viewer").get(reverse("device-hours", args=[world.device(0)])))
+    lines = rows.splitlines()
+    assert lines[1] == f"{world.began_at:%Y-%m-%dT%H:%M:%SZ},1.000000,1.000000"
+    assert lines[2].endswith(",0.000000,")
+
+
+def test_a_silent_node_is_chosen_by_the_filter(world):
+    heard = world.now - 8 * HOUR
+    make.make_agent(node_id=world.node_id, at=heard)
+    client = signed_in("platform")
+    assert "Silent for 8 h" in text(client.get("/fleet?show=trouble"))
+    assert "1 node is silent" in text(client.get("/fleet"))
+
+
+def test_what_the_address_says_wrong_is_said_and_left_out(world):
+    page = text(signed_in("platform").get("/fleet?pool=nope&show=odd&sort=price&page=x"))
+    for said in ("no pool named", "cannot be chosen by", "no column"):
+        assert said in page
+
+
+def test_ending_a_node_says_what_goes_before_it_does(world):
+    client = signed_in("platform")
+    address = reverse("end-node", args=[world.node_id])
+    asked = {"ended_at": f"{world.began_at + 2 * HOUR:%Y-%m-%dT%H:%M}", "reason": "sold"}
+    assert "What will change" not in text(client.get(address))
+    page = text(client.get(address, asked))
+    charged = Charge.objects.filter(hour__gte=world.began_at + 2 * HOUR).count()
+    assert f"{charged} hours charged since then go: $" in page
+    assert queries.standing_nodes(world.now)[0].ended_at is None
+    assert client.post(address, asked).status_code == 302
+    (node,) = queries.standing_nodes(world.now)
+    assert (node.ended_at, node.end_reason) == (world.began_at + 2 * HOUR, "sold")
+    assert "ended at" in text(client.get(address))
+
+
+def test_what_is_wrong_is_said_by_field_and_what_was_entered_is_kept(world):
+    client = signed_in("platform")
+    address = reverse("end-node", args=[world.node_id])
+    page = text(client.post(address, {"ended_at": "soon", "reason": "sold"}))
+    assert "Say a day and a time" in page
+    assert 'value="soon"' in page
+    assert 'value="sold"' in page
+    early = f"{world.began_at - HOUR:%Y-%m-%dT%H:%M}"
+    assert "began only at" in text(client.post(address, {"ended_at": early, "reason": "sold"}))
+    tomorrow = f"{world.now + 24 * HOUR:%Y-%m-%dT%H:%M}"
+    assert "future" in text(client.get(address, {"ended_at": tomorrow, "reason": "sold"}))
+
+
+def test_an_outage_is_recorded_and_ended(world):
+    client = signed_in("platform")
+    since = f"{world.began_at + HOUR:%Y-%m-%dT%H:%M}"
+    address = reverse("record-outage", args=[world.node_id])
+    assert "divided anew" in text(client.get(address, {"kind": "failed", "starts_at": since}))
+    client.post(address, {"kind": "failed", "starts_at": since, "device": "", "ends_at": ""})
+    (outage,) = queries.outages_of_node(world.node_id)
+    assert (outage.kind, outage.ends_at) == ("failed", None)
+    page = text(client.get(reverse("node", args=[world.node_id])))
+    assert "it is failed" in page
+    end = reverse("end-outage", args=[outage.id])
+    assert end in page
+    too_early = text(client.post(end, {"ended_at": f"{world.began_at:%Y-%m-%dT%H:%M}"}))
+    assert "It began only at" in too_early
+    client.post(end, {"ended_at": f"{world.began_at + 2 * HOUR:%Y-%m-%dT%H:%M}"})
+    assert queries.outage_on_record(outage.id).ends_at == world.began_at + 2 * HOUR
+
+
+def test_devices_are_confirmed_after_they_were_listed(world):
+    client = signed_in("platform")
+    address = reverse("confirm-node-devices", args=[world.node_id])
+    assert world.gpus[0] in text(client.get(address))
+    client.post(address)
+    assert queries.unconfirmed_devices() == []
+    assert "Every device of this node is confirmed" in text(client.get(address))
+
+
+@pytest.mark.parametrize("role", ["finance", "lead", "viewer"])
+def test_only_platform_changes_nodes(world, role):
+    client = signed_in(role)
+    for name in ("end-node", "record-outage", "confirm-node-devices"):
+        address = reverse(name, args=[world.node_id])
+        assert client.get(address).status_code == 403
+        assert client.post(address).status_code == 403
+        assert address not in text(client.get(reverse("node", args=[world.node_id])))
+
+
+def test_a_stranger_signs_in_first(client, world):
+    for address in ("/fleet", "/fleet.csv", "/prices", "/prices.csv"):
+        assert client.get(address).status_code == 302
+
+
+def test_what_is_not_on_record_is_not_found(world):
+    client = signed_in("platform")
+    for name in ("node", "device", "node-hours", "device-hours", "end-outage", "end-node", "rate"):
+        assert client.get(reverse(name, args=[999])).status_code == 404
+
+
+def test_pages_of_nodes_ask_little(world, django_assert_max_num_queries):
+    client = signed_in("platform")
+    for address in ("/fleet", reverse("node", args=[world.node_id]), "/prices"):
+        client.get(address)
+        with django_assert_max_num_queries(15):
+            client.get(address)
+
+
+def test_a_moved_gpu_shows_both_its_lives(world):
+    other = make.make_node("gpu-02", pool_id=world.pool_id, started_at=world.began_at, at=world.now)
+    seen = fleet.SeenDevice(uuid=world.gpus[7], model="NVIDIA H100 80GB HBM3", index=0)
+    fleet.register_devices(
+        node_id=other, devices=[seen], at=world.now, seen_from=world.now - 2 * HOUR
+    )
+    (life, _) = queries.lives_of_uuid(world.gpus[7])
+    page = text(signed_in("viewer").get(reverse("device", args=[life.id])))
+    assert "gpu-01" in page
+    assert "gpu-02" in page

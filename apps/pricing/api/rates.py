@@ -15,7 +15,7 @@ from apps.accounts.rest.once import once
 from apps.accounts.rest.pages import list_of, page_asked, paged
 from apps.accounts.rest.schema import PAGES, REPEAT_KEY
 from apps.accounts.rest.strict import Parameters, parsed
-from apps.accounts.rest.views import Reads, RestView, SeesPrices
+from apps.accounts.rest.views import RestView, SeesPrices
 from apps.fleet.queries import pools
 from apps.pricing import actions
 from apps.pricing.api import examples
@@ -73,11 +73,7 @@ class Rates(PricesView):
 
 
 class RatePreview(PricesView):
-    """What entering a price would touch."""
-
-    def get_permissions(self) -> list[BasePermission]:
-        """Asking changes nothing."""
-        return [Reads(), SeesPrices()]
+    """What entering a price would touch, for who may enter it."""
 
     @extend_schema(
         operation_id="preview_rate",
@@ -132,11 +128,7 @@ class RateEnd(PricesView):
 
 
 class RateEndPreview(PricesView):
-    """What ending a price would touch."""
-
-    def get_permissions(self) -> list[BasePermission]:
-        """Asking changes nothing."""
-        return [Reads(), SeesPrices()]
+    """What ending a price would touch, for who may end it."""
 
     @extend_schema(
         operation_id="preview_rate_end",

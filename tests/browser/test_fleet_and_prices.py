@@ -1,0 +1,64 @@
+"""Nodes and prices as people meet them: by mouse, without script, on a phone."""
+
+import re
+
+import pytest
+from django.core.cache import cache
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Desk
+from tests.browser.fleet import PASSWORD, make_fleet, make_people
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+
+
+@pytest.fixture
+def site(live_server) -> str:
+    """The address of a console over the small fleet; both its nodes have ended."""
+    cache.clear()
+    make_fleet()
+    make_people("Petra")
+    return live_server.url
+
+
+def opened(page: Page, address: str) -> Page:
+    """The page at an address, signed in as Petra on the way."""
+    page.goto(address)
+    page.get_by_label("Email").fill("petra@example.org")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).not_to_have_text("Sign in")
+    return page
+
+
+def test_a_pool_without_a_price_gets_one_after_a_look_at_what_moves(page, site):
+    opened(page, f"{site}/prices")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("16.0 GPU-hours")
+    page.locator("#unpriced").get_by_role("link", name="Set its price").click()
+    page.get_by_label(re.compile("^Amount as quoted")).fill("10")
+    page.get_by_role("button", name="See what will change").click()
+    expect(page.locator("#effects")).to_contain_text("(+$20.00)")
+    page.get_by_role("button", name="Enter this price").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(
+        "$10.00 per node and hour for pool lab"
+    )
+    expect(page.get_by_role("status")).to_contain_text("The price is entered")
+
+
+def test_from_the_list_to_a_node_to_a_gpu_without_script(desk: Desk, site):
+    page = opened(desk.page(java_script_enabled=False), f"{site}/fleet")
+    page.get_by_label("Nodes").select_option("ended")
+    page.get_by_role("button", name="Apply").click()
+    page.get_by_role("link", name="gpu-01").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("gpu-01 has ended")
+    page.locator("#devices").get_by_role("link", name="GPU 0", exact=True).click()
+    expect(page.locator("#hours")).to_contain_text("The last 48 hours")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_scrolls_sideways_on_a_phone(desk: Desk, site, scheme):
+    page = opened(desk.page(390, color_scheme=scheme), f"{site}/fleet?show=ended")
+    addresses = [page.get_by_role("link", name="gpu-01").get_attribute("href"), "/prices"]
+    for address in ["/fleet?show=ended", *addresses, "/prices/new"]:
+        page.goto(f"{site}{address}")
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")

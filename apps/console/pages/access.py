@@ -62,6 +62,4 @@ def _to_sign_in(request: HttpRequest) -> HttpResponse:
 
 
 def _not_yours(request: HttpRequest) -> HttpResponse:
-    role = getattr(request.user, "role", "")
-    template = "403.html" if role in SEES_EVERYTHING else "team-views-come-next/page.html"
-    return render(request, template, {"person": request.user}, status=403)
+    return render(request, "403.html", status=403)

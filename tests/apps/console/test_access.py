@@ -33,11 +33,10 @@ def test_a_stranger_signs_in_first_and_comes_back(path):
     assert "window%3Dtoday" in answer["Location"]
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_a_viewer_sees_nothing_of_the_whole(path):
-    answer = signed_in("vera").get(path)
-    assert answer.status_code == 403
-    assert b"The views of teams come next" in answer.content
+def test_who_is_in_no_team_sees_nothing_of_the_whole():
+    answer = signed_in("vera").get("/")
+    assert b"You are in no team yet" in answer.content
+    assert signed_in("vera").get("/setup").status_code == 403
 
 
 @pytest.mark.parametrize("name", ["finn", "petra"])

@@ -174,6 +174,17 @@ def test_a_lead_sees_their_own_team_and_nothing_of_others(ada, spending):
         assert ada.get(path, {"window": "lastmonth"}).status_code == 404
 
 
+def test_a_leads_overview_is_of_their_teams(ada):
+    page = get(ada, "/")
+    assert "Research cost $98.32 in" in page
+    assert "Vision" not in page
+    assert "196" not in page
+    assert "There is no team named 'Vision'" in get(ada, "/", team="Vision")
+    table = ada.get("/overview/teams.csv", {"window": "lastmonth"}).content.decode()
+    assert "Research" in table
+    assert "Vision" not in table
+
+
 def test_behind_a_leads_line_others_keep_only_time_and_state(ada, dee, spending):
     page = text_of(ada.get(line_of(spending.job, 1)))
     assert "another team" in page

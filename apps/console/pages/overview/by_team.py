@@ -67,7 +67,7 @@ def _team_row(team: TeamSum, asked: Question, against: Comparison | None) -> Tea
         notes.append(f"{gpu_hours(sums.unpriced_milliseconds)} GPU-hours unpriced")
     return replace(
         _row(team.name, sums, against.total(team_id=team.team_id) if against else UNKNOWN_CHANGE),
-        href="" if asked.team else asked.href(team=team.name),
+        href=asked.down(team.team_id),
         note=", ".join(filter(None, notes)),
     )
 

@@ -38,6 +38,13 @@ FIRST_STEPS = EmptyState(
 )
 
 
+NO_TEAM = EmptyState(
+    title="You are in no team yet",
+    sentence="Here you will see what your teams’ GPU time cost, what share of it worked, and where "
+    "the rest went. Whoever runs Runrate for your organisation can put you in a team.",
+)
+
+
 def nothing_charged(asked: Question, facts: OverviewFacts, since: datetime) -> EmptyState:
     """There are nodes, but no costs of them in what was asked for."""
     first: Calendar = calendar_of(asked.organisation.zone, 1, since)

@@ -20,7 +20,7 @@ def finding(asked: Question, facts: OverviewFacts, sums: Sums) -> str:
     if sums.total is None:
         return _unknown(asked)
     amount = whole_amount(sums.total, asked.currency)
-    who = _who(asked)
+    who = asked.who
     said = (
         f"{who} cost {amount} {asked.words.within}"
         if who
@@ -60,7 +60,7 @@ def _ratio(facts: OverviewFacts) -> float | None:
 
 
 def _unknown(asked: Question) -> str:
-    who = _who(asked) or "everything"
+    who = _mid(asked.who) or "everything"
     if asked.chosen.basis == Basis.BILLED:
         return f"What was billed for {who} {asked.words.within} is not known: no bill was read."
     label = "" if asked.chosen.basis == Basis.EFFECTIVE else f"{_basis(asked)} "
@@ -71,12 +71,12 @@ def _basis(asked: Question) -> str:
     return basis_words(str(asked.chosen.basis)).label.lower()
 
 
-def _who(asked: Question) -> str:
-    if asked.team and asked.pool:
-        return f"{asked.team} on {asked.pool}"
-    return asked.team or asked.pool
-
-
 def _to_whom(asked: Question) -> str:
-    who = _who(asked)
-    return f" to {who}" if asked.team else f" for {who}" if who else ""
+    who = _mid(asked.who)
+    is_team = asked.team or not asked.viewer.sees_everything
+    return f" to {who}" if is_team else f" for {who}" if who else ""
+
+
+def _mid(who: str) -> str:
+    """As it stands within a sentence."""
+    return f"your{who[4:]}" if who.startswith("Your teams") else who

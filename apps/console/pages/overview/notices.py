@@ -1,6 +1,7 @@
 """What is not known, said aloud: how much, what that means, and where it is answered."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from django.urls import reverse
 
@@ -17,7 +18,11 @@ MOST_NAMES = 3
 
 def notices(asked: Question, facts: OverviewFacts) -> tuple[Notice, ...]:
     """Only what occurs in the period."""
-    return tuple(_notices(asked, facts))
+    found = tuple(_notices(asked, facts))
+    if asked.viewer.sees_everything:
+        return found
+    # Setup is not theirs to answer.
+    return tuple(replace(notice, link=None) for notice in found)
 
 
 def _notices(asked: Question, facts: OverviewFacts) -> Iterator[Notice]:

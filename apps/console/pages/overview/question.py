@@ -14,6 +14,7 @@ from apps.console.pages.frame import Choice, Filter
 from apps.console.pages.overview.periods import PERIODS, PeriodWords, period_words
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
+from apps.ledger.queries.drill import scoped
 from apps.show.words import BASES
 
 DEFAULTS: Mapping[str, str] = {
@@ -52,6 +53,8 @@ class Question:
     filters: tuple[Filter, ...]
     problems: tuple[str, ...]
     organisation: accounts.OrganisationFact
+    viewer: accounts.Viewer
+    teams: Mapping[str, int]
     given: Mapping[str, str]
 
     @property
@@ -68,6 +71,25 @@ class Question:
     def is_descending(self) -> bool:
         """Whether the largest comes first."""
         return self.sort.startswith("-")
+
+    @property
+    def who(self) -> str:
+        """Whose costs these are, and where; empty for everything there is."""
+        team = self.team or ("" if self.viewer.sees_everything else self._own)
+        return f"{team} on {self.pool}" if team and self.pool else team or self.pool
+
+    @property
+    def _own(self) -> str:
+        return next(iter(self.teams)) if len(self.teams) == 1 else "Your teams"
+
+    def down(self, team_id: int) -> str:
+        """The page of this team's costs, of the same period, pool and basis."""
+        kept = {
+            key: self.given[key]
+            for key in ("window", "pool", "basis")
+            if self.given[key] != DEFAULTS[key]
+        }
+        return reverse("costs-team", args=[team_id]) + (f"?{urlencode(kept)}" if kept else "")
 
     def href(self, name: str = "overview", **changes: str) -> str:
         """The address of the same question, changed; defaults are left out."""
@@ -103,11 +125,14 @@ class Reading:
         return meant
 
 
-def question(given: QueryDict, at: datetime) -> Question:
-    """Parse the address; nothing in it is refused."""
+def question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Question:
+    """Parse the address as this viewer's; nothing in it is refused.
+
+    A team that they do not see is as if there were none.
+    """
     organisation = accounts.organisation()
     calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
-    teams = {team.name: team.id for team in accounts.teams()}
+    teams = {team.name: team.id for team in accounts.teams() if viewer.sees_team(team.id)}
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
     reading = Reading(given, DEFAULTS, DEFAULT_WORDS)
     chosen = ledger.CostFilter(
@@ -116,6 +141,7 @@ def question(given: QueryDict, at: datetime) -> Question:
         team_ids=reading.read("team", lambda name: one_of(teams, name, "team")),
         pool_ids=reading.read("pool", lambda name: one_of(pools, name, "pool")),
     )
+    chosen = scoped(chosen, viewer)
     reading.read("sort", _order)
     texts = reading.texts
     words = period_words(chosen.window, calendar.today)
@@ -129,6 +155,8 @@ def question(given: QueryDict, at: datetime) -> Question:
         filters=_filters(texts, words, sorted(teams), sorted(pools)),
         problems=tuple(reading.problems),
         organisation=organisation,
+        viewer=viewer,
+        teams=teams,
         given=texts,
     )
 

@@ -8,12 +8,13 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
+from apps.accounts.authentication import viewer_of_request
+from apps.console.pages.access import EVERYONE, frame_of, shown_to
 from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
 from apps.console.pages.frame import Frame
 from apps.console.pages.overview.by_team import team_table
 from apps.console.pages.overview.daily import daily_chart
-from apps.console.pages.overview.empty import FIRST_STEPS, nothing_charged
+from apps.console.pages.overview.empty import FIRST_STEPS, NO_TEAM, nothing_charged
 from apps.console.pages.overview.figures import figures
 from apps.console.pages.overview.finding import finding, under
 from apps.console.pages.overview.notices import notices
@@ -29,33 +30,34 @@ STATE_KEYS = [state.key for state in STATES]
 
 
 @require_safe
-@shown_to(SEES_EVERYTHING)
+@shown_to(EVERYONE)
 def overview(request: HttpRequest) -> HttpResponse:
     """The whole page, also where htmx wants a part: it takes out what it needs."""
     at = timezone.now()
-    asked = question(request.GET, at)
-    frame = frame_of(request, asked.organisation, "overview", questions_waiting(at))
+    asked = question(request.GET, viewer_of_request(request), at)
+    waiting = questions_waiting(at) if asked.viewer.sees_everything else 0
+    frame = frame_of(request, asked.organisation, "overview", waiting)
     page = overview_page(asked, frame, at)
     return render(request, "overview/page.html", {"page": page})
 
 
 @require_safe
-@shown_to(SEES_EVERYTHING)
+@shown_to(EVERYONE)
 def teams_csv(request: HttpRequest) -> HttpResponse:
     """The table by team: a row for each team, a column for each state."""
     at = timezone.now()
-    asked = question(request.GET, at)
+    asked = question(request.GET, viewer_of_request(request), at)
     facts = overview_facts(asked.chosen, at)
     rows = [[text_cell(team.name), *_cells(sums_of(team.states), asked)] for team in facts.teams]
     return csv_answer("costs by team", ["team", *_headings()], rows)
 
 
 @require_safe
-@shown_to(SEES_EVERYTHING)
+@shown_to(EVERYONE)
 def days_csv(request: HttpRequest) -> HttpResponse:
     """The table behind the chart: a row for each day with a charge, a column for each state."""
     at = timezone.now()
-    asked = question(request.GET, at)
+    asked = question(request.GET, viewer_of_request(request), at)
     facts = overview_facts(asked.chosen, at)
     rows = [
         [of_day.day.isoformat(), *_cells(sums_of(of_day.states), asked)] for of_day in facts.days
@@ -85,6 +87,14 @@ def overview_page(asked: Question, frame: Frame, at: datetime) -> OverviewPage:
 
 
 def _empty_page(asked: Question, frame: Frame, facts: OverviewFacts) -> OverviewPage:
+    if not asked.viewer.team_ids:
+        return OverviewPage(
+            frame=frame,
+            finding="Nothing here is yours to see yet.",
+            currency=asked.currency,
+            filters=(),
+            empty=NO_TEAM,
+        )
     since = lived_since()
     if since is None:
         return OverviewPage(

@@ -76,6 +76,9 @@ def test_a_csv_is_looked_at_and_its_columns_are_guessed(uploads_folder):
     assert "is being looked at" in text_of(client.get(path))
     assert [each.stat().st_mode & 0o777 for each in uploads_folder.iterdir()] == [0o600]
     import_uploads()
+    page = client.get(path).content.decode()
+    # Sign out, look again, discard: each form carries its token.
+    assert page.count("csrfmiddlewaretoken") == page.count('method="post"') == 3
     form = filled(client, path)
     assert form["column.raw_id"] == "job"
     assert form["column.started_at"] == "start"

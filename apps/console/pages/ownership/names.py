@@ -10,7 +10,7 @@ from apps.fleet import queries as fleet
 from apps.workloads.queries import RuleChange, RuleFact, WorkloadFact
 from apps.workloads.queries import workloads as known_workloads
 
-SOMEBODY = "somebody before the audit trail began"
+SOMEBODY = "a program"
 
 
 @dataclass(frozen=True, slots=True)

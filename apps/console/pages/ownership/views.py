@@ -197,8 +197,11 @@ def _finding(
         return (
             f"{counted(len(named), 'workload')}; what they cost {asked.words.within} is not known."
         )
-    spent = whole_amount(total_micros(row.cost_micros for row in named) or 0, _currency(asked))
-    said = f"{counted(len(named), 'workload')} cost {spent} {asked.words.within}"
+    spent = total_micros(row.cost_micros for row in named) or 0
+    said = f"No workload cost anything {asked.words.within}"
+    if spent:
+        amount = whole_amount(spent, _currency(asked))
+        said = f"{counted(len(named), 'workload')} cost {amount} {asked.words.within}"
     if not viewer.sees_everything:
         return f"{said}, of {whole_amount(whole, _currency(asked))} that your teams’ GPU time cost."
     unowned_micros = total_micros(row.cost_micros for row in nobodys)

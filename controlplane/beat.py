@@ -35,6 +35,11 @@ beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "forget-ended-sessions": {
+        "task": "apps.accounts.tasks.forget_ended_sessions",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "link-allocations": {
         "task": "apps.workloads.tasks.link_allocations",
         "schedule": 60.0,

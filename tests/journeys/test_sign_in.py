@@ -239,3 +239,10 @@ def test_a_command_prints_a_link_and_a_new_one_for_a_lost_password(client, capsy
         call_command("invite_person", "ben@example.org", name="Ben")
     with pytest.raises(CommandError, match="no team named 'Vision'"):
         call_command("invite_person", "eve@example.org", name="Eve", team=["Vision"])
+
+
+def test_ended_sessions_are_forgotten_and_others_kept(client) -> None:
+    make_person()
+    sign_in(client)
+    assert actions.forget_ended_sessions(at=timezone.now()) == 0
+    assert actions.forget_ended_sessions(at=timezone.now() + timedelta(days=15)) == 1

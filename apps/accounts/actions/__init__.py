@@ -34,6 +34,7 @@ from apps.accounts.actions.provided import (
     ProvidedAddressNotVerified,
 )
 from apps.accounts.actions.repeats import RepeatDiffers
+from apps.accounts.actions.sessions import forget_ended_sessions
 from apps.accounts.actions.teams import TeamNameTaken, TeamTreeLoops, add_team, book_team, move_team
 from apps.accounts.actions.tokens import (
     IssuedToken,
@@ -79,6 +80,7 @@ __all__ = [
     "change_role",
     "choose_organisation",
     "deactivate_person",
+    "forget_ended_sessions",
     "invite_again",
     "invite_person",
     "make_token",

@@ -1,0 +1,62 @@
+"""What a team spent on a workload, and how much of it worked: three clicks from the Overview."""
+
+import pytest
+from django.core.cache import cache
+from playwright.sync_api import Page, expect
+
+from apps.accounts.models import Team
+from tests import make
+from tests.browser.conftest import Desk
+from tests.browser.fleet import PASSWORD
+from tests.browser.spending import make_spending
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+
+
+@pytest.fixture
+def site(live_server) -> str:
+    """The address of a console over last month's spending; Finn is of finance, Ada leads."""
+    cache.clear()
+    spending = make_spending()
+    make.make_person("finn@example.org", name="Finn", role="finance", password=PASSWORD)
+    ada = make.make_person("ada@example.org", name="Ada", role="lead", password=PASSWORD)
+    Team.objects.filter(id=spending.research).update(owner_id=ada)
+    return live_server.url
+
+
+def opened(page: Page, address: str, name: str) -> Page:
+    page.goto(address)
+    page.get_by_label("Email").fill(f"{name}@example.org")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).not_to_have_text("Sign in")
+    return page
+
+
+@pytest.mark.parametrize("name", ["finn", "ada"])
+def test_what_a_team_spent_on_a_workload_is_two_clicks_and_a_choice_away(page, site, name):
+    opened(page, site, name)
+    page.get_by_role("combobox", name="Period").select_option("lastmonth")
+    page.get_by_role("link", name="Research").click()
+    page.get_by_role("link", name="Pretraining").click()
+    title = page.get_by_role("heading", level=1)
+    expect(title).to_contain_text("Pretraining cost $98.32 in")
+    expect(title).to_contain_text("50 % of it worked.")
+
+
+def test_a_job_leads_to_the_minutes_behind_one_number(page, site):
+    opened(page, f"{site}/costs?window=lastmonth", "finn")
+    for name in ("Research", "Pretraining", "4711"):
+        page.get_by_role("link", name=name, exact=True).click()
+    page.get_by_role("region", name="Lines").get_by_role("link", name="$49.16").last.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("4.00 GPU-hours active, $49.16")
+    expect(page.get_by_role("region", name="Minutes by GPU")).to_contain_text("worked 60 of 60")
+    expect(page.get_by_role("region", name="Pieces of the charge")).to_contain_text("$98.32")
+
+
+def test_on_a_phone_tables_scroll_inside_their_card(desk: Desk, site):
+    page = opened(desk.page(width=390), f"{site}/costs?window=lastmonth", "finn")
+    for name in ("Research", "Pretraining", "4711"):
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        page.get_by_role("link", name=name, exact=True).click()
+    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")

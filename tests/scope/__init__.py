@@ -1,0 +1,1 @@
+"""What may be read by whom, tried at every address there is."""

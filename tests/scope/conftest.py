@@ -1,0 +1,25 @@
+"""The planted world, made once for a module; each test's own transaction undoes what it did."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.db import transaction
+
+from tests.scope.world import World, make_world
+
+
+@pytest.fixture(scope="module")
+def planted(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    """Two teams, nobody's work, prices and tokens."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield make_world()
+        transaction.set_rollback(True)
+
+
+@pytest.fixture
+def world(planted: World, db: None) -> World:
+    """The world, as it was planted."""
+    cache.clear()
+    return planted

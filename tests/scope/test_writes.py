@@ -1,0 +1,74 @@
+"""Nobody changes what is not theirs to change, and no form is taken from another site."""
+
+from typing import Any
+
+import pytest
+from django.urls import resolve
+
+from tests.scope.addresses import Address, every_address
+from tests.scope.asking import rows_written
+from tests.scope.world import World
+
+pytestmark = pytest.mark.django_db
+ADDRESSES = [pytest.param(each, id=each.pattern or "overview") for each in every_address()]
+ON_PAGES = ("a stranger", "cy", "dee", "the token manage")
+ON_REST = (
+    "a stranger", "cy", "dee", "the token osprey", "the token jobs", "the token read",
+    "the token harbour",
+)  # fmt: skip
+METHODS = ("post", "put", "patch", "delete")
+REFUSED = {401, 403, 404, 405}
+FOR_ANYBODY = ("sign-in", "sign-out", "account", "invitation/", "healthz", "readyz", "metrics")
+"""Where people come in, go, and look after their own password, and where machines ask for health."""
+MEANT_FOR = {
+    "api/v1/jobs": {"the token jobs"},
+    "api/v1/jobs/bulk": {"the token jobs"},
+    "api/v1/telemetry/batches": {"the token osprey"},
+    # A preview says what would be, to whoever may read prices.
+    "api/v1/rates/preview": {"the token read"},
+    "api/v1/rates/<int:rate_id>/end/preview": {"the token read"},
+    "api/v1/enrolments": set(ON_REST),
+}
+"""Who gets as far as to have what they send read; an invitation to enrol is a credential itself."""
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_nobody_changes_what_is_not_theirs(world: World, address: Address) -> None:
+    path, before, taken = address.filled(world.planted), rows_written(), []
+    for name in ON_REST if address.is_rest else ON_PAGES:
+        for method in methods_of(path):
+            client = world.askers[name].client()
+            response = getattr(client, method)(path, content_type="application/json", data="{}")
+            if not is_refused(response) and name not in MEANT_FOR.get(address.pattern, ()):
+                taken.append(f"{method} by {name}: {response.status_code}")
+    if not address.pattern.startswith(FOR_ANYBODY):
+        assert taken == []
+    assert rows_written() == before
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_form_of_another_site_is_refused_whoever_is_signed_in(
+    world: World, address: Address
+) -> None:
+    before = rows_written()
+    client = world.askers["petra"].client(enforce_csrf_checks=True)
+
+    response = client.post(address.filled(world.planted), {"name": "from elsewhere"})
+
+    # An enrolment asks for the invitation in its body, and a browser's session means nothing to it.
+    assert response.status_code in REFUSED | (
+        {400, 415} if "enrolments" in address.pattern else set()
+    )
+    assert rows_written() == before
+
+
+def methods_of(path: str) -> list[str]:
+    """Those that the view takes; every one where it does not say."""
+    view = getattr(resolve(path).func, "view_class", None)
+    return [method for method in METHODS if view is None or hasattr(view, method)]
+
+
+def is_refused(response: Any) -> bool:
+    """Not for this caller, or not here at all; people are sent to sign in."""
+    location = response.headers.get("Location", response.headers.get("HX-Redirect", ""))
+    return response.status_code in REFUSED or location.startswith("/sign-in")

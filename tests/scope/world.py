@@ -1,0 +1,309 @@
+"""Two teams, and jobs that nobody owns, on one node: every name and every amount is one of a kind.
+
+The Zephyrines own (Ada is their owner, Ben a member), Dee leads the Harbour, Cy belongs nowhere.
+Node gpu-01 costs 7,919.308 in the only settled hour, yesterday from 10:00 UTC: the Zephyrines hold
+three of its eight GPUs, Dee's team two, and nobody's job runs on node gpu-02 for 5,003.11. All of
+them still run.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db.models import Sum
+from django.test import Client
+
+from apps.accounts import actions as accounts
+from apps.accounts.models import Role
+from apps.economics.jobs import (
+    AllocationRecord,
+    EventKind,
+    JobEventIn,
+    JobStatement,
+    RejectedRow,
+    Source,
+)
+from apps.economics.ownership import Rule
+from apps.fleet import actions as fleet
+from apps.ledger.models import Line
+from apps.show.money import full_amount, short_amount, whole_amount
+from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
+from apps.workloads.actions.recording import record_event
+from apps.workloads.actions.rules import add_rule
+from apps.workloads.actions.workloads import add_workload
+from apps.workloads.models import Run
+from apps.workloads.queries import RuleFact
+from tests import make
+from tests.apps.ledger import scene
+
+NEVER = datetime(2099, 1, 1, tzinfo=UTC)
+ZEPHYRINES, HARBOUR, NOBODY, WHOLE = "the Zephyrines'", "the Harbour's", "nobody's", "the whole's"
+"""Whose secrets they are; the whole's are prices, tokens, people and sums over everybody."""
+
+SECRETS: dict[str, tuple[str, ...]] = {
+    ZEPHYRINES: (
+        "Zephyrine", "Zephyrling", "CC-77190", "Ada Quillfeather", "windtunnel-larks",
+        "pretrain-quill", "ottoline", "acct-plume", "ns-gusts", "gale-force", "run-kestrel",
+        "880412771",
+    ),
+    HARBOUR: (
+        "Harbourside", "CC-55023", "tugboats", "dredge-nightly", "barnabas", "acct-quay",
+        "660938125",
+    ),
+    NOBODY: ("orphaned-sweep", "peregrina", "acct-drift", "330571944"),
+    WHOLE: (
+        "7919.308", "7,919.3", "5003.11", "5,003.11", "token-osprey", "token-of-zephyr",
+        "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks: by a session, by a token, or by neither; `may` read whose secrets."""
+
+    name: str
+    cookie: str = ""
+    secret: str = ""
+    may: frozenset[str] = frozenset()
+
+    def client(self, **given: Any) -> Client:
+        """A fresh client that is them."""
+        headers = {"Authorization": f"Bearer {self.secret}"} if self.secret else {}
+        client = Client(headers=headers, **given)
+        if self.cookie:
+            client.cookies["sessionid"] = self.cookie
+        return client
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """`planted` fills the parameters of addresses; `secrets` are texts by whose they are."""
+
+    planted: Mapping[str, Any]
+    askers: Mapping[str, Asker]
+    secrets: Mapping[str, frozenset[str]]
+
+    def secrets_in(self, text: str, name: str) -> list[str]:
+        """What of a text is not for this asker."""
+        closed = self.secrets.keys() - self.askers[name].may
+        return sorted(each for whose in closed for each in self.secrets[whose] if each in text)
+
+
+def make_world() -> World:
+    """Everything, through the actions that people and machines use."""
+    now = datetime.now(UTC)
+    began_at = now.replace(hour=10, minute=0, second=0, microsecond=0) - timedelta(days=1)
+    make.make_organisation()
+    people = _people()
+    teams = _teams(people)
+    fleet_ids, uuids = _fleet(teams, began_at, now)
+    work = _work(teams, uuids, began_at, now)
+    scene.settle(now, starts_at=began_at, ends_at=began_at + scene.HOUR)
+    batch_id = _import(now)
+    line = Line.objects.filter(job_id=work["job_id"]).values("id", "posting_month").first()
+    assert line is not None, "the hour of the Zephyrines' job was not settled"
+    tokens = _tokens(teams)
+    planted = {
+        **fleet_ids,
+        **work,
+        "team_id": teams["zephyr"],
+        "person_id": people["ada"],
+        "batch_id": batch_id,
+        "token_id": tokens["osprey"].id,
+        "line_id": line["id"],
+        "month": f"{line['posting_month']:%Y-%m}",
+        # Whoever holds the true one is the invited person.
+        "secret": "no-invitation-has-this",
+        "provider_id": "no-provider",
+    }
+    return World(planted, _askers(tokens), _secrets(teams))
+
+
+def _people() -> dict[str, int]:
+    told = {
+        "ada": ("ada.quillfeather@example.org", "Ada Quillfeather", Role.LEAD),
+        "ben": ("ben.thistle@example.org", "Ben Thistle", Role.VIEWER),
+        "cy": ("cy.reed@example.org", "Cy", Role.VIEWER),
+        "dee": ("dee.wharf@example.org", "Dee", Role.LEAD),
+        "finn": ("finn.ledger@example.org", "Finn", Role.FINANCE),
+        "petra": ("petra.rack@example.org", "Petra", Role.PLATFORM),
+    }
+    return {
+        key: make.make_person(email, name=name, role=role)
+        for key, (email, name, role) in told.items()
+    }
+
+
+def _teams(people: Mapping[str, int]) -> dict[str, int]:
+    zephyr = make.make_team("Zephyrine", cost_centre="CC-77190", owner_id=people["ada"])
+    accounts.place_in_teams(person_id=people["ben"], team_ids={zephyr})
+    return {
+        "zephyr": zephyr,
+        "below": make.make_team("Zephyrling", parent_id=zephyr),
+        "harbour": make.make_team("Harbourside", cost_centre="CC-55023", owner_id=people["dee"]),
+    }
+
+
+def _fleet(
+    teams: Mapping[str, int], began_at: datetime, now: datetime
+) -> tuple[dict[str, int], list[str]]:
+    """Both nodes with their prices, GPUs, an agent and an outage; the GPUs of gpu-01 apart."""
+    cluster_id = make.make_cluster()
+    pool_id = make.make_pool(cluster_id=cluster_id, owner_team_id=teams["zephyr"])
+    other_id = make.make_pool("lab", cluster_id=cluster_id)
+    rate_id = scene.make_rate(pool_id, Decimal("7919.308"))
+    scene.make_rate(other_id, Decimal("5003.11"))
+    alive = {"cluster_id": cluster_id, "started_at": began_at, "at": now}
+    node_id = make.make_node("gpu-01", pool_id=pool_id, **alive)
+    lab_id = make.make_node("gpu-02", pool_id=other_id, **alive)
+    uuids = scene.make_gpus(node_id, seen_from=began_at)
+    scene.make_gpus(lab_id, seen_from=began_at)
+    outage = fleet.NewOutage(
+        node_id=lab_id, kind="maintenance", starts_at=began_at + 2 * scene.HOUR
+    )
+    ids = {
+        "cluster_id": cluster_id,
+        "pool_id": pool_id,
+        "rate_id": rate_id,
+        "node_id": node_id,
+        "device_id": min(scene.device_ids(uuids)),
+        "agent_id": make.make_agent(node_id=node_id),
+        "outage_id": fleet.record_outage(outage=outage, at=now),
+    }
+    return ids, uuids
+
+
+def _work(
+    teams: Mapping[str, int], uuids: Sequence[str], began_at: datetime, now: datetime
+) -> dict[str, int]:
+    """The rules, the three jobs, and the minutes that those on gpu-01 worked."""
+    workload_id = add_workload(name="windtunnel-larks", team_id=teams["zephyr"], kind="training")
+    tugboats_id = add_workload(name="tugboats", team_id=teams["harbour"])
+    rule_id = _rule("acct-plume", teams["zephyr"], workload_id, now)
+    _rule("acct-quay", teams["harbour"], tugboats_id, now)
+    job_id = _job(
+        "880412771", _on("gpu-01", uuids[:3]), began_at, account="acct-plume", user="ottoline",
+        name="pretrain-quill", namespace="ns-gusts", run="run-kestrel",
+        labels=(("project", "gale-force"),),
+    )  # fmt: skip
+    _job(
+        "660938125", _on("gpu-01", uuids[3:5]), began_at, account="acct-quay", user="barnabas",
+        name="dredge-nightly",
+    )  # fmt: skip
+    _job(
+        "330571944", AllocationRecord("gpu-02", Fraction(8)), began_at, account="acct-drift",
+        user="peregrina", name="orphaned-sweep",
+    )  # fmt: skip
+    for index, device_id in enumerate(scene.device_ids(uuids[:5])):
+        key = f"slurm/atlas/{'660938125' if index > 2 else '880412771'}"
+        scene.make_usage(device_id, [180] * 60, key=key, hour=began_at)
+    return {
+        "job_id": job_id,
+        "workload_id": workload_id,
+        "rule_id": rule_id,
+        "run_id": Run.objects.get(key="run-kestrel").id,
+    }
+
+
+def _rule(account: str, team_id: int, workload_id: int, now: datetime) -> int:
+    rule = Rule(10, team_id, workload_id=workload_id, account=account)
+    return add_rule(rule=RuleFact(rule, None, None), at=now)
+
+
+def _on(node: str, uuids: Sequence[str]) -> AllocationRecord:
+    return AllocationRecord(node, Fraction(len(uuids)), devices=tuple(uuids))
+
+
+def _job(raw_id: str, held: AllocationRecord, began_at: datetime, **given: Any) -> int:
+    """A job that began then and still runs."""
+    told = JobStatement(
+        EventKind.START,
+        began_at,
+        Source.SCHEDULER,
+        submitted_at=began_at,
+        restart_count=0,
+        state="RUNNING",
+        allocations=(held,),
+        **given,
+    )
+    event = JobEventIn("atlas", raw_id, told)
+    return record_event(event=event, at=began_at + timedelta(minutes=1)).job_id
+
+
+def _import(now: datetime) -> int:
+    """A file of jobs of which a row was not taken."""
+    batch_id = open_batch(kind="csv", name="otters-of-march.csv", digest="0" * 64, at=now)
+    rejected = RejectedRow(line=7, field="user", message="'user-skerry' is nobody")
+    reject_rows(batch_id=batch_id, rows=[rejected])
+    close_batch(batch_id=batch_id, at=now)
+    return batch_id
+
+
+def _tokens(teams: Mapping[str, int]) -> dict[str, accounts.IssuedToken]:
+    def made(name: str, *scopes: str, **given: Any) -> accounts.IssuedToken:
+        return make.make_token(*scopes, name=name, expires_at=NEVER, **given)
+
+    return {
+        "osprey": made("token-osprey", "ingest"),
+        "zephyr": made("token-of-zephyr", "read", team_id=teams["zephyr"]),
+        "harbour": made("token-of-dee", "read", "manage", team_id=teams["harbour"]),
+        "jobs": made("teller", "jobs"),
+        "read": made("reader", "read"),
+        "manage": made("manager", "manage"),
+    }
+
+
+def _askers(tokens: Mapping[str, accounts.IssuedToken]) -> dict[str, Asker]:
+    everything = frozenset(SECRETS)
+    own, others = frozenset({ZEPHYRINES}), frozenset({HARBOUR})
+    people = {"cy": frozenset[str](), "dee": others, "ben": own}
+    people |= {"finn": everything, "petra": everything}
+    machines = {
+        "osprey": frozenset[str](),
+        "jobs": frozenset[str](),
+        "harbour": others,
+        "zephyr": own,
+        "read": everything,
+        "manage": everything,
+    }
+    askers = [Asker("a stranger")]
+    askers += [Asker(name, cookie=_session(name), may=may) for name, may in people.items()]
+    askers += [
+        Asker(f"the token {name}", secret=tokens[name].secret, may=may)
+        for name, may in machines.items()
+    ]
+    return {asker.name: asker for asker in askers}
+
+
+def _session(name: str) -> str:
+    client = Client()
+    client.force_login(get_user_model().objects.get(email__startswith=f"{name}."))
+    return client.cookies["sessionid"].value
+
+
+def _secrets(teams: Mapping[str, int]) -> dict[str, frozenset[str]]:
+    """The texts, and the sums that each may read, in every form in which they are shown."""
+    return {
+        ZEPHYRINES: _texts(ZEPHYRINES, team_id=teams["zephyr"]),
+        HARBOUR: _texts(HARBOUR, team_id=teams["harbour"]),
+        NOBODY: _texts(NOBODY, team__kind="unowned"),
+        WHOLE: _texts(WHOLE) | _sums(charge__node__name="gpu-01"),
+    }
+
+
+def _texts(whose: str, **lines: Any) -> frozenset[str]:
+    return frozenset(SECRETS[whose]) | _sums(**lines)
+
+
+def _sums(**lines: Any) -> frozenset[str]:
+    micros = Line.objects.filter(**lines).aggregate(Sum("effective_micros"))
+    amount = micros["effective_micros__sum"]
+    assert amount, f"no line has a cost of {lines}"
+    exact = f"{Decimal(amount) / 1_000_000:.2f}"
+    shown = {show(amount, "USD") for show in (short_amount, whole_amount, full_amount)}
+    return frozenset({str(amount), exact} | shown)

@@ -53,4 +53,6 @@ def _words(observed: int, worked: int) -> str:
 
 def _minutes(quarters: int) -> str:
     minutes = quarters / QUARTERS_PER_MINUTE
+    if 0 < minutes < 0.1:
+        return "< 0.1"
     return f"{minutes:.0f}" if minutes in (0, 60) or minutes >= 10 else f"{minutes:.1f}"

@@ -121,6 +121,7 @@ def platform() -> int:
 def test_jobs_of_no_workload_are_a_page_of_their_own(finance, spending):
     page = get(finance, f"/costs/teams/{spending.vision}")
     assert re.search(r"Jobs of no workload \$49\.16", page)
+    assert "none of it is known to have worked, and 100 % was not observed." in page
     jobs = get(finance, f"/costs/teams/{spending.vision}/jobs")
     assert re.search(r"99 secret-vision, vic \$49\.16", jobs)
 

@@ -24,6 +24,14 @@ def spent(asked: CostQuestion, who: str, sums: Sums) -> str:
         return f"{said}."
     if not sums.gpu_milliseconds:
         return f"{said}, none of it for GPU time of its own."
+    unobserved = share(sums.by_state.get("unobserved") or 0, sums.total)
+    if unobserved:
+        known = (
+            "none of it is known to have worked"
+            if not sums.worked_ratio
+            else (f"{_worked(sums)} of it worked")
+        )
+        return f"{said}; {known}, and {per_cent(unobserved)} was not observed."
     return f"{said}, and {_worked(sums)} of it worked."
 
 

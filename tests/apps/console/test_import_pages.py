@@ -116,7 +116,7 @@ def test_accounting_of_slurm_needs_no_columns_said():
     client = signed_in()
     path = sent(client, gzip.compress(SACCT.encode()), "accounting.psv.gz")
     import_uploads()
-    assert "Of the first 1 row of accounting.psv.gz, 1 are jobs." in text_of(client.get(path))
+    assert "Of the first 1 row of accounting.psv.gz, 1 is a job." in text_of(client.get(path))
     client.post(f"{path}/start")
     import_uploads()
     assert workloads.job_count() == 1

@@ -124,7 +124,7 @@ def _finding(fact: workloads.ImportFact, trial: Trial | None) -> str:
         if trial is None or trial.refused or not trial.jobs:
             return f"How is {name} to be read?"
         tried = counted(trial.jobs + trial.rejected + trial.skipped, "row")
-        return f"Of the first {tried} of {name}, {trial.jobs:,} are jobs."
+        return f"Of the first {tried} of {name}, {_are_jobs(trial.jobs)}."
     said = {
         "looking": f"{name} is being looked at.",
         "waiting": f"{name} is about to be imported.",
@@ -172,3 +172,7 @@ def _list(told: object) -> Iterable[object]:
 def _size(number: int) -> str:
     megabytes = number / BYTES_PER_MEGABYTE
     return f"{megabytes:,.0f} MB" if megabytes >= 1 else f"{max(1, number // 1024):,} KB"
+
+
+def _are_jobs(number: int) -> str:
+    return "1 is a job" if number == 1 else f"{number:,} are jobs"

@@ -19,10 +19,18 @@ def workload_rows(window: ledger.Window, viewer: Viewer, called: Names) -> tuple
     """Of the viewer's teams, by team, the dearest first; workloads without any cost are there too."""
     chosen = ledger.CostFilter(window, team_ids=None if viewer.sees_everything else viewer.team_ids)
     groups = ledger.cost_groups(chosen, ("team", "workload"))
-    costly = {group.keys: _workload_row(group, called) for group in groups}
+    costly = {group.keys: _workload_row(group, called, window) for group in groups}
     idle = {
         (each.team_id, each.id): WorkloadRow(
-            called.team(each.team_id), each.name, each.kind, 0, 0, 0, is_provisional=False
+            team=called.team(each.team_id),
+            name=each.name,
+            kind=each.kind,
+            cost_micros=0,
+            gpu_milliseconds=0,
+            unpriced_milliseconds=0,
+            is_provisional=False,
+            team_href=costs_of_team(each.team_id, window),
+            href=costs_of_workload(each.id, window),
         )
         for each in called.workloads.values()
         if viewer.sees_team(each.team_id)
@@ -81,13 +89,26 @@ def unowned_total(rows: Sequence[UnownedRow]) -> UnownedRow:
     )
 
 
+def costs_of_team(team_id: int, window: ledger.Window) -> str:
+    """Where the costs of a team in this period are taken apart."""
+    return f"{reverse('costs-team', args=[team_id])}?{urlencode({'window': window.text})}"
+
+
+def costs_of_workload(workload_id: int | None, window: ledger.Window) -> str:
+    """Where the costs of a workload are taken apart by job; empty for none."""
+    if workload_id is None:
+        return ""
+    path = reverse("costs-workload", args=[workload_id])
+    return f"{path}?{urlencode({'window': window.text})}"
+
+
 def total_micros(parts: Iterable[int | None]) -> int | None:
     """The sum of what is known; None where nothing is."""
     known = [part for part in parts if part is not None]
     return sum(known) if known else None
 
 
-def _workload_row(group: ledger.CostGroup, called: Names) -> WorkloadRow:
+def _workload_row(group: ledger.CostGroup, called: Names, window: ledger.Window) -> WorkloadRow:
     team_id, workload_id = group.keys
     fact = None if workload_id is None else called.workloads[workload_id]
     return WorkloadRow(
@@ -98,6 +119,8 @@ def _workload_row(group: ledger.CostGroup, called: Names) -> WorkloadRow:
         gpu_milliseconds=group.gpu_milliseconds,
         unpriced_milliseconds=group.unpriced_milliseconds,
         is_provisional=group.is_provisional,
+        team_href=costs_of_team(team_id, window),
+        href=costs_of_workload(workload_id, window),
     )
 
 

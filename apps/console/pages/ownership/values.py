@@ -10,7 +10,7 @@ from apps.console.pages.frame import Filter, Frame
 class WorkloadRow:
     """What a workload cost in the period; `name` empty: the team's jobs and time of no workload.
 
-    `active_ratio` and amounts are None where nothing is known.
+    Amounts are None where nothing is known; `team_href` and `href` lead to the costs behind.
     """
 
     team: str
@@ -20,6 +20,8 @@ class WorkloadRow:
     gpu_milliseconds: int
     unpriced_milliseconds: int
     is_provisional: bool
+    team_href: str = ""
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,13 @@ Only `charged_since` tells money, for whoever may see all of it.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from psycopg import sql
 
 from apps.ledger.queries.tables import rows
+
+DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +91,25 @@ def charged_since(node_id: int, starts_at: datetime) -> ChargedSince:
     return ChargedSince(hours, micros)
 
 
-# An hour's lines are posted in its own month, or in a later one where that is closed.
+# OFFSET keeps the join a walk along the index of each month: joined whole, a month is read whole.
+# An hour's lines are posted in its own local month, which begins or ends within a day of UTC's.
 HOURS = sql.SQL("""
 SELECT settlement.node_id AS node_id, line.hour AS hour, line.state AS state,
        sum(line.unit_milliseconds)::int8 AS milliseconds
 FROM ledger_settlement AS settlement
-JOIN ledger_line AS line
-  ON line.settlement_id = settlement.id
- AND line.posting_month >= date_trunc('month', %(from)s::timestamptz - interval '1 day')::date
+CROSS JOIN LATERAL (
+    SELECT hour, state, unit_milliseconds FROM ledger_line
+    WHERE posting_month = ANY(%(months)s) AND settlement_id = settlement.id
+      AND unit_milliseconds > 0
+    OFFSET 0
+) AS line
 WHERE settlement.node_id = ANY(%(nodes)s) AND settlement.hour >= %(from)s
   AND settlement.hour < %(to)s AND settlement.superseded_at IS NULL
-  AND line.unit_milliseconds > 0
 GROUP BY 1, 2, 3
 """)
 
 
 def _asked(node_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> dict[str, object]:
-    return {"nodes": list(node_ids), "from": starts_at, "to": ends_at}
+    months = {(starts_at - DAY).date().replace(day=1), (ends_at + DAY).date().replace(day=1)}
+    asked = {"nodes": list(node_ids), "from": starts_at, "to": ends_at}
+    return {**asked, "months": sorted(months)}

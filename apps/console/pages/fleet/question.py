@@ -16,13 +16,13 @@ SHOWS = {
     "ended": "Ended in 30 days",
 }
 SORTS = ("name", "pool", "units", "held", "seen")
-PER_PAGE = 100
+PER_PAGE = 50
 LONGEST_TEXT = 100
 
 
 @dataclass(frozen=True, slots=True)
 class FleetQuestion:
-    """Which nodes, in which order, which hundred of them."""
+    """Which nodes, in which order, which fifty of them."""
 
     pool: str
     show: str

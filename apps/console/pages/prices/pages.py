@@ -1,6 +1,7 @@
 """The list of prices and the page of one rate."""
 
 from datetime import datetime
+from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -91,7 +92,10 @@ def rate_page(rate_id: int, asking: Asking) -> RatePage | None:
         finding=f"{row.amount} {row.per} for {what_it_prices(rate)}",
         zone=asking.zone,
         rate=row,
-        pools=tuple(Link(pool.name, f"{reverse('fleet')}?pool={pool.name}") for pool in reached),
+        pools=tuple(
+            Link(pool.name, f"{reverse('fleet')}?{urlencode({'pool': pool.name})}")
+            for pool in reached
+        ),
         history=tuple(
             rate_row(each, asking.at) for each in listing.rates_of_target(rate["target"])
         ),

@@ -24,6 +24,7 @@ SLICED, TIME_SLICED, IDLE, TWO_JOBS = 0, 1, 2, (3, 4)
 REPLICAS = 4
 OBSERVED = "\\x" + "f0" * 60
 Row = tuple[object, ...]
+Slice = tuple[str, int, int]
 
 
 @dataclass(slots=True)
@@ -33,21 +34,26 @@ class Fleet:
     draw: np.random.Generator
     nodes: list[Row] = field(default_factory=list)
     devices: list[Row] = field(default_factory=list)
-    jobs: list[Row] = field(default_factory=list)
+    jobs: list[tuple[int, str, datetime, datetime]] = field(default_factory=list)
     keys: list[Row] = field(default_factory=list)
     allocations: list[Row] = field(default_factory=list)
     usage: list[Row] = field(default_factory=list)
 
-    def add_device(self, node_id: int, **given: object) -> tuple[int, str]:
+    def add_device(
+        self,
+        node_id: int,
+        parent: int | None = None,
+        cut: Slice | None = None,
+        replicas: int = 1,
+    ) -> tuple[int, str]:
         """A device of the node; its id and UUID."""
         device_id = len(self.devices) + 1
         uuid = f"GPU-{device_id:08}"
-        values = {"parent": None, "slice": None, "replicas": 1} | given
-        profile, compute, memory = values["slice"] or ("", None, None)
-        kind = "mig" if values["parent"] else "gpu"
+        profile, compute, memory = cut or ("", None, None)
+        kind = "mig" if parent else "gpu"
         self.devices.append(
-            (device_id, uuid, kind, MODEL, profile, compute, memory, values["replicas"], PERIOD,
-             values["parent"], node_id)
+            (device_id, uuid, kind, MODEL, profile, compute, memory, replicas, PERIOD,
+             parent, node_id)
         )  # fmt: skip
         return device_id, uuid
 
@@ -141,7 +147,7 @@ def _fill(fleet: Fleet, node_id: int, kind: int) -> None:
 def _fill_sliced(fleet: Fleet, node_id: int, parents: Sequence[int]) -> None:
     """Three slices of each GPU; four jobs hold the two larger ones of a pair of GPUs each."""
     slices = [
-        [fleet.add_device(node_id, parent=parent, slice=shape) for shape in SLICES]
+        [fleet.add_device(node_id, parent=parent, cut=shape) for shape in SLICES]
         for parent in parents
     ]
     for first, second in zip(slices[::2], slices[1::2], strict=True):

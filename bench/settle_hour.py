@@ -10,6 +10,8 @@ import resource
 import statistics
 import sys
 import time
+from datetime import datetime
+from types import ModuleType
 
 import django
 import psutil
@@ -47,7 +49,7 @@ def main(rounds: int) -> dict[str, object]:
     }
 
 
-def _timed(actions: object) -> float:
+def _timed(actions: ModuleType) -> float:
     began = time.perf_counter()
     progress = actions.settle_window(starts_at=HOUR, ends_at=ENDED, at=AT)
     took = time.perf_counter() - began
@@ -111,10 +113,11 @@ def _one(query: str) -> int:
 
     with connection.cursor() as cursor:
         cursor.execute(query)
-        return cursor.fetchone()[0]
+        count: int = cursor.fetchone()[0]
+        return count
 
 
-def _run(query: str, params: list[object]) -> None:
+def _run(query: str, params: list[str | int | datetime]) -> None:
     from django.db import connection
 
     with connection.cursor() as cursor:

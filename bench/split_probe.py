@@ -22,7 +22,7 @@ from apps.economics.node_hour import (
     UsageFact,
     split_node_hour,
 )
-from apps.economics.rates import Per, Rate, RateSpan, pieces_of_hour
+from apps.economics.rates import Per, Piece, Rate, RateSpan, pieces_of_hour
 
 NODES = 1_250
 SLICES = (Fraction(1, 2), Fraction(2, 7), Fraction(1, 7))
@@ -43,7 +43,7 @@ def busy(draw: np.random.Generator, start: int = 0, end: int = 60) -> bytes:
     return bytes(worked.tolist())
 
 
-def pieces() -> dict[int, list]:
+def pieces() -> dict[int, list[Piece]]:
     """A contract below a list price, all hour."""
     return {
         1: pieces_of_hour(
@@ -52,7 +52,9 @@ def pieces() -> dict[int, list]:
     }
 
 
-def facts(claims: list, devices: list, usage: list, keys: list) -> NodeHourFacts:
+def facts(
+    claims: list[ClaimFact], devices: list[DeviceFact], usage: list[UsageFact], keys: list[KeyFact]
+) -> NodeHourFacts:
     """One node that lived all hour."""
     return NodeHourFacts((0, HOUR_MS), HOUR_MS, pieces(), devices, usage, claims, keys)
 

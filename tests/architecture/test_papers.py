@@ -45,7 +45,9 @@ def test_a_setting_and_its_file_together_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    sorted(str(path.relative_to(ROOT / "templates")) for path in (ROOT / "templates").rglob("*.html")),
+    sorted(
+        str(path.relative_to(ROOT / "templates")) for path in (ROOT / "templates").rglob("*.html")
+    ),
 )
 def test_every_template_compiles(name):
     assert get_template(name)

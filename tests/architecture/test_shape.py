@@ -58,8 +58,7 @@ def test_no_file_outgrows_a_page_of_attention():
     big = [
         f"{path.relative_to(ROOT)}: {lines}"
         for path in source_files()
-        if "tests" not in path.parts
-        and (lines := path.read_text().count("\n")) > 400
+        if "tests" not in path.parts and (lines := path.read_text().count("\n")) > 400
     ]
     assert big == []
 
@@ -104,7 +103,9 @@ def test_web_processes_stay_light():
     assert heavy.stdout.strip().splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("name", ["accounts", "fleet", "telemetry", "pricing", "workloads", "ledger"])
+@pytest.mark.parametrize(
+    "name", ["accounts", "fleet", "telemetry", "pricing", "workloads", "ledger"]
+)
 def test_models_hold_no_rules(name):
     tree = ast.parse((ROOT / "apps" / name / "models.py").read_text())
     overrides = [

@@ -44,6 +44,7 @@ from apps.accounts.actions.tokens import (
     make_token,
     revoke_token,
     touch_token,
+    touch_tokens,
 )
 
 __all__ = [
@@ -88,4 +89,5 @@ __all__ = [
     "place_in_teams",
     "revoke_token",
     "touch_token",
+    "touch_tokens",
 ]

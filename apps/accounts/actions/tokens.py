@@ -87,6 +87,16 @@ def touch_token(*, token_id: int, at: datetime) -> None:
     AccessToken.objects.filter(due, id=token_id).update(last_used_at=at)
 
 
+@transaction.atomic
+def touch_tokens(*, token_ids: Collection[int], at: datetime) -> None:
+    """The same for many at once, whatever another process notes of them meanwhile."""
+    due = Q(last_used_at=None) | Q(last_used_at__lte=at - ONCE_A)
+    held = AccessToken.objects.select_for_update(no_key=True).filter(due, id__in=token_ids)
+    AccessToken.objects.filter(
+        id__in=list(held.order_by("id").values_list("id", flat=True))
+    ).update(last_used_at=at)
+
+
 def fresh_secret(prefix: str) -> str:
     """256 random bits, recognisable by their prefix to those who scan for leaked secrets."""
     return prefix + secrets.token_urlsafe(32)

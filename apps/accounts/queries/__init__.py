@@ -23,7 +23,14 @@ from apps.accounts.queries.people import (
     person,
     person_of_address,
 )
-from apps.accounts.queries.tokens import ListedToken, TokenFact, digest_of, token_of, tokens
+from apps.accounts.queries.tokens import (
+    ListedToken,
+    TokenFact,
+    digest_of,
+    token_of,
+    tokens,
+    tokens_in_force,
+)
 from apps.accounts.queries.viewers import (
     Viewer,
     viewer_of_person,
@@ -58,6 +65,7 @@ __all__ = [
     "teams",
     "token_of",
     "tokens",
+    "tokens_in_force",
     "viewer_of_person",
     "viewer_of_token",
     "viewer_of_user",

@@ -1,6 +1,7 @@
 """Whose token a secret is, and what it may do."""
 
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -74,6 +75,13 @@ def token_of(secret: str, at: datetime) -> TokenFact | None:
         return None
     token_id, scopes, name, last_used_at, team_id = row
     return TokenFact(token_id, frozenset(scopes), name, last_used_at, team_id)
+
+
+def tokens_in_force(token_ids: Collection[int], at: datetime) -> set[int]:
+    """Those of these tokens that are neither revoked nor expired at `at`."""
+    good = AccessToken.objects.filter(id__in=token_ids, revoked_at=None)
+    good = good.filter(Q(expires_at=None) | Q(expires_at__gt=at))
+    return set(good.values_list("id", flat=True))
 
 
 def digest_of(secret: str) -> bytes:

@@ -1,16 +1,31 @@
 """Agents come to a node with a one-time token and leave with one of their own."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db import transaction
-from django.db.models import Q
+from django.db import connection, transaction
 
 from apps.accounts.actions.tokens import fresh_secret, make_token
 from apps.accounts.queries import Scope, digest_of
 from apps.fleet.models import Agent, Cluster, ClusterToken, Enrolment, Node
 
 ONCE_A = timedelta(minutes=1)
+# Locked in order: two web processes may have heard the same agents.
+SEEN = """
+WITH said AS (
+    SELECT * FROM unnest(%(ids)s::int4[], %(versions)s::text[], %(offsets)s::int8[])
+                  AS said (agent_id, version, clock_offset_ms)
+), due AS (
+    SELECT agent.id FROM fleet_agent AS agent JOIN said ON said.agent_id = agent.id
+    WHERE agent.last_seen_at IS NULL OR agent.last_seen_at <= %(before)s
+       OR agent.version <> said.version
+    ORDER BY agent.id FOR NO KEY UPDATE OF agent
+)
+UPDATE fleet_agent AS agent
+SET last_seen_at = %(at)s, version = said.version, clock_offset_ms = said.clock_offset_ms
+FROM said, due WHERE agent.id = said.agent_id AND agent.id = due.id
+"""
 
 
 class InvitationUnknown(Exception):
@@ -31,6 +46,15 @@ class InvitationExpiresInThePast(ValueError):
 
 class SourceUnknown(ValueError):
     """Not one of the ways in which an agent can measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeenAgent:
+    """What an agent last said of itself."""
+
+    agent_id: int
+    version: str
+    clock_offset_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +130,17 @@ def bind_cluster_token(*, token_id: int, cluster_id: int) -> None:
     ClusterToken.objects.create(token_id=token_id, cluster=Cluster.objects.get(pk=cluster_id))
 
 
-def agent_seen(*, agent_id: int, version: str, clock_offset_ms: int, at: datetime) -> None:
-    """Note that an agent spoke, at most once a minute; never inside the ingest transaction."""
-    due = Q(last_seen_at=None) | Q(last_seen_at__lte=at - ONCE_A) | ~Q(version=version)
-    Agent.objects.filter(due, id=agent_id).update(
-        last_seen_at=at, version=version, clock_offset_ms=clock_offset_ms
-    )
+@transaction.atomic
+def agents_seen(*, seen: Collection[SeenAgent], at: datetime) -> None:
+    """Note that agents spoke, at most once a minute each; never inside the ingest transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            SEEN,
+            {
+                "at": at,
+                "before": at - ONCE_A,
+                "ids": [each.agent_id for each in seen],
+                "versions": [each.version for each in seen],
+                "offsets": [each.clock_offset_ms for each in seen],
+            },
+        )

@@ -170,6 +170,12 @@ def devices_lived(
     ]
 
 
+def devices_not_ended(device_ids: Collection[int]) -> set[int]:
+    """Those of these devices whose life has no end yet."""
+    living = Device.objects.filter(id__in=device_ids, period__endswith=None, period__isempty=False)
+    return set(living.values_list("id", flat=True))
+
+
 def outages(node_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> list[OutageFact]:
     """The outages of these nodes in `[starts_at, ends_at)`; they may overlap."""
     found = Outage.objects.filter(node_id__in=node_ids, period__overlap=(starts_at, ends_at))

@@ -4,14 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 
 from apps.fleet.actions.devices import SeenDevice, register_devices
-from apps.fleet.queries import AgentFact, devices_lived
+from apps.fleet.queries import AgentFact, devices_not_ended
 from apps.telemetry.actions.wire import DeviceIn
 
-# A GPU that another node's agent claims is noticed by this process within this time.
-DEVICES_KEPT_MS = 60_000
+# That a GPU moved, or ended, is noticed by this process within this time.
+DEVICES_BELIEVED_MS = 60_000
 MOST_HOLDERS_KEPT = 200_000
 NOBODY = 0
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -26,22 +26,23 @@ class KnownDevice:
     seen_from_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class KnownDevices:
-    """All devices of an agent's last list, and until when it may be believed without asking."""
+class _Memory:
+    """What this process knows: holders by key, and each agent's last list of devices by UUID."""
 
-    by_uuid: Mapping[str, KnownDevice]
-    until_ms: int
+    def __init__(self) -> None:
+        self.holders: dict[str, int] = {}
+        self.devices: dict[int, Mapping[str, KnownDevice]] = {}
+        self.devices_asked_ms = 0
 
 
-_holders: dict[str, int] = {}
-_devices: dict[int, KnownDevices] = {}
+_memory = _Memory()
 
 
 def forget() -> None:
     """Drop what is kept in memory, as a new process would."""
-    _holders.clear()
-    _devices.clear()
+    _memory.holders.clear()
+    _memory.devices.clear()
+    _memory.devices_asked_ms = 0
 
 
 def holder_ids(*, keys: Collection[str]) -> Mapping[str, int]:
@@ -49,13 +50,14 @@ def holder_ids(*, keys: Collection[str]) -> Mapping[str, int]:
 
     A key that no stored window comes to use does no harm, so it need not share a transaction.
     """
-    unknown = sorted({"", *keys} - _holders.keys())
+    known = _memory.holders
+    if len(known) > MOST_HOLDERS_KEPT:
+        # A new one, since other threads may be reading the old.
+        known = _memory.holders = {}
+    unknown = sorted({"", *keys} - known.keys())
     if unknown:
-        if len(_holders) > MOST_HOLDERS_KEPT:
-            _holders.clear()
-            unknown = sorted({"", *keys})
-        _holders.update(_interned(unknown))
-    return _holders
+        known.update(_interned(unknown))
+    return known
 
 
 def _interned(keys: Sequence[str]) -> dict[str, int]:
@@ -89,16 +91,33 @@ def device_ids(
     *, agent: AgentFact, devices: Sequence[DeviceIn], first_seen_ms: Sequence[int], at_ms: int
 ) -> list[int] | None:
     """The id of each device, or None when one is new, changed, gone or seen earlier than known."""
-    known = _devices.get(agent.agent_id)
-    if known is None or len(known.by_uuid) != len(devices) or at_ms > known.until_ms:
+    if at_ms - _memory.devices_asked_ms > DEVICES_BELIEVED_MS:
+        _forget_ended_devices(at_ms)
+    known = _memory.devices.get(agent.agent_id)
+    if known is None or len(known) != len(devices):
         return None
     ids = []
     for device, seen_ms in zip(devices, first_seen_ms, strict=True):
-        entry = known.by_uuid.get(device.uuid)
+        entry = known.get(device.uuid)
         if entry is None or seen_ms < entry.seen_from_ms or entry.device != device:
             return None
         ids.append(entry.id)
     return ids
+
+
+def _forget_ended_devices(at_ms: int) -> None:
+    """One question for the devices of all agents: asked for each by itself it stalls a fleet."""
+    asked_before_ms = _memory.devices_asked_ms
+    _memory.devices_asked_ms = at_ms  # other threads go on with what is known meanwhile
+    known = dict(_memory.devices)
+    try:
+        living = devices_not_ended([each.id for list_ in known.values() for each in list_.values()])
+    except (OperationalError, InterfaceError):
+        _memory.devices_asked_ms = asked_before_ms
+        raise
+    for agent_id, devices in known.items():
+        if not living.issuperset(each.id for each in devices.values()):
+            _memory.devices.pop(agent_id, None)
 
 
 def registered_device_ids(
@@ -113,17 +132,13 @@ def registered_device_ids(
         at=at,
         seen_from=_moment(min(since)),
     )
-    living = {each.id for each in devices_lived([agent.node_id], at, at + timedelta(seconds=1))}
-    _devices.pop(agent.agent_id, None)
+    _memory.devices.pop(agent.agent_id, None)
     # A late batch may name devices that are gone; what it says is not to be believed of a newer.
-    if living.issuperset(ids.values()):
-        _devices[agent.agent_id] = KnownDevices(
-            by_uuid={
-                device.uuid: KnownDevice(device, ids[device.uuid], seen_ms)
-                for device, seen_ms in zip(devices, since, strict=True)
-            },
-            until_ms=at_ms + DEVICES_KEPT_MS,
-        )
+    if devices_not_ended(ids.values()).issuperset(ids.values()):
+        _memory.devices[agent.agent_id] = {
+            device.uuid: KnownDevice(device, ids[device.uuid], seen_ms)
+            for device, seen_ms in zip(devices, since, strict=True)
+        }
     return [ids[device.uuid] for device in devices]
 
 

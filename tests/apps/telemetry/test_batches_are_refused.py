@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from django.core.handlers.wsgi import WSGIRequest
 from django.test import Client
+from django.utils import timezone
 
 from apps.accounts.actions import revoke_token
-from apps.telemetry import api
 from apps.telemetry.actions import wire
+from apps.telemetry.api.bodies import MOST_BYTES, MOST_INFLATED_BYTES
+from apps.telemetry.api.senders import BELIEVED_SECONDS
 from apps.telemetry.models import Batch, Window
 from tests.apps.telemetry.doors import Door, through_django, through_the_front_door, with_token
 from tests.apps.telemetry.sending import URL, Sending, batch, gzipped, make_sending, now, window
@@ -67,8 +69,8 @@ def test_a_revoked_token_is_refused_within_ten_seconds(door, sending, monkeypatc
     body = json.dumps(batch([window()])).encode()
     assert door(body, **with_token(sending.secret))[0] == 200
     revoke_token(token_id=AccessToken.objects.get().id, at=now())
-    clock = now().timestamp() + api.SENDERS_KEPT_SECONDS
-    monkeypatch.setattr(api.timezone, "now", lambda: now().fromtimestamp(clock, tz=now().tzinfo))
+    clock = now().timestamp() + BELIEVED_SECONDS
+    monkeypatch.setattr(timezone, "now", lambda: now().fromtimestamp(clock, tz=now().tzinfo))
     assert door(body, **with_token(sending.secret))[0] == 401
 
 
@@ -124,12 +126,12 @@ def test_a_body_of_unknown_length_is_411(door, sending):
 
 
 def test_a_body_over_five_megabytes_is_413(door, sending):
-    status, _, answer = door(b" " * (api.MOST_BYTES + 1), **with_token(sending.secret))
+    status, _, answer = door(b" " * (MOST_BYTES + 1), **with_token(sending.secret))
     assert (status, answer["title"]) == (413, "Batch too large")
 
 
 def test_a_body_that_inflates_without_end_is_413_and_never_whole_in_memory(door, sending):
-    bomb = gzip.compress(bytes(api.MOST_INFLATED_BYTES * 4), compresslevel=9)
+    bomb = gzip.compress(bytes(MOST_INFLATED_BYTES * 4), compresslevel=9)
     status, _, _ = door(bomb, **with_token(sending.secret) | {"HTTP_CONTENT_ENCODING": "gzip"})
     assert status == 413
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 
 from apps.fleet.models import Agent, ChangedHour, Device
 from apps.fleet.queries import unconfirmed_devices
@@ -187,7 +188,7 @@ def test_a_late_batch_goes_to_the_slice_of_its_time():
 def test_the_batch_that_the_agents_own_tests_agree_on_is_taken_whole(monkeypatch):
     golden = json.loads(GOLDEN.read_text())
     sent_at = datetime.fromtimestamp(golden["sent_at_ms"] / 1000, tz=UTC)
-    monkeypatch.setattr(api.timezone, "now", lambda: sent_at)
+    monkeypatch.setattr(timezone, "now", lambda: sent_at)
     answer = make_sending(source=golden["agent"]["source"]).post(GOLDEN.read_bytes())
     assert (answer.status_code, answer.json()) == (
         200,

@@ -1,0 +1,22 @@
+"""Batches over HTTP, and what is refused there."""
+
+from apps.accounts.authentication import AuthenticationRefused
+from apps.telemetry.actions.partitions import PartitionsBusy
+from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable
+from apps.telemetry.api.batches import receive_batch, received
+from apps.telemetry.api.bodies import EncodingUnknown, LengthMissing
+from apps.telemetry.api.senders import TokenLacksScope, TokenWithoutAgent, forget
+
+__all__ = [
+    "AuthenticationRefused",
+    "BatchTooLarge",
+    "BatchUnreadable",
+    "EncodingUnknown",
+    "LengthMissing",
+    "PartitionsBusy",
+    "TokenLacksScope",
+    "TokenWithoutAgent",
+    "forget",
+    "receive_batch",
+    "received",
+]

@@ -1,0 +1,54 @@
+"""The body of a delivery: how long, of what kind, never inflated beyond its bound."""
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable
+
+MOST_BYTES = 5 * 1024 * 1024
+MOST_INFLATED_BYTES = 32 * 1024 * 1024
+GZIP_WINDOW = 31
+
+
+class LengthMissing(Exception):
+    """The request does not say how long its body is."""
+
+
+class EncodingUnknown(Exception):
+    """The body is neither plain nor gzip, or not JSON."""
+
+
+def body(environ: Mapping[str, Any]) -> bytes:
+    """The JSON text.
+
+    Refuses EncodingUnknown, LengthMissing, BatchTooLarge and BatchUnreadable.
+    """
+    media = environ.get("CONTENT_TYPE", "").partition(";")[0].strip().lower()
+    if media != "application/json":
+        raise EncodingUnknown("send Content-Type: application/json")
+    encoding = environ.get("HTTP_CONTENT_ENCODING", "").strip().lower()
+    if encoding not in ("", "identity", "gzip"):
+        raise EncodingUnknown("send the body as it is or with Content-Encoding: gzip")
+    text = environ.get("CONTENT_LENGTH") or ""
+    if not text.isdecimal():
+        raise LengthMissing("send Content-Length; a body in chunks of unknown length is not read")
+    length = int(text)
+    if length > MOST_BYTES:
+        raise BatchTooLarge(f"{length} bytes; send at most {MOST_BYTES} in one batch")
+    sent: bytes = environ["wsgi.input"].read(length)
+    return _inflated(sent) if encoding == "gzip" else sent
+
+
+def _inflated(sent: bytes) -> bytes:
+    """Never more than the limit in memory, however much the body would become."""
+    stream = zlib.decompressobj(GZIP_WINDOW)
+    try:
+        text = stream.decompress(sent, MOST_INFLATED_BYTES + 1)
+    except zlib.error as trouble:
+        raise BatchUnreadable(f"is not gzip: {trouble}") from trouble
+    if len(text) > MOST_INFLATED_BYTES:
+        raise BatchTooLarge(f"inflates to more than {MOST_INFLATED_BYTES} bytes; send less at once")
+    if not stream.eof:
+        raise BatchUnreadable("the gzip body ends before it is complete")
+    return text

@@ -1,0 +1,114 @@
+"""Whose batches these are, asked for all of them at once every few seconds, and who was heard."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import InterfaceError, OperationalError
+
+from apps.accounts.actions import touch_tokens
+from apps.accounts.authentication import token_from_header
+from apps.accounts.queries import tokens_in_force
+from apps.fleet.actions import SeenAgent, agents_seen
+from apps.fleet.queries import AgentFact, agent_of_token
+
+SCOPE = "ingest"
+# A token revoked is a token refused, by every web process, within this time.
+BELIEVED_SECONDS = 10
+MOST_SENDERS_KEPT = 50_000
+SEEN_EVERY_SECONDS = 60
+NOTED_EVERY_SECONDS = 15
+
+
+class TokenLacksScope(Exception):
+    """The token is good, but not for this."""
+
+
+class TokenWithoutAgent(Exception):
+    """The token may ingest, but no agent enrolled with it, so it has no node to write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """An agent and the token it comes with."""
+
+    token_id: int
+    agent: AgentFact
+
+
+class _Memory:
+    """What this process knows of senders, by the digest of their header, and when they spoke."""
+
+    def __init__(self) -> None:
+        self.senders: dict[bytes, Sender] = {}
+        self.asked_at = 0.0
+        self.heard_at: dict[int, float] = {}
+        self.to_note: dict[int, SeenAgent] = {}
+        self.noted_at = 0.0
+
+
+_memory = _Memory()
+
+
+def forget() -> None:
+    """Drop what is kept in memory, as a new process would."""
+    global _memory
+    _memory = _Memory()
+
+
+def sender_of(header: str | None, at: datetime) -> Sender:
+    """Whose token an Authorization header bears.
+
+    Refuses AuthenticationRefused, TokenLacksScope and TokenWithoutAgent.
+    """
+    if at.timestamp() - _memory.asked_at >= BELIEVED_SECONDS:
+        _forget_refused_tokens(at)
+    key = hashlib.sha256((header or "").encode(errors="replace")).digest()
+    sender = _memory.senders.get(key)
+    if sender is None:
+        sender = _asked(header, at)
+        if len(_memory.senders) >= MOST_SENDERS_KEPT:
+            _memory.senders.clear()
+        _memory.senders[key] = sender
+    return sender
+
+
+def note(sender: Sender, version: str, offset_ms: int, at: datetime) -> None:
+    """Say that the agent lives: once a minute each, and for all that spoke in one statement."""
+    agent_id, moment = sender.agent.agent_id, at.timestamp()
+    if moment - _memory.heard_at.get(agent_id, 0) >= SEEN_EVERY_SECONDS:
+        _memory.heard_at[agent_id] = moment
+        _memory.to_note[sender.token_id] = SeenAgent(agent_id, version, offset_ms)
+    if _memory.to_note and moment - _memory.noted_at >= NOTED_EVERY_SECONDS:
+        _memory.noted_at = moment
+        noted, _memory.to_note = _memory.to_note, {}
+        touch_tokens(token_ids=list(noted), at=at)
+        agents_seen(seen=list(noted.values()), at=at)
+
+
+def _asked(header: str | None, at: datetime) -> Sender:
+    token = token_from_header(header, at)
+    if SCOPE not in token.scopes:
+        raise TokenLacksScope(f"this token may not send batches; it lacks the scope {SCOPE!r}")
+    agent = agent_of_token(token.id)
+    if agent is None:
+        raise TokenWithoutAgent(
+            "no agent enrolled with this token, so it has no node to write: invite an agent to a "
+            "node and let it enrol"
+        )
+    return Sender(token.id, agent)
+
+
+def _forget_refused_tokens(at: datetime) -> None:
+    """One question for all senders: asked for each by itself, a fleet's come all at once."""
+    asked_before = _memory.asked_at
+    _memory.asked_at = at.timestamp()  # other threads go on with what is known meanwhile
+    known = dict(_memory.senders)
+    try:
+        good = tokens_in_force([sender.token_id for sender in known.values()], at)
+    except (OperationalError, InterfaceError):
+        _memory.asked_at = asked_before
+        raise
+    for key, sender in known.items():
+        if sender.token_id not in good:
+            _memory.senders.pop(key, None)

@@ -64,7 +64,8 @@ class Installation:
         return [
             child
             for child in psutil.Process(self.process.pid).children()
-            if word in [Path(part).name for part in child.cmdline()]
+            if child.status() != psutil.STATUS_ZOMBIE
+            and word in [Path(part).name for part in child.cmdline()]
         ]
 
     def stop(self) -> int:

@@ -47,7 +47,11 @@ def production(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[s
     """A process of ours under the settings that docs/production.md asks for."""
     secret = tmp_path / "secret_key"
     secret.write_text("k" * 20 + "0123456789abcdefghijklmnopqrstuvwxyz")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RUNRATE_")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("RUNRATE_", "DJANGO_"))
+    }
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=ROOT,

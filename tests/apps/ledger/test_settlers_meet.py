@@ -152,7 +152,9 @@ def settler_process() -> "subprocess.Popen[bytes]":
         "from tests.apps.ledger import scene\n"
         f"scene.settle(ends_at=scene.TEN + {HOURS} * scene.HOUR)\n"
     )
-    environment = os.environ | {"RUNRATE_DATABASE_URL": database_url()}
+    environment = os.environ | {
+        "RUNRATE_DATABASE_URL": f"{database_url()}&application_name=settler"
+    }
     return subprocess.Popen([sys.executable, "-c", program], env=environment)
 
 
@@ -174,10 +176,7 @@ def wait_until_somebody_waits() -> None:
 
 
 def wait_until_nobody_else_works() -> None:
-    wait_for(
-        "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database()"
-        " AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
-    )
+    wait_for("SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'settler'")
 
 
 def wait_for(question: str) -> None:

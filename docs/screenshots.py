@@ -11,7 +11,14 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-PAGES = {"overview": "/", "setup": "/setup"}
+PAGES = {
+    "overview": "/",
+    "costs": "/costs",
+    "fleet": "/fleet",
+    "prices": "/prices",
+    "ownership": "/ownership",
+    "setup": "/setup",
+}
 
 
 def main(address: str, email: str, password: str) -> None:

@@ -8,8 +8,9 @@ from django.utils import timezone
 from apps.fleet.queries import Pass, hours_marked
 from apps.telemetry.actions import partitions, rollup
 
-# The beat comes every 20 s; a sweep that is not done by then leaves the rest to the next.
-SWEEP_SECONDS = 15
+# Of the 20 s between beats: 10,000 GPUs need two. After an outage, when there is more to do, most of
+# the time is left to the batches that still come.
+SWEEP_SECONDS = 5
 HOURS_AT_ONCE = 50
 
 

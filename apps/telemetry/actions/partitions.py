@@ -24,6 +24,9 @@ TRIES = 5
 # Arbitrary but fixed: two processes do not make or drop partitions at the same time.
 LOCK = 7_305_022
 
+# Rows that are never changed and go with their table need no vacuum of their own.
+NO_VACUUM_FOR_INSERTS = "autovacuum_vacuum_insert_threshold = -1"
+
 WINDOW, USAGE = "telemetry_window", "telemetry_usagehour"
 
 _made: set[tuple[str, date]] = set()
@@ -82,8 +85,8 @@ def _make(table: str, first: date, end: date) -> None:
         if first in _attached(table):
             return
         cursor.execute(
-            sql.SQL("CREATE TABLE {} (LIKE {} INCLUDING ALL)").format(
-                sql.Identifier(name), sql.Identifier(table)
+            sql.SQL("CREATE TABLE {} (LIKE {} INCLUDING ALL) WITH ({})").format(
+                sql.Identifier(name), sql.Identifier(table), sql.SQL(NO_VACUUM_FOR_INSERTS)
             )
         )
         cursor.execute(

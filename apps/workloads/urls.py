@@ -2,10 +2,33 @@
 
 from django.urls import path
 
+from apps.workloads.api.holding import Allocations
+from apps.workloads.api.rules import (
+    OwnershipRuleEnd,
+    OwnershipRuleEndPreview,
+    OwnershipRulePreview,
+    OwnershipRules,
+    OwnershipRuleView,
+)
 from apps.workloads.api.views import JobDetail, Jobs, JobsInBulk
+from apps.workloads.api.workloads import Run, Runs, Workload, Workloads
 
 urlpatterns = [
-    path("jobs", Jobs.as_view(), name="record-job"),
+    path("workloads", Workloads.as_view(), name="workloads"),
+    path("workloads/<int:workload_id>", Workload.as_view(), name="workload"),
+    path("runs", Runs.as_view(), name="runs"),
+    path("runs/<int:run_id>", Run.as_view(), name="run"),
+    path("jobs", Jobs.as_view(), name="jobs"),
     path("jobs/bulk", JobsInBulk.as_view(), name="record-jobs"),
     path("jobs/<int:job_id>", JobDetail.as_view(), name="job"),
+    path("allocations", Allocations.as_view(), name="allocations"),
+    path("ownership-rules", OwnershipRules.as_view(), name="ownership-rules"),
+    path("ownership-rules/preview", OwnershipRulePreview.as_view(), name="preview-rule"),
+    path("ownership-rules/<int:rule_id>", OwnershipRuleView.as_view(), name="ownership-rule"),
+    path("ownership-rules/<int:rule_id>/end", OwnershipRuleEnd.as_view(), name="ownership-rule-end"),
+    path(
+        "ownership-rules/<int:rule_id>/end/preview",
+        OwnershipRuleEndPreview.as_view(),
+        name="preview-rule-end",
+    ),
 ]

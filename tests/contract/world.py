@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
+from apps.workloads.actions.rules import add_rule
+from apps.workloads.actions.workloads import add_workload
+from apps.workloads.models import Job, Run, RunSpan
+from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene
 
@@ -40,8 +45,16 @@ def make_world() -> World:
     outage = fleet.NewOutage(
         node_id=node_id, kind="maintenance", starts_at=make.NOON + timedelta(hours=1)
     )
+    workload_id = add_workload(name="llm-pretrain", team_id=team_id, kind="training")
+    rule = Rule(10, team_id, workload_id=workload_id, account="research")
+    rule_id = add_rule(rule=RuleFact(rule, None, None), at=make.NOON)
+    job_id = scene.make_job("4711", node_id)
+    Job.objects.filter(id=job_id).update(name="pretrain-7b", user="ada", partition="h100")
     ids = {
         "team_id": team_id,
+        "workload_id": workload_id,
+        "rule_id": rule_id,
+        "run_id": _run(job_id),
         "token_id": make.make_token("read", name="reports", team_id=team_id).id,
         "cluster_id": cluster_id,
         "pool_id": pool_id,
@@ -50,11 +63,19 @@ def make_world() -> World:
         "agent_id": make.make_agent(node_id=node_id),
         "outage_id": fleet.record_outage(outage=outage, at=make.NOON),
         "rate_id": make.make_rate(),
-        "job_id": scene.make_job("4711", node_id),
+        "job_id": job_id,
     }
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token("read", "manage", "jobs", name="everything")
     return World(everything.secret, paths=ids, bodies={"node_id": node_id, "token": invitation})
+
+
+def _run(job_id: int) -> int:
+    """A run that this job carried for an hour."""
+    run = Run.objects.create(key="llm-7b-v3")
+    began_at = Job.objects.get(id=job_id).opened_at
+    RunSpan.objects.create(run=run, job_id=job_id, period=(began_at, began_at + timedelta(hours=1)))
+    return run.id
 
 
 def with_world(body: Any, world: World) -> Any:

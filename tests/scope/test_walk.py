@@ -19,7 +19,7 @@ ON_PAGES_BY = {"team", "workload", "q"}
 ON_REST = (*ON_PAGES, "the token osprey", "the token jobs", "the token harbour")
 NEEDED_QUERIES = {"api/v1/costs": ("group_by=team,workload", "group_by=pool,day")}
 """What an address must be asked, beside its path, to answer with rows."""
-NOT_SHOWN_YET = {"run-kestrel", "ns-gusts", "orphaned-sweep", "330571944"}
+NOT_SHOWN_YET = {"ns-gusts"}
 """Kept, and on no page that the walk opens: whoever shows them finds them watched already."""
 OF_BENS_TEAM = {"Zephyrine", "windtunnel-larks", "pretrain-quill", "acct-plume", "$5,939"}
 FILTERS = {

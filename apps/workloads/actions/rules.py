@@ -47,7 +47,7 @@ def add_rule(*, rule: RuleFact, at: datetime) -> int:
     Hours are owned by the rules in force at their start. Refuses RuleExists,
     RuleEndsBeforeItStarts, LabelUnreadable, ClaimOfAnybody and WorkloadOfAnotherTeam.
     """
-    _refuse_nonsense(rule)
+    refuse_nonsense(rule)
     asked = {each.name: getattr(rule.rule, each.name) for each in fields(Rule)}
     del asked["id"]
     twin = RuleExists(f"a rule of priority {rule.rule.priority} asks exactly that already")
@@ -75,7 +75,8 @@ def end_rule(*, rule_id: int, ended_at: datetime, at: datetime) -> None:
     _mark(RuleFact(asked, ended_at, ends_at), at)
 
 
-def _refuse_nonsense(fact: RuleFact) -> None:
+def refuse_nonsense(fact: RuleFact) -> None:
+    """Refuse what no rule can say: see `add_rule`, but for RuleExists."""
     rule = fact.rule
     if fact.starts_at and fact.ends_at and fact.ends_at <= fact.starts_at:
         raise RuleEndsBeforeItStarts(f"{fact.ends_at} is not after {fact.starts_at}")

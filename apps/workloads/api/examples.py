@@ -1,6 +1,6 @@
 """Examples of what schedulers tell of jobs, and of the answers."""
 
-from apps.accounts.rest.examples import answered, sent
+from apps.accounts.rest.examples import answered, listed, sent
 
 _EVENT = {
     "cluster": "atlas",
@@ -27,21 +27,99 @@ BULK_RECORDED = answered(
         "errors": [],
     },
 )
+_TEAM = {"id": 4, "name": "Research"}
+_WORKLOAD_NAMED = {"id": 9, "name": "llm-pretrain"}
+_JOB = {
+    "id": 31,
+    "cluster": "atlas",
+    "raw_id": "4711",
+    "restart_count": 0,
+    "state": "COMPLETED",
+    "submitted_at": "2026-03-02T10:00:00Z",
+    "started_at": "2026-03-02T10:00:00Z",
+    "ended_at": "2026-03-02T11:00:00Z",
+    "name": "pretrain-7b",
+    "user": "ada",
+    "account": "research",
+    "partition": "h100",
+    "team": _TEAM,
+    "workload": _WORKLOAD_NAMED,
+}
+_HELD = {
+    "node": {"id": 12, "name": "gpu-01"},
+    "gpus": 8.0,
+    "gpus_exact": "8",
+    "devices": None,
+    "divided_evenly": False,
+    "starts_at": "2026-03-02T10:00:00Z",
+    "ends_at": "2026-03-02T11:00:00Z",
+}
+JOBS = listed("Jobs", _JOB)
 JOB = answered(
     "Job",
-    {
-        "id": 31,
-        "cluster": "atlas",
-        "raw_id": "4711",
-        "restart_count": 0,
-        "state": "COMPLETED",
-        "submitted_at": "2026-03-02T10:00:00Z",
-        "started_at": "2026-03-02T10:00:00Z",
-        "ended_at": "2026-03-02T11:00:00Z",
-        "name": "pretrain-7b",
-        "user": "ada",
-        "account": "research",
-        "partition": "h100",
+    _JOB
+    | {
         "labels": {},
+        "allocations": [_HELD],
+        "events": [{"event": "start", "at": "2026-03-02T10:00:00Z", "source": "scheduler"}],
+    },
+)
+ALLOCATIONS = listed(
+    "Allocations", {"id": 77, "job": {"id": 31, "raw_id": "4711"}, "team": _TEAM, **_HELD}
+)
+
+_WORKLOAD = {"id": 9, "name": "llm-pretrain", "team": _TEAM, "kind": "training"}
+WORKLOADS = listed("Workloads", _WORKLOAD)
+WORKLOAD = answered("Workload", _WORKLOAD, 200, 201)
+NEW_WORKLOAD = sent("New workload", {"name": "search", "team": "Research", "kind": "serving"})
+
+_RUN = {
+    "id": 2,
+    "key": "llm-7b-v3",
+    "team": _TEAM,
+    "workload": None,
+    "job_ids": [31],
+    "states": ["COMPLETED"],
+    "started_at": "2026-03-02T10:00:00Z",
+    "ended_at": "2026-03-02T11:00:00Z",
+}
+RUNS = listed("Runs", _RUN)
+RUN = answered("Run", _RUN)
+
+_RULE = {
+    "id": 6,
+    "priority": 10,
+    "team": _TEAM,
+    "workload": _WORKLOAD_NAMED,
+    "cluster": None,
+    "account": "research",
+    "partition": "",
+    "namespace": "",
+    "user": "",
+    "label": "",
+    "name": "",
+    "starts_at": None,
+    "ends_at": None,
+}
+RULES = listed("Rules", _RULE)
+RULE = answered("Rule", _RULE, 200, 201)
+NEW_RULE = sent(
+    "New rule", {"priority": 20, "team": "Research", "account": "vision", "user": "dee"}
+)
+RULE_END = sent("End", {"ended_at": "2026-03-02T18:00:00Z"})
+ENDED_RULE = answered("Ended rule", _RULE | {"ends_at": "2026-03-02T18:00:00Z"})
+MOVES = answered(
+    "Moves",
+    {
+        "matched_jobs": 1,
+        "matched_gpu_hours": 8.0,
+        "moves": [
+            {
+                "from_owner": {"team": None, "workload": None},
+                "to_owner": {"team": _TEAM, "workload": _WORKLOAD_NAMED},
+                "jobs": 1,
+                "gpu_hours": 8.0,
+            }
+        ],
     },
 )

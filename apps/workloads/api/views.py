@@ -9,20 +9,26 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.authentication import needs
-from apps.accounts.queries import Viewer
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES
 from apps.accounts.rest.strict import Parameters
 from apps.accounts.rest.views import RestView
-from apps.economics.jobs import JobEventIn
+from apps.economics.jobs import JobEventIn, Source
 from apps.fleet.queries import cluster_of_token, clusters
 from apps.workloads import queries
 from apps.workloads.actions.recording import Recorded, record_event, record_events
 from apps.workloads.api import examples
+from apps.workloads.api.holding import told_held
+from apps.workloads.api.naming import Called
+from apps.workloads.api.shapes import HeldOut, JobEventOut, JobOut, JobsAsked
 from apps.workloads.api.wire import EventIn, EventUnreadable, Fault, fault_of, read_event
+from apps.workloads.queries import listing
 
 MOST_EVENTS = 5_000
 
@@ -47,7 +53,7 @@ class ClusterOfAnotherToken(Exception):
     """A token that is bound to one cluster speaks for no other."""
 
 
-class JobOut(serializers.Serializer[Any]):
+class RecordedOut(serializers.Serializer[Any]):
     """What became of one event."""
 
     job = serializers.IntegerField()
@@ -55,7 +61,7 @@ class JobOut(serializers.Serializer[Any]):
     changed = serializers.BooleanField()
 
 
-class JobRowOut(JobOut):
+class JobRowOut(RecordedOut):
     """What became of one event of a bulk."""
 
     row = serializers.IntegerField()
@@ -78,22 +84,12 @@ class BulkOut(serializers.Serializer[Any]):
     errors = RowFault(many=True)  # type: ignore[assignment]  # the wire's word
 
 
-class JobDetailOut(serializers.Serializer[Any]):
-    """One attempt of a job as it is known now."""
+class JobDetailOut(JobOut):
+    """One attempt of a job as it is known now, with what it held and what was stated of it."""
 
-    id = serializers.IntegerField()
-    cluster = serializers.CharField()
-    raw_id = serializers.CharField()
-    restart_count = serializers.IntegerField()
-    state = serializers.CharField()
-    submitted_at = serializers.DateTimeField(allow_null=True)
-    started_at = serializers.DateTimeField(allow_null=True)
-    ended_at = serializers.DateTimeField(allow_null=True)
-    name = serializers.CharField()
-    user = serializers.CharField()
-    account = serializers.CharField()
-    partition = serializers.CharField()
     labels = serializers.DictField(child=serializers.CharField())
+    allocations = HeldOut(many=True)
+    events = JobEventOut(many=True, help_text="the first 200")
 
 
 def _event_schema() -> dict[str, Any]:
@@ -114,16 +110,42 @@ BULK = {
 }
 
 
-class Jobs(APIView):
-    """What a scheduler, its accounting or an agent states of one job."""
+class Jobs(RestView):
+    """Jobs as they are known, and what a scheduler, its accounting or an agent states of one."""
 
     counted_as = "events"
-    permission_classes = (needs("jobs"),)
+    row = JobOut
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Who reads may ask; telling of jobs needs a scope of its own."""
+        return [needs("jobs")()] if self.request.method == "POST" else super().get_permissions()
+
+    @extend_schema(
+        operation_id="list_jobs",
+        parameters=[JobsAsked, *PAGES],
+        responses=list_of(JobOut),
+        examples=[examples.JOBS],
+    )
+    def get(self, request: Request) -> Response:
+        """The jobs of the caller's teams, those recorded last first.
+
+        Where rules must be asked for each job a page may be short and still have a next one.
+        """
+        asked, called = JobsAsked.of(request), Called(self.viewer())
+        wanted = listing.JobsWanted(
+            team_ids=called.team_ids(asked.pop("team", None)),
+            workload_ids=called.workload_ids(asked.pop("workload", None)),
+            starts_at=asked.pop("since", None),
+            ends_at=asked.pop("until", None),
+            **asked,
+        )
+        page = listing.job_page(wanted, called.viewer, page_asked(request))
+        return paged(request, page, lambda row: told_job(row, called))
 
     @extend_schema(
         operation_id="record_job",
         request={"application/json": EVENT},
-        responses=JobOut,
+        responses=RecordedOut,
         examples=[examples.EVENT, examples.RECORDED],
     )
     def post(self, request: Request) -> Response:
@@ -176,15 +198,40 @@ class JobDetail(RestView):
         A job of another team is as if there were none.
         """
         Parameters.of(request)
-        found, viewer = queries.job(job_id), self.viewer()
-        if found is None or not (viewer.sees_everything or _is_seen(found, viewer)):
+        found, called = queries.job(job_id), Called(self.viewer())
+        owner = queries.NOBODY if found is None else _owner(found)
+        if found is None or not called.viewer.sees_team(owner.team_id):
             raise ObjectDoesNotExist(f"there is no job {job_id}")
-        return Response(JobDetailOut(found).data)
+        told = {name: getattr(found, name) for name in found.__slots__}
+        told |= {
+            "team": called.team(owner.team_id),
+            "workload": called.workload(owner.workload_id),
+            "allocations": [told_held(row) for row in listing.allocations_of_job(found.id)],
+            "events": [_told_event(row) for row in listing.job_events(found.id)],
+        }
+        return Response(JobDetailOut(told).data)
 
 
-def _is_seen(job: queries.JobFact, viewer: Viewer) -> bool:
+def told_job(row: dict[str, Any], called: Called) -> dict[str, Any]:
+    """A job of a list as it is answered."""
+    owner = row["owner"]
+    told = {
+        **row,
+        "cluster": row["cluster__name"],
+        "team": called.team(owner.team_id),
+        "workload": called.workload(owner.workload_id),
+    }
+    return told_as(JobOut, told)
+
+
+def _owner(job: queries.JobFact) -> queries.OwnerFact:
     since = job.started_at or job.submitted_at or timezone.now()
-    return viewer.sees_team(queries.owners([job.id], since)[job.id].team_id)
+    return queries.owners([job.id], since)[job.id]
+
+
+def _told_event(row: dict[str, Any]) -> dict[str, Any]:
+    known = {int(source): source.name.lower() for source in Source}
+    return {**row, "source": known.get(row["source_rank"])}
 
 
 def _body(request: Request) -> bytes:

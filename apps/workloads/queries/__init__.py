@@ -21,6 +21,7 @@ from apps.workloads.queries.jobs import (
     tags_of_jobs,
 )
 from apps.workloads.queries.ownership import (
+    NOBODY,
     OwnerFact,
     RuleFact,
     UnownedAccount,
@@ -34,6 +35,7 @@ from apps.workloads.queries.rule_history import RuleChange, rule_changes
 from apps.workloads.queries.traits import Submitter, submitters
 
 __all__ = [
+    "NOBODY",
     "HeldFact",
     "Holding",
     "ImportFact",

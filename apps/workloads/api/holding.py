@@ -1,0 +1,70 @@
+"""What jobs hold and held, over the wire."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.views import RestView
+from apps.workloads.api import examples
+from apps.workloads.api.naming import Called
+from apps.workloads.api.shapes import AllocationOut, AllocationsAsked
+from apps.workloads.queries import listing
+
+
+class Allocations(RestView):
+    """Which job held which GPUs, from when to when."""
+
+    row = AllocationOut
+
+    @extend_schema(
+        operation_id="list_allocations",
+        parameters=[AllocationsAsked, *PAGES],
+        responses=list_of(AllocationOut),
+        examples=[examples.ALLOCATIONS],
+    )
+    def get(self, request: Request) -> Response:
+        """Allocations, those recorded last first; of other teams' jobs only where and when.
+
+        Asked for a job of another team, the list is empty.
+        """
+        asked, called = AllocationsAsked.of(request), Called(self.viewer())
+        wanted = listing.AllocationsWanted(
+            job_id=asked.get("job_id"),
+            node_id=asked.get("node_id"),
+            device=asked.get("device"),
+            starts_at=asked.get("since"),
+            ends_at=asked.get("until"),
+        )
+        page = listing.allocation_page(wanted, page_asked(request))
+        if wanted.job_id is not None:
+            seen = [row for row in page.rows if called.viewer.sees_team(row["owner"].team_id)]
+            page = type(page)(seen, page.after if seen else None, page.before if seen else None)
+        return paged(request, page, lambda row: told_allocation(row, called))
+
+
+def told_allocation(row: dict[str, Any], called: Called) -> dict[str, Any]:
+    """An allocation as it is answered."""
+    team_id = row["owner"].team_id
+    is_seen = called.viewer.sees_team(team_id)
+    job = {"id": row["job_id"], "raw_id": row["job__raw_id"]} if is_seen else None
+    # Nobody's job is not told from another team's: who may not see either learns nothing.
+    team = called.team(team_id) if is_seen else {"id": None, "name": "another team"}
+    return told_as(AllocationOut, {**told_held(row), "id": row["id"], "job": job, "team": team})
+
+
+def told_held(row: dict[str, Any]) -> dict[str, Any]:
+    """The GPUs, the node and the time of an allocation."""
+    numerator, denominator = row["gpus_numerator"], row["gpus_denominator"]
+    return {
+        "node": {"id": row["node_id"], "name": row["node_name"]},
+        "gpus": numerator / denominator,
+        "gpus_exact": listing.gpus_in_words(numerator, denominator),
+        "devices": row["device_uuids"],
+        "divided_evenly": row["divided_evenly"],
+        "starts_at": row["starts_at"],
+        "ends_at": row["ends_at"],
+    }

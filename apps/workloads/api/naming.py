@@ -1,0 +1,63 @@
+"""From names on the wire to ids and back, each caller within what they may see."""
+
+from typing import Any
+
+from rest_framework.exceptions import ValidationError
+
+from apps.accounts.queries import Viewer, teams
+from apps.accounts.rest.views import team_seen
+from apps.workloads import queries
+
+NOBODYS: frozenset[int] = frozenset()
+
+
+class Called:
+    """Teams and workloads as one viewer may call them; read once for an answer."""
+
+    def __init__(self, viewer: Viewer) -> None:
+        self.viewer = viewer
+        self._teams = {team.id: team.name for team in teams()}
+        self._workloads = queries.workloads()
+
+    def team(self, team_id: int | None) -> dict[str, Any] | None:
+        """By id and name; "another team" where it is none of the viewer's."""
+        return team_seen(self.viewer, team_id, self._teams)
+
+    def workload(self, workload_id: int | None) -> dict[str, Any] | None:
+        """By id and name; null where it is none of the viewer's."""
+        if workload_id is None or not self.viewer.sees_team(self._workloads[workload_id].team_id):
+            return None
+        return {"id": workload_id, "name": self._workloads[workload_id].name}
+
+    def team_ids(self, name: str | None) -> frozenset[int] | None:
+        """The team of this name, as a filter: none of the viewer's is as if there were none."""
+        if name is None:
+            return None
+        found = (id_ for id_, each in self._teams.items() if each == name)
+        return frozenset(id_ for id_ in found if self.viewer.sees_team(id_))
+
+    def workload_ids(self, name: str | None) -> frozenset[int] | None:
+        """The workloads of this name, as a filter; two teams may each have one."""
+        if name is None:
+            return None
+        return frozenset(
+            each.id
+            for each in self._workloads.values()
+            if each.name == name and self.viewer.sees_team(each.team_id)
+        )
+
+    def team_id(self, name: str) -> int:
+        """The team of this name in a body; refuses a ValidationError that names the field."""
+        for id_, each in self._teams.items():
+            if each == name:
+                return id_
+        raise ValidationError({"team": [f"there is no team named {name!r}"]})
+
+    def workload_id(self, team_id: int, name: str | None) -> int | None:
+        """A team's workload of this name in a body; refuses as `team_id` does."""
+        if name is None:
+            return None
+        for each in self._workloads.values():
+            if each.team_id == team_id and each.name == name:
+                return each.id
+        raise ValidationError({"workload": [f"the team has no workload named {name!r}"]})

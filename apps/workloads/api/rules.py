@@ -1,0 +1,215 @@
+"""The rules that say whose jobs are, over the wire."""
+
+from collections.abc import Callable
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Parameters, parsed
+from apps.accounts.rest.views import RestView
+from apps.economics.ownership import TEXT_MATCHES, Rule
+from apps.fleet.queries import clusters
+from apps.workloads.actions.rules import add_rule, end_rule, refuse_nonsense
+from apps.workloads.api import examples
+from apps.workloads.api.naming import Called
+from apps.workloads.api.shapes import MovesOut, RuleEndIn, RuleIn, RuleOut, RulesAsked
+from apps.workloads.queries import (
+    OwnerFact,
+    RuleFact,
+    RulePreview,
+    listing,
+    preview_end,
+    preview_rule,
+)
+
+MILLISECONDS_PER_HOUR = 3_600_000
+
+
+class OwnershipRules(RestView):
+    """Whose jobs are."""
+
+    row = RuleOut
+
+    @extend_schema(
+        operation_id="list_ownership_rules",
+        parameters=[RulesAsked, *PAGES],
+        responses=list_of(RuleOut),
+        examples=[examples.RULES],
+    )
+    def get(self, request: Request) -> Response:
+        """The rules that give jobs to the caller's teams, past ones too, in order of priority."""
+        asked, called = RulesAsked.of(request), Called(self.viewer())
+        own = None if called.viewer.sees_everything else called.viewer.team_ids
+        team_ids = called.team_ids(asked.get("team"))
+        page = listing.rule_page(own if team_ids is None else team_ids, page_asked(request))
+        return paged(request, page, lambda row: told_rule(row, called))
+
+    @extend_schema(
+        operation_id="add_ownership_rule",
+        parameters=[REPEAT_KEY],
+        request=RuleIn,
+        responses={201: RuleOut, 200: RuleOut},
+        examples=[examples.NEW_RULE, examples.RULE],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Add a rule; past hours of the jobs it matches are settled again.
+
+        The same rule again is answered 200. `/ownership-rules/preview` says what it would move.
+        """
+        called = Called(self.viewer())
+        rule = rule_asked(parsed(RuleIn, request), called)
+        known = listing.rule_like(rule)
+        if known is not None:
+            return Response(_told(known, called))
+        made = add_rule(rule=rule, at=timezone.now())
+        return Response(_told(made, called), status=201)
+
+
+class OwnershipRuleView(RestView):
+    """One rule."""
+
+    @extend_schema(operation_id="ownership_rule", responses=RuleOut, examples=[examples.RULE])
+    def get(self, request: Request, rule_id: int) -> Response:
+        """A rule by its id; one for another team is as if there were none."""
+        Parameters.of(request)
+        return Response(_told(rule_id, Called(self.viewer())))
+
+
+class OwnershipRuleEnd(RestView):
+    """The end of a rule."""
+
+    @extend_schema(
+        operation_id="end_ownership_rule",
+        parameters=[REPEAT_KEY],
+        request=RuleEndIn,
+        responses=RuleOut,
+        examples=[examples.RULE_END, examples.ENDED_RULE],
+    )
+    @once()
+    def post(self, request: Request, rule_id: int) -> Response:
+        """The rule counts no more from then on; the same end again changes nothing."""
+        asked, called = parsed(RuleEndIn, request), Called(self.viewer())
+        rule = listing.rule_fact(rule_id)
+        if rule is None or rule.ends_at != asked["ended_at"]:
+            end_rule(rule_id=rule_id, **asked, at=timezone.now())
+        return Response(_told(rule_id, called))
+
+
+class OwnershipRulePreview(RestView):
+    """What a rule would move, before anybody keeps it."""
+
+    @extend_schema(
+        operation_id="preview_ownership_rule",
+        request=RuleIn,
+        responses=MovesOut,
+        examples=[examples.NEW_RULE, examples.MOVES],
+    )
+    def post(self, request: Request) -> Response:
+        """The jobs it matches, and from whom their GPU time would come; nothing is kept."""
+        called = Called(self.viewer())
+        rule = rule_asked(parsed(RuleIn, request), called)
+        refuse_nonsense(rule)
+        taker = OwnerFact(rule.rule.team_id, rule.rule.workload_id)
+        moved = preview_rule(rule, timezone.now())
+        return Response(_told_moves(moved, called, lambda giver: (giver, taker)))
+
+
+class OwnershipRuleEndPreview(RestView):
+    """What the end of a rule would move."""
+
+    @extend_schema(
+        operation_id="preview_ownership_rule_end",
+        request=RuleEndIn,
+        responses=MovesOut,
+        examples=[examples.RULE_END, examples.MOVES],
+    )
+    def post(self, request: Request, rule_id: int) -> Response:
+        """The jobs it would lose, and to whom; nothing is ended."""
+        ended_at: datetime = parsed(RuleEndIn, request)["ended_at"]
+        rule, called = listing.rule_fact(rule_id), Called(self.viewer())
+        if rule is None:
+            raise ObjectDoesNotExist(f"there is no rule {rule_id}")
+        giver = OwnerFact(rule.rule.team_id, rule.rule.workload_id)
+        moved = preview_end(rule, ended_at, timezone.now())
+        return Response(_told_moves(moved, called, lambda taker: (giver, taker)))
+
+
+def rule_asked(asked: dict[str, Any], called: Called) -> RuleFact:
+    """The rule that a body describes; refuses a ValidationError that names the field."""
+    team_id = called.team_id(asked["team"])
+    texts = {name: asked[name] for name in (*TEXT_MATCHES, "label", "name")}
+    rule = Rule(
+        asked["priority"],
+        team_id,
+        workload_id=called.workload_id(team_id, asked["workload"]),
+        cluster_id=_cluster_id(asked["cluster"]),
+        **texts,
+    )
+    return RuleFact(rule, asked["starts_at"], asked["ends_at"])
+
+
+def told_rule(row: dict[str, Any], called: Called) -> dict[str, Any]:
+    """A rule as it is answered."""
+    cluster_id = row["cluster_id"]
+    told = {
+        **row,
+        "team": called.team(row["team_id"]),
+        "workload": called.workload(row["workload_id"]),
+        "cluster": cluster_id and {"id": cluster_id, "name": row["cluster_name"]},
+    }
+    return told_as(RuleOut, told)
+
+
+def _told_moves(
+    moved: RulePreview,
+    called: Called,
+    between: Callable[[OwnerFact], tuple[OwnerFact, OwnerFact]],
+) -> dict[str, Any]:
+    def owner(fact: OwnerFact) -> dict[str, Any]:
+        return {"team": called.team(fact.team_id), "workload": called.workload(fact.workload_id)}
+
+    moves = []
+    for move in moved.moves:
+        giver, taker = between(OwnerFact(move.team_id, move.workload_id))
+        hours = _hours(move.gpu_milliseconds)
+        moves.append(
+            {"from_owner": owner(giver), "to_owner": owner(taker), "jobs": move.jobs}
+            | {"gpu_hours": hours}
+        )
+    told = {
+        "matched_jobs": moved.matched_jobs,
+        "matched_gpu_hours": _hours(moved.matched_gpu_milliseconds),
+        "moves": moves,
+    }
+    return told_as(MovesOut, told)
+
+
+def _hours(milliseconds: Fraction) -> float:
+    return round(float(milliseconds / MILLISECONDS_PER_HOUR), 6)
+
+
+def _told(rule_id: int, called: Called) -> dict[str, Any]:
+    row = listing.rule_row(rule_id)
+    if row is None or not called.viewer.sees_team(row["team_id"]):
+        raise ObjectDoesNotExist(f"there is no rule {rule_id}")
+    return told_rule(row, called)
+
+
+def _cluster_id(name: str | None) -> int | None:
+    if name is None:
+        return None
+    for cluster_id, fact in clusters().items():
+        if fact.name == name:
+            return cluster_id
+    raise ValidationError({"cluster": [f"there is no cluster named {name!r}"]})

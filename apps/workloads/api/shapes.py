@@ -1,0 +1,221 @@
+"""What workloads, runs, jobs, allocations and rules look like over the wire."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.accounts.rest.money import NamedOut
+from apps.accounts.rest.strict import (
+    Id,
+    Moment,
+    OptionalText,
+    Parameters,
+    Strict,
+    Text,
+    Whole,
+)
+
+KINDS = ("training", "serving", "batch", "notebook", "other")
+EVENTS = ("submit", "start", "update", "end")
+SOURCES = ("accounting", "scheduler", "agent")
+LARGEST_PRIORITY = 1_000_000
+
+
+class WorkloadsAsked(Parameters):
+    """Which workloads."""
+
+    team = Text(required=False, help_text="the name of a team")
+    name = Text(required=False)
+    kind = serializers.ChoiceField(choices=KINDS, required=False)
+
+
+class WorkloadIn(Strict):
+    """A stable thing with an owner: a training programme, a service, a notebook fleet."""
+
+    name = Text()
+    team = Text()
+    kind = serializers.ChoiceField(choices=KINDS, default="other")
+
+
+class WorkloadOut(serializers.Serializer[Any]):
+    """A stable thing with an owner."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    team = NamedOut()
+    kind = serializers.ChoiceField(choices=KINDS)
+
+
+class RunsAsked(Parameters):
+    """Which runs."""
+
+    workload = Text(required=False, help_text="the name of a workload")
+
+
+class RunOut(serializers.Serializer[Any]):
+    """One logical training run, whatever jobs carried it; `ended_at` is null while one may run."""
+
+    id = serializers.IntegerField()
+    key = serializers.CharField()
+    team = NamedOut(allow_null=True)
+    workload = NamedOut(allow_null=True)
+    job_ids = serializers.ListField(child=serializers.IntegerField())
+    states = serializers.ListField(child=serializers.CharField())
+    started_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+
+class JobsAsked(Parameters):
+    """Which jobs; `since` and `until` bound when they lived."""
+
+    cluster = Text(required=False, help_text="the name of a cluster")
+    state = Text(required=False, help_text="the scheduler's word, such as RUNNING")
+    team = Text(required=False, help_text="the name of a team")
+    workload = Text(required=False, help_text="the name of a workload")
+    user = Text(required=False)
+    account = Text(required=False)
+    partition = Text(required=False)
+    name = Text(required=False, help_text="how the job's name begins")
+    raw_id = Text(required=False, help_text="how the scheduler's id begins")
+    since = Moment(required=False)
+    until = Moment(required=False)
+
+
+class JobOut(serializers.Serializer[Any]):
+    """One attempt of a job as it is known now; `team` is null where nobody owns it."""
+
+    id = serializers.IntegerField()
+    cluster = serializers.CharField()
+    raw_id = serializers.CharField()
+    restart_count = serializers.IntegerField()
+    state = serializers.CharField()
+    submitted_at = serializers.DateTimeField(allow_null=True)
+    started_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
+    name = serializers.CharField()
+    user = serializers.CharField()
+    account = serializers.CharField()
+    partition = serializers.CharField()
+    team = NamedOut(allow_null=True)
+    workload = NamedOut(allow_null=True)
+
+
+class JobEventOut(serializers.Serializer[Any]):
+    """What a source said happened, and when."""
+
+    event = serializers.ChoiceField(choices=EVENTS)
+    at = serializers.DateTimeField()
+    source = serializers.ChoiceField(choices=SOURCES, allow_null=True)  # type: ignore[assignment]  # a field, taken off the class by DRF
+
+
+class HeldOut(serializers.Serializer[Any]):
+    """GPUs of one node from when to when; `devices` is null where nobody said which."""
+
+    node = NamedOut()
+    gpus = serializers.FloatField()
+    gpus_exact = serializers.CharField(help_text="a whole number or a fraction, such as 1/4")
+    devices = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    divided_evenly = serializers.BooleanField(
+        help_text="only a total was stated, and divided over the job's nodes"
+    )
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField(allow_null=True)
+
+
+class JobNamedOut(serializers.Serializer[Any]):
+    """A job by its id and the scheduler's."""
+
+    id = serializers.IntegerField()
+    raw_id = serializers.CharField()
+
+
+class AllocationOut(HeldOut):
+    """What a job holds; of other teams' jobs only where and when is told, and `job` is null."""
+
+    id = serializers.IntegerField()
+    job = JobNamedOut(allow_null=True)
+    team = NamedOut(allow_null=True)
+
+
+class AllocationsAsked(Parameters):
+    """Which allocations; `since` and `until` bound when they lasted."""
+
+    job_id = Id(required=False)
+    node_id = Id(required=False)
+    device = Text(required=False, help_text="the UUID of a GPU or MIG slice that was granted")
+    since = Moment(required=False)
+    until = Moment(required=False)
+
+
+class RulesAsked(Parameters):
+    """Which rules."""
+
+    team = Text(required=False, help_text="the name of a team")
+
+
+class RuleIn(Strict):
+    """Jobs that match all that is given belong to this team, and to its workload if one is named.
+
+    The lowest priority number wins. In `name`, `*` stands for any letters; `label` is `key=value`.
+    """
+
+    priority = Whole(min_value=0, max_value=LARGEST_PRIORITY)
+    team = Text()
+    workload = Text(required=False, allow_null=True, default=None)
+    cluster = Text(required=False, allow_null=True, default=None)
+    account = OptionalText()
+    partition = OptionalText()
+    namespace = OptionalText()
+    user = OptionalText()
+    label = OptionalText()  # type: ignore[assignment]  # a field, taken off the class by DRF
+    name = OptionalText()
+    starts_at = Moment(required=False, allow_null=True, default=None)
+    ends_at = Moment(required=False, allow_null=True, default=None)
+
+
+class RuleEndIn(Strict):
+    """From when on a rule counts no more."""
+
+    ended_at = Moment()
+
+
+class RuleOut(serializers.Serializer[Any]):
+    """A rule and when it counts, half-open; null: since ever, or until further notice."""
+
+    id = serializers.IntegerField()
+    priority = serializers.IntegerField()
+    team = NamedOut()
+    workload = NamedOut(allow_null=True)
+    cluster = NamedOut(allow_null=True)
+    account = serializers.CharField()
+    partition = serializers.CharField()
+    namespace = serializers.CharField()
+    user = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]  # a field, taken off the class by DRF
+    name = serializers.CharField()
+    starts_at = serializers.DateTimeField(allow_null=True)
+    ends_at = serializers.DateTimeField(allow_null=True)
+
+
+class OwnerOut(serializers.Serializer[Any]):
+    """Whose jobs are; `team` is null where nobody owns them."""
+
+    team = NamedOut(allow_null=True)
+    workload = NamedOut(allow_null=True)
+
+
+class MoveOut(serializers.Serializer[Any]):
+    """What would change hands between two owners."""
+
+    from_owner = OwnerOut()
+    to_owner = OwnerOut()
+    jobs = serializers.IntegerField()
+    gpu_hours = serializers.FloatField()
+
+
+class MovesOut(serializers.Serializer[Any]):
+    """What a rule matches, and what of it would change hands, the largest first."""
+
+    matched_jobs = serializers.IntegerField()
+    matched_gpu_hours = serializers.FloatField()
+    moves = MoveOut(many=True)

@@ -1,0 +1,124 @@
+"""Workloads and runs over the wire."""
+
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Parameters, parsed
+from apps.accounts.rest.views import RestView
+from apps.workloads.actions.workloads import WorkloadExists, add_workload
+from apps.workloads.api import examples
+from apps.workloads.api.naming import Called
+from apps.workloads.api.shapes import RunOut, RunsAsked, WorkloadIn, WorkloadOut, WorkloadsAsked
+from apps.workloads.queries import listing
+
+
+class Workloads(RestView):
+    """The stable things that jobs are done for."""
+
+    row = WorkloadOut
+
+    @extend_schema(
+        operation_id="list_workloads",
+        parameters=[WorkloadsAsked, *PAGES],
+        responses=list_of(WorkloadOut),
+        examples=[examples.WORKLOADS],
+    )
+    def get(self, request: Request) -> Response:
+        """The workloads of the caller's teams, by name."""
+        asked, called = WorkloadsAsked.of(request), Called(self.viewer())
+        own = None if called.viewer.sees_everything else called.viewer.team_ids
+        team_ids = called.team_ids(asked.pop("team", None))
+        wanted = listing.WorkloadsWanted(team_ids=own if team_ids is None else team_ids, **asked)
+        page = listing.workload_page(wanted, page_asked(request))
+        return paged(request, page, lambda row: told_workload(row, called))
+
+    @extend_schema(
+        operation_id="add_workload",
+        parameters=[REPEAT_KEY],
+        request=WorkloadIn,
+        responses={201: WorkloadOut, 200: WorkloadOut},
+        examples=[examples.NEW_WORKLOAD, examples.WORKLOAD],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Add a workload of a team; the same one again is answered 200."""
+        asked, called = parsed(WorkloadIn, request), Called(self.viewer())
+        team_id = called.team_id(asked["team"])
+        try:
+            made_id = add_workload(name=asked["name"], team_id=team_id, kind=asked["kind"])
+        except WorkloadExists:
+            known = listing.workload_of(team_id, asked["name"])
+            if known is None or known["kind"] != asked["kind"]:
+                raise
+            return Response(told_workload(known, called))
+        made = {"id": made_id, "name": asked["name"], "team_id": team_id, "kind": asked["kind"]}
+        return Response(told_workload(made, called), status=201)
+
+
+class Workload(RestView):
+    """One workload."""
+
+    @extend_schema(operation_id="workload", responses=WorkloadOut, examples=[examples.WORKLOAD])
+    def get(self, request: Request, workload_id: int) -> Response:
+        """A workload by its id; one of another team is as if there were none."""
+        Parameters.of(request)
+        row, called = listing.workload_row(workload_id), Called(self.viewer())
+        if row is None or not called.viewer.sees_team(row["team_id"]):
+            raise ObjectDoesNotExist(f"there is no workload {workload_id}")
+        return Response(told_workload(row, called))
+
+
+class Runs(RestView):
+    """Logical training runs, whatever jobs carried them."""
+
+    row = RunOut
+
+    @extend_schema(
+        operation_id="list_runs",
+        parameters=[RunsAsked, *PAGES],
+        responses=list_of(RunOut),
+        examples=[examples.RUNS],
+    )
+    def get(self, request: Request) -> Response:
+        """The runs of the caller's teams, those recorded last first."""
+        asked, called = RunsAsked.of(request), Called(self.viewer())
+        workload_ids = called.workload_ids(asked.get("workload"))
+        page = listing.run_page(called.viewer, workload_ids, page_asked(request))
+        return paged(request, page, lambda row: told_run(row, called))
+
+
+class Run(RestView):
+    """One run."""
+
+    @extend_schema(operation_id="run", responses=RunOut, examples=[examples.RUN])
+    def get(self, request: Request, run_id: int) -> Response:
+        """A run by its id; one of another team is as if there were none."""
+        Parameters.of(request)
+        row, called = listing.run_told(run_id), Called(self.viewer())
+        if row is None or not called.viewer.sees_team(row["owner"].team_id):
+            raise ObjectDoesNotExist(f"there is no run {run_id}")
+        return Response(told_run(row, called))
+
+
+def told_workload(row: dict[str, Any], called: Called) -> dict[str, Any]:
+    """A workload as it is answered."""
+    return told_as(WorkloadOut, {**row, "team": called.team(row["team_id"])})
+
+
+def told_run(row: dict[str, Any], called: Called) -> dict[str, Any]:
+    """A run as it is answered."""
+    owner = row["owner"]
+    told = {
+        **row,
+        "job_ids": row["jobs"],
+        "team": called.team(owner.team_id),
+        "workload": called.workload(owner.workload_id),
+    }
+    return told_as(RunOut, told)

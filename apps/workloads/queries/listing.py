@@ -1,0 +1,373 @@
+"""Workloads, runs, jobs, allocations and rules as lists and single things, for whoever asks.
+
+Whose a job is follows from the rules, not from a column: a page that shows some owners' jobs alone
+is read in parts until it is full, or until MOST_SCANNED jobs were looked at. Such a page may hold
+fewer rows than it could, and still has a next one.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from django.db.models import F, Min, Q, QuerySet
+
+from apps.accounts.queries import Viewer
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.economics.ownership import JobTraits, Rule, in_rank, rules_of
+from apps.workloads.models import Allocation, Job, JobEvent, OwnershipRule, Run, RunSpan, Workload
+from apps.workloads.queries.ownership import NOBODY, OwnerFact, RuleFact, rules
+
+MOST_SCANNED = 20_000
+PART = 1_000
+MOST_EVENTS = 200
+
+Rows: TypeAlias = "QuerySet[Any, Any]"
+Found: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadsWanted:
+    """Which workloads; None: any."""
+
+    team_ids: frozenset[int] | None = None
+    name: str | None = None
+    kind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobsWanted:
+    """Which jobs; None: any. `name` and `raw_id` are beginnings; the moments bound when they lived."""
+
+    cluster: str | None = None
+    state: str | None = None
+    user: str | None = None
+    account: str | None = None
+    partition: str | None = None
+    name: str | None = None
+    raw_id: str | None = None
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+    team_ids: frozenset[int] | None = None
+    workload_ids: frozenset[int] | None = None
+
+    @property
+    def asks_owner(self) -> bool:
+        """Whether rules must be asked about each job."""
+        return self.team_ids is not None or self.workload_ids is not None
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationsWanted:
+    """Which allocations; None: any. `device` is a UUID that was granted."""
+
+    job_id: int | None = None
+    node_id: int | None = None
+    device: str | None = None
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+
+
+def workload_page(wanted: WorkloadsWanted, asked: PageAsked) -> Slice[Found]:
+    """Workloads by name, then id."""
+    chosen = {"team_id__in": wanted.team_ids, "name": wanted.name, "kind": wanted.kind}
+    return page_of(Workload.objects.filter(_given(chosen)).values(*WORKLOAD), asked, "name", "id")
+
+
+def workload_row(workload_id: int) -> Found | None:
+    """One workload; None where there is none."""
+    return _first(Workload.objects.values(*WORKLOAD).filter(id=workload_id))
+
+
+def workload_of(team_id: int, name: str) -> Found | None:
+    """The workload of this name of a team."""
+    return _first(Workload.objects.values(*WORKLOAD).filter(team_id=team_id, name=name))
+
+
+def job_page(wanted: JobsWanted, viewer: Viewer, asked: PageAsked) -> Slice[Found]:
+    """Jobs that the viewer may see, those recorded last first, each with `owner`, an OwnerFact."""
+    found: Rows = Job.objects.filter(_jobs_chosen(wanted)).values("cluster__name", *JOB)
+    ruling = Ruling()
+    if viewer.sees_everything and not wanted.asks_owner:
+        page = page_of(found, asked, "-id")
+        return Slice(_with_owner(page.rows, ruling.owners(page.rows)), page.after, page.before)
+
+    def kept(rows: Sequence[Found]) -> list[Found]:
+        owned = _with_owner(rows, ruling.owners(rows))
+        return [row for row in owned if _is_wanted(row["owner"], wanted, viewer)]
+
+    return _scanned(found, asked, kept)
+
+
+def job_events(job_id: int) -> list[Found]:
+    """What was stated of a job, in the order of the events, the first MOST_EVENTS of them."""
+    rows = JobEvent.objects.filter(job_id=job_id).order_by("at", "kind", "id")[:MOST_EVENTS]
+    return [
+        {"event": each.get_kind_display(), "at": each.at, "source_rank": each.source_rank}
+        for each in rows
+    ]
+
+
+def allocations_of_job(job_id: int) -> list[Found]:
+    """What a job holds and held, in the order it was granted."""
+    rows: Rows = Allocation.objects.filter(job_id=job_id).annotate(**LIFE).values(*ALLOCATION)
+    return list(rows.order_by("starts_at", "node_name", "part"))
+
+
+def allocation_page(wanted: AllocationsWanted, asked: PageAsked) -> Slice[Found]:
+    """Allocations, those recorded last first; each with its job's `owner`, an OwnerFact."""
+    chosen = {"job_id": wanted.job_id, "node_id": wanted.node_id}
+    found = Allocation.objects.filter(_given(chosen))
+    if wanted.device is not None:
+        found = found.filter(device_uuids__contains=[wanted.device])
+    if wanted.starts_at is not None or wanted.ends_at is not None:
+        found = found.filter(period__overlap=(wanted.starts_at, wanted.ends_at))
+    page = page_of(found.annotate(**LIFE).values("job__raw_id", *ALLOCATION), asked, "-id")
+    jobs = Job.objects.filter(id__in={row["job_id"] for row in page.rows}).values(*JOB)
+    owner_of = Ruling().owners(list(jobs))
+    rows = [{**row, "owner": owner_of.get(row["job_id"], NOBODY)} for row in page.rows]
+    return Slice(rows, page.after, page.before)
+
+
+def run_page(viewer: Viewer, workload_ids: frozenset[int] | None, asked: PageAsked) -> Slice[Found]:
+    """Runs that the viewer may see, those recorded last first; see `runs_told`."""
+    found: Rows = Run.objects.values("id", "key", "workload_id")
+    ruling = Ruling()
+    if workload_ids is not None:
+        spanned = RunSpan.objects.values("run_id")
+        found = found.filter(Q(workload_id__in=workload_ids) | Q(id__in=spanned, workload_id=None))
+
+    def kept(rows: Sequence[Found]) -> list[Found]:
+        return [
+            run
+            for run in runs_told(rows, ruling)
+            if viewer.sees_team(run["owner"].team_id)
+            and (workload_ids is None or run["owner"].workload_id in workload_ids)
+        ]
+
+    return _scanned(found, asked, kept)
+
+
+def run_told(run_id: int) -> Found | None:
+    """One run as `runs_told` tells it; None where there is none."""
+    rows: Rows = Run.objects.values("id", "key", "workload_id").filter(id=run_id)
+    return next(iter(runs_told(list(rows), Ruling())), None)
+
+
+def runs_told(rows: Sequence[Found], ruling: "Ruling") -> list[Found]:
+    """Runs with their jobs, the first and last moment of these, and `owner`.
+
+    A run that nobody gave to a workload belongs to whom its first job belongs.
+    """
+    spans = (
+        RunSpan.objects.filter(run_id__in=[row["id"] for row in rows])
+        .values("run_id", "job_id")
+        .annotate(since=Min("period__startswith"))
+        .order_by("since", "job_id")
+    )
+    jobs_of: dict[int, list[int]] = {}
+    for span in spans:
+        jobs_of.setdefault(span["run_id"], []).append(span["job_id"])
+    jobs = {
+        job["id"]: job
+        for job in Job.objects.filter(id__in={each for ids in jobs_of.values() for each in ids})
+        .order_by("id")
+        .values(*JOB)
+    }
+    owner_of = ruling.owners(list(jobs.values()))
+    teams = dict(Workload.objects.order_by("id").values_list("id", "team_id"))
+    return [_run_told(row, jobs_of.get(row["id"], []), jobs, owner_of, teams) for row in rows]
+
+
+def rule_page(team_ids: frozenset[int] | None, asked: PageAsked) -> Slice[Found]:
+    """Rules by priority, then id (of some teams)."""
+    found = OwnershipRule.objects.filter(_given({"team_id__in": team_ids}))
+    return page_of(_rules(found), asked, "priority", "id")
+
+
+def rule_row(rule_id: int) -> Found | None:
+    """One rule; None where there is none."""
+    return _first(_rules(OwnershipRule.objects.filter(id=rule_id)))
+
+
+def rule_fact(rule_id: int) -> RuleFact | None:
+    """One rule as it is tried; None where there is none."""
+    return next(iter(rules(OwnershipRule.objects.filter(id=rule_id))), None)
+
+
+def rule_like(rule: RuleFact) -> int | None:
+    """The rule that is kept already and says exactly this."""
+    asked = {name: getattr(rule.rule, name) for name in Rule.__slots__ if name != "id"}
+    kept = OwnershipRule.objects.filter(
+        **{name: value for name, value in asked.items() if value is not None},
+        **{f"{name}__isnull": True for name, value in asked.items() if value is None},
+        period=(rule.starts_at, rule.ends_at),
+    )
+    return kept.values_list("id", flat=True).first()
+
+
+class Ruling:
+    """Whose jobs were when each began, by the rules in force then; the rules are read once."""
+
+    def __init__(self) -> None:
+        self._facts = rules()
+        moments = {edge for fact in self._facts for edge in (fact.starts_at, fact.ends_at) if edge}
+        self._edges = sorted(moments)
+        self._ranked: dict[int, tuple[Rule, ...]] = {}
+
+    def owners(self, jobs: Sequence[Found]) -> dict[int, OwnerFact]:
+        """The owner of each job, given as rows that hold what rules look at."""
+        of_era: dict[int, list[Found]] = {}
+        for job in jobs:
+            of_era.setdefault(bisect_right(self._edges, _began_at(job)), []).append(job)
+        found: dict[int, OwnerFact] = {job["id"]: NOBODY for job in jobs}
+        for era, alike in of_era.items():
+            ranked = self._in_force(era, _began_at(alike[0]))
+            decided = rules_of(((job["id"], _traits(job)) for job in alike), ranked)
+            for job_id, rule in decided.items():
+                found[job_id] = OwnerFact(rule.team_id, rule.workload_id)
+        return found
+
+    def _in_force(self, era: int, at: datetime) -> tuple[Rule, ...]:
+        if era not in self._ranked:
+            self._ranked[era] = in_rank(f.rule for f in self._facts if f.is_in_force(at))
+        return self._ranked[era]
+
+
+TRAITS = tuple(JobTraits.__slots__)
+JOB = (
+    *("id", "raw_id", "restart_count", "state", "exit_code", "submitted_at", "opened_at"),
+    *("started_at", "ended_at", "array_id", "qos"),
+    *TRAITS,
+)
+WORKLOAD = ("id", "name", "team_id", "kind")
+LIFE = {"starts_at": F("period__startswith"), "ends_at": F("period__endswith")}
+ALLOCATION = (
+    *("id", "job_id", "node_id", "node_name", "gpus_numerator", "gpus_denominator"),
+    *("device_uuids", "divided_evenly", "starts_at", "ends_at"),
+)
+
+
+def _jobs_chosen(wanted: JobsWanted) -> Q:
+    chosen = {
+        "cluster__name": wanted.cluster,
+        "state": wanted.state,
+        "user": wanted.user,
+        "account": wanted.account,
+        "partition": wanted.partition,
+        "name__startswith": wanted.name,
+        "raw_id__startswith": wanted.raw_id,
+    }
+    asked = Q(merged_into=None) & _given(chosen)
+    if wanted.ends_at is not None:
+        asked &= Q(opened_at__lt=wanted.ends_at)
+    if wanted.starts_at is not None:
+        asked &= Q(ended_at=None) | Q(ended_at__gt=wanted.starts_at)
+    return asked
+
+
+def _first(rows: Rows) -> Found | None:
+    row: Found | None = rows.first()
+    return row
+
+
+def _given(chosen: Mapping[str, Any]) -> Q:
+    return Q(**{name: value for name, value in chosen.items() if value is not None})
+
+
+def _is_wanted(owner: OwnerFact, wanted: JobsWanted, viewer: Viewer) -> bool:
+    if not viewer.sees_team(owner.team_id):
+        return False
+    if wanted.team_ids is not None and owner.team_id not in wanted.team_ids:
+        return False
+    return wanted.workload_ids is None or owner.workload_id in wanted.workload_ids
+
+
+def _with_owner(rows: Iterable[Found], owner_of: Mapping[int, OwnerFact]) -> list[Found]:
+    return [{**row, "owner": owner_of[row["id"]]} for row in rows]
+
+
+def _scanned(
+    found: Rows, asked: PageAsked, kept: Callable[[Sequence[Found]], list[Found]]
+) -> Slice[Found]:
+    """A page of what `kept` keeps of rows by falling id, or by rising for the page before."""
+    backward = asked.before is not None
+    start = asked.before if backward else asked.after
+    edge = None if start is None else int(start[0])
+    rows: list[Found] = []
+    looked_at, is_over = 0, False
+    while len(rows) <= asked.limit and looked_at < MOST_SCANNED and not is_over:
+        part = _part(found, edge, is_rising=backward)
+        rows += kept(part)
+        looked_at += len(part)
+        is_over = len(part) < PART
+        edge = part[-1]["id"] if part else edge
+    has_more = len(rows) > asked.limit or not is_over
+    if len(rows) > asked.limit:
+        del rows[asked.limit :]
+        edge = rows[-1]["id"]
+    beyond = (edge,) if has_more and edge is not None else None
+    first = (rows[0]["id"],) if rows else None
+    if backward:
+        return Slice(rows[::-1], after=first, before=beyond)
+    return Slice(rows, after=beyond, before=first if asked.after is not None else None)
+
+
+def _part(found: Rows, edge: int | None, *, is_rising: bool) -> list[Found]:
+    """The next rows beyond `edge` in the way of reading."""
+    if edge is not None:
+        found = found.filter(id__gt=edge) if is_rising else found.filter(id__lt=edge)
+    return list(found.order_by("id" if is_rising else "-id")[:PART])
+
+
+def _began_at(job: Found) -> datetime:
+    began_at: datetime = job["started_at"] or job["submitted_at"] or job["opened_at"]
+    return began_at
+
+
+def _traits(job: Found) -> JobTraits:
+    return JobTraits(**{name: job[name] for name in TRAITS})
+
+
+def _run_told(
+    run: Found,
+    job_ids: Sequence[int],
+    jobs: Mapping[int, Found],
+    owner_of: Mapping[int, OwnerFact],
+    teams: Mapping[int, int],
+) -> Found:
+    workload_id = run["workload_id"]
+    owner = (
+        OwnerFact(teams[workload_id], workload_id)
+        if workload_id is not None
+        else next((owner_of[job_id] for job_id in job_ids), NOBODY)
+    )
+    carried = [jobs[job_id] for job_id in job_ids]
+    ends = [job["ended_at"] for job in carried]
+    return {
+        **run,
+        "owner": owner,
+        "jobs": list(job_ids),
+        "states": _in_order(job["state"] for job in carried),
+        "started_at": min((_began_at(job) for job in carried), default=None),
+        "ended_at": max(ends) if ends and None not in ends else None,
+    }
+
+
+def _in_order(states: Collection[str] | Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(states))
+
+
+def _rules(found: "QuerySet[OwnershipRule]") -> Rows:
+    rows: Rows = found.annotate(cluster_name=F("cluster__name"), **LIFE).values(
+        *("id", "priority", "team_id", "workload_id", "cluster_id", "cluster_name"),
+        *("account", "partition", "namespace", "user", "label", "name", "starts_at", "ends_at"),
+    )
+    return rows
+
+
+def gpus_in_words(numerator: int, denominator: int) -> str:
+    """`8`, or `1/4` for a share."""
+    return str(Fraction(numerator, denominator))

@@ -39,9 +39,8 @@ def make_chart():
         for day in days
     )
     return overview.DailyChart(
-        title="Where each day’s money went",
+        title="Active is about a quarter of every day.",
         unit="US dollars a day, effective",
-        finding="Active is about a quarter of every day.",
         figure=daily_cost_by_state(days, series, "USD"),
         states=states,
         rows=rows,

@@ -10,12 +10,14 @@ from django.utils import timezone
 
 from apps.accounts.authentication import viewer_of_request
 from apps.console.pages.access import frame_of
+from apps.console.pages.costs.picture import Picture, Place, picture
 from apps.console.pages.costs.question import CostQuestion, cost_question
 from apps.console.pages.costs.values import CostsPage, CostTable, Detail, LineTable
-from apps.console.pages.costs.words import under
+from apps.console.pages.costs.words import least_sure, under
 from apps.console.pages.frame import EmptyState, Frame, Link, Step
+from apps.console.pages.overview.values import DailyChart
 from apps.console.pages.setup.questions import questions_waiting
-from apps.ledger.queries.drill import Drill, Sureness, sureness
+from apps.ledger.queries.drill import Daily, Drill, Sureness, sureness
 
 
 class Parts(TypedDict, total=False):
@@ -26,6 +28,9 @@ class Parts(TypedDict, total=False):
     lines: LineTable
     empty: EmptyState
     known: Sureness
+    place: Place
+    daily: Daily
+    chart: DailyChart | None
 
 
 def asked_by(request: HttpRequest) -> tuple[CostQuestion, datetime]:
@@ -51,6 +56,9 @@ def answer(
     """The page; where nothing was charged it says what to ask instead."""
     at = timezone.now()
     known = parts.get("known") or sureness(drill, asked.viewer, at)
+    drawn = Picture(chart=parts.get("chart"))
+    if "place" in parts and "daily" in parts:
+        drawn = picture(asked, parts["place"], parts["daily"], least_sure(known.statuses))
     page = CostsPage(
         frame=frame(request, asked, at),
         finding=finding,
@@ -62,6 +70,8 @@ def answer(
         state=asked.given["state"],
         problems=asked.problems,
         under=under(asked, known),
+        figures=drawn.figures,
+        chart=drawn.chart,
         tables=tuple(parts.get("tables", ())),
         about=tuple(parts.get("about", ())),
         lines=parts.get("lines"),

@@ -17,7 +17,8 @@ from apps.console.pages.costs.asking import (
     team_link,
     team_name,
 )
-from apps.console.pages.costs.lines import line_table, lines_csv
+from apps.console.pages.costs.lines import LinesOf, line_table, lines_csv
+from apps.console.pages.costs.picture import Place
 from apps.console.pages.costs.question import DEFAULTS, CostQuestion
 from apps.console.pages.costs.table import (
     Heading,
@@ -33,12 +34,14 @@ from apps.console.pages.csv_table import csv_answer
 from apps.console.pages.frame import EmptyState, Link, Step
 from apps.console.pages.overview.sums import sums_of
 from apps.economics.states import State
-from apps.ledger.queries import Standing, StateSum, standing
+from apps.ledger.queries import DaySum, Standing, StateSum, standing
 from apps.ledger.queries.drill import (
+    Daily,
     Drill,
     JobSums,
     LineRow,
     Sureness,
+    costs_by_day,
     costs_of_job_by_day,
     costs_of_jobs,
     lines_of_job,
@@ -56,7 +59,7 @@ MOST_CSV_LINES = 50_000
 @shown_to(EVERYONE)
 def workload(request: HttpRequest, workload_id: int) -> HttpResponse:
     """One workload by job."""
-    asked, _ = asked_by(request)
+    asked, at = asked_by(request)
     fact, found = _workload(asked, workload_id)
     drill = asked.of_workload(workload_id)
     finding = spent(asked, fact.name, sums_of(found.total))
@@ -65,8 +68,18 @@ def workload(request: HttpRequest, workload_id: int) -> HttpResponse:
     if not found.count:
         return answer(request, asked, drill, trail, finding, empty=nothing(asked, *place))
     heading = _heading(asked, found, place, asked.href("costs-workload-csv", workload_id))
-    table = _job_table(asked, heading, found)
-    return answer(request, asked, drill, trail, finding, tables=[table])
+    daily, known = costs_by_day(drill, asked.viewer, at)
+    return answer(
+        request,
+        asked,
+        drill,
+        trail,
+        finding,
+        tables=[_job_table(asked, heading, found)],
+        place=Place("costs-workload", (workload_id,)),
+        daily=daily,
+        known=known,
+    )
 
 
 @require_safe
@@ -127,6 +140,7 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
     if not lines:
         empty = _elsewhen(asked, fact)
         return answer(request, asked, drill, trail, finding, about=about, empty=empty)
+    has_days = len(by_day) > 1
     return answer(
         request,
         asked,
@@ -135,8 +149,10 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
         finding,
         about=about,
         known=_known(lines, whole, standing(drill.chosen.window, at)),
-        tables=[_day_table(asked, job_id, by_day)] if len(by_day) > 1 else [],
-        lines=line_table(asked, lines, asked.href("costs-job-csv", job_id), MOST_LINES),
+        place=Place("costs-job", (job_id,), "by-day" if has_days else "lines"),
+        daily=Daily(days_of_job(by_day), None),
+        tables=[_day_table(asked, job_id, by_day)] if has_days else [],
+        lines=line_table(asked, lines, _lines_of(asked, job_id, whole)),
     )
 
 
@@ -151,6 +167,21 @@ def job_csv(request: HttpRequest, job_id: int) -> HttpResponse:
     if not lines and not asked.viewer.sees_team(owner.team_id):
         raise Http404("There is no such job.")
     return lines_csv(asked, f"lines of job {fact.raw_id}", lines)
+
+
+def days_of_job(by_day: Mapping[date, Sequence[StateSum]]) -> tuple[DaySum, ...]:
+    """The job's days, the first one first."""
+    return tuple(DaySum(day, tuple(states)) for day, states in sorted(by_day.items()))
+
+
+def _lines_of(asked: CostQuestion, job_id: int, whole: Sequence[StateSum]) -> LinesOf:
+    return LinesOf(
+        name="costs-job",
+        of=(job_id,),
+        csv_href=asked.href("costs-job-csv", job_id),
+        whole=sums_of(whole),
+        most=MOST_LINES,
+    )
 
 
 def _known(lines: Sequence[LineRow], whole: Sequence[StateSum], stands: Standing) -> Sureness:
@@ -245,8 +276,8 @@ def _day_table(
         title="By day",
         note="what each day cost, and what it bought",
         first="Day",
-        csv_href="",
-        sorts=lambda sort: asked.href("costs-job", job_id, sort=sort),
+        csv_href=asked.href("costs-job-days", job_id),
+        sorts=lambda sort: f"{asked.href('costs-job', job_id, sort=sort)}#by-day",
     )
     days = sorted(by_day.items(), reverse=True)
     rows = [

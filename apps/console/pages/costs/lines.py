@@ -1,37 +1,95 @@
 """Lines as a table and as CSV."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
 
 from apps.console.pages.costs.question import CostQuestion
-from apps.console.pages.costs.values import LineCells, LineTable
+from apps.console.pages.costs.table import columns_of
+from apps.console.pages.costs.values import LineCells, LinesTotal, LineTable
 from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
-from apps.console.pages.overview.sums import state_key
+from apps.console.pages.overview.sums import Sums, known_sum, state_key
 from apps.economics.states import Evidence, Flag
 from apps.fleet import queries as fleet
 from apps.ledger.queries.drill import LineRow
 from apps.show.time import machine
 from apps.show.words import Word, flag_words, state_words
 
+Shown = TypeVar("Shown")
 HEADINGS = (
     *("hour", "node", "pool", "team", "kind", "status", "state", "flags", "evidence"),
     *("cost", "currency", "basis", "gpu_hours", "line"),
 )
 
 
-def line_table(
-    asked: CostQuestion, found: Sequence[LineRow], csv_href: str, most: int
-) -> LineTable:
-    """The first `most` of what was found."""
+COLUMNS = {
+    "hour": "Hour from",
+    "node": "Node",
+    "state": "State",
+    "status": "Status",
+    "gpu_hours": "GPU-hours",
+    "cost": "Cost",
+}
+_SORT_VALUES: dict[str, Callable[[LineCells], Any]] = {
+    "hour": lambda row: row.hour,
+    "node": lambda row: row.node or None,
+    "state": lambda row: row.state.label,
+    "status": lambda row: row.status,
+    "gpu_hours": lambda row: row.gpu_milliseconds,
+    "cost": lambda row: row.micros,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LinesOf:
+    """What lines are of: the page they are on, its CSV, all they sum to, and how many to show."""
+
+    name: str
+    of: tuple[int, ...]
+    csv_href: str
+    whole: Sums
+    most: int
+
+
+def line_table(asked: CostQuestion, found: Sequence[LineRow], given: LinesOf) -> LineTable:
+    """The newest lines, as many as fit, in the order asked for."""
     names = _node_names(found)
+    order = asked.given["lines"]
+    cells = [_cells(asked, each, names) for each in found[: given.most]]
     return LineTable(
-        rows=tuple(_cells(asked, each, names) for each in found[:most]),
-        csv_href=csv_href,
-        is_cut=len(found) > most,
+        columns=columns_of(
+            COLUMNS,
+            order,
+            lambda sort: f"{asked.href(given.name, *given.of, lines=sort)}#lines",
+        ),
+        rows=tuple(in_order(cells, _SORT_VALUES[order.removeprefix("-")], order)),
+        totals=_totals(cells, given, is_cut=len(found) > given.most),
+        csv_href=given.csv_href,
+        is_cut=len(found) > given.most,
         zone=ZoneInfo(asked.organisation.zone),
     )
+
+
+def in_order(rows: Sequence[Shown], value: Callable[[Shown], Any], order: str) -> list[Shown]:
+    """By the value, `-` for the largest first; rows of which it is not known come last."""
+    known = [row for row in rows if value(row) is not None]
+    known.sort(key=value, reverse=order.startswith("-"))
+    return known + [row for row in rows if value(row) is None]
+
+
+def _totals(cells: Sequence[LineCells], given: LinesOf, *, is_cut: bool) -> tuple[LinesTotal, ...]:
+    shown = LinesTotal(
+        text=f"These {len(cells)} lines" if is_cut else "Total",
+        micros=known_sum(row.micros for row in cells),
+        gpu_milliseconds=sum(row.gpu_milliseconds for row in cells),
+    )
+    if not is_cut:
+        return (shown,)
+    whole = LinesTotal("All of the period", given.whole.total, given.whole.gpu_milliseconds)
+    return (shown, whole)
 
 
 def lines_csv(asked: CostQuestion, name: str, found: Sequence[LineRow]) -> HttpResponse:

@@ -15,7 +15,8 @@ from apps.console.pages.costs.asking import (
     team_link,
     team_name,
 )
-from apps.console.pages.costs.lines import line_table, lines_csv
+from apps.console.pages.costs.lines import LinesOf, line_table, lines_csv
+from apps.console.pages.costs.picture import Place, daily_chart
 from apps.console.pages.costs.question import CostQuestion
 from apps.console.pages.costs.table import (
     Heading,
@@ -34,6 +35,7 @@ from apps.ledger.queries import StateSum
 from apps.ledger.queries.drill import (
     Drill,
     NoWorkload,
+    costs_by_day,
     costs_by_team,
     costs_by_workload,
     costs_of_no_workload,
@@ -45,6 +47,7 @@ from apps.workloads import queries as workloads
 
 States = Sequence[StateSum]
 NOTES = {"platform": "what nobody held", "unowned": "no rule names an owner"}
+HELD_BY_NO_JOB = (State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)
 MOST_LINES = 200
 MOST_CSV_LINES = 50_000
 
@@ -53,7 +56,7 @@ MOST_CSV_LINES = 50_000
 @shown_to(EVERYONE)
 def costs(request: HttpRequest) -> HttpResponse:
     """Every team that the viewer sees."""
-    asked, _ = asked_by(request)
+    asked, at = asked_by(request)
     by_team = costs_by_team(asked.drill, asked.viewer)
     rows = [
         cost_row(
@@ -73,11 +76,23 @@ def costs(request: HttpRequest) -> HttpResponse:
         sorts=lambda sort: asked.href("costs", sort=sort),
     )
     whole = _together(by_team)
+    daily, known = costs_by_day(asked.drill, asked.viewer, at)
     finding = _dearest(asked, rows, whole)
     if not rows:
         return answer(request, asked, asked.drill, (), finding, empty=nothing(asked, "costs"))
     table = cost_table(asked, heading, ordered(rows, asked.sort), whole)
-    return answer(request, asked, asked.drill, (), finding, tables=[table])
+    place = Place("costs", table="by-team")
+    return answer(
+        request,
+        asked,
+        asked.drill,
+        (),
+        finding,
+        tables=[table],
+        place=place,
+        daily=daily,
+        known=known,
+    )
 
 
 @require_safe
@@ -96,7 +111,7 @@ def costs_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def team(request: HttpRequest, team_id: int) -> HttpResponse:
     """One team by workload, and what no job held of its."""
-    asked, _ = asked_by(request)
+    asked, at = asked_by(request)
     name = team_name(asked, team_id)
     drill = asked.of_team(team_id)
     by_workload = costs_by_workload(drill, asked.viewer)
@@ -119,7 +134,19 @@ def team(request: HttpRequest, team_id: int) -> HttpResponse:
     tables = [cost_table(asked, heading, rows, whole)]
     if rest.of_none:
         tables.append(_no_job_table(asked, team_id, rest))
-    return answer(request, asked, drill, trail, finding, tables=tables)
+    place = Place("costs-team", (team_id,), "by-workload")
+    daily, known = costs_by_day(drill, asked.viewer, at)
+    return answer(
+        request,
+        asked,
+        drill,
+        trail,
+        finding,
+        tables=tables,
+        place=place,
+        daily=daily,
+        known=known,
+    )
 
 
 @require_safe
@@ -145,9 +172,25 @@ def team_csv(request: HttpRequest, team_id: int) -> HttpResponse:
 
 @require_safe
 @shown_to(EVERYONE)
+def no_job_pools(request: HttpRequest, team_id: int) -> HttpResponse:
+    """The table of what no job held, by pool and state."""
+    asked, _ = asked_by(request)
+    name = team_name(asked, team_id)
+    rest = costs_of_no_workload(asked.of_team(team_id), asked.viewer)
+    rows = [
+        csv_cells(asked, [name, _pool(asked, pool_id), state_key(each.state)], [each])
+        for pool_id, states in rest.of_none.items()
+        for each in states
+    ]
+    headings = csv_headings("team", "pool", "state")
+    return csv_answer(f"costs of {name} without a job", headings, rows)
+
+
+@require_safe
+@shown_to(EVERYONE)
 def no_job(request: HttpRequest, team_id: int) -> HttpResponse:
     """The lines behind what no job held of a team's, in one pool and state."""
-    asked, _ = asked_by(request)
+    asked, at = asked_by(request)
     name = team_name(asked, team_id)
     drill = asked.of_team(team_id)
     rest = costs_of_no_workload(drill, asked.viewer)
@@ -164,12 +207,23 @@ def no_job(request: HttpRequest, team_id: int) -> HttpResponse:
         finding = f"What {who[0].lower()}{who[1:]} cost {asked.words.within} is not known."
     trail = [all_costs(asked), *team_link(asked, team_id)]
     found = lines_of_no_job(drill, asked.viewer, asked.state, MOST_LINES + 1)
-    drill = _in_state(drill, asked.state)
+    drill = in_state(drill, asked.state)
     if not found:
         empty = nothing(asked, "costs-no-job", team_id)
         return answer(request, asked, drill, trail, finding, empty=empty)
-    lines = line_table(asked, found, asked.href("costs-no-job-csv", team_id), MOST_LINES)
-    return answer(request, asked, drill, trail, finding, lines=lines)
+    place = Place("costs-no-job", (team_id,), "lines")
+    of_lines = LinesOf(
+        name=place.name,
+        of=place.of,
+        csv_href=asked.href("costs-no-job-csv", team_id),
+        whole=sums,
+        most=MOST_LINES,
+    )
+    lines = line_table(asked, found, of_lines)
+    chart = None
+    if asked.state in HELD_BY_NO_JOB:
+        chart = daily_chart(asked, place, costs_by_day(drill, asked.viewer, at)[0].days)
+    return answer(request, asked, drill, trail, finding, lines=lines, chart=chart)
 
 
 @require_safe
@@ -183,7 +237,8 @@ def no_job_csv(request: HttpRequest, team_id: int) -> HttpResponse:
     return lines_csv(asked, f"lines of {name} without a job", found)
 
 
-def _in_state(drill: Drill, state: State | None) -> Drill:
+def in_state(drill: Drill, state: State | None) -> Drill:
+    """The same costs in one state and of no workload; None: in all."""
     states = None if state is None else frozenset({int(state)})
     return replace(drill, is_of_no_workload=True, chosen=replace(drill.chosen, states=states))
 
@@ -221,7 +276,7 @@ def _no_job_table(asked: CostQuestion, team_id: int, rest: NoWorkload) -> CostTa
         title="No job",
         note="what nobody held, by pool and state; and charges without GPU time of their own",
         first="Pool and state",
-        csv_href=asked.href("costs-team-csv", team_id),
+        csv_href=asked.href("costs-no-job-pools", team_id),
         sorts=lambda sort: f"{asked.href('costs-team', team_id, sort=sort)}#no-job",
     )
     return cost_table(asked, heading, ordered(rows, asked.sort), _together(rest.of_none))

@@ -27,6 +27,7 @@ DEFAULTS: Mapping[str, str] = {
     "cost": str(Loading.DIRECT),
     "sort": "-cost",
     "state": "",
+    "lines": "-hour",
 }
 WORDS: Mapping[str, str] = {
     "window": "the last 7 days",
@@ -36,9 +37,12 @@ WORDS: Mapping[str, str] = {
     "cost": "direct cost",
     "sort": "the dearest first",
     "state": "no device time",
+    "lines": "the latest first",
 }
 LOADINGS = {Loading.DIRECT: "Direct", Loading.LOADED: "With shared idle"}
 SORTS = ("name", "cost", "bought", "no_work", "gpu_hours", "unit_cost")
+LINE_SORTS = ("hour", "node", "state", "status", "gpu_hours", "cost")
+IN_ITS_OWN_ORDER = {key: DEFAULTS[key] for key in ("sort", "state", "lines")}
 FILTERS = ("window", "pool", "tag", "basis", "cost")
 
 
@@ -85,7 +89,7 @@ class CostQuestion:
 
     def down(self, name: str, *place: object, **changes: str) -> str:
         """The address of the next page down, in its own order."""
-        return self.href(name, *place, **{"sort": DEFAULTS["sort"], "state": "", **changes})
+        return self.href(name, *place, **{**IN_ITS_OWN_ORDER, **changes})
 
     def filters(self, drill: Drill) -> tuple[Filter, ...]:
         """The filter bar; tags only where any are used, and not of a single job."""
@@ -125,7 +129,8 @@ def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Co
         loading=reading.read("cost", _loading),
         core_pool_ids=frozenset(pool.id for pool in pools.values() if pool.unit == "core"),
     )
-    reading.read("sort", _order)
+    reading.read("sort", lambda text: _order(text, SORTS))
+    reading.read("lines", lambda text: _order(text, LINE_SORTS))
     state = reading.read("state", _state)
     return CostQuestion(
         drill=drill,
@@ -170,7 +175,7 @@ def _state(text: str) -> State | None:
         raise ValueError(f"There is no state {text!r}.") from None
 
 
-def _order(text: str) -> str:
-    if text.removeprefix("-") not in SORTS:
+def _order(text: str, columns: Sequence[str]) -> str:
+    if text.removeprefix("-") not in columns:
         raise ValueError(f"There is no column {text!r} to order by.")
     return text

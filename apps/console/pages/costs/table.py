@@ -1,6 +1,6 @@
 """Rows of sums in the order asked for, their total and their headings."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from apps.console.pages.costs.question import CostQuestion
@@ -14,6 +14,7 @@ from apps.show.money import symbol
 from apps.show.strip import strip_of_states
 from apps.show.words import STATES
 
+WORDS = frozenset({"name", "holder", "team", "node", "state", "status"})
 STATE_KEYS = [state.key for state in STATES]
 _SORT_VALUES: dict[str, Callable[[CostRow], Ratio | None]] = {
     "cost": lambda row: row.cost_micros,
@@ -122,12 +123,19 @@ def _columns(asked: CostQuestion, heading: Heading) -> tuple[Column, ...]:
         "gpu_hours": "GPU-hours",
         "unit_cost": f"{symbol(asked.currency).strip()} per GPU-hour",
     }
-    return tuple(_column(asked.sort, key, text, heading.sorts) for key, text in texts.items())
+    return columns_of(texts, asked.sort, heading.sorts)
+
+
+def columns_of(
+    texts: Mapping[str, str], sort: str, sorts: Callable[[str], str]
+) -> tuple[Column, ...]:
+    """Headings that sort: words begin at A, numbers and hours with the largest."""
+    return tuple(_column(sort, key, text, sorts) for key, text in texts.items())
 
 
 def _column(sort: str, key: str, text: str, sorts: Callable[[str], str]) -> Column:
     is_chosen, is_descending = sort.removeprefix("-") == key, sort.startswith("-")
-    first = key if key == "name" else f"-{key}"
+    first = key if key in WORDS else f"-{key}"
     turned = key if is_descending else f"-{key}"
     order = ("descending" if is_descending else "ascending") if is_chosen else ""
     return Column(
@@ -135,5 +143,5 @@ def _column(sort: str, key: str, text: str, sorts: Callable[[str], str]) -> Colu
         text=text,
         href=sorts(turned if is_chosen else first),
         order=order,
-        is_number=key not in ("name", "bought"),
+        is_number=key not in WORDS and key not in ("bought", "hour"),
     )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from apps.console.pages.frame import EmptyState, Filter, Frame, Link, Under
-from apps.console.pages.overview.values import Column
+from apps.console.pages.overview.values import Column, DailyChart, Figure
 from apps.show.amounts import Ratio
 from apps.show.strip import Strip
 from apps.show.words import StateWords, Word
@@ -54,10 +54,24 @@ class LineCells:
 
 
 @dataclass(frozen=True, slots=True)
-class LineTable:
-    """Lines, the newest first; `is_cut` where there are more than fit."""
+class LinesTotal:
+    """A row under the lines; the amount is None where none is known."""
 
+    text: str
+    micros: int | None
+    gpu_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineTable:
+    """The newest lines in the order asked for; `is_cut` where there are more than fit.
+
+    `totals` is of the lines shown and, where they are cut, of the whole period too.
+    """
+
+    columns: tuple[Column, ...]
     rows: tuple[LineCells, ...]
+    totals: tuple[LinesTotal, ...]
     csv_href: str
     is_cut: bool
     zone: tzinfo
@@ -87,6 +101,8 @@ class CostsPage:
     state: str = ""
     problems: tuple[str, ...] = ()
     under: Under | None = None
+    figures: tuple[Figure, ...] = ()
+    chart: DailyChart | None = None
     tables: tuple[CostTable, ...] = ()
     about: tuple[Detail, ...] = ()
     lines: LineTable | None = None

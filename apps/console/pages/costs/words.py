@@ -1,5 +1,6 @@
 """Titles that are findings, and the line under them."""
 
+from collections.abc import Collection
 from zoneinfo import ZoneInfo
 
 from apps.console.pages.costs.question import CostQuestion
@@ -35,10 +36,15 @@ def spent(asked: CostQuestion, who: str, sums: Sums) -> str:
     return f"{said}, and {_worked(sums)} of it worked."
 
 
+def least_sure(statuses: Collection[str]) -> str:
+    """The least sure of them; empty without any."""
+    return next((word for word in LEAST_SURE_FIRST if word in statuses), "")
+
+
 def under(asked: CostQuestion, known: Sureness) -> Under | None:
     """How sure the sums are; None where there are none."""
-    status = next((word for word in LEAST_SURE_FIRST if word in known.statuses), None)
-    if status is None:
+    status = least_sure(known.statuses)
+    if not status:
         return None
     observed = share(known.observed_milliseconds, known.held_milliseconds)
     return Under(

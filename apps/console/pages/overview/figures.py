@@ -1,10 +1,12 @@
 """The four key figures: spend, worked, bought no work, not known."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from apps.console.pages.overview.finding import status
 from apps.console.pages.overview.periods import span
+from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import Figure
 from apps.economics.states import State
@@ -18,13 +20,52 @@ NO_WORK = tuple(State[key.upper()] for key in NO_WORK_STATES)
 MOST_PARTS = 3
 
 
-def figures(facts: OverviewFacts, sums: Sums, currency: str) -> tuple[Figure, ...]:
-    """Each with its change against the same days before, where there are such."""
+def figures(asked: Question, facts: OverviewFacts, sums: Sums) -> tuple[Figure, ...]:
+    """Each with its change against the same days before, and the rows that it sums."""
+    currency = asked.currency
     return (
-        _spend(facts, sums, currency),
-        _worked(facts, sums),
-        _no_work(facts, sums, currency),
+        replace(_spend(facts, sums, currency), href=_rows(asked, "-cost")),
+        replace(_worked(facts, sums), href=_rows(asked, "-bought")),
+        replace(_no_work(facts, sums, currency), href=_rows(asked, "-no_work")),
         _not_known(facts, sums, currency),
+    )
+
+
+def _rows(asked: Question, sort: str) -> str:
+    return f"{asked.href(sort=sort)}#by-team"
+
+
+def together(parts: Sequence[str]) -> str:
+    """The parts of a note that say something."""
+    return "; ".join(filter(None, parts))
+
+
+def idle_parts(sums: Sums, currency: str) -> str:
+    """Where money went that bought no work: `held idle $71k and unallocated $49k`."""
+    parts = sorted(
+        ((micros, key) for key in NO_WORK_STATES if (micros := sums.by_state.get(key))),
+        reverse=True,
+    )
+    said = [
+        f"{state_words(key).label.lower()} {short_amount(micros, currency)}"
+        for micros, key in parts[:MOST_PARTS]
+    ]
+    return joined(said) or "nothing stood idle"
+
+
+def spark(
+    days: Sequence[DaySum], values: Sequence[float | int | None], words: str
+) -> Sparkline | None:
+    """A line through the days, dashed from the first that is not settled."""
+    unsettled = [
+        place
+        for place, day in enumerate(days)
+        if any(each.provisional_micros is not None for each in day.states)
+    ]
+    return sparkline(
+        values,
+        provisional_from=unsettled[0] if unsettled else None,
+        words=f"{words}, day by day",
     )
 
 
@@ -36,10 +77,10 @@ def _spend(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
     return Figure(
         title="Spend",
         number=short_amount(sums.total, currency),
-        note=_joined(said) or "there is no whole span before to compare with",
+        note=together(said) or "there is no whole span before to compare with",
         status=status(facts),
         change=moved,
-        sparkline=_spark(facts.days, [sums_of(day.states).total for day in facts.days], "Spend"),
+        sparkline=spark(facts.days, [sums_of(day.states).total for day in facts.days], "Spend"),
     )
 
 
@@ -48,12 +89,12 @@ def _worked(facts: OverviewFacts, sums: Sums) -> Figure:
     return Figure(
         title="Worked",
         number=per_cent(sums.worked_ratio),
-        note=_joined(
+        note=together(
             [_against(facts) if moved else "", "the part of the spend in which a kernel ran"]
         ),
         status=status(facts),
         change=moved,
-        sparkline=_spark(
+        sparkline=spark(
             facts.days,
             [_float(sums_of(day.states).worked_ratio) for day in facts.days],
             "Part that worked",
@@ -62,22 +103,14 @@ def _worked(facts: OverviewFacts, sums: Sums) -> Figure:
 
 
 def _no_work(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
-    parts = sorted(
-        ((micros, key) for key in NO_WORK_STATES if (micros := sums.by_state.get(key))),
-        reverse=True,
-    )
-    said = [
-        f"{state_words(key).label.lower()} {short_amount(micros, currency)}"
-        for micros, key in parts[:MOST_PARTS]
-    ]
     moved = _change(facts, NO_WORK)
     return Figure(
         title="Bought no work",
         number=short_amount(sums.no_work, currency),
-        note=_joined([_against(facts) if moved else "", joined(said) or "nothing stood idle"]),
+        note=together([_against(facts) if moved else "", idle_parts(sums, currency)]),
         status=status(facts),
         change=moved,
-        sparkline=_spark(
+        sparkline=spark(
             facts.days, [sums_of(day.states).no_work for day in facts.days], "Bought no work"
         ),
         tone="held_idle",
@@ -132,25 +165,6 @@ def _points(facts: OverviewFacts) -> str:
     worked_now, worked_before = facts.comparison.total(states=[State.ACTIVE])
     was = share(worked_before or 0, before)
     return "" if was is None else points(share(worked_now or 0, now), was)
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return "; ".join(filter(None, parts))
-
-
-def _spark(
-    days: Sequence[DaySum], values: Sequence[float | int | None], words: str
-) -> Sparkline | None:
-    unsettled = [
-        place
-        for place, day in enumerate(days)
-        if any(each.provisional_micros is not None for each in day.states)
-    ]
-    return sparkline(
-        values,
-        provisional_from=unsettled[0] if unsettled else None,
-        words=f"{words}, day by day",
-    )
 
 
 def _float(ratio: Fraction | None) -> float | None:

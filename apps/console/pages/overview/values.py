@@ -39,15 +39,18 @@ class DayRow:
     micros: tuple[int | None, ...]
     total_micros: int | None
     is_provisional: bool = False
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class DailyChart:
-    """Daily cost by state: the figure, what it shows in one sentence, and the table behind it."""
+    """Daily cost by state: the figure, what it shows in one sentence, and the table behind it.
+
+    `title` is that sentence, the text alternative too; a day's `href` narrows to it.
+    """
 
     title: str
     unit: str
-    finding: str
     figure: Mapping[str, object]
     states: tuple[StateWords, ...]
     rows: tuple[DayRow, ...]

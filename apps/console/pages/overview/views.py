@@ -79,7 +79,7 @@ def overview_page(asked: Question, frame: Frame, at: datetime) -> OverviewPage:
         sort=asked.sort,
         problems=asked.problems,
         under=under(asked, facts),
-        figures=figures(facts, sums, asked.currency),
+        figures=figures(asked, facts, sums),
         chart=daily_chart(asked, facts, sums),
         teams=team_table(asked, facts, sums),
         notices=notices(asked, facts),

@@ -1,6 +1,7 @@
 """The way from a sum down to the lines behind it; everything is asked for as somebody."""
 
 from apps.ledger.queries.drill.behind import Behind, PieceBehind, SiblingLine, behind_line
+from apps.ledger.queries.drill.daily import Against, Daily, costs_by_day
 from apps.ledger.queries.drill.lines import LineRow, lines_of_job, lines_of_no_job
 from apps.ledger.queries.drill.sums import (
     Drill,
@@ -19,7 +20,9 @@ from apps.ledger.queries.drill.sums import (
 )
 
 __all__ = [
+    "Against",
     "Behind",
+    "Daily",
     "Drill",
     "JobSums",
     "LineRow",
@@ -29,6 +32,7 @@ __all__ = [
     "SiblingLine",
     "Sureness",
     "behind_line",
+    "costs_by_day",
     "costs_by_team",
     "costs_by_workload",
     "costs_of_job_by_day",

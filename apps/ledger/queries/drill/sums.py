@@ -17,6 +17,11 @@ from apps.ledger.queries.tables import Row, rows
 
 SHARED_IDLE = sql.Literal(int(Flag.SHARED_IDLE))
 GPU = sql.SQL("day.unit <> 'core'")
+COVERAGE = sql.SQL(
+    ", array_agg(DISTINCT day.status),"
+    " coalesce(sum(day.held_milliseconds) FILTER (WHERE {gpu}), 0)::int8,"
+    " coalesce(sum(day.observed_milliseconds) FILTER (WHERE {gpu}), 0)::int8"
+).format(gpu=GPU)
 NO_WORK = [
     int(state)
     for state in (State.HELD_IDLE, State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)
@@ -85,6 +90,17 @@ class Sureness:
     pending_hours: int
 
 
+@dataclass(frozen=True, slots=True)
+class DayState:
+    """One state of one day, with the statuses and the coverage of what it sums."""
+
+    day: date
+    sums: StateSum
+    statuses: frozenset[str]
+    held_milliseconds: int
+    observed_milliseconds: int
+
+
 def scoped(chosen: CostFilter, viewer: Viewer) -> CostFilter:
     """The same, of the teams that the viewer sees; what they named beyond these is left out."""
     if viewer.sees_everything:
@@ -96,6 +112,15 @@ def scoped(chosen: CostFilter, viewer: Viewer) -> CostFilter:
 def costs_by_team(drill: Drill, viewer: Viewer) -> dict[int, States]:
     """Every team with costs, by state."""
     return {team_id: states for (team_id,), states in _grouped(drill, viewer, ["team_id"])}
+
+
+def sums_by_day(drill: Drill, viewer: Viewer) -> list[DayState]:
+    """Every day with costs by state, in order."""
+    query = _grouping(drill, viewer, ["day"], COVERAGE)
+    return [
+        DayState(day, _state_sum(of_state), frozenset(statuses), held, observed)
+        for day, *of_state, statuses, held, observed in rows(query, _parameters(drill, viewer))
+    ]
 
 
 def costs_by_workload(drill: Drill, viewer: Viewer) -> dict[int | None, States]:
@@ -210,24 +235,31 @@ def tags_used(drill: Drill, viewer: Viewer) -> list[str]:
 def _grouped(
     drill: Drill, viewer: Viewer, columns: list[LiteralString]
 ) -> list[tuple[tuple[Any, ...], States]]:
-    keys = sql.SQL(", ").join([sql.SQL("day.{}").format(sql.Identifier(key)) for key in columns])
-    query = sql.SQL(
+    query = _grouping(drill, viewer, columns, sql.SQL(""))
+    return _by_key(rows(query, _parameters(drill, viewer)), len(columns))
+
+
+def _grouping(
+    drill: Drill, viewer: Viewer, columns: list[LiteralString], more: sql.Composable
+) -> sql.Composed:
+    return sql.SQL(
         """
         SELECT {keys}, day.state, sum({amount})::int8,
                sum({amount}) FILTER (WHERE day.status = 'provisional')::int8,
                sum({amount}) FILTER (WHERE {gpu} AND day.unit_milliseconds > 0)::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu} AND {amount} IS NULL), 0)::int8
+               {more}
         FROM ledger_ledgerday AS day WHERE {where}
         GROUP BY {keys}, day.state ORDER BY {keys}, day.state NULLS LAST
         """
     ).format(
-        keys=keys,
+        keys=sql.SQL(", ").join([sql.SQL("day.{}").format(sql.Identifier(key)) for key in columns]),
         amount=amount_column(drill.chosen.basis),
         gpu=GPU,
+        more=more,
         where=_where(drill, viewer),
     )
-    return _by_key(rows(query, _parameters(drill, viewer)), len(columns))
 
 
 def _grouped_jobs(drill: Drill, viewer: Viewer, column: LiteralString) -> dict[Any, States]:

@@ -97,6 +97,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "controlplane.audit.note_who_changes",
+    "controlplane.setup_count.count_after_answers",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 

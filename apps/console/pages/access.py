@@ -41,7 +41,7 @@ def shown_to(roles: frozenset[Role]) -> Callable[[View[Given]], View[Given]]:
 
 
 def frame_of(
-    request: HttpRequest, organisation: OrganisationFact, here: str, setup_questions: int
+    request: HttpRequest, organisation: OrganisationFact, here: str, setup_questions: int | None
 ) -> Frame:
     """The frame of a page for whoever asks; `here` is the current entry of the navigation."""
     return Frame(

@@ -8,13 +8,13 @@ from datetime import datetime, tzinfo
 class Frame:
     """Who is signed in, which entry of the navigation is current, what waits in Setup.
 
-    `sees_prices` opens the pages that tell rates.
+    `setup_questions` None: not counted yet. `sees_prices` opens the pages that tell rates.
     """
 
     organisation: str
     person: str
     here: str
-    setup_questions: int = 0
+    setup_questions: int | None = 0
     sees_prices: bool = False
 
 

@@ -163,5 +163,7 @@ def test_what_was_refused_of_an_agent_is_told_with_its_reason(now):
 
 def test_the_overview_says_how_many_questions_wait():
     make_fleet()
-    page = text_of(opened("Finn").get("/"))
+    finn = opened("Finn")
+    assert "in Setup" not in text_of(finn.get("/")), "a page waited for the count"
+    page = text_of(finn.get("/"))
     assert "1 questions in Setup" in page or "1 question in Setup" in page

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from django.core.cache import cache
 from django.urls import reverse
+from django.utils import timezone
 
 from apps.accounts import queries as accounts
 from apps.console.pages.frame import Choice, Link, Step
@@ -33,8 +34,9 @@ from apps.workloads import queries as workloads
 MOST_ROWS = 50
 LOOKED_BACK = "7d"
 MANAGE = ".venv/bin/python manage.py"
-COUNT_KEPT_SECONDS = 60
+COUNT_AGES = timedelta(minutes=1)
 COUNT_KEY = "console-setup-questions"
+DUE_KEY = "console-setup-count-due"
 
 Row = TypeVar("Row")
 
@@ -57,18 +59,32 @@ class Questions:
         return sum(getattr(self, each.name).total for each in fields(self))
 
 
-def questions_waiting(at: datetime) -> int:
-    """How many things wait in Setup, counted at most once a minute by each web process."""
-    known = cache.get(COUNT_KEY)
-    if known is None:
-        known = questions(at).total
-        cache.set(COUNT_KEY, known, COUNT_KEPT_SECONDS)
-    return int(known)
+def questions_waiting(at: datetime) -> int | None:
+    """How many things waited in Setup when they were last counted; None: not counted yet.
+
+    Counting asks every room, so no page waits for it: where the count is a minute old, it is due
+    as soon as this answer is out.
+    """
+    counted = cache.get(COUNT_KEY)
+    if counted is None or at - counted[0] >= COUNT_AGES:
+        cache.set(DUE_KEY, value=True)
+    return None if counted is None else int(counted[1])
+
+
+def is_count_due() -> bool:
+    """Whether a page asked for the count since it grew old; says so to the first who asks."""
+    return bool(cache.delete(DUE_KEY))
 
 
 def recount() -> None:
-    """Something was answered: count anew."""
-    cache.delete(COUNT_KEY)
+    """Count anew: something was answered, or the last count is old."""
+    at = timezone.now()
+    keep_count(questions(at), at)
+
+
+def keep_count(waiting: Questions, at: datetime) -> None:
+    """What was counted at `at` is what pages show until the next count."""
+    cache.set(COUNT_KEY, (at, waiting.total), None)
 
 
 def questions(at: datetime) -> Questions:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.queries import Role, organisation
 from apps.console.pages.access import MANAGES, SEES_EVERYTHING, frame_of, shown_to
-from apps.console.pages.setup.questions import Questions, questions, recount
+from apps.console.pages.setup.questions import Questions, keep_count, questions, recount
 from apps.console.pages.setup.values import SetupPage
 from apps.fleet import actions as fleet
 from apps.fleet.queries import node_names
@@ -21,7 +21,9 @@ from apps.show.amounts import counted
 @shown_to(SEES_EVERYTHING)
 def setup(request: HttpRequest) -> HttpResponse:
     """Everything that waits for an answer."""
-    waiting = questions(timezone.now())
+    at = timezone.now()
+    waiting = questions(at)
+    keep_count(waiting, at)
     chosen = organisation()
     frame = frame_of(request, chosen, "setup", waiting.total)
     page = SetupPage(

@@ -88,10 +88,14 @@ def owners(job_ids: Collection[int], at: datetime) -> dict[int, OwnerFact]:
     return found
 
 
-def deciding_rule(job_id: int, at: datetime) -> Rule | None:
+def deciding_rule(job_id: int, at: datetime) -> RuleFact | None:
     """The rule in force at `at` that says whose the job is; None: no rule does."""
-    ranked = in_rank(fact.rule for fact in rules(OwnershipRule.objects.filter(period__contains=at)))
-    return rules_of(traits(Job.objects.filter(id=job_id)), ranked).get(job_id)
+    facts = {
+        fact.rule.id: fact for fact in rules(OwnershipRule.objects.filter(period__contains=at))
+    }
+    ranked = in_rank(fact.rule for fact in facts.values())
+    found = rules_of(traits(Job.objects.filter(id=job_id)), ranked).get(job_id)
+    return None if found is None else facts[found.id]
 
 
 def rules(found: QuerySet[OwnershipRule] | None = None) -> list[RuleFact]:

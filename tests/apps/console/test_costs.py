@@ -101,7 +101,9 @@ def test_every_figure_leads_down_to_the_minutes(finance, spending):
     assert "4.00 GPU-hours active, $49.16" in page
     assert "worked 60 of 60 min observed" in page
     assert "$98.32 an hour per node" in page
-    assert "By the rule of priority 10: account research." in page
+    assert "The job’s ownership rule names it." in page
+    assert "Priority 10: account research in force since ever, until further notice" in page
+    assert "A whole GPU counts as 1" in page
     assert "settled for the first time" in page
 
 

@@ -11,7 +11,7 @@ from apps.console.pages.costs.jobs import (
     workload,
     workload_csv,
 )
-from apps.console.pages.costs.line import line
+from apps.console.pages.costs.line import line, minutes_csv, pieces_csv, siblings_csv
 
 urlpatterns = [
     path("costs", places.costs, name="costs"),
@@ -37,4 +37,13 @@ urlpatterns = [
     path("costs/jobs/<int:job_id>", job, name="costs-job"),
     path("costs/jobs/<int:job_id>.csv", job_csv, name="costs-job-csv"),
     path("costs/lines/<slug:month>/<int:line_id>", line, name="costs-line"),
+    path(
+        "costs/lines/<slug:month>/<int:line_id>/siblings.csv",
+        siblings_csv,
+        name="costs-line-siblings",
+    ),
+    path(
+        "costs/lines/<slug:month>/<int:line_id>/minutes.csv", minutes_csv, name="costs-line-minutes"
+    ),
+    path("costs/lines/<slug:month>/<int:line_id>/rates.csv", pieces_csv, name="costs-line-pieces"),
 ]

@@ -19,7 +19,7 @@ from apps.console.pages.costs.asking import (
 )
 from apps.console.pages.costs.lines import LinesOf, line_table, lines_csv
 from apps.console.pages.costs.picture import Place
-from apps.console.pages.costs.question import DEFAULTS, CostQuestion
+from apps.console.pages.costs.question import CostQuestion
 from apps.console.pages.costs.table import (
     Heading,
     cost_row,
@@ -284,10 +284,10 @@ def _day_table(
         cost_row(weekday(day), states, asked.href("costs-job", job_id, window=str(day)))
         for day, states in days
     ]
-    if asked.sort != DEFAULTS["sort"] and not asked.sort.endswith("name"):
+    if asked.sort == "name":
+        rows.reverse()
+    elif asked.sort != "-name":
         rows = ordered(rows, asked.sort)
-    elif asked.sort == "name":
-        rows = rows[::-1]
     return cost_table(asked, heading, rows, [each for _, states in days for each in states])
 
 

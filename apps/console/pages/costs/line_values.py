@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from apps.console.pages.costs.values import Detail
 from apps.console.pages.frame import Frame, Link
+from apps.console.pages.overview.values import Column
 from apps.show.minutes import MinuteStrip
 from apps.show.words import StateWords, Word
 
@@ -35,6 +36,19 @@ class SiblingRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SiblingTable:
+    """The lines of one charge; the total is of those whose amounts the viewer sees."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[SiblingRow, ...]
+    total_text: str
+    total_micros: int | None
+    total_milliseconds: int
+    is_cut: bool
+    csv_href: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceMinutes:
     """A GPU's hour, minute by minute; `strip` None where no agent reported it."""
 
@@ -51,9 +65,13 @@ class LinePage:
     finding: str
     currency: str
     status: str
+    basis: str
+    settled: str
     trail: tuple[Link, ...]
     about: tuple[Detail, ...]
     charge: tuple[Detail, ...]
     pieces: tuple[PieceRow, ...]
-    siblings: tuple[SiblingRow, ...]
+    siblings: SiblingTable
     devices: tuple[DeviceMinutes, ...]
+    pieces_csv: str
+    minutes_csv: str

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from django.urls import reverse
 
-from apps.console.pages.costs.line_facts import LineFacts
+from apps.console.pages.costs.line_facts import LineFacts, in_force
 from apps.console.pages.costs.lines import evidence_keys, flags_in_words
-from apps.console.pages.costs.question import DEFAULTS
 from apps.console.pages.costs.values import Detail
 from apps.console.pages.frame import Link
 from apps.console.pages.overview.sums import state_key
@@ -24,10 +23,17 @@ KINDS = {
 }
 
 
+POLICIES = {
+    "largest": "the larger of its parts of compute and memory",
+    "compute": "its part of the compute slices",
+    "memory": "its part of the memory",
+}
+
+
 def finding(facts: LineFacts) -> str:
     """`Job 4711 held 4.00 GPU-hours idle: $49.16.`"""
     behind = facts.behind
-    amount = behind.micros[Basis.EFFECTIVE]
+    amount = behind.micros[facts.asked.basis]
     cost = "its cost is not known" if amount is None else full_amount(amount, _currency(facts))
     words = state_words(state_key(behind.state)).label.lower()
     when = instant(behind.hour, facts.zone)
@@ -38,17 +44,26 @@ def finding(facts: LineFacts) -> str:
     return f"{who}, {when}: {hours} GPU-hours {words}, {cost}."
 
 
+def settled(facts: LineFacts) -> str:
+    """`settled 21 November 2026, 05:28 UTC`: since when the line says this."""
+    if facts.behind.settled_at is None:
+        return "not settled yet"
+    return f"settled {instant(facts.behind.settled_at, facts.zone)}"
+
+
 def trail_of(facts: LineFacts) -> tuple[Link, ...]:
-    """From the top to the job, on the line's own day."""
-    day = str(facts.behind.hour.astimezone(facts.zone).date())
-    asked = f"?window={day}" if day != DEFAULTS["window"] else ""
-    team = facts.teams[facts.behind.team_id]
+    """From the top to the job, with the filters of the way down, or else on the line's own day."""
+    behind = facts.behind
+    team = facts.teams[behind.team_id]
     trail = [
-        Link("Costs", reverse("costs") + asked),
-        Link(team.name, reverse("costs-team", args=[team.id]) + asked),
+        Link("Costs", facts.href("costs")),
+        Link(team.name, facts.href("costs-team", team.id)),
     ]
+    workload = facts.named_workloads.get(behind.workload_id or 0)
+    if workload:
+        trail.append(Link(workload.name, facts.href("costs-workload", workload.id)))
     if facts.job:
-        href = reverse("costs-job", args=[facts.job.id]) + asked
+        href = facts.href("costs-job", facts.job.id)
         trail.append(Link(f"Job {facts.job.raw_id}", href))
     return tuple(trail)
 
@@ -77,7 +92,7 @@ def _line(facts: LineFacts) -> Iterator[Detail]:
     for flag in flags_in_words(behind.flags):
         yield Detail("Note", flag.label, flag.explanation)
     yield from _held(facts)
-    yield Detail("Belongs to", facts.teams[behind.team_id].name, _why(facts))
+    yield from _owner(facts)
 
 
 def _held(facts: LineFacts) -> Iterator[Detail]:
@@ -85,23 +100,44 @@ def _held(facts: LineFacts) -> Iterator[Detail]:
         gpus = f"{fact.gpus} GPUs" if fact.gpus != 1 else "1 GPU"
         pinned = "of the node, which ones is not known"
         if fact.device_uuids is not None:
-            pinned = f"granted: {', '.join(fact.device_uuids)}"
+            pinned = "the scheduler granted them by name; they are listed below"
         span = f"{instant(fact.held_from, facts.zone)} to {instant(fact.held_to, facts.zone)}"
         yield Detail("Held", f"{gpus}, {span}", pinned)
 
 
+def _owner(facts: LineFacts) -> Iterator[Detail]:
+    behind = facts.behind
+    team = facts.teams[behind.team_id]
+    yield Detail("Team", team.name, _why(facts), facts.href("costs-team", team.id))
+    workload = facts.named_workloads.get(behind.workload_id or 0)
+    if workload:
+        href = facts.href("costs-workload", workload.id)
+        yield Detail("Workload", workload.name, workload.kind, href)
+    elif behind.job_id is not None:
+        yield Detail("Workload", "none", "The rule names no workload.")
+    if facts.rule and facts.viewer.sees_team(facts.rule.rule.team_id):
+        rule = facts.rule
+        yield Detail(
+            "Ownership rule",
+            f"Priority {rule.rule.priority}: {_rule(rule.rule)}",
+            f"in force {in_force(rule.starts_at, rule.ends_at, facts.zone)}",
+            reverse("rule", args=[rule.rule.id]),
+        )
+
+
 def _why(facts: LineFacts) -> str:
-    behind, pool = facts.behind, facts.pool
+    behind, pool, fact = facts.behind, facts.pool, facts.rule
     if behind.job_id is None:
         owner = pool.owner_team_id if pool else None
         if owner == behind.team_id:
             return "No job held it, and this team owns the pool."
         return "No job held it, and the pool has no owner team."
-    if facts.rule is None:
+    if fact is None:
         return "No ownership rule matches the job."
-    if not facts.viewer.sees_everything and facts.rule.team_id not in facts.teams:
-        return "By an ownership rule that has changed since."
-    return f"By the rule of priority {facts.rule.priority}: {_rule(facts.rule)}."
+    given = (fact.rule.team_id, fact.rule.workload_id)
+    if given != (behind.team_id, behind.workload_id):
+        return "By an ownership rule that has changed since; the hour waits to be settled again."
+    return "The job’s ownership rule names it."
 
 
 def _rule(rule: Rule) -> str:
@@ -115,25 +151,34 @@ def _rule(rule: Rule) -> str:
 def _charge(facts: LineFacts) -> Iterator[Detail]:
     behind = facts.behind
     kind = KINDS.get(behind.kind, behind.kind.replace("_", " "))
-    where = f"node {facts.node} of pool {facts.pool.name}" if facts.node and facts.pool else ""
+    where = f"node {behind.node} of pool {facts.pool.name}" if behind.node and facts.pool else ""
     yield Detail("Charge", f"{kind}, {instant(behind.hour, facts.zone)}", where)
     if behind.charged is not None:
-        amount = behind.charged[Basis.EFFECTIVE]
+        amount = behind.charged[facts.asked.basis]
         text = "no price" if amount is None else full_amount(amount, _currency(facts))
-        yield Detail("Effective cost of all of it", text)
+        yield Detail(f"{basis_words(str(facts.asked.basis)).label} cost of all of it", text)
     status = status_words(behind.status)
-    yield Detail("Status", status.label, behind.status_reason or status.explanation)
-    yield Detail("Charged through", instant(behind.through, facts.zone))
+    said = behind.status_reason.rstrip(".")
+    why = f"{status.explanation} Since {said}." if said else status.explanation
+    yield Detail("Status", status.label, why)
+    yield Detail(
+        "As of",
+        instant(behind.through, facts.zone),
+        "The charge covers its hour up to then.",
+    )
     if behind.version is not None:
         number = "provisional" if not behind.version else f"version {behind.version}"
         yield Detail("Settlement", number, behind.reason)
         yield Detail("Settled", instant(behind.settled_at, facts.zone))
     if behind.policy_version is not None:
-        yield Detail(
-            "Share policy",
-            f"version {behind.policy_version} of the pool",
-            "how slices and replicas count as parts of a GPU; a whole GPU is 1",
-        )
+        yield Detail("Share policy", f"version {behind.policy_version} of the pool", _policy(facts))
+
+
+def _policy(facts: LineFacts) -> str:
+    whole = "A whole GPU counts as 1"
+    if facts.policy is None:
+        return f"{whole}; how slices counted then has been replaced since."
+    return f"{whole}, a slice as {POLICIES[facts.policy.rule]}."
 
 
 def _currency(facts: LineFacts) -> str:

@@ -1,11 +1,14 @@
 """The minutes of the GPUs that a line is about."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from apps.console.pages.costs.line_facts import LineFacts
 from apps.console.pages.costs.line_values import DeviceMinutes
+from apps.console.pages.csv_table import text_cell
 from apps.economics.node_hour import UsageFact
 from apps.show.minutes import minute_strip
+
+MINUTE_HEADINGS = ("gpu", "model", "observed_and_worked")
 
 
 def device_minutes(facts: LineFacts) -> tuple[DeviceMinutes, ...]:
@@ -23,6 +26,13 @@ def device_minutes(facts: LineFacts) -> tuple[DeviceMinutes, ...]:
         for device in facts.devices
         if not granted or device.uuid in granted
     )
+
+
+def minute_cells(facts: LineFacts) -> Iterable[list[str]]:
+    """The same as CSV: a row for each GPU, empty where no agent reported it."""
+    for device in device_minutes(facts):
+        said = device.strip.words if device.strip else ""
+        yield [text_cell(device.name), text_cell(device.note), said]
 
 
 def _own_readings(facts: LineFacts) -> Mapping[int, UsageFact]:

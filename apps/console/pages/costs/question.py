@@ -21,6 +21,7 @@ from apps.show.words import BASES
 
 DEFAULTS: Mapping[str, str] = {
     "window": "7d",
+    "team": "",
     "pool": "",
     "tag": "",
     "basis": str(ledger.Basis.EFFECTIVE),
@@ -31,6 +32,7 @@ DEFAULTS: Mapping[str, str] = {
 }
 WORDS: Mapping[str, str] = {
     "window": "the last 7 days",
+    "team": "all teams",
     "pool": "all pools",
     "tag": "all tags",
     "basis": "the effective cost",
@@ -42,8 +44,8 @@ WORDS: Mapping[str, str] = {
 LOADINGS = {Loading.DIRECT: "Direct", Loading.LOADED: "With shared idle"}
 SORTS = ("name", "cost", "bought", "no_work", "gpu_hours", "unit_cost")
 LINE_SORTS = ("hour", "node", "state", "status", "gpu_hours", "cost")
-IN_ITS_OWN_ORDER = {key: DEFAULTS[key] for key in ("sort", "state", "lines")}
-FILTERS = ("window", "pool", "tag", "basis", "cost")
+OF_ONE_PAGE = {key: DEFAULTS[key] for key in ("team", "sort", "state", "lines")}
+FILTERS = ("window", "team", "pool", "tag", "basis", "cost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class CostQuestion:
 
     def down(self, name: str, *place: object, **changes: str) -> str:
         """The address of the next page down, in its own order."""
-        return self.href(name, *place, **{**IN_ITS_OWN_ORDER, **changes})
+        return self.href(name, *place, **{**OF_ONE_PAGE, **changes})
 
     def filters(self, drill: Drill) -> tuple[Filter, ...]:
         """The filter bar; tags only where any are used, and not of a single job."""
@@ -97,10 +99,11 @@ class CostQuestion:
         periods.setdefault(self.given["window"], self.words.days)
         names = sorted(pool.name for pool in self.pools.values())
         tags = tags_used(drill, self.viewer) if drill.job_id is None else []
-        bar = [
-            filter_of("window", "Period", periods, self.given),
-            filter_of("pool", "Pool", _any_of("All pools", names), self.given),
-        ]
+        bar = [filter_of("window", "Period", periods, self.given)]
+        if drill is self.drill or self._is_of_named_team(drill):
+            known = sorted(team.name for team in self.teams.values())
+            bar.append(filter_of("team", "Team", _any_of("All teams", known), self.given))
+        bar.append(filter_of("pool", "Pool", _any_of("All pools", names), self.given))
         if tags or self.given["tag"]:
             shown = sorted({*tags, *filter(None, [self.given["tag"]])})
             bar.append(filter_of("tag", "Tag", _any_of("All tags", shown), self.given))
@@ -110,6 +113,10 @@ class CostQuestion:
         bar.append(filter_of("cost", "Idle", loadings, self.given))
         return tuple(bar)
 
+    def _is_of_named_team(self, drill: Drill) -> bool:
+        same = drill.chosen.team_ids == self.drill.chosen.team_ids
+        return bool(self.given["team"]) and same
+
 
 def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> CostQuestion:
     """Parse the address; nothing in it is refused."""
@@ -117,10 +124,13 @@ def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Co
     calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
     pools = fleet.pools()
     named = {pool.name: pool.id for pool in pools.values()}
+    teams = {team.id: team for team in accounts.teams() if viewer.sees_team(team.id)}
+    called = {team.name: team.id for team in teams.values()}
     reading = Reading(given, DEFAULTS, WORDS)
     chosen = ledger.CostFilter(
         window=reading.read("window", lambda text: ledger.window_of(text, calendar)),
         basis=reading.read("basis", basis_of),
+        team_ids=reading.read("team", lambda name: one_of(called, name, "team")),
         pool_ids=reading.read("pool", lambda name: one_of(named, name, "pool")),
         tags=reading.read("tag", _tag),
     )
@@ -136,7 +146,7 @@ def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Co
         drill=drill,
         viewer=viewer,
         organisation=organisation,
-        teams={team.id: team for team in accounts.teams() if viewer.sees_team(team.id)},
+        teams=teams,
         pools=pools,
         state=state,
         today=calendar.today,

@@ -59,6 +59,7 @@ class Behind:
     micros: Mapping[Basis, int | None]
     kind: str
     node_id: int | None
+    node: str
     through: datetime
     status: str
     status_reason: str
@@ -85,7 +86,7 @@ def behind_line(month: date, line_id: int, viewer: Viewer) -> Behind | None:
 
 def _behind(own: Row, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
     kind, node_id, through, status, status_reason, *charged = own[17:26]
-    version, settled_at, reason, pieces = own[26:30]
+    version, settled_at, reason, pieces, node = own[26:31]
     return Behind(
         id=own[0],
         month=own[15],
@@ -102,6 +103,7 @@ def _behind(own: Row, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
         micros=_amounts(own[10:14]),
         kind=kind,
         node_id=node_id,
+        node=node or "",
         through=through,
         status=status,
         status_reason=status_reason,
@@ -160,7 +162,8 @@ SELECT line.id, line.hour, line.team_id, line.workload_id, line.job_id, line.hol
             piece.start_ms, piece.end_ms, piece.list_micros, piece.contracted_micros,
             piece.effective_micros, piece.list_rate_id, piece.contract_rate_id
         ) ORDER BY piece.start_ms)
-        FROM ledger_chargepiece AS piece WHERE piece.charge_id = own.charge_id)
+        FROM ledger_chargepiece AS piece WHERE piece.charge_id = own.charge_id),
+       (SELECT name FROM fleet_node AS node WHERE node.id = charge.node_id)
 FROM ledger_line AS own
 JOIN ledger_charge AS charge ON charge.id = own.charge_id
 LEFT JOIN ledger_settlement AS settlement ON settlement.id = own.settlement_id

@@ -34,7 +34,7 @@ def run(*, full: bool = False) -> dict[str, object]:
     url = os.environ["RUNRATE_DATABASE_URL"]
     small = _hour(url, SMALL_NODES)
     days = FULL_DAYS if full else DAYS
-    with _database(url) as own:
+    with own_database(url, DATABASE) as own:
         _python(own, "bench.settle_fleet", str(LARGE_NODES))
         large = _measured(own)
         took = _python(own, "bench.settle_days", str(days))["seconds"]
@@ -53,7 +53,7 @@ def run(*, full: bool = False) -> dict[str, object]:
 
 
 def _hour(url: str, nodes: int) -> Figures:
-    with _database(url) as own:
+    with own_database(url, DATABASE) as own:
         _python(own, "bench.settle_fleet", str(nodes))
         return _measured(own)
 
@@ -63,21 +63,24 @@ def _measured(url: str) -> Figures:
 
 
 @contextmanager
-def _database(url: str) -> Iterator[str]:
-    """An empty database of the bench's own, dropped at the end."""
+def own_database(url: str, database: str) -> Iterator[str]:
+    """An empty database of the bench's own, dropped at the end.
+
+    Refuses BenchRefused where the server does not write through to disk.
+    """
     path = urlsplit(url).path
-    admin, own = (url.replace(f"{path}?", f"/{name}?") for name in ("postgres", DATABASE))
+    admin, own = (url.replace(f"{path}?", f"/{name}?") for name in ("postgres", database))
     with psycopg.connect(admin, autocommit=True) as connection:
         for name in NEEDED:
             value = connection.execute("SELECT current_setting(%s)", [name]).fetchone()
             if value != ("on",):
                 raise BenchRefused(f"{name} is {value}; the bench runs only where it is on")
-        connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
-        connection.execute(f"CREATE DATABASE {DATABASE}")
+        connection.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {database}")
         try:
             yield own
         finally:
-            connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+            connection.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
 
 
 def _python(url: str, module: str, *arguments: str) -> Figures:

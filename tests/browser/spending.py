@@ -50,7 +50,15 @@ def make_spending() -> Spending:
     node_id = make.make_node("gpu-01", pool_id=pool_id, started_at=began_at, at=now)
     gpus = scene.make_gpus(node_id, seen_from=began_at)
     until = began_at + 2 * HOUR
-    job = scene.make_job("4711", node_id, gpus=4, uuids=gpus[:4], from_=began_at, to=until)
+    job = scene.make_job(
+        "4711",
+        node_id,
+        gpus=4,
+        uuids=gpus[:4],
+        from_=began_at,
+        to=until,
+        labels={"project": "llm"},
+    )
     other = scene.make_job(
         "99", node_id, gpus=2, uuids=gpus[4:6], from_=began_at, to=until, account="vision"
     )

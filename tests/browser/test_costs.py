@@ -54,6 +54,27 @@ def test_a_job_leads_to_the_minutes_behind_one_number(page, site):
     expect(page.get_by_role("region", name="Pieces of the charge")).to_contain_text("$98.32")
 
 
+def test_every_level_shows_its_picture_and_sorts_from_the_keyboard(page, site):
+    opened(page, f"{site}/costs?window=lastmonth", "finn")
+    for name in ("Research", "Pretraining", "4711"):
+        expect(page.locator(".chart .plot-container")).to_be_visible()
+        expect(page.get_by_role("img", name="The dearest day was")).to_be_visible()
+        page.get_by_role("link", name=name, exact=True).click()
+    lines = page.get_by_role("region", name="Lines")
+    expect(lines.locator("th[aria-sort=descending]")).to_contain_text("Hour from")
+    lines.get_by_role("link", name="State").focus()
+    page.keyboard.press("Enter")
+    expect(lines.locator("th[aria-sort=ascending]")).to_contain_text("State")
+    expect(lines.locator("tbody tr").first).to_contain_text("Active")
+
+
+def test_without_a_script_the_days_stand_where_the_picture_would(desk: Desk, site):
+    page = opened(desk.page(java_script_enabled=False), f"{site}/costs?window=lastmonth", "ada")
+    expect(page.get_by_role("region", name="What each day cost, as a table")).to_be_visible()
+    page.get_by_role("region", name="Cost by team").get_by_role("link", name="GPU-hours").click()
+    expect(page.locator("th[aria-sort=descending]")).to_contain_text("GPU-hours")
+
+
 def test_on_a_phone_tables_scroll_inside_their_card(desk: Desk, site):
     page = opened(desk.page(width=390), f"{site}/costs?window=lastmonth", "finn")
     for name in ("Research", "Pretraining", "4711"):

@@ -149,7 +149,7 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
         finding,
         about=about,
         known=_known(lines, whole, standing(drill.chosen.window, at)),
-        place=Place("costs-job", (job_id,), "by-day" if has_days else "lines"),
+        place=Place("costs-job", (job_id,), "by-day" if has_days else "lines", is_compared=False),
         daily=Daily(days_of_job(by_day), None),
         tables=[_day_table(asked, job_id, by_day)] if has_days else [],
         lines=line_table(asked, lines, _lines_of(asked, job_id, whole)),

@@ -159,7 +159,7 @@ def _charge(facts: LineFacts) -> Iterator[Detail]:
         yield Detail(f"{basis_words(str(facts.asked.basis)).label} cost of all of it", text)
     status = status_words(behind.status)
     said = behind.status_reason.rstrip(".")
-    why = f"{status.explanation} Since {said}." if said else status.explanation
+    why = f"{status.explanation} {said[0].upper()}{said[1:]}." if said else status.explanation
     yield Detail("Status", status.label, why)
     yield Detail(
         "As of",

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from apps.console.pages.costs.question import CostQuestion
 from apps.console.pages.overview.daily import DaysAsked, chart_of_days
-from apps.console.pages.overview.figures import idle_parts, spark, together
+from apps.console.pages.overview.figures import NO_SPAN_BEFORE, idle_parts, spark, together
 from apps.console.pages.overview.periods import span
 from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import DailyChart, Figure
@@ -18,11 +18,14 @@ from apps.show.money import short_amount
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A page of the way down: its name in addresses, what it is of, and its first table."""
+    """A page of the way down: its name in addresses, what it is of, its first table, and whether
+    it has a span before: a job runs but once.
+    """
 
     name: str
     of: tuple[int, ...] = ()
     table: str = "by-job"
+    is_compared: bool = True
 
     def rows(self, asked: CostQuestion, sort: str) -> str:
         """The rows behind a figure, in the order that shows it."""
@@ -43,7 +46,7 @@ def picture(asked: CostQuestion, place: Place, daily: Daily, status: str) -> Pic
     if not sums.by_state:
         return Picture()
     made = (
-        _cost(asked, daily, sums),
+        _cost(asked, place, daily, sums),
         _worked(daily, sums),
         _no_work(asked, daily, sums),
         _not_known(asked, sums),
@@ -76,18 +79,19 @@ def daily_chart(asked: CostQuestion, place: Place, days: Sequence[DaySum]) -> Da
     return chart
 
 
-def _cost(asked: CostQuestion, daily: Daily, sums: Sums) -> Figure:
+def _cost(asked: CostQuestion, place: Place, daily: Daily, sums: Sums) -> Figure:
     now, before = _compared(daily, lambda sums: sums.total)
     moved = "" if now is None or before is None else change(now, before)
     provisional = ""
     if sums.provisional_total:
         amount = short_amount(sums.provisional_total, asked.currency)
         provisional = f"{amount} of it is provisional"
-    note = [_on(daily, moved), provisional]
+    without = "" if moved or not place.is_compared else NO_SPAN_BEFORE
+    note = [_on(daily, moved) or without, provisional]
     return Figure(
         title="Cost",
         number=short_amount(sums.total, asked.currency),
-        note=together(note) or "there is no whole span before to compare with",
+        note=together(note),
         status="",
         change=moved,
         sparkline=spark(daily.days, [sums_of(day.states).total for day in daily.days], "Cost"),

@@ -18,6 +18,7 @@ from apps.show.words import NO_WORK_STATES, joined, state_words
 
 NO_WORK = tuple(State[key.upper()] for key in NO_WORK_STATES)
 MOST_PARTS = 3
+NO_SPAN_BEFORE = "no whole span before to compare with"
 
 
 def figures(asked: Question, facts: OverviewFacts, sums: Sums) -> tuple[Figure, ...]:
@@ -71,13 +72,13 @@ def spark(
 
 def _spend(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
     moved = _change(facts, None)
-    said = [_against(facts) if moved else ""]
+    said = [_against(facts) if moved else NO_SPAN_BEFORE]
     if sums.provisional_total:
         said.append(f"{short_amount(sums.provisional_total, currency)} of it is provisional")
     return Figure(
         title="Spend",
         number=short_amount(sums.total, currency),
-        note=together(said) or "there is no whole span before to compare with",
+        note=together(said),
         status=status(facts),
         change=moved,
         sparkline=spark(facts.days, [sums_of(day.states).total for day in facts.days], "Spend"),

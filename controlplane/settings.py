@@ -88,6 +88,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.gzip.GZipMiddleware",
     "controlplane.security.content_security_policy",
     "controlplane.refusals.database_away",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -89,6 +89,7 @@ def rules_of(jobs: Iterable[tuple[int, JobTraits]], ranked: Sequence[Rule]) -> d
     label_keys = sorted({rule.label.partition("=")[0] for rule in ranked if rule.label})
     is_name_seen = any(rule.name for rule in ranked)
     judged: dict[Hashable, Rule | None] = {}
+    tried: dict[str, tuple[Rule, ...]] = {}
     found: dict[int, Rule] = {}
     for job_id, job in jobs:
         likeness = (
@@ -98,7 +99,11 @@ def rules_of(jobs: Iterable[tuple[int, JobTraits]], ranked: Sequence[Rule]) -> d
             job.name if is_name_seen else "",
         )
         if likeness not in judged:
-            judged[likeness] = rule_of(job, ranked)
+            if job.account not in tried:
+                tried[job.account] = tuple(
+                    each for each in ranked if each.account in {"", job.account}
+                )
+            judged[likeness] = rule_of(job, tried[job.account])
         rule = judged[likeness]
         if rule is not None:
             found[job_id] = rule

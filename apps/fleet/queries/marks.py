@@ -52,21 +52,31 @@ def pending_hours(at: datetime, starts_at: datetime | None = None) -> int:
     """How many hours in `[starts_at, at)` wait for any pass but the roll-up (None: since ever)."""
     passes = [int(each) for each in Pass if each is not Pass.ROLLUP]
     with connection.cursor() as cursor:
-        # Looked up hour by hour: an hour may have a mark for each of thousands of nodes.
+        # From marked hour to marked hour: one may have a mark for each of thousands of nodes, and
+        # most have none.
         cursor.execute(
             """
-            SELECT count(*)
-            FROM generate_series(
-                date_trunc('hour', %(from)s + interval '1 hour' - interval '1 microsecond'),
-                %(at)s - interval '1 microsecond', interval '1 hour'
-            ) AS hour
-            WHERE (SELECT true FROM unnest(%(passes)s::int2[]) AS pass,
-                   LATERAL (SELECT FROM fleet_changedhour AS mark
-                            WHERE mark.pass_id = pass AND mark.hour = hour.hour LIMIT 1) AS found
-                   LIMIT 1)
-               OR (SELECT true FROM fleet_changedrange AS span
-                   WHERE span.pass_id = ANY(%(passes)s::int2[])
-                     AND span.starts_at <= hour.hour AND hour.hour < span.ends_at LIMIT 1)
+            WITH RECURSIVE marked (pass, hour) AS (
+                SELECT pass, (SELECT min(mark.hour) FROM fleet_changedhour AS mark
+                              WHERE mark.pass_id = pass
+                                AND mark.hour >= %(from)s AND mark.hour < %(at)s)
+                FROM unnest(%(passes)s::int2[]) AS pass
+                UNION ALL
+                SELECT pass, (SELECT min(mark.hour) FROM fleet_changedhour AS mark
+                              WHERE mark.pass_id = marked.pass
+                                AND mark.hour > marked.hour AND mark.hour < %(at)s)
+                FROM marked WHERE hour IS NOT NULL
+            )
+            SELECT count(*) FROM (
+                SELECT hour FROM marked WHERE hour IS NOT NULL
+                UNION
+                SELECT generate_series(
+                    date_trunc('hour', greatest(starts_at, %(from)s)
+                               + interval '1 hour' - interval '1 microsecond'),
+                    least(ends_at, %(at)s) - interval '1 microsecond', interval '1 hour'
+                )
+                FROM fleet_changedrange WHERE pass_id = ANY(%(passes)s::int2[])
+            ) AS waiting
             """,
             {"passes": passes, "at": at, "from": starts_at or _first_pending(passes, at)},
         )

@@ -41,7 +41,7 @@ WORDS: Mapping[str, str] = {
     "state": "no device time",
     "lines": "the latest first",
 }
-LOADINGS = {Loading.DIRECT: "Direct", Loading.LOADED: "With shared idle"}
+LOADINGS = {Loading.DIRECT: "Stays with its owner", Loading.LOADED: "Shared out"}
 SORTS = ("name", "cost", "bought", "no_work", "gpu_hours", "unit_cost")
 LINE_SORTS = ("hour", "node", "state", "status", "gpu_hours", "cost")
 OF_ONE_PAGE = {key: DEFAULTS[key] for key in ("team", "sort", "state", "lines")}

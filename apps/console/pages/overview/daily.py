@@ -107,6 +107,6 @@ def _finding(days: Sequence[date], by_day: Sequence[Sums], sums: Sums, currency:
     if len(days) == 1:
         said = f"{weekday(dearest)} cost {amount}"
     part = share(sums.by_state[largest.key], sums.total) if largest else None
-    if largest is None or part is None:
+    if largest is None or part is None or len(sums.states) == 1:
         return f"{said}."
     return f"{said}; {per_cent(part)} of the whole was {largest.label.lower()}."

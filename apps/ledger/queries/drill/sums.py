@@ -17,11 +17,21 @@ from apps.ledger.queries.tables import Row, rows
 
 SHARED_IDLE = sql.Literal(int(Flag.SHARED_IDLE))
 GPU = sql.SQL("day.unit <> 'core'")
+STATUSES = ("provisional", "estimated", "restated", "reconciled")
+# Not array_agg(DISTINCT …), which would sort every row of the roll-up.
 COVERAGE = sql.SQL(
-    ", array_agg(DISTINCT day.status),"
+    ", array_remove(ARRAY[{statuses}], NULL),"
     " coalesce(sum(day.held_milliseconds) FILTER (WHERE {gpu}), 0)::int8,"
     " coalesce(sum(day.observed_milliseconds) FILTER (WHERE {gpu}), 0)::int8"
-).format(gpu=GPU)
+).format(
+    gpu=GPU,
+    statuses=sql.SQL(", ").join(
+        [
+            sql.SQL("CASE WHEN bool_or(day.status = {0}) THEN {0} END").format(sql.Literal(word))
+            for word in STATUSES
+        ]
+    ),
+)
 NO_WORK = [
     int(state)
     for state in (State.HELD_IDLE, State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)

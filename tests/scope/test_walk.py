@@ -33,6 +33,7 @@ FILTERS = {
     "q": ("pretrain-quill", "pretrain-qqill"),
     "job": ("880412771", "880412779"),
     "raw_id": ("880412771", "880412779"),
+    "name": ("pretrain-quill", "pretrain-qqill"),
 }
 """A name of the Zephyrines' for each filter and search, and one as long that nobody has."""
 

@@ -39,7 +39,7 @@ def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Co
     organisation = accounts.organisation()
     calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
     chosen = queries.CostFilter(
-        window=_window(given.get("window", DEFAULT_WINDOW), calendar),
+        window=window_asked(given.get("window", DEFAULT_WINDOW), calendar),
         basis=_basis(given.get("basis", queries.Basis.EFFECTIVE)),
         team_ids=_team_ids(given, viewer),
         workload_ids=_named(given, "workload", _workload_ids(viewer)),
@@ -48,6 +48,14 @@ def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Co
         tags={name.removeprefix(TAG): str(given[name]) for name in given if name.startswith(TAG)},
     )
     return CostQuestion(chosen, _group_by(_list(given, "group_by")))
+
+
+def window_asked(text: str, calendar: queries.Calendar) -> queries.Window:
+    """The window that `text` names; refuses a ValidationError that names the parameter."""
+    try:
+        return queries.window_of(text, calendar)
+    except (queries.WindowNotUnderstood, queries.WindowCutsADay) as refusal:
+        raise ValidationError({"window": [str(refusal)]}) from refusal
 
 
 def _refuse_unknown(given: QueryDict) -> None:
@@ -64,13 +72,6 @@ def _refuse_unknown(given: QueryDict) -> None:
     }
     if problems:
         raise ValidationError(problems)
-
-
-def _window(text: str, calendar: queries.Calendar) -> queries.Window:
-    try:
-        return queries.window_of(text, calendar)
-    except (queries.WindowNotUnderstood, queries.WindowCutsADay) as refusal:
-        raise ValidationError({"window": [str(refusal)]}) from refusal
 
 
 def _basis(text: str) -> queries.Basis:

@@ -1,0 +1,109 @@
+"""GET /api/v1/unowned."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.rest.examples import listed
+from apps.accounts.rest.money import MoneyOut, NamedOut
+from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.strict import Parameters, Text
+from apps.accounts.rest.views import RestView, SeesPrices
+from apps.economics.money import Money
+from apps.ledger import queries
+from apps.ledger.api.parameters import DEFAULT_WINDOW, window_asked
+from apps.ledger.queries.unowned import UnownedWork, unowned_work
+
+MS_PER_HOUR = 3_600_000
+
+
+class UnownedAsked(Parameters):
+    """Over which time."""
+
+    window = Text(
+        required=False,
+        help_text="today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end; "
+        "default 7d",
+    )
+
+
+class UnownedOut(serializers.Serializer[Any]):
+    """Jobs alike that no rule gives to a team, with what a rule for them would ask."""
+
+    cluster = NamedOut()
+    account = serializers.CharField()
+    namespace = serializers.CharField()
+    user = serializers.CharField()
+    jobs = serializers.IntegerField()
+    gpu_hours = serializers.FloatField()
+    unpriced_hours = serializers.FloatField()
+    cost = MoneyOut(allow_null=True, help_text="effective; null where nothing of it has a price")
+
+
+EXAMPLE = listed(
+    "Unowned",
+    {
+        "cluster": {"id": 1, "name": "atlas"},
+        "account": "drift",
+        "namespace": "",
+        "user": "eve",
+        "jobs": 3,
+        "gpu_hours": 24.0,
+        "unpriced_hours": 0.0,
+        "cost": {"amount": "294.960000", "currency": "USD"},
+    },
+)
+
+
+class Unowned(RestView):
+    """What no ownership rule gives to a team."""
+
+    row = UnownedOut
+
+    def get_permissions(self) -> list[BasePermission]:
+        """What is nobody's is for who sees the whole organisation and its amounts."""
+        return [*super().get_permissions(), SeesPrices()]
+
+    @extend_schema(
+        operation_id="list_unowned",
+        parameters=[UnownedAsked, *PAGES],
+        responses=list_of(UnownedOut),
+        examples=[EXAMPLE],
+    )
+    def get(self, request: Request) -> Response:
+        """What nobody owned in the window's local days, by who submitted it, the dearest first."""
+        text, at = UnownedAsked.of(request).get("window", DEFAULT_WINDOW), timezone.now()
+        organisation = accounts.organisation()
+        calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
+        work = unowned_work(window_asked(text, calendar))
+        page = slice_of(work, page_asked(request), lambda one: one.rank)
+        return paged(request, page, lambda one: told_unowned(one, organisation.currency))
+
+
+def told_unowned(one: UnownedWork, currency: str) -> dict[str, Any]:
+    """One row as it is answered."""
+    who = one.submitter
+    told = {
+        "cluster": {"id": who.cluster_id, "name": who.cluster},
+        "account": who.account,
+        "namespace": who.namespace,
+        "user": who.user,
+        "jobs": one.jobs,
+        "gpu_hours": round(one.unit_milliseconds / MS_PER_HOUR, 6),
+        "unpriced_hours": round(one.unpriced_milliseconds / MS_PER_HOUR, 6),
+        "cost": _money(one.micros, currency),
+    }
+    return told_as(UnownedOut, told)
+
+
+def _money(micros: int | None, currency: str) -> dict[str, str] | None:
+    if micros is None:
+        return None
+    return {"amount": f"{Money.from_micros(micros, currency).amount:f}", "currency": currency}

@@ -1,0 +1,52 @@
+"""What nobody owns, by what a rule would ask of it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from apps.accounts import queries as accounts
+from apps.ledger.queries.ownership import JobCost, unowned_costs
+from apps.ledger.queries.windows import Window
+from apps.workloads import queries as workloads
+
+
+@dataclass(frozen=True, slots=True)
+class UnownedWork:
+    """Jobs alike that no rule gives to a team; `micros` is null where nothing of them is priced."""
+
+    submitter: workloads.Submitter
+    jobs: int
+    micros: int | None
+    unit_milliseconds: int
+    unpriced_milliseconds: int
+
+    @property
+    def rank(self) -> tuple[int, int, str, str, str, str]:
+        """The dearest first, then the longest; unique."""
+        who = self.submitter
+        named = (who.cluster, who.account, who.namespace, who.user)
+        return (-(self.micros or 0), -self.unit_milliseconds, *named)
+
+
+def unowned_work(window: Window) -> list[UnownedWork]:
+    """Of the window's local days, as settled, by cluster, account, namespace and user."""
+    costs = unowned_costs(window, accounts.special_teams().unowned_id)
+    of_job = workloads.submitters([cost.job_id for cost in costs])
+    alike: dict[workloads.Submitter, list[JobCost]] = {}
+    for cost in costs:
+        alike.setdefault(of_job[cost.job_id], []).append(cost)
+    return sorted((_work(*each) for each in alike.items()), key=lambda one: one.rank)
+
+
+def _work(submitter: workloads.Submitter, jobs: Sequence[JobCost]) -> UnownedWork:
+    return UnownedWork(
+        submitter=submitter,
+        jobs=len(jobs),
+        micros=_known(job.micros for job in jobs),
+        unit_milliseconds=sum(job.unit_milliseconds for job in jobs),
+        unpriced_milliseconds=sum(job.unpriced_milliseconds for job in jobs),
+    )
+
+
+def _known(parts: Iterable[int | None]) -> int | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if known else None

@@ -56,8 +56,9 @@ audit: setup ## Ask for known vulnerabilities of what is installed; skipped alou
 
 check: lint types map audit ## Everything but the tests
 
-bench: setup ## Measure ingest and settling
+bench: setup ## Measure ingest, settling and the pages
 	@$(RUN)python manage.py bench ingest --json && $(RUN)python manage.py bench settle --json
+	@$(RUN)python manage.py bench pages --json
 
 screenshots: setup ## Take the README's pictures from the demo
 	@deploy/get-chromium.sh && $(RUN)python docs/screenshots.py

@@ -76,6 +76,7 @@ def main(rounds: int) -> dict[str, Any]:
     # What is not theirs, and what is only posted to, is asked for as well.
     logging.getLogger("django.request").setLevel(logging.CRITICAL)
     cookies = {name: _session(person_id) for name, person_id in PEOPLE.items()}
+    warm = min(WARM, rounds)
     pages: dict[str, Any] = {}
     csv: dict[str, Any] = {}
     for name, path in _addresses():
@@ -85,7 +86,7 @@ def main(rounds: int) -> dict[str, Any]:
             if not _is_measured(name, first) or (person == "platform" and _is_same(seen, first)):
                 continue
             seen.append(first)
-            answers = [_asked(application, path, cookie) for _ in range(WARM + rounds)][WARM:]
+            answers = [_asked(application, path, cookie) for _ in range(warm + rounds)][warm:]
             kept = csv if first.content_type.startswith("text/csv") else pages
             kept[f"{name} as {person}"] = _figures(answers, is_csv=kept is csv)
     return {"requests_each": rounds, "pages": pages, "csv": csv}
@@ -93,14 +94,14 @@ def main(rounds: int) -> dict[str, Any]:
 
 def _addresses() -> Iterator[tuple[str, str]]:
     """Each console address by name with what the seed has in place of its parameters."""
-    from django.urls import get_resolver
+    from django.urls import URLResolver, get_resolver
 
     planted = _planted()
     console = next(
-        each for each in get_resolver().url_patterns
-        if getattr(each, "urlconf_name", None) is not None
-        and getattr(each.urlconf_name, "__name__", "") == "apps.console.urls"
-    )  # fmt: skip
+        each
+        for each in get_resolver().url_patterns
+        if isinstance(each, URLResolver) and _module(each) == "apps.console.urls"
+    )
     found = {pattern: name for pattern, name in _walk(console, "") if name}
     for pattern, name in sorted(found.items()):
         missing = set(PARAMETER.findall(pattern)) - planted.keys()
@@ -109,6 +110,10 @@ def _addresses() -> Iterator[tuple[str, str]]:
         path = "/" + PARAMETER.sub(lambda part: planted[part[1]], pattern)
         for query in ASKED_SO.get(name, ("",)):
             yield f"{name}{query}", path + query
+
+
+def _module(resolver: Any) -> str:
+    return str(getattr(resolver.urlconf_name, "__name__", ""))
 
 
 def _walk(resolver: Any, before: str) -> Iterator[tuple[str, str]]:
@@ -185,10 +190,11 @@ def _counted() -> Iterator[Callable[[], int]]:
     asked = 0
     execute = psycopg.Cursor.execute
 
-    def counted(self: Any, *given: Any, **named: Any) -> Any:
+    def counted(self: Any, query: Any, *given: Any, **named: Any) -> Any:
         nonlocal asked
-        asked += 1
-        return execute(self, *given, **named)
+        # That a kept connection still lives is asked before each request, and is no page's question.
+        asked += query != "SELECT 1"
+        return execute(self, query, *given, **named)
 
     psycopg.Cursor.execute = counted  # type: ignore[method-assign]
     try:

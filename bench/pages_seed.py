@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import django
@@ -16,7 +16,7 @@ import django
 FOLDER = Path(__file__).resolve().parent
 NODES, TEAMS, WORKLOADS, POOLS = 1_250, 50, 440, 8
 DAYS, JOB_DAYS, LINE_HOURS = 396, 4, 72
-Params = dict[str, object]
+Params = dict[str, int | str | date | datetime]
 
 
 def main(scale: float) -> dict[str, object]:

@@ -20,13 +20,14 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
         parser.add_argument("--full", action="store_true", help="the long form as well")
         parser.add_argument("--scale", type=float, default=1.0, help="pages: 1 is 10,000 GPUs")
+        parser.add_argument("--rounds", type=int, default=20, help="pages: requests of each page")
         parser.add_argument("--keep", action="store_true", help="pages: keep the filled database")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run it and print what it found."""
         # The benches import load generators and psutil; only the one asked for is loaded.
         bench = importlib.import_module(f"bench.{options['what']}")
-        only_pages = {"scale": options["scale"], "keep": options["keep"]}
+        only_pages = {name: options[name] for name in ("scale", "rounds", "keep")}
         figures = bench.run(
             full=options["full"], **only_pages if options["what"] == "pages" else {}
         )

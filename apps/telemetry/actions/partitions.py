@@ -10,6 +10,8 @@ from django.db import OperationalError, connection, transaction
 from psycopg import sql
 from psycopg.errors import LockNotAvailable
 
+from apps.fleet.queries import Pass, hours_marked
+
 log = logging.getLogger(__name__)
 
 DAY = timedelta(days=1)
@@ -44,14 +46,20 @@ def forget() -> None:
 def keep_partitions(*, at: datetime) -> None:
     """Have windows from 14 days back to 3 ahead, usage for 25 months; forget what is older.
 
-    Batches are kept for 30 days, longer than any spool. Safe to repeat and to run twice at once.
+    Windows that still wait for their roll-up are kept until it is done. Batches are kept for 30
+    days, longer than any spool. Safe to repeat and to run twice at once.
     """
     today = at.date()
     ensure_days(today + k * DAY for k in range(-DAYS_KEPT, DAYS_AHEAD + 1))
     ensure_months([_month(today, -1), _month(today, 0), _month(today, 1)])
-    _drop_older(WINDOW, today - DAYS_KEPT * DAY)
+    _drop_older(WINDOW, min(today - DAYS_KEPT * DAY, _oldest_waiting(at)))
     _drop_older(USAGE, _month(today, -MONTHS_KEPT))
     _forget_old_rows(at)
+
+
+def has_windows_of(day: date) -> bool:
+    """Whether the windows of this day are still, or already, kept."""
+    return day in _attached(WINDOW)
 
 
 def ensure_days(days: Iterable[date]) -> None:
@@ -107,6 +115,11 @@ def _drop_older(table: str, oldest: date) -> None:
             _tried(partial(_alone, sql.SQL("DROP TABLE {}").format(sql.Identifier(name))))
             _made.discard((table, first))
             log.info("partition_dropped name=%s", name)
+
+
+def _oldest_waiting(at: datetime) -> date:
+    """The day of the oldest hour that is yet to be rolled up; today where none is."""
+    return next((hour.date() for hour in hours_marked(Pass.USAGE, at, 1)), at.date())
 
 
 def _detach(table: str, name: str) -> None:

@@ -15,7 +15,7 @@ from apps.economics.usage import usage_of_hour as counted_usage
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass, devices_lived, marks_of_hour
 from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
-from apps.telemetry.actions.partitions import ensure_months
+from apps.telemetry.actions.partitions import ensure_months, has_windows_of
 from apps.telemetry.queries import usage_rows, windows_of_hour
 
 HOUR = timedelta(hours=1)
@@ -52,7 +52,8 @@ def roll_up_hour(*, hour: datetime, node_ids: Collection[int] | None = None) -> 
     """Redo the usage of an hour for its marked nodes (of `node_ids`, where given); how many.
 
     At most 500 at a time: call it again until it answers 0. Nodes whose usage changed are marked
-    for the split in the same transaction. Answers 0 while another process does this hour.
+    for the split in the same transaction. Usage whose windows are over and gone stays as it is.
+    Answers 0 while another process does this hour.
     """
     ensure_months([hour.date()])
     with transaction.atomic():
@@ -66,9 +67,10 @@ def roll_up_hour(*, hour: datetime, node_ids: Collection[int] | None = None) -> 
         ][:NODES_AT_ONCE]
         if not marks:
             return 0
-        _stay_on_one_core()
-        changed = _rolled_up(hour, [each.unit for each in marks])
-        mark(Mark(Pass.SPLIT, node_id, hour) for node_id in changed)
+        if has_windows_of(hour.date()):
+            _stay_on_one_core()
+            changed = _rolled_up(hour, [each.unit for each in marks])
+            mark(Mark(Pass.SPLIT, node_id, hour) for node_id in changed)
         clear(Pass.USAGE, hour, marks)
     return len(marks)
 

@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from django.db import connection, connections, transaction
 
+from apps.fleet.actions.marks import Mark, mark
+from apps.fleet.queries import Pass
 from apps.telemetry.actions import partitions
 from apps.telemetry.actions.partitions import (
     PartitionsBusy,
@@ -15,8 +17,10 @@ from apps.telemetry.actions.partitions import (
     ensure_months,
     keep_partitions,
 )
-from apps.telemetry.models import Batch, Rejection, Window
+from apps.telemetry.actions.rollup import roll_up_hour
+from apps.telemetry.models import Batch, Rejection, UsageHour, Window
 from tests.apps.telemetry.sending import batch, make_sending, now, this_hour, window
+from tests.make import make_node
 
 # Partitions are not rows: only real transactions make and drop them as production does.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -81,6 +85,30 @@ def test_a_day_that_is_over_is_dropped_with_its_windows():
     keep_partitions(at=AT)
     assert AT.date() - 20 * DAY not in days()
     assert AT.date() - 14 * DAY in days()
+
+
+def test_windows_that_wait_for_their_roll_up_are_kept_until_it_is_done():
+    waiting = AT - 16 * DAY
+    ensure_days([waiting.date(), waiting.date() - DAY])
+    with transaction.atomic():
+        mark([Mark(Pass.USAGE, make_node(at=waiting), waiting)])
+    keep_partitions(at=AT)
+    assert days()[0] == waiting.date()
+    roll_up_hour(hour=waiting)
+    keep_partitions(at=AT)
+    assert days()[0] == AT.date() - 14 * DAY
+
+
+def test_usage_outlives_its_windows_even_where_it_is_asked_for_again():
+    sending = make_sending()
+    sending.post(batch([window(0)]))
+    roll_up_hour(hour=this_hour())
+    with connection.cursor() as cursor:
+        cursor.execute(f"DROP TABLE telemetry_window_{this_hour():%Y%m%d}")
+    with transaction.atomic():
+        mark([Mark(Pass.USAGE, sending.node_id, this_hour())])
+    assert roll_up_hour(hour=this_hour()) == 1
+    assert UsageHour.objects.count() == 1
 
 
 def test_usage_is_kept_for_25_months():

@@ -49,7 +49,7 @@ class Audit:
     """What was proved of `[starts_at, ends_at)`; it adds up when `places` is empty.
 
     `residual_micros` is Σ |charge − its lines| over all bases, `missing` the node-hours lived
-    without a charge. Places beyond the first 20 of each check are counted, not listed.
+    without a charge, `not_yet_swept` those whose hour waits to be charged. Places beyond the first 20 of each check are counted, not listed.
     """
 
     starts_at: datetime | None
@@ -59,6 +59,7 @@ class Audit:
     lines: int
     residual_micros: int
     missing: int
+    not_yet_swept: int
     pending_days: tuple[date, ...]
     places: tuple[Place, ...]
     failures: int
@@ -100,7 +101,7 @@ def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) ->
         since, until, zone = cursor.fetchone()
         span: Span = {"from": since, "to": until, "zone": zone, "shown": PLACES_SHOWN}
         found = {check.name: _places(span, check) for check in CHECKS}
-        node_hours, charges, lines = _one(COUNTS, span)
+        node_hours, not_yet_swept, charges, lines = _one(COUNTS, span)
         cursor.execute(PENDING_DAYS.text, span)
         pending = tuple(day for (day,) in cursor.fetchall())
     return Audit(
@@ -111,6 +112,7 @@ def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) ->
         lines=lines,
         residual_micros=found["lines sum to their charge"].total,
         missing=found["a node-hour lived has a charge"].count,
+        not_yet_swept=not_yet_swept,
         pending_days=pending,
         places=tuple(place for each in found.values() for place in each.places),
         failures=sum(each.count for each in found.values()),
@@ -143,11 +145,11 @@ def _places(span: Span, check: _Check) -> _Found:
     return _Found(places, int(found[0][-2]), int(found[0][-1])) if found else _Found((), 0, 0)
 
 
-def _one(query: Query, span: Span) -> tuple[int, int, int]:
+def _one(query: Query, span: Span) -> tuple[int, int, int, int]:
     with connection.cursor() as cursor:
         cursor.execute(query.text, span)
-        node_hours, charges, lines = cursor.fetchone()
-    return node_hours, charges, lines
+        node_hours, not_yet_swept, charges, lines = cursor.fetchone()
+    return node_hours, not_yet_swept, charges, lines
 
 
 def _text(moment: datetime | date | None) -> str | None:

@@ -53,25 +53,36 @@ lived AS (
 )
 """
 
+# A node-hour without a charge in force, and whether its hour waits for the charge pass.
+UNCHARGED = """
+uncharged AS (
+    SELECT lived.*, EXISTS (
+        SELECT 1 FROM waiting WHERE pass_id = 2 AND waiting.hour = lived.hour) AS waits
+    FROM lived
+    WHERE NOT EXISTS (
+        SELECT 1 FROM ledger_charge AS charge
+        WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
+          AND charge.node_id = lived.node_id AND charge.hour = lived.hour)
+)
+"""
+
 COUNTS = Query(
-    (LIVED_HOURS,),
+    (LIVED_HOURS, WAITING, UNCHARGED),
     """
 SELECT (SELECT count(*) FROM lived),
+       (SELECT count(*) FROM uncharged WHERE waits),
        (SELECT count(*) FROM ledger_charge WHERE hour >= %(from)s AND hour < %(to)s),
        (SELECT count(*) FROM ledger_line WHERE hour >= %(from)s AND hour < %(to)s)
 """,
 )
 
 MISSING = Query(
-    (LIVED_HOURS,),
+    (LIVED_HOURS, WAITING, UNCHARGED),
     """
-SELECT NULL, lived.name, lived.hour, NULL, NULL, NULL, 0, count(*) OVER (), 0
-FROM lived
-WHERE NOT EXISTS (
-    SELECT 1 FROM ledger_charge AS charge
-    WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
-      AND charge.node_id = lived.node_id AND charge.hour = lived.hour)
-ORDER BY lived.hour, lived.node_id
+SELECT NULL, name, hour, NULL, NULL, NULL, 0, count(*) OVER (), 0
+FROM uncharged
+WHERE NOT waits
+ORDER BY hour, node_id
 LIMIT %(shown)s
 """,
 )

@@ -59,6 +59,16 @@ def test_hours_in_which_gpus_became_known_or_ended_add_up() -> None:
     assert audit().places == ()
 
 
+def test_hours_of_a_node_just_added_are_not_yet_swept_and_not_missing() -> None:
+    scene.make_priced_node("gpu-02")
+
+    found = audit(scene.TEN, scene.TEN + 2 * scene.HOUR)
+
+    assert (found.missing, found.not_yet_swept, found.adds_up) == (0, 2, True)
+    scene.settle(ends_at=scene.TEN + 2 * scene.HOUR)
+    assert audit(scene.TEN, scene.TEN + 2 * scene.HOUR).not_yet_swept == 0
+
+
 def test_one_micro_unit_more_on_one_line_is_found(capsys: pytest.CaptureFixture[str]) -> None:
     run(
         "UPDATE ledger_line SET effective_micros = effective_micros + 1"

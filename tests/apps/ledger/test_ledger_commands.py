@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from apps.fleet.models import ChangedHour, ChangedRange
 from tests import make
 from tests.apps.ledger import scene
 
@@ -63,6 +64,8 @@ def test_a_span_settles_its_own_hours_only(
 def test_a_node_hour_without_a_charge_is_missing_and_fails(
     began_at: datetime, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    ChangedHour.objects.all().delete()
+    ChangedRange.objects.all().delete()
     with pytest.raises(SystemExit) as stopped:
         call_command("audit_ledger", "--to", (began_at + timedelta(hours=2)).isoformat(), "--json")
 

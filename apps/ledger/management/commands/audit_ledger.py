@@ -42,6 +42,7 @@ def _figures(found: Audit) -> dict[str, object]:
         "lines": found.lines,
         "residual_micros": found.residual_micros,
         "missing": found.missing,
+        "not_yet_swept": found.not_yet_swept,
         "pending_days": [day.isoformat() for day in found.pending_days],
         "places": [as_plain(place) for place in found.places],
     }
@@ -50,6 +51,8 @@ def _figures(found: Audit) -> dict[str, object]:
 def _tell(found: Audit) -> None:
     print(f"{found.node_hours} node-hours, {found.charges} charges, {found.lines} lines")
     print(f"residual {found.residual_micros} micro-units, {found.missing} node-hours uncharged")
+    if found.not_yet_swept:
+        print(f"{found.not_yet_swept} node-hours are not yet swept")
     if found.pending_days:
         print("still to be settled:", ", ".join(day.isoformat() for day in found.pending_days))
     for place in found.places:

@@ -101,8 +101,13 @@ class OverviewFacts:
     pending_hours: int
 
 
-def overview_facts(chosen: CostFilter, at: datetime) -> OverviewFacts:
-    """The facts of a window, in ten queries over the roll-ups whatever its length."""
+def overview_facts(
+    chosen: CostFilter, at: datetime, pools: Mapping[int, fleet.PoolFact] | None = None
+) -> OverviewFacts:
+    """The facts of a window, in ten queries over the roll-ups whatever its length.
+
+    `pools` are those there are, where the caller has read them.
+    """
     teams = {team.id: team for team in accounts.teams()}
     sums = _sums(chosen, [team.id for team in teams.values() if team.kind == "unowned"])
     known = standing(chosen.window, at)
@@ -119,7 +124,7 @@ def overview_facts(chosen: CostFilter, at: datetime) -> OverviewFacts:
             )
             for team_id, states in _by_team(chosen).items()
         ),
-        unpriced=_unpriced(chosen),
+        unpriced=_unpriced(chosen, pools),
         unowned=Share(*sums[4:6]),
         unobserved=Share(*sums[6:8]),
         unclaimed=Share(*sums[8:10]),
@@ -211,7 +216,9 @@ def _share(chosen: CostFilter, condition: sql.Composable) -> sql.Composable:
     ).format(amount=amount_column(chosen.basis), condition=condition, gpu=GPU)
 
 
-def _unpriced(chosen: CostFilter) -> tuple[PoolTime, ...]:
+def _unpriced(
+    chosen: CostFilter, pools: Mapping[int, fleet.PoolFact] | None
+) -> tuple[PoolTime, ...]:
     query = sql.SQL(
         """
         SELECT day.pool_id, sum(day.unit_milliseconds)::int8 FROM ledger_ledgerday AS day
@@ -220,5 +227,5 @@ def _unpriced(chosen: CostFilter) -> tuple[PoolTime, ...]:
         """
     ).format(where=where(chosen), direct=DIRECT, gpu=GPU, amount=amount_column(chosen.basis))
     found = rows(query, parameters(chosen))
-    pools = fleet.pools() if found else {}
-    return tuple(PoolTime(pool_id, pools[pool_id].name, time) for pool_id, time in found)
+    known = fleet.pools() if found and pools is None else pools or {}
+    return tuple(PoolTime(pool_id, known[pool_id].name, time) for pool_id, time in found)

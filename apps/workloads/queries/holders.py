@@ -4,11 +4,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
+from typing import Any
 
 from django.db import connection
+from django.db.models import DateTimeField, F, Func
 
 from apps.accounts.queries import Viewer
-from apps.workloads.models import Job
+from apps.workloads.models import Allocation
 from apps.workloads.queries.holding import allocations_held
 from apps.workloads.queries.ownership import NOBODY, owners
 
@@ -57,23 +59,23 @@ def holders_now(node_ids: Collection[int], at: datetime, viewer: Viewer) -> list
     held = [each for each in allocations_held(node_ids, at, at + MOMENT) if each.gpus]
     job_ids = [each.job_id for each in held]
     teams = owners(job_ids, at) if held else {}
-    jobs = {row["id"]: row for row in Job.objects.filter(id__in=job_ids).values(*JOB)}
-    since = _since([each.allocation_id for each in held])
+    grants = _grants([each.allocation_id for each in held])
     found = []
     for each in held:
         team_id = teams.get(each.job_id, NOBODY).team_id
         is_theirs = viewer.sees_team(team_id)
-        job = jobs[each.job_id] if is_theirs else {}
+        grant = grants[each.allocation_id]
+        job = grant if is_theirs else {}
         found.append(
             Holding(
                 node_id=each.node_id,
                 gpus=each.gpus,
                 device_uuids=each.device_uuids,
-                since=since[each.allocation_id],
+                since=grant["since"],
                 job_id=each.job_id if is_theirs else None,
-                raw_id=job.get("raw_id"),
-                name=job.get("name"),
-                user=job.get("user"),
+                raw_id=job.get("job__raw_id"),
+                name=job.get("job__name"),
+                user=job.get("job__user"),
                 team_id=team_id if is_theirs else None,
                 is_theirs=is_theirs,
             )
@@ -81,13 +83,9 @@ def holders_now(node_ids: Collection[int], at: datetime, viewer: Viewer) -> list
     return sorted(found, key=lambda one: (one.node_id, one.since))
 
 
-JOB = ("id", "raw_id", "name", "user")
-
-
-def _since(allocation_ids: Collection[int]) -> dict[int, datetime]:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT id, lower(period) FROM workloads_allocation WHERE id = ANY(%s)",
-            [list(allocation_ids)],
-        )
-        return dict(cursor.fetchall())
+def _grants(allocation_ids: Collection[int]) -> dict[int, dict[str, Any]]:
+    """When each allocation began, and what its job is called."""
+    since = Func(F("period"), function="lower", output_field=DateTimeField())
+    rows = Allocation.objects.filter(id__in=allocation_ids).annotate(since=since)
+    columns = ("id", "since", "job__raw_id", "job__name", "job__user")
+    return {row["id"]: row for row in rows.values(*columns)}

@@ -55,6 +55,7 @@ class Question:
     organisation: accounts.OrganisationFact
     viewer: accounts.Viewer
     teams: Mapping[str, int]
+    pools: Mapping[int, fleet.PoolFact]
     given: Mapping[str, str]
 
     @property
@@ -133,7 +134,8 @@ def question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Questio
     organisation = accounts.organisation()
     calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
     teams = {team.name: team.id for team in accounts.teams() if viewer.sees_team(team.id)}
-    pools = {pool.name: pool.id for pool in fleet.pools().values()}
+    every_pool = fleet.pools()
+    pools = {pool.name: pool.id for pool in every_pool.values()}
     reading = Reading(given, DEFAULTS, DEFAULT_WORDS)
     chosen = ledger.CostFilter(
         window=reading.read("window", lambda text: ledger.window_of(text, calendar)),
@@ -157,6 +159,7 @@ def question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Questio
         organisation=organisation,
         viewer=viewer,
         teams=teams,
+        pools=every_pool,
         given=texts,
     )
 

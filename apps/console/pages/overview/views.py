@@ -47,7 +47,7 @@ def teams_csv(request: HttpRequest) -> HttpResponse:
     """The table by team: a row for each team, a column for each state."""
     at = timezone.now()
     asked = question(request.GET, viewer_of_request(request), at)
-    facts = overview_facts(asked.chosen, at)
+    facts = overview_facts(asked.chosen, at, asked.pools)
     rows = [[text_cell(team.name), *_cells(sums_of(team.states), asked)] for team in facts.teams]
     return csv_answer("costs by team", ["team", *_headings()], rows)
 
@@ -58,7 +58,7 @@ def days_csv(request: HttpRequest) -> HttpResponse:
     """The table behind the chart: a row for each day with a charge, a column for each state."""
     at = timezone.now()
     asked = question(request.GET, viewer_of_request(request), at)
-    facts = overview_facts(asked.chosen, at)
+    facts = overview_facts(asked.chosen, at, asked.pools)
     rows = [
         [of_day.day.isoformat(), *_cells(sums_of(of_day.states), asked)] for of_day in facts.days
     ]
@@ -67,7 +67,7 @@ def days_csv(request: HttpRequest) -> HttpResponse:
 
 def overview_page(asked: Question, frame: Frame, at: datetime) -> OverviewPage:
     """The page that answers the question."""
-    facts = overview_facts(asked.chosen, at)
+    facts = overview_facts(asked.chosen, at, asked.pools)
     if not facts.days:
         return _empty_page(asked, frame, facts)
     sums = sums_of(part for team in facts.teams for part in team.states)

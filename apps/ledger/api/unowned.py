@@ -19,7 +19,6 @@ from apps.accounts.rest.views import RestView, SeesPrices
 from apps.economics.money import Money
 from apps.ledger import queries
 from apps.ledger.api.parameters import DEFAULT_WINDOW, window_asked
-from apps.ledger.queries.unowned import UnownedWork, unowned_work
 
 MS_PER_HOUR = 3_600_000
 
@@ -82,12 +81,13 @@ class Unowned(RestView):
         text, at = UnownedAsked.of(request).get("window", DEFAULT_WINDOW), timezone.now()
         organisation = accounts.organisation()
         calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
-        work = unowned_work(window_asked(text, calendar))
+        team_id = accounts.special_teams().unowned_id
+        work = queries.unowned_work(window_asked(text, calendar), team_id)
         page = slice_of(work, page_asked(request), lambda one: one.rank)
         return paged(request, page, lambda one: told_unowned(one, organisation.currency))
 
 
-def told_unowned(one: UnownedWork, currency: str) -> dict[str, Any]:
+def told_unowned(one: queries.UnownedWork, currency: str) -> dict[str, Any]:
     """One row as it is answered."""
     who = one.submitter
     told = {

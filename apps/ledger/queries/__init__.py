@@ -34,7 +34,8 @@ from apps.ledger.queries.overview import (
     TeamSum,
     overview_facts,
 )
-from apps.ledger.queries.ownership import JobCost, cost_of_jobs, unowned_costs
+from apps.ledger.queries.ownership import JobCost, cost_of_jobs
+from apps.ledger.queries.unowned import UnownedWork, unowned_work
 from apps.ledger.queries.windows import (
     Calendar,
     Window,
@@ -63,6 +64,7 @@ __all__ = [
     "StateSum",
     "TeamSum",
     "UnclaimedWork",
+    "UnownedWork",
     "UnpricedPool",
     "Window",
     "WindowCutsADay",
@@ -78,7 +80,7 @@ __all__ = [
     "time_of_nodes",
     "time_of_pools",
     "unclaimed_work",
-    "unowned_costs",
+    "unowned_work",
     "unpriced_pools",
     "window_of",
 ]

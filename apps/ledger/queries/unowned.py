@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from apps.accounts import queries as accounts
 from apps.ledger.queries.ownership import JobCost, unowned_costs
 from apps.ledger.queries.windows import Window
 from apps.workloads import queries as workloads
@@ -27,9 +26,9 @@ class UnownedWork:
         return (-(self.micros or 0), -self.unit_milliseconds, *named)
 
 
-def unowned_work(window: Window) -> list[UnownedWork]:
-    """Of the window's local days, as settled, by cluster, account, namespace and user."""
-    costs = unowned_costs(window, accounts.special_teams().unowned_id)
+def unowned_work(window: Window, team_id: int) -> list[UnownedWork]:
+    """Jobs of this team (*Unowned*) in the window's local days, as settled, by who submitted them."""
+    costs = unowned_costs(window, team_id)
     of_job = workloads.submitters([cost.job_id for cost in costs])
     alike: dict[workloads.Submitter, list[JobCost]] = {}
     for cost in costs:

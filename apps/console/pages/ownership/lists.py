@@ -65,13 +65,7 @@ def rule_rows(viewer: Viewer, called: Names, at: datetime) -> tuple[RuleRow, ...
 
 def unowned_rows(window: ledger.Window, called: Names) -> tuple[UnownedRow, ...]:
     """What nobody owns, by what a rule would ask, the dearest first."""
-    costs = ledger.unowned_costs(window, called.unowned_id)
-    of_job = workloads.submitters([cost.job_id for cost in costs])
-    alike: dict[workloads.Submitter, list[ledger.JobCost]] = {}
-    for cost in costs:
-        alike.setdefault(of_job[cost.job_id], []).append(cost)
-    rows = [_unowned_row(submitter, jobs) for submitter, jobs in alike.items()]
-    return tuple(sorted(rows, key=lambda row: (-(row.cost_micros or 0), -row.gpu_milliseconds)))
+    return tuple(_unowned_row(work) for work in ledger.unowned_work(window, called.unowned_id))
 
 
 def unowned_total(rows: Sequence[UnownedRow]) -> UnownedRow:
@@ -124,7 +118,8 @@ def _workload_row(group: ledger.CostGroup, called: Names, window: ledger.Window)
     )
 
 
-def _unowned_row(submitter: workloads.Submitter, jobs: Sequence[ledger.JobCost]) -> UnownedRow:
+def _unowned_row(work: ledger.UnownedWork) -> UnownedRow:
+    submitter = work.submitter
     asks = {name: getattr(submitter, name) for name in RULE_ASKS if getattr(submitter, name)}
     # An account or namespace says more than whoever of it happened to submit.
     if len(asks) > 1:
@@ -134,9 +129,9 @@ def _unowned_row(submitter: workloads.Submitter, jobs: Sequence[ledger.JobCost])
         account=submitter.account,
         namespace=submitter.namespace,
         user=submitter.user,
-        jobs=len(jobs),
-        cost_micros=total_micros(job.micros for job in jobs),
-        gpu_milliseconds=sum(job.unit_milliseconds for job in jobs),
-        unpriced_milliseconds=sum(job.unpriced_milliseconds for job in jobs),
+        jobs=work.jobs,
+        cost_micros=work.micros,
+        gpu_milliseconds=work.unit_milliseconds,
+        unpriced_milliseconds=work.unpriced_milliseconds,
         href=f"{reverse('new-rule')}?{urlencode({'cluster': submitter.cluster, **asks})}",
     )

@@ -5,14 +5,18 @@ import html
 import io
 import json
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.cache import cache
 from django.test import Client
 
 from apps.accounts.models import Team, User
+from apps.fleet.models import Node
 from apps.ledger.models import Line
+from apps.workloads.models import OwnershipRule
 from tests import make
+from tests.apps.ledger import scene
 from tests.browser.spending import Spending, make_spending
 
 pytestmark = pytest.mark.django_db
@@ -189,3 +193,14 @@ def test_what_no_job_held_has_a_table_and_a_picture_of_its_own(finance, spending
     (day,) = rows(finance, f"{platform}/no-job/days.csv", state="unallocated")
     assert day["unallocated"] == "49.160000"
     assert finance.get(f"{platform}/no-job/days.csv", {"state": "active"}).status_code == 404
+
+
+def test_what_nobody_owns_is_said_on_the_overview_and_leads_to_its_rows(finance, spending):
+    OwnershipRule.objects.filter(account="vision").delete()
+    until = spending.began_at + timedelta(hours=2)
+    scene.remark(Node.objects.get(name="gpu-01").id, spending.began_at, until)
+    scene.settle(datetime.now(UTC), starts_at=spending.began_at, ends_at=until)
+    page = page_of(finance, "/")
+    href = f"/costs/teams/{Team.objects.get(kind='unowned').id}?window=lastmonth"
+    assert f'<strong class="amount"><a href="{href}">$49.16</a></strong>' in page
+    assert "Unowned cost $49.16" in words(finance.get(href).content.decode())

@@ -188,3 +188,11 @@ def test_the_scripts_of_the_page_are_half_a_megabyte_at_most(finance):
         with closing(finance.get(script, headers={"Accept-Encoding": "gzip"})) as answer:
             sizes.append(int(answer["Content-Length"]))
     assert sum(sizes) <= 500_000
+
+
+def test_every_figure_leads_to_its_rows_and_every_day_to_its_page(finance):
+    page = finance.get("/").content.decode()
+    assert 'href="/?sort=-no_work#by-team">Bought no work</a>' in page
+    days = re.findall(r'<th scope="row"><a href="(/\?window=[\d-]+)">', page)
+    assert days
+    assert finance.get(days[-1]).status_code == 200

@@ -56,7 +56,8 @@ def _notices(asked: Question, facts: OverviewFacts) -> Iterator[Notice]:
         ),
     ):
         if part.micros or part.gpu_milliseconds:
-            yield Notice(kind, _amount(part, asked.currency), sentence, link)
+            href = _unowned_rows(asked, facts) if kind == "unowned" else ""
+            yield Notice(kind, _amount(part, asked.currency), sentence, link, href)
 
 
 def _unpriced(basis: Basis, facts: OverviewFacts) -> Notice:
@@ -74,6 +75,11 @@ def _unpriced(basis: Basis, facts: OverviewFacts) -> Notice:
         f"of {joined(names)} have no {label}price. What they cost is in no sum on this page.",
         _setup("Give them a price", "unpriced-pools"),
     )
+
+
+def _unowned_rows(asked: Question, facts: OverviewFacts) -> str:
+    ids = [team.team_id for team in facts.teams if team.kind == "unowned"]
+    return asked.down(ids[0]) if ids else ""
 
 
 def _amount(part: Share, currency: str) -> str:

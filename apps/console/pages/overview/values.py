@@ -114,13 +114,14 @@ class TeamTable:
 class Notice:
     """Something unknown, said aloud: what it is, how much of it, and what to do.
 
-    `kind` is unpriced, unowned, unobserved, unclaimed or contested.
+    `kind` is unpriced, unowned, unobserved, unclaimed or contested; `href` leads to its rows.
     """
 
     kind: str
     amount: str
     sentence: str
     link: Link | None = None
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)

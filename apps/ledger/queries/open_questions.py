@@ -1,5 +1,6 @@
 """What the ledger cannot place: pools without a price, work that no job claims."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -32,8 +33,10 @@ class UnclaimedWork:
     last_hour: datetime
 
 
-def unpriced_pools(window: Window) -> list[UnpricedPool]:
-    """Of the window's days, the largest first."""
+def unpriced_pools(
+    window: Window, pools: Mapping[int, fleet.PoolFact] | None = None
+) -> list[UnpricedPool]:
+    """Of the window's days, the largest first; `pools` where the caller has read them."""
     chosen = CostFilter(window)
     found = rows(
         sql.SQL(
@@ -47,12 +50,14 @@ def unpriced_pools(window: Window) -> list[UnpricedPool]:
         ).format(where=where(chosen)),
         parameters(chosen),
     )
-    pools = fleet.pools() if found else {}
-    return [UnpricedPool(pools[pool_id], time, first) for pool_id, time, first in found]
+    known = fleet.pools() if found and pools is None else pools or {}
+    return [UnpricedPool(known[pool_id], time, first) for pool_id, time, first in found]
 
 
-def unclaimed_work(window: Window) -> list[UnclaimedWork]:
-    """By key and pool in the window's hours, the largest first."""
+def unclaimed_work(
+    window: Window, pools: Mapping[int, fleet.PoolFact] | None = None
+) -> list[UnclaimedWork]:
+    """By key and pool in the window's hours, the largest first; `pools` as above."""
     found = rows(
         """
         SELECT holder_key_id, pool_id, sum(unit_milliseconds)::int8, sum(effective_micros)::int8,
@@ -71,8 +76,8 @@ def unclaimed_work(window: Window) -> list[UnclaimedWork]:
     if not found:
         return []
     keys = telemetry.holder_keys([row[0] for row in found])
-    pools = fleet.pools()
+    known = fleet.pools() if pools is None else pools
     return [
-        UnclaimedWork(keys.get(key_id, ""), pools[pool_id].name, *sums)
+        UnclaimedWork(keys.get(key_id, ""), known[pool_id].name, *sums)
         for key_id, pool_id, *sums in found
     ]

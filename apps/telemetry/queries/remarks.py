@@ -13,6 +13,7 @@ class RejectionCount:
     """How often, since a day, windows were refused for a reason; or, `kept`, a field left out."""
 
     agent_id: int
+    node: str
     field: str
     reason: str
     kept: bool
@@ -24,7 +25,7 @@ def rejections_by_agent(since: date) -> list[RejectionCount]:
     """By agent, the most frequent first."""
     rows = (
         Rejection.objects.filter(day__gte=since)
-        .values_list("agent_id", "field", "reason", "kept")
+        .values_list("agent_id", "agent__node__name", "field", "reason", "kept")
         .annotate(total=Sum("count"), last=Max("last_at"))
         .order_by("agent_id", "-total", "field", "reason", "kept")
     )

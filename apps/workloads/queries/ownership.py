@@ -11,7 +11,6 @@ from django.db import connection
 from django.db.models.query import QuerySet
 
 from apps.economics.ownership import TEXT_MATCHES, JobTraits, Rule, in_rank, rules_of
-from apps.fleet.queries import clusters
 from apps.workloads.models import Allocation, Job, OwnershipRule
 
 MILLISECONDS_PER_SECOND = 1_000
@@ -71,6 +70,7 @@ class _Likeness:
     """Jobs that are alike in all that rules look at."""
 
     traits: JobTraits
+    cluster: str
     jobs: int
     gpu_milliseconds: int
 
@@ -144,7 +144,7 @@ def unowned_accounts(starts_at: datetime, ends_at: datetime) -> list[UnownedAcco
     ranked = in_rank(fact.rule for fact in rules() if fact.is_in_force(ends_at))
     likenesses = dict(enumerate(_held_by_likeness(starts_at, ends_at)))
     owned = rules_of(((place, one.traits) for place, one in likenesses.items()), ranked)
-    names = {cluster_id: fact.name for cluster_id, fact in clusters().items()}
+    names = {one.traits.cluster_id: one.cluster for one in likenesses.values()}
     found: dict[tuple[int, str], tuple[int, int]] = {}
     for place, one in likenesses.items():
         if place not in owned:
@@ -162,7 +162,7 @@ def _held_by_likeness(starts_at: datetime, ends_at: datetime) -> Iterator[_Liken
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT job.cluster_id, job.account, job.partition, job.namespace, job."user", job.name,
+            SELECT cluster.name, job.cluster_id, job.account, job.partition, job.namespace, job."user", job.name,
                    job.labels::text, count(*), sum(held.milliseconds)
             FROM (
                 SELECT job_id, round(sum(
@@ -175,16 +175,18 @@ def _held_by_likeness(starts_at: datetime, ends_at: datetime) -> Iterator[_Liken
                 GROUP BY job_id
             ) AS held
             JOIN workloads_job AS job ON job.id = held.job_id
-            GROUP BY job.cluster_id, job.account, job.partition, job.namespace, job."user", job.name,
+            JOIN fleet_cluster AS cluster ON cluster.id = job.cluster_id
+            GROUP BY cluster.name, job.cluster_id, job.account, job.partition, job.namespace, job."user", job.name,
                      job.labels
             """,
             {"from": starts_at, "to": ends_at},
         )
-        for cluster_id, account, partition, namespace, user, name, labels, *sums in cursor:
+        for cluster, cluster_id, account, partition, namespace, user, name, labels, *sums in cursor:
             yield _Likeness(
                 JobTraits(
                     cluster_id, account, partition, namespace, user, name, json.loads(labels)
                 ),
+                cluster=cluster,
                 jobs=sums[0],
                 gpu_milliseconds=int(sums[1]),
             )

@@ -219,6 +219,8 @@ def test_what_was_refused_and_left_out_is_counted_by_agent_and_day():
     reason = "not 10 to 300 whole seconds that divide an hour"
     last_at = Rejection.objects.get(field="seconds").last_at
     assert rejections_by_agent(now().date()) == [
-        RejectionCount(sending.agent_id, "seconds", reason, False, 2, last_at),
-        RejectionCount(sending.agent_id, "sm_ratio", "not-supported sentinel", True, 2, last_at),
+        RejectionCount(sending.agent_id, "gpu-01", "seconds", reason, False, 2, last_at),
+        RejectionCount(
+            sending.agent_id, "gpu-01", "sm_ratio", "not-supported sentinel", True, 2, last_at
+        ),
     ]

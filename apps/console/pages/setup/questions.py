@@ -79,7 +79,7 @@ def is_count_due() -> bool:
 def recount() -> None:
     """Count anew: something was answered, or the last count is old."""
     at = timezone.now()
-    keep_count(questions(at), at)
+    keep_count(questions(at, accounts.organisation()), at)
 
 
 def keep_count(waiting: Questions, at: datetime) -> None:
@@ -87,9 +87,8 @@ def keep_count(waiting: Questions, at: datetime) -> None:
     cache.set(COUNT_KEY, (at, waiting.total), None)
 
 
-def questions(at: datetime) -> Questions:
+def questions(at: datetime, organisation: accounts.OrganisationFact) -> Questions:
     """What waits at `at`; prices, owners and refusals of the last seven days."""
-    organisation = accounts.organisation()
     calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
     window = ledger.window_of(LOOKED_BACK, calendar)
     pools = fleet.pools()
@@ -97,8 +96,8 @@ def questions(at: datetime) -> Questions:
         unconfirmed_nodes=_unconfirmed(pools, at),
         unknown_nodes=_unknown(pools, organisation.zone),
         silent_nodes=_silent(pools, at),
-        unpriced_pools=_unpriced(window),
-        unclaimed_work=_unclaimed(window),
+        unpriced_pools=_unpriced(window, pools),
+        unclaimed_work=_unclaimed(window, pools),
         unowned_accounts=_unowned(window, at),
         rejected_windows=_rejected(window),
     )
@@ -195,7 +194,7 @@ def _silent(pools: Mapping[int, fleet.PoolFact], at: datetime) -> Question[Silen
     return _question(rows, Step("If a node is gone, say since when:", command=command))
 
 
-def _unpriced(window: ledger.Window) -> Question[UnpricedPool]:
+def _unpriced(window: ledger.Window, pools: Mapping[int, fleet.PoolFact]) -> Question[UnpricedPool]:
     rows = [
         UnpricedPool(
             name=each.pool.name,
@@ -204,7 +203,7 @@ def _unpriced(window: ledger.Window) -> Question[UnpricedPool]:
             milliseconds=each.unit_milliseconds,
             since=each.first_day,
         )
-        for each in ledger.unpriced_pools(window)
+        for each in ledger.unpriced_pools(window, pools)
     ]
     if not rows:
         return _question(rows)
@@ -212,7 +211,9 @@ def _unpriced(window: ledger.Window) -> Question[UnpricedPool]:
     return _question(rows, Step("Say what a node of the pool costs.", link=link))
 
 
-def _unclaimed(window: ledger.Window) -> Question[UnclaimedWork]:
+def _unclaimed(
+    window: ledger.Window, pools: Mapping[int, fleet.PoolFact]
+) -> Question[UnclaimedWork]:
     rows = [
         UnclaimedWork(
             key=each.key,
@@ -221,7 +222,7 @@ def _unclaimed(window: ledger.Window) -> Question[UnclaimedWork]:
             cost_micros=each.micros,
             last_seen_at=each.last_hour,
         )
-        for each in ledger.unclaimed_work(window)
+        for each in ledger.unclaimed_work(window, pools)
     ]
     if not rows:
         return _question(rows)
@@ -253,11 +254,9 @@ def _rule_for(account: workloads.UnownedAccount) -> dict[str, str]:
 
 def _rejected(window: ledger.Window) -> Question[RejectedWindows]:
     found = telemetry.rejections_by_agent(window.first_day)
-    agents = fleet.agents() if found else {}
-    names = fleet.node_names([agents[each.agent_id].node_id for each in found])
     rows = [
         RejectedWindows(
-            agent=names[agents[each.agent_id].node_id],
+            agent=each.node,
             field=each.field,
             reason=each.reason,
             windows=each.count,

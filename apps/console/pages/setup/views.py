@@ -22,9 +22,9 @@ from apps.show.amounts import counted
 def setup(request: HttpRequest) -> HttpResponse:
     """Everything that waits for an answer."""
     at = timezone.now()
-    waiting = questions(at)
-    keep_count(waiting, at)
     chosen = organisation()
+    waiting = questions(at, chosen)
+    keep_count(waiting, at)
     frame = frame_of(request, chosen, "setup", waiting.total)
     page = SetupPage(
         frame=frame,

@@ -101,7 +101,7 @@ class Run(RestView):
     def get(self, request: Request, run_id: int) -> Response:
         """A run by its id; one of another team is as if there were none."""
         Parameters.of(request)
-        row, called = listing.run_told(run_id), Called(self.viewer())
+        row, called = listing.run_told(run_id, self.viewer()), Called(self.viewer())
         if row is None or not called.viewer.sees_team(row["owner"].team_id):
             raise ObjectDoesNotExist(f"there is no run {run_id}")
         return Response(told_run(row, called))

@@ -142,7 +142,7 @@ def run_page(viewer: Viewer, workload_ids: frozenset[int] | None, asked: PageAsk
     def kept(rows: Sequence[Found]) -> list[Found]:
         return [
             run
-            for run in runs_told(rows, ruling)
+            for run in runs_told(rows, ruling, viewer)
             if viewer.sees_team(run["owner"].team_id)
             and (workload_ids is None or run["owner"].workload_id in workload_ids)
         ]
@@ -150,16 +150,17 @@ def run_page(viewer: Viewer, workload_ids: frozenset[int] | None, asked: PageAsk
     return _scanned(found, asked, kept)
 
 
-def run_told(run_id: int) -> Found | None:
+def run_told(run_id: int, viewer: Viewer) -> Found | None:
     """One run as `runs_told` tells it; None where there is none."""
     rows: Rows = Run.objects.values("id", "key", "workload_id").filter(id=run_id)
-    return next(iter(runs_told(list(rows), Ruling())), None)
+    return next(iter(runs_told(list(rows), Ruling(), viewer)), None)
 
 
-def runs_told(rows: Sequence[Found], ruling: "Ruling") -> list[Found]:
+def runs_told(rows: Sequence[Found], ruling: "Ruling", viewer: Viewer) -> list[Found]:
     """Runs with their jobs, the first and last moment of these, and `owner`.
 
-    A run that nobody gave to a workload belongs to whom its first job belongs.
+    A run that nobody gave to a workload belongs to whom its first job belongs. Its jobs that the
+    viewer may not see count for its time and states, and are not named.
     """
     spans = (
         RunSpan.objects.filter(run_id__in=[row["id"] for row in rows])
@@ -178,7 +179,9 @@ def runs_told(rows: Sequence[Found], ruling: "Ruling") -> list[Found]:
     }
     owner_of = ruling.owners(list(jobs.values()))
     teams = dict(Workload.objects.order_by("id").values_list("id", "team_id"))
-    return [_run_told(row, jobs_of.get(row["id"], []), jobs, owner_of, teams) for row in rows]
+    told = [_run_told(row, jobs_of.get(row["id"], []), jobs, owner_of, teams) for row in rows]
+    hidden = {job_id for job_id, owner in owner_of.items() if not viewer.sees_team(owner.team_id)}
+    return [{**run, "jobs": [each for each in run["jobs"] if each not in hidden]} for run in told]
 
 
 def rule_page(team_ids: frozenset[int] | None, asked: PageAsked) -> Slice[Found]:

@@ -136,6 +136,19 @@ def test_a_run_is_all_its_jobs_and_belongs_to_whom_they_belong() -> None:
     assert caller.get(f"runs/{Run.objects.get(key='theirs').id}").status_code == 404
 
 
+def test_a_run_that_others_jobs_carried_too_does_not_name_those() -> None:
+    run = Run.objects.create(key="shared")
+    for index, raw_id in enumerate(("10", "20")):
+        job = Job.objects.get(raw_id=raw_id)
+        since = job.opened_at + timedelta(minutes=index)
+        RunSpan.objects.create(run=run, job=job, period=(since, since + scene.HOUR))
+    own, caller = Job.objects.get(raw_id="10").id, dee()
+
+    for told in (caller.get(f"runs/{run.id}").json(), *every_page(caller, "runs")):
+        assert told["job_ids"] == [own]
+    assert len(with_token("read").get(f"runs/{run.id}").json()["job_ids"]) == 2
+
+
 def test_a_workload_of_another_team_is_as_if_there_were_none() -> None:
     hush, research = (Team.objects.get(name=name).id for name in ("Hush", "Research"))
     hidden = add_workload(name="moonshot", team_id=hush)

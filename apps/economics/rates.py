@@ -60,14 +60,6 @@ class Piece:
     contract_rate_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unpriced:
-    """Lived time that no rate covers, to be listed and never counted as 0."""
-
-    start_ms: int
-    end_ms: int
-
-
 def pieces_of_hour(
     lived_ms: tuple[int, int],
     list_rates: Sequence[RateSpan],
@@ -92,13 +84,6 @@ def pieces_of_hour(
     ]
     return [
         _piece(start, end, quoted, agreed, gpus) for start, end, quoted, agreed in _joined(spans)
-    ]
-
-
-def unpriced_spans(pieces: Sequence[Piece]) -> list[Unpriced]:
-    """The pieces without a contracted or list price."""
-    return [
-        Unpriced(piece.start_ms, piece.end_ms) for piece in pieces if piece.effective_micros is None
     ]
 
 

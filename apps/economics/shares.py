@@ -1,10 +1,7 @@
-"""What part of a GPU a slice or a replica is: exact fractions, by a versioned policy."""
+"""What part of a GPU a slice is: exact fractions, by a versioned policy."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 from fractions import Fraction
-
-WHOLE = Fraction(1)
 
 
 class NotAShare(ValueError):
@@ -41,19 +38,3 @@ def mig_share(
     if rule is ShareRule.COMPUTE:
         return compute
     return memory if rule is ShareRule.MEMORY else max(compute, memory)
-
-
-def time_slice_share(replicas: int) -> Fraction:
-    """One of `replicas` time-slices, held even when alone; refuses NotAShare."""
-    if replicas < 1:
-        raise NotAShare(f"a GPU cannot be cut into {replicas} replicas")
-    return Fraction(1, replicas)
-
-
-def scaled_to_one(shares: Sequence[Fraction]) -> list[Fraction]:
-    """The same shares where they fit on one GPU, else scaled down to 1 in all.
-
-    4g + 3g of an H100 are 4/7 + 1/2 = 15/14: scaled to 8/15 and 7/15.
-    """
-    whole = sum(shares, Fraction())
-    return list(shares) if whole <= WHOLE else [share / whole for share in shares]

@@ -1,8 +1,6 @@
 """Dividing a whole number so that its parts sum to exactly that number."""
 
 from collections.abc import Sequence
-from fractions import Fraction
-from math import lcm
 
 
 class NothingToSplitBy(ValueError):
@@ -34,11 +32,3 @@ def largest_remainder(total: int, weights: Sequence[int]) -> list[int]:
         for index in sorted(range(len(parts)), key=remainders.__getitem__)[:left]:
             parts[index] += sign
     return parts
-
-
-def largest_remainder_fractions(total: int, weights: Sequence[Fraction]) -> list[int]:
-    """As `largest_remainder`, by exact fractions."""
-    denominator = lcm(*(weight.denominator for weight in weights))
-    return largest_remainder(
-        total, [weight.numerator * (denominator // weight.denominator) for weight in weights]
-    )

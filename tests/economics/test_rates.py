@@ -13,10 +13,8 @@ from apps.economics.rates import (
     Rate,
     RatesOverlap,
     RateSpan,
-    Unpriced,
     amount_micros,
     pieces_of_hour,
-    unpriced_spans,
 )
 
 HOUR = 3_600_000
@@ -64,7 +62,6 @@ def test_without_a_list_price_the_list_amount_is_unknown():
 def test_time_without_a_price_is_unpriced_and_never_free():
     pieces = pieces_of_hour((0, HOUR), [RateSpan(0, HALF, LIST)], [], 1)
     assert pieces[1] == Piece(HALF, HOUR, None, None, None)
-    assert unpriced_spans(pieces) == [Unpriced(HALF, HOUR)]
 
 
 def test_each_piece_has_one_rate_on_each_basis():

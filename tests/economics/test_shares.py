@@ -8,8 +8,6 @@ from apps.economics.shares import (
     NotAShare,
     ShareRule,
     mig_share,
-    scaled_to_one,
-    time_slice_share,
 )
 
 H100 = {"of_compute": 7, "of_memory": 8}
@@ -39,18 +37,3 @@ def test_a_pool_may_count_by_compute_or_by_memory():
 def test_what_is_not_a_part_of_a_gpu_is_refused(slices):
     with pytest.raises(NotAShare):
         mig_share(*slices, **H100)
-
-
-def test_a_time_slice_is_one_of_its_replicas():
-    assert time_slice_share(4) == Fraction(1, 4)
-    with pytest.raises(NotAShare):
-        time_slice_share(0)
-
-
-def test_a_geometry_over_one_gpu_is_scaled_to_it():
-    assert scaled_to_one([Fraction(4, 7), Fraction(1, 2)]) == [Fraction(8, 15), Fraction(7, 15)]
-
-
-def test_a_geometry_that_fits_is_left_alone():
-    assert scaled_to_one([Fraction(1, 2), Fraction(1, 4)]) == [Fraction(1, 2), Fraction(1, 4)]
-    assert scaled_to_one([]) == []

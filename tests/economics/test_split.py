@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from apps.economics.split import (
     NothingToSplitBy,
     largest_remainder,
-    largest_remainder_fractions,
 )
 
 TOTALS = st.integers(-(10**15), 10**15)
@@ -30,16 +29,6 @@ WEIGHTS = st.lists(st.integers(0, 10**9), min_size=1, max_size=12)
 )
 def test_worked_examples(total, weights, parts):
     assert largest_remainder(total, weights) == parts
-
-
-def test_exact_fractions_split_like_integers():
-    shares = [Fraction(1, 2), Fraction(2, 7), Fraction(1, 7), Fraction(1, 14)]
-    assert largest_remainder_fractions(2_500_000, shares) == [
-        1_250_000,
-        714_286,
-        357_143,
-        178_571,
-    ]
 
 
 @pytest.mark.parametrize("weights", [[], [0], [0, 0]])

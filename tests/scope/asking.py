@@ -24,6 +24,12 @@ def answered(world: World, name: str, path: str, form: str, query: str = "") -> 
     )
 
 
+def answered_about(world: World, name: str, path: str, method: str) -> Any:
+    """The answer to a HEAD or OPTIONS, which ask about an address, not for what is there."""
+    client = world.askers[name].client(raise_request_exception=False)
+    return getattr(client, method)(path, headers=FORMS["JSON"])
+
+
 def text_of(response: Any) -> str:
     """Headers, cookies and the body."""
     body = b"".join(response.streaming_content) if response.streaming else response.content

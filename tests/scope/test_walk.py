@@ -9,12 +9,12 @@ import pytest
 
 from tests.contract.described import document
 from tests.scope.addresses import PARAMETER, Address, TeachTheWalker, every_address
-from tests.scope.asking import answered, body_of, text_of
+from tests.scope.asking import answered, answered_about, body_of, text_of
 from tests.scope.world import SECRETS, WHOLE, World
 
 pytestmark = pytest.mark.django_db
 ADDRESSES = [pytest.param(each, id=each.pattern or "overview") for each in every_address()]
-ON_PAGES = ("a stranger", "cy", "dee", "ben", "the token zephyr")
+ON_PAGES = ("a stranger", "cy", "dee", "ben", "ada", "the token zephyr")
 ON_PAGES_BY = {"team", "workload", "q"}
 ON_REST = (*ON_PAGES, "the token osprey", "the token jobs", "the token harbour")
 NEEDED_QUERIES = {"api/v1/costs": ("group_by=team,workload", "group_by=pool,day")}
@@ -22,6 +22,17 @@ NEEDED_QUERIES = {"api/v1/costs": ("group_by=team,workload", "group_by=pool,day"
 NOT_SHOWN_YET = {"ns-gusts"}
 """Kept, and on no page that the walk opens: whoever shows them finds them watched already."""
 OF_BENS_TEAM = {"Zephyrine", "windtunnel-larks", "pretrain-quill", "acct-plume", "$5,939"}
+NOBODY_HAS = {
+    each: 987_654_321
+    for each in (
+        "team_id", "workload_id", "job_id", "run_id", "node_id", "device_id", "pool_id", "rate_id",
+        "rule_id", "line_id", "person_id", "token_id", "batch_id", "agent_id", "outage_id",
+    )
+}  # fmt: skip
+REFUSED_ASKING = tuple(
+    product(("cy", "dee", "ada", "petra"), ("", "window=never-and-a-day", "team=nobodys-team"))
+)
+"""Who asks for what is not there, and with what that no address understands."""
 FILTERS = {
     "team": ("Zephyrine", "Zephyrqne"),
     "parent": ("Zephyrine", "Zephyrqne"),
@@ -45,6 +56,32 @@ def test_nobody_reads_what_is_not_theirs(world: World, address: Address) -> None
         text = text_of(answered(world, name, path, form, query))
         told[f"{name} reads the {form}", query] = world.secrets_in(text, name)
     assert {who: texts for who, texts in told.items() if texts} == {}
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_asking_about_an_address_tells_no_more_than_asking_it(
+    world: World, address: Address
+) -> None:
+    path, told = address.filled(world.planted), {}
+    for name, method in (("a stranger", "options"), ("dee", "options"), ("dee", "head")):
+        answer = answered_about(world, name, path, method)
+        assert answer.status_code < 500
+        told[f"{method} by {name}"] = world.secrets_in(text_of(answer), name)
+    assert {who: texts for who, texts in told.items() if texts} == {}
+
+
+def test_a_refusal_repeats_no_name_that_was_not_in_the_question(world: World) -> None:
+    told, refusals = {}, 0
+    for address, (name, query) in product(every_address(), REFUSED_ASKING):
+        path = address.filled(world.planted | NOBODY_HAS)
+        answer = answered(world, name, path, "JSON" if address.is_rest else "page", query)
+        if answer.status_code < 400:
+            continue
+        refusals += 1
+        # Even to the platform: what it may read elsewhere, a refusal has no reason to tell.
+        told[f"{name} at {path}?{query}"] = world.secrets_in(text_of(answer), "a stranger")
+    assert {who: texts for who, texts in told.items() if texts} == {}
+    assert refusals > 100
 
 
 def test_whoever_may_read_a_secret_finds_it_somewhere(world: World) -> None:

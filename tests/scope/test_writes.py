@@ -11,9 +11,9 @@ from tests.scope.world import World
 
 pytestmark = pytest.mark.django_db
 ADDRESSES = [pytest.param(each, id=each.pattern or "overview") for each in every_address()]
-ON_PAGES = ("a stranger", "cy", "dee", "the token manage")
+ON_PAGES = ("a stranger", "cy", "dee", "ada", "the token manage")
 ON_REST = (
-    "a stranger", "cy", "dee", "the token osprey", "the token jobs", "the token read",
+    "a stranger", "cy", "dee", "ada", "the token osprey", "the token jobs", "the token read",
     "the token harbour",
 )  # fmt: skip
 METHODS = ("post", "put", "patch", "delete")
@@ -59,6 +59,18 @@ def test_a_form_of_another_site_is_refused_whoever_is_signed_in(
     assert response.status_code in REFUSED | (
         {400, 415} if "enrolments" in address.pattern else set()
     )
+    assert rows_written() == before
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_neither_a_right_nor_a_form_of_ours_changes_nothing(world: World, address: Address) -> None:
+    path, before, taken = address.filled(world.planted), rows_written(), []
+    client = world.askers["dee"].client(enforce_csrf_checks=True)
+    for method in methods_of(path):
+        response = getattr(client, method)(path, content_type="application/json", data="{}")
+        if not is_refused(response) and address.pattern != "api/v1/enrolments":
+            taken.append(f"{method}: {response.status_code}")
+    assert taken == []
     assert rows_written() == before
 
 

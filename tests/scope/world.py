@@ -61,15 +61,18 @@ SECRETS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
+OWN_ADDRESS = {"ada": frozenset({"ada.quillfeather@"})}
+
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks: by a session, by a token, or by neither; `may` read whose secrets."""
+    """Who asks: by a session, by a token, or by neither; `may` read whose secrets, `knows` some."""
 
     name: str
     cookie: str = ""
     secret: str = ""
     may: frozenset[str] = frozenset()
+    knows: frozenset[str] = frozenset()
 
     def client(self, **given: Any) -> Client:
         """A fresh client that is them."""
@@ -90,8 +93,10 @@ class World:
 
     def secrets_in(self, text: str, name: str) -> list[str]:
         """What of a text is not for this asker."""
-        closed = self.secrets.keys() - self.askers[name].may
-        return sorted(each for whose in closed for each in self.secrets[whose] if each in text)
+        asker = self.askers[name]
+        closed = self.secrets.keys() - asker.may
+        texts = {each for whose in closed for each in self.secrets[whose]} - asker.knows
+        return sorted(each for each in texts if each in text)
 
 
 def make_world() -> World:
@@ -261,7 +266,7 @@ def _tokens(teams: Mapping[str, int]) -> dict[str, accounts.IssuedToken]:
 def _askers(tokens: Mapping[str, accounts.IssuedToken]) -> dict[str, Asker]:
     everything = frozenset(SECRETS)
     own, others = frozenset({ZEPHYRINES}), frozenset({HARBOUR})
-    people = {"cy": frozenset[str](), "dee": others, "ben": own}
+    people = {"cy": frozenset[str](), "dee": others, "ben": own, "ada": own}
     people |= {"finn": everything, "petra": everything}
     machines = {
         "osprey": frozenset[str](),
@@ -272,7 +277,10 @@ def _askers(tokens: Mapping[str, accounts.IssuedToken]) -> dict[str, Asker]:
         "manage": everything,
     }
     askers = [Asker("a stranger")]
-    askers += [Asker(name, cookie=_session(name), may=may) for name, may in people.items()]
+    askers += [
+        Asker(name, cookie=_session(name), may=may, knows=OWN_ADDRESS.get(name, frozenset()))
+        for name, may in people.items()
+    ]
     askers += [
         Asker(f"the token {name}", secret=tokens[name].secret, may=may)
         for name, may in machines.items()

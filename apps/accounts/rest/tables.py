@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from rest_framework.renderers import BaseRenderer
 
 # What a spreadsheet would take for a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 
 class CsvRenderer(BaseRenderer):
@@ -56,7 +58,9 @@ def safe_cell(value: Any) -> Any:
     """A text that a spreadsheet would compute is told to be text; a list is told by commas."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return safe_cell(", ".join(str(each) for each in value))
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+    if not isinstance(value, str) or not value.startswith(FORMULA) or NUMBER.fullmatch(value):
+        return value
+    return f"'{value}"
 
 
 def _cells(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -4,19 +4,27 @@ import gc
 import logging
 import os
 from collections.abc import Callable, Iterable
+from datetime import date
 from typing import Any
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 
 django_application = get_wsgi_application()
 
 # After the applications are loaded: these import models.
+from apps.show.charts import daily_cost_by_state  # noqa: E402
 from apps.telemetry.api import received  # noqa: E402
 from controlplane.refusals import plain_problem  # noqa: E402
 
 log = logging.getLogger(__name__)
+
+# Pages and their charts are loaded before the first visitor comes, not while one waits: a figure
+# makes plotly load its validators, which takes it most of a second.
+get_resolver().url_patterns  # noqa: B018  # reading it loads them
+daily_cost_by_state([date(2026, 1, 1)], [], "USD")
 
 # What was loaded so far lives as long as the process: collections need not walk it each time.
 gc.collect()

@@ -60,4 +60,9 @@ beat_schedule = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "make-exports": {
+        "task": "apps.ledger.tasks.make_exports",
+        "schedule": 4.0,
+        "options": {"expires": 4},
+    },
 }

@@ -17,6 +17,7 @@ from apps.accounts.queries import NoOrganisation
 from apps.accounts.queries.paging import CursorNotUnderstood
 from apps.fleet import actions as fleet
 from apps.ledger import queries as ledger
+from apps.ledger.actions import exports
 from apps.pricing import actions as pricing
 from apps.telemetry import api as telemetry
 from apps.workloads.actions import pool_capacity, rules, uploads, workloads
@@ -65,6 +66,7 @@ STATUS_OF: dict[type[Exception], int] = {
     fleet.PoolNameTaken: 409,
     fleet.SliceWithoutParent: 400,
     fleet.SourceUnknown: 400,
+    exports.TooManyExports: 409,
     ledger.GroupNotKnown: 400,
     ledger.WindowCutsADay: 400,
     ledger.WindowNotUnderstood: 400,

@@ -65,16 +65,12 @@ def tokens(made_by_id: int | None = None) -> list[ListedToken]:
 
 def token_of(secret: str, at: datetime) -> TokenFact | None:
     """The token whose secret this is, unless it is revoked or expired at `at`."""
-    row = (
-        AccessToken.objects.filter(digest=digest_of(secret), revoked_at=None)
-        .filter(Q(expires_at=None) | Q(expires_at__gt=at))
-        .values_list("id", "scopes", "name", "last_used_at", "team_id")
-        .first()
-    )
-    if row is None:
-        return None
-    token_id, scopes, name, last_used_at, team_id = row
-    return TokenFact(token_id, frozenset(scopes), name, last_used_at, team_id)
+    return _good_token(Q(digest=digest_of(secret)), at)
+
+
+def token_in_force(token_id: int, at: datetime) -> TokenFact | None:
+    """The token of this id, for what was asked with it before; None: revoked or expired at `at`."""
+    return _good_token(Q(id=token_id), at)
 
 
 def tokens_in_force(token_ids: Collection[int], at: datetime) -> set[int]:
@@ -87,3 +83,16 @@ def tokens_in_force(token_ids: Collection[int], at: datetime) -> set[int]:
 def digest_of(secret: str) -> bytes:
     """What is kept of a secret of 256 random bits: its SHA-256, which nobody can turn back."""
     return hashlib.sha256(secret.encode()).digest()
+
+
+def _good_token(which: Q, at: datetime) -> TokenFact | None:
+    row = (
+        AccessToken.objects.filter(which, revoked_at=None)
+        .filter(Q(expires_at=None) | Q(expires_at__gt=at))
+        .values_list("id", "scopes", "name", "last_used_at", "team_id")
+        .first()
+    )
+    if row is None:
+        return None
+    token_id, scopes, name, last_used_at, team_id = row
+    return TokenFact(token_id, frozenset(scopes), name, last_used_at, team_id)

@@ -1,11 +1,11 @@
 """Rows of many thousands of facts: plain tuples over the binary protocol."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, LiteralString, cast
 
 import psycopg
 from django.db import connection
-from psycopg.sql import Composed
+from psycopg.sql import SQL, Composed
 
 # Columns are of many types and are unpacked where they are read, one line below the SELECT.
 Row = tuple[Any, ...]
@@ -34,6 +34,27 @@ def copy_in(query: LiteralString, of: Iterable[Row]) -> None:
     )
     with _cursor() as cursor, cursor.copy(query) as copy:
         copy.write(text.encode())
+
+
+def copy_out(query: Composed, params: Mapping[str, object]) -> Iterator[bytes]:
+    """What `COPY … TO STDOUT` sends, as it comes: no more than a row of it is in memory."""
+    with _client_cursor().copy(query, params) as copy:
+        for block in copy:
+            yield bytes(block)
+
+
+def planned_rows(query: Composed, params: Mapping[str, object]) -> int:
+    """How many rows the planner expects of `query`, which is not run."""
+    cursor = _client_cursor()
+    cursor.execute(SQL("EXPLAIN (FORMAT JSON) {}").format(query), params)
+    ((plans,),) = cursor.fetchall()
+    return int(plans[0]["Plan"]["Plan Rows"])
+
+
+def _client_cursor() -> "psycopg.ClientCursor[Row]":
+    """Utility statements take no parameters of the server: these are put in by the client."""
+    connection.ensure_connection()
+    return psycopg.ClientCursor(cast("psycopg.Connection[Row]", connection.connection))
 
 
 def _cursor() -> psycopg.Cursor[Row]:

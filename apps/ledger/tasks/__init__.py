@@ -1,4 +1,4 @@
-"""Sweeps: hours marked by the clock, and whatever is marked settled a little at a time."""
+"""Sweeps: hours marked by the clock, what is marked settled a little at a time, exports made."""
 
 import logging
 import time
@@ -12,6 +12,7 @@ from apps.fleet.actions.marks import expand_ranges
 from apps.fleet.queries import Pass
 from apps.ledger import actions
 from apps.ledger.queries.due import hours_due, resting
+from apps.ledger.tasks.exports import forget_files, make_waiting
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +44,13 @@ def settle_marked_hours() -> None:
                 return
             _do(pass_, hour, at)
     _roll_up(at, until)
+
+
+@shared_task
+def make_exports() -> None:
+    """Make the exports that wait, and forget the files of those that are over."""
+    make_waiting()
+    forget_files()
 
 
 def _roll_up(at: datetime, until: float) -> None:

@@ -1,0 +1,149 @@
+"""Exports: who asked for what, how far each is, and whose file it is to read."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Q
+
+from apps.accounts.queries import Viewer
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.ledger.models import Export, ExportState, ExportWhat
+from apps.ledger.queries.wanted import Wanted
+from apps.ledger.queries.windows import Window
+
+OPEN = frozenset({ExportState.QUEUED, ExportState.MAKING})
+COLUMNS = (
+    *("id", "person_id", "token_id", "person__name", "token__name", "what", "window_text"),
+    *("first_day", "end_day", "zone", "asked", "chosen", "team_ids", "state", "rows"),
+    *("rows_estimated", "size_bytes", "digest", "failure", "asked_at", "ended_at", "expires_at"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks for an export: a person, or a token."""
+
+    person_id: int | None = None
+    token_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFact:
+    """An export as it stands; `team_ids` are whose rows are in its file, None: everybody's."""
+
+    id: int
+    asker: Asker
+    asked_by: str
+    what: ExportWhat
+    window: Window
+    asked: Mapping[str, Any]
+    chosen: Mapping[str, Any]
+    team_ids: frozenset[int] | None
+    state: ExportState
+    rows: int
+    rows_estimated: int | None
+    size_bytes: int | None
+    digest: str
+    failure: str
+    asked_at: datetime
+    ended_at: datetime | None
+    expires_at: datetime | None
+
+    def has_file(self, at: datetime) -> bool:
+        """Whether there is a file to fetch at `at`."""
+        is_kept = self.expires_at is not None and at < self.expires_at
+        return self.state == ExportState.DONE and is_kept
+
+    def is_covered_by(self, viewer: Viewer) -> bool:
+        """Whether everything in the file is the viewer's to read now."""
+        if viewer.sees_everything:
+            return True
+        return self.team_ids is not None and self.team_ids <= viewer.team_ids
+
+
+def export_page(asker: Asker, viewer: Viewer, asked: PageAsked) -> Slice[ExportFact]:
+    """The asker's exports, newest first; everybody's to who sees everything."""
+    page = page_of(_visible(asker, viewer).values(*COLUMNS), asked, "-id")
+    return Slice([_fact(row) for row in page.rows], page.after, page.before)
+
+
+def exports_of(person_id: int, most: int) -> list[ExportFact]:
+    """The latest exports that a person asked for."""
+    found = Export.objects.filter(person_id=person_id).order_by("-id")
+    return [_fact(row) for row in found.values(*COLUMNS)[:most]]
+
+
+def export_seen(export_id: int, asker: Asker, viewer: Viewer) -> ExportFact:
+    """One export; refuses Export.DoesNotExist, also where it is not theirs to know of."""
+    return _fact(_visible(asker, viewer).values(*COLUMNS).get(id=export_id))
+
+
+def wanted_of(fact: ExportFact, team_ids: Collection[int] | None) -> Wanted:
+    """The rows of an export, of these teams alone (None: of all)."""
+    chosen = fact.chosen
+    return Wanted(
+        what=fact.what,
+        window=fact.window,
+        team_ids=None if team_ids is None else frozenset(team_ids),
+        workload_ids=_ids(chosen.get("workload_ids")),
+        pool_ids=_ids(chosen.get("pool_ids")),
+        states=_ids(chosen.get("states")),
+        tags=chosen.get("tags") or {},
+        job_id=chosen.get("job_id"),
+    )
+
+
+def chosen_teams(fact: ExportFact) -> frozenset[int] | None:
+    """The teams that were asked for; None: all that the asker sees."""
+    return _ids(fact.chosen.get("team_ids"))
+
+
+def export_fact(export_id: int) -> ExportFact:
+    """One export, for who makes it; refuses Export.DoesNotExist."""
+    return _fact(Export.objects.values(*COLUMNS).get(id=export_id))
+
+
+def file_of(folder: Path, export_id: int) -> Path:
+    """Where the whole file of an export lies."""
+    return folder / f"{export_id}.csv.gz"
+
+
+def _visible(asker: Asker, viewer: Viewer) -> Any:
+    if viewer.sees_everything:
+        return Export.objects.all()
+    # Neither is null where the asker has it: what nobody asked for is nobody's.
+    return Export.objects.filter(
+        Q(person_id=asker.person_id)
+        if asker.person_id is not None
+        else Q(token_id=asker.token_id, token_id__isnull=False)
+    )
+
+
+def _ids(given: object) -> frozenset[int] | None:
+    return frozenset(given) if isinstance(given, list) else None
+
+
+def _fact(row: Mapping[str, Any]) -> ExportFact:
+    first_day: date = row["first_day"]
+    return ExportFact(
+        id=row["id"],
+        asker=Asker(row["person_id"], row["token_id"]),
+        asked_by=row["person__name"] or row["token__name"] or "",
+        what=ExportWhat(row["what"]),
+        window=Window(row["window_text"], first_day, row["end_day"], row["zone"]),
+        asked=row["asked"],
+        chosen=row["chosen"],
+        team_ids=_ids(row["team_ids"]),
+        state=ExportState(row["state"]),
+        rows=row["rows"],
+        rows_estimated=row["rows_estimated"],
+        size_bytes=row["size_bytes"],
+        digest=row["digest"],
+        failure=row["failure"],
+        asked_at=row["asked_at"],
+        ended_at=row["ended_at"],
+        expires_at=row["expires_at"],
+    )

@@ -4,6 +4,7 @@ Each request goes through the WSGI application with its middleware. No answer is
 the next; what is done after the last byte, as counting Setup's questions, is in no figure.
 """
 
+import gzip
 import io
 import json
 import logging
@@ -238,8 +239,13 @@ def _is_measured(name: str, answer: Answer) -> bool:
 
 def _is_same(seen: Sequence[Answer], answer: Answer) -> bool:
     """Whether a platform person's page is what finance has already been shown."""
-    forms = answer.body.count(b"<form")
-    return any(each.body.count(b"<form") == forms for each in seen)
+    return any(_forms(each) == _forms(answer) for each in seen)
+
+
+def _forms(answer: Answer) -> int:
+    is_packed = answer.body.startswith(b"\x1f\x8b")
+    body = gzip.decompress(answer.body) if is_packed else answer.body
+    return body.count(b"<form")
 
 
 def _figures(answers: Sequence[Answer], *, is_csv: bool) -> dict[str, float]:

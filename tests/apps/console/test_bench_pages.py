@@ -42,12 +42,13 @@ def test_each_page_is_asked_for_as_whoever_gets_it(figures: Figures) -> None:
     } < asked
     assert "prices as finance" in asked
     assert "prices as lead" not in asked
+    assert "tokens as platform" in asked, "what only platform may do was not looked for"
 
 
 def test_each_page_has_its_time_queries_and_size(figures: Figures) -> None:
     for told in figures["pages"].values():
         assert told["p95_ms"] > 0
-        assert told["wire_kb"] > 0
+        assert set(told) == {"p95_ms", "queries", "wire_kb"}
 
 
 def test_tables_are_reported_apart_with_their_first_byte(figures: Figures) -> None:

@@ -121,7 +121,9 @@ class _Register:
 
     def _as_on_record(self, device: SeenDevice) -> Device | None:
         row = self._living(device.uuid, self._from(device))
-        return row if row is not None and self._is_same(row, device) else None
+        if row is None or not self._is_same(row, device) or _tells_more(device, row):
+            return None
+        return row
 
     def _entered(self, device: SeenDevice) -> Device:
         moment = self._from(device)
@@ -129,7 +131,7 @@ class _Register:
         living = self._living(device.uuid, moment)
         if living is not None:
             if self._is_same(living, device):
-                return living
+                return self._told_more(living, device)
             if living.period.lower == moment:
                 return self._described_again(living, device)
             until = living.period.upper
@@ -207,6 +209,15 @@ class _Register:
             self._mark(node_id, row.period.lower, row.period.upper)
         return row
 
+    def _told_more(self, row: Device, device: SeenDevice) -> Device:
+        """A GPU known only by its slices had no name, and what they are of it hangs on that."""
+        if _tells_more(device, row):
+            row.model = row.model or device.model
+            row.index = device.index if row.index is None else row.index
+            row.save(update_fields=["model", "index"])
+            self._mark(row.node_id, row.period.lower, row.period.upper)
+        return row
+
     def _moved_back(self, row: Device, moment: datetime) -> Device:
         was_from = row.period.lower
         row.period = (moment, row.period.upper)
@@ -237,6 +248,11 @@ class _Register:
         mark_span(pass_=Pass.SPLIT, units=[node_id], starts_at=starts_at, ends_at=until)
 
 
+def _tells_more(device: SeenDevice, row: Device) -> bool:
+    """Whether it names what was unknown; another name for the same GPU is no news."""
+    return bool(device.model and not row.model) or (device.index is not None and row.index is None)
+
+
 def _with_parents(devices: Sequence[SeenDevice]) -> Iterable[SeenDevice]:
     """The devices, and GPUs that are named only as a parent: all that is known is their UUID."""
     yield from devices
@@ -244,7 +260,5 @@ def _with_parents(devices: Sequence[SeenDevice]) -> Iterable[SeenDevice]:
     unlisted: dict[str, SeenDevice] = {}
     for device in devices:
         if device.parent and device.parent not in listed:
-            unlisted[device.parent] = SeenDevice(
-                uuid=device.parent, model=device.model, seen_from=device.seen_from
-            )
+            unlisted[device.parent] = SeenDevice(uuid=device.parent, seen_from=device.seen_from)
     yield from unlisted.values()

@@ -1,5 +1,6 @@
 """Devices: what an agent names, from when, and what becomes of it when it changes."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -175,6 +176,18 @@ def test_a_parent_known_only_by_its_slice_is_stored_first() -> None:
     parent = Device.objects.get(uuid="GPU-0")
     assert set(ids) == {"MIG-1"}
     assert Device.objects.get(pk=ids["MIG-1"]).parent_id == parent.id
+
+
+def test_a_gpu_known_only_by_its_slice_is_named_once_it_is_listed() -> None:
+    node = make_node(at=NOON)
+    named_by_slice = replace(SMALL, model="NVIDIA A100-SXM4-80GB MIG 1g.10gb")
+    see(node, named_by_slice)
+    assert Device.objects.get(uuid="GPU-0").model == ""
+    ChangedHour.objects.all().delete()
+    see(node, GPU, named_by_slice, seen_from=NOON + HOUR)
+    parent = Device.objects.get(uuid="GPU-0")
+    assert (parent.model, parent.period.lower) == (GPU.model, NOON)
+    assert NOON in hours_marked(Pass.SPLIT, END, 99)
 
 
 def test_each_device_may_have_been_seen_since_another_moment() -> None:

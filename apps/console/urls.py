@@ -5,6 +5,7 @@ from django.urls import include, path
 from apps.console.pages import people
 from apps.console.pages.invitation import accept
 from apps.console.pages.overview import days_csv, overview, teams_csv
+from apps.console.pages.search import search, suggested
 from apps.console.pages.setup import confirm_devices, first_day, name_nodes, setup
 from apps.console.pages.sign_in import SignIn, SignOut
 
@@ -13,6 +14,8 @@ urlpatterns = [
     path("overview/teams.csv", teams_csv, name="overview-teams"),
     path("overview/days.csv", days_csv, name="overview-days"),
     path("", include("apps.console.pages.costs.addresses")),
+    path("search", search, name="search"),
+    path("search/suggested", suggested, name="search-suggested"),
     path("setup", setup, name="setup"),
     path("setup/first-day", first_day, name="first-day"),
     path("setup/nodes/name", name_nodes, name="name-nodes"),

@@ -3,8 +3,10 @@
 import pghistory
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField
+from django.contrib.postgres.indexes import OpClass
 from django.db import models
 from django.db.models import F, Func, Q, Value
+from django.db.models.functions import Lower
 
 from apps.economics.purchase import PurchaseOption
 
@@ -190,7 +192,10 @@ class Device(models.Model):
             ),
             models.CheckConstraint(condition=Q(replicas__gte=1), name="replicas_at_least_one"),
         ]
-        indexes = [models.Index(fields=["uuid"], name="device_by_uuid")]
+        indexes = [
+            models.Index(fields=["uuid"], name="device_by_uuid"),
+            models.Index(OpClass(Lower("uuid"), "text_pattern_ops"), name="device_by_uuid_begun"),
+        ]
 
     def __str__(self) -> str:
         return self.uuid

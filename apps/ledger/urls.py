@@ -3,9 +3,13 @@
 from django.urls import path
 
 from apps.ledger.api import Costs
+from apps.ledger.api.lines import CostLines
+from apps.ledger.api.search import Search
 from apps.ledger.api.unowned import Unowned
 
 urlpatterns = [
     path("costs", Costs.as_view(), name="costs"),
+    path("costs/lines", CostLines.as_view(), name="cost-lines"),
+    path("search", Search.as_view(), name="search-all"),
     path("unowned", Unowned.as_view(), name="unowned"),
 ]

@@ -2,7 +2,7 @@
 
 import pghistory
 from django.contrib.postgres.fields import ArrayField, DateTimeRangeField
-from django.contrib.postgres.indexes import GistIndex
+from django.contrib.postgres.indexes import GistIndex, OpClass
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
@@ -37,6 +37,11 @@ class Run(models.Model):
 
     workload = models.ForeignKey(Workload, on_delete=models.PROTECT, null=True, related_name="runs")
     key = models.TextField(unique=True)
+
+    class Meta:
+        indexes = [
+            models.Index(OpClass(Lower("key"), "text_pattern_ops"), name="run_by_key_begun"),
+        ]
 
     def __str__(self) -> str:
         return self.key
@@ -150,6 +155,9 @@ class Job(models.Model):
         ]
         indexes = [
             models.Index(fields=["cluster", "raw_id"], name="job_by_raw_id"),
+            # Beginnings of names; another collation than C needs the operators of its own for them.
+            models.Index(OpClass("raw_id", "text_pattern_ops"), name="job_by_id_begun"),
+            models.Index(OpClass(Lower("name"), "text_pattern_ops"), name="job_by_name_begun"),
             models.Index(fields=["started_at"], name="job_by_start"),
             # Lists go down by id: of ten million jobs, one person's are read without the others'.
             models.Index(fields=["user", "id"], name="job_by_user"),

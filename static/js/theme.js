@@ -53,6 +53,19 @@
 
   const isTyping = (element) => element.matches("input, select, textarea, [contenteditable]");
 
+  // What the search suggests stays closed until something else is typed.
+  const closeSuggested = () => {
+    const list = document.getElementById("suggested");
+    if (!list?.parentElement.contains(document.activeElement)) return;
+    list.dataset.closed = "";
+    list.parentElement.querySelector("[data-search]").focus();
+  };
+
+  document.addEventListener("input", (event) => {
+    const list = document.getElementById("suggested");
+    if (list && event.target.matches("[data-search]")) delete list.dataset.closed;
+  });
+
   document.addEventListener("click", (event) => {
     const target = event.target;
     if (!(target instanceof Element)) return;
@@ -68,6 +81,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
+      closeSuggested();
       for (const menu of document.querySelectorAll("details.menu[open]")) {
         menu.open = false;
         menu.querySelector("summary").focus();
@@ -75,10 +89,12 @@
     }
     if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
     const search = document.querySelector("[data-search]");
+    const page = document.querySelector(".to-search");
     const shortcuts = document.getElementById("shortcuts");
     if (event.key === "/" && search) {
       event.preventDefault();
-      search.focus();
+      if (search.checkVisibility()) search.focus();
+      else page?.click(); // a narrow screen has a page in the field's place
     } else if (event.key === "?" && shortcuts && !shortcuts.open) {
       shortcuts.showModal();
     } else if (event.key === "f") {
@@ -91,6 +107,7 @@
 
   // A part that could not be had leaves the page as it was; the whole page then says why.
   const askWhole = ({ detail }) => {
+    if (detail.ctx?.sourceElement?.matches("[data-search]")) return; // only a suggestion is missing
     if (detail.ctx) location.assign(detail.ctx.request.action);
   };
   document.addEventListener("htmx:response:error", askWhole);

@@ -17,7 +17,24 @@ ADDRESSES = [pytest.param(each, id=each.pattern or "overview") for each in every
 ON_PAGES = ("a stranger", "cy", "dee", "ben", "ada", "the token zephyr")
 ON_PAGES_BY = {"team", "workload", "q"}
 ON_REST = (*ON_PAGES, "the token osprey", "the token jobs", "the token harbour")
-NEEDED_QUERIES = {"api/v1/costs": ("group_by=team,workload", "group_by=pool,day")}
+BEGUN = (
+    "zephyr",
+    "windtunnel-l",
+    "8804127",
+    "pretrain-q",
+    "run-kest",
+    "6609381",
+    "orphaned",
+    "petra.r",
+)
+"""The beginnings of planted names: a name in full would be found in what repeats the question."""
+SOUGHT = tuple(f"q={begun}" for begun in BEGUN)
+NEEDED_QUERIES = {
+    "api/v1/costs": ("group_by=team,workload", "group_by=pool,day"),
+    "api/v1/search": SOUGHT,
+    "search": SOUGHT,
+    "search/suggested": SOUGHT,
+}
 """What an address must be asked, beside its path, to answer with rows."""
 NOT_SHOWN_YET = {"ns-gusts"}
 """Kept, and on no page that the walk opens: whoever shows them finds them watched already."""

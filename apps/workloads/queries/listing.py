@@ -214,8 +214,8 @@ def rule_like(rule: RuleFact) -> int | None:
 class Ruling:
     """Whose jobs were when each began, by the rules in force then; the rules are read once."""
 
-    def __init__(self) -> None:
-        self._facts = rules()
+    def __init__(self, facts: Sequence[RuleFact] | None = None) -> None:
+        self._facts = rules() if facts is None else facts
         moments = {edge for fact in self._facts for edge in (fact.starts_at, fact.ends_at) if edge}
         self._edges = sorted(moments)
         self._ranked: dict[int, tuple[Rule, ...]] = {}

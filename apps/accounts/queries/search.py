@@ -1,0 +1,110 @@
+"""What somebody typed into the search, and the teams and people it finds."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db.models import Case, IntegerField, Q, Value, When
+
+from apps.accounts.models import Team, User
+from apps.accounts.queries.viewers import Viewer
+
+SHORTEST = 2
+LONGEST = 100
+
+
+class Kind(StrEnum):
+    """What can be found, in the order in which it is shown."""
+
+    TEAM = "team"
+    WORKLOAD = "workload"
+    JOB = "job"
+    RUN = "run"
+    NODE = "node"
+    DEVICE = "device"
+    POOL = "pool"
+    RATE = "rate"
+    PERSON = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A text to look for, at least SHORTEST letters, and how many of each kind to tell."""
+
+    text: str
+    limit: int
+
+    @property
+    def is_long_enough(self) -> bool:
+        """Shorter texts would find nearly everything."""
+        return len(self.text) >= SHORTEST
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A thing by its own name, and in `about` what tells it from others of like name.
+
+    `job_id` is where a run without a page of its own is shown.
+    """
+
+    id: int
+    name: str
+    about: str = ""
+    job_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What was found of one kind; `has_more`: there is more than was to be told."""
+
+    kind: Kind
+    found: tuple[Found, ...]
+    has_more: bool
+
+
+def sought(text: str, limit: int) -> Sought:
+    """What was typed, without what no name holds: outer and double spaces, control characters."""
+    printable = "".join(each if each.isprintable() else " " for each in text)
+    return Sought(" ".join(printable.split())[:LONGEST].strip(), limit)
+
+
+def hits(kind: Kind, found: Iterable[Found], sought_: Sought) -> Hits:
+    """Of what was read, one more than is to be told, so that it is known whether there is more."""
+    rows = list(found)
+    return Hits(kind, tuple(rows[: sought_.limit]), len(rows) > sought_.limit)
+
+
+def begins_first(field: str, text: str) -> Case:
+    """An order in which names that begin with the text come before those that only hold it."""
+    begins = When(**{f"{field}__istartswith": text}, then=Value(0))
+    return Case(begins, default=Value(1), output_field=IntegerField())
+
+
+def about(*parts: str) -> str:
+    """What is known of a thing, without what is empty."""
+    return ", ".join(filter(None, parts))
+
+
+def teams_found(viewer: Viewer, asked: Sought) -> Hits:
+    """The viewer's teams by a part of their name or the beginning of their cost centre."""
+    named = Q(name__icontains=asked.text) | Q(cost_centre__istartswith=asked.text)
+    rows = Team.objects.filter(named)
+    if not viewer.sees_everything:
+        rows = rows.filter(id__in=viewer.team_ids)
+    ordered = rows.order_by(begins_first("name", asked.text), "name")[: asked.limit + 1]
+    told = ordered.values_list("id", "name", "cost_centre")
+    return hits(Kind.TEAM, (Found(*row) for row in told), asked)
+
+
+def people_found(viewer: Viewer, asked: Sought) -> Hits:
+    """People by a part of their name or the beginning of their address, for who sees everything."""
+    if not viewer.sees_everything:
+        return Hits(Kind.PERSON, (), has_more=False)
+    named = Q(name__icontains=asked.text) | Q(email__istartswith=asked.text)
+    ordered = User.objects.filter(named).order_by(begins_first("name", asked.text), "name", "id")
+    told = ordered.values_list("id", "name", "email", "is_active")[: asked.limit + 1]
+    found = (
+        Found(id_, name, about(email, "" if is_active else "can no longer sign in"))
+        for id_, name, email, is_active in told
+    )
+    return hits(Kind.PERSON, found, asked)

@@ -1,0 +1,82 @@
+"""What was found as groups of links, each with the way to more and to the list of its kind."""
+
+from collections.abc import Callable, Iterable, Sequence
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from apps.accounts.queries.search import Found, Hits, Kind, Sought
+from apps.console.pages.frame import Link
+from apps.console.pages.search.values import Group, Result
+from apps.show.amounts import counted
+
+TITLES: dict[Kind, tuple[str, str]] = {
+    Kind.TEAM: ("team", "Teams"),
+    Kind.WORKLOAD: ("workload", "Workloads"),
+    Kind.JOB: ("job", "Jobs"),
+    Kind.RUN: ("run", "Runs"),
+    Kind.NODE: ("node", "Nodes"),
+    Kind.DEVICE: ("device", "GPUs and slices"),
+    Kind.POOL: ("pool", "Pools"),
+    Kind.RATE: ("price", "Prices"),
+    Kind.PERSON: ("person", "People"),
+}
+SHOWN_BY: dict[Kind, Callable[[Found], str]] = {
+    Kind.TEAM: lambda one: reverse("costs-team", args=[one.id]),
+    Kind.WORKLOAD: lambda one: reverse("costs-workload", args=[one.id]),
+    Kind.JOB: lambda one: reverse("costs-job", args=[one.id]),
+    Kind.RUN: lambda one: reverse("costs-job", args=[one.job_id]) if one.job_id else "",
+    Kind.NODE: lambda one: reverse("node", args=[one.id]),
+    Kind.DEVICE: lambda one: reverse("device", args=[one.id]),
+    Kind.POOL: lambda one: f"{reverse('fleet')}?{urlencode({'pool': one.name})}",
+    Kind.RATE: lambda one: reverse("rate", args=[one.id]),
+    Kind.PERSON: lambda one: reverse("person", args=[one.id]),
+}
+LISTED_IN: dict[Kind, tuple[str, str]] = {
+    Kind.TEAM: ("costs", "All teams by cost"),
+    Kind.WORKLOAD: ("ownership", "All workloads"),
+    Kind.NODE: ("fleet", "All nodes"),
+    Kind.POOL: ("fleet", "All pools"),
+    Kind.RATE: ("prices", "All prices"),
+    Kind.PERSON: ("people", "All people"),
+}
+
+
+def groups_of(found: Iterable[Hits], text: str) -> tuple[Group, ...]:
+    """Each kind of which something was found."""
+    return tuple(_group(hits, text) for hits in found)
+
+
+def finding(asked: Sought, groups: Sequence[Group]) -> str:
+    """What was found, in one sentence."""
+    if not asked.text:
+        return "Search"
+    if not groups:
+        return f"Nothing is called “{asked.text}”."
+    parts = [_counted(group) for group in groups]
+    told = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"“{asked.text}” finds {told}."
+
+
+def address(text: str, kind: Kind | None = None) -> str:
+    """The search page of a text."""
+    given = {"q": text} | ({} if kind is None else {"kind": str(kind)})
+    return f"{reverse('search')}?{urlencode(given)}"
+
+
+def _group(hits: Hits, text: str) -> Group:
+    kind, (_, title) = hits.kind, TITLES[hits.kind]
+    whole = LISTED_IN.get(kind)
+    return Group(
+        id=str(kind),
+        title=title,
+        results=tuple(Result(one.name, one.about, SHOWN_BY[kind](one)) for one in hits.found),
+        more=Link(f"More {title.lower()}", address(text, kind)) if hits.has_more else None,
+        whole=None if whole is None else Link(whole[1], reverse(whole[0])),
+    )
+
+
+def _counted(group: Group) -> str:
+    one, many = TITLES[Kind(group.id)]
+    told = counted(len(group.results), one, many[0].lower() + many[1:])
+    return f"more than {told}" if group.more else told

@@ -1,0 +1,46 @@
+"""Nodes, devices and pools by what somebody typed: whoever signed in may know of them."""
+
+from django.db.models import Q
+from django.db.models.functions import Lower
+
+from apps.accounts.queries.search import Found, Hits, Kind, Sought, about, begins_first, hits
+from apps.fleet.models import Device, Node, Pool
+
+UUID_BEGINNINGS = ("", "gpu-", "mig-")
+"""What stands before the digits of a UUID and may be left out."""
+
+
+def nodes_found(asked: Sought) -> Hits:
+    """Nodes by a part of their name."""
+    rows = Node.objects.filter(name__icontains=asked.text, period__isempty=False)
+    ordered = rows.order_by(begins_first("name", asked.text), "name", "-id")
+    told = ordered.values_list("id", "name", "pool__name", "period__endswith")
+    found = (
+        Found(id_, name, about(pool, "" if ended_at is None else f"ended {ended_at:%Y-%m-%d}"))
+        for id_, name, pool, ended_at in told[: asked.limit + 1]
+    )
+    return hits(Kind.NODE, found, asked)
+
+
+def devices_found(asked: Sought) -> Hits:
+    """GPUs and slices by the beginning of their UUID, with or without the letters before it."""
+    text = asked.text.lower()
+    begins = Q()
+    for beginning in UUID_BEGINNINGS:
+        begins |= Q(uuid_lower__startswith=beginning + text)
+    rows = Device.objects.annotate(uuid_lower=Lower("uuid")).filter(begins, period__isempty=False)
+    told = rows.order_by("uuid", "-id").values_list("id", "uuid", "model", "node__name")
+    found = (
+        Found(id_, uuid, about(model, f"on {node}"))
+        for id_, uuid, model, node in told[: asked.limit + 1]
+    )
+    return hits(Kind.DEVICE, found, asked)
+
+
+def pools_found(asked: Sought) -> Hits:
+    """Pools by a part of their name or of the model of their GPUs."""
+    named = Q(name__icontains=asked.text) | Q(gpu_model__icontains=asked.text)
+    rows = Pool.objects.filter(named).order_by(begins_first("name", asked.text), "name")
+    told = rows.values_list("id", "name", "gpu_model", "provider", "region")
+    found = (Found(id_, name, about(*parts)) for id_, name, *parts in told[: asked.limit + 1])
+    return hits(Kind.POOL, found, asked)

@@ -1,0 +1,93 @@
+"""GET /api/v1/search."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema, extend_schema_field
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries.search import LONGEST, SHORTEST, Kind, sought
+from apps.accounts.rest.examples import answered
+from apps.accounts.rest.strict import Parameters, Text
+from apps.accounts.rest.views import RestView
+from apps.ledger.queries.search import everything_found
+
+OF_ALL_KINDS, OF_ONE_KIND = 10, 100
+
+
+@extend_schema_field(
+    {"type": "string", "minLength": SHORTEST, "maxLength": LONGEST, "examples": ["4711"]}
+)
+class Begun(Text):
+    """A part of a name, as the document shows one."""
+
+
+class SearchAsked(Parameters):
+    """What to look for."""
+
+    q = Begun(
+        min_length=SHORTEST,
+        max_length=LONGEST,
+        help_text="a part of a name, or the beginning of a job's id, a run's key or a device's UUID",
+    )
+    kind = serializers.ChoiceField(
+        required=False,
+        choices=[str(kind) for kind in Kind],
+        help_text=f"only this kind, up to {OF_ONE_KIND}; else up to {OF_ALL_KINDS} of each",
+    )
+
+
+class FoundOut(serializers.Serializer[Any]):
+    """A thing by its own name; `about` tells it from others of like name."""
+
+    kind = serializers.ChoiceField(choices=[str(kind) for kind in Kind])
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    about = serializers.CharField()
+
+
+class SearchOut(serializers.Serializer[Any]):
+    """What was found, by kind; of those in `more` there is more than was told."""
+
+    results = FoundOut(many=True)
+    more = serializers.ListField(child=serializers.CharField())
+
+
+EXAMPLE = answered(
+    "Found",
+    {
+        "results": [
+            {"kind": "job", "id": 31, "name": "4711", "about": "pretrain-7b, ada, on atlas"},
+        ],
+        "more": [],
+    },
+)
+
+
+class Search(RestView):
+    """Whatever bears a name, as far as the caller may know of it."""
+
+    @extend_schema(
+        operation_id="search", parameters=[SearchAsked], responses=SearchOut, examples=[EXAMPLE]
+    )
+    def get(self, request: Request) -> Response:
+        """Teams, workloads, jobs, runs, nodes, devices, pools, rates and people by their name.
+
+        Teams, workloads, jobs and runs are the caller's own; rates and people are for who sees the
+        whole organisation.
+        """
+        asked = SearchAsked.of(request)
+        kind = Kind(asked["kind"]) if "kind" in asked else None
+        most = OF_ALL_KINDS if kind is None else OF_ONE_KIND
+        found = everything_found(self.viewer(), sought(asked["q"], most), kind)
+        return Response(
+            {
+                "results": [
+                    {"kind": hits.kind, "id": one.id, "name": one.name, "about": one.about}
+                    for hits in found
+                    for one in hits.found
+                ],
+                "more": [hits.kind for hits in found if hits.has_more],
+            }
+        )

@@ -1,0 +1,31 @@
+"""Prices by what somebody typed, for who may read them."""
+
+from django.db.models import Q
+
+from apps.accounts.queries import Viewer
+from apps.accounts.queries.search import Found, Hits, Kind, Sought, about, hits
+from apps.pricing.models import Rate
+
+NAMED_BY = ("pool__name", "instance_type", "gpu_model", "provider", "source")
+
+
+def rates_found(viewer: Viewer, asked: Sought) -> Hits:
+    """Rates by a part of what they price, of the provider or of where they come from."""
+    if not viewer.sees_prices:
+        return Hits(Kind.RATE, (), has_more=False)
+    named = Q()
+    for field in NAMED_BY:
+        named |= Q(**{f"{field}__icontains": asked.text})
+    rows = Rate.objects.filter(named).order_by("target", "-id")
+    columns = ("id", *NAMED_BY[:4], "region", "kind", "purchase_option")
+    found = (
+        Found(
+            id_,
+            pool or instance_type or gpu_model,
+            about(provider, region, f"{kind} price", option.replace("_", " ")),
+        )
+        for id_, pool, instance_type, gpu_model, provider, region, kind, option in rows.values_list(
+            *columns
+        )[: asked.limit + 1]
+    )
+    return hits(Kind.RATE, found, asked)

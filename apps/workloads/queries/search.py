@@ -1,0 +1,140 @@
+"""Workloads, jobs and runs by what somebody typed, each viewer within their own teams.
+
+Whose a job is follows from the rules. Of a team's jobs the database is asked only for such as one
+of the team's own rules asks for; which of these it really is theirs, the rules in their order say.
+"""
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Lower
+
+from apps.accounts.queries import Viewer
+from apps.accounts.queries.search import Found, Hits, Kind, Sought, about, begins_first, hits
+from apps.economics.ownership import TEXT_MATCHES, Rule
+from apps.workloads.models import Job, Run, RunSpan, Workload
+from apps.workloads.queries.listing import JOB, Ruling
+from apps.workloads.queries.ownership import RuleFact, rules
+
+MOST_LOOKED_AT = 500
+"""Of jobs that a team's rules ask for and that bear the name, so many of the latest are judged."""
+
+Rows: TypeAlias = "QuerySet[Any, Any]"
+
+
+def workloads_found(viewer: Viewer, asked: Sought) -> Hits:
+    """Workloads of the viewer's teams by a part of their name."""
+    rows = Workload.objects.filter(name__icontains=asked.text)
+    if not viewer.sees_everything:
+        rows = rows.filter(team_id__in=viewer.team_ids)
+    ordered = rows.order_by(begins_first("name", asked.text), "name", "id")
+    told = ordered.values_list("id", "name", "kind", "team__name")[: asked.limit + 1]
+    return hits(Kind.WORKLOAD, (Found(id_, name, about(*rest)) for id_, name, *rest in told), asked)
+
+
+def work_found(viewer: Viewer, asked: Sought) -> tuple[Hits, Hits]:
+    """Jobs by the beginning of their id or name, and runs by that of their key, the latest first."""
+    if viewer.sees_everything:
+        jobs = _jobs(Q(), asked, asked.limit + 1)
+        return _job_hits(jobs, asked), _run_hits(_runs(Q(), asked.text)[: asked.limit + 1], asked)
+    if not viewer.team_ids:
+        return _job_hits([], asked), _run_hits([], asked)
+    facts = rules()
+    ruling = Ruling(facts)
+    jobs = _jobs(_asked_for(facts, viewer), asked, MOST_LOOKED_AT)
+    owner_of = ruling.owners(jobs)
+    theirs = [job for job in jobs if viewer.sees_team(owner_of[job["id"]].team_id)]
+    return _job_hits(theirs, asked), _run_hits(_runs_of(viewer, asked, ruling), asked)
+
+
+def _jobs(scope: Q, asked: Sought, most: int) -> list[dict[str, Any]]:
+    """The very id first, then ids that begin so, then names; each the latest first."""
+    known = Job.objects.filter(scope, merged_into=None)
+    columns = ("cluster__name", *JOB)
+    by_id: Rows = known.filter(raw_id__startswith=asked.text).order_by("-id").values(*columns)
+    named = known.annotate(name_lower=Lower("name"))
+    by_name: Rows = named.filter(name_lower__startswith=asked.text.lower()).order_by("-id")
+    found = {row["id"]: row for row in by_id[:most]}
+    found |= {row["id"]: row for row in by_name.values(*columns)[:most]}
+    return sorted(
+        found.values(),
+        key=lambda row: (
+            row["raw_id"] != asked.text,
+            not row["raw_id"].startswith(asked.text),
+            -row["id"],
+        ),
+    )
+
+
+def _asked_for(facts: list[RuleFact], viewer: Viewer) -> Q:
+    """Jobs that some rule for the viewer's teams asks for, now or ever; wider than what is theirs."""
+    alone: dict[str, set[str]] = {}
+    scope = Q(id__in=[])
+    for rule in (each.rule for each in facts if viewer.sees_team(each.rule.team_id)):
+        asks = _asks(rule)
+        if len(asks) == 1 and (field := next(iter(asks))) in TEXT_MATCHES:
+            alone.setdefault(field, set()).add(asks[field])
+        else:
+            scope |= Q(**asks) if asks else ~Q(id=None)
+    for field, texts in alone.items():
+        scope |= Q(**{f"{field}__in": sorted(texts)})
+    return scope
+
+
+def _asks(rule: Rule) -> dict[str, Any]:
+    """What of a rule the database can look for; the pattern of a name it cannot."""
+    asks: dict[str, Any] = {
+        field: getattr(rule, field) for field in TEXT_MATCHES if getattr(rule, field)
+    }
+    if rule.cluster_id is not None:
+        asks["cluster_id"] = rule.cluster_id
+    if rule.label:
+        key, _, value = rule.label.partition("=")
+        asks["labels__contains"] = {key: value}
+    return asks
+
+
+def _runs(scope: Q, text: str) -> Rows:
+    first = RunSpan.objects.filter(run_id=OuterRef("id")).order_by("period__startswith", "job_id")
+    rows: Rows = (
+        Run.objects.annotate(
+            key_lower=Lower("key"), first_job_id=Subquery(first.values("job_id")[:1])
+        )
+        .filter(scope, key_lower__startswith=text.lower())
+        .order_by("-id")
+        .values(
+            "id", "key", "first_job_id", name=F("workload__name"), team_id=F("workload__team_id")
+        )
+    )
+    return rows
+
+
+def _runs_of(viewer: Viewer, asked: Sought, ruling: Ruling) -> Iterator[dict[str, Any]]:
+    """A run that nobody gave to a workload belongs to whom its first job belongs."""
+    scope = Q(workload=None) | Q(workload__team_id__in=viewer.team_ids)
+    runs = list(_runs(scope, asked.text)[:MOST_LOOKED_AT])
+    unnamed = [run["first_job_id"] for run in runs if run["team_id"] is None]
+    jobs: Rows = Job.objects.filter(id__in=unnamed).order_by("id").values(*JOB)
+    owner_of = ruling.owners(list(jobs)) if unnamed else {}
+    for run in runs:
+        owner = owner_of.get(run["first_job_id"])
+        if run["team_id"] is not None or (owner and viewer.sees_team(owner.team_id)):
+            yield run
+
+
+def _job_hits(jobs: list[dict[str, Any]], asked: Sought) -> Hits:
+    found = (
+        Found(
+            job["id"],
+            job["raw_id"],
+            about(job["name"], job["user"], job["state"].lower(), f"on {job['cluster__name']}"),
+        )
+        for job in jobs
+    )
+    return hits(Kind.JOB, found, asked)
+
+
+def _run_hits(runs: Any, asked: Sought) -> Hits:
+    found = (Found(run["id"], run["key"], run["name"] or "", run["first_job_id"]) for run in runs)
+    return hits(Kind.RUN, found, asked)

@@ -176,6 +176,14 @@ def devices_not_ended(device_ids: Collection[int]) -> set[int]:
     return set(living.values_list("id", flat=True))
 
 
+def devices_elsewhere(
+    uuids: Collection[str], node_id: int, starts_at: datetime, ends_at: datetime
+) -> dict[int, str]:
+    """The devices of these UUIDs that lived on other nodes in the span: UUID by id."""
+    found = Device.objects.filter(uuid__in=uuids, period__overlap=(starts_at, ends_at))
+    return dict(found.exclude(node_id=node_id).order_by("id").values_list("id", "uuid"))
+
+
 def outages(node_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> list[OutageFact]:
     """The outages of these nodes in `[starts_at, ends_at)`; they may overlap."""
     found = Outage.objects.filter(node_id__in=node_ids, period__overlap=(starts_at, ends_at))

@@ -12,6 +12,7 @@ from psycopg import sql
 
 from apps.fleet.actions.marks import Mark, marking
 from apps.fleet.queries import AgentFact, Pass
+from apps.telemetry.actions.claims import Devices, undisputed
 from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
 from apps.telemetry.actions.interning import device_ids, holder_ids, registered_device_ids
 from apps.telemetry.actions.partitions import ensure_days
@@ -27,6 +28,7 @@ from apps.telemetry.actions.wire import (
     SM,
     TENSOR,
     WORKED,
+    DeviceIn,
     Wire,
     wire,
 )
@@ -88,9 +90,10 @@ def ingest(*, body: bytes, agent: AgentFact, at: datetime) -> Receipt:
     """
     batch = wire(body) or tolerant_wire(body)
     judgement = judged(batch, int(at.timestamp() * 1000))
-    devices = _device_ids(batch, judgement.pieces, agent, at)
-    if devices is None:
+    found = _with_devices(batch, judgement, agent, at)
+    if found is None:
         return _earlier_receipt(batch, agent)
+    judgement, devices = found
     rows = _rows(batch, judgement.pieces, agent, devices)
     hours = _hours(judgement.pieces)
     ensure_days({hour.date() for hour in hours})
@@ -110,30 +113,38 @@ def ingest(*, body: bytes, agent: AgentFact, at: datetime) -> Receipt:
     )
 
 
-def _device_ids(
-    batch: Wire, pieces: Pieces, agent: AgentFact, at: datetime
-) -> NDArray[np.int32] | None:
-    """The id of each device of the batch; None where the batch was stored before.
+def _with_devices(
+    batch: Wire, judgement: Judged, agent: AgentFact, at: datetime
+) -> tuple[Judged, NDArray[np.int32]] | None:
+    """What is left to store and the id of each device; None where the batch was stored before.
 
     That is asked before anything is registered: an old batch delivered again must not bring back
     devices that are gone.
     """
-    first_seen_ms = pieces.first_seen_ms(len(batch.devices)).tolist()
-    named = [
-        (device, ms) for device, ms in zip(batch.devices, first_seen_ms, strict=True) if device
-    ]
-    if not named:
-        return np.zeros(len(batch.devices), np.int32)
-    devices, seen = [device for device, _ in named], [ms for _, ms in named]
-    ids = device_ids(
-        agent=agent, devices=devices, first_seen_ms=seen, at_ms=int(at.timestamp() * 1000)
-    )
-    if ids is None:
-        if _is_stored(batch, agent):
-            return None
+    devices, seen = _named(batch.devices, judgement.pieces)
+    at_ms = int(at.timestamp() * 1000)
+    ids = device_ids(agent=agent, devices=devices, first_seen_ms=seen, at_ms=at_ms)
+    if ids is not None:
+        return judgement, _by_place(batch.devices, ids)
+    if _is_stored(batch, agent):
+        return None
+    judgement, left = undisputed(judgement=judgement, devices=batch.devices, node_id=agent.node_id)
+    devices, seen = _named(left, judgement.pieces)
+    if devices:
         ids = registered_device_ids(agent=agent, devices=devices, first_seen_ms=seen, at=at)
+    return judgement, _by_place(left, ids or [])
+
+
+def _named(devices: Devices, pieces: Pieces) -> tuple[list[DeviceIn], list[int]]:
+    """The devices that could be read, and when each was first seen."""
+    first_seen_ms = pieces.first_seen_ms(len(devices)).tolist()
+    named = [(device, ms) for device, ms in zip(devices, first_seen_ms, strict=True) if device]
+    return [device for device, _ in named], [ms for _, ms in named]
+
+
+def _by_place(devices: Devices, ids: Sequence[int]) -> NDArray[np.int32]:
     given = iter(ids)
-    return np.array([next(given) if device else 0 for device in batch.devices], np.int32)
+    return np.array([next(given) if device else 0 for device in devices], np.int32)
 
 
 def _rows(batch: Wire, pieces: Pieces, agent: AgentFact, devices: NDArray[np.int32]) -> list[bytes]:

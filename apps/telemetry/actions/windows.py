@@ -50,8 +50,12 @@ _WHOLE = slice(DEVICE, SECONDS + 1)
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """Sound windows, none of which crosses an hour; `device` and `holder` point into the batch."""
+    """Sound windows, none of which crosses an hour.
 
+    `window`, `device` and `holder` point into the batch.
+    """
+
+    window: NDArray[np.intp]
     device: NDArray[np.intp]
     holder: NDArray[np.intp]
     starts_at_ms: NDArray[np.int64]
@@ -64,6 +68,18 @@ class Pieces:
         first = np.full(devices, np.iinfo(np.int64).max)
         np.minimum.at(first, self.device, self.starts_at_ms)
         return first
+
+    def taken(self, rows: NDArray[np.bool_]) -> "Pieces":
+        """Those for which `rows` is true."""
+        return Pieces(
+            window=self.window[rows],
+            device=self.device[rows],
+            holder=self.holder[rows],
+            starts_at_ms=self.starts_at_ms[rows],
+            length_ms=self.length_ms[rows],
+            cells=self.cells[:, rows],
+            flags=self.flags[rows],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +108,11 @@ def judged(wire: Wire, at_ms: int) -> Judged:
         said = _explained(wire, strange, at_ms)
         remarks.extend(said)
         keep[refused_indices(said)] = False
-    accepted = int(np.count_nonzero(keep))
-    if accepted < keep.size:
+    kept = np.flatnonzero(keep)
+    if kept.size < keep.size:
         cells = cells[:, keep]
-    pieces = _cut_at_hours(_clamped(cells), SHIFTED if shifted else 0)
-    return Judged(pieces, accepted, offset_ms, tuple(remarks))
+    pieces = _cut_at_hours(_clamped(cells), kept, SHIFTED if shifted else 0)
+    return Judged(pieces, kept.size, offset_ms, tuple(remarks))
 
 
 def _strange(wire: Wire, at_ms: int) -> NDArray[np.bool_]:
@@ -189,12 +205,12 @@ def _clamped(cells: Cells) -> Cells:
     return cells
 
 
-def _cut_at_hours(cells: Cells, flags: int) -> Pieces:
+def _cut_at_hours(cells: Cells, windows: NDArray[np.intp], flags: int) -> Pieces:
     """A window across an hour becomes two, its seconds and joules divided by time."""
     starts = cells[START].astype(np.int64)
     lengths = cells[SECONDS].astype(np.int64) * 1000
     to_hour = HOUR_MS - starts % HOUR_MS
-    whole = _pieces(cells, starts, lengths, flags)
+    whole = _pieces(cells, windows, starts, lengths, flags)
     crossing = np.flatnonzero(lengths > to_hour)
     if not crossing.size:
         return whole
@@ -205,16 +221,22 @@ def _cut_at_hours(cells: Cells, flags: int) -> Pieces:
     for row in (OBSERVED, WORKED, ENERGY):
         cells[row, crossing] = crossed[row] * share
         tail[row] = crossed[row] * (1 - share)
-    rest = _pieces(tail, starts[crossing] + before, lengths[crossing] - before, flags | CUT)
+    after = lengths[crossing] - before
+    rest = _pieces(tail, windows[crossing], starts[crossing] + before, after, flags | CUT)
     whole.length_ms[crossing] = before
     whole.flags[crossing] = flags | CUT
     return _joined(whole, rest)
 
 
 def _pieces(
-    cells: Cells, starts: NDArray[np.int64], lengths: NDArray[np.int64], flags: int
+    cells: Cells,
+    windows: NDArray[np.intp],
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    flags: int,
 ) -> Pieces:
     return Pieces(
+        window=windows,
         device=cells[DEVICE].astype(np.intp),
         holder=cells[HOLDER].astype(np.intp),
         starts_at_ms=starts,
@@ -226,6 +248,7 @@ def _pieces(
 
 def _joined(first: Pieces, second: Pieces) -> Pieces:
     return Pieces(
+        window=np.concatenate([first.window, second.window]),
         device=np.concatenate([first.device, second.device]),
         holder=np.concatenate([first.holder, second.holder]),
         starts_at_ms=np.concatenate([first.starts_at_ms, second.starts_at_ms]),

@@ -87,13 +87,13 @@ class Environment:
     worker_processes: int = _variable(_seconds, 2, "Celery worker processes")
     log_level: str = _variable(str.upper, "INFO", "DEBUG, INFO, WARNING or ERROR")
     api_reads_per_minute: int = _variable(
-        _seconds, 600, "REST questions a token or person may ask in a minute, per web process"
+        _seconds, 600, "REST questions a token or person may ask in a minute"
     )
     api_writes_per_minute: int = _variable(
-        _seconds, 120, "REST changes a token or person may make in a minute, per web process"
+        _seconds, 120, "REST changes a token or person may make in a minute"
     )
     api_events_per_minute: int = _variable(
-        _seconds, 6000, "requests with job events a token may send in a minute, per web process"
+        _seconds, 6000, "requests with job events a token may send in a minute"
     )
     oidc_issuer: str = _variable(
         str, "", "address of an OpenID Connect provider that signs people in; empty: passwords only"

@@ -118,6 +118,11 @@ TEMPLATES = [
     }
 ]
 
+# Counts of sign-ins and requests hold for all processes together; what `process` keeps for one.
+CACHES = {
+    "default": {"BACKEND": "controlplane.shared_cache.SharedCache"},
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+}
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [

@@ -24,6 +24,14 @@ def pytest_configure(config: pytest.Config) -> None:
     Path(os.environ["RUNRATE_HOME"], "static").mkdir(parents=True, exist_ok=True)
 
 
+@pytest.fixture(autouse=True)
+def _process_forgets() -> None:
+    """What the process keeps by itself is not of this test's database."""
+    from django.core.cache import caches
+
+    caches["process"].clear()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _committed_tests_leave_nothing() -> None:
     """Tests that commit empty every table; Django's own flush knows none that are partitioned."""

@@ -9,7 +9,7 @@ from typing import TypeVar
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from django.core.cache import cache
+from django.core.cache import caches
 from django.urls import reverse
 from django.utils import timezone
 
@@ -35,6 +35,7 @@ MOST_ROWS = 50
 LOOKED_BACK = "7d"
 MANAGE = ".venv/bin/python manage.py"
 COUNT_AGES = timedelta(minutes=1)
+KEPT_BY = "process"
 COUNT_KEY = "console-setup-questions"
 DUE_KEY = "console-setup-count-due"
 
@@ -65,15 +66,15 @@ def questions_waiting(at: datetime) -> int | None:
     Counting asks every room, so no page waits for it: where the count is a minute old, it is due
     as soon as this answer is out.
     """
-    counted = cache.get(COUNT_KEY)
+    counted = caches[KEPT_BY].get(COUNT_KEY)
     if counted is None or at - counted[0] >= COUNT_AGES:
-        cache.set(DUE_KEY, value=True)
+        caches[KEPT_BY].set(DUE_KEY, value=True)
     return None if counted is None else int(counted[1])
 
 
 def is_count_due() -> bool:
     """Whether a page asked for the count since it grew old; says so to the first who asks."""
-    return bool(cache.delete(DUE_KEY))
+    return bool(caches[KEPT_BY].delete(DUE_KEY))
 
 
 def recount() -> None:
@@ -84,7 +85,7 @@ def recount() -> None:
 
 def keep_count(waiting: Questions, at: datetime) -> None:
     """What was counted at `at` is what pages show until the next count."""
-    cache.set(COUNT_KEY, (at, waiting.total), None)
+    caches[KEPT_BY].set(COUNT_KEY, (at, waiting.total), None)
 
 
 def questions(at: datetime, organisation: accounts.OrganisationFact) -> Questions:

@@ -54,9 +54,10 @@
   const isTyping = (element) => element.matches("input, select, textarea, [contenteditable]");
 
   // What the search suggests stays closed until something else is typed.
-  const closeSuggested = () => {
+  const closeSuggested = (event) => {
     const list = document.getElementById("suggested");
-    if (!list?.parentElement.contains(document.activeElement)) return;
+    if (!list?.checkVisibility()) return;
+    event.preventDefault(); // the browser would empty the field
     list.dataset.closed = "";
     list.parentElement.querySelector("[data-search]").focus();
   };
@@ -81,7 +82,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
-      closeSuggested();
+      closeSuggested(event);
       for (const menu of document.querySelectorAll("details.menu[open]")) {
         menu.open = false;
         menu.querySelector("summary").focus();

@@ -33,6 +33,8 @@ PAGES = {
     "403": lambda: render_to_string("403.html"),
     "403_csrf": lambda: render_to_string("403_csrf.html"),
     "404": lambda: render_to_string("404.html"),
+    "429": lambda: render_to_string("429.html"),
+    "503": lambda: render_to_string("503.html"),
     "500": lambda: render_to_string("500.html"),
 }
 every_page = pytest.mark.parametrize("html", [pytest.param(PAGES[name], id=name) for name in PAGES])

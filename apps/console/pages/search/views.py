@@ -55,7 +55,9 @@ def suggested(request: HttpRequest) -> HttpResponse:
 def _found(viewer: Viewer, asked: Sought, kind: Kind | None) -> Found:
     groups = groups_of(everything_found(viewer, asked, kind), asked.text)
     hint = "" if groups else "Nothing that you may see bears this name."
-    return Found(asked.text, groups, hint if asked.is_long_enough else TOO_SHORT)
+    if not asked.is_long_enough:
+        hint = TOO_SHORT if asked.text else ""
+    return Found(asked.text, groups, hint)
 
 
 def _kind(text: str) -> Kind | None:

@@ -1,0 +1,86 @@
+"""Search from the keyboard, in a browser: `/`, suggestions while typing, Escape, and without a script."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from apps.accounts.models import User
+from tests.browser.conftest import Desk
+from tests.scope.world import World, make_world
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+
+
+@pytest.fixture
+def world() -> World:
+    return make_world()
+
+
+def as_petra(page: Page, url: str, world: World) -> Page:
+    session = {"name": "sessionid", "value": world.askers["petra"].cookie, "url": url}
+    page.context.add_cookies([session])
+    return page
+
+
+def test_a_slash_a_few_letters_and_enter_lead_to_everything_found(
+    live_server, desk: Desk, world: World
+) -> None:
+    page = as_petra(desk.page(), live_server.url, world)
+    page.goto(f"{live_server.url}/fleet")
+    page.keyboard.press("/")
+    field = page.get_by_role("searchbox", name="Search")
+    expect(field).to_be_focused()
+    page.keyboard.type("windtunnel")
+    suggested = page.get_by_role("region", name="Found so far")
+    expect(suggested.get_by_role("link", name="windtunnel-larks")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(suggested).to_be_hidden()
+    expect(field).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("“windtunnel” finds 1 workload.")
+    assert page.url.endswith("/search?q=windtunnel")
+
+
+def test_the_search_page_finds_while_somebody_types_and_keeps_the_address(
+    live_server, desk: Desk, world: World
+) -> None:
+    page = as_petra(desk.page(390), live_server.url, world)
+    page.goto(f"{live_server.url}/fleet")
+    page.keyboard.press("/")
+    page.wait_for_url("**/search")
+    page.get_by_role("searchbox", name="Search").type("8804")
+    expect(page.get_by_role("link", name="880412771")).to_be_visible()
+    page.wait_for_url("**/search?q=8804")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_search_works_without_a_script(live_server, desk: Desk, world: World) -> None:
+    page = as_petra(desk.page(java_script_enabled=False), live_server.url, world)
+    page.goto(f"{live_server.url}/fleet")
+    field = page.get_by_role("searchbox", name="Search")
+    field.fill("gpu-0")
+    field.press("Enter")
+    expect(page.get_by_role("link", name="gpu-01")).to_be_visible()
+
+
+def test_a_question_mark_shows_the_shortcuts_and_escape_closes_them(
+    live_server, desk: Desk, world: World
+) -> None:
+    page = as_petra(desk.page(), live_server.url, world)
+    page.goto(f"{live_server.url}/search")
+    page.locator("h1").click()
+    page.keyboard.press("?")
+    shortcuts = page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(shortcuts).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(shortcuts).to_be_hidden()
+
+
+def test_a_long_name_is_cut_in_the_account_menu(live_server, desk: Desk, world: World) -> None:
+    User.objects.filter(name="Petra").update(name="Petra " + "van der Maximiliane " * 4)
+    for width in (1280, 390):
+        page = as_petra(desk.page(width), live_server.url, world)
+        page.goto(f"{live_server.url}/fleet")
+        box = page.locator(".bar-end .menu > summary").bounding_box()
+        assert box is not None
+        assert box["height"] <= 36
+        assert box["x"] + box["width"] <= width

@@ -18,6 +18,7 @@ from apps.accounts.queries.paging import CursorNotUnderstood
 from apps.fleet import actions as fleet
 from apps.ledger import queries as ledger
 from apps.ledger.actions import exports
+from apps.ledger.queries import export_asked
 from apps.pricing import actions as pricing
 from apps.telemetry import api as telemetry
 from apps.workloads.actions import pool_capacity, rules, uploads, workloads
@@ -67,6 +68,7 @@ STATUS_OF: dict[type[Exception], int] = {
     fleet.SliceWithoutParent: 400,
     fleet.SourceUnknown: 400,
     exports.TooManyExports: 409,
+    export_asked.ExportRefused: 400,
     ledger.GroupNotKnown: 400,
     ledger.WindowCutsADay: 400,
     ledger.WindowNotUnderstood: 400,

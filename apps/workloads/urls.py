@@ -25,7 +25,9 @@ urlpatterns = [
     path("ownership-rules", OwnershipRules.as_view(), name="ownership-rules"),
     path("ownership-rules/preview", OwnershipRulePreview.as_view(), name="preview-rule"),
     path("ownership-rules/<int:rule_id>", OwnershipRuleView.as_view(), name="ownership-rule"),
-    path("ownership-rules/<int:rule_id>/end", OwnershipRuleEnd.as_view(), name="ownership-rule-end"),
+    path(
+        "ownership-rules/<int:rule_id>/end", OwnershipRuleEnd.as_view(), name="ownership-rule-end"
+    ),
     path(
         "ownership-rules/<int:rule_id>/end/preview",
         OwnershipRuleEndPreview.as_view(),

@@ -67,6 +67,7 @@ def make_world() -> World:
     }
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token("read", "manage", "jobs", name="everything")
+    ids["export_id"] = scene.make_export(everything.id)
     return World(everything.secret, paths=ids, bodies={"node_id": node_id, "token": invitation})
 
 

@@ -1,5 +1,6 @@
 """Asking an address as somebody, and all that comes back."""
 
+import gzip
 import re
 from typing import Any
 
@@ -33,6 +34,8 @@ def answered_about(world: World, name: str, path: str, method: str) -> Any:
 def text_of(response: Any) -> str:
     """Headers, cookies and the body."""
     body = b"".join(response.streaming_content) if response.streaming else response.content
+    if response.headers.get("Content-Type") == "application/gzip":
+        body = gzip.decompress(body)
     outside = [f"{name}: {value}" for name, value in response.headers.items()]
     return "\n".join([*outside, response.cookies.output(), body.decode()])
 

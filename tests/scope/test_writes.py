@@ -28,6 +28,9 @@ MEANT_FOR = {
     "api/v1/rates/preview": {"the token read"},
     "api/v1/rates/<int:rate_id>/end/preview": {"the token read"},
     "api/v1/enrolments": set(ON_REST),
+    # Whoever reads may ask for a file of what they read, and call their own off.
+    "api/v1/exports": {"cy", "dee", "ada", "the token read", "the token harbour"},
+    "exports/ask": {"cy", "dee", "ada"},
 }
 """Who gets as far as to have what they send read; an invitation to enrol is a credential itself."""
 

@@ -121,6 +121,9 @@ def make_world() -> World:
         "batch_id": batch_id,
         "token_id": tokens["osprey"].id,
         "line_id": line["id"],
+        "export_id": scene.make_export(
+            tokens["zephyr"].id, team_ids=[teams["zephyr"]], text="windtunnel-larks,pretrain-quill"
+        ),
         "month": f"{line['posting_month']:%Y-%m}",
         # Whoever holds the true one is the invited person.
         "secret": "no-invitation-has-this",
@@ -282,7 +285,13 @@ def _askers(tokens: Mapping[str, accounts.IssuedToken]) -> dict[str, Asker]:
         for name, may in people.items()
     ]
     askers += [
-        Asker(f"the token {name}", secret=tokens[name].secret, may=may)
+        Asker(
+            f"the token {name}",
+            secret=tokens[name].secret,
+            may=may,
+            # Its own name: it bears it on what it asked for.
+            knows=frozenset({"token-of-zephyr"} if name == "zephyr" else ()),
+        )
         for name, may in machines.items()
     ]
     return {asker.name: asker for asker in askers}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.accounts.rest.examples import answered
+from apps.accounts.rest.examples import answered, listed, sent
 
 _SUMS: dict[str, Any] = {
     "cost": {"amount": "98.320000", "currency": "USD"},
@@ -39,3 +39,58 @@ COSTS = answered(
         "previous": None,
     },
 )
+
+_USD = {"amount": "98.320000", "currency": "USD"}
+LINES = listed(
+    "Lines",
+    {
+        "line": "2026-03/17",
+        "hour": "2026-03-02T10:00:00Z",
+        "node": {"id": 12, "name": "gpu-01"},
+        "pool": {"id": 3, "name": "h100"},
+        "state": "unobserved",
+        "gpu_hours": 8.0,
+        "team": {"id": 4, "name": "Research"},
+        "workload": {"id": 9, "name": "llm-pretrain"},
+        "job": {"id": 31, "raw_id": "4711"},
+        "holder": None,
+        "kind": "node_hour",
+        "status": "estimated",
+        "list_cost": _USD,
+        "contracted_cost": _USD,
+        "effective_cost": _USD,
+        "billed_cost": None,
+        "flags": [],
+        "evidence": ["none"],
+        "charge_id": 5,
+        "rate_ids": [2],
+        "policy_version": 1,
+        "settlement_version": 1,
+        "settled_at": "2026-03-02T13:00:00Z",
+    },
+)
+
+_EXPORT = {
+    "id": 3,
+    "what": "lines",
+    "window": "2026-03",
+    "asked": {"team": ["Research"]},
+    "asked_by": "reports",
+    "state": "queued",
+    "rows": 0,
+    "rows_estimated": None,
+    "size_bytes": None,
+    "sha256": None,
+    "file": None,
+    "failure": "",
+    "asked_at": "2026-04-02T08:00:00Z",
+    "ended_at": None,
+    "expires_at": None,
+    "teams": None,
+}
+EXPORTS = listed("Exports", _EXPORT)
+EXPORT = answered("Export", _EXPORT, 200, 201)
+NEW_EXPORT = sent(
+    "New export", {"what": "lines", "window": "2026-03", "team": ["Research"], "tags": {}}
+)
+CANCELLED_EXPORT = answered("Cancelled export", _EXPORT | {"state": "cancelled"})

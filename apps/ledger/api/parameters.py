@@ -35,10 +35,16 @@ def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Co
     A viewer who does not see everything asks about their own teams: others are as if there were
     none, and their workloads too.
     """
-    _refuse_unknown(given)
+    refuse_unknown(given, SINGLE, LISTS)
+    chosen = chosen_costs(given, viewer, at)
+    return CostQuestion(chosen, _group_by(_list(given, "group_by")))
+
+
+def chosen_costs(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> queries.CostFilter:
+    """Which costs the parameters name, within what the viewer sees; refuses as `cost_question`."""
     organisation = accounts.organisation()
     calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
-    chosen = queries.CostFilter(
+    return queries.CostFilter(
         window=window_asked(given.get("window", DEFAULT_WINDOW), calendar),
         basis=_basis(given.get("basis", queries.Basis.EFFECTIVE)),
         team_ids=_team_ids(given, viewer),
@@ -47,7 +53,6 @@ def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Co
         states=_named(given, "state", {word: [state] for word, state in STATES.items()}),
         tags={name.removeprefix(TAG): str(given[name]) for name in given if name.startswith(TAG)},
     )
-    return CostQuestion(chosen, _group_by(_list(given, "group_by")))
 
 
 def window_asked(text: str, calendar: queries.Calendar) -> queries.Window:
@@ -58,8 +63,9 @@ def window_asked(text: str, calendar: queries.Calendar) -> queries.Window:
         raise ValidationError({"window": [str(refusal)]}) from refusal
 
 
-def _refuse_unknown(given: QueryDict) -> None:
-    known = {*SINGLE, *LISTS, *(TAG + key for key in settings.TAG_KEYS)}
+def refuse_unknown(given: QueryDict, single: Sequence[str], lists: Sequence[str]) -> None:
+    """Refuse parameters that are none of these or a tag's, and single ones given twice."""
+    known = {*single, *lists, *(TAG + key for key in settings.TAG_KEYS)}
     problems = {
         name: [f"there is no parameter {name!r}; there are {', '.join(sorted(known))}"]
         for name in given
@@ -68,7 +74,7 @@ def _refuse_unknown(given: QueryDict) -> None:
     problems |= {
         name: ["given more than once"]
         for name in given
-        if name in known and name not in LISTS and len(given.getlist(name)) > 1
+        if name in known and name not in lists and len(given.getlist(name)) > 1
     }
     if problems:
         raise ValidationError(problems)

@@ -8,7 +8,7 @@ from typing import LiteralString
 
 from psycopg import sql
 
-from apps.ledger.models import ExportWhat
+from apps.ledger.models import ExportWhat as ExportWhat
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 
@@ -94,7 +94,7 @@ def source(wanted: Wanted) -> sql.Composed:
 
 def has_more_than(wanted: Wanted, most: int) -> bool:
     """Whether there are more than `most` rows; no more than one beyond them is counted."""
-    query = sql.SQL("SELECT count(*) FROM (SELECT {} LIMIT %(most)s) AS some").format(
+    query = sql.SQL("SELECT count(*) FROM (SELECT {} LIMIT %(most)s) AS found").format(
         source(wanted)
     )
     ((count,),) = rows(query, parameters(wanted) | {"most": most + 1})

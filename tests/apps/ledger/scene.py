@@ -1,11 +1,14 @@
 """A small fleet with prices, jobs and usage, put straight into the tables where that is quicker."""
 
+import gzip
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import connection, transaction
 
 from apps.accounts import queries as accounts
@@ -13,7 +16,8 @@ from apps.fleet import actions as fleet
 from apps.fleet.actions.marks import mark_span
 from apps.fleet.queries import Pass
 from apps.ledger import actions as ledger
-from apps.ledger.models import Charge, Line, Settlement
+from apps.ledger.models import Charge, Export, Line, Settlement
+from apps.ledger.queries.exports import file_of
 from apps.pricing import actions as pricing
 from apps.telemetry.actions.partitions import ensure_months
 from apps.workloads.models import Allocation, Job, OwnershipRule
@@ -178,3 +182,28 @@ def platform() -> int:
 def unowned() -> int:
     """The team that carries what nobody's rule names."""
     return accounts.special_teams().unowned_id
+
+
+def make_export(token_id: int, *, team_ids: Sequence[int] | None = None, text: str = "") -> int:
+    """A finished export of this token's, with its file."""
+    now = datetime.now(UTC)
+    export = Export.objects.create(
+        token_id=token_id,
+        what="lines",
+        window_text="2026-03",
+        asked={"team": ["Research"]},
+        first_day=TEN.date(),
+        end_day=TEN.date() + timedelta(days=1),
+        zone="UTC",
+        team_ids=None if team_ids is None else list(team_ids),
+        state="done",
+        digest="0" * 64,
+        asked_at=now,
+        ended_at=now,
+        expires_at=now + timedelta(days=7),
+        has_file=True,
+    )
+    path = file_of(Path(settings.HOME) / "exports", export.id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(text.encode()))
+    return export.id

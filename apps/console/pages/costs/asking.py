@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TypedDict, Unpack
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.authentication import viewer_of_request
@@ -76,8 +78,22 @@ def answer(
         about=tuple(parts.get("about", ())),
         lines=parts.get("lines"),
         empty=parts.get("empty"),
+        export_href=_export(asked, drill),
     )
     return render(request, "costs/page.html", {"page": page})
+
+
+def _export(asked: CostQuestion, drill: Drill) -> str:
+    """The form for a file of every row behind the page, filled in as far as it goes."""
+    teams = drill.chosen.team_ids or ()
+    told = {
+        "window": asked.given["window"],
+        "pool": asked.given["pool"],
+        "team": asked.teams[next(iter(teams))].name
+        if len(teams) == 1 and next(iter(teams)) in asked.teams
+        else "",
+    }
+    return f"{reverse('exports')}?{urlencode({k: v for k, v in told.items() if v})}"
 
 
 def team_name(asked: CostQuestion, team_id: int) -> str:

@@ -107,3 +107,4 @@ class CostsPage:
     about: tuple[Detail, ...] = ()
     lines: LineTable | None = None
     empty: EmptyState | None = None
+    export_href: str = ""

@@ -1,0 +1,149 @@
+"""The list of somebody's exports, with the form for another, and their files."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from apps.accounts.authentication import viewer_of_request
+from apps.accounts.queries import organisation
+from apps.console.pages.access import EVERYONE, frame_of, shown_to
+from apps.console.pages.exports.values import ExportForm, ExportRow, ExportsPage
+from apps.console.pages.ownership.values import Option
+from apps.ledger.queries.exports import (
+    Asker,
+    ExportFact,
+    export_seen,
+    exports_of,
+    file_parts,
+)
+from apps.show.amounts import counted
+
+MOST_LISTED = 50
+WHATS = {
+    "lines": "lines: every owner, holder and state of every hour",
+    "job_days": "job days: what each job cost by day",
+    "days": "days: sums by team, workload, pool and state",
+}
+SHORT = {"lines": "lines", "job_days": "job days", "days": "days"}
+STATES = {
+    "queued": "waits its turn",
+    "making": "being made",
+    "done": "done",
+    "failed": "failed",
+    "cancelled": "called off",
+}
+FIELDS = ("window", "team", "workload", "pool", "state")
+BYTES_PER_MEGABYTE = 1024 * 1024
+
+
+@require_safe
+@shown_to(EVERYONE)
+def exports(request: HttpRequest) -> HttpResponse:
+    """What I asked for, and the form; the address may fill it in."""
+    return exports_page(request, form_of(request.GET, {}), timezone.now())
+
+
+def exports_page(
+    request: HttpRequest, form: ExportForm, at: datetime, status: int = 200
+) -> HttpResponse:
+    """The page around a form."""
+    chosen = organisation()
+    facts = exports_of(request.user.pk or 0, MOST_LISTED)
+    rows = tuple(_row(fact, at) for fact in facts)
+    page = ExportsPage(
+        frame=frame_of(request, chosen, "exports", 0),
+        finding=_finding(rows),
+        zone=ZoneInfo(chosen.zone),
+        form=form,
+        rows=rows,
+    )
+    return render(request, "exports/page.html", {"page": page}, status=status)
+
+
+@require_safe
+@shown_to(EVERYONE)
+def export_file(request: HttpRequest, export_id: int) -> StreamingHttpResponse:
+    """The file, while everything in it is still theirs to read."""
+    viewer = viewer_of_request(request)
+    try:
+        fact = export_seen(export_id, Asker(person_id=viewer.person_id), viewer)
+        if not fact.has_file(timezone.now()) or not fact.is_covered_by(viewer):
+            raise Http404
+        parts = file_parts(fact)
+    except (ObjectDoesNotExist, FileNotFoundError):
+        raise Http404 from None
+    name = f"{fact.what}-{fact.window.first_day}-{fact.window.end_day}.csv.gz"
+    return StreamingHttpResponse(
+        parts,
+        content_type="application/gzip",
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def form_of(given: Mapping[str, str], problems: dict[str, str]) -> ExportForm:
+    """The form as it was filled in, or as an address fills it in."""
+    texts = {name: str(given.get(name, ""))[:500] for name in FIELDS}
+    texts["window"] = texts["window"] or "lastmonth"
+    chosen = given.get("what", "lines")
+    whats = tuple(Option(key, said, is_chosen=key == chosen) for key, said in WHATS.items())
+    return ExportForm(what=whats, problems=problems, **texts)
+
+
+def _finding(rows: tuple[ExportRow, ...]) -> str:
+    ready = sum(1 for row in rows if row.file_href)
+    busy = sum(1 for row in rows if row.is_open)
+    if busy:
+        return f"{counted(busy, 'export')} of yours being made, {ready} ready to fetch."
+    if ready:
+        return (
+            f"{counted(ready, 'export')} of yours {'is' if ready == 1 else 'are'} ready to fetch."
+        )
+    return "Rows of the ledger come as a file, however many there are."
+
+
+def _row(fact: ExportFact, at: datetime) -> ExportRow:
+    is_open = fact.state in ("queued", "making")
+    is_ready = fact.has_file(at)
+    return ExportRow(
+        what=SHORT[fact.what],
+        window=fact.window.text,
+        asked=_words(fact.asked),
+        state=STATES[fact.state] if is_ready or fact.state != "done" else "expired",
+        is_open=is_open,
+        rows=fact.rows,
+        progress=_progress(fact) if is_open else None,
+        size="" if fact.size_bytes is None else _size(fact.size_bytes),
+        failure=fact.failure,
+        asked_at=fact.asked_at,
+        expires_at=fact.expires_at if is_ready else None,
+        file_href=reverse("export-file", args=[fact.id]) if is_ready else "",
+        cancel_href=reverse("cancel-export", args=[fact.id]) if is_open or is_ready else "",
+    )
+
+
+def _progress(fact: ExportFact) -> int | None:
+    """What Postgres expects is a guess: never a hundred before it is done."""
+    if not fact.rows_estimated:
+        return None
+    return min(99, 100 * fact.rows // fact.rows_estimated)
+
+
+def _words(asked: Mapping[str, object]) -> str:
+    said = [
+        f"{name} {', '.join(str(each) for each in value)}"
+        for name, value in asked.items()
+        if isinstance(value, list)
+    ]
+    return "; ".join(said) or "everything that is yours to see"
+
+
+def _size(number: int) -> str:
+    megabytes = number / BYTES_PER_MEGABYTE
+    return f"{megabytes:,.1f} MB" if megabytes >= 1 else f"{max(1, number // 1024):,} KB"

@@ -1,0 +1,236 @@
+"""Exports over the wire: asked for, looked at, fetched and called off."""
+
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
+from django.db import transaction
+from django.http import StreamingHttpResponse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries import TokenFact
+from apps.accounts.rest.money import NamedOut
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import IdInBody, Parameters, Strict, Text, parsed
+from apps.accounts.rest.views import Reads, RestView
+from apps.ledger.actions import exports as actions
+from apps.ledger.api import examples
+from apps.ledger.queries.export_asked import (
+    ExportRefused,
+    RowsAsked,
+    chosen_ids,
+    window_asked_for,
+)
+from apps.ledger.queries.exports import (
+    Asker,
+    ExportFact,
+    ExportWhat,
+    export_page,
+    export_seen,
+    file_parts,
+)
+
+WHATS = ("lines", "job_days", "days")
+STATES = ("queued", "making", "done", "failed", "cancelled")
+
+
+class Names(serializers.ListField):
+    """Names; an empty list asks for nothing in particular."""
+
+    child = Text()
+
+
+class ExportIn(Strict):
+    """Which rows: of lines, of job days (a job's lines of a day summed) or of days."""
+
+    what = serializers.ChoiceField(choices=WHATS)
+    window = Text(help_text="lastmonth, 2026-07, start/end and so on, as for costs")
+    team = Names(required=False, default=list, max_length=100)
+    workload = Names(required=False, default=list, max_length=100)
+    pool = Names(required=False, default=list, max_length=100)
+    state = Names(required=False, default=list, max_length=10)
+    tags = serializers.DictField(child=Text(), required=False, default=dict)
+    job_id = IdInBody(required=False, allow_null=True, default=None)
+
+
+class ExportOut(serializers.Serializer[Any]):
+    """An export as it stands. `file` is its address while there is one; `sha256` is of its bytes.
+
+    `rows` have been written so far, of `rows_estimated`.
+    """
+
+    id = serializers.IntegerField()
+    what = serializers.ChoiceField(choices=WHATS)
+    window = serializers.CharField()
+    asked = serializers.DictField(child=serializers.JSONField())
+    asked_by = serializers.CharField()
+    state = serializers.ChoiceField(choices=STATES)
+    rows = serializers.IntegerField()
+    rows_estimated = serializers.IntegerField(allow_null=True)
+    size_bytes = serializers.IntegerField(allow_null=True)
+    sha256 = serializers.CharField(allow_null=True)
+    file = serializers.CharField(allow_null=True)
+    failure = serializers.CharField()
+    asked_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    expires_at = serializers.DateTimeField(allow_null=True)
+    teams = serializers.ListField(
+        child=NamedOut(), allow_null=True, help_text="whose rows are in it; null: everybody's"
+    )
+
+
+class ExportView(RestView):
+    """Who may read may ask for a file of what they read."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """A write here changes nothing but the caller's own exports."""
+        return [Reads()]
+
+    def asker(self) -> Asker:
+        """The token or person who asks."""
+        if isinstance(self.request.auth, TokenFact):
+            return Asker(token_id=self.request.auth.id)
+        return Asker(person_id=self.viewer().person_id)
+
+    def seen(self, export_id: int) -> ExportFact:
+        """One of the caller's; refuses ObjectDoesNotExist."""
+        try:
+            return export_seen(export_id, self.asker(), self.viewer())
+        except ObjectDoesNotExist:
+            raise ObjectDoesNotExist(f"there is no export {export_id}") from None
+
+    def told(self, fact: ExportFact) -> dict[str, Any]:
+        """An export as it is answered."""
+        at = timezone.now()
+        is_ready = fact.has_file(at) and fact.is_covered_by(self.viewer())
+        names = {team.id: team.name for team in accounts.teams()}
+        ids = fact.team_ids
+        told = {name: getattr(fact, name) for name in fact.__slots__}
+        told |= {
+            "window": fact.window.text,
+            "sha256": fact.digest or None,
+            "file": self._address(fact) if is_ready else None,
+            "teams": None if ids is None else [{"id": i, "name": names[i]} for i in sorted(ids)],
+        }
+        return told_as(ExportOut, told)
+
+    def _address(self, fact: ExportFact) -> str:
+        return self.request.build_absolute_uri(f"/api/v1/exports/{fact.id}/file")
+
+
+class Exports(ExportView):
+    """Files of ledger rows, made in the background and kept for a week."""
+
+    row = ExportOut
+
+    @extend_schema(
+        operation_id="list_exports",
+        parameters=[*PAGES],
+        responses=list_of(ExportOut),
+        examples=[examples.EXPORTS],
+    )
+    def get(self, request: Request) -> Response:
+        """The caller's exports, newest first; everybody's to who sees everything."""
+        Parameters.of(request)
+        return paged(
+            request, export_page(self.asker(), self.viewer(), page_asked(request)), self.told
+        )
+
+    @extend_schema(
+        operation_id="ask_export",
+        parameters=[REPEAT_KEY],
+        request=ExportIn,
+        responses={201: ExportOut},
+        examples=[examples.NEW_EXPORT, examples.EXPORT],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Ask for a file of the rows that the caller may see; look at it again until it is done."""
+        body, at = parsed(ExportIn, request), timezone.now()
+        what = ExportWhat(body.pop("what"))
+        asked = RowsAsked(**body)
+        try:
+            wanted = actions.NewExport(
+                what,
+                window_asked_for(asked.window, at),
+                asked=asked.words(),
+                chosen=chosen_ids(asked, self.viewer()),
+            )
+        except ExportRefused as refused:
+            raise ValidationError({refused.field: [str(refused)]}) from refused
+        export_id = actions.ask_export(wanted=wanted, asker=self.asker(), at=at)
+        return Response(self.told(self.seen(export_id)), status=201)
+
+
+class Export(ExportView):
+    """One export."""
+
+    @extend_schema(operation_id="export", responses=ExportOut, examples=[examples.EXPORT])
+    def get(self, request: Request, export_id: int) -> Response:
+        """How far it is, and where its file is."""
+        Parameters.of(request)
+        return Response(self.told(self.seen(export_id)))
+
+    @extend_schema(
+        operation_id="cancel_export",
+        responses={200: ExportOut},
+        examples=[examples.CANCELLED_EXPORT],
+    )
+    def delete(self, request: Request, export_id: int) -> Response:
+        """Call it off, or give up its file; one that is over already stays as it is.
+
+        For who asked for it, and for who manages.
+        """
+        Parameters.of(request)
+        fact = self.seen(export_id)
+        if fact.asker != self.asker() and not self.viewer().may_manage:
+            raise PermissionDenied("this export is another's to call off")
+        actions.cancel_export(export_id=export_id, at=timezone.now())
+        return Response(self.told(self.seen(export_id)))
+
+
+class ExportFile(ExportView):
+    """The file of an export."""
+
+    @extend_schema(
+        operation_id="export_file",
+        responses={
+            (200, "application/gzip"): OpenApiResponse(
+                OpenApiTypes.BINARY, description="CSV, compressed by gzip"
+            )
+        },
+    )
+    def get(self, request: Request, export_id: int) -> StreamingHttpResponse:
+        """The rows as gzipped CSV, while they are kept and all of them are the caller's to read."""
+        Parameters.of(request)
+        with transaction.atomic():
+            fact = self.seen(export_id)
+            if not fact.has_file(timezone.now()) or not fact.is_covered_by(self.viewer()):
+                raise ObjectDoesNotExist(f"export {export_id} has no file that you may read")
+        return file_answer(fact)
+
+
+def file_answer(fact: ExportFact) -> StreamingHttpResponse:
+    """The file, streamed; refuses ObjectDoesNotExist where it is no longer on this disk."""
+    try:
+        parts = file_parts(fact)
+    except FileNotFoundError:
+        raise ObjectDoesNotExist(f"export {fact.id} has no file any more") from None
+    name = f"{fact.what}-{fact.window.first_day}-{fact.window.end_day}.csv.gz"
+    return StreamingHttpResponse(
+        parts,
+        content_type="application/gzip",
+        headers={
+            "Content-Disposition": f'attachment; filename="{name}"',
+            "Cache-Control": "no-store",
+        },
+    )

@@ -1,0 +1,193 @@
+"""GET /api/v1/costs/lines."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.rest.money import MoneyOut, NamedOut
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.strict import LARGEST_ID
+from apps.accounts.rest.views import ANOTHER_TEAM, RestView
+from apps.economics.money import Money
+from apps.economics.states import Evidence, Flag, State
+from apps.ledger import queries
+from apps.ledger.api import examples
+from apps.ledger.api.parameters import LISTS, chosen_costs, refuse_unknown
+from apps.ledger.queries.line_page import LineFact, line_page
+from apps.ledger.queries.wanted import ExportWhat, Wanted, has_more_than
+
+MS_PER_HOUR = 3_600_000
+MOST_DIRECT = 1_000_000
+SINGLE = ("window", "job_id", "node_id", "cursor", "limit")
+FILTERS = tuple(name for name in LISTS if name != "group_by")
+STATES = tuple(state.name.lower() for state in State)
+PARAMETERS: list[Any] = [
+    OpenApiParameter("window", description="today, yesterday, 7d, week, month, lastmonth, "
+                     "2026-07, 2026-07-31 or start/end; default 7d"),
+    OpenApiParameter("team", description="names, by comma"),
+    OpenApiParameter("workload", description="names, by comma"),
+    OpenApiParameter("pool", description="names, by comma"),
+    OpenApiParameter("state", description="states, by comma"),
+    OpenApiParameter("job_id", {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}),
+    OpenApiParameter("node_id", {"type": "integer", "minimum": 1, "maximum": LARGEST_ID},
+                     description="everybody's lines of this node; of other teams' only time and "
+                     "state"),
+]  # fmt: skip
+
+
+class JobOfLineOut(serializers.Serializer[Any]):
+    """A job by its id and the scheduler's."""
+
+    id = serializers.IntegerField()
+    raw_id = serializers.CharField()
+
+
+class LineOut(serializers.Serializer[Any]):
+    """A part of a charge that one owner, holder and state carries, and what it rests on.
+
+    Of other teams' lines only time and state are told. `line` names it in the console's addresses;
+    settling its hour again replaces it. `rate_ids` are told to who sees prices.
+    """
+
+    line = serializers.CharField(allow_null=True)
+    hour = serializers.DateTimeField()
+    node = NamedOut(allow_null=True)
+    pool = NamedOut(allow_null=True)
+    state = serializers.ChoiceField(choices=STATES, allow_null=True)
+    gpu_hours = serializers.FloatField(help_text="core-hours where the pool counts cores")
+    team = NamedOut(allow_null=True)
+    workload = NamedOut(allow_null=True)
+    job = JobOfLineOut(allow_null=True)
+    holder = serializers.CharField(allow_null=True)
+    kind = serializers.CharField(allow_null=True)
+    status = serializers.CharField(allow_null=True)
+    list_cost = MoneyOut(allow_null=True)
+    contracted_cost = MoneyOut(allow_null=True)
+    effective_cost = MoneyOut(allow_null=True)
+    billed_cost = MoneyOut(allow_null=True)
+    flags = serializers.ListField(child=serializers.CharField())
+    evidence = serializers.ListField(child=serializers.CharField())
+    charge_id = serializers.IntegerField(allow_null=True)
+    rate_ids = serializers.ListField(child=serializers.IntegerField(), allow_null=True)
+    policy_version = serializers.IntegerField(allow_null=True)
+    settlement_version = serializers.IntegerField(allow_null=True)
+    settled_at = serializers.DateTimeField(allow_null=True)
+
+
+class CostLines(RestView):
+    """The rows behind every sum."""
+
+    row = LineOut
+
+    @extend_schema(
+        operation_id="cost_lines",
+        parameters=[*PARAMETERS, *PAGES],
+        responses=list_of(LineOut),
+        examples=[examples.LINES],
+    )
+    def get(self, request: Request) -> Response:
+        """Lines, the newest first; `tag.<key>=value` filters by a job's label.
+
+        Who does not see the whole organisation is answered about their own teams alone, but for
+        what `node_id` asks. As CSV more than a million lines are refused: ask for an export.
+        """
+        viewer = self.viewer()
+        wanted = lines_wanted(request, viewer)
+        page = page_asked(request)
+        _refuse_too_many(request, wanted)
+        currency = accounts.organisation().currency
+        names = {team.id: team.name for team in accounts.teams()}
+        return paged(
+            request,
+            line_page(wanted, viewer, page),
+            lambda line: told_line(line, names, currency),
+        )
+
+
+def lines_wanted(request: Request, viewer: accounts.Viewer) -> Wanted:
+    """The lines that the parameters name; refuses a ValidationError that names each bad one."""
+    given = request.query_params
+    refuse_unknown(given, SINGLE, FILTERS)
+    chosen = chosen_costs(given, viewer, timezone.now())
+    node_id = _id(given.get("node_id"), "node_id")
+    # A node's hour is told whole; whose its other lines are is not.
+    is_scoped = node_id is None or "team" in given
+    return Wanted(
+        what=ExportWhat.LINES,
+        window=chosen.window,
+        team_ids=chosen.team_ids if is_scoped else None,
+        workload_ids=chosen.workload_ids,
+        pool_ids=chosen.pool_ids,
+        states=chosen.states,
+        tags=chosen.tags,
+        job_id=_id(given.get("job_id"), "job_id"),
+        node_id=node_id,
+    )
+
+
+def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str, Any]:
+    """A line as it is answered."""
+    told: dict[str, Any] = {
+        "line": line.line,
+        "hour": line.hour,
+        "node": _named(line.node_id, line.node),
+        "pool": _named(line.pool_id, line.pool),
+        "state": None if line.state is None else line.state.name.lower(),
+        "gpu_hours": round(line.unit_milliseconds / MS_PER_HOUR, 6),
+        "team": {"id": None, "name": ANOTHER_TEAM},
+        "workload": _named(line.workload_id, line.workload),
+        "job": None if line.job_id is None else {"id": line.job_id, "raw_id": line.job},
+        "holder": line.holder,
+        "kind": line.kind,
+        "status": line.status,
+        "flags": _bits(line.flags),
+        "evidence": _bits(line.evidence),
+        "charge_id": line.charge_id,
+        "rate_ids": None if line.rate_ids is None else list(line.rate_ids),
+        "policy_version": line.policy_version,
+        "settlement_version": line.settlement_version,
+        "settled_at": line.settled_at,
+    }
+    if line.is_theirs and line.team_id is not None:
+        told["team"] = _named(line.team_id, names[line.team_id])
+    for basis in queries.Basis:
+        micros = None if line.micros is None else line.micros[basis]
+        told[f"{basis}_cost"] = _money(micros, currency)
+    return told_as(LineOut, told)
+
+
+def _refuse_too_many(request: Request, wanted: Wanted) -> None:
+    is_csv = getattr(request, "accepted_media_type", None) == "text/csv"
+    is_first = "cursor" not in request.query_params and "limit" not in request.query_params
+    if is_csv and is_first and has_more_than(wanted, MOST_DIRECT):
+        said = f"more than {MOST_DIRECT:,} lines; ask for them by POST /api/v1/exports"
+        raise ValidationError({"window": [said]})
+
+
+def _id(text: str | None, name: str) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and 0 < int(text[:20]) <= LARGEST_ID):
+        raise ValidationError({name: [f"{text!r} is not an id"]})
+    return int(text)
+
+
+def _bits(bits: Flag | Evidence | None) -> list[str]:
+    return [(bit.name or "").lower() for bit in bits or ()]
+
+
+def _named(id_: int | None, name: str | None) -> dict[str, Any] | None:
+    return None if id_ is None else {"id": id_, "name": name}
+
+
+def _money(micros: int | None, currency: str) -> dict[str, str] | None:
+    if micros is None:
+        return None
+    return {"amount": f"{Money.from_micros(micros, currency).amount:f}", "currency": currency}

@@ -1,0 +1,104 @@
+"""What somebody wants in a file, from names to ids, within what they see."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.conf import settings
+
+from apps.accounts import queries as accounts
+from apps.economics.states import State
+from apps.fleet import queries as fleet
+from apps.ledger.queries.calendar import local_day
+from apps.ledger.queries.windows import (
+    Calendar,
+    Window,
+    WindowCutsADay,
+    WindowNotUnderstood,
+    window_of,
+)
+from apps.workloads import queries as workloads
+
+STATES = {state.name.lower(): int(state) for state in State}
+Ids = dict[str, list[int]]
+
+
+class ExportRefused(ValueError):
+    """Something that was asked for is not understood; `field` names it."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@dataclass(frozen=True, slots=True)
+class RowsAsked:
+    """What somebody asked for, in their words; what is empty asks for nothing in particular."""
+
+    window: str
+    team: Sequence[str] = ()
+    workload: Sequence[str] = ()
+    pool: Sequence[str] = ()
+    state: Sequence[str] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+    job_id: int | None = None
+
+    def words(self) -> dict[str, object]:
+        """What was asked, without what was not."""
+        told = {name: getattr(self, name) for name in self.__slots__ if name != "window"}
+        return {
+            name: value if isinstance(value, int) else _plain(value)
+            for name, value in told.items()
+            if value
+        }
+
+
+def chosen_ids(asked: RowsAsked, viewer: accounts.Viewer) -> dict[str, object]:
+    """The ids that the names mean to this viewer. Refuses ExportRefused.
+
+    Teams that are none of theirs are as if there were none, and their workloads too.
+    """
+    seen = {team.name: [team.id] for team in accounts.teams() if viewer.sees_team(team.id)}
+    pools = {pool.name: [pool.id] for pool in fleet.pools().values()}
+    for key in asked.tags:
+        if key not in settings.TAG_KEYS:
+            raise ExportRefused("tags", f"there is no tag {key!r}")
+    chosen: dict[str, object] = {
+        "team_ids": _ids("team", asked.team, seen),
+        "workload_ids": _ids("workload", asked.workload, _workload_ids(viewer)),
+        "pool_ids": _ids("pool", asked.pool, pools),
+        "states": _ids("state", asked.state, {name: [id_] for name, id_ in STATES.items()}),
+        "tags": dict(asked.tags) or None,
+        "job_id": asked.job_id,
+    }
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+def window_asked_for(text: str, at: datetime) -> Window:
+    """The local days that the text names. Refuses ExportRefused."""
+    organisation = accounts.organisation()
+    today = local_day(at, organisation.zone)
+    calendar = Calendar(organisation.zone, organisation.week_starts_on, today)
+    try:
+        return window_of(text, calendar)
+    except (WindowNotUnderstood, WindowCutsADay) as refused:
+        raise ExportRefused("window", str(refused)) from refused
+
+
+def _ids(name: str, given: Sequence[str], known: Ids) -> list[int] | None:
+    for each in given:
+        if each not in known:
+            raise ExportRefused(name, f"there is no {name} named {each!r}")
+    return sorted({id_ for each in given for id_ in known[each]}) or None
+
+
+def _workload_ids(viewer: accounts.Viewer) -> Ids:
+    ids: Ids = {}
+    for workload in workloads.workloads().values():
+        if viewer.sees_team(workload.team_id):
+            ids.setdefault(workload.name, []).append(workload.id)
+    return ids
+
+
+def _plain(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else list(value)  # type: ignore[call-overload]

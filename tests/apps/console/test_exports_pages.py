@@ -1,0 +1,89 @@
+"""Exports in a browser's hands: asked for, watched, fetched, called off; each sees their own."""
+
+import gzip
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.test import Client
+
+from apps.accounts.models import Team
+from apps.ledger.models import Export
+from apps.ledger.tasks import make_exports
+from tests import make
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db
+ASKED = {"what": "days", "window": "2026-03-02/2026-03-03"}
+
+
+@pytest.fixture(autouse=True)
+def _ledger(settings: Any, tmp_path: Any) -> None:
+    cache.clear()
+    settings.HOME = tmp_path
+    make.make_organisation()
+    node_id = scene.make_priced_node(started_at=scene.TEN)
+    scene.make_rule("research", make.make_team("Research"))
+    scene.make_job("1", node_id, gpus=2)
+    scene.settle_all()
+
+
+def signed_in(email: str, role: str) -> Client:
+    person_id = make.make_person(email, role=role, name=role.title())
+    client = Client()
+    client.force_login(get_user_model().objects.get(pk=person_id))
+    return client
+
+
+def test_a_file_is_asked_for_and_fetched() -> None:
+    finn = signed_in("finn@example.org", "finance")
+    assert finn.post("/exports/ask", ASKED).headers["Location"] == "/exports"
+    assert "waits its turn" in finn.get("/exports").content.decode()
+
+    make_exports()
+
+    page = finn.get("/exports").content.decode()
+    export_id = Export.objects.get().id
+    assert "1 export of yours is ready to fetch." in page
+    fetched = finn.get(f"/exports/{export_id}/file")
+    assert b"Research" in gzip.decompress(b"".join(fetched.streaming_content))
+    finn.post(f"/exports/{export_id}/cancel")
+    assert "called off" in finn.get("/exports").content.decode()
+    assert finn.get(f"/exports/{export_id}/file").status_code == 404
+
+
+def test_what_is_not_understood_is_said_beside_its_field_and_nothing_is_lost() -> None:
+    finn = signed_in("finn@example.org", "finance")
+
+    answer = finn.post("/exports/ask", ASKED | {"team": "Nobody", "pool": "h100"})
+
+    page = answer.content.decode()
+    assert answer.status_code == 400
+    assert "there is no team named &#x27;Nobody&#x27;" in page
+    assert 'value="h100"' in page
+    assert Export.objects.count() == 0
+
+
+def test_nobody_finds_another_s_export() -> None:
+    finn, cy = signed_in("finn@example.org", "finance"), signed_in("cy@example.org", "viewer")
+    finn.post("/exports/ask", ASKED)
+    make_exports()
+    export_id = Export.objects.get().id
+
+    assert cy.get(f"/exports/{export_id}/file").status_code == 404
+    assert cy.post(f"/exports/{export_id}/cancel").status_code == 404
+    assert "None yet." in cy.get("/exports").content.decode()
+    assert Export.objects.get().state == "done"
+
+
+def test_a_page_of_costs_leads_to_the_form_filled_in() -> None:
+    finn = signed_in("finn@example.org", "finance")
+    team_id = Team.objects.get(name="Research").id
+    page = finn.get(f"/costs/teams/{team_id}?window=2026-03-02").content.decode()
+    href = page.split('<a href="/exports?')[1].split('"')[0].replace("&amp;", "&")
+
+    form = finn.get(f"/exports?{href}").content.decode()
+
+    assert 'value="2026-03-02"' in form
+    assert 'value="Research"' in form

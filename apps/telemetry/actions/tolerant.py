@@ -23,6 +23,7 @@ from apps.telemetry.actions.wire import (
     DeviceIn,
     WindowsIn,
     Wire,
+    refuse_long_lists,
     window_count,
     wrong_devices,
 )
@@ -34,6 +35,8 @@ class _NotStorable(ValueError):
 
 REQUIRED = ("device", "starts_at_ms", "seconds")
 LARGEST_WHOLE = 2**62
+# What is said of a field is counted under its name, which an index has to hold.
+LONGEST_NAME = 60
 
 
 def tolerant_wire(body: bytes) -> Wire:
@@ -128,13 +131,15 @@ def _unknown_fields(
 ) -> list[Remark]:
     unknown = given.keys() - set(struct.__struct_fields__)
     return [
-        Remark(None, f"{prefix}{name[:MAX_TEXT]!r}", "unknown field", kept=True)
+        Remark(None, f"{prefix}{name[:LONGEST_NAME]!r}", "unknown field", kept=True)
         for name in sorted(unknown)[:20]
     ]
 
 
 def _devices(given: dict[str, Any], remarks: list[Remark]) -> tuple[DeviceIn | None, ...]:
-    devices = [_device(index, each, remarks) for index, each in enumerate(_list(given, "devices"))]
+    listed = _list(given, "devices")
+    refuse_long_lists(listed, ())
+    devices = [_device(index, each, remarks) for index, each in enumerate(listed)]
     places = [index for index, each in enumerate(devices) if each is not None]
     for place, (field, reason) in wrong_devices([each for each in devices if each]).items():
         index = places[place]
@@ -165,9 +170,9 @@ def _device(index: int, value: object, remarks: list[Remark]) -> DeviceIn | None
 def _holders(given: dict[str, Any], remarks: list[Remark]) -> tuple[str | None, ...]:
     if "holders" not in given:
         return ("",)
-    return tuple(
-        _holder(index, each, remarks) for index, each in enumerate(_list(given, "holders"))
-    )
+    listed = _list(given, "holders")
+    refuse_long_lists((), listed)
+    return tuple(_holder(index, each, remarks) for index, each in enumerate(listed))
 
 
 def _holder(index: int, value: object, remarks: list[Remark]) -> str | None:

@@ -12,6 +12,9 @@ from apps.telemetry.actions.remarks import Remark
 
 FORMAT = 1
 MAX_WINDOWS = 100_000
+# A node has some sixteen GPUs of seven slices each, and a process of a job or two on each of them.
+MAX_DEVICES = 1_024
+MAX_HOLDERS = 10_000
 MAX_TEXT = 512
 # The one way to bring NUL into a JSON text; Postgres stores none.
 ESCAPED_NUL = rb"\u0000"
@@ -136,6 +139,7 @@ def wire(body: bytes) -> Wire | None:
         batch = _DECODER.decode(body)
     except (msgspec.ValidationError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+    refuse_long_lists(batch.devices, batch.holders)
     if wrong_devices(batch.devices):
         return None
     columns = [getattr(batch.windows, name) for name in COLUMNS]
@@ -176,6 +180,16 @@ def window_count(columns: list[Column | None]) -> int:
     if count > MAX_WINDOWS:
         raise BatchTooLarge(f"{count} windows in one batch; send at most {MAX_WINDOWS}")
     return count
+
+
+def refuse_long_lists(devices: Sequence[object], holders: Sequence[object]) -> None:
+    """Refuses BatchTooLarge where they would become more rows than any node has use for."""
+    if len(devices) > MAX_DEVICES:
+        raise BatchTooLarge(
+            f"{len(devices)} devices in one batch; a node has at most {MAX_DEVICES}"
+        )
+    if len(holders) > MAX_HOLDERS:
+        raise BatchTooLarge(f"{len(holders)} holders in one batch; send at most {MAX_HOLDERS}")
 
 
 def wrong_devices(devices: Sequence[DeviceIn]) -> dict[int, tuple[str, str]]:

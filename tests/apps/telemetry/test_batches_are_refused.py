@@ -153,6 +153,21 @@ def test_more_windows_than_one_batch_may_hold_is_413(door, sending, monkeypatch)
     assert not Window.objects.exists()
 
 
+@pytest.mark.parametrize("broken", [{}, {"weather": "rain"}], ids=["plain", "read tolerantly"])
+@pytest.mark.parametrize(
+    "many",
+    [
+        {"devices": [{"uuid": f"GPU-{number}"} for number in range(1_025)]},
+        {"holders": [f"slurm/atlas/{number}" for number in range(10_001)]},
+    ],
+    ids=["devices", "holders"],
+)
+def test_more_devices_or_holders_than_a_node_has_use_for_is_413(door, sending, many, broken):
+    body = json.dumps(batch([window(holder=0)], **many, **broken)).encode()
+    assert door(body, **with_token(sending.secret))[0] == 413
+    assert not Window.objects.exists()
+
+
 def test_asking_for_batches_is_405():
     assert Client().get(URL).status_code == 405
 

@@ -35,8 +35,6 @@ class _NotStorable(ValueError):
 
 REQUIRED = ("device", "starts_at_ms", "seconds")
 LARGEST_WHOLE = 2**62
-# What is said of a field is counted under its name, which an index has to hold.
-LONGEST_NAME = 60
 
 
 def tolerant_wire(body: bytes) -> Wire:
@@ -131,7 +129,7 @@ def _unknown_fields(
 ) -> list[Remark]:
     unknown = given.keys() - set(struct.__struct_fields__)
     return [
-        Remark(None, f"{prefix}{name[:LONGEST_NAME]!r}", "unknown field", kept=True)
+        Remark(None, f"{prefix}{name[:MAX_TEXT]!r}", "unknown field", kept=True)
         for name in sorted(unknown)[:20]
     ]
 

@@ -167,13 +167,6 @@ def test_fields_nobody_knows_are_named_and_left_out():
     assert [each["field"] for each in answer["ignored"]] == ["'weather'", "windows.'temperature'"]
 
 
-def test_the_longest_name_of_an_unknown_field_can_be_counted():
-    # Escaped it is ten times as long, and random enough not to be compressed into an index.
-    name = "".join(chr(0xF0000 + number * 40_503 % 65_533) for number in range(512))
-    answer = make_sending().post(batch([window(0)], **{name: 1}))
-    assert (answer.status_code, answer.json()["accepted"]) == (200, 1)
-
-
 def test_columns_that_are_no_lists_are_left_out_where_the_window_can_do_without():
     sent = batch([window(0)])
     sent["windows"]["sm_ratio"] = 0.5

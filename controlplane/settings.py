@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pghistory
 
 from controlplane.env import PROJECT_ROOT, BadEnvironment, environment
+from controlplane.static_names import IMMUTABLE
 
 ENVIRONMENT = environment()
 HOME: Path = ENVIRONMENT.home.expanduser().resolve()
@@ -198,9 +199,18 @@ USE_I18N = False
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [PROJECT_ROOT / "static"]
 STATIC_ROOT = HOME / "static"
-# Served straight from static/ when nothing was collected (demo, tests); `up` collects first.
+# Served straight from static/ and, under names that change with them, from HOME/static-named.
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "controlplane.static_names.NamedStorage"},
+}
+STATICFILES_FINDERS = [
+    "controlplane.static_names.NamedFinder",
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_MAX_AGE = 3600
+WHITENOISE_IMMUTABLE_FILE_TEST = IMMUTABLE
 DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024
 
 REST_FRAMEWORK = {

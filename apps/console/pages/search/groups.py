@@ -10,16 +10,16 @@ from apps.console.pages.frame import Link
 from apps.console.pages.search.values import Group, Result
 from apps.show.amounts import counted
 
-TITLES: dict[Kind, tuple[str, str]] = {
-    Kind.TEAM: ("team", "Teams"),
-    Kind.WORKLOAD: ("workload", "Workloads"),
-    Kind.JOB: ("job", "Jobs"),
-    Kind.RUN: ("run", "Runs"),
-    Kind.NODE: ("node", "Nodes"),
-    Kind.DEVICE: ("device", "GPUs and slices"),
-    Kind.POOL: ("pool", "Pools"),
-    Kind.RATE: ("price", "Prices"),
-    Kind.PERSON: ("person", "People"),
+TITLES: dict[Kind, tuple[str, str, str]] = {
+    Kind.TEAM: ("team", "teams", "Teams"),
+    Kind.WORKLOAD: ("workload", "workloads", "Workloads"),
+    Kind.JOB: ("job", "jobs", "Jobs"),
+    Kind.RUN: ("run", "runs", "Runs"),
+    Kind.NODE: ("node", "nodes", "Nodes"),
+    Kind.DEVICE: ("GPU or slice", "GPUs or slices", "GPUs and slices"),
+    Kind.POOL: ("pool", "pools", "Pools"),
+    Kind.RATE: ("price", "prices", "Prices"),
+    Kind.PERSON: ("person", "people", "People"),
 }
 SHOWN_BY: dict[Kind, Callable[[Found], str]] = {
     Kind.TEAM: lambda one: reverse("costs-team", args=[one.id]),
@@ -51,6 +51,8 @@ def finding(asked: Sought, groups: Sequence[Group]) -> str:
     """What was found, in one sentence."""
     if not asked.text:
         return "Search"
+    if not asked.is_long_enough:
+        return f"“{asked.text}” is too short to look for."
     if not groups:
         return f"Nothing is called “{asked.text}”."
     parts = [_counted(group) for group in groups]
@@ -65,18 +67,18 @@ def address(text: str, kind: Kind | None = None) -> str:
 
 
 def _group(hits: Hits, text: str) -> Group:
-    kind, (_, title) = hits.kind, TITLES[hits.kind]
+    kind, (_, many, title) = hits.kind, TITLES[hits.kind]
     whole = LISTED_IN.get(kind)
     return Group(
         id=str(kind),
         title=title,
         results=tuple(Result(one.name, one.about, SHOWN_BY[kind](one)) for one in hits.found),
-        more=Link(f"More {title.lower()}", address(text, kind)) if hits.has_more else None,
+        more=Link(f"More {many}", address(text, kind)) if hits.has_more else None,
         whole=None if whole is None else Link(whole[1], reverse(whole[0])),
     )
 
 
 def _counted(group: Group) -> str:
-    one, many = TITLES[Kind(group.id)]
-    told = counted(len(group.results), one, many[0].lower() + many[1:])
+    one, many, _ = TITLES[Kind(group.id)]
+    told = counted(len(group.results), one, many)
     return f"more than {told}" if group.more else told

@@ -1,0 +1,91 @@
+"""On paper: no navigation, black on white in either theme, links that read, tables that are not cut."""
+
+import re
+from itertools import product
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Desk
+from tests.scope.world import World, make_world
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
+PAPER_PX = 700
+"""An A4 page between its margins."""
+SCREEN_ONLY = (".nav", ".bar", ".skip")
+WIDER = """() => [...document.querySelectorAll("main table, main .card, main .figures")]
+    .filter(each => each.getBoundingClientRect().right > innerWidth + 1)
+    .map(each => each.closest("section")?.id ?? each.className)"""
+INK = """() => [document.body, ...document.querySelectorAll("main a, main h1, main td")]
+    .map(each => getComputedStyle(each).color)"""
+GROUND = """() => [document.documentElement, document.body, ...document.querySelectorAll(".card")]
+    .map(each => getComputedStyle(each).backgroundColor)"""
+WHITE = {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"}
+
+
+@pytest.fixture
+def paper(live_server, desk: Desk) -> tuple[Page, list[str]]:
+    """A page that prints from the dark theme, and the addresses of what people print."""
+    world = make_world()
+    page = desk.page(PAPER_PX, color_scheme="dark")
+    session = {"name": "sessionid", "value": world.askers["petra"].cookie, "url": live_server.url}
+    page.context.add_cookies([session])
+    page.emulate_media(media="print", color_scheme="dark")
+    return page, [f"{live_server.url}{path}" for path in printed(world)]
+
+
+def printed(world: World) -> list[str]:
+    ids = world.planted
+    return [
+        "/",
+        "/costs",
+        f"/costs/teams/{ids['team_id']}",
+        f"/costs/jobs/{ids['job_id']}",
+        f"/costs/lines/{ids['month']}/{ids['line_id']}",
+        "/prices",
+        "/ownership",
+    ]
+
+
+def test_a_page_prints_without_navigation_and_nothing_is_cut(paper) -> None:
+    page, addresses = paper
+    cut = {}
+    for address in addresses:
+        page.goto(address)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        for part in SCREEN_ONLY:
+            expect(page.locator(part).first).to_be_hidden()
+        cut[address] = page.evaluate(WIDER)
+    assert {address: parts for address, parts in cut.items() if parts} == {}
+
+
+def test_the_dark_theme_prints_dark_on_white(paper) -> None:
+    page, addresses = paper
+    for address, theme in product(addresses[:5], ("system", "dark")):
+        page.goto(address)
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+        assert set(page.evaluate(GROUND)) <= WHITE
+        assert [ink for ink in page.evaluate(INK) if brightness(ink) > 120] == []
+
+
+def test_links_are_underlined_and_a_header_stands_on_every_sheet(paper) -> None:
+    page, addresses = paper
+    page.goto(addresses[4])
+    link = page.locator("main .details a").first
+    assert "underline" in link.evaluate("each => getComputedStyle(each).textDecorationLine")
+    head = page.locator("main thead").first.evaluate("each => getComputedStyle(each).display")
+    assert head == "table-header-group"
+
+
+def test_a_line_with_everything_behind_it_is_a_document_of_few_sheets(paper) -> None:
+    page, addresses = paper
+    page.goto(addresses[4])
+    document = page.pdf(format="A4")
+    assert document.startswith(b"%PDF-")
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", document)) <= 3
+
+
+def brightness(colour: str) -> float:
+    """Of `rgb(…)`, from 0 for black to 255."""
+    red, green, blue = (float(part) for part in re.findall(r"[\d.]+", colour)[:3])
+    return 0.299 * red + 0.587 * green + 0.114 * blue

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 
 from django.db import transaction
 from django.db.models import F
@@ -15,6 +16,8 @@ from apps.workloads.models import RejectedRow as KeptRejection
 
 MOST_REJECTIONS_KEPT = 10_000
 NUL = "\x00"
+# Of an exact fraction, above or below the line; products of two still fit a column.
+LARGEST_PART = 10**9
 EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
@@ -96,7 +99,19 @@ def _refusal(record: JobRecord) -> RejectedRow | None:
     for name, text in _texts(record):
         if NUL in text:
             return RejectedRow(record.line, name, "holds a NUL character, which no text may")
+    for name, amount in _amounts(record):
+        if max(amount.numerator, amount.denominator) > LARGEST_PART:
+            return RejectedRow(record.line, name, "is no amount that a job holds")
     return None
+
+
+def _amounts(record: JobRecord) -> Iterator[tuple[str, Fraction]]:
+    yield "cpus", record.cpus or Fraction(0)
+    yield "restart_count", Fraction(record.restart_count)
+    yield "suspended_seconds", Fraction(record.suspended_seconds)
+    for one in record.allocations:
+        yield "gpus", one.held_gpus
+        yield "cpus", one.cpus or Fraction(0)
 
 
 def _texts(record: JobRecord) -> Iterator[tuple[str, str]]:

@@ -95,7 +95,7 @@ def tried(kind: str, asked: Mapping[str, object], lines: Sequence[str]) -> dict[
     try:
         rows = list(rows_of(kind, asked, lines))
     except (MappingRefused, LayoutUnknown) as refused:
-        return {"refused": str(refused), "jobs": 0}
+        return {"refused": _storable(str(refused)), "jobs": 0}
     jobs = [row for row in rows if isinstance(row, JobRecord)]
     rejected = [row for row in rows if isinstance(row, RejectedRow)]
     return {
@@ -105,8 +105,15 @@ def tried(kind: str, asked: Mapping[str, object], lines: Sequence[str]) -> dict[
         "rejected": len(rejected),
         "skipped": len(rows) - len(jobs) - len(rejected),
         "first_jobs": [_told(job) for job in jobs[:ROWS_SHOWN]],
-        "first_rejected": [[row.line, row.field, row.message] for row in rejected[:ROWS_SHOWN]],
+        "first_rejected": [
+            [row.line, row.field, _storable(row.message)] for row in rejected[:ROWS_SHOWN]
+        ],
     }
+
+
+def _storable(text: str) -> str:
+    """What is said of a file in which every other byte is zero, as in UTF-16, quotes some."""
+    return text.replace("\0", "")
 
 
 def _told(job: JobRecord) -> list[str]:

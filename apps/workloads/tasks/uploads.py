@@ -57,6 +57,7 @@ def work_on_files() -> None:
         except UNREADABLE as broken:
             log.warning("import_broken_off batch=%s reason=%s", claimed.id, type(broken).__name__)
             said = "the uploaded file is no longer there" if _is_gone(broken) else str(broken)
+            said = said.replace("\0", "")
             uploads.break_off(batch_id=claimed.id, failure=said, at=timezone.now())
 
 

@@ -151,7 +151,16 @@ def test_nothing_is_imported_before_it_can_be_read():
     assert "cannot be imported" in text_of(client.post(f"{path}/start", follow=True))
 
 
-@pytest.mark.parametrize("content", [b"\x1f\x8bnot really", b"\xff\xfe\x00", b"a\n", b"\n\n\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\x1f\x8bnot really",
+        b"\xff\xfe\x00",
+        b"a\n",
+        b"\n\n\n",
+        pytest.param(JOBS.encode("utf-16"), id="utf-16"),
+    ],
+)
 def test_what_is_no_table_of_jobs_says_so_and_can_be_discarded(uploads_folder, content):
     client = signed_in()
     path = sent(client, content)

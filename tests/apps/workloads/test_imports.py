@@ -96,6 +96,17 @@ def test_a_record_no_table_can_hold_is_rejected():
     assert not Job.objects.exists()
 
 
+@pytest.mark.parametrize(
+    "gpus", [Fraction(10**23), Fraction(1, 10**39), Fraction(10**39 + 1, 10**20)]
+)
+def test_more_gpus_than_there_are_numbers_for_is_rejected_and_its_neighbours_kept(gpus):
+    counts = take(record("1", allocations=(AllocationRecord("gpu-01", gpus),)), record("2"))
+    assert (counts.imported, [(row.line, row.field) for row in counts.rejected]) == (
+        1,
+        [(1, "gpus")],
+    )
+
+
 def test_rejections_beyond_measure_are_only_counted(monkeypatch):
     monkeypatch.setattr(imports, "MOST_REJECTIONS_KEPT", 3)
     batch_id = batch()

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
 
 from apps.fleet import queries as fleet
 
@@ -17,11 +18,13 @@ METRICS = """\
 """
 
 
+@require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
     """The process answers."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
+@require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
     """The process can reach its database, and the database has the tables it expects."""
     try:
@@ -35,6 +38,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"ready": True})
 
 
+@require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Prometheus text: how much work waits and for how long."""
     waiting = fleet.waiting_by_pass()

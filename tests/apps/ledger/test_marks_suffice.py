@@ -184,10 +184,10 @@ def devices(nodes: Sequence[int], change: Change) -> None:
 
 
 def moved(nodes: Sequence[int], change: Change) -> None:
-    """The first GPU of the one node is seen on the other."""
+    """A GPU of the one node, perhaps one that is cut there, is seen on the other."""
     fleet.register_devices(
         node_id=nodes[1 - change.node],
-        devices=[fleet.SeenDevice(uuid(change.node, 0), "NVIDIA H100 80GB HBM3")],
+        devices=[fleet.SeenDevice(uuid(change.node, change.which % 2), "NVIDIA H100 80GB HBM3")],
         at=scene.LATER,
         seen_from=quarter(change.since),
     )

@@ -47,7 +47,9 @@ def pages_of(world: World) -> Iterator[str]:
         path = address.filled(world.planted)
         answer = client.get(path)
         kind = answer.headers.get("Content-Type", "")
-        if answer.status_code == 200 and kind.startswith("text/html"):
+        is_page = answer.status_code == 200 and kind.startswith("text/html")
+        # A part of a page is looked at where it stands.
+        if is_page and b"<html" in answer.content:
             yield path
 
 

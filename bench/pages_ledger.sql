@@ -30,6 +30,17 @@ SELECT day, date_trunc('month', day)::date, CASE WHEN day = %(today)s THEN 'prov
        '{}', 900000000, 600000000, 600000000, NULL, 300000000, 0, 0, 0
 FROM (SELECT %(first)s + n AS day FROM generate_series(0, %(today)s - %(first)s) AS n) AS days,
      fleet_pool AS pool, generate_series(4, 6) AS state;
+INSERT INTO ledger_ledgerteamday (day, posting_month, status, kind, team_id, unit,
+    state, flags, list_micros, contracted_micros, effective_micros, billed_micros,
+    unit_milliseconds, held_milliseconds, observed_milliseconds, unpriced_milliseconds)
+SELECT day, posting_month, status, kind, team_id, unit, state, flags,
+       sum(list_micros), sum(contracted_micros), sum(effective_micros), sum(billed_micros), sum(unit_milliseconds),
+       sum(held_milliseconds), sum(observed_milliseconds), sum(unpriced_milliseconds)
+FROM ledger_ledgerday
+GROUP BY day, posting_month, status, kind, team_id, unit, state, flags,
+         list_micros IS NULL, contracted_micros IS NULL, effective_micros IS NULL, billed_micros IS NULL,
+         unit_milliseconds > 0
+ORDER BY day;
 
 INSERT INTO ledger_charge (id, kind, node_id, pool_id, part, hour, through, posting_month, list_micros,
     contracted_micros, effective_micros, currency, status, reason, digest)

@@ -218,6 +218,45 @@ class LedgerDay(models.Model):
         indexes = [
             models.Index(fields=["day", "pool"], name="ledger_day_by_day_and_pool"),
             models.Index(fields=["team", "day"], name="ledger_day_by_team"),
+            models.Index(
+                fields=["day", "pool"],
+                condition=Q(effective_micros=None),
+                name="ledger_day_unpriced",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.team_id}"
+
+
+class LedgerTeamDay(models.Model):
+    """LedgerDay summed over workloads, pools and tags: for every question that names none of them.
+
+    No row mixes known amounts with unknown ones on any basis, nor what has device time with what
+    has none, so that a sum by any of its columns is what LedgerDay gives.
+    """
+
+    day = models.DateField()
+    posting_month = models.DateField()
+    status = models.TextField(choices=Status.choices)
+    kind = models.TextField(choices=ChargeKind.choices)
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
+    unit = models.TextField(blank=True, default="")
+    state = models.SmallIntegerField(null=True)
+    flags = models.SmallIntegerField()
+    list_micros = models.BigIntegerField(null=True)
+    contracted_micros = models.BigIntegerField(null=True)
+    effective_micros = models.BigIntegerField(null=True)
+    billed_micros = models.BigIntegerField(null=True)
+    unit_milliseconds = models.BigIntegerField()
+    held_milliseconds = models.BigIntegerField()
+    observed_milliseconds = models.BigIntegerField()
+    unpriced_milliseconds = models.BigIntegerField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["day"], name="ledger_team_day_by_day"),
+            models.Index(fields=["team", "day"], name="ledger_team_day_by_team"),
         ]
 
     def __str__(self) -> str:

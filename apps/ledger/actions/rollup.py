@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection
 from datetime import datetime
+from typing import LiteralString
 
 from django.db import transaction
 
@@ -38,9 +39,10 @@ def roll_up_day(*, first_hour: datetime) -> Outcome:
             "unobserved": int(State.UNOBSERVED),
             "not_held": int(Flag.UNSCHEDULED | Flag.UNCLAIMED),
         }
-        for table in ("ledger_ledgerday", "ledger_ledgerjobday"):
-            run(DELETE[table], params)
+        for query in DELETE:
+            run(query, params)
         written = run(DAYS, params | _pool_columns(marked) | _tag_columns(params))
+        run(TEAM_DAYS, params)
         run(JOB_DAYS, params)
         clear(Pass.ROLLUP, first_hour, marks)
     return Outcome(changed=written)
@@ -65,12 +67,11 @@ def _tag_columns(params: dict[str, object]) -> dict[str, object]:
     }
 
 
-DELETE = {
-    "ledger_ledgerday": "DELETE FROM ledger_ledgerday"
-    " WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
-    "ledger_ledgerjobday": "DELETE FROM ledger_ledgerjobday"
-    " WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
-}
+DELETE: tuple[LiteralString, ...] = (
+    "DELETE FROM ledger_ledgerday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
+    "DELETE FROM ledger_ledgerjobday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)",
+    "DELETE FROM ledger_ledgerteamday WHERE day = %(day)s",
+)
 JOBS = """
 SELECT DISTINCT job_id FROM ledger_line
 WHERE hour >= %(from)s AND hour < %(to)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
@@ -105,6 +106,23 @@ WHERE line.hour >= %(from)s AND line.hour < %(to)s AND coalesce(line.pool_id, 0)
 GROUP BY line.posting_month, charge.status, charge.kind, line.team_id, line.workload_id,
          line.pool_id, pool.unit, pool.gpu_model, pool.purchase_option, line.state, line.flags,
          tag.tags, line.list_micros IS NULL, line.effective_micros IS NULL
+"""
+# Of all pools, marked or not. Rows stay apart where any question tells them apart: what is unknown
+# on a basis, what has no time.
+TEAM_DAYS = """
+INSERT INTO ledger_ledgerteamday
+    (day, posting_month, status, kind, team_id, unit, state, flags, list_micros, contracted_micros,
+     effective_micros, billed_micros, unit_milliseconds, held_milliseconds, observed_milliseconds,
+     unpriced_milliseconds)
+SELECT day, posting_month, status, kind, team_id, unit, state, flags,
+       sum(list_micros), sum(contracted_micros), sum(effective_micros), sum(billed_micros),
+       sum(unit_milliseconds), sum(held_milliseconds), sum(observed_milliseconds),
+       sum(unpriced_milliseconds)
+FROM ledger_ledgerday
+WHERE day = %(day)s
+GROUP BY day, posting_month, status, kind, team_id, unit, state, flags,
+         list_micros IS NULL, contracted_micros IS NULL, effective_micros IS NULL,
+         billed_micros IS NULL, unit_milliseconds > 0
 """
 JOB_DAYS = """
 INSERT INTO ledger_ledgerjobday

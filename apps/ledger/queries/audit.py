@@ -10,6 +10,7 @@ from datetime import date, datetime
 
 from django.db import connection, transaction
 
+from apps.ledger.queries.audit_rollups import ROLLUPS, TEAM_DAYS
 from apps.ledger.queries.audit_sql import (
     BOUNDS,
     CAPACITY,
@@ -19,7 +20,6 @@ from apps.ledger.queries.audit_sql import (
     MISSING,
     PENDING_DAYS,
     PIECES,
-    ROLLUPS,
     SHARED_IDLE,
     STRAYS,
     Query,
@@ -87,6 +87,7 @@ CHECKS = (
     _Check("lines have the time of the node's capacity", CAPACITY),
     _Check("shared-out idle sums to 0 and has no time", SHARED_IDLE),
     _Check("roll-ups sum to the lines", ROLLUPS),
+    _Check("roll-ups by team sum to the roll-ups", TEAM_DAYS),
 )
 
 

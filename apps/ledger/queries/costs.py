@@ -1,7 +1,7 @@
 """What things cost: sums of roll-ups by whatever is asked for, with how sure they are."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -12,6 +12,7 @@ from psycopg import sql
 
 from apps.economics.states import Flag
 from apps.fleet import queries as fleet
+from apps.ledger.models import Status
 from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.windows import Window
 
@@ -29,6 +30,17 @@ GROUPS: dict[str, LiteralString] = {
     "purchase_option": "day.purchase_option",
 }
 """What costs may be grouped by, besides `tag.<key>` for the keys of RUNRATE_TAG_KEYS."""
+
+OF_TEAM_DAYS = frozenset({"day", "team", "state", "status", "kind"})
+# Not array_agg(DISTINCT …), which would sort every row of the roll-up.
+STATUSES = sql.SQL("array_remove(ARRAY[{}], NULL)").format(
+    sql.SQL(", ").join(
+        [
+            sql.SQL("CASE WHEN bool_or(day.status = {0}) THEN {0} END").format(sql.Literal(word))
+            for word in Status.values
+        ]
+    )
+)
 
 
 class Basis(StrEnum):
@@ -105,12 +117,13 @@ def cost_groups(chosen: CostFilter, group_by: Sequence[str]) -> list[CostGroup]:
                coalesce(sum(day.observed_milliseconds) FILTER (WHERE day.unit <> 'core'), 0)::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {amount} IS NULL), 0)::int8,
                coalesce(bool_or(day.status = 'provisional'), false)
-        FROM ledger_ledgerday AS day WHERE {where} {grouped}
+        FROM {roll_up} AS day WHERE {where} {grouped}
         """
     ).format(
         keys=sql.SQL("").join([sql.SQL("{}, ").format(column) for column in columns]),
         amount=amount_column(chosen.basis),
         direct=DIRECT,
+        roll_up=roll_up(chosen, group_by),
         where=where(chosen),
         grouped=sql.SQL("GROUP BY {0} ORDER BY {0}").format(numbers) if columns else sql.SQL(""),
     )
@@ -136,6 +149,13 @@ def standing(window: Window, at: datetime) -> Standing:
 def amount_column(basis: Basis) -> sql.Composable:
     """The column of the roll-up (`day`) that a basis is."""
     return sql.SQL("day.{}").format(sql.Identifier(f"{basis}_micros"))
+
+
+def roll_up(chosen: CostFilter, group_by: Iterable[str]) -> sql.Composable:
+    """The smallest roll-up (`day`) that can answer: by team where that is all that is asked."""
+    asks_more = chosen.tags or (chosen.workload_ids, chosen.pool_ids) != (None, None)
+    is_of_teams = not asks_more and OF_TEAM_DAYS.issuperset(group_by)
+    return sql.SQL("ledger_ledgerteamday" if is_of_teams else "ledger_ledgerday")
 
 
 def where(chosen: CostFilter) -> sql.Composable:

@@ -1,6 +1,6 @@
 """The facts behind the Overview: what a span cost, what of it worked, and what nobody knows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
@@ -13,10 +13,12 @@ from apps.fleet import queries as fleet
 from apps.ledger.queries.comparison import Comparison, comparison
 from apps.ledger.queries.costs import (
     DIRECT,
+    STATUSES,
     Basis,
     CostFilter,
     amount_column,
     parameters,
+    roll_up,
     standing,
     where,
 )
@@ -104,17 +106,18 @@ class OverviewFacts:
 def overview_facts(
     chosen: CostFilter, at: datetime, pools: Mapping[int, fleet.PoolFact] | None = None
 ) -> OverviewFacts:
-    """The facts of a window, in ten queries over the roll-ups whatever its length.
+    """The facts of a window, in few queries over the roll-ups whatever its length.
 
     `pools` are those there are, where the caller has read them.
     """
     teams = {team.id: team for team in accounts.teams()}
     sums = _sums(chosen, [team.id for team in teams.values() if team.kind == "unowned"])
     known = standing(chosen.window, at)
+    by_day, by_team = _by_day_and_team(chosen)
     return OverviewFacts(
         totals=dict(zip(Basis, sums[:4], strict=True)),
         comparison=comparison(chosen, at),
-        days=tuple(DaySum(day, tuple(states)) for day, states in _by_day(chosen).items()),
+        days=tuple(DaySum(day, tuple(states)) for day, states in by_day.items()),
         teams=tuple(
             TeamSum(
                 team_id=team_id,
@@ -122,9 +125,9 @@ def overview_facts(
                 kind=teams[team_id].kind,
                 states=tuple(states),
             )
-            for team_id, states in _by_team(chosen).items()
+            for team_id, states in by_team.items()
         ),
-        unpriced=_unpriced(chosen, pools),
+        unpriced=_unpriced(chosen, pools) if _is_any_unpriced(by_team.values()) else (),
         unowned=Share(*sums[4:6]),
         unobserved=Share(*sums[6:8]),
         unclaimed=Share(*sums[8:10]),
@@ -137,39 +140,38 @@ def overview_facts(
     )
 
 
-def _by_day(chosen: CostFilter) -> dict[date, list[StateSum]]:
-    found: dict[date, list[StateSum]] = {}
-    for day, *of_state in _by_state(sql.SQL("day.day"), chosen):
-        found.setdefault(day, []).append(_state_sum(of_state))
-    return found
-
-
-def _by_team(chosen: CostFilter) -> dict[int, list[StateSum]]:
-    found: dict[int, list[StateSum]] = {}
-    for team_id, *of_state in _by_state(sql.SQL("day.team_id"), chosen):
-        found.setdefault(team_id, []).append(_state_sum(of_state))
-    return found
-
-
-def _by_state(key: sql.Composable, chosen: CostFilter) -> list[Row]:
+def _by_day_and_team(
+    chosen: CostFilter,
+) -> tuple[dict[date, list[StateSum]], dict[int, list[StateSum]]]:
+    """Every day and every team by state, from one reading of the roll-up."""
     query = sql.SQL(
         """
-        SELECT {key}, day.state, sum({amount})::int8,
+        SELECT day.day, day.team_id, day.state, sum({amount})::int8,
                sum({amount}) FILTER (WHERE day.status = 'provisional')::int8,
                sum({amount}) FILTER (WHERE {gpu} AND day.unit_milliseconds > 0)::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu} AND {amount} IS NULL), 0)::int8
-        FROM ledger_ledgerday AS day WHERE {where} AND {direct}
-        GROUP BY 1, 2 ORDER BY 1, 2 NULLS LAST
+        FROM {roll_up} AS day WHERE {where} AND {direct}
+        GROUP BY GROUPING SETS ((day.day, day.state), (day.team_id, day.state))
+        ORDER BY 1, 2, 3 NULLS LAST
         """
     ).format(
-        key=key,
         amount=amount_column(chosen.basis),
         gpu=GPU,
+        roll_up=roll_up(chosen, ()),
         where=where(chosen),
         direct=DIRECT,
     )
-    return rows(query, parameters(chosen))
+    by_day: dict[date, list[StateSum]] = {}
+    by_team: dict[int, list[StateSum]] = {}
+    for day, team_id, *of_state in rows(query, parameters(chosen)):
+        kept = by_team.setdefault(team_id, []) if day is None else by_day.setdefault(day, [])
+        kept.append(_state_sum(of_state))
+    return by_day, by_team
+
+
+def _is_any_unpriced(parts: Iterable[list[StateSum]]) -> bool:
+    return any(state.unpriced_milliseconds for states in parts for state in states)
 
 
 def _state_sum(row: list[Any]) -> StateSum:
@@ -190,8 +192,8 @@ def _sums(chosen: CostFilter, unowned: list[int]) -> Row:
         SELECT {totals}, {aloud},
                coalesce(sum(day.held_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
                coalesce(sum(day.observed_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
-               coalesce(array_agg(DISTINCT day.status), '{{}}')
-        FROM ledger_ledgerday AS day WHERE {where} AND {direct}
+               {statuses}
+        FROM {roll_up} AS day WHERE {where} AND {direct}
         """
     ).format(
         totals=sql.SQL(", ").join(
@@ -199,6 +201,8 @@ def _sums(chosen: CostFilter, unowned: list[int]) -> Row:
         ),
         aloud=sql.SQL(", ").join([_share(chosen, condition) for condition in aloud]),
         gpu=GPU,
+        statuses=STATUSES,
+        roll_up=roll_up(chosen, ()),
         where=where(chosen),
         direct=DIRECT,
     )

@@ -117,6 +117,12 @@ def test_one_micro_unit_more_on_one_line_is_found(capsys: pytest.CaptureFixture[
         ),
         ("DELETE FROM ledger_ledgerjobday", "roll-ups sum to the lines"),
         (
+            "UPDATE ledger_ledgerteamday SET effective_micros = effective_micros + 1"
+            " WHERE id = (SELECT max(id) FROM ledger_ledgerteamday)",
+            "roll-ups by team sum to the roll-ups",
+        ),
+        ("DELETE FROM ledger_ledgerteamday", "roll-ups by team sum to the roll-ups"),
+        (
             "UPDATE fleet_node SET period = tstzrange(lower(period), lower(period) + '1 h')",
             "a charge has a node that lived then",
         ),

@@ -57,6 +57,8 @@ def contents() -> list[list[tuple[object, ...]]]:
             " FROM ledger_line",
             "SELECT day, team_id, state, flags, unit_milliseconds, effective_micros"
             " FROM ledger_ledgerday",
+            "SELECT day, team_id, state, flags, unit_milliseconds, effective_micros"
+            " FROM ledger_ledgerteamday",
         ):
             cursor.execute(query)
             found.append(sorted(cursor.fetchall(), key=repr))
@@ -67,7 +69,7 @@ def forget_the_ledger() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "TRUNCATE ledger_line, ledger_chargepiece, ledger_settlement, ledger_charge,"
-            " ledger_ledgerday, ledger_ledgerjobday"
+            " ledger_ledgerday, ledger_ledgerteamday, ledger_ledgerjobday"
         )
 
 

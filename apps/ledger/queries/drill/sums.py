@@ -1,6 +1,6 @@
 """Sums of roll-ups on the way down: by team, by workload, by job, and of what no job held."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
@@ -11,27 +11,25 @@ from psycopg import sql
 
 from apps.accounts.queries import Viewer
 from apps.economics.states import Flag, State
-from apps.ledger.queries.costs import CostFilter, amount_column, parameters, standing, where
+from apps.ledger.queries.costs import (
+    STATUSES,
+    CostFilter,
+    amount_column,
+    parameters,
+    roll_up,
+    standing,
+    where,
+)
 from apps.ledger.queries.overview import StateSum
 from apps.ledger.queries.tables import Row, rows
 
 SHARED_IDLE = sql.Literal(int(Flag.SHARED_IDLE))
 GPU = sql.SQL("day.unit <> 'core'")
-STATUSES = ("provisional", "estimated", "restated", "reconciled")
-# Not array_agg(DISTINCT …), which would sort every row of the roll-up.
 COVERAGE = sql.SQL(
-    ", array_remove(ARRAY[{statuses}], NULL),"
+    ", {statuses},"
     " coalesce(sum(day.held_milliseconds) FILTER (WHERE {gpu}), 0)::int8,"
     " coalesce(sum(day.observed_milliseconds) FILTER (WHERE {gpu}), 0)::int8"
-).format(
-    gpu=GPU,
-    statuses=sql.SQL(", ").join(
-        [
-            sql.SQL("CASE WHEN bool_or(day.status = {0}) THEN {0} END").format(sql.Literal(word))
-            for word in STATUSES
-        ]
-    ),
-)
+).format(gpu=GPU, statuses=STATUSES)
 NO_WORK = [
     int(state)
     for state in (State.HELD_IDLE, State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)
@@ -210,12 +208,17 @@ def sureness(drill: Drill, viewer: Viewer, at: datetime) -> Sureness:
     found = rows(
         sql.SQL(
             """
-            SELECT coalesce(array_agg(DISTINCT day.status), '{{}}'),
+            SELECT {statuses},
                    coalesce(sum(day.held_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
                    coalesce(sum(day.observed_milliseconds) FILTER (WHERE {gpu}), 0)::int8
-            FROM ledger_ledgerday AS day WHERE {where}
+            FROM {roll_up} AS day WHERE {where}
             """
-        ).format(gpu=GPU, where=_where(drill, viewer)),
+        ).format(
+            gpu=GPU,
+            statuses=STATUSES,
+            roll_up=_roll_up(drill, []),
+            where=_where(drill, viewer),
+        ),
         _parameters(drill, viewer),
     )[0]
     known = standing(drill.chosen.window, at)
@@ -260,7 +263,7 @@ def _grouping(
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu} AND {amount} IS NULL), 0)::int8
                {more}
-        FROM ledger_ledgerday AS day WHERE {where}
+        FROM {roll_up} AS day WHERE {where}
         GROUP BY {keys}, day.state ORDER BY {keys}, day.state NULLS LAST
         """
     ).format(
@@ -268,6 +271,7 @@ def _grouping(
         amount=amount_column(drill.chosen.basis),
         gpu=GPU,
         more=more,
+        roll_up=_roll_up(drill, columns),
         where=_where(drill, viewer),
     )
 
@@ -304,6 +308,11 @@ def _of_jobs(drill: Drill, keys: list[sql.Composable]) -> sql.Composed:
         gpu=gpu,
         where=_where_of_jobs(drill),
     )
+
+
+def _roll_up(drill: Drill, columns: Sequence[str]) -> sql.Composable:
+    of_none = ["workload"] if drill.is_of_no_workload else []
+    return roll_up(drill.chosen, [*of_none, *(name.removesuffix("_id") for name in columns)])
 
 
 def _where(drill: Drill, viewer: Viewer) -> sql.Composable:

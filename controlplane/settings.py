@@ -198,7 +198,8 @@ USE_I18N = False
 
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [PROJECT_ROOT / "static"]
-STATIC_ROOT = HOME / "static"
+# Files are found, not collected: there is no folder that has to be filled before the first start.
+STATIC_ROOT = None
 # Served straight from static/ and, under names that change with them, from HOME/static-named.
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -20,8 +20,6 @@ settings.load_profile(os.environ.get("RUNRATE_HYPOTHESIS", "dev"))
 def pytest_configure(config: pytest.Config) -> None:
     """Watch the skips; Postgres runs already (tests/settings.py)."""
     config.pluginmanager.register(SkipsAreListed(), "skips-are-listed")
-    # whitenoise warns where `collectstatic` never ran, and warnings are errors here.
-    Path(os.environ["RUNRATE_HOME"], "static").mkdir(parents=True, exist_ok=True)
 
 
 @pytest.fixture(autouse=True)

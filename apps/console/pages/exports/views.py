@@ -27,11 +27,11 @@ from apps.show.amounts import counted
 
 MOST_LISTED = 50
 WHATS = {
-    "lines": "lines: every owner, holder and state of every hour",
-    "job_days": "job days: what each job cost by day",
-    "days": "days: sums by team, workload, pool and state",
+    "lines": "Lines, of every hour",
+    "job_days": "Jobs, by day",
+    "days": "Teams, by day",
 }
-SHORT = {"lines": "lines", "job_days": "job days", "days": "days"}
+SHORT = {"lines": "Lines", "job_days": "Jobs by day", "days": "Teams by day"}
 STATES = {
     "queued": "waits its turn",
     "making": "being made",

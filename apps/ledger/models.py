@@ -223,6 +223,7 @@ class LedgerDay(models.Model):
                 condition=Q(effective_micros=None),
                 name="ledger_day_unpriced",
             ),
+            models.Index(fields=["day"], condition=~Q(tags={}), name="ledger_day_tagged"),
         ]
 
     def __str__(self) -> str:

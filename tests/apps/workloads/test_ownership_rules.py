@@ -202,3 +202,17 @@ def test_accounts_nobody_owns_are_listed_by_what_they_held():
         ("small", 1, HOUR_MS),
     ]
     assert {one.cluster for one in listed} == {"atlas"}
+
+
+def test_an_account_is_listed_for_those_of_its_jobs_that_no_rule_takes():
+    make_organisation()
+    platform = special_teams().platform_id
+    run_job("1", account="a", user="ada", name="train-1")
+    run_job("2", account="a", user="ben", name="serve-1", labels=(("tier", "gold"),))
+    run_job("3", account="a", user="cy", name="train-2", labels=(("tier", "tin"),))
+    rules.add_rule(rule=rule(platform, user="ada"), at=NOW)
+    assert [one.jobs for one in queries.unowned_accounts(TEN, at(60))] == [2]
+    rules.add_rule(rule=rule(platform, label="tier=gold"), at=NOW)
+    assert [one.jobs for one in queries.unowned_accounts(TEN, at(60))] == [1]
+    rules.add_rule(rule=rule(platform, name="train-*"), at=NOW)
+    assert queries.unowned_accounts(TEN, at(60)) == []

@@ -7,9 +7,14 @@ from apps.console.pages.fleet import changes, views
 urlpatterns = [
     path("fleet", views.fleet, name="fleet"),
     path("fleet.csv", views.nodes_csv, name="fleet-nodes"),
+    path("fleet/pools.csv", views.pools_csv, name="fleet-pools"),
     path("fleet/nodes/<int:node_id>", views.node, name="node"),
     path("fleet/nodes/<int:node_id>.csv", views.node_hours_csv, name="node-hours"),
     path("fleet/nodes/<int:node_id>/devices.csv", views.node_devices_csv, name="node-devices"),
+    path("fleet/nodes/<int:node_id>/holders.csv", views.node_holders_csv, name="node-holders"),
+    path("fleet/nodes/<int:node_id>/outages.csv", views.node_outages_csv, name="node-outages"),
+    path("fleet/nodes/<int:node_id>/agents.csv", views.node_agents_csv, name="node-agents"),
+    path("fleet/nodes/<int:node_id>/capacity.csv", views.node_capacity_csv, name="node-capacity"),
     path("fleet/nodes/<int:node_id>/end", changes.end_node, name="end-node"),
     path("fleet/nodes/<int:node_id>/outages/new", changes.record_outage, name="record-outage"),
     path(
@@ -20,4 +25,5 @@ urlpatterns = [
     path("fleet/outages/<int:outage_id>/end", changes.end_outage, name="end-outage"),
     path("fleet/devices/<int:device_id>", views.device, name="device"),
     path("fleet/devices/<int:device_id>.csv", views.device_hours_csv, name="device-hours"),
+    path("fleet/devices/<int:device_id>/lives.csv", views.device_lives_csv, name="device-lives"),
 ]

@@ -224,9 +224,9 @@ def node_names(node_ids: Collection[int]) -> dict[int, str]:
     return dict(Node.objects.filter(id__in=node_ids).values_list("id", "name"))
 
 
-def unconfirmed_devices() -> list[UnconfirmedDevice]:
-    """Devices that live, are used in the split, and wait for a person's yes."""
-    rows = Device.objects.filter(confirmed_at=None, period__endswith=None, period__isempty=False)
+def unconfirmed_devices(at: datetime) -> list[UnconfirmedDevice]:
+    """Devices that live at `at` on a node that does, and wait for a person's yes."""
+    rows = Device.objects.filter(confirmed_at=None, period__contains=at, node__period__contains=at)
     return [
         UnconfirmedDevice(*row)
         for row in rows.order_by("node__name", "index", "id").values_list(

@@ -84,6 +84,69 @@ def test_a_lead_of_the_team_sees_the_job_by_name(world):
     assert "Zebra research" in page
 
 
+@pytest.mark.parametrize("role", ["platform", "lead"])
+def test_every_name_on_a_node_that_may_be_read_leads_to_what_it_cost(world, role):
+    client = signed_in(role, world.research)
+    page = text(client.get(reverse("node", args=[world.node_id])))
+    job, team = (
+        reverse("costs-job", args=[world.job_id]),
+        reverse("costs-team", args=[world.research]),
+    )
+    assert page.count(f'<a href="{job}">') == 1 + 4
+    assert page.count(f'<a href="{team}">Zebra research</a>') == 1
+    assert client.get(job).status_code == 200
+    assert client.get(team).status_code == 200
+    assert f'<a href="{team}">Zebra research</a>' in text(client.get("/fleet"))
+
+
+def test_names_of_others_lead_nowhere(world):
+    dee = signed_in("lead", make.make_team("Dees team"))
+    for address in ("/fleet", reverse("node", args=[world.node_id])):
+        page = text(dee.get(address))
+        assert "/costs/jobs/" not in page
+        assert "/costs/teams/" not in page
+
+
+def test_each_table_of_a_node_is_there_as_a_sheet_with_its_rows(world):
+    make.make_agent(node_id=world.node_id, at=world.now)
+    outage = fleet.NewOutage(
+        node_id=world.node_id, kind="failed", starts_at=world.began_at + HOUR, ends_at=world.now
+    )
+    fleet.record_outage(outage=outage, at=world.now)
+    client = signed_in("platform")
+    page = text(client.get(reverse("node", args=[world.node_id])))
+    began = f"{world.began_at:%Y-%m-%dT%H:%M:%SZ}"
+    rows = {
+        "node-holders": 'job 4711,,Zebra research,4,"GPU 0, GPU 1, GPU 2 and GPU 3",',
+        "node-outages": f"Failed,the whole node,{world.began_at + HOUR:%Y-%m-%dT%H:%M:%SZ},",
+        "node-agents": "simulated,,",
+        "node-capacity": f"8,{began},",
+        "node-devices": f"{world.gpus[0]},",
+    }
+    for name, row in rows.items():
+        address = reverse(name, args=[world.node_id])
+        assert f'href="{address}" download' in page, name
+        assert text(client.get(address)).splitlines()[1].startswith(row), name
+    lives = reverse("device-lives", args=[world.device(0)])
+    assert lives in text(client.get(reverse("device", args=[world.device(0)])))
+    assert text(client.get(lives)).splitlines()[1].startswith(f"gpu-01,{world.gpus[0]},,{began},")
+
+
+def test_pools_are_ordered_by_any_column_and_are_a_sheet(world):
+    make.make_node("lab-01", pool_id=make.make_pool("a-lab"), started_at=world.began_at)
+    client = signed_in("platform")
+    page = text(client.get("/fleet?pools=-held&sort=-units"))
+    assert page.index('">h100</a>') < page.index('">a-lab</a>')
+    assert 'aria-sort="descending"><a href="/fleet?sort=-units&amp;pools=held#pools">' in page
+    turned = text(client.get("/fleet?pools=held"))
+    assert turned.index('">a-lab</a>') < turned.index('">h100</a>')
+    assert "There is no column &#x27;odd&#x27;" in text(client.get("/fleet?pools=odd"))
+    sheet = text(client.get("/fleet/pools.csv")).splitlines()
+    assert sheet[0].startswith("pool,cluster,")
+    (row,) = [line for line in sheet if line.startswith("h100,")]
+    assert ",Zebra research,1,0,8,4,0." in row
+
+
 def test_a_node_shows_its_hours_by_state_and_each_gpu_by_what_it_worked(world):
     page = text(signed_in("platform").get(reverse("node", args=[world.node_id])))
     assert "<h1>4 of 8 GPUs of gpu-01 are held now" in page
@@ -166,7 +229,7 @@ def test_devices_are_confirmed_after_they_were_listed(world):
     address = reverse("confirm-node-devices", args=[world.node_id])
     assert world.gpus[0] in text(client.get(address))
     client.post(address)
-    assert queries.unconfirmed_devices() == []
+    assert queries.unconfirmed_devices(world.now) == []
     assert "Every device of this node is confirmed" in text(client.get(address))
 
 

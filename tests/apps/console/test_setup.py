@@ -62,7 +62,7 @@ def test_devices_are_confirmed_node_by_node(now):
     said = text_of(client.post(f"/setup/nodes/{node_id}/devices/confirm", follow=True))
     assert "8 devices of gpu-01 confirmed." in said
     assert "Nothing waits for an answer." in said
-    assert fleet.unconfirmed_devices() == []
+    assert fleet.unconfirmed_devices(datetime.now(UTC)) == []
     again = text_of(client.post(f"/setup/nodes/{node_id}/devices/confirm", follow=True))
     assert "0 devices of gpu-01 confirmed." in again
 

@@ -51,7 +51,9 @@ END = NOON + 99 * HOUR
 def test_an_unknown_device_is_stored_unconfirmed_and_used() -> None:
     node = make_node()
     ids = see(node, GPU)
-    assert [(each.uuid, each.node_name) for each in unconfirmed_devices()] == [("GPU-0", "gpu-01")]
+    assert [(each.uuid, each.node_name) for each in unconfirmed_devices(NOON)] == [
+        ("GPU-0", "gpu-01")
+    ]
     assert [row.id for row in devices_lived([node], NOON, NOON + HOUR)] == [ids["GPU-0"]]
 
 
@@ -59,9 +61,18 @@ def test_a_confirmed_device_is_asked_about_no_more() -> None:
     node = make_node()
     see(node, GPU, SeenDevice(uuid="GPU-1"))
     actions.confirm_device(device_id=see(node, GPU)["GPU-0"], at=NOON)
-    assert [each.uuid for each in unconfirmed_devices()] == ["GPU-1"]
+    assert [each.uuid for each in unconfirmed_devices(NOON)] == ["GPU-1"]
     assert actions.confirm_devices(node_id=node, at=NOON) == 1
-    assert unconfirmed_devices() == []
+    assert unconfirmed_devices(NOON) == []
+
+
+def test_nobody_is_asked_about_what_is_on_a_node_that_ended() -> None:
+    ended, living = make_node(), make_node("gpu-02")
+    actions.end_node(node_id=ended, ended_at=NOON + HOUR, reason="sold", at=NOON + 2 * HOUR)
+    # A device that an agent still named after the end, as it ended only later than its node.
+    Device.objects.create(uuid="GPU-9", node_id=ended, kind="gpu", period=(NOON, None))
+    see(living, GPU)
+    assert [each.uuid for each in unconfirmed_devices(NOON + 3 * HOUR)] == ["GPU-0"]
 
 
 def test_confirming_twice_keeps_the_first_time() -> None:

@@ -113,7 +113,7 @@ def test_with_several_holders_the_device_has_a_row_of_its_own_and_each_holder_on
 def test_a_device_nobody_knew_is_kept_from_its_first_window_and_waits_for_a_yes():
     sending = make_sending()
     sending.post(batch([window(5)], devices=[gpu(0)]))
-    waiting = unconfirmed_devices()
+    waiting = unconfirmed_devices(datetime.now(UTC))
     assert [(each.uuid, each.node_id) for each in waiting] == [("GPU-0", sending.node_id)]
     assert waiting[0].seen_from == this_hour() + timedelta(minutes=5)
 

@@ -24,11 +24,16 @@ def device_page(life: fleet.DeviceLife, asking: Asking) -> DevicePage:
         kind="MIG slice" if life.kind == "mig" else "GPU",
         heat=heat,
         facts=tuple(_facts(life)),
-        lives=tuple(
-            LifeRow(each, reverse("device", args=[each.id]), reverse("node", args=[each.node_id]))
-            for each in fleet.lives_of_uuid(life.uuid)
-        ),
+        lives=life_rows(life.uuid),
         csv_href=reverse("device-hours", args=[life.id]),
+    )
+
+
+def life_rows(uuid: str) -> tuple[LifeRow, ...]:
+    """Every life of a device, the newest first."""
+    return tuple(
+        LifeRow(each, reverse("device", args=[each.id]), reverse("node", args=[each.node_id]))
+        for each in fleet.lives_of_uuid(uuid)
     )
 
 

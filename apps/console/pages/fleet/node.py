@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -43,7 +44,6 @@ def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
     lives = fleet.devices_of_node(node_id, first)
     outages = fleet.outages_of_node(node_id)
     here = _standing_node(row, lives, outages, at)
-    rows = held_rows(holders, lives)
     return NodePage(
         frame=asking.frame,
         finding=_finding(here, holders, asking),
@@ -56,19 +56,14 @@ def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
         hours_from=first,
         states=key_of(states_of(hours.values())),
         devices=_device_rows(lives, holders, outages, asking),
-        holders=rows,
-        outages=_outage_rows(outages, asking),
+        holders=held_rows(holders, lives),
+        outages=outage_rows(outages, asking),
         agents=tuple(fleet.agents_of_node(node_id)),
         capacities=tuple(fleet.capacities_of_node(node_id)),
-        csv_href=reverse("node-hours", args=[node_id]),
-        devices_csv_href=reverse("node-devices", args=[node_id]),
+        id=node_id,
+        pool=Link(row["pool_name"], f"{reverse('fleet')}?{urlencode({'pool': row['pool_name']})}"),
         actions=tuple(_actions(here, asking)),
     )
-
-
-def node_row(node_id: int) -> Mapping[str, Any] | None:
-    """The node on record under this id."""
-    return fleet.node_if_on_record(node_id)
 
 
 def _standing_node(
@@ -118,7 +113,6 @@ def _finding(node: fleet.StandingNode, holders: Sequence[workloads.Holding], ask
 
 
 def _facts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    yield "Pool", row["pool_name"]
     if row["cluster_name"]:
         yield "Cluster", row["cluster_name"]
     yield "GPUs declared" if row["unit"] == "gpu" else "Cores declared", count(row["units"])
@@ -126,17 +120,23 @@ def _facts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Known to its provider as", row["provider_id"]
 
 
+def holders_of_node(node_id: int, asking: Asking) -> tuple[HeldRow, ...]:
+    """Who holds what of a node now."""
+    holders = workloads.holders_now([node_id], asking.at, asking.viewer)
+    return held_rows(holders, fleet.devices_of_node(node_id, shown_from(asking.at)))
+
+
 def held_rows(
     holders: Sequence[workloads.Holding], lives: Sequence[fleet.DeviceLife]
 ) -> tuple[HeldRow, ...]:
     """Who holds what; the names of other teams' work were never read."""
-    teams = {team.id: team.name for team in accounts.teams()} if holders else {}
+    teams = {team.id: team for team in accounts.teams()} if holders else {}
     names = {life.uuid: device_name(life) for life in lives}
     return tuple(_held_row(each, teams, names) for each in holders)
 
 
 def _held_row(
-    holding: workloads.Holding, teams: Mapping[int, str], names: Mapping[str, str]
+    holding: workloads.Holding, teams: Mapping[int, accounts.TeamFact], names: Mapping[str, str]
 ) -> HeldRow:
     where = "any of the node’s GPUs"
     if holding.device_uuids:
@@ -145,16 +145,19 @@ def _held_row(
         return HeldRow(
             ANOTHER_TEAM, "", "", gpu_count(holding.gpus), where, holding.since, is_theirs=False
         )
-    team = teams.get(holding.team_id, "Unowned") if holding.team_id else "Unowned"
+    # Jobs that nobody owns are kept under the team that stands for nobody.
+    nobody = next((each for each in teams.values() if each.kind == "unowned"), None)
+    team = teams.get(holding.team_id or 0, nobody)
     return HeldRow(
         who=_who(holding),
-        note=f"job {holding.raw_id}" + (f" of {holding.user}" if holding.user else ""),
-        team=team,
+        note=_note(holding),
+        team=team.name if team else "Unowned",
         gpus=gpu_count(holding.gpus),
         where=where,
         since=holding.since,
         is_theirs=True,
-        job_id=holding.job_id,
+        job_href=_job_href(holding),
+        team_href=reverse("costs-team", args=[team.id]) if team else "",
     )
 
 
@@ -184,7 +187,8 @@ def _device_rows(
             href=reverse("device", args=[life.id]),
             name=device_name(life),
             kind="MIG slice" if life.kind == "mig" else life.model,
-            holders=_holders_of(life, holders, asking.at),
+            holders=_holders_of(life, holders),
+            is_there=life.ends_at is None or asking.at < life.ends_at,
             heat=heat_of(
                 measured.get(life.id, {}),
                 (first, life.starts_at, life.ends_at),
@@ -197,11 +201,19 @@ def _device_rows(
     )
 
 
-def _holders_of(life: fleet.DeviceLife, holders: Sequence[workloads.Holding], at: datetime) -> str:
-    if life.ends_at is not None and life.ends_at <= at:
-        return "ended"
+def _holders_of(life: fleet.DeviceLife, holders: Sequence[workloads.Holding]) -> tuple[Link, ...]:
     pinned = [each for each in holders if each.device_uuids and life.uuid in each.device_uuids]
-    return joined([_who(each) for each in pinned])
+    return tuple(Link(_who(each), _job_href(each)) for each in pinned)
+
+
+def _note(holding: workloads.Holding) -> str:
+    """What the name leaves out: the job's id, and whose it is at the scheduler."""
+    number = f"job {holding.raw_id}" if holding.name else ""
+    return " ".join(filter(None, (number, holding.user and f"of {holding.user}")))
+
+
+def _job_href(holding: workloads.Holding) -> str:
+    return reverse("costs-job", args=[holding.job_id]) if holding.job_id else ""
 
 
 def _who(holding: workloads.Holding) -> str:
@@ -210,7 +222,8 @@ def _who(holding: workloads.Holding) -> str:
     return holding.name or f"job {holding.raw_id}"
 
 
-def _outage_rows(outages: Sequence[fleet.OutageOnRecord], asking: Asking) -> tuple[OutageRow, ...]:
+def outage_rows(outages: Sequence[fleet.OutageOnRecord], asking: Asking) -> tuple[OutageRow, ...]:
+    """The outages in words; whoever manages may end those that last."""
     may_end = asking.viewer.may_manage
     return tuple(
         OutageRow(

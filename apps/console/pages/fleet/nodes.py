@@ -1,34 +1,38 @@
 """The list of pools and nodes: who has how much, how much of it is held, and what is wrong."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import TypeAlias
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.accounts import queries as accounts
 from apps.console.pages.fleet.asking import Asking
+from apps.console.pages.fleet.facts import FleetFacts
 from apps.console.pages.fleet.hours import HOUR, by_key, key_of, time_of
+from apps.console.pages.fleet.pools import (
+    COLUMNS,
+    chosen_pools,
+    figures,
+    finding,
+    pool_rows,
+    spans_since_yesterday,
+)
 from apps.console.pages.fleet.question import PER_PAGE, FleetQuestion
 from apps.console.pages.fleet.values import (
-    FleetColumn,
     FleetPage,
     NodeRow,
-    PlainFigure,
-    PoolRow,
     Standing,
-    Time,
 )
 from apps.console.pages.frame import EmptyState, Link, Step
+from apps.console.pages.listed import listed
+from apps.console.pages.overview.values import Column
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
-from apps.show.amounts import count, counted, gpu_count, per_cent, share
-from apps.show.strip import strip_of_states
+from apps.show.amounts import counted, gpu_count
 from apps.show.time import duration
 from apps.show.words import STATES, StateWords
-from apps.workloads import queries as workloads
 
 DAY = timedelta(days=1)
 OUTAGES = {
@@ -57,36 +61,12 @@ NO_POOLS = EmptyState(
 SortKey: TypeAlias = "str | int | Fraction | float"
 
 
-@dataclass(frozen=True, slots=True)
-class FleetFacts:
-    """What the list is made of, asked once; `held` is never more than a node has."""
-
-    pools: Mapping[int, fleet.PoolFact]
-    nodes: Sequence[fleet.StandingNode]
-    held: Mapping[int, Fraction]
-    at: datetime
-
-    @property
-    def living(self) -> list[fleet.StandingNode]:
-        """The nodes that are there now."""
-        return [node for node in self.nodes if node.lives(self.at)]
-
-
-def fleet_facts(at: datetime) -> FleetFacts:
-    """Every pool and node, and what jobs hold of it now."""
-    nodes = fleet.standing_nodes(at)
-    claimed = workloads.held_by_node(at)
-    held = {node.id: min(claimed.get(node.id, Fraction(0)), Fraction(node.units)) for node in nodes}
-    return FleetFacts(fleet.pools(), nodes, held, at)
-
-
 def fleet_page(asked: FleetQuestion, asking: Asking, facts: FleetFacts) -> FleetPage:
     """The page that answers the question."""
     if not facts.pools:
         return FleetPage(asking.frame, "There are no nodes yet.", asking.zone, empty=NO_POOLS)
-    since = _yesterday(asking)
-    spans = ledger.time_of_pools(since, since + 2 * DAY)
-    chosen = [pool for pool in facts.pools.values() if asked.pool in ("", pool.name)]
+    spans = spans_since_yesterday(asking)
+    chosen = chosen_pools(facts, asked)
     found = ordered(matching(facts, asked), facts, asked)
     last_page = max(1, -(-len(found) // PER_PAGE))
     page = min(asked.page, last_page)
@@ -94,13 +74,14 @@ def fleet_page(asked: FleetQuestion, asking: Asking, facts: FleetFacts) -> Fleet
     rows = node_rows(shown, facts)
     return FleetPage(
         frame=asking.frame,
-        finding=_finding(facts, chosen, spans),
+        finding=finding(facts, chosen, spans),
         zone=asking.zone,
         filters=asked.filters,
         sort="" if asked.sort == "name" else asked.sort,
         problems=asked.problems,
-        figures=_figures(facts, chosen, spans),
-        pools=_pool_rows(facts, chosen, spans, (asked, asking)),
+        figures=figures(facts, chosen, spans, asked),
+        pools=listed(pool_rows(facts, spans, asked, asking), COLUMNS, asked.of_pools),
+        pools_csv_href=asked.href("fleet-pools", show="", sort=""),
         columns=_columns(asked),
         nodes=rows,
         nodes_said=_said(len(found), page, last_page),
@@ -151,6 +132,7 @@ def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> tuple[N
             name=node.name,
             href=reverse("node", args=[node.id]),
             pool=facts.pools[node.pool_id].name,
+            pool_href=f"{reverse('fleet')}?{urlencode({'pool': facts.pools[node.pool_id].name})}",
             standing=standing(node, facts.at),
             units=node.units,
             differs=differs(node),
@@ -186,149 +168,36 @@ def differs(node: fleet.StandingNode) -> str:
     return ", ".join(parts)
 
 
-def _held(node: fleet.StandingNode, facts: FleetFacts) -> str:
-    return gpu_count(facts.held[node.id]) if node.lives(facts.at) else ""
-
-
-def _yesterday(asking: Asking) -> date:
-    return asking.at.astimezone(asking.zone).date() - DAY
-
-
-def _sums(facts: FleetFacts, chosen: Iterable[fleet.PoolFact]) -> tuple[int, int, Fraction]:
-    """Nodes, units and what is held of them, of the living nodes of these pools."""
-    ids = {pool.id for pool in chosen}
-    nodes = [node for node in facts.living if node.pool_id in ids]
-    held = sum((facts.held[node.id] for node in nodes), Fraction(0))
-    return len(nodes), sum(node.units for node in nodes), held
-
-
-def _pooled(
-    chosen: Iterable[fleet.PoolFact], spans: Mapping[int, ledger.PoolSpan]
-) -> ledger.PoolSpan:
-    """The time of these pools together."""
-    of_pools = [spans[pool.id] for pool in chosen if pool.id in spans]
-    states: dict[int, int] = {}
-    for span in of_pools:
-        for state, milliseconds in span.by_state.items():
-            states[state] = states.get(state, 0) + milliseconds
-    return ledger.PoolSpan(
-        states, sum(span.held for span in of_pools), sum(span.observed for span in of_pools)
-    )
-
-
-def _time(span: ledger.PoolSpan) -> Time:
-    return Time(
-        strip=strip_of_states(by_key(span.by_state)),
-        worked_ratio=time_of(span.by_state).worked_ratio,
-        coverage_ratio=share(span.observed, span.held),
-    )
-
-
-def _finding(
-    facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Mapping[int, ledger.PoolSpan]
-) -> str:
-    _, units, held = _sums(facts, chosen)
-    where = f" of {chosen[0].name}" if len(chosen) == 1 and len(facts.pools) > 1 else ""
-    if not units:
-        return f"No GPU{where} is there now."
-    said = f"{per_cent(held / units)} of {counted(units, 'GPU')}{where} are held now"
-    worked = _time(_pooled(chosen, spans)).worked_ratio
-    if worked is not None:
-        said += f"; since yesterday they worked {per_cent(worked)} of the time"
-    ids = {pool.id for pool in chosen}
-    silent = sum(node.is_silent(facts.at) for node in facts.living if node.pool_id in ids)
-    if silent:
-        said += f"; {counted(silent, 'node is', 'nodes are')} silent"
-    return f"{said}."
-
-
-def _figures(
-    facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Mapping[int, ledger.PoolSpan]
-) -> tuple[PlainFigure, ...]:
-    nodes, units, held = _sums(facts, chosen)
-    time = _time(_pooled(chosen, spans))
-    return (
-        PlainFigure(
-            "GPUs", count(units), f"{counted(nodes, 'node')} of {counted(len(chosen), 'pool')}"
-        ),
-        PlainFigure(
-            "Held now",
-            per_cent(held / units if units else None),
-            f"{gpu_count(held)} by jobs, {gpu_count(units - held)} free or out of service",
-            is_unknown=not units,
-        ),
-        PlainFigure(
-            "Worked",
-            per_cent(time.worked_ratio),
-            "of all GPU time since yesterday",
-            is_unknown=time.worked_ratio is None,
-        ),
-        PlainFigure(
-            "Coverage",
-            per_cent(time.coverage_ratio),
-            "of held GPU time since yesterday was observed",
-            is_unknown=time.coverage_ratio is None,
-        ),
-    )
-
-
-def _pool_rows(
-    facts: FleetFacts,
-    chosen: Sequence[fleet.PoolFact],
-    spans: Mapping[int, ledger.PoolSpan],
-    who: tuple[FleetQuestion, Asking],
-) -> tuple[PoolRow, ...]:
-    asked, asking = who
-    clusters = fleet.clusters()
-    teams = {team.id: team.name for team in accounts.teams()}
-    rows = []
-    for pool in sorted(chosen, key=lambda each: (each.cluster_id or 0, each.name.casefold())):
-        nodes, units, held = _sums(facts, [pool])
-        owner = pool.owner_team_id
-        rows.append(
-            PoolRow(
-                name=pool.name,
-                href=asked.href(pool=pool.name, show=""),
-                cluster=clusters[pool.cluster_id].name if pool.cluster_id else "",
-                gpu_model=pool.gpu_model,
-                owner=teams.get(owner, "") if owner and asking.viewer.sees_team(owner) else "",
-                nodes=nodes,
-                units=units,
-                held=gpu_count(held),
-                time=_time(spans.get(pool.id, ledger.PoolSpan())),
-                silent=sum(
-                    node.is_silent(facts.at) for node in facts.living if node.pool_id == pool.id
-                ),
-            )
-        )
-    return tuple(rows)
-
-
-def _columns(asked: FleetQuestion) -> tuple[FleetColumn, ...]:
+def _columns(asked: FleetQuestion) -> tuple[Column, ...]:
     return (
         _column("name", "Node", asked),
         _column("pool", "Pool", asked),
-        FleetColumn("State"),
+        Column("state", "State", "", is_number=False),
         _column("units", "GPUs", asked, is_number=True),
         _column("held", "Held now", asked, is_number=True),
-        FleetColumn("Last 24 hours"),
-        FleetColumn("Worked", is_number=True),
-        FleetColumn("Coverage", is_number=True),
+        Column("time", "Last 24 hours", "", is_number=False),
+        Column("worked", "Worked", ""),
+        Column("coverage", "Coverage", ""),
         _column("seen", "Last heard", asked),
     )
 
 
-def _column(key: str, text: str, asked: FleetQuestion, *, is_number: bool = False) -> FleetColumn:
+def _column(key: str, text: str, asked: FleetQuestion, *, is_number: bool = False) -> Column:
     is_chosen = key == asked.sort_key
     is_descending = asked.sort.startswith("-")
     turned = key if is_chosen and is_descending else f"-{key}"
     first = f"-{key}" if is_number else key
-    return FleetColumn(
+    return Column(
+        key=key,
         text=text,
-        href=asked.href(sort=turned if is_chosen else first),
+        href=asked.href(sort=turned if is_chosen else first, part="nodes"),
         order=("descending" if is_descending else "ascending") if is_chosen else "",
         is_number=is_number,
     )
+
+
+def _held(node: fleet.StandingNode, facts: FleetFacts) -> str:
+    return gpu_count(facts.held[node.id]) if node.lives(facts.at) else ""
 
 
 def _said(found: int, page: int, last_page: int) -> str:
@@ -336,7 +205,7 @@ def _said(found: int, page: int, last_page: int) -> str:
 
 
 def _turned(asked: FleetQuestion, page: int, text: str) -> Link:
-    return Link(text, asked.href(page=str(page)))
+    return Link(text, asked.href(page=str(page), part="nodes"))
 
 
 def _states(

@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from apps.console.pages.frame import Choice, Filter
+from apps.console.pages.listed import Asked
 
 SHOWS = {
     "": "Living",
@@ -30,17 +31,19 @@ class FleetQuestion:
     page: int
     filters: tuple[Filter, ...]
     problems: tuple[str, ...]
+    of_pools: Asked
 
     @property
     def sort_key(self) -> str:
         """The column that rows are ordered by."""
         return self.sort.removeprefix("-")
 
-    def href(self, name: str = "fleet", **changes: str) -> str:
+    def href(self, name: str = "fleet", part: str = "", **changes: str) -> str:
         """The address of the same question, changed; defaults are left out, so is the page."""
         asked = {"pool": self.pool, "show": self.show, "sort": self.sort} | changes
         kept = {key: value for key, value in asked.items() if value not in ("", "name", "1")}
-        return reverse(name) + (f"?{urlencode(kept)}" if kept else "")
+        anchor = f"#{part}" if part else ""
+        return reverse(name) + (f"?{urlencode(kept)}" if kept else "") + anchor
 
 
 def fleet_question(given: QueryDict, pools: Mapping[str, int]) -> FleetQuestion:
@@ -64,6 +67,7 @@ def fleet_question(given: QueryDict, pools: Mapping[str, int]) -> FleetQuestion:
         page=_page(given.get("page", "")),
         filters=(_filter("pool", "Pool", names, pool), _filter("show", "Nodes", SHOWS, show)),
         problems=tuple(problems),
+        of_pools=Asked(given, reverse("fleet"), name="pools", part="pools"),
     )
 
 

@@ -5,7 +5,16 @@ from datetime import UTC, datetime
 
 from apps.console.pages.csv_table import hours_cell, text_cell
 from apps.console.pages.fleet.hours import by_key
-from apps.console.pages.fleet.values import DeviceRow, Heat, NodeRow
+from apps.console.pages.fleet.values import (
+    DeviceRow,
+    Heat,
+    HeldRow,
+    LifeRow,
+    NodeRow,
+    OutageRow,
+    PoolRow,
+)
+from apps.fleet.queries import CapacityStep, NodeAgent
 from apps.show.amounts import Ratio
 from apps.show.words import STATES
 
@@ -14,6 +23,15 @@ NODE_HEADER = (
     *("node", "pool", "state", "since", "gpus", "differs", "held_now"),
     *("worked_ratio_24h", "coverage_ratio_24h", "last_heard_at"),
 )
+POOL_HEADER = (
+    *("pool", "cluster", "gpu_model", "owner", "nodes", "silent_nodes", "gpus", "held_now"),
+    *("worked_ratio_since_yesterday", "coverage_ratio_since_yesterday"),
+)
+HOLDER_HEADER = ("holder", "what", "team", "gpus", "which", "since")
+OUTAGE_HEADER = ("what", "of", "from", "to")
+AGENT_HEADER = ("source", "version", "enrolled_at", "last_heard_at", "clock_offset_ms")
+CAPACITY_HEADER = ("units", "from", "to")
+LIFE_HEADER = ("node", "uuid", "profile", "from", "to")
 HOUR_HEADER = ("hour", *(f"{key}_gpu_hours" for key in STATE_KEYS))
 DEVICE_HEADER = (
     *("uuid", "name", "kind", "parent", "started_at", "ended_at", "confirmed_at"),
@@ -39,6 +57,58 @@ def node_cells(rows: Sequence[NodeRow]) -> Iterator[Sequence[str]]:
         ]
 
 
+def pool_cells(rows: Sequence[PoolRow]) -> Iterator[Sequence[str]]:
+    """A row for each pool."""
+    for row in rows:
+        yield [
+            *(text_cell(each) for each in (row.name, row.cluster, row.gpu_model, row.owner)),
+            *(str(each) for each in (row.nodes, row.silent, row.units)),
+            row.held,
+            ratio_cell(row.time.worked_ratio),
+            ratio_cell(row.time.coverage_ratio),
+        ]
+
+
+def holder_cells(rows: Sequence[HeldRow]) -> Iterator[Sequence[str]]:
+    """A row for each job that holds something; of other teams only how much and since when."""
+    for row in rows:
+        told = (row.who, row.note, row.team)
+        yield [*map(text_cell, told), row.gpus, text_cell(row.where), moment_cell(row.since)]
+
+
+def outage_cells(rows: Sequence[OutageRow]) -> Iterator[Sequence[str]]:
+    """A row for each outage; no end while it lasts."""
+    for row in rows:
+        span = (row.outage.starts_at, row.outage.ends_at)
+        yield [row.kind, text_cell(row.what), *map(moment_cell, span)]
+
+
+def agent_cells(agents: Sequence[NodeAgent]) -> Iterator[Sequence[str]]:
+    """A row for each agent."""
+    for each in agents:
+        yield [
+            each.source,
+            text_cell(each.version),
+            moment_cell(each.enrolled_at),
+            moment_cell(each.last_seen_at),
+            str(each.clock_offset_ms),
+        ]
+
+
+def capacity_cells(steps: Sequence[CapacityStep]) -> Iterator[Sequence[str]]:
+    """A row for each capacity that was declared."""
+    for step in steps:
+        yield [str(step.units), moment_cell(step.starts_at), moment_cell(step.ends_at)]
+
+
+def life_cells(rows: Sequence[LifeRow]) -> Iterator[Sequence[str]]:
+    """A row for each life of a device."""
+    for row in rows:
+        life = row.life
+        told = (life.node_name, life.uuid, life.profile)
+        yield [*map(text_cell, told), moment_cell(life.starts_at), moment_cell(life.ends_at)]
+
+
 def hour_cells(hours: Mapping[datetime, Mapping[int, int]]) -> Iterator[Sequence[str]]:
     """A row for each settled hour of a node, a column for each state."""
     for hour in sorted(hours):
@@ -59,7 +129,7 @@ def device_cells(rows: Sequence[DeviceRow]) -> Iterator[Sequence[str]]:
             moment_cell(life.starts_at),
             moment_cell(life.ends_at),
             moment_cell(life.confirmed_at),
-            text_cell(row.holders),
+            text_cell(", ".join(each.text for each in row.holders)),
             row.outage,
             row.heat.words,
         ]

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from apps.console.pages.frame import EmptyState, Filter, Frame, Link
+from apps.console.pages.listed import Listed
+from apps.console.pages.overview.values import Column
 from apps.fleet.queries import CapacityStep, DeviceLife, NodeAgent, OutageOnRecord
 from apps.show.amounts import Ratio
 from apps.show.strip import Strip
@@ -18,6 +20,7 @@ class PlainFigure:
     number: str
     note: str
     is_unknown: bool = False
+    href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,9 @@ class PoolRow:
     held: str
     time: Time
     silent: int
+    held_units: Ratio = 0
+    owner_href: str = ""
+    silent_href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,7 @@ class NodeRow:
     name: str
     href: str
     pool: str
+    pool_href: str
     standing: Standing
     units: int
     differs: str
@@ -71,29 +78,19 @@ class NodeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class FleetColumn:
-    """A heading; `href` orders by it."""
-
-    text: str
-    href: str = ""
-    order: str = ""
-    is_number: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class FleetPage:
     """Everything the list of nodes reads."""
 
     frame: Frame
     finding: str
     zone: tzinfo
-    settled: str = ""
     filters: tuple[Filter, ...] = ()
     sort: str = ""
     problems: tuple[str, ...] = ()
     figures: tuple[PlainFigure, ...] = ()
-    pools: tuple[PoolRow, ...] = ()
-    columns: tuple[FleetColumn, ...] = ()
+    pools: Listed[PoolRow] | None = None
+    pools_csv_href: str = ""
+    columns: tuple[Column, ...] = ()
     nodes: tuple[NodeRow, ...] = ()
     nodes_said: str = ""
     csv_href: str = ""
@@ -114,7 +111,8 @@ class HeldRow:
     where: str
     since: datetime
     is_theirs: bool
-    job_id: int | None = None
+    job_href: str = ""
+    team_href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +165,8 @@ class DeviceRow:
     href: str
     name: str
     kind: str
-    holders: str
+    holders: tuple[Link, ...]
+    is_there: bool
     heat: Heat
     outage: str
 
@@ -201,8 +200,8 @@ class NodePage:
     outages: tuple[OutageRow, ...]
     agents: tuple[NodeAgent, ...]
     capacities: tuple[CapacityStep, ...]
-    csv_href: str
-    devices_csv_href: str
+    id: int
+    pool: Link
     actions: tuple[Link, ...] = ()
 
 

@@ -1,5 +1,8 @@
 """Nodes and GPUs and their tables as CSV: parse the address, ask, answer."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -8,10 +11,12 @@ from apps.console.pages.access import EVERYONE, shown_to
 from apps.console.pages.csv_table import csv_answer
 from apps.console.pages.fleet import sheets
 from apps.console.pages.fleet.asking import asking
-from apps.console.pages.fleet.device import device_heat, device_page
+from apps.console.pages.fleet.device import device_heat, device_page, life_rows
+from apps.console.pages.fleet.facts import fleet_facts
 from apps.console.pages.fleet.hours import HOUR, SHOWN_HOURS, shown_from
-from apps.console.pages.fleet.node import node_page
-from apps.console.pages.fleet.nodes import fleet_facts, fleet_page, matching, node_rows, ordered
+from apps.console.pages.fleet.node import holders_of_node, node_page, outage_rows
+from apps.console.pages.fleet.nodes import fleet_page, matching, node_rows, ordered
+from apps.console.pages.fleet.pools import pool_rows, spans_since_yesterday
 from apps.console.pages.fleet.question import fleet_question
 from apps.fleet import queries as fleet_queries
 from apps.ledger.queries import hours_of_node
@@ -41,12 +46,20 @@ def nodes_csv(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @shown_to(EVERYONE)
+def pools_csv(request: HttpRequest) -> HttpResponse:
+    """Every pool that the address asks for."""
+    who = asking(request, "fleet")
+    facts = fleet_facts(who.at)
+    asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
+    rows = pool_rows(facts, spans_since_yesterday(who), asked, who)
+    return csv_answer("pools", sheets.POOL_HEADER, sheets.pool_cells(rows))
+
+
+@require_safe
+@shown_to(EVERYONE)
 def node(request: HttpRequest, node_id: int) -> HttpResponse:
     """One node."""
-    row = fleet_queries.node_if_on_record(node_id)
-    if row is None:
-        raise Http404
-    page = node_page(row, asking(request, "fleet"))
+    page = node_page(_on_record(node_id), asking(request, "fleet"))
     return render(request, "fleet/node.html", {"page": page})
 
 
@@ -55,9 +68,7 @@ def node(request: HttpRequest, node_id: int) -> HttpResponse:
 def node_hours_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The last 48 hours of a node by state, as far as they are settled."""
     who = asking(request, "fleet")
-    row = fleet_queries.node_if_on_record(node_id)
-    if row is None:
-        raise Http404
+    _on_record(node_id)
     first = shown_from(who.at)
     hours = hours_of_node(node_id, first, first + SHOWN_HOURS * HOUR)
     return csv_answer(f"hours of node {node_id}", sheets.HOUR_HEADER, sheets.hour_cells(hours))
@@ -67,12 +78,47 @@ def node_hours_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_devices_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The devices of a node, with who holds them as far as the viewer may know."""
-    row = fleet_queries.node_if_on_record(node_id)
-    if row is None:
-        raise Http404
-    page = node_page(row, asking(request, "fleet"))
+    page = node_page(_on_record(node_id), asking(request, "fleet"))
     name = f"devices of node {node_id}"
     return csv_answer(name, sheets.DEVICE_HEADER, sheets.device_cells(page.devices))
+
+
+@require_safe
+@shown_to(EVERYONE)
+def node_holders_csv(request: HttpRequest, node_id: int) -> HttpResponse:
+    """Who holds a node now, as far as the viewer may know."""
+    _on_record(node_id)
+    rows = holders_of_node(node_id, asking(request, "fleet"))
+    name = f"holders of node {node_id}"
+    return csv_answer(name, sheets.HOLDER_HEADER, sheets.holder_cells(rows))
+
+
+@require_safe
+@shown_to(EVERYONE)
+def node_outages_csv(request: HttpRequest, node_id: int) -> HttpResponse:
+    """The outages of a node and of its devices."""
+    _on_record(node_id)
+    rows = outage_rows(fleet_queries.outages_of_node(node_id), asking(request, "fleet"))
+    name = f"outages of node {node_id}"
+    return csv_answer(name, sheets.OUTAGE_HEADER, sheets.outage_cells(rows))
+
+
+@require_safe
+@shown_to(EVERYONE)
+def node_agents_csv(request: HttpRequest, node_id: int) -> HttpResponse:
+    """The agents of a node."""
+    _on_record(node_id)
+    cells = sheets.agent_cells(fleet_queries.agents_of_node(node_id))
+    return csv_answer(f"agents of node {node_id}", sheets.AGENT_HEADER, cells)
+
+
+@require_safe
+@shown_to(EVERYONE)
+def node_capacity_csv(request: HttpRequest, node_id: int) -> HttpResponse:
+    """What was declared of a node."""
+    _on_record(node_id)
+    cells = sheets.capacity_cells(fleet_queries.capacities_of_node(node_id))
+    return csv_answer(f"capacity of node {node_id}", sheets.CAPACITY_HEADER, cells)
 
 
 @require_safe
@@ -95,3 +141,21 @@ def device_hours_csv(request: HttpRequest, device_id: int) -> HttpResponse:
         raise Http404
     heat = device_heat(life, asking(request, "fleet"))
     return csv_answer(f"hours of device {device_id}", sheets.HEAT_HEADER, sheets.heat_cells(heat))
+
+
+@require_safe
+@shown_to(EVERYONE)
+def device_lives_csv(request: HttpRequest, device_id: int) -> HttpResponse:
+    """Every life of a device."""
+    life = fleet_queries.device_life(device_id)
+    if life is None:
+        raise Http404
+    name = f"lives of device {device_id}"
+    return csv_answer(name, sheets.LIFE_HEADER, sheets.life_cells(life_rows(life.uuid)))
+
+
+def _on_record(node_id: int) -> Mapping[str, Any]:
+    row = fleet_queries.node_if_on_record(node_id)
+    if row is None:
+        raise Http404
+    return row

@@ -105,7 +105,7 @@ def questions(at: datetime, organisation: accounts.OrganisationFact) -> Question
 
 
 def _unconfirmed(pools: Mapping[int, fleet.PoolFact], at: datetime) -> Question[UnconfirmedNode]:
-    devices = fleet.unconfirmed_devices()
+    devices = fleet.unconfirmed_devices(at)
     node_ids = {device.node_id for device in devices}
     nodes = fleet.nodes_lived(at, at + timedelta(seconds=1), node_ids) if devices else []
     living = {node.id: node for node in nodes}

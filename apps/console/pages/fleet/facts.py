@@ -1,0 +1,85 @@
+"""What the list of pools and nodes is made of, asked once."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+
+from apps.console.pages.fleet.hours import by_key, time_of
+from apps.console.pages.fleet.values import Time
+from apps.fleet import queries as fleet
+from apps.ledger import queries as ledger
+from apps.show.amounts import share
+from apps.show.strip import strip_of_states
+from apps.workloads import queries as workloads
+
+
+@dataclass(frozen=True, slots=True)
+class FleetFacts:
+    """Every pool and node; `held` is never more than a node has, `by_pool` sums the living."""
+
+    pools: Mapping[int, fleet.PoolFact]
+    nodes: Sequence[fleet.StandingNode]
+    held: Mapping[int, Fraction]
+    by_pool: Mapping[int, "Holdings"]
+    at: datetime
+
+    def of(self, pools: Iterable[fleet.PoolFact]) -> "Holdings":
+        """What the living nodes of these pools have, and what is held of it now."""
+        return _together([self.by_pool[pool.id] for pool in pools if pool.id in self.by_pool])
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """Nodes, how many of them are silent, their units, and what is held of those."""
+
+    nodes: int = 0
+    units: int = 0
+    held: Fraction = Fraction(0)
+    silent: int = 0
+
+
+def fleet_facts(at: datetime) -> FleetFacts:
+    """Every pool and node, and what jobs hold of it now."""
+    nodes = fleet.standing_nodes(at)
+    claimed = workloads.held_by_node(at)
+    held = {node.id: min(claimed.get(node.id, Fraction(0)), Fraction(node.units)) for node in nodes}
+    of_pool: dict[int, list[Holdings]] = {}
+    for node in nodes:
+        if node.lives(at):
+            one = Holdings(1, node.units, held[node.id], int(node.is_silent(at)))
+            of_pool.setdefault(node.pool_id, []).append(one)
+    by_pool = {pool_id: _together(parts) for pool_id, parts in of_pool.items()}
+    return FleetFacts(fleet.pools(), nodes, held, by_pool, at)
+
+
+def time_together(
+    chosen: Iterable[fleet.PoolFact], spans: Mapping[int, ledger.PoolSpan]
+) -> ledger.PoolSpan:
+    """The time of these pools together."""
+    of_pools = [spans[pool.id] for pool in chosen if pool.id in spans]
+    states: dict[int, int] = {}
+    for span in of_pools:
+        for state, milliseconds in span.by_state.items():
+            states[state] = states.get(state, 0) + milliseconds
+    return ledger.PoolSpan(
+        states, sum(span.held for span in of_pools), sum(span.observed for span in of_pools)
+    )
+
+
+def time_in(span: ledger.PoolSpan) -> Time:
+    """The same as a strip and ratios."""
+    return Time(
+        strip=strip_of_states(by_key(span.by_state)),
+        worked_ratio=time_of(span.by_state).worked_ratio,
+        coverage_ratio=share(span.observed, span.held),
+    )
+
+
+def _together(parts: Sequence[Holdings]) -> Holdings:
+    return Holdings(
+        nodes=sum(each.nodes for each in parts),
+        units=sum(each.units for each in parts),
+        held=sum((each.held for each in parts), Fraction(0)),
+        silent=sum(each.silent for each in parts),
+    )

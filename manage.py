@@ -34,11 +34,16 @@ def main() -> None:
 
     chosen = environment()
     with database_for(chosen.home, chosen.database_url):
-        if command not in WITHOUT_SCHEMA:
-            from controlplane.readiness import make_ready
+        if command in WITHOUT_SCHEMA:
+            execute_from_command_line(sys.argv)
+            return
+        from controlplane.readiness import make_ready
 
-            make_ready()
-        execute_from_command_line(sys.argv)
+        make_ready(command)
+        from controlplane.audit import changes_of_command
+
+        with changes_of_command(command):
+            execute_from_command_line(sys.argv)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
-"""Notes for the audit trail who changes something: a person by session, a machine by token."""
+"""Notes for the audit trail who changes something: a person by session, a token, a command."""
 
+import os
+import pwd
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase
@@ -29,3 +32,20 @@ def note_who_changes(
             return get_response(request)
 
     return middleware
+
+
+def changes_of_command(command: str) -> AbstractContextManager[None]:
+    """What the block changes is this command's, given by whoever sits at the terminal."""
+    if not command:
+        return nullcontext()
+    return changes_by(command=command, os_user=_at_the_terminal())
+
+
+def _at_the_terminal() -> str:
+    try:
+        account = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        # A container may run under a number that no account has.
+        account = f"user {os.getuid()}"
+    person = os.environ.get("SUDO_USER", "")
+    return f"{person} as {account}" if person and person != account else account

@@ -4,8 +4,11 @@ import sys
 from datetime import UTC, datetime
 
 
-def make_ready() -> None:
-    """Migrate if needed and bootstrap an empty database with defaults, saying so on stderr."""
+def make_ready(command: str = "") -> None:
+    """Migrate if needed and bootstrap an empty database with defaults, saying so on stderr.
+
+    With `command` what it adds is that command's in the audit trail.
+    """
     import django
 
     django.setup()
@@ -21,18 +24,20 @@ def make_ready() -> None:
             if executor.migration_plan(executor.loader.graph.leaf_nodes()):
                 print("Preparing the database …", file=sys.stderr)
                 call_command("migrate", verbosity=0, interactive=False)
-            _bootstrap()
+            _bootstrap(command)
         finally:
             cursor.execute("SELECT pg_advisory_unlock(7305021)")
 
 
-def _bootstrap() -> None:
+def _bootstrap(command: str) -> None:
     from apps.accounts import actions, queries
     from apps.telemetry.actions import partitions
+    from controlplane.audit import changes_of_command
 
     at = datetime.now(UTC)
     if not queries.has_organisation():
-        actions.bootstrap_with_defaults(at=at)
+        with changes_of_command(command):
+            actions.bootstrap_with_defaults(at=at)
         print(
             "New installation: USD, UTC, week starts on Monday, teams Platform and Unowned. "
             "Run `python manage.py bootstrap --help` to choose others before the first data.",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import subprocess
 import sys
 from pathlib import Path
@@ -47,6 +48,15 @@ def test_the_first_command_starts_postgres_bootstraps_and_stops_what_it_started(
     assert "New installation" not in second.stderr
 
 
+def test_the_trail_names_the_command_that_changed_something(home):
+    added = manage(home, "add_team", "Research")
+    assert added.returncode == 0, added.stderr
+    told = manage(home, "shell", "-c", WHO_DID_WHAT)
+    account = pwd.getpwuid(os.getuid()).pw_name
+    for team in ("Research", "Platform", "Unowned"):
+        assert f"{team}: manage.py add_team by {account}" in told.stdout, told.stderr
+
+
 def test_an_installation_can_be_bootstrapped_in_another_currency_and_zone(home):
     chosen = manage(home, "bootstrap", "--name", "Ørsted Labs", "--currency", "EUR",
                     "--zone", "Europe/Copenhagen", "--week-start", "sunday")  # fmt: skip
@@ -72,4 +82,9 @@ from apps.fleet import actions
 actions.add_pool(
     pool=actions.NewPool(name="mine", provider="own", purchase_option="owned"), at=datetime.now(UTC)
 )
+"""
+WHO_DID_WHAT = """
+from apps.accounts.queries.trail import changes
+for each in changes(kind="team"):
+    print(f"{each.name}: {each.who}")
 """

@@ -12,7 +12,7 @@ _WITHIN: ContextVar[bool] = ContextVar("within_changes_by", default=False)
 
 @contextmanager
 def changes_by(**who: int | str) -> Iterator[None]:
-    """Until the block ends, changes of this thread are `person=id`, `token=id` or `command=name`.
+    """Until the block ends, changes of this thread are `person=id`, `token=id` or `command=name, os_user=name`.
 
     Set for the connection, not the transaction: a block may hold several transactions.
     """

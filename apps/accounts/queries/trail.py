@@ -26,6 +26,9 @@ KINDS = {
 }
 """What is audited, in words; facts (usage, jobs, lines) are not: they are settled and restated."""
 
+NOBODY_NAMED = "nobody named"
+"""The service by itself, or somebody at the database's own prompt."""
+
 VERBS = {"insert": "added", "update": "changed", "delete": "removed"}
 NOT_SHOWN = {
     "id", "created_at",
@@ -136,7 +139,10 @@ def _who(context: Mapping[str, Any], people: Mapping[int, str], tokens: Mapping[
         return people.get(context["person"], f"person {context['person']}")
     if "token" in context:
         return f"token {tokens.get(context['token'], context['token'])}"
-    return str(context.get("command", "the terminal"))
+    if "command" in context:
+        by = f" by {context['os_user']}" if "os_user" in context else ""
+        return f"manage.py {context['command']}{by}"
+    return NOBODY_NAMED
 
 
 def _name(data: Mapping[str, Any], people: Mapping[int, str], teams: Mapping[int, str]) -> str:

@@ -9,7 +9,10 @@ from django.db import connection
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """One change of a rule; of person, token and command at most one is known."""
+    """One change of a rule; of person, token and command at most one is known.
+
+    `command` says who gave it where that is on record: `add_rule by ada`.
+    """
 
     is_new: bool
     at: datetime
@@ -25,7 +28,7 @@ def rule_changes(rule_ids: Collection[int]) -> dict[int, list[RuleChange]]:
         cursor.execute(
             """
             SELECT id, pgh_label = 'insert', pgh_created_at, (pgh_context->>'person')::bigint,
-                   (pgh_context->>'token')::bigint, coalesce(pgh_context->>'command', '')
+                   (pgh_context->>'token')::bigint, concat_ws(' by ', pgh_context->>'command', pgh_context->>'os_user')
             FROM workloads_ownershipruleevent WHERE id = ANY(%s) ORDER BY pgh_id
             """,
             [list(rule_ids)],

@@ -1,5 +1,7 @@
 """Who changed what, from what to what: written by the database, so nothing goes around it."""
 
+import os
+import pwd
 from datetime import timedelta
 
 import pytest
@@ -11,6 +13,7 @@ from apps.accounts.actions.audit import changes_by, name_changer
 from apps.accounts.models import Team, User
 from apps.accounts.queries.trail import KINDS, Change, FieldChange, changes
 from apps.pricing import actions as pricing
+from controlplane.audit import changes_of_command
 from tests.make import (
     NOON,
     make_node,
@@ -56,7 +59,7 @@ def test_what_goes_around_the_application_is_told_as_well() -> None:
     make_team("Research")
     with connection.cursor() as cursor:
         cursor.execute("UPDATE accounts_team SET cost_centre = '4711' WHERE name = 'Research'")
-    assert newest().who == "the terminal"
+    assert newest().who == "nobody named"
     assert newest().fields == (FieldChange("cost centre", None, "4711"),)
 
 
@@ -129,7 +132,19 @@ def test_who_is_forgotten_after_the_block_and_only_known_within_one() -> None:
     make_team("Vision")
     name_changer(token=7)
     make_team("Video")
-    assert [each.who for each in changes(kind="team")] == ["the terminal", "the terminal", "Ada"]
+    assert [each.who for each in changes(kind="team")] == ["nobody named", "nobody named", "Ada"]
+
+
+def test_a_command_is_named_with_whoever_gave_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SUDO_USER", raising=False)
+    account = pwd.getpwuid(os.getuid()).pw_name
+    with changes_of_command("add_team"):
+        make_team("Research")
+    assert newest().who == f"manage.py add_team by {account}"
+    monkeypatch.setenv("SUDO_USER", "ada")
+    with changes_of_command("add_team"):
+        make_team("Vision")
+    assert newest().who == f"manage.py add_team by ada as {account}"
 
 
 def test_a_request_is_its_persons_and_a_machine_is_its_token() -> None:

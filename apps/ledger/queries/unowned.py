@@ -19,10 +19,10 @@ class UnownedWork:
     unpriced_milliseconds: int
 
     @property
-    def rank(self) -> tuple[int, int, str, str, str, str]:
+    def rank(self) -> tuple[int, int, str, str, str, str, str]:
         """The dearest first, then the longest; unique."""
         who = self.submitter
-        named = (who.cluster, who.account, who.namespace, who.user)
+        named = (who.cluster, who.account, who.namespace, who.user, who.partition)
         return (-(self.micros or 0), -self.unit_milliseconds, *named)
 
 

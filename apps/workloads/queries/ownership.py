@@ -56,21 +56,28 @@ class MatchedHolding:
 
 @dataclass(frozen=True, slots=True)
 class UnownedAccount:
-    """An account whose jobs no rule gives to anybody."""
+    """Jobs of one name that no rule gives to anybody.
+
+    `bears` is what of a job has that `name`: its account, else its namespace, user or partition;
+    empty where its scheduler said none of them.
+    """
 
     cluster_id: int
     cluster: str
-    account: str
+    bears: str
+    name: str
     jobs: int
     gpu_milliseconds: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Likeness:
-    """Jobs that are alike in all that rules look at."""
+    """Jobs that are alike in all that rules look at, and in the name that they bear."""
 
     traits: JobTraits
     cluster: str
+    bears: str
+    name: str
     jobs: int
     gpu_milliseconds: int
 
@@ -145,17 +152,19 @@ def unowned_accounts(starts_at: datetime, ends_at: datetime) -> list[UnownedAcco
     likenesses = dict(enumerate(_held_by_likeness(ranked, starts_at, ends_at)))
     owned = rules_of(((place, one.traits) for place, one in likenesses.items()), ranked)
     names = {one.traits.cluster_id: one.cluster for one in likenesses.values()}
-    found: dict[tuple[int, str], tuple[int, int]] = {}
+    found: dict[tuple[int, str, str], tuple[int, int]] = {}
     for place, one in likenesses.items():
         if place not in owned:
-            key = one.traits.cluster_id, one.traits.account
+            key = one.traits.cluster_id, one.bears, one.name
             jobs, milliseconds = found.get(key, (0, 0))
             found[key] = jobs + one.jobs, milliseconds + one.gpu_milliseconds
     accounts = [
-        UnownedAccount(cluster_id, names[cluster_id], account, *sums)
-        for (cluster_id, account), sums in found.items()
+        UnownedAccount(cluster_id, names[cluster_id], bears, name, *sums)
+        for (cluster_id, bears, name), sums in found.items()
     ]
-    return sorted(accounts, key=lambda one: (-one.gpu_milliseconds, one.cluster, one.account))
+    return sorted(
+        accounts, key=lambda one: (-one.gpu_milliseconds, one.cluster, one.bears, one.name)
+    )
 
 
 def _held_by_likeness(
@@ -170,15 +179,22 @@ def _held_by_likeness(
     columns = ", ".join(traits.values())
     with connection.cursor() as cursor:
         cursor.execute(LIKENESSES.format(columns=columns), {"from": starts_at, "to": ends_at})
-        for *row, cluster, jobs, milliseconds in cursor:
+        for *row, cluster, bears, name, jobs, milliseconds in cursor:
             told = dict(zip(traits, row, strict=True))
             labels = json.loads(told.pop("labels", "{}"))
-            yield _Likeness(JobTraits(**told, labels=labels), cluster, jobs, int(milliseconds))
+            of_job = JobTraits(**told, labels=labels)
+            yield _Likeness(of_job, cluster, bears, name, jobs, int(milliseconds))
 
 
 # OFFSET keeps the join a walk along the key: the planner would read every job there ever was.
 LIKENESSES = """
-SELECT {columns}, cluster.name, count(*), sum(held.milliseconds)
+SELECT {columns}, cluster.name,
+       CASE WHEN job.account <> '' THEN 'account' WHEN job.namespace <> '' THEN 'namespace'
+            WHEN job."user" <> '' THEN 'user' WHEN job.partition <> '' THEN 'partition'
+            ELSE '' END AS bears,
+       coalesce(nullif(job.account, ''), nullif(job.namespace, ''), nullif(job."user", ''),
+                job.partition) AS named,
+       count(*), sum(held.milliseconds)
 FROM (
     SELECT job_id, round(sum(
         1000 * extract(epoch FROM least(upper(period), %(to)s) - greatest(lower(period), %(from)s))
@@ -190,7 +206,7 @@ FROM (
 ) AS held
 CROSS JOIN LATERAL (SELECT * FROM workloads_job WHERE id = held.job_id OFFSET 0) AS job
 JOIN fleet_cluster AS cluster ON cluster.id = job.cluster_id
-GROUP BY {columns}, cluster.name
+GROUP BY {columns}, cluster.name, bears, named
 """
 
 

@@ -197,11 +197,26 @@ def test_accounts_nobody_owns_are_listed_by_what_they_held():
     run_job("4", account="owned")
     rules.add_rule(rule=rule(special_teams().platform_id, account="owned"), at=NOW)
     listed = queries.unowned_accounts(TEN, at(60))
-    assert [(one.account, one.jobs, one.gpu_milliseconds) for one in listed] == [
+    assert [(one.name, one.jobs, one.gpu_milliseconds) for one in listed] == [
         ("large", 2, 16 * HOUR_MS),
         ("small", 1, HOUR_MS),
     ]
     assert {one.cluster for one in listed} == {"atlas"}
+
+
+def test_jobs_without_an_account_are_listed_by_the_next_best_name():
+    make_organisation()
+    run_job("1", account="", namespace="vision", user="ada", gpus=4)
+    run_job("2", account="", namespace="", user="ben", partition="batch", gpus=3)
+    run_job("3", account="", namespace="", user="", partition="batch", gpus=2)
+    run_job("4", account="", namespace="", user="", partition="", gpus=1)
+    listed = queries.unowned_accounts(TEN, at(60))
+    assert [(one.bears, one.name) for one in listed] == [
+        ("namespace", "vision"),
+        ("user", "ben"),
+        ("partition", "batch"),
+        ("", ""),
+    ]
 
 
 def test_an_account_is_listed_for_those_of_its_jobs_that_no_rule_takes():

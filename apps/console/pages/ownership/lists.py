@@ -12,7 +12,7 @@ from apps.console.pages.ownership.values import RuleRow, UnownedRow, WorkloadRow
 from apps.ledger import queries as ledger
 from apps.workloads import queries as workloads
 
-RULE_ASKS = ("account", "namespace", "user")
+RULE_ASKS = ("account", "namespace", "user", "partition")
 
 
 def workload_rows(window: ledger.Window, viewer: Viewer, called: Names) -> tuple[WorkloadRow, ...]:
@@ -129,6 +129,7 @@ def _unowned_row(work: ledger.UnownedWork) -> UnownedRow:
         account=submitter.account,
         namespace=submitter.namespace,
         user=submitter.user,
+        partition=submitter.partition,
         jobs=work.jobs,
         cost_micros=work.micros,
         gpu_milliseconds=work.unit_milliseconds,

@@ -54,6 +54,12 @@ class UnownedRow:
     gpu_milliseconds: int
     unpriced_milliseconds: int
     href: str
+    partition: str = ""
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether the scheduler said nothing that a rule could ask, but the cluster."""
+        return not (self.account or self.namespace or self.user or self.partition)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from apps.console.pages.access import EVERYONE, SEES_EVERYTHING, frame_of, shown
 from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
 from apps.console.pages.frame import Frame
 from apps.console.pages.ownership.lists import (
+    RULE_ASKS,
     rule_rows,
     total_micros,
     unowned_rows,
@@ -129,14 +130,16 @@ def unowned_csv(request: HttpRequest) -> HttpResponse:
     viewer = viewer_of_request(request)
     asked = period_asked(request.GET, timezone.now())
     currency = asked.organisation.currency
-    header = ("cluster", "account", "namespace", "user", "jobs", "cost", "currency", "gpu_hours")
+    header = ("cluster", *RULE_ASKS, "jobs", "cost", "currency", "gpu_hours", "unpriced_gpu_hours")
     rows = [
         (
-            *(text_cell(text) for text in (row.cluster, row.account, row.namespace, row.user)),
+            text_cell(row.cluster),
+            *(text_cell(getattr(row, name)) for name in RULE_ASKS),
             str(row.jobs),
             money_cell(row.cost_micros, currency),
             currency,
             hours_cell(row.gpu_milliseconds),
+            hours_cell(row.unpriced_milliseconds),
         )
         for row in unowned_rows(asked.window, names(viewer))
     ]

@@ -234,11 +234,12 @@ def _unclaimed(
 def _unowned(window: ledger.Window, at: datetime) -> Question[UnownedAccount]:
     rows = [
         UnownedAccount(
-            account=each.account,
+            account=each.name,
             cluster=each.cluster,
             jobs=each.jobs,
             gpu_milliseconds=int(each.gpu_milliseconds),
             href=f"{reverse('new-rule')}?{urlencode(_rule_for(each))}",
+            bears=each.bears,
         )
         for each in workloads.unowned_accounts(window.starts_at, min(at, window.ends_at))
     ]
@@ -249,8 +250,8 @@ def _unowned(window: ledger.Window, at: datetime) -> Question[UnownedAccount]:
 
 
 def _rule_for(account: workloads.UnownedAccount) -> dict[str, str]:
-    asked = {"cluster": account.cluster, "account": account.account}
-    return {name: text for name, text in asked.items() if text}
+    asked = {account.bears: account.name} if account.bears else {}
+    return {"cluster": account.cluster, **asked}
 
 
 def _rejected(window: ledger.Window) -> Question[RejectedWindows]:

@@ -74,13 +74,17 @@ class UnclaimedWork:
 
 @dataclass(frozen=True, slots=True)
 class UnownedAccount:
-    """A scheduler account whose jobs no ownership rule gives to a team."""
+    """Jobs of one name at a scheduler that no ownership rule gives to a team.
+
+    `bears` is what has that name: account, namespace, user or partition; empty: nothing has any.
+    """
 
     account: str
     cluster: str
     jobs: int
     gpu_milliseconds: int
     href: str = ""
+    bears: str = "account"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Measure ingest, settling and the pages, on a database of its own."""
+"""Measure ingest, settling, the pages and a browser on them, on a database of its own."""
 
 import importlib
 import json
@@ -10,13 +10,13 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    """`manage.py bench ingest|pages|settle`; exits 1 where a page is over its target."""
+    """`manage.py bench ingest|pages|settle|browser`; exits 1 where a page is over its target."""
 
-    help = "Measure ingest, settling or the pages on a database of its own; see docs/bench.md."
+    help = "Measure on a database of the bench's own; see docs/bench.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """What to measure, and how to print it."""
-        parser.add_argument("what", choices=["ingest", "settle", "pages"])
+        parser.add_argument("what", choices=["ingest", "settle", "pages", "browser"])
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
         parser.add_argument("--full", action="store_true", help="the long form as well")
         parser.add_argument("--scale", type=float, default=1.0, help="pages: 1 is 10,000 GPUs")

@@ -6,7 +6,6 @@ from apps.console.pages import people
 from apps.console.pages.invitation import accept
 from apps.console.pages.overview import days_csv, overview, teams_csv
 from apps.console.pages.search import search, suggested
-from apps.console.pages.setup import confirm_devices, first_day, name_nodes, setup
 from apps.console.pages.sign_in import SignIn, SignOut
 
 urlpatterns = [
@@ -16,10 +15,7 @@ urlpatterns = [
     path("", include("apps.console.pages.costs.addresses")),
     path("search", search, name="search"),
     path("search/suggested", suggested, name="search-suggested"),
-    path("setup", setup, name="setup"),
-    path("setup/first-day", first_day, name="first-day"),
-    path("setup/nodes/name", name_nodes, name="name-nodes"),
-    path("setup/nodes/<int:node_id>/devices/confirm", confirm_devices, name="confirm-devices"),
+    path("", include("apps.console.pages.setup.addresses")),
     path("people", people.people, name="people"),
     path("people.csv", people.people_csv, name="people-csv"),
     path("people/invite", people.invite, name="invite-person"),

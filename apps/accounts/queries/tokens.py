@@ -1,6 +1,7 @@
 """Whose token a secret is, and what it may do."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
@@ -40,6 +41,16 @@ class ListedToken:
     def is_good(self, at: datetime) -> bool:
         """Whether it opens anything at `at`."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > at)
+
+
+def good_tokens(at: datetime) -> Counter[str]:
+    """How many tokens open something at `at`, by each scope they have; `""` counts them all."""
+    lasting = Q(expires_at=None) | Q(expires_at__gt=at)
+    found = AccessToken.objects.filter(lasting, revoked_at=None).values_list("scopes", flat=True)
+    counted: Counter[str] = Counter()
+    for scopes in found.order_by("id"):
+        counted.update(["", *scopes])
+    return counted
 
 
 def tokens(made_by_id: int | None = None) -> list[ListedToken]:

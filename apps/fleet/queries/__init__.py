@@ -2,12 +2,15 @@
 
 from apps.fleet.queries.agents import (
     AgentFact,
+    AgentlessNode,
     AgentsHeard,
     SilentNode,
     agent_of_token,
+    agentless_nodes,
     agents,
     agents_heard,
     cluster_of_token,
+    living_machines,
     silent_agents,
 )
 from apps.fleet.queries.histories import (
@@ -59,6 +62,7 @@ from apps.fleet.queries.marks import (
 
 __all__ = [
     "AgentFact",
+    "AgentlessNode",
     "AgentsHeard",
     "CapacitySpan",
     "CapacityStep",
@@ -78,6 +82,7 @@ __all__ = [
     "UnconfirmedDevice",
     "Waiting",
     "agent_of_token",
+    "agentless_nodes",
     "agents",
     "agents_heard",
     "agents_of_node",
@@ -92,6 +97,7 @@ __all__ = [
     "hours_marked",
     "lived_since",
     "lives_of_uuid",
+    "living_machines",
     "marks_of_hour",
     "node_if_on_record",
     "node_names",

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Max
 from django.db.models.functions import Coalesce
 
-from apps.fleet.models import Agent, ClusterToken
+from apps.fleet.models import Agent, ClusterToken, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,16 @@ class SilentNode:
     last_seen_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class AgentlessNode:
+    """A machine that nothing reports for; `cluster` None: of no scheduler."""
+
+    id: int
+    name: str
+    cluster: str | None
+    pool: str
+
+
 def agent_of_token(token_id: int) -> AgentFact | None:
     """The agent that comes with this token; None for a token of anything else."""
     row = Agent.objects.filter(token_id=token_id).values_list("id", "node_id", "source").first()
@@ -38,6 +48,18 @@ def cluster_of_token(token_id: int) -> int | None:
     """The one cluster this job token may write; None where it is bound to none."""
     bound = ClusterToken.objects.filter(token_id=token_id)
     return bound.values_list("cluster_id", flat=True).first()
+
+
+def agentless_nodes(at: datetime, limit: int) -> list[AgentlessNode]:
+    """Living machines that no agent was let in for, by name, then id."""
+    rows = Node.objects.filter(period__contains=at, kind="machine", agents=None)
+    named = rows.order_by("name", "id").values_list("id", "name", "cluster__name", "pool__name")
+    return [AgentlessNode(*row) for row in named[:limit]]
+
+
+def living_machines(at: datetime) -> int:
+    """How many machines live at `at`."""
+    return Node.objects.filter(period__contains=at, kind="machine").count()
 
 
 def agents() -> dict[int, AgentFact]:

@@ -10,7 +10,11 @@ from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.test import Client
 
+from apps.accounts.models import AccessToken
+from apps.accounts.queries import token_of
 from apps.fleet import queries as fleet
+from apps.fleet.actions import SeenAgent, agents_seen
+from apps.fleet.models import Pool
 from apps.workloads.models import Allocation
 from apps.workloads.queries import unknown_nodes
 from tests import make
@@ -54,8 +58,11 @@ def test_an_empty_installation_is_led_through_five_steps():
     make.make_organisation()
     page = text_of(signed_in().get("/setup/first-day"))
     assert "0 of the 5 steps of the first day are done." in page
-    assert "There is none yet." in page
-    assert "No job is known." in page
+    assert page.count("To do") == 5
+    assert "There is none yet. An agent’s writes one node alone, and no node is on record." in page
+    assert "manage.py add_pool" in page
+    assert "manage.py add_nodes" in page
+    assert "No job is known, so nobody holds anything." in page
     assert "Nothing has a price" in page
     assert "/setup/first-day" in signed_in().get("/setup").content.decode()
 
@@ -63,9 +70,78 @@ def test_an_empty_installation_is_led_through_five_steps():
 def test_what_is_done_is_said():
     make_fleet()
     page = text_of(signed_in().get("/setup/first-day"))
+    assert "2 of the 5 steps of the first day are done." in page
+    assert "lab has no price now." in page
+    scene.make_rate(Pool.objects.get(name="lab").id)
+    page = text_of(signed_in().get("/setup/first-day"))
     assert "3 of the 5 steps of the first day are done." in page
-    assert "1 rule say" not in page
-    assert "There are prices." in page
+    assert "Every pool has a price now." in page
+    assert "1 rule in force." in page
+
+
+@pytest.fixture
+def lone_node() -> int:
+    """gpu-01, which nothing reports for."""
+    make.make_organisation()
+    now = datetime.now(UTC)
+    return make.make_node("gpu-01", started_at=now - DAY, at=now)
+
+
+def test_an_agents_token_is_made_in_place_and_its_first_report_is_waited_for(lone_node):
+    client = signed_in()
+    assert "every 5s" not in client.get("/setup/first-day").content.decode()
+    answer = client.post("/setup/first-day/agent", {"node": lone_node, "source": "nvml"})
+    page = text_of(answer)
+    (secret,) = set(re.findall(r"rr_[\w-]{40,}", page))
+    assert f"printf '%s\\n' {secret} > token" in page
+    assert "1 agent was let in; none has reported yet." in page
+    assert "every 5s" in answer.content.decode()
+    assert secret not in client.get("/setup/first-day").content.decode()
+
+    token = token_of(secret, datetime.now(UTC))
+    assert token is not None
+    agent = fleet.agent_of_token(token.id)
+    assert (agent.node_id, agent.source, token.scopes) == (lone_node, "nvml", {"ingest"})
+    seen = SeenAgent(agent.agent_id, "0.1", 0)
+    agents_seen(seen=[seen], at=datetime.now(UTC))
+    page = client.get("/setup/first-day").content.decode()
+    assert "The agent was heard" in page
+    assert "every 5s" not in page
+
+
+def test_a_token_for_jobs_is_let_in_as_the_command_says_and_states_no_job(lone_node):
+    cluster_id = make.make_cluster("borealis")
+    page = text_of(signed_in().post("/setup/first-day/jobs", {"cluster": cluster_id}))
+    assert "The token for the jobs of borealis" in page
+    (secret,) = set(re.findall(r"rr_[\w-]{40,}", page))
+    (body,) = re.findall(r"-d '([^']+)'", page)
+    answer = Client(headers={"Authorization": f"Bearer {secret}"}).post(
+        "/api/v1/jobs/bulk", body, content_type="application/json"
+    )
+    assert answer.status_code == 200, answer.content
+    assert "A token for jobs is out; no job has come yet." in page
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong", "said"),
+    [
+        ("agent", {"node": "0", "source": "nvml"}, "Choose a node that has no agent yet."),
+        ("agent", {"source": "guess"}, "Say how the agent measures."),
+        ("jobs", {"cluster": "999"}, "Choose one of the clusters, or any."),
+    ],
+)
+def test_a_first_token_that_cannot_be_made_is_not(lone_node, path, wrong, said):
+    answer = signed_in().post(f"/setup/first-day/{path}", {"node": lone_node} | wrong)
+    assert answer.status_code == 400
+    assert said in text_of(answer)
+    assert not AccessToken.objects.exists()
+
+
+def test_only_the_platform_makes_first_tokens(lone_node):
+    finn = signed_in("finn")
+    assert "agent’s token" not in text_of(finn.get("/setup/first-day"))
+    for path in ("agent", "jobs"):
+        assert finn.post(f"/setup/first-day/{path}", {"node": lone_node}).status_code == 403
 
 
 def test_every_link_of_the_guide_leads_somewhere():
@@ -74,7 +150,7 @@ def test_every_link_of_the_guide_leads_somewhere():
     page = client.get("/setup/first-day").content.decode()
     guide = page[page.index('class="guide"') : page.index("</ol>", page.index('class="guide"'))]
     links = set(re.findall(r'href="([^"]+)"', guide))
-    assert links == {"/people/tokens", "/setup", "/setup/imports", "/prices", "/ownership/unowned"}
+    assert links == {"/people/tokens", "/setup/imports", "/prices", "/ownership/unowned"}
     assert {client.get(link).status_code for link in links} == {200}
 
 

@@ -1,6 +1,7 @@
-"""The first day, step by step: what is done already, and how the rest is."""
+"""The first day, step by step: what is done, what is waited for, what is missing, and how it is done."""
 
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -9,135 +10,211 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from apps.accounts import queries as accounts
+from apps.accounts.authentication import viewer_of_request
 from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
-from apps.console.pages.frame import Link, Step
+from apps.console.pages.frame import Choice, Link, Step
 from apps.console.pages.setup.questions import MANAGE, questions_waiting
-from apps.console.pages.setup.values import FirstDayPage, GuideStep
+from apps.console.pages.setup.values import DONE, MISSING, WAITING, FirstDayPage, GuideStep
+from apps.console.pages.setup.values import MadeToken as Made
 from apps.fleet import queries as fleet
 from apps.pricing import queries as pricing
 from apps.show.amounts import counted
 from apps.show.time import duration
+from apps.show.words import joined
 from apps.workloads import queries as workloads
+
+MOMENT = timedelta(microseconds=1)
+MOST_CHOICES = 100
+MOST_NAMED = 3
+POOL_FIRST = Step(
+    "Put a pool on record, nodes of one model and one price:",
+    command=f"{MANAGE} add_pool h100 --provider own --purchase-option owned "
+    '--gpu-model "NVIDIA H100 80GB HBM3" --gpus-per-node 8',
+)
+NODES_FIRST = Step(
+    "And say which nodes it has, and since when they cost money:",
+    command=f"{MANAGE} add_nodes h100 gpu-01 gpu-02 --from 2026-01-01",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the steps are judged by, asked once."""
+
+    at: datetime
+    server: str
+    machines: int
+    tokens: dict[str, int]
+    agents: fleet.AgentsHeard
+    unpriced: tuple[str, ...]
+    pools: int
 
 
 @require_safe
 @shown_to(SEES_EVERYTHING)
 def first_day(request: HttpRequest) -> HttpResponse:
     """Five steps from an empty installation to a dollar that has an owner."""
+    return first_day_page(request)
+
+
+def first_day_page(
+    request: HttpRequest, made: Made | None = None, problem: str = ""
+) -> HttpResponse:
+    """The steps, with the token just made, or with why none was."""
     at = timezone.now()
-    steps = _steps(request.build_absolute_uri("/").rstrip("/"), at)
+    known = known_of(request, at)
+    steps = (_token(known), _agent(known), _jobs(known), _price(known), _owner(known))
     done = sum(step.is_done for step in steps)
+    may_make = viewer_of_request(request).may_manage
     page = FirstDayPage(
         frame=frame_of(request, accounts.organisation(), "setup", questions_waiting(at)),
         finding="The first day is done: work has a price and an owner."
         if done == len(steps)
         else f"{done} of the {len(steps)} steps of the first day are done.",
         steps=steps,
+        may_make=may_make,
+        nodes=_nodes(at) if may_make else (),
+        clusters=_clusters() if may_make else (),
+        made=made,
+        problem=problem,
     )
-    return render(request, "setup/first_day.html", {"page": page})
+    return render(request, "setup/first_day.html", {"page": page}, status=400 if problem else 200)
 
 
-def _steps(server: str, at: datetime) -> tuple[GuideStep, ...]:
-    return (_token(at), _agent(server, at), _jobs(), _price(), _owner(at))
+def known_of(request: HttpRequest, at: datetime) -> Known:
+    """What is there, and at which address programs reach it."""
+    pools = fleet.pools()
+    spans = pricing.pool_rates(pools, at, at + MOMENT) if pools else {}
+    unpriced = sorted(
+        pool.name
+        for pool in pools.values()
+        if not (spans[pool.id][0].contract_rate or spans[pool.id][0].list_rate)
+    )
+    return Known(
+        at=at,
+        server=request.build_absolute_uri("/").rstrip("/"),
+        machines=fleet.living_machines(at),
+        tokens=accounts.good_tokens(at),
+        agents=fleet.agents_heard(),
+        unpriced=tuple(unpriced),
+        pools=len(pools),
+    )
 
 
-def _token(at: datetime) -> GuideStep:
-    good = [token for token in accounts.tokens() if token.is_good(at)]
+def _nodes(at: datetime) -> tuple[Choice, ...]:
+    """Machines that nothing reports for yet."""
+    return tuple(
+        Choice(str(each.id), f"{each.name} ({each.pool})")
+        for each in fleet.agentless_nodes(at, MOST_CHOICES)
+    )
+
+
+def _clusters() -> tuple[Choice, ...]:
+    found = fleet.clusters().values()
+    return (
+        Choice("", "any cluster"),
+        *(Choice(str(each.id), f"{each.name} alone") for each in found),
+    )
+
+
+def _token(known: Known) -> GuideStep:
+    good = known.tokens.get("", 0)
+    if good:
+        found = f"{counted(good, 'token')} may be used now."
+    elif known.machines:
+        found = "There is none yet, so no agent and no scheduler is let in."
+    else:
+        found = "There is none yet. An agent’s writes one node alone, and no node is on record."
     return GuideStep(
+        "token",
         "Make a token",
-        bool(good),
-        f"{counted(len(good), 'token')} may be used now." if good else "There is none yet.",
+        DONE if good else MISSING,
+        found,
+        () if known.machines else (POOL_FIRST, NODES_FIRST),
+        Link("All tokens", reverse("tokens")),
+    )
+
+
+def _agent(known: Known) -> GuideStep:
+    heard = known.agents
+    state, found = MISSING, "No agent was let in yet: make its token above."
+    if heard.last_seen_at is not None:
+        ago = duration(known.at - heard.last_seen_at)
+        said = f"{heard.heard:,} of {heard.agents:,} agents were heard, the last {ago} ago."
+        state, found = DONE, said if heard.agents > 1 else f"The agent was heard {ago} ago."
+    elif heard.agents:
+        agents = counted(heard.agents, "agent was let in", "agents were let in")
+        state, found = WAITING, f"{agents}; none has reported yet. This page notices the first."
+    return GuideStep(
+        "agent",
+        "Start an agent",
+        state,
+        found,
         (
+            Step("It sends what the GPUs of a node did. Install it:", "pip install agents/agent"),
             Step(
-                "Schedulers and scripts show one; its secret is shown once.",
-                link=Link("Tokens", reverse("tokens")),
-            ),
-            Step(
-                "One for the agent of a node may write that node alone; the node must be on record:",
-                command=f'{MANAGE} make_token "agent of gpu-01" --scope ingest --node gpu-01 '
-                "--source simulated",
+                "The one of this version plays a scenario; the file holds the token:",
+                f"runrate-agent simulate scenario.toml --server {known.server} --token-file token",
             ),
         ),
+        Link("Confirm what it saw", f"{reverse('setup')}#unconfirmed-devices")
+        if state == DONE
+        else None,
     )
 
 
-def _agent(server: str, at: datetime) -> GuideStep:
-    known = fleet.agents_heard()
-    found = "No agent is on record."
-    if known.last_seen_at is not None:
-        ago = duration(at - known.last_seen_at)
-        found = f"{known.heard} of {counted(known.agents, 'agent')} were heard, the last {ago} ago."
-    elif known.agents:
-        found = f"{counted(known.agents, 'agent')} on record, none was heard yet."
+def _jobs(known: Known) -> GuideStep:
+    state, found = MISSING, "No job is known, so nobody holds anything."
+    if workloads.has_jobs():
+        state, found = DONE, "Jobs are known."
+    elif known.tokens.get("jobs"):
+        state, found = WAITING, "A token for jobs is out; no job has come yet."
     return GuideStep(
-        "Start an agent",
-        known.last_seen_at is not None,
+        "jobs",
+        "Import jobs",
+        state,
         found,
         (
             Step(
-                "It sends what the GPUs of a node did. Install it:",
-                command="pip install agents/agent",
-            ),
-            Step(
-                "The one of this version plays a scenario; the file holds the token:",
-                command=f"runrate-agent simulate scenario.toml --server {server} --token-file token",
-            ),
-            Step("What it sees is confirmed in Setup.", link=Link("Setup", reverse("setup"))),
-        ),
-    )
-
-
-def _jobs() -> GuideStep:
-    is_done = workloads.has_jobs()
-    return GuideStep(
-        "Import jobs",
-        is_done,
-        "Jobs are known." if is_done else "No job is known.",
-        (
-            Step(
-                "Send what sacct wrote, or any CSV of jobs, and say which column means what.",
-                link=Link("Import a file", reverse("imports")),
-            ),
-            Step(
-                "What sacct should be asked for:",
-                command="TZ=UTC sacct -a -D -X -S 2026-11-01 -E now --parsable2 -o JobIDRaw,JobID,"
+                "Send what sacct wrote, or any CSV of jobs, and say which column means what. What "
+                "sacct should be asked for:",
+                "TZ=UTC sacct -a -D -X -S 2026-11-01 -E now --parsable2 -o JobIDRaw,JobID,"
                 "Cluster,Partition,QOS,Account,User,Submit,Start,End,ElapsedRaw,State,ExitCode,"
                 "NCPUS,AllocTRES,NodeList,JobName > accounting.psv",
             ),
         ),
+        Link("Import a file", reverse("imports")),
     )
 
 
-def _price() -> GuideStep:
-    is_done = pricing.has_prices()
+def _price(known: Known) -> GuideStep:
+    state, found = MISSING, "Nothing has a price, so no cost is known."
+    if known.pools and not known.unpriced:
+        state, found = DONE, "Every pool has a price now."
+    elif known.unpriced:
+        without = len(known.unpriced)
+        names = joined(known.unpriced[:MOST_NAMED])
+        more = f" and {without - MOST_NAMED} more" if without > MOST_NAMED else ""
+        found = f"{names}{more} {'has' if without == 1 else 'have'} no price now."
+    elif pricing.has_prices():
+        state, found = WAITING, "There are prices, and no pool yet that they could be of."
     return GuideStep(
+        "price",
         "Set a price",
-        is_done,
-        "There are prices." if is_done else "Nothing has a price, so no cost is known.",
-        (
-            Step(
-                "Say what a node costs, in the words of your contract.",
-                link=Link("Prices", reverse("prices")),
-            ),
-            Step(
-                "Or take public list prices, each with its source:",
-                command=f"{MANAGE} load_price_table",
-            ),
-        ),
+        state,
+        found,
+        (Step("Or take public list prices, each with its source:", f"{MANAGE} load_price_table"),),
+        Link("Say what a node costs", reverse("prices")),
     )
 
 
-def _owner(at: datetime) -> GuideStep:
-    rules = sum(rule.is_in_force(at) for rule in workloads.rules())
+def _owner(known: Known) -> GuideStep:
+    rules = sum(rule.is_in_force(known.at) for rule in workloads.rules())
     return GuideStep(
+        "owner",
         "Own a job",
-        bool(rules),
+        DONE if rules else MISSING,
         f"{counted(rules, 'rule')} in force." if rules else "Every job reads Unowned.",
-        (
-            Step("Teams are added by command:", command=f"{MANAGE} add_team Research"),
-            Step(
-                "Then say whose the jobs of an account are, and see first what that moves.",
-                link=Link("What nobody owns", reverse("unowned")),
-            ),
-        ),
+        (Step("Teams are added by command:", f"{MANAGE} add_team Research"),),
+        Link("Say whose the jobs are", reverse("unowned")),
     )

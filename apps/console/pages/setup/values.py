@@ -1,12 +1,13 @@
 """The one value that the Setup template gets: questions, each with the step that answers it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Generic, TypeVar
 
-from apps.console.pages.frame import Choice, Frame, Step
+from apps.console.pages.frame import Choice, Frame, Link, Step
 
 Row = TypeVar("Row")
+DONE, WAITING, MISSING = "Done", "Waiting", "To do"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,18 +155,42 @@ class SetupPage:
 
 @dataclass(frozen=True, slots=True)
 class GuideStep:
-    """One step of the first day: whether it is done, what that shows, and how it is done."""
+    """One step of the first day: how it stands, what shows that, and how it is done.
 
+    `state` is DONE, WAITING (somebody else is expected to do something) or MISSING.
+    """
+
+    key: str
     title: str
-    is_done: bool
+    state: str
     found: str
     how: tuple[Step, ...]
+    link: Link | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left of it."""
+        return self.state == DONE
+
+
+@dataclass(frozen=True, slots=True)
+class MadeToken:
+    """A token just made, what for, and the commands with it; it is shown this once."""
+
+    what_for: str
+    secret: str = field(repr=False)
+    steps: tuple[Step, ...] = field(repr=False, default=())
 
 
 @dataclass(frozen=True, slots=True)
 class FirstDayPage:
-    """The steps of the first day, in order."""
+    """The steps of the first day, in order; `nodes` are those without an agent."""
 
     frame: Frame
     finding: str
     steps: tuple[GuideStep, ...]
+    may_make: bool = False
+    nodes: tuple[Choice, ...] = ()
+    clusters: tuple[Choice, ...] = ()
+    made: MadeToken | None = None
+    problem: str = ""

@@ -1,0 +1,16 @@
+"""Addresses of Setup."""
+
+from django.urls import path
+
+from apps.console.pages import setup as pages
+
+urlpatterns = [
+    path("setup", pages.setup, name="setup"),
+    path("setup/first-day", pages.first_day, name="first-day"),
+    path("setup/first-day/agent", pages.make_agent_token, name="first-agent"),
+    path("setup/first-day/jobs", pages.make_jobs_token, name="first-jobs-token"),
+    path("setup/nodes/name", pages.name_nodes, name="name-nodes"),
+    path(
+        "setup/nodes/<int:node_id>/devices/confirm", pages.confirm_devices, name="confirm-devices"
+    ),
+]

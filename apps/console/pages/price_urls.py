@@ -11,5 +11,6 @@ urlpatterns = [
     path("prices/unpriced.csv", views.unpriced_csv, name="unpriced-use"),
     path("prices/new", changes.add_rate, name="add-rate"),
     path("prices/<int:rate_id>", views.rate, name="rate"),
+    path("prices/<int:rate_id>.csv", views.rate_history_csv, name="rate-history"),
     path("prices/<int:rate_id>/end", changes.end_rate, name="end-rate"),
 ]

@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 from django.urls import reverse
@@ -163,3 +164,35 @@ def test_a_rate_shows_its_history_and_the_pools_it_can_price(world):
     assert "<h1>$98.32 per node and hour for pool h100</h1>" in page
     assert 'href="/fleet?pool=h100"' in page
     assert "End this price" not in page
+
+
+def test_the_history_of_a_price_is_a_sheet_for_those_who_may_know_it(world):
+    address = reverse("rate-history", args=[world.rate_id])
+    finance = signed_in("finance")
+    assert f'href="{address}" download' in text(finance.get(reverse("rate", args=[world.rate_id])))
+    header, row = text(finance.get(address)).splitlines()
+    assert header.startswith("prices,kind,amount,currency")
+    assert row.startswith("pool h100,List,98.320000000,USD,per node and hour,")
+    assert finance.get(reverse("rate-history", args=[999])).status_code == 404
+    lead = signed_in("lead")
+    assert lead.get(address).status_code == 403
+
+
+def test_rates_and_pools_are_ordered_by_what_the_address_says(world):
+    scene.make_rate(world.lab, Decimal("7.5"))
+    finance = signed_in("finance")
+    for order, first, second in (("-amount", "98.32", "7.50"), ("amount", "7.50", "98.32")):
+        page = text(finance.get(f"/prices?sort={order}"))
+        rates = page[page.index('id="rates"') :]
+        assert rates.index(f"${first}") < rates.index(f"${second}")
+        assert "aria-sort" in rates
+    page = text(finance.get("/prices?pools=paid"))
+    assert page.index('">lab</a>') < page.index('">h100</a>')
+
+
+def test_use_without_a_price_leads_to_its_costs_and_its_nodes(world):
+    client = signed_in("finance")
+    page = text(client.get("/prices"))
+    for address in ("/costs?window=90d&amp;pool=lab", "/fleet?pool=lab"):
+        assert f'href="{address}"' in page
+        assert client.get(address.replace("&amp;", "&")).status_code == 200

@@ -1,16 +1,21 @@
 """The list of prices and the page of one rate."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from urllib.parse import urlencode
+from typing import Any
 
 from django.http import QueryDict
 from django.urls import reverse
 
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.frame import Choice, EmptyState, Filter, Link, Step
+from apps.console.pages.listed import Asked, listed
 from apps.console.pages.prices.rows import (
     ENDED,
+    PAID_COLUMNS,
+    RATE_COLUMNS,
     paid_rows,
+    pool_href,
     rate_row,
     unpriced_rows,
     what_it_prices,
@@ -22,7 +27,6 @@ from apps.pricing.queries import listing
 from apps.show.amounts import counted, gpu_hours
 
 LOOKED_BACK = "90d"
-MOST_RATES = 200
 SHOWS = {"": "In force or to come", "all": "With ended ones"}
 EMPTY = EmptyState(
     title="Nothing has a price yet",
@@ -47,6 +51,8 @@ def prices_page(given: QueryDict, asking: Asking) -> PricesPage:
     shown = [row for row in rows if show == "all" or row.standing != ENDED]
     unpriced = unpriced_now(asking)
     paid = paid_rows(pools, {rate["id"]: rate for rate in rates}, asking.at)
+    here = reverse("prices")
+    of_rates = Asked(given, here, part="rates")
     new = Link("Enter a price", reverse("add-rate")) if asking.viewer.may_manage else None
     return PricesPage(
         frame=asking.frame,
@@ -57,9 +63,10 @@ def prices_page(given: QueryDict, asking: Asking) -> PricesPage:
         problems=problems,
         unpriced=unpriced,
         looked_back="the last 90 days",
-        paid=paid,
-        rates=tuple(shown[:MOST_RATES]),
-        more=max(0, len(shown) - MOST_RATES),
+        paid=listed(paid, PAID_COLUMNS, Asked(given, here, name="pools", part="paid")),
+        rates=listed(shown, RATE_COLUMNS, of_rates),
+        show=show,
+        sort=of_rates.sort,
         csv_href=reverse("prices-csv") + ("?show=all" if show == "all" else ""),
         new=new,
         empty=None if rates or pools else EMPTY,
@@ -70,7 +77,8 @@ def unpriced_now(asking: Asking) -> tuple[UnpricedRow, ...]:
     """Pools with GPU time of the last ninety days that no rate covers."""
     chosen = asking.organisation
     calendar = ledger.calendar_of(chosen.zone, chosen.week_starts_on, asking.at)
-    return unpriced_rows(ledger.unpriced_pools(ledger.window_of(LOOKED_BACK, calendar)))
+    found = ledger.unpriced_pools(ledger.window_of(LOOKED_BACK, calendar))
+    return unpriced_rows(found, LOOKED_BACK)
 
 
 def rates_shown(given: QueryDict, at: datetime) -> list[RateRow]:
@@ -79,7 +87,13 @@ def rates_shown(given: QueryDict, at: datetime) -> list[RateRow]:
     return [row for row in rows if given.get("show") == "all" or row.standing != ENDED]
 
 
-def rate_page(rate_id: int, asking: Asking) -> RatePage | None:
+def paid_now(asking: Asking) -> tuple[PaidRow, ...]:
+    """What each pool pays at this moment."""
+    rates = {rate["id"]: rate for rate in listing.all_rates()}
+    return paid_rows(fleet.pools(), rates, asking.at)
+
+
+def rate_page(rate_id: int, given: QueryDict, asking: Asking) -> RatePage | None:
     """The page of a rate; None where there is none."""
     rate = listing.rate_if_entered(rate_id)
     if rate is None:
@@ -92,16 +106,21 @@ def rate_page(rate_id: int, asking: Asking) -> RatePage | None:
         finding=f"{row.amount} {row.per} for {what_it_prices(rate)}",
         zone=asking.zone,
         rate=row,
-        pools=tuple(
-            Link(pool.name, f"{reverse('fleet')}?{urlencode({'pool': pool.name})}")
-            for pool in reached
+        pools=tuple(Link(pool.name, pool_href(pool.name)) for pool in reached),
+        history=listed(
+            history_of(rate, asking.at),
+            RATE_COLUMNS,
+            Asked(given, reverse("rate", args=[rate_id]), part="history"),
         ),
-        history=tuple(
-            rate_row(each, asking.at) for each in listing.rates_of_target(rate["target"])
-        ),
+        csv_href=reverse("rate-history", args=[rate_id]),
         end=Link("End this price", reverse("end-rate", args=[rate_id])) if may_end else None,
         entered_at=rate["created_at"],
     )
+
+
+def history_of(rate: Mapping[str, Any], at: datetime) -> list[RateRow]:
+    """Every rate of the same kind for the same thing, the newest first."""
+    return [rate_row(each, at) for each in listing.rates_of_target(rate["target"])]
 
 
 def _finding(paid: tuple[PaidRow, ...], unpriced: tuple[UnpricedRow, ...]) -> str:

@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
+from apps.console.pages.listed import By
 from apps.console.pages.prices.values import PaidRow, RateRow, UnpricedRow
 from apps.fleet.queries import PoolFact
 from apps.ledger import queries as ledger
@@ -16,6 +18,23 @@ MOMENT = timedelta(microseconds=1)
 KINDS = {"list": "List", "contract": "Contract"}
 OPTIONS = {"on_demand": "On demand", "spot": "Spot", "reserved": "Reserved", "owned": "Owned"}
 IN_FORCE, TO_COME, ENDED = "In force", "To come", "Ended"
+RATE_COLUMNS: Mapping[str, By[RateRow]] = {
+    "what": By("What it prices", lambda row: row.what),
+    "amount": By("Amount as quoted", lambda row: row.number, is_number=True),
+    "kind": By("Kind", lambda row: row.kind),
+    "from": By("From", lambda row: row.starts_at),
+    "until": By("Until", lambda row: row.ends_at),
+    "source": By("Source", lambda row: row.source or None),
+}
+PAID_COLUMNS: Mapping[str, By[PaidRow]] = {
+    "name": By("Pool", lambda row: row.pool),
+    "model": By("GPU model", lambda row: row.gpu_model),
+    "bought": By("Bought as", lambda row: row.purchase_option),
+    "paid": By("Paid", lambda row: row.amount, is_number=True),
+    "by": By("By", lambda row: row.which or None),
+    "list": By("List", is_number=True),
+    "since": By("Since", lambda row: row.starts_at),
+}
 
 
 def rate_row(rate: Mapping[str, Any], at: datetime) -> RateRow:
@@ -33,6 +52,7 @@ def rate_row(rate: Mapping[str, Any], at: datetime) -> RateRow:
         standing=_standing(rate, at),
         href=reverse("rate", args=[rate["id"]]),
         exact=f"{rate['amount']:f}",
+        number=rate["amount"],
     )
 
 
@@ -79,6 +99,8 @@ def _paid_row(
         href=reverse("rate", args=[paid["id"]]) if paid else "",
         price_href=f"{reverse('add-rate')}?pool={pool.id}",
         exact=f"{paid['amount']:f}" if paid else "",
+        pool_href=pool_href(pool.name),
+        amount=paid["amount"] if paid else None,
     )
 
 
@@ -87,7 +109,18 @@ def _which(rate: Mapping[str, Any]) -> str:
     return f"its own {kind} price" if rate["pool_id"] is not None else f"{kind} price"
 
 
-def unpriced_rows(found: Sequence[ledger.UnpricedPool]) -> tuple[UnpricedRow, ...]:
+def pool_href(name: str) -> str:
+    """Where the nodes of a pool are."""
+    return f"{reverse('fleet')}?{urlencode({'pool': name})}"
+
+
+def _costs_of(pool: str, window: str) -> str:
+    return f"{reverse('costs')}?{urlencode({'window': window, 'pool': pool})}"
+
+
+def unpriced_rows(
+    found: Sequence[ledger.UnpricedPool], looked_back: str
+) -> tuple[UnpricedRow, ...]:
     """Pools with GPU time that no rate covers."""
     return tuple(
         UnpricedRow(
@@ -97,6 +130,8 @@ def unpriced_rows(found: Sequence[ledger.UnpricedPool]) -> tuple[UnpricedRow, ..
             milliseconds=each.unit_milliseconds,
             since=each.first_day,
             price_href=f"{reverse('add-rate')}?pool={each.pool.id}&starts_at={each.first_day}T00:00",
+            pool_href=pool_href(each.pool.name),
+            costs_href=_costs_of(each.pool.name, looked_back),
         )
         for each in found
     )

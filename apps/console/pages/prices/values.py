@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
+from decimal import Decimal
 
 from apps.console.pages.frame import EmptyState, Filter, Frame, Link
+from apps.console.pages.listed import Listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +18,8 @@ class UnpricedRow:
     milliseconds: int
     since: date
     price_href: str
+    pool_href: str = ""
+    costs_href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ class PaidRow:
     href: str
     price_href: str
     exact: str = ""
+    pool_href: str = ""
+    amount: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +64,12 @@ class RateRow:
     standing: str
     href: str
     exact: str
+    number: Decimal
 
 
 @dataclass(frozen=True, slots=True)
 class PricesPage:
-    """Everything the list of prices reads; `more` counts rates that only the CSV has."""
+    """Everything the list of prices reads; `show` says which rates are shown."""
 
     frame: Frame
     finding: str
@@ -72,9 +79,10 @@ class PricesPage:
     problems: tuple[str, ...] = ()
     unpriced: tuple[UnpricedRow, ...] = ()
     looked_back: str = ""
-    paid: tuple[PaidRow, ...] = ()
-    rates: tuple[RateRow, ...] = ()
-    more: int = 0
+    paid: Listed[PaidRow] | None = None
+    rates: Listed[RateRow] | None = None
+    show: str = ""
+    sort: str = ""
     csv_href: str = ""
     new: Link | None = None
     empty: EmptyState | None = None
@@ -89,6 +97,7 @@ class RatePage:
     zone: tzinfo
     rate: RateRow
     pools: tuple[Link, ...]
-    history: tuple[RateRow, ...]
+    history: Listed[RateRow]
+    csv_href: str
     end: Link | None
     entered_at: datetime

@@ -1,14 +1,25 @@
 """Prices and their tables as CSV, for finance and platform."""
 
+from collections.abc import Iterable, Iterator, Sequence
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from apps.console.pages.access import SEES_EVERYTHING, shown_to
 from apps.console.pages.csv_table import csv_answer, hours_cell, text_cell
-from apps.console.pages.fleet.asking import asking
+from apps.console.pages.fleet.asking import Asking, asking
 from apps.console.pages.fleet.sheets import moment_cell
-from apps.console.pages.prices.pages import prices_page, rate_page, rates_shown, unpriced_now
+from apps.console.pages.prices.pages import (
+    history_of,
+    paid_now,
+    prices_page,
+    rate_page,
+    rates_shown,
+    unpriced_now,
+)
+from apps.console.pages.prices.values import RateRow
+from apps.pricing.queries import listing
 
 RATES_HEADER = (
     *(
@@ -43,7 +54,7 @@ def prices(request: HttpRequest) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def rate(request: HttpRequest, rate_id: int) -> HttpResponse:
     """One rate and its history."""
-    page = rate_page(rate_id, asking(request, "prices"))
+    page = rate_page(rate_id, request.GET, asking(request, "prices"))
     if page is None:
         raise Http404
     return render(request, "prices/rate.html", {"page": page})
@@ -54,22 +65,19 @@ def rate(request: HttpRequest, rate_id: int) -> HttpResponse:
 def rates_csv(request: HttpRequest) -> HttpResponse:
     """The rates, amounts as quoted."""
     who = asking(request, "prices")
-    rows = [
-        [
-            text_cell(row.what),
-            row.kind,
-            row.exact,
-            who.organisation.currency,
-            row.per,
-            moment_cell(row.starts_at),
-            moment_cell(row.ends_at),
-            text_cell(row.source),
-            "" if row.source_date is None else row.source_date.isoformat(),
-            row.standing,
-        ]
-        for row in rates_shown(request.GET, who.at)
-    ]
-    return csv_answer("rates", RATES_HEADER, rows)
+    return csv_answer("rates", RATES_HEADER, _rate_cells(rates_shown(request.GET, who.at), who))
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def rate_history_csv(request: HttpRequest, rate_id: int) -> HttpResponse:
+    """Every rate there was of the same kind for the same thing."""
+    who = asking(request, "prices")
+    rate_ = listing.rate_if_entered(rate_id)
+    if rate_ is None:
+        raise Http404
+    cells = _rate_cells(history_of(rate_, who.at), who)
+    return csv_answer(f"history of rate {rate_id}", RATES_HEADER, cells)
 
 
 @require_safe
@@ -77,7 +85,6 @@ def rates_csv(request: HttpRequest) -> HttpResponse:
 def pools_csv(request: HttpRequest) -> HttpResponse:
     """What each pool pays now."""
     who = asking(request, "prices")
-    page = prices_page(request.GET, who)
     rows = [
         [
             text_cell(row.pool),
@@ -90,7 +97,7 @@ def pools_csv(request: HttpRequest) -> HttpResponse:
             moment_cell(row.starts_at),
             text_cell(row.source),
         ]
-        for row in page.paid
+        for row in paid_now(who)
     ]
     return csv_answer("prices of pools", PAID_HEADER, rows)
 
@@ -110,3 +117,19 @@ def unpriced_csv(request: HttpRequest) -> HttpResponse:
         for row in unpriced_now(asking(request, "prices"))
     ]
     return csv_answer("unpriced use", UNPRICED_HEADER, rows)
+
+
+def _rate_cells(rows: Iterable[RateRow], who: Asking) -> Iterator[Sequence[str]]:
+    for row in rows:
+        yield [
+            text_cell(row.what),
+            row.kind,
+            row.exact,
+            who.organisation.currency,
+            row.per,
+            moment_cell(row.starts_at),
+            moment_cell(row.ends_at),
+            text_cell(row.source),
+            "" if row.source_date is None else row.source_date.isoformat(),
+            row.standing,
+        ]

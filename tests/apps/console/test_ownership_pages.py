@@ -192,3 +192,48 @@ def test_a_page_asks_the_database_at_most_fifteen_questions(path, monkeypatch):
     monkeypatch.setattr(psycopg.Cursor, "execute", counted)
     client.get(path)
     assert 0 < len(asked) <= 15, "\n".join(asked)
+
+
+def test_each_table_of_ownership_is_ordered_by_the_address_and_leads_to_costs():
+    add_workload(name="llm", team_id=team_id("Research"), kind="training")
+    finn = signed_in("finn")
+    page = finn.get("/ownership?sort=cost&unowned=-jobs&rules=-priority").content.decode()
+    assert page.count('aria-sort="') == 3
+    research = f"/costs/teams/{team_id('Research')}"
+    unowned = Team.objects.get(kind="unowned").id
+    for address in (research, f"/costs/teams/{unowned}/jobs?window=7d"):
+        assert f'href="{address}"' in page
+        assert finn.get(address).status_code == 200
+    turned = text_of(finn.get("/ownership?sort=-cost"))
+    assert turned.index("Research no workload") < turned.index("Research llm training")
+
+
+def test_what_a_rule_would_move_and_who_said_it_are_sheets():
+    platform = signed_in("petra")
+    asked = {"owner": str(team_id("Vision")), "account": "nlp", "priority": "100"}
+    page = html.unescape(platform.get("/ownership/rules/new", asked).content.decode())
+    (address,) = re.findall(r'href="(/ownership/rules/new/moves\.csv\?[^"]+)"', page)
+    (row,) = csv.DictReader(io.StringIO(platform.get(address).content.decode()))
+    assert (row["from"], row["to"], row["jobs"], row["cost"]) == (
+        "Unowned",
+        "Vision",
+        "1",
+        "98.320000",
+    )
+    assert platform.get("/ownership/rules/new/moves.csv").status_code == 404
+    assert signed_in("finn").get(address).status_code == 403
+
+    platform.post("/ownership/rules", asked)
+    rule_id = max(fact.rule.id for fact in workloads.rules())
+    changes = f"/ownership/rules/{rule_id}/changes.csv"
+    assert changes in platform.get(f"/ownership/rules/{rule_id}").content.decode()
+    (row,) = csv.DictReader(io.StringIO(platform.get(changes).content.decode()))
+    assert (row["what"], row["who"]) == ("added", "Petra")
+    (row,) = csv.DictReader(
+        io.StringIO(
+            platform.get(f"/ownership/rules/{rule_id}/moves.csv?end=2020-01-01").content.decode()
+        )
+    )
+    assert (row["from"], row["to"]) == ("Vision", "Unowned")
+    assert platform.get(f"/ownership/rules/{rule_id}/moves.csv?end=x").status_code == 404
+    assert signed_in("ada").get(changes).status_code == 404

@@ -1,17 +1,43 @@
 """The rows of the tables: workloads with cost, rules in rank, what nobody owns."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
 from apps.accounts.queries import Viewer
+from apps.console.pages.listed import By
 from apps.console.pages.ownership.names import Names
 from apps.console.pages.ownership.values import RuleRow, UnownedRow, WorkloadRow
 from apps.ledger import queries as ledger
 from apps.workloads import queries as workloads
 
+WORKLOAD_COLUMNS: Mapping[str, By[WorkloadRow]] = {
+    "team": By("Team", lambda row: row.team),
+    "name": By("Workload", lambda row: row.name or None),
+    "kind": By("Kind", lambda row: row.kind or None),
+    "cost": By("Cost", lambda row: row.cost_micros, is_number=True),
+    "gpu_hours": By("GPU-hours", lambda row: row.gpu_milliseconds, is_number=True),
+}
+RULE_COLUMNS: Mapping[str, By[RuleRow]] = {
+    "asks": By("Jobs of", lambda row: row.asks),
+    "priority": By("Priority", lambda row: row.priority, is_number=True),
+    "team": By("Belong to", lambda row: row.team),
+    "workload": By("Workload", lambda row: row.workload or None),
+    "from": By("From", lambda row: row.starts_at),
+    "until": By("Until", lambda row: row.ends_at),
+    "said": By("Said", lambda row: row.said_at),
+}
+UNOWNED_COLUMNS: Mapping[str, By[UnownedRow]] = {
+    "account": By("Account", lambda row: row.account or None),
+    "namespace": By("Namespace", lambda row: row.namespace or None),
+    "user": By("User", lambda row: row.user or None),
+    "cluster": By("Cluster", lambda row: row.cluster),
+    "jobs": By("Jobs", lambda row: row.jobs, is_number=True),
+    "cost": By("Cost", lambda row: row.cost_micros, is_number=True),
+    "gpu_hours": By("GPU-hours", lambda row: row.gpu_milliseconds, is_number=True),
+}
 RULE_ASKS = ("account", "namespace", "user", "partition")
 
 
@@ -65,7 +91,10 @@ def rule_rows(viewer: Viewer, called: Names, at: datetime) -> tuple[RuleRow, ...
 
 def unowned_rows(window: ledger.Window, called: Names) -> tuple[UnownedRow, ...]:
     """What nobody owns, by what a rule would ask, the dearest first."""
-    return tuple(_unowned_row(work) for work in ledger.unowned_work(window, called.unowned_id))
+    place = reverse("costs-team-jobs", args=[called.unowned_id])
+    jobs_href = f"{place}?{urlencode({'window': window.text})}"
+    found = ledger.unowned_work(window, called.unowned_id)
+    return tuple(_unowned_row(work, jobs_href) for work in found)
 
 
 def unowned_total(rows: Sequence[UnownedRow]) -> UnownedRow:
@@ -118,7 +147,7 @@ def _workload_row(group: ledger.CostGroup, called: Names, window: ledger.Window)
     )
 
 
-def _unowned_row(work: ledger.UnownedWork) -> UnownedRow:
+def _unowned_row(work: ledger.UnownedWork, jobs_href: str) -> UnownedRow:
     submitter = work.submitter
     asks = {name: getattr(submitter, name) for name in RULE_ASKS if getattr(submitter, name)}
     # An account or namespace says more than whoever of it happened to submit.
@@ -130,6 +159,7 @@ def _unowned_row(work: ledger.UnownedWork) -> UnownedRow:
         namespace=submitter.namespace,
         user=submitter.user,
         partition=submitter.partition,
+        jobs_href=jobs_href,
         jobs=work.jobs,
         cost_micros=work.micros,
         gpu_milliseconds=work.unit_milliseconds,

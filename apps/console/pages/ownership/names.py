@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.urls import reverse
+
 from apps.accounts import queries as accounts
 from apps.console.pages.ownership.values import RuleRow
 from apps.economics.ownership import TEXT_MATCHES, Rule
@@ -40,6 +42,12 @@ class Names:
         workload = self.workload(workload_id)
         return f"{self.team(team_id)}: {workload}" if workload else self.team(team_id)
 
+    def owner_href(self, team_id: int | None, workload_id: int | None) -> str:
+        """Where the costs of the same are taken apart; nobody's jobs are kept under *Unowned*."""
+        if workload_id is not None:
+            return reverse("costs-workload", args=[workload_id])
+        return reverse("costs-team", args=[self.unowned_id if team_id is None else team_id])
+
     def asks(self, rule: Rule) -> str:
         """What a rule asks of a job, in words; a rule that asks nothing takes every job."""
         said = [f"{name} {getattr(rule, name)}" for name in TEXT_MATCHES if getattr(rule, name)]
@@ -76,6 +84,10 @@ class Names:
             said_by=self.who(last) if last else "",
             said_at=last.at if last else None,
             href=href,
+            team_href=self.owner_href(fact.rule.team_id, None),
+            workload_href=self.owner_href(fact.rule.team_id, fact.rule.workload_id)
+            if fact.rule.workload_id
+            else "",
         )
 
 

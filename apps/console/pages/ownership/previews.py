@@ -1,6 +1,7 @@
 """What a change of rules would move: jobs, GPU-hours and money, from whom to whom."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 from apps.console.pages.ownership.lists import total_micros
@@ -20,7 +21,12 @@ def gain_preview(rule: Rule, moved: RulePreview, called: Names, first_day: date 
         costs = cost_of_jobs(move.job_ids, move.team_id, move.workload_id, first_day)
         micros = total_micros(cost.micros for cost in costs)
         unpriced = sum(cost.unpriced_milliseconds for cost in costs)
-        rows.append(_row(owner, taker, move, micros, unpriced))
+        row = _row(owner, taker, move, micros, unpriced)
+        hrefs = (
+            called.owner_href(move.team_id, move.workload_id),
+            called.owner_href(rule.team_id, rule.workload_id),
+        )
+        rows.append(replace(row, from_href=hrefs[0], to_href=hrefs[1]))
     return _preview(moved, rows)
 
 
@@ -33,7 +39,12 @@ def loss_preview(rule: Rule, moved: RulePreview, called: Names, first_day: date 
         costs = cost_of_jobs(move.job_ids, rule.team_id, rule.workload_id, first_day)
         micros = total_micros(cost.micros for cost in costs)
         unpriced = sum(cost.unpriced_milliseconds for cost in costs)
-        rows.append(_row(loser, owner, move, micros, unpriced))
+        row = _row(loser, owner, move, micros, unpriced)
+        hrefs = (
+            called.owner_href(rule.team_id, rule.workload_id),
+            called.owner_href(move.team_id, move.workload_id),
+        )
+        rows.append(replace(row, from_href=hrefs[0], to_href=hrefs[1]))
     return _preview(moved, rows)
 
 

@@ -1,5 +1,6 @@
 """A rule to be made, with what it would move; a rule that is kept, with what its end would move."""
 
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import OrganisationFact, Viewer, organisation
 from apps.console.pages.access import EVERYONE, MANAGES, frame_of, shown_to
+from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
 from apps.console.pages.ownership.names import Names, names
 from apps.console.pages.ownership.previews import gain_preview, loss_preview
 from apps.console.pages.ownership.rule_form import (
@@ -28,6 +30,8 @@ from apps.ledger.queries.calendar import first_hour
 from apps.show.amounts import counted, gpu_hours
 from apps.show.money import whole_amount
 from apps.workloads import queries as workloads
+
+MOVES_HEADER = (*("from", "to", "jobs", "gpu_hours", "unpriced_gpu_hours", "cost", "currency"),)
 
 
 @require_safe
@@ -68,7 +72,64 @@ def rule_page(
         problems=problems,
         kept=tuple((name, text) for name, text in form.given.items() if text),
         preview=preview,
+        moves_href=f"{reverse('rule-moves')}?{request.GET.urlencode()}",
     )
+
+
+@require_safe
+@shown_to(MANAGES)
+def rule_moves_csv(request: HttpRequest) -> HttpResponse:
+    """What the rule that the address describes would move."""
+    at = timezone.now()
+    called = names(viewer_of_request(request))
+    form = read_form(request.GET, called, organisation())
+    if form.rule is None:
+        raise Http404
+    moved = workloads.preview_rule(form.rule, at)
+    preview = gain_preview(form.rule.rule, moved, called, form.first_day)
+    return csv_answer("what the rule would move", MOVES_HEADER, _move_cells(preview))
+
+
+@require_safe
+@shown_to(MANAGES)
+def end_moves_csv(request: HttpRequest, rule_id: int) -> HttpResponse:
+    """What the end of a rule, on the day in the address, would move."""
+    at = timezone.now()
+    viewer = viewer_of_request(request)
+    fact, called = visible_rule(rule_id, viewer), names(viewer)
+    day, problem = end_day(request.GET.get("end", ""))
+    if problem:
+        raise Http404
+    moved = workloads.preview_end(fact, ended_at(day, organisation(), at), at)
+    preview = loss_preview(fact.rule, moved, called, day)
+    return csv_answer(f"what ending rule {rule_id} moves", MOVES_HEADER, _move_cells(preview))
+
+
+@require_safe
+@shown_to(EVERYONE)
+def rule_changes_csv(request: HttpRequest, rule_id: int) -> HttpResponse:
+    """Every change of a rule; who made it, for those who may know."""
+    viewer = viewer_of_request(request)
+    fact, called = visible_rule(rule_id, viewer), names(viewer)
+    rows = [
+        (each.at.isoformat(), "added" if each.is_new else "changed", text_cell(called.who(each)))
+        for each in workloads.rule_changes([fact.rule.id])[fact.rule.id]
+    ]
+    return csv_answer(f"changes of rule {rule_id}", ("at", "what", "who"), rows)
+
+
+def _move_cells(preview: Preview) -> Iterator[Sequence[str]]:
+    currency = organisation().currency
+    for row in preview.moves:
+        yield (
+            text_cell(row.from_owner),
+            text_cell(row.to_owner),
+            str(row.jobs),
+            hours_cell(row.gpu_milliseconds),
+            hours_cell(row.unpriced_milliseconds),
+            money_cell(row.cost_micros, currency),
+            currency,
+        )
 
 
 @require_safe
@@ -118,6 +179,7 @@ def kept_rule_page(
         end_day=day,
         problem=problem,
         preview=preview,
+        moves_href=f"{reverse('end-moves', args=[fact.rule.id])}?{request.GET.urlencode()}",
     )
 
 

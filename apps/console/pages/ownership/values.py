@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 
 from apps.console.pages.frame import Filter, Frame
+from apps.console.pages.listed import Listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class RuleRow:
     said_by: str
     said_at: datetime | None
     href: str
+    team_href: str
+    workload_href: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class UnownedRow:
     unpriced_milliseconds: int
     href: str
     partition: str = ""
+    jobs_href: str = ""
 
     @property
     def is_nameless(self) -> bool:
@@ -92,22 +96,17 @@ class OwnershipPage:
     problems: tuple[str, ...]
     settled_to: datetime | None
     pending_hours: int
-    workloads: tuple[WorkloadRow, ...]
+    workloads: Listed[WorkloadRow]
     total: WorkloadRow
-    rules: tuple[RuleRow, ...]
+    rules: Listed[RuleRow]
     sees_everything: bool
     may_manage: bool
     has_provisional: bool
-    unowned: tuple[UnownedRow, ...] = ()
-    unowned_total: int = 0
+    unowned: Listed[UnownedRow] | None = None
     teams: tuple[Option, ...] = ()
     kinds: tuple[Option, ...] = ()
     csv_query: str = ""
-
-    @property
-    def more_unowned(self) -> int:
-        """How many rows the list here leaves out."""
-        return max(0, self.unowned_total - len(self.unowned))
+    sort: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +122,11 @@ class UnownedPage:
     problems: tuple[str, ...]
     settled_to: datetime | None
     pending_hours: int
-    rows: tuple[UnownedRow, ...]
+    rows: Listed[UnownedRow]
     total: UnownedRow
     may_manage: bool
     csv_query: str = ""
+    sort: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +139,8 @@ class MoveRow:
     gpu_milliseconds: int
     cost_micros: int | None
     unpriced_milliseconds: int
+    from_href: str = ""
+    to_href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,7 @@ class RulePage:
     problems: tuple[tuple[str, str], ...]
     kept: tuple[tuple[str, str], ...]
     preview: Preview | None = None
+    moves_href: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,3 +198,4 @@ class KeptRulePage:
     end_day: date | None
     problem: str = ""
     preview: Preview | None = None
+    moves_href: str = ""

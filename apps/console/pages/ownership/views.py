@@ -3,8 +3,9 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -13,8 +14,12 @@ from apps.accounts.queries import Viewer
 from apps.console.pages.access import EVERYONE, SEES_EVERYTHING, frame_of, shown_to
 from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
 from apps.console.pages.frame import Frame
+from apps.console.pages.listed import Asked, listed
 from apps.console.pages.ownership.lists import (
     RULE_ASKS,
+    RULE_COLUMNS,
+    UNOWNED_COLUMNS,
+    WORKLOAD_COLUMNS,
     rule_rows,
     total_micros,
     unowned_rows,
@@ -48,7 +53,7 @@ def ownership(request: HttpRequest) -> HttpResponse:
     at = timezone.now()
     viewer = viewer_of_request(request)
     asked = period_asked(request.GET, at)
-    page = ownership_page(asked, viewer, frame(request, asked, viewer, at), at)
+    page = ownership_page(request.GET, asked, viewer, frame(request, asked, viewer, at), at)
     return render(request, "ownership/page.html", {"page": page})
 
 
@@ -61,6 +66,7 @@ def unowned(request: HttpRequest) -> HttpResponse:
     asked = period_asked(request.GET, at)
     known = standing(asked.window, at)
     rows = unowned_rows(asked.window, names(viewer))
+    shown = Asked(request.GET, reverse("unowned"))
     page = UnownedPage(
         frame=frame(request, asked, viewer, at),
         finding=_unowned_finding(rows, asked),
@@ -71,10 +77,11 @@ def unowned(request: HttpRequest) -> HttpResponse:
         problems=asked.problems,
         settled_to=known.as_of,
         pending_hours=known.pending_hours,
-        rows=rows,
+        rows=listed(rows, UNOWNED_COLUMNS, shown),
         total=unowned_total(rows),
         may_manage=viewer.may_manage,
         csv_query=asked.query,
+        sort=shown.sort,
     )
     return render(request, "ownership/unowned.html", {"page": page})
 
@@ -152,8 +159,13 @@ def frame(request: HttpRequest, asked: Period, viewer: Viewer, at: datetime) -> 
     return frame_of(request, asked.organisation, "ownership", waiting)
 
 
-def ownership_page(asked: Period, viewer: Viewer, framed: Frame, at: datetime) -> OwnershipPage:
+def ownership_page(
+    given: QueryDict, asked: Period, viewer: Viewer, framed: Frame, at: datetime
+) -> OwnershipPage:
     """The page as this viewer may see it."""
+    here = reverse("ownership")
+    of_workloads = Asked(given, here, part="workloads")
+    of_unowned = Asked(given, here, name="unowned", part="unowned", per_page=MOST_UNOWNED)
     called = names(viewer)
     rows = workload_rows(asked.window, viewer, called)
     nobodys = unowned_rows(asked.window, called) if viewer.sees_everything else ()
@@ -169,17 +181,19 @@ def ownership_page(asked: Period, viewer: Viewer, framed: Frame, at: datetime) -
         problems=asked.problems,
         settled_to=known.as_of,
         pending_hours=known.pending_hours,
-        workloads=rows,
+        workloads=listed(rows, WORKLOAD_COLUMNS, of_workloads),
         total=workload_total(rows),
-        rules=rule_rows(viewer, called, at),
+        rules=listed(
+            rule_rows(viewer, called, at), RULE_COLUMNS, Asked(given, here, "rules", "rules")
+        ),
         sees_everything=viewer.sees_everything,
         may_manage=viewer.may_manage,
         has_provisional=any(row.is_provisional for row in rows),
-        unowned=nobodys[:MOST_UNOWNED],
-        unowned_total=len(nobodys),
+        unowned=listed(nobodys, UNOWNED_COLUMNS, of_unowned) if nobodys else None,
         teams=_team_options(called) if teams else (),
         kinds=tuple(Option(kind, kind, is_chosen=kind == "training") for kind in KINDS),
         csv_query=asked.query,
+        sort=of_workloads.sort,
     )
 
 

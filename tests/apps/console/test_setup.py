@@ -9,6 +9,8 @@ from django.contrib.auth import get_user_model
 from django.core.cache import cache
 from django.test import Client
 
+from apps.console.pages.setup import questions
+from apps.console.pages.setup.sheets import SHEETS
 from apps.fleet import queries as fleet
 from apps.telemetry.models import Rejection
 from apps.workloads.models import Allocation, Job
@@ -167,3 +169,38 @@ def test_the_overview_says_how_many_questions_wait():
     assert "in Setup" not in text_of(finn.get("/")), "a page waited for the count"
     page = text_of(finn.get("/"))
     assert "1 questions in Setup" in page or "1 question in Setup" in page
+
+
+def test_each_question_is_a_sheet_with_every_row(now, monkeypatch):
+    monkeypatch.setattr(questions, "MOST_ROWS", 1)
+    make.make_organisation()
+    for name in ("gpu-01", "gpu-02"):
+        node_id = make.make_node(name, started_at=now - timedelta(days=2), at=now)
+        scene.make_gpus(node_id, seen_from=now - HOUR)
+        make.make_agent(node_id=node_id, at=now - timedelta(hours=7))
+    scene.make_job("2", node_id, account="", user="misc", from_=now - 2 * HOUR, to=now - HOUR)
+    client = opened()
+    page = client.get("/setup").content.decode()
+    assert page.count("and 1 more; the CSV has all 2") == 2
+    told = {
+        "unconfirmed-nodes": (
+            "gpu-01,pool of gpu-01,8 × NVIDIA H100",
+            "gpu-02,pool of gpu-02,8 × NVIDIA H100",
+        ),
+        "silent-nodes": ("gpu-01,pool of gpu-01,252", "gpu-02,pool of gpu-02,252"),
+        "unowned-accounts": ("misc,user,atlas,1,8.000000",),
+    }
+    for name, begun in told.items():
+        assert f'href="/setup/{name}.csv" download' in page
+        rows = client.get(f"/setup/{name}.csv").content.decode().splitlines()[1:]
+        assert len(rows) == len(begun)
+        assert all(row.startswith(each) for row, each in zip(rows, begun, strict=True)), rows
+
+
+def test_sheets_of_setup_are_for_those_who_see_everything():
+    make.make_organisation()
+    finance, viewer = opened("Finn"), opened("Vera")
+    for name in SHEETS:
+        address = f"/setup/{name.replace('_', '-')}.csv"
+        assert finance.get(address).status_code == 200
+        assert viewer.get(address).status_code == 403

@@ -1,11 +1,11 @@
 """The questions that wait for an answer, asked of every room."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
@@ -90,27 +90,59 @@ def keep_count(waiting: Questions, at: datetime) -> None:
 
 def questions(at: datetime, organisation: accounts.OrganisationFact) -> Questions:
     """What waits at `at`; prices, owners and refusals of the last seven days."""
-    calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
-    window = ledger.window_of(LOOKED_BACK, calendar)
-    pools = fleet.pools()
+    asked = _asked(at, organisation)
     return Questions(
-        unconfirmed_nodes=_unconfirmed(pools, at),
-        unknown_nodes=_unknown(pools, organisation.zone),
-        silent_nodes=_silent(pools, at),
-        unpriced_pools=_unpriced(window, pools),
-        unclaimed_work=_unclaimed(window, pools),
-        unowned_accounts=_unowned(window, at),
-        rejected_windows=_rejected(window),
+        unconfirmed_nodes=_unconfirmed(asked),
+        unknown_nodes=_unknown(asked),
+        silent_nodes=_silent(asked),
+        unpriced_pools=_unpriced(asked),
+        unclaimed_work=_unclaimed(asked),
+        unowned_accounts=_unowned(asked),
+        rejected_windows=_rejected(asked),
     )
 
 
-def _unconfirmed(pools: Mapping[int, fleet.PoolFact], at: datetime) -> Question[UnconfirmedNode]:
-    devices = fleet.unconfirmed_devices(at)
+def question_named(
+    name: str, at: datetime, organisation: accounts.OrganisationFact
+) -> Question[Any]:
+    """One of them alone, by its name in Questions."""
+    ask: dict[str, Callable[[_Asked], Question[Any]]] = {
+        "unconfirmed_nodes": _unconfirmed,
+        "unknown_nodes": _unknown,
+        "silent_nodes": _silent,
+        "unpriced_pools": _unpriced,
+        "unclaimed_work": _unclaimed,
+        "unowned_accounts": _unowned,
+        "rejected_windows": _rejected,
+    }
+    return ask[name](_asked(at, organisation))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """When is asked, in which zone, of which days, and the pools."""
+
+    at: datetime
+    zone: str
+    window: ledger.Window
+    pools: Mapping[int, fleet.PoolFact]
+
+
+def _asked(at: datetime, organisation: accounts.OrganisationFact) -> _Asked:
+    calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
+    window = ledger.window_of(LOOKED_BACK, calendar)
+    return _Asked(at, organisation.zone, window, fleet.pools())
+
+
+def _unconfirmed(asked: _Asked) -> Question[UnconfirmedNode]:
+    devices = fleet.unconfirmed_devices(asked.at)
     node_ids = {device.node_id for device in devices}
-    nodes = fleet.nodes_lived(at, at + timedelta(seconds=1), node_ids) if devices else []
+    nodes = (
+        fleet.nodes_lived(asked.at, asked.at + timedelta(seconds=1), node_ids) if devices else []
+    )
     living = {node.id: node for node in nodes}
     rows = [
-        _unconfirmed_node(list(of_node), living[node_id], pools[living[node_id].pool_id])
+        _unconfirmed_node(list(of_node), living[node_id], asked.pools[living[node_id].pool_id])
         for node_id, of_node in groupby(devices, lambda device: device.node_id)
         if node_id in living
     ]
@@ -145,7 +177,7 @@ def _expected(models: Counter[str], node: fleet.NodeFact, pool: fleet.PoolFact) 
     return f"{node.units} × {pool.gpu_model or 'GPU'}"
 
 
-def _unknown(pools: Mapping[int, fleet.PoolFact], zone: str) -> Question[UnknownNode]:
+def _unknown(asked: _Asked) -> Question[UnknownNode]:
     found = workloads.unknown_nodes()
     rows = [
         UnknownNode(
@@ -163,12 +195,12 @@ def _unknown(pools: Mapping[int, fleet.PoolFact], zone: str) -> Question[Unknown
     clusters = {each.cluster_id for each in found}
     fitting = [
         Choice(str(pool.id), pool.name)
-        for pool in sorted(pools.values(), key=lambda pool: pool.name)
+        for pool in sorted(asked.pools.values(), key=lambda pool: pool.name)
         if pool.gpus_per_node and (pool.cluster_id is None or pool.cluster_id in clusters)
     ]
-    asked = _question(rows, None if fitting else _pool_first(found[0].cluster))
-    since = min(each.first_at for each in found).astimezone(ZoneInfo(zone)).date()
-    return replace(asked, choices=tuple(fitting), since=since)
+    question = _question(rows, None if fitting else _pool_first(found[0].cluster))
+    since = min(each.first_at for each in found).astimezone(ZoneInfo(asked.zone)).date()
+    return replace(question, choices=tuple(fitting), since=since)
 
 
 def _pool_first(cluster: str) -> Step:
@@ -179,15 +211,16 @@ def _pool_first(cluster: str) -> Step:
     return Step("They need a pool first: nodes of one model and one price.", command=command)
 
 
-def _silent(pools: Mapping[int, fleet.PoolFact], at: datetime) -> Question[SilentNode]:
+def _silent(asked: _Asked) -> Question[SilentNode]:
     rows = [
         SilentNode(
             name=each.node_name,
-            pool=pools[each.pool_id].name,
+            node_id=each.node_id,
+            pool=asked.pools[each.pool_id].name,
             last_seen_at=each.last_seen_at,
-            silent_for=at - each.last_seen_at,
+            silent_for=asked.at - each.last_seen_at,
         )
-        for each in fleet.silent_agents(at)
+        for each in fleet.silent_agents(asked.at)
     ]
     if not rows:
         return _question(rows)
@@ -195,7 +228,7 @@ def _silent(pools: Mapping[int, fleet.PoolFact], at: datetime) -> Question[Silen
     return _question(rows, Step("If a node is gone, say since when:", command=command))
 
 
-def _unpriced(window: ledger.Window, pools: Mapping[int, fleet.PoolFact]) -> Question[UnpricedPool]:
+def _unpriced(asked: _Asked) -> Question[UnpricedPool]:
     rows = [
         UnpricedPool(
             name=each.pool.name,
@@ -203,8 +236,9 @@ def _unpriced(window: ledger.Window, pools: Mapping[int, fleet.PoolFact]) -> Que
             purchase_option=each.pool.purchase_option,
             milliseconds=each.unit_milliseconds,
             since=each.first_day,
+            pool_id=each.pool.id,
         )
-        for each in ledger.unpriced_pools(window, pools)
+        for each in ledger.unpriced_pools(asked.window, asked.pools)
     ]
     if not rows:
         return _question(rows)
@@ -212,9 +246,7 @@ def _unpriced(window: ledger.Window, pools: Mapping[int, fleet.PoolFact]) -> Que
     return _question(rows, Step("Say what a node of the pool costs.", link=link))
 
 
-def _unclaimed(
-    window: ledger.Window, pools: Mapping[int, fleet.PoolFact]
-) -> Question[UnclaimedWork]:
+def _unclaimed(asked: _Asked) -> Question[UnclaimedWork]:
     rows = [
         UnclaimedWork(
             key=each.key,
@@ -223,7 +255,7 @@ def _unclaimed(
             cost_micros=each.micros,
             last_seen_at=each.last_hour,
         )
-        for each in ledger.unclaimed_work(window, pools)
+        for each in ledger.unclaimed_work(asked.window, asked.pools)
     ]
     if not rows:
         return _question(rows)
@@ -231,7 +263,7 @@ def _unclaimed(
     return _question(rows, Step(sentence, link=Link("Import a file", reverse("imports"))))
 
 
-def _unowned(window: ledger.Window, at: datetime) -> Question[UnownedAccount]:
+def _unowned(asked: _Asked) -> Question[UnownedAccount]:
     rows = [
         UnownedAccount(
             account=each.name,
@@ -241,7 +273,9 @@ def _unowned(window: ledger.Window, at: datetime) -> Question[UnownedAccount]:
             href=f"{reverse('new-rule')}?{urlencode(_rule_for(each))}",
             bears=each.bears,
         )
-        for each in workloads.unowned_accounts(window.starts_at, min(at, window.ends_at))
+        for each in workloads.unowned_accounts(
+            asked.window.starts_at, min(asked.at, asked.window.ends_at)
+        )
     ]
     if not rows:
         return _question(rows)
@@ -254,8 +288,8 @@ def _rule_for(account: workloads.UnownedAccount) -> dict[str, str]:
     return {"cluster": account.cluster, **asked}
 
 
-def _rejected(window: ledger.Window) -> Question[RejectedWindows]:
-    found = telemetry.rejections_by_agent(window.first_day)
+def _rejected(asked: _Asked) -> Question[RejectedWindows]:
+    found = telemetry.rejections_by_agent(asked.window.first_day)
     rows = [
         RejectedWindows(
             agent=each.node,
@@ -271,4 +305,4 @@ def _rejected(window: ledger.Window) -> Question[RejectedWindows]:
 
 
 def _question(rows: Sequence[Row], step: Step | None = None) -> Question[Row]:
-    return Question(tuple(rows[:MOST_ROWS]), len(rows), step)
+    return Question(tuple(rows[:MOST_ROWS]), len(rows), step, rest=tuple(rows[MOST_ROWS:]))

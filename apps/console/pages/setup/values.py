@@ -49,6 +49,7 @@ class SilentNode:
     pool: str
     last_seen_at: datetime | None
     silent_for: timedelta | None
+    node_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class UnpricedPool:
     purchase_option: str
     milliseconds: int
     since: date
+    pool_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,12 @@ class Question(Generic[Row]):
     step: Step | None = None
     choices: tuple[Choice, ...] = ()
     since: date | None = None
+    rest: tuple[Row, ...] = ()
+
+    @property
+    def every(self) -> tuple[Row, ...]:
+        """All that wait, also those that the page has no room for."""
+        return self.rows + self.rest
 
     @property
     def more(self) -> int:

@@ -178,7 +178,7 @@ def test_each_question_is_a_sheet_with_every_row(now, monkeypatch):
         node_id = make.make_node(name, started_at=now - timedelta(days=2), at=now)
         scene.make_gpus(node_id, seen_from=now - HOUR)
         make.make_agent(node_id=node_id, at=now - timedelta(hours=7))
-    scene.make_job("2", node_id, account="", user="misc", from_=now - 2 * HOUR, to=now - HOUR)
+    scene.make_job("2", node_id, account="misc", from_=now - 2 * HOUR, to=now - HOUR)
     client = opened()
     page = client.get("/setup").content.decode()
     assert page.count("and 1 more; the CSV has all 2") == 2
@@ -188,7 +188,7 @@ def test_each_question_is_a_sheet_with_every_row(now, monkeypatch):
             "gpu-02,pool of gpu-02,8 × NVIDIA H100",
         ),
         "silent-nodes": ("gpu-01,pool of gpu-01,252", "gpu-02,pool of gpu-02,252"),
-        "unowned-accounts": ("misc,user,atlas,1,8.000000",),
+        "unowned-accounts": ("misc,account,atlas,1,8.000000",),
     }
     for name, begun in told.items():
         assert f'href="/setup/{name}.csv" download' in page

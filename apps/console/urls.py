@@ -21,6 +21,7 @@ urlpatterns = [
     path("people/invite", people.invite, name="invite-person"),
     path("people/<int:person_id>", people.person, name="person"),
     path("people/<int:person_id>/link", people.again, name="invite-again"),
+    path("people/<int:person_id>/tokens.csv", people.person_tokens_csv, name="person-tokens"),
     path("people/<int:person_id>/role", people.role, name="change-role"),
     path("people/<int:person_id>/teams", people.teams_of, name="place-in-teams"),
     path("people/<int:person_id>/deactivate", people.deactivate, name="deactivate-person"),

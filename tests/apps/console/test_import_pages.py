@@ -200,3 +200,20 @@ def test_only_the_platform_imports(uploads_folder, name):
         given = {"file": SimpleUploadedFile("jobs.csv", b"x")}
         assert client.post(action, given).status_code == 403
     assert len(list(uploads_folder.iterdir())) == 1
+
+
+def test_imports_and_the_first_jobs_of_one_are_sheets():
+    client = signed_in()
+    address = sent(client, JOBS)
+    import_uploads()
+    form = filled(client, address) | {"cluster": "atlas", "column.account": "proj"}
+    client.post(f"{address}/reading", form)
+    import_uploads()
+    assert f"{address}/trial.csv" in client.get(address).content.decode()
+    header, first, *_ = client.get(f"{address}/trial.csv").content.decode().splitlines()
+    assert header == "cluster,job,user,account,state,started,ended,nodes,gpus"
+    assert first.startswith("atlas,1,ida,nlp,")
+    assert "/setup/imports.csv" in client.get("/setup/imports?sort=name").content.decode()
+    (row,) = client.get("/setup/imports.csv").content.decode().splitlines()[1:]
+    assert row.startswith("jobs.csv,")
+    assert signed_in("finn").get("/setup/imports.csv").status_code == 403

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from apps.accounts import actions
-from apps.accounts.models import AccessToken, User
+from apps.accounts.models import AccessToken, Team, User
 from tests.make import NOON, make_organisation, make_person, make_team, make_token
 
 pytestmark = pytest.mark.django_db
@@ -211,3 +211,31 @@ def test_an_address_with_nonsense_in_it_is_answered(people) -> None:
     client = signed_in(people["ada"])
     assert client.get("/people/audit?kind=nonsense&before=never").status_code == 200
     assert NOON
+
+
+def test_long_lists_come_in_parts_in_the_order_asked_for(people) -> None:
+    for number in range(120):
+        make_token(name=f"agent of gpu-{number:03}")
+    client = signed_in(people["ada"])
+    page = text_of(client.get("/people/tokens?sort=-name"))
+    assert page.index("agent of gpu-119") < page.index("agent of gpu-020")
+    assert "agent of gpu-019" not in page
+    assert "1–100 of 120 rows" in page
+    second = client.get("/people/tokens?sort=-name&page=2").content.decode()
+    assert "agent of gpu-019" in second
+    assert '<a rel="prev" href="/people/tokens?sort=-name">Previous</a>' in second
+    assert 'aria-sort="descending"' in client.get("/people?sort=-role").content.decode()
+
+
+def test_teams_of_people_lead_to_their_costs_and_their_tokens_are_a_sheet(people) -> None:
+    make_token(name="a script", made_by_id=people["ada"])
+    client = signed_in(people["ada"])
+    page = client.get("/people").content.decode()
+    research = Team.objects.get(name="Research").id
+    assert f'<a href="/costs/teams/{research}">Research</a>' in page
+    sheet = f"/people/{people['ada']}/tokens.csv"
+    assert sheet in client.get(f"/people/{people['ada']}").content.decode()
+    header, row = client.get(sheet).content.decode().splitlines()
+    assert header == "name,begins with,may,made,last used,revoked"
+    assert row.startswith("a script,rr_")
+    assert client.get("/people/999/tokens.csv").status_code == 404

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
 from apps.console.pages.frame import Frame
+from apps.console.pages.listed import Listed
 from apps.console.pages.ownership.values import Option
 
 
@@ -29,7 +30,7 @@ class ImportsPage:
     frame: Frame
     finding: str
     zone: tzinfo
-    rows: tuple[ImportRow, ...]
+    rows: Listed[ImportRow]
     largest: str
 
 

@@ -1,6 +1,6 @@
 """The list of imports, one import, and the rows it did not take."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,17 +14,31 @@ from django.views.decorators.http import require_safe
 from apps.accounts.queries import organisation
 from apps.console.pages.access import MANAGES, frame_of, shown_to
 from apps.console.pages.csv_table import csv_answer, text_cell
+from apps.console.pages.fleet.sheets import moment_cell
 from apps.console.pages.imports.reading import reading_form
 from apps.console.pages.imports.receiving import LARGEST_BYTES
 from apps.console.pages.imports.values import ImportPage, ImportRow, ImportsPage, Trial
+from apps.console.pages.listed import Asked, By, listed
 from apps.console.pages.setup.questions import questions_waiting
 from apps.show.amounts import counted
 from apps.workloads import queries as workloads
 
-MOST_LISTED = 50
+MOST_LISTED = 200
 MOST_SHOWN = 20
 MOST_IN_CSV = 10_000
 BYTES_PER_MEGABYTE = 1024 * 1024
+TRIAL_HEADER = (
+    *("cluster", "job", "user", "account", "state", "started", "ended", "nodes", "gpus"),
+)
+COLUMNS: Mapping[str, By[ImportRow]] = {
+    "name": By("File", lambda row: row.name),
+    "begun": By("Begun", lambda row: row.started_at),
+    "state": By("State", lambda row: row.state),
+    "rows": By("Rows", lambda row: row.rows, is_number=True),
+    "imported": By("New or changed", lambda row: row.imported, is_number=True),
+    "unchanged": By("Known already", lambda row: row.unchanged, is_number=True),
+    "rejected": By("Rejected", lambda row: row.rejected, is_number=True),
+}
 STATES = {
     "looking": "being looked at",
     "asking": "waits for you",
@@ -52,10 +66,41 @@ def imports_page(
         frame=frame_of(request, chosen, "setup", questions_waiting(at)),
         finding=finding,
         zone=ZoneInfo(chosen.zone),
-        rows=tuple(_row(each) for each in workloads.imports(MOST_LISTED)),
+        rows=listed(
+            [_row(each) for each in workloads.imports(MOST_LISTED)],
+            COLUMNS,
+            Asked(request.GET, reverse("imports"), part="imports"),
+        ),
         largest=_size(LARGEST_BYTES),
     )
     return render(request, "imports/page.html", {"page": page}, status=status)
+
+
+@require_safe
+@shown_to(MANAGES)
+def imports_csv(request: HttpRequest) -> HttpResponse:
+    """The imports, the latest first."""
+    header = ("file", "kind", "state", "begun_at", "rows", "new_or_changed", "known", "rejected")
+    rows = [
+        (
+            text_cell(each.name),
+            each.kind,
+            STATES[each.state],
+            moment_cell(each.started_at),
+            *(str(n) for n in (each.rows, each.imported, each.unchanged, each.rejected)),
+        )
+        for each in workloads.imports(MOST_IN_CSV)
+    ]
+    return csv_answer("imports", header, rows)
+
+
+@require_safe
+@shown_to(MANAGES)
+def trial_csv(request: HttpRequest, batch_id: int) -> HttpResponse:
+    """The first jobs of the file as they would be taken."""
+    trial = _trial(import_or_404(batch_id).seen.get("trial"))
+    rows = [tuple(map(text_cell, job)) for job in trial.first_jobs] if trial else []
+    return csv_answer(f"first jobs of import {batch_id}", TRIAL_HEADER, rows)
 
 
 @require_safe

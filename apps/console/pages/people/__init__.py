@@ -3,7 +3,7 @@
 from apps.console.pages.people.access import again, deactivate, invite, role, teams_of
 from apps.console.pages.people.tokens import make, revoke, tokens, tokens_csv
 from apps.console.pages.people.trail import trail, trail_csv
-from apps.console.pages.people.views import people, people_csv, person
+from apps.console.pages.people.views import people, people_csv, person, person_tokens_csv
 
 __all__ = [
     "again",
@@ -13,6 +13,7 @@ __all__ = [
     "people",
     "people_csv",
     "person",
+    "person_tokens_csv",
     "revoke",
     "role",
     "teams_of",

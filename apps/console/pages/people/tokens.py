@@ -1,5 +1,6 @@
 """Machines' tokens: listed for finance and platform, made and revoked by platform."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -7,6 +8,7 @@ from django.contrib import messages
 from django.core.exceptions import ObjectDoesNotExist
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -15,6 +17,8 @@ from apps.accounts.queries import ListedToken, NoSuchTeam, Scope, organisation, 
 from apps.accounts.queries import tokens as every_token
 from apps.console.pages.access import MANAGES, SEES_EVERYTHING, frame_of, shown_to
 from apps.console.pages.csv_table import csv_answer, text_cell
+from apps.console.pages.frame import Link
+from apps.console.pages.listed import Asked, By, listed
 from apps.console.pages.people.rights import asks
 from apps.console.pages.people.values import TokenRow, TokensPage
 from apps.console.pages.people.views import moment_cell
@@ -24,6 +28,15 @@ from apps.show.amounts import counted
 CSV_COLUMNS = [
     "name", "begins with", "may", "team", "made by", "made", "expires", "revoked", "last used",
 ]  # fmt: skip
+COLUMNS: Mapping[str, By[TokenRow]] = {
+    "name": By("Name", lambda row: row.token.name),
+    "may": By("May", lambda row: ", ".join(row.token.scopes)),
+    "reads": By("Reads", lambda row: row.token.team_name),
+    "made": By("Made", lambda row: row.token.created_at),
+    "expires": By("Expires", lambda row: row.token.expires_at),
+    "used": By("Last used", lambda row: row.token.last_used_at),
+    "state": By("State", lambda row: (row.token.revoked_at is not None, not row.is_good)),
+}
 MOST_DAYS = 3650
 
 
@@ -84,19 +97,25 @@ def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
 def tokens_page(request: HttpRequest, problem: str = "", secret: str = "") -> HttpResponse:
     """The list, with what came of the form on it."""
     at, chosen, found = timezone.now(), organisation(), every_token()
-    rows = tuple(TokenRow(each, each.is_good(at)) for each in found)
+    every_team = teams()
+    ids = {team.name: team.id for team in every_team}
+    rows = tuple(TokenRow(each, each.is_good(at), _link(each.team_name, ids)) for each in found)
     page = TokensPage(
         frame=frame_of(request, chosen, "people", questions_waiting(at)),
         finding=finding(sum(1 for row in rows if row.is_good)),
         zone=ZoneInfo(chosen.zone),
-        rows=rows,
+        rows=listed(rows, COLUMNS, Asked(request.GET, reverse("tokens"))),
         scopes=tuple(Scope.values),
-        teams=tuple(team for team in teams() if team.kind == "team"),
+        teams=tuple(team for team in every_team if team.kind == "team"),
         may_change=asks(request).may_manage,
         problem=problem,
         secret=secret,
     )
     return render(request, "people/tokens.html", {"page": page}, status=400 if problem else 200)
+
+
+def _link(team: str | None, ids: Mapping[str, int]) -> Link | None:
+    return Link(team, reverse("costs-team", args=[ids[team]])) if team else None
 
 
 def finding(good: int) -> str:

@@ -6,6 +6,7 @@ from datetime import datetime, tzinfo
 from apps.accounts.queries import ListedPerson, ListedToken, TeamFact
 from apps.accounts.queries.trail import Change
 from apps.console.pages.frame import Choice, Frame, Link
+from apps.console.pages.listed import Listed
 
 ROLES = {
     "finance": "reads everything, closes months",
@@ -25,13 +26,21 @@ class NewLink:
 
 
 @dataclass(frozen=True, slots=True)
+class PersonRow:
+    """A person of the list, with the teams they belong to."""
+
+    person: ListedPerson
+    teams: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PeoplePage:
     """Who can sign in."""
 
     frame: Frame
     finding: str
     zone: tzinfo
-    people: tuple[ListedPerson, ...]
+    people: Listed[PersonRow]
     roles: tuple[Choice, ...]
     teams: tuple[TeamFact, ...]
     provider: str
@@ -49,6 +58,7 @@ class PersonPage:
     person: ListedPerson
     roles: tuple[Choice, ...]
     teams: tuple[Choice, ...]
+    member_of: tuple[Link, ...]
     tokens: tuple[ListedToken, ...]
     may_change: bool
     problem: str = ""
@@ -57,10 +67,11 @@ class PersonPage:
 
 @dataclass(frozen=True, slots=True)
 class TokenRow:
-    """A token, and whether it opens anything now."""
+    """A token, and whether it opens anything now; `team` is the only one that it reads."""
 
     token: ListedToken
     is_good: bool
+    team: Link | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +81,7 @@ class TokensPage:
     frame: Frame
     finding: str
     zone: tzinfo
-    rows: tuple[TokenRow, ...]
+    rows: Listed[TokenRow]
     scopes: tuple[str, ...]
     teams: tuple[TeamFact, ...]
     may_change: bool

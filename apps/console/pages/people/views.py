@@ -1,11 +1,13 @@
 """The list of people, and one of them."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -21,12 +23,22 @@ from apps.accounts.queries import (
 from apps.accounts.queries import people as everybody
 from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
 from apps.console.pages.csv_table import csv_answer, text_cell
-from apps.console.pages.frame import Choice
+from apps.console.pages.frame import Choice, Link
+from apps.console.pages.listed import Asked, By
+from apps.console.pages.listed import listed as listed_rows
 from apps.console.pages.people.rights import asks, listed, may_grant
-from apps.console.pages.people.values import ROLES, NewLink, PeoplePage, PersonPage
+from apps.console.pages.people.values import ROLES, NewLink, PeoplePage, PersonPage, PersonRow
 from apps.console.pages.setup.questions import questions_waiting
 from apps.show.amounts import counted
 
+COLUMNS: Mapping[str, By[PersonRow]] = {
+    "name": By("Name", lambda row: row.person.name),
+    "email": By("Email", lambda row: row.person.email),
+    "role": By("Role", lambda row: row.person.role),
+    "teams": By("Teams", lambda row: ", ".join(row.person.team_names) or None),
+    "second_factor": By("Second factor", lambda row: row.person.has_second_factor),
+    "seen": By("Last sign-in", lambda row: row.person.last_sign_in_at),
+}
 CSV_COLUMNS = [
     "name", "email", "role", "teams", "can sign in", "second factor", "last sign-in",
 ]  # fmt: skip
@@ -58,14 +70,19 @@ def people_page(
 ) -> HttpResponse:
     """The list, with what came of a form on it."""
     found, chosen, viewer = everybody(), organisation(), asks(request)
+    every_team = teams()
     active = sum(1 for each in found if each.is_active)
     page = PeoplePage(
         frame=frame_of(request, chosen, "people", questions_waiting(timezone.now())),
         finding=f"{counted(active, 'person', 'people')} can sign in.",
         zone=ZoneInfo(chosen.zone),
-        people=tuple(found),
+        people=listed_rows(
+            [PersonRow(each, _links(each, every_team)) for each in found],
+            COLUMNS,
+            Asked(request.GET, reverse("people")),
+        ),
         roles=_roles(viewer, Role.VIEWER),
-        teams=tuple(_ordinary()),
+        teams=tuple(_ordinary(every_team)),
         provider=settings.OIDC_NAME,
         problem=problem,
         link=link,
@@ -77,7 +94,7 @@ def person_page(
     request: HttpRequest, shown: ListedPerson, problem: str = "", link: NewLink | None = None
 ) -> HttpResponse:
     """One person, with what came of a form on their page."""
-    chosen, viewer = organisation(), asks(request)
+    chosen, viewer, every_team = organisation(), asks(request), teams()
     page = PersonPage(
         frame=frame_of(request, chosen, "people", questions_waiting(timezone.now())),
         finding=finding(shown),
@@ -85,8 +102,10 @@ def person_page(
         person=shown,
         roles=_roles(viewer, shown.role),
         teams=tuple(
-            Choice(str(team.id), team.name, team.id in shown.member_of) for team in _ordinary()
+            Choice(str(team.id), team.name, team.id in shown.member_of)
+            for team in _ordinary(every_team)
         ),
+        member_of=_links(shown, every_team),
         tokens=tuple(tokens(made_by_id=shown.id)),
         may_change=may_grant(viewer, shown.role),
         problem=problem,
@@ -100,6 +119,29 @@ def finding(shown: ListedPerson) -> str:
     if not shown.is_active:
         return f"{shown.name} can no longer sign in."
     return f"{shown.name} is {shown.role}: {ROLES[shown.role]}."
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def person_tokens_csv(request: HttpRequest, person_id: int) -> HttpResponse:
+    """The tokens that a person made."""
+    rows = [
+        [text_cell(each.name), each.prefix, " ".join(each.scopes)]
+        + [moment_cell(at) for at in (each.created_at, each.last_used_at, each.revoked_at)]
+        for each in tokens(made_by_id=listed(person_id).id)
+    ]
+    header = ["name", "begins with", "may", "made", "last used", "revoked"]
+    return csv_answer(f"tokens made by person {person_id}", header, rows)
+
+
+def _links(shown: ListedPerson, every_team: Iterable[TeamFact]) -> tuple[Link, ...]:
+    """Their teams, each with where its costs are."""
+    ids = {team.name: team.id for team in every_team}
+    return tuple(
+        Link(name, reverse("costs-team", args=[ids[name]]))
+        for name in shown.team_names
+        if name in ids
+    )
 
 
 def _drawn(
@@ -116,9 +158,9 @@ def _roles(viewer: Viewer, chosen: str) -> tuple[Choice, ...]:
     )
 
 
-def _ordinary() -> list[TeamFact]:
+def _ordinary(every_team: Iterable[TeamFact]) -> list[TeamFact]:
     """The teams people belong to; Platform and Unowned stand for nobody."""
-    return [team for team in teams() if team.kind == "team"]
+    return [team for team in every_team if team.kind == "team"]
 
 
 def _cells(each: ListedPerson) -> list[str]:

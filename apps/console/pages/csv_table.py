@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 from django.http import HttpResponse
 
@@ -39,3 +40,8 @@ def money_cell(micros: int | None, currency: str) -> str:
 def hours_cell(milliseconds: int) -> str:
     """Hours to the sixth decimal."""
     return f"{milliseconds / MS_PER_HOUR:.6f}"
+
+
+def moment_cell(at: datetime | None) -> str:
+    """RFC 3339 in UTC; empty where there is none."""
+    return "" if at is None else f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -1,9 +1,9 @@
 """The tables of nodes and GPUs as CSV, every row of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
-from apps.console.pages.csv_table import hours_cell, text_cell
+from apps.console.pages.csv_table import hours_cell, moment_cell, text_cell
 from apps.console.pages.fleet.hours import by_key
 from apps.console.pages.fleet.values import (
     DeviceRow,
@@ -144,11 +144,6 @@ def heat_cells(heat: Heat) -> Iterator[Sequence[str]]:
                 ratio_cell(cell.observed_ratio),
                 ratio_cell(cell.worked_ratio),
             ]
-
-
-def moment_cell(at: datetime | None) -> str:
-    """RFC 3339 in UTC; empty where there is none."""
-    return "" if at is None else f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def ratio_cell(ratio: Ratio | None) -> str:

@@ -13,8 +13,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import organisation
 from apps.console.pages.access import MANAGES, frame_of, shown_to
-from apps.console.pages.csv_table import csv_answer, text_cell
-from apps.console.pages.fleet.sheets import moment_cell
+from apps.console.pages.csv_table import csv_answer, moment_cell, text_cell
 from apps.console.pages.imports.reading import reading_form
 from apps.console.pages.imports.receiving import LARGEST_BYTES
 from apps.console.pages.imports.values import ImportPage, ImportRow, ImportsPage, Trial

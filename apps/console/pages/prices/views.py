@@ -7,9 +7,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from apps.console.pages.access import SEES_EVERYTHING, shown_to
-from apps.console.pages.csv_table import csv_answer, hours_cell, text_cell
+from apps.console.pages.csv_table import csv_answer, hours_cell, moment_cell, text_cell
 from apps.console.pages.fleet.asking import Asking, asking
-from apps.console.pages.fleet.sheets import moment_cell
 from apps.console.pages.prices.pages import (
     history_of,
     paid_now,

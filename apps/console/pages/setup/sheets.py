@@ -10,8 +10,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import organisation
 from apps.console.pages.access import SEES_EVERYTHING, shown_to
-from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
-from apps.console.pages.fleet.sheets import moment_cell
+from apps.console.pages.csv_table import csv_answer, hours_cell, moment_cell, money_cell, text_cell
 from apps.console.pages.setup.questions import question_named
 from apps.console.pages.setup.values import (
     RejectedWindows,

@@ -34,16 +34,26 @@ def main() -> None:
 
     chosen = environment()
     with database_for(chosen.home, chosen.database_url):
-        if command in WITHOUT_SCHEMA:
+        if command in WITHOUT_SCHEMA - {"shell"}:
             execute_from_command_line(sys.argv)
             return
-        from controlplane.readiness import make_ready
-
-        make_ready(command)
+        prepare(command)
         from controlplane.audit import changes_of_command
 
         with changes_of_command(command):
             execute_from_command_line(sys.argv)
+
+
+def prepare(command: str) -> None:
+    """Bring the database to where the command can work; a shell takes it as it is."""
+    if command == "shell":
+        import django
+
+        django.setup()
+        return
+    from controlplane.readiness import make_ready
+
+    make_ready(command)
 
 
 if __name__ == "__main__":

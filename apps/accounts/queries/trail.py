@@ -1,6 +1,7 @@
 """The audit trail: what was changed, by whom, from what to what; written by the database itself."""
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,6 +35,10 @@ NOT_SHOWN = {
     "id", "created_at",
     "pgh_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "pgh_context", "pgh_context_id",
 }  # fmt: skip
+NAMING = ("name", "email", "target")
+SPAN = re.compile(r"""[\[(]"?([^",]*)"?,"?([^",]*)"?[\])]""")
+"""A period as Postgres writes it: `["2026-03-01 00:00:00+00",)`."""
+
 OF_PEOPLE = {"user_id", "owner_id", "made_by_id"}
 OF_TEAMS = {"team_id", "parent_id", "owner_team_id"}
 
@@ -148,7 +153,8 @@ def _who(context: Mapping[str, Any], people: Mapping[int, str], tokens: Mapping[
 def _name(data: Mapping[str, Any], people: Mapping[int, str], teams: Mapping[int, str]) -> str:
     if "user_id" in data and "team_id" in data:
         return f"{people.get(data['user_id'], '?')} in {teams.get(data['team_id'], '?')}"
-    return str(data.get("name") or data.get("email") or f"number {data['id']}")
+    named = next((data[name] for name in NAMING if data.get(name)), None)
+    return str(named or f"number {data['id']}")
 
 
 def _fields(
@@ -177,4 +183,10 @@ def _told(data: Mapping[str, Any] | None, name: str, named: Mapping[int, str]) -
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return named.get(value, str(value)) if isinstance(value, int) else str(value)
+    if isinstance(value, int):
+        return named.get(value, str(value))
+    span = SPAN.fullmatch(str(value))
+    if span is None:
+        return str(value)
+    starts_at, ends_at = (each.removesuffix(":00+00") for each in span.groups())
+    return f"from {starts_at or 'ever'} until {ends_at or 'further notice'}"

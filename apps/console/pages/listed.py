@@ -43,6 +43,7 @@ class Asked:
     name: str = "sort"
     part: str = ""
     per_page: int = PER_PAGE
+    noun: tuple[str, str] = ("row", "rows")
 
     @property
     def sort(self) -> str:
@@ -99,7 +100,7 @@ def listed(rows: Sequence[Row], by: Mapping[str, By[Row]], asked: Asked) -> List
         rows=shown,
         total=len(found),
         columns=tuple(_column(each, by[each], asked) for each in by),
-        said=_said(first, len(shown), len(found)),
+        said=_said(first, len(shown), len(found), asked.noun),
         before=_turned("Previous", page - 1, asked, kept) if page > 1 else None,
         after=_turned("Next", page + 1, asked, kept) if page < last else None,
         problem="" if is_known or not key else f"There is no column {key!r} to order by.",
@@ -136,10 +137,10 @@ def _column(key: str, by: By[Row], asked: Asked) -> Column:
     )
 
 
-def _said(first: int, shown: int, total: int) -> str:
+def _said(first: int, shown: int, total: int, noun: tuple[str, str]) -> str:
     if shown == total:
-        return counted(total, "row")
-    return f"{first + 1:,}–{first + shown:,} of {counted(total, 'row')}"
+        return counted(total, *noun)
+    return f"{first + 1:,}–{first + shown:,} of {counted(total, *noun)}"
 
 
 def _turned(text: str, page: int, asked: Asked, kept: Mapping[str, str]) -> Link:

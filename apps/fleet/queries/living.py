@@ -11,7 +11,7 @@ SILENT_AFTER = timedelta(hours=6)
 NODES = """
 SELECT node.id, node.name, node.pool_id, node.kind, lower(node.period), upper(node.period),
        node.end_reason, coalesce(capacity.units, 0), coalesce(seen.gpus, 0),
-       coalesce(seen.unconfirmed, 0), heard.at, outage.kind, outage.since
+       coalesce(seen.unconfirmed, 0), heard.at, outage.kind, outage.since, heard.spoke_at
 FROM fleet_node AS node
 LEFT JOIN fleet_nodecapacity AS capacity
        ON capacity.node_id = node.id AND capacity.period @> %(at)s
@@ -21,7 +21,8 @@ LEFT JOIN (
     FROM fleet_device WHERE period @> %(at)s GROUP BY node_id
 ) AS seen ON seen.node_id = node.id
 LEFT JOIN (
-    SELECT node_id, max(coalesce(last_seen_at, enrolled_at)) AS at FROM fleet_agent GROUP BY node_id
+    SELECT node_id, max(coalesce(last_seen_at, enrolled_at)) AS at, max(last_seen_at) AS spoke_at
+    FROM fleet_agent GROUP BY node_id
 ) AS heard ON heard.node_id = node.id
 LEFT JOIN (
     SELECT DISTINCT ON (node_id) node_id, kind, lower(period) AS since
@@ -37,7 +38,8 @@ ORDER BY node.name, node.id
 class StandingNode:
     """A node at a moment; `units` are declared, `gpus_seen` are what agents list.
 
-    `last_seen_at` is when an agent last spoke, or enrolled; None: no agent ever.
+    `last_seen_at` is when an agent last spoke, or enrolled; None: no agent ever. `spoke_at` is
+    None also where one was let in and has not spoken.
     """
 
     id: int
@@ -53,6 +55,7 @@ class StandingNode:
     last_seen_at: datetime | None
     outage: str | None
     outage_since: datetime | None
+    spoke_at: datetime | None = None
 
     def lives(self, at: datetime) -> bool:
         """Whether it is there, and charged, at `at`."""

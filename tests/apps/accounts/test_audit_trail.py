@@ -104,6 +104,11 @@ def test_prices_pools_and_their_policies_are_in_the_trail() -> None:
     pricing.end_rate(rate_id=rate, ended_at=NOON + timedelta(days=1), at=NOON)
     assert {each.kind for each in changes()} >= {"pool", "share policy", "rate", "team"}
     assert [each.name for each in newest("rate").fields] == ["period"]
+    (period,) = newest("rate").fields
+    assert (period.old, period.new) == (
+        "from 2026-03-02 12:00 until further notice",
+        "from 2026-03-02 12:00 until 2026-03-03 12:00",
+    )
 
 
 def test_every_audited_table_has_a_word() -> None:

@@ -220,11 +220,19 @@ def test_long_lists_come_in_parts_in_the_order_asked_for(people) -> None:
     page = text_of(client.get("/people/tokens?sort=-name"))
     assert page.index("agent of gpu-119") < page.index("agent of gpu-020")
     assert "agent of gpu-019" not in page
-    assert "1–100 of 120 rows" in page
+    assert "1–100 of 120 tokens" in page
     second = client.get("/people/tokens?sort=-name&page=2").content.decode()
     assert "agent of gpu-019" in second
     assert '<a rel="prev" href="/people/tokens?sort=-name">Previous</a>' in second
     assert 'aria-sort="descending"' in client.get("/people?sort=-role").content.decode()
+
+
+def test_a_token_that_only_writes_is_not_said_to_read(people) -> None:
+    make_token("ingest", name="agent")
+    make_token("read", name="script")
+    page = text_of(signed_in(people["ada"]).get("/people/tokens"))
+    assert re.search(r"agent rr_\S+ ingest nothing", page)
+    assert re.search(r"script rr_\S+ read whole organisation", page)
 
 
 def test_teams_of_people_lead_to_their_costs_and_their_tokens_are_a_sheet(people) -> None:

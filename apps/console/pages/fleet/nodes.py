@@ -34,7 +34,7 @@ from apps.show.amounts import counted, gpu_count
 from apps.show.time import duration
 from apps.show.words import STATES, StateWords
 
-DAY = timedelta(days=1)
+DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
 OUTAGES = {
     "down": "Down",
     "drained": "Drained",
@@ -138,8 +138,8 @@ def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> tuple[N
             differs=differs(node),
             held=_held(node, facts),
             time=time_of(spans.get(node.id, {})),
-            heard=f"{duration(facts.at - node.last_seen_at)} ago" if node.last_seen_at else "",
-            last_seen_at=node.last_seen_at,
+            heard=heard(node, facts.at),
+            last_seen_at=node.spoke_at,
         )
         for node in nodes
     )
@@ -156,6 +156,15 @@ def standing(node: fleet.StandingNode, at: datetime) -> Standing:
     if node.last_seen_at is None and node.kind == "machine":
         return Standing("No agent yet", "quiet")
     return Standing("In service")
+
+
+def heard(node: fleet.StandingNode, at: datetime) -> str:
+    """When its agents last spoke, to the minute; empty where it has none."""
+    if node.last_seen_at is None:
+        return ""
+    span = at - node.last_seen_at
+    ago = f"{duration(span - span % MINUTE if span >= MINUTE else span)} ago"
+    return ago if node.spoke_at else f"not yet, let in {ago}"
 
 
 def differs(node: fleet.StandingNode) -> str:

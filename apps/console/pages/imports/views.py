@@ -68,7 +68,7 @@ def imports_page(
         rows=listed(
             [_row(each) for each in workloads.imports(MOST_LISTED)],
             COLUMNS,
-            Asked(request.GET, reverse("imports"), part="imports"),
+            Asked(request.GET, reverse("imports"), part="imports", noun=("import", "imports")),
         ),
         largest=_size(LARGEST_BYTES),
     )

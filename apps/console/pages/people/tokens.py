@@ -104,7 +104,7 @@ def tokens_page(request: HttpRequest, problem: str = "", secret: str = "") -> Ht
         frame=frame_of(request, chosen, "people", questions_waiting(at)),
         finding=finding(sum(1 for row in rows if row.is_good)),
         zone=ZoneInfo(chosen.zone),
-        rows=listed(rows, COLUMNS, Asked(request.GET, reverse("tokens"))),
+        rows=listed(rows, COLUMNS, Asked(request.GET, reverse("tokens"), noun=("token", "tokens"))),
         scopes=tuple(Scope.values),
         teams=tuple(team for team in every_team if team.kind == "team"),
         may_change=asks(request).may_manage,

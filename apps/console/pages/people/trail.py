@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import organisation
-from apps.accounts.queries.trail import KINDS, Change, changes
+from apps.accounts.queries.trail import KINDS, NOBODY_NAMED, Change, changes
 from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
 from apps.console.pages.csv_table import csv_answer, text_cell
 from apps.console.pages.frame import Choice, Link
@@ -66,6 +66,8 @@ def finding(found: Sequence[Change]) -> str:
     if not found:
         return "Nothing was changed."
     latest = found[0]
+    if latest.who == NOBODY_NAMED:
+        return f"The {latest.kind} {latest.name} was {latest.verb} last; nobody is named for it."
     return f"{latest.who} {latest.verb} the {latest.kind} {latest.name} last."
 
 

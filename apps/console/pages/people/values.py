@@ -73,6 +73,11 @@ class TokenRow:
     is_good: bool
     team: Link | None
 
+    @property
+    def may_read(self) -> bool:
+        """Whether it opens anything to read; agents and schedulers only write."""
+        return bool({"read", "manage"} & set(self.token.scopes))
+
 
 @dataclass(frozen=True, slots=True)
 class TokensPage:

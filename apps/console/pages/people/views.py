@@ -79,7 +79,7 @@ def people_page(
         people=listed_rows(
             [PersonRow(each, _links(each, every_team)) for each in found],
             COLUMNS,
-            Asked(request.GET, reverse("people")),
+            Asked(request.GET, reverse("people"), noun=("person", "people")),
         ),
         roles=_roles(viewer, Role.VIEWER),
         teams=tuple(_ordinary(every_team)),

@@ -52,7 +52,7 @@ def prices_page(given: QueryDict, asking: Asking) -> PricesPage:
     unpriced = unpriced_now(asking)
     paid = paid_rows(pools, {rate["id"]: rate for rate in rates}, asking.at)
     here = reverse("prices")
-    of_rates = Asked(given, here, part="rates")
+    of_rates = Asked(given, here, part="rates", noun=("rate", "rates"))
     new = Link("Enter a price", reverse("add-rate")) if asking.viewer.may_manage else None
     return PricesPage(
         frame=asking.frame,

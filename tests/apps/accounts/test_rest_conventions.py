@@ -93,13 +93,13 @@ def test_a_cursor_of_another_list_is_refused() -> None:
 def test_a_list_comes_as_csv_that_no_spreadsheet_computes() -> None:
     caller = ada()
     above = make.make_team("=cmd()")
-    make.make_team("Vision", parent_id=above, cost_centre="+1")
+    make.make_team("Vision", parent_id=above, cost_centre="+cmd")
 
     answer = caller.get("teams", accept="text/csv", parent="=cmd()")
 
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8"
     (row,) = csv.DictReader(io.StringIO(answer.content.decode()))
-    assert (row["name"], row["parent"], row["cost_centre"]) == ("Vision", "'=cmd()", "'+1")
+    assert (row["name"], row["parent"], row["cost_centre"]) == ("Vision", "'=cmd()", "'+cmd")
 
 
 def test_an_empty_list_as_csv_still_names_its_columns() -> None:

@@ -3,7 +3,9 @@
 import http.client
 import json
 import secrets
+import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urlsplit
 
 TIMEOUT_SECONDS = 30
+LONGEST_ANSWER = 8 << 20
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 30.0
 # What a restarting or overloaded server, or the proxy before it, answers for a while.
@@ -36,6 +39,10 @@ class BodyRefused(UplinkFailed):
 
 class NotRunrate(UplinkFailed):
     """Something answers at this address that is not a Runrate server."""
+
+
+class PathUnknown(NotRunrate):
+    """The server knows no such path: it is older than this agent, or none of ours."""
 
 
 class AddressUnusable(UplinkFailed):
@@ -76,6 +83,16 @@ def server_at(url: str) -> Server:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """How to get there: a private CA's certificates, a proxy (http://host:port), and the time a
+    whole exchange may take, so that an answer that trickles in does not hold anything up."""
+
+    ca_file: str = ""
+    proxy: str = ""
+    deadline_seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
 class Patience:
     """How long to go on trying; `sleep` and `clock` are the process's own but in tests."""
 
@@ -105,11 +122,15 @@ class Answer:
 class Uplink:
     """One connection with one token. Not for use by two threads at once."""
 
-    def __init__(self, server: Server, token: str, patience: Patience) -> None:
+    def __init__(
+        self, server: Server, token: str, patience: Patience, route: Route | None = None
+    ) -> None:
         self._server = server
         self._token = token
         self._patience = patience
+        self._route = route or Route()
         self._connection: http.client.HTTPConnection | None = None
+        self._context: ssl.SSLContext | None = None
 
     def post(
         self, path: str, body: Callable[[], bytes], *, encoding: str | None = None
@@ -166,17 +187,41 @@ class Uplink:
         }
         if encoding is not None:
             headers["Content-Encoding"] = encoding
-        self._connection.request("POST", self._server.prefix + path, body, headers)
-        response = self._connection.getresponse()
-        found = {name.lower(): value for name, value in response.getheaders()}
-        return Answer(response.status, found, response.read())
+        connection = self._connection
+        # Each read may take its time-out; together they may not take more than the deadline.
+        late = threading.Timer(self._route.deadline_seconds, _cut, (connection,))
+        late.daemon = True
+        late.start()
+        try:
+            connection.request("POST", self._address(path), body, headers)
+            response = connection.getresponse()
+            found = {name.lower(): value for name, value in response.getheaders()}
+            content = response.read(LONGEST_ANSWER + 1)
+        finally:
+            late.cancel()
+        if len(content) > LONGEST_ANSWER or not response.isclosed():
+            self.close()
+        return Answer(response.status, found, content)
+
+    def _address(self, path: str) -> str:
+        """A plain proxy is given the whole address."""
+        whole = self._route.proxy and self._server.scheme == "http"
+        return (self._server.url if whole else self._server.prefix) + path
 
     def _connected(self) -> http.client.HTTPConnection:
-        host, port = self._server.host, self._server.port
-        if self._server.scheme == "http":
-            return http.client.HTTPConnection(host, port, timeout=TIMEOUT_SECONDS)
-        context = ssl.create_default_context()
-        return http.client.HTTPSConnection(host, port, timeout=TIMEOUT_SECONDS, context=context)
+        server, route = self._server, self._route
+        near = server_at(route.proxy) if route.proxy else server
+        if server.scheme == "http":
+            return http.client.HTTPConnection(near.host, near.port, timeout=TIMEOUT_SECONDS)
+        # A context is made once: it holds every certificate of the machine in memory.
+        if self._context is None:
+            self._context = ssl.create_default_context(cafile=route.ca_file or None)
+        connection = http.client.HTTPSConnection(
+            near.host, near.port, timeout=TIMEOUT_SECONDS, context=self._context
+        )
+        if route.proxy:
+            connection.set_tunnel(server.host, server.port)
+        return connection
 
     def _accepted(self, answer: Answer, path: str) -> dict[str, object]:
         url, said = self._server.url, _description(answer)
@@ -187,12 +232,21 @@ class Uplink:
             place = answer.headers.get("location", "elsewhere")
             raise NotRunrate(f"{url} sends us to {place}; give that address if it is yours")
         if answer.status == 404:
-            raise NotRunrate(f"{url}{path} does not exist; is this a Runrate server?")
+            raise PathUnknown(f"{url}{path} does not exist; is this a Runrate server?")
         if answer.status >= 400:
             raise BodyRefused(f"{url} refuses the request: {said}")
         if not _is_json(answer):
             raise NotRunrate(f"{url} answers {said}; is this a Runrate server?")
         return answer.document()
+
+
+def _cut(connection: http.client.HTTPConnection) -> None:
+    """Whoever waits on it fails at once; closing alone would leave them waiting."""
+    if connection.sock is not None:
+        try:
+            connection.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return
 
 
 def _is_json(answer: Answer) -> bool:

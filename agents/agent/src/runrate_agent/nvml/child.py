@@ -126,5 +126,3 @@ if __name__ == "__main__":
         status = 0
     # NVML may be stuck in another thread's call: leave without asking it anything more.
     os._exit(status)
-
-

@@ -79,9 +79,7 @@ class Node:
             except DeviceLost:
                 continue
 
-    def _meet(
-        self, index: int, at_ms: int, at_seconds: float, *, is_first: bool
-    ) -> str | None:
+    def _meet(self, index: int, at_ms: int, at_seconds: float, *, is_first: bool) -> str | None:
         handle = self.calls.ask(pynvml.nvmlDeviceGetHandleByIndex, index)
         uuid = None if handle is None else self.calls.ask(pynvml.nvmlDeviceGetUUID, handle)
         if uuid is None:

@@ -17,6 +17,7 @@ from runrate_agent.frames import DeviceReading, Event, Frame, ProcessReading
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 LONGEST_LINE = 1 << 20
+_GONE: dict[str, Any] = {"gone": "driver_unresponsive", "code": None}
 TELLING_STATES = frozenset({"driver_unresponsive", "driver_mismatch"})
 """States that begin and end as events of the node."""
 
@@ -101,9 +102,9 @@ class NvmlSource:
     def _heard(self, line: bytes) -> Frame | None:
         self._heard_at = time.monotonic()
         try:
-            told = json.loads(line) if line else {"gone": "driver_unresponsive", "code": None}
+            told: dict[str, Any] = json.loads(line) if line else dict(_GONE)
         except ValueError:
-            told = {"gone": "driver_unresponsive", "code": None}
+            told = dict(_GONE)
         if "gone" in told:
             code = told["code"]
             self._give_up(told["gone"], "" if code is None else f"NVML error {code}")

@@ -27,11 +27,10 @@ class Work:
     def tick(self, calls: Calls, handle: Any, seconds: float) -> None:
         """Each second: the buffer every few of them, else the last reading stands for the second."""
         self._ticks += 1
-        if self._has_buffer is not False:
-            if self._ticks % POLLED_EVERY == 0 or self._has_buffer is None:
-                self._poll(calls, handle)
-            if self._has_buffer is not False:
-                return
+        if self._has_buffer is None or (self._has_buffer and self._ticks % POLLED_EVERY == 0):
+            self._poll(calls, handle)
+        if self._has_buffer:
+            return
         rates = calls.ask(pynvml.nvmlDeviceGetUtilizationRates, handle)
         if rates is not None and rates.gpu <= 100:
             self._busy += rates.gpu / 100 * seconds

@@ -116,15 +116,19 @@ class Folding:
     def _hold(self, of: _Of, reading: DeviceReading) -> None:
         for held in self._holders.of_device(reading.uuid):
             of.held.setdefault(held.key, 0.0)
+        for key, share in reading.holders or ():
+            self._add_share(of, key, share, reading.covered_seconds)
         for process in reading.processes or ():
             held_by = self._holders.of_process(process.pid)
             if held_by is None:
                 continue
-            known = of.held.setdefault(held_by.key, 0.0)
-            if process.sm_ratio is None:
-                of.held[held_by.key] = None
-            elif known is not None:
-                of.held[held_by.key] = known + process.sm_ratio * reading.covered_seconds
+            self._add_share(of, held_by.key, process.sm_ratio, reading.covered_seconds)
+
+    @staticmethod
+    def _add_share(of: _Of, key: str, share: float | None, covered: float) -> None:
+        """One unknown part makes a holder's whole unknown."""
+        known = of.held.setdefault(key, 0.0)
+        of.held[key] = None if share is None or known is None else known + share * covered
 
 
 def batch_of(windows: Iterable[Window], stamp: Stamp) -> Batch:

@@ -44,6 +44,8 @@ class DeviceReading:
     ecc_corrected: int | None = None
     ecc_uncorrected: int | None = None
     processes: Sequence[ProcessReading] | None = None
+    # Who has it, where the source itself says so, each with its share of the time or None.
+    holders: Sequence[tuple[str, float | None]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

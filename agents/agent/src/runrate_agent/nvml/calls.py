@@ -86,21 +86,3 @@ class Calls:
         """As `number`, for 64 bits."""
         value = self.ask(function, *given)
         return None if value is None or value in SENTINELS_64 else value
-
-
-class Counter:
-    """A number that only grows: what it grew by, None where it began anew or said nothing."""
-
-    __slots__ = ("last",)
-
-    def __init__(self) -> None:
-        self.last: float | None = None
-
-    def grown(self, value: float | None) -> float | None:
-        """Since the last time it said something."""
-        before = self.last
-        if value is not None:
-            self.last = value
-        if value is None or before is None or value < before:
-            return None
-        return value - before

@@ -26,7 +26,9 @@ STATE_OF = {
     pynvml.NVML_ERROR_DRIVER_NOT_LOADED: "driver_missing",
     pynvml.NVML_ERROR_NO_PERMISSION: "driver_refuses",
 }
-READING = tuple(each.name for each in fields(DeviceReading) if each.name != "processes")
+READING = tuple(
+    each.name for each in fields(DeviceReading) if each.name not in ("processes", "holders")
+)
 
 
 def main(span_seconds: int) -> int:

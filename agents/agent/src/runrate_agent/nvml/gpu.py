@@ -6,9 +6,10 @@ from typing import Any
 import pynvml
 
 from runrate_agent.batch import DeviceRecord
+from runrate_agent.counting import Counter
 from runrate_agent.frames import DeviceReading, Event, ProcessReading
 from runrate_agent.nvml import fields, gpm
-from runrate_agent.nvml.calls import Calls, Counter
+from runrate_agent.nvml.calls import Calls
 from runrate_agent.nvml.mig import MigInstance, instances_of
 from runrate_agent.nvml.processes import WHOLE, Processes
 from runrate_agent.nvml.work import Work
@@ -232,7 +233,7 @@ def own_with(
     own: DeviceReading, processes: tuple[ProcessReading, ...], *, is_mig: bool
 ) -> DeviceReading:
     """The whole GPU's reading with its processes; those of instances are told with these."""
-    names = [name for name in DeviceReading.__slots__ if name != "processes"]
+    names = [name for name in DeviceReading.__slots__ if name not in ("processes", "holders")]
     told = {name: getattr(own, name) for name in names}
     return DeviceReading(**told, processes=None if is_mig else processes)
 

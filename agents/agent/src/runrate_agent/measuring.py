@@ -68,7 +68,12 @@ def _started(
         f'[health]\nlisten = "127.0.0.1:{_free_port(folder)}"\ncloud = "none"\n'
         f"[source]\nexpected_gpus = {gpus}\n"
     )
-    environment = dict(os.environ)
+    # As installed: a package's modules are compiled before they are first run.
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
+    for module in ("runrate_agent.nvml.node", "runrate_agent.making", "runrate_agent.health"):
+        subprocess.run([sys.executable, "-c", f"import {module}"], env=environment, check=False)
     if driver_folder is not None:
         environment["LD_LIBRARY_PATH"] = str(driver_folder)
     command = [sys.executable, "-m", "runrate_agent", "run", "--config", str(folder / "agent.toml")]

@@ -20,6 +20,7 @@ from runrate_agent.whose.kubeapi import kube_api
 from runrate_agent.whose.kubernetes import KubernetesPods
 from runrate_agent.whose.podresources import pod_grants
 from runrate_agent.whose.resolving import Resolving
+from runrate_agent.whose.scontrol import Scontrol, SlurmFact
 from runrate_agent.whose.slurm import SlurmNotes
 
 LONGEST_SPAN = 10
@@ -64,7 +65,10 @@ def source_of(settings: Settings, holders: Resolving) -> Source:
 def holders_of(settings: Settings) -> Resolving:
     """What tells whose the GPUs are, as far as it is on this node."""
     asked, host = settings.holders, node_name()
-    slurm = SlurmNotes(Path(asked.slurm_folder), asked.cluster, host) if asked.cluster else None
+    slurm = None
+    if asked.cluster:
+        ask = Scontrol(host).job if asked.scontrol else _nothing
+        slurm = SlurmNotes(Path(asked.slurm_folder), asked.cluster, host, ask)
     pods = None
     sock = Path(asked.pod_resources)
     in_cluster = os.environ.get("KUBERNETES_SERVICE_HOST")
@@ -86,6 +90,10 @@ def uplinks_of(settings: Settings) -> dict[str, Uplink]:
         token = token_in(Path(settings.holders.jobs_token_file))
         uplinks[JOBS] = Uplink(server, token, patience, route)
     return uplinks
+
+
+def _nothing(job_id: str) -> SlurmFact | None:
+    return None
 
 
 def node_name() -> str:

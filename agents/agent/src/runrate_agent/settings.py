@@ -61,6 +61,7 @@ class HolderSettings:
 
     cluster: str = _key("", "the cluster's name at the server; needed where a scheduler runs")
     slurm_folder: str = _key("/run/runrate/slurm", "where the prolog and epilog leave their notes")
+    scontrol: bool = _key(True, "ask scontrol for a job's end state, name and shards")
     pod_resources: str = _key(
         "/var/lib/kubelet/pod-resources/kubelet.sock", "the kubelet's socket, where there is one"
     )

@@ -1,11 +1,11 @@
 """What Slurm granted: notes that the prolog and epilog leave on this node, read by their age.
 
-A note is a file `<job id>.start` or `<job id>.end` of NAME=value lines, written whole and then
+A note is a file `<job id>-<restart>.start` or `….end` of NAME=value lines, written whole and then
 renamed, so that a reader never sees half of one. Slurm numbers GPUs in the order of its gres.conf,
 which need not be NVML's: a number means /dev/nvidia<number>, unless the note names the devices.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,10 +13,12 @@ from pathlib import Path
 from runrate_agent.jobs import Allocation, JobEvent
 from runrate_agent.whose import Held
 from runrate_agent.whose.environ import SAID
+from runrate_agent.whose.scontrol import SlurmFact
 
 MOST_BYTES = 1 << 16
 FORGOTTEN_MS = 7 * 86_400_000
-STATES = {"0:0": "COMPLETED"}
+REQUEUED = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"})
+STILL = frozenset({"RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED"})
 
 
 @dataclass(slots=True)
@@ -35,6 +37,7 @@ class SlurmNotes:
     folder: Path
     cluster: str
     node: str
+    ask: Callable[[str], SlurmFact | None] = lambda job_id: None
     minors: Mapping[str, int] = field(default_factory=dict)
     _jobs: dict[str, _Job] = field(default_factory=dict)
     _told: set[str] = field(default_factory=set)
@@ -48,7 +51,8 @@ class SlurmNotes:
                 self._tidy(path, now_ms)
                 continue
             values = _values(path)
-            job_id = values.get("SLURM_JOB_ID") or path.stem
+            job_id, _, restart = path.stem.partition("-")
+            values["SLURM_JOB_RESTART_COUNT"] = restart
             self._told.add(name)
             if path.suffix == ".start":
                 self._begin(job_id, values)
@@ -91,14 +95,13 @@ class SlurmNotes:
         )
 
     def _event(self, event: str, job_id: str, values: Mapping[str, str]) -> JobEvent:
-        job = self._jobs.get(job_id)
+        job, fact = self._jobs.get(job_id), self.ask(job_id)
         devices = self._granted(job)
         count = len(job.gpus or job.uuids) if job else 0
-        allocations = (
-            (Allocation(self.node, count, None, devices, _whole(values.get("SLURM_CPUS_ON_NODE"))),)
-            if count and event == "start"
-            else ()
-        )
+        share = None if fact is None or fact.share is None else str(fact.share)
+        cpus = _whole(values.get("SLURM_CPUS_ON_NODE"))
+        is_held = count and event == "start"
+        allocations = (Allocation(self.node, count, share, devices, cpus),) if is_held else ()
         return JobEvent(
             cluster=self.cluster,
             raw_id=job_id,
@@ -106,8 +109,8 @@ class SlurmNotes:
             restart_count=_whole(values.get("SLURM_JOB_RESTART_COUNT")) or 0,
             event=event,
             at=_moment(values.get("RUNRATE_AT", "")),
-            state="RUNNING" if event == "start" else _end_state(values),
-            details=_details(values),
+            state="RUNNING" if event == "start" else _end_state(values, fact),
+            details=_details(values, fact),
             allocations=allocations,
             source="agent",
         )
@@ -130,7 +133,7 @@ class SlurmNotes:
             if (is_over and f"{path.stem}.end" in self._told) or is_old:
                 path.unlink(missing_ok=True)
                 if is_old:
-                    self._jobs.pop(path.stem, None)
+                    self._jobs.pop(path.stem.partition("-")[0], None)
         except OSError:
             return
 
@@ -155,17 +158,21 @@ def _whole(text: str | None) -> int | None:
 
 def _moment(text: str) -> str:
     """Seconds since 1970 as the hook wrote them; now where it wrote none."""
-    now = datetime.now(tz=UTC)
-    moment = datetime.fromtimestamp(int(text), tz=UTC) if text.isdigit() else now
+    is_said = text.replace(".", "", 1).isdigit()
+    moment = datetime.fromtimestamp(float(text), tz=UTC) if is_said else datetime.now(tz=UTC)
     return moment.isoformat().replace("+00:00", "Z")
 
 
-def _end_state(values: Mapping[str, str]) -> str:
-    code = values.get("SLURM_JOB_EXIT_CODE2", "0:0")
-    return STATES.get(code, "FAILED")
+def _end_state(values: Mapping[str, str], fact: SlurmFact | None) -> str:
+    """The controller's word; else by the exit code, which does not tell a cancelled job."""
+    if fact is not None and fact.state in REQUEUED:
+        return "REQUEUED"
+    if fact is not None and fact.state is not None and fact.state not in STILL:
+        return fact.state
+    return "COMPLETED" if values.get("SLURM_JOB_EXIT_CODE2", "0:0") == "0:0" else "FAILED"
 
 
-def _details(values: Mapping[str, str]) -> dict[str, object]:
+def _details(values: Mapping[str, str], fact: SlurmFact | None) -> dict[str, object]:
     names = {
         "user": "SLURM_JOB_USER",
         "account": "SLURM_JOB_ACCOUNT",
@@ -178,5 +185,8 @@ def _details(values: Mapping[str, str]) -> dict[str, object]:
     told: dict[str, object] = {
         ours: values[theirs] for ours, theirs in names.items() if values.get(theirs)
     }
+    if fact is not None:
+        asked = {name: getattr(fact, name) for name in ("name", "account", "array_id", "het_id")}
+        told |= {name: value for name, value in asked.items() if value is not None}
     labels = {name: values[name] for name in SAID if values.get(name)}
     return told | ({"labels": labels} if labels else {})

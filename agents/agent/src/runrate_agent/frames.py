@@ -50,7 +50,10 @@ class DeviceReading:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to the node or one of its devices; `code` is an XID or the like."""
+    """Something that happened to the node or one of its devices; `code` is an XID or the like.
+
+    `ends_at_ms` is when the node goes, where a notice says so.
+    """
 
     at_ms: int
     kind: str
@@ -58,6 +61,7 @@ class Event:
     device: str | None = None
     code: int | None = None
     detail: str = ""
+    ends_at_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ def _event(event: Event, places: Mapping[str, int]) -> dict[str, Any]:
         "device": None if event.device is None else places[event.device],
         "code": event.code,
         "detail": event.detail[:500],
+        "ends_at_ms": event.ends_at_ms,
     }
 
 

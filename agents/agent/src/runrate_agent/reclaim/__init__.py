@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from runrate_agent.frames import Event
@@ -78,7 +79,9 @@ class Notices:
         self.say(detail)
         with self._lock:
             now_ms = time.time_ns() // 1_000_000
-            self._events.append(Event(now_ms, "reclaim_notice", "point", detail=detail))
+            ends_at_ms = moment_ms(notice.at) or now_ms
+            told = Event(now_ms, "reclaim_notice", detail=detail, ends_at_ms=ends_at_ms)
+            self._events.append(told)
 
     def taken(self) -> list[Event]:
         """Notices since the last time."""
@@ -90,3 +93,12 @@ class Notices:
         """What the cloud says of the node."""
         with self._lock:
             return dict(self._facts)
+
+
+def moment_ms(text: str) -> int | None:
+    """ISO 8601 in ms since 1970, taken for UTC where it names no zone; None where it is no moment."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

@@ -2,7 +2,7 @@
 
 from apps.fleet.queries import AgentState, Disagreement, agent_states, disagreements
 from apps.telemetry.queries.evidence import DeviceEvidence, NodeHour, device_evidence, node_hours
-from apps.telemetry.queries.heat import Heat, heat
+from apps.telemetry.queries.heat_map import Heat, heat
 from apps.telemetry.queries.holders import holder_ids, holder_keys
 from apps.telemetry.queries.incidents import IncidentsWanted, incidents
 from apps.telemetry.queries.readings import DeviceHour, device_hours

@@ -34,7 +34,7 @@ ORDER BY node.name, node.id, said.field
 HEARD = """
 SELECT node.id, node.name, upper(node.period), node.end_reason, max(agent.last_seen_at)
 FROM fleet_node AS node JOIN fleet_agent AS agent ON agent.node_id = node.id
-WHERE node.end_reason = 'reclaimed' AND agent.last_seen_at > upper(node.period) + %s
+WHERE node.end_reason = 'reclaimed' AND agent.last_seen_at > upper(node.period) + %s * interval '1 second'
 GROUP BY node.id ORDER BY node.name, node.id
 """
 
@@ -121,7 +121,7 @@ def disagreements() -> list[Disagreement]:
 def heard_after_end() -> list[HeardAfterEnd]:
     """Nodes that ended by a notice and whose agents were heard afterwards, by name."""
     with connection.cursor() as cursor:
-        cursor.execute(HEARD, [HEARD_AFTER])
+        cursor.execute(HEARD, [HEARD_AFTER.total_seconds()])
         return [HeardAfterEnd(*row) for row in cursor.fetchall()]
 
 

@@ -101,7 +101,7 @@ def _add(table: str, key: str, columns: tuple[str, ...], sums: Sums, source: int
     if not sums.hours:
         return
     names = ("hour", key, "source", *columns)
-    values: list[object] = []
+    values: list[datetime | float | None] = []
     # Sorted, so that two reports take the rows in the same order.
     for (hour_ms, unit), told in sorted(sums.hours.items()):
         moment = EPOCH + timedelta(milliseconds=hour_ms)

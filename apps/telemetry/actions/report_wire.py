@@ -180,14 +180,17 @@ class _Rows:
         cells = {name: column[index] for name, column in columns.items() if column is not None}
         starts_at_ms = self.clock.corrected(cells["starts_at_ms"])
         if isinstance(starts_at_ms, str):
-            return self._refused(index, "starts_at_ms", starts_at_ms)
+            self._refuse(index, "starts_at_ms", starts_at_ms)
+            return None
         seconds = cells["seconds"]
         if not _is_length(seconds):
             said = "not 10 to 300 whole seconds that divide an hour"
-            return self._refused(index, "seconds", said)
+            self._refuse(index, "seconds", said)
+            return None
         device = cells.get("device")
         if self.devices is not None and not (type(device) is int and 0 <= device < self.devices):
-            return self._refused(index, "device", "no such device in the report")
+            self._refuse(index, "device", "no such device in the report")
+            return None
         values = dict(self._values(index, cells, seconds))
         return Row(index, device, starts_at_ms, seconds, values)
 
@@ -204,7 +207,7 @@ class _Rows:
             else:
                 yield name, float(value)
 
-    def _refused(self, index: int, name: str, reason: str) -> None:
+    def _refuse(self, index: int, name: str, reason: str) -> None:
         self.remarks.say(index, f"{self.table}.{name}", reason)
 
 

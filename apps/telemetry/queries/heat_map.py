@@ -92,8 +92,8 @@ def _sums(
     told = [np.frombuffer(part or b"", np.uint8).reshape(-1, MINUTES) for part in answer[3:]]
     several = np.bincount(cell, minlength=sums[0].size)[cell] > 1
     for each, minutes in enumerate(told):
-        alone = minutes[~several].sum(axis=1)
-        sums[each].reshape(-1)[cell[~several]] = alone
+        # As a product: summing rows of sixty bytes one by one takes numpy three times as long.
+        sums[each].reshape(-1)[cell] = minutes.astype(np.float32) @ np.ones(MINUTES, np.float32)
     if several.any():
         shared = _shared(cell[several], holder[several], [part[several] for part in told])
         for each in (0, 1):

@@ -4,6 +4,7 @@ import time
 from collections.abc import Mapping
 
 import pytest
+
 from runrate_agent.reclaim import Notice, Notices
 
 TEN_PAST_MS = 1_795_169_400_000  # 2026-11-20T10:10:00Z

@@ -10,10 +10,10 @@ STAMP := .venv/.synced
 # Ours alone decide what is installed; a shell's active environment must not.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 
-.PHONY: help setup run demo test proofs format lint types map audit check bench screenshots
+.PHONY: help setup run demo test proofs format lint types map audit check bench bench-agent screenshots
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 setup: $(STAMP) ## Make the environment (.venv) from uv.lock
 
@@ -58,6 +58,9 @@ check: lint types map audit ## Everything but the tests
 
 bench: setup ## Measure ingest and settling
 	@$(RUN)python manage.py bench ingest --json && $(RUN)python manage.py bench settle --json
+
+bench-agent: setup ## Measure the node agent on a made-up driver of 8 GPUs
+	@$(RUN)python -m bench.agent_driver --seconds 120 --json
 
 screenshots: setup ## Take the README's pictures from the demo
 	@deploy/get-chromium.sh && $(RUN)python docs/screenshots.py

@@ -5,6 +5,7 @@ shares and not taken from a real GPU. Further arguments go to `runrate-agent ben
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,7 +45,17 @@ def build(folder: Path) -> Path:
     """libnvidia-ml.so.1 and its state in that folder; the state's path."""
     library = folder / "libnvidia-ml.so.1"
     subprocess.run(
-        ["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(SOURCE), "-lpthread", "-lm"],
+        [
+            shutil.which("cc") or "/usr/bin/cc",
+            "-shared",
+            "-fPIC",
+            "-O2",
+            "-o",
+            str(library),
+            str(SOURCE),
+            "-lpthread",
+            "-lm",
+        ],
         check=True,
     )
     path = folder / "state"

@@ -114,15 +114,22 @@ class Folding:
         self._hold(of, reading)
 
     def _hold(self, of: _Of, reading: DeviceReading) -> None:
-        for held in self._holders.of_device(reading.uuid):
-            of.held.setdefault(held.key, 0.0)
+        granted = {held.key for held in self._holders.of_device(reading.uuid)}
+        seen = {key for key, _ in reading.holders or ()}
+        is_blind = reading.processes is None and reading.holders is None
         for key, share in reading.holders or ():
             self._add_share(of, key, share, reading.covered_seconds)
         for process in reading.processes or ():
             held_by = self._holders.of_process(process.pid)
             if held_by is None:
+                is_blind = is_blind or process.sm_ratio != 0
                 continue
+            seen.add(held_by.key)
             self._add_share(of, held_by.key, process.sm_ratio, reading.covered_seconds)
+        # Work that is nobody's may be that of whoever was granted the device and showed none.
+        is_blind = is_blind and reading.worked_seconds != 0
+        for key in granted - seen:
+            self._add_share(of, key, None if is_blind else 0.0, reading.covered_seconds)
 
     @staticmethod
     def _add_share(of: _Of, key: str, share: float | None, covered: float) -> None:
@@ -192,7 +199,7 @@ def _rows(
         return
     yield uuid, NOBODY, own
     for key, worked in of.held.items():
-        share = None if worked is None else _seconds(worked, seconds)
+        share = None if worked is None else _seconds(min(worked, of.observed or worked), seconds)
         yield uuid, key, {"observed_seconds": own["observed_seconds"], "worked_seconds": share}
 
 

@@ -25,6 +25,9 @@ PATHS = {
 IDLE_SECONDS = 2.0
 REFUSED_TOKEN_SECONDS = 600.0
 WRONG_SERVER_SECONDS = 60.0
+LONGEST_PEACE_SECONDS = 3_600.0
+REPORTS_AGAIN_SECONDS = 3_600.0
+"""A server that knew no reports may be a newer one by then."""
 Uplinks = Mapping[str, Uplink]
 
 
@@ -52,6 +55,7 @@ class Sending:
     sent: Sent = field(default_factory=Sent)
     _more: threading.Event = field(default_factory=threading.Event)
     _stopped: threading.Event = field(default_factory=threading.Event)
+    _reports_again_at: float = 0.0
 
     def run(self) -> None:
         """Until `stop`."""
@@ -89,7 +93,8 @@ class Sending:
         try:
             self._send(item)
         except ServerUnreachable as away:
-            return self._failed(str(away), IDLE_SECONDS)
+            wait = min(max(IDLE_SECONDS, away.asked_seconds), LONGEST_PEACE_SECONDS)
+            return self._failed(str(away), wait)
         except TokenRefused as refused:
             # Asking again at once would hammer a server that has said no.
             return self._failed(str(refused), REFUSED_TOKEN_SECONDS)
@@ -104,7 +109,7 @@ class Sending:
 
     def _send(self, item: Item) -> None:
         uplink = self.uplinks.get(item.kind)
-        if uplink is None or (item.kind == REPORT and not self.sent.knows_reports):
+        if uplink is None or (item.kind == REPORT and self._spares_reports()):
             return
         try:
             if item.kind == JOBS:
@@ -116,8 +121,14 @@ class Sending:
                 raise
             # A server older than this agent: it takes windows, and nothing is lost that it knew.
             self.sent.knows_reports = False
+            self._reports_again_at = time.monotonic() + REPORTS_AGAIN_SECONDS
             return
+        if item.kind == REPORT:
+            self.sent.knows_reports = True
         self._note(item, answer)
+
+    def _spares_reports(self) -> bool:
+        return not self.sent.knows_reports and time.monotonic() < self._reports_again_at
 
     def _note(self, item: Item, answer: Mapping[str, object]) -> None:
         self.sent.items += 1

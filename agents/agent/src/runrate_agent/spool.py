@@ -59,6 +59,8 @@ class Spool:
         self._most_bytes, self._most_ms = most_bytes, int(most_days * DAY_MS)
         self._lock = threading.Lock()
         self.problem = ""
+        # Taken, and yet on disk: a full or read-only one does not even forget.
+        self._past = 0
         self._disk = self._opened()
         self._spare = _connected(MEMORY)
         self._dropped = 0
@@ -82,11 +84,13 @@ class Spool:
 
     def first(self) -> Item | None:
         """What was put first of what is still here."""
-        query = "SELECT id, kind, made_at_ms, windows, body FROM item ORDER BY id LIMIT 1"
+        query = (
+            "SELECT id, kind, made_at_ms, windows, body FROM item WHERE id > ? ORDER BY id LIMIT 1"
+        )
         with self._lock:
-            rows, is_spare = self._on_disk(query), False
+            rows, is_spare = self._on_disk(query, (self._past,)), False
             if not rows:
-                rows, is_spare = self._spare.execute(query).fetchall(), True
+                rows, is_spare = self._spare.execute(query, (0,)).fetchall(), True
             if not rows:
                 return None
             id_, kind, made_at_ms, windows, packed = rows[0]
@@ -98,18 +102,20 @@ class Spool:
 
     def remove(self, item: Item) -> None:
         """It was taken, or never will be."""
-        delete = "DELETE FROM item WHERE id = ?"
         with self._lock:
             if item.is_spare:
-                self._spare.execute(delete, (item.id,))
-            else:
-                self._on_disk(delete, (item.id,))
+                self._spare.execute("DELETE FROM item WHERE id = ?", (item.id,))
+                return
+            # What is sent is always the oldest: all up to it has been taken.
+            self._past = max(self._past, item.id)
+            self._on_disk("DELETE FROM item WHERE id <= ?", (self._past,))
 
     def depth(self) -> Depth:
         """What waits, on disk and in memory."""
-        query = "SELECT count(*), coalesce(sum(size), 0), min(made_at_ms) FROM item"
+        query = "SELECT count(*), coalesce(sum(size), 0), min(made_at_ms) FROM item WHERE id > ?"
         with self._lock:
-            found = [*(self._on_disk(query) or []), *self._spare.execute(query).fetchall()]
+            on_disk = self._on_disk(query, (self._past,)) or []
+            found = [*on_disk, *self._spare.execute(query, (0,)).fetchall()]
             dropped = self._fact("dropped") + self._dropped
         oldest = min((row[2] for row in found if row[2] is not None), default=None)
         items, size = sum(row[0] for row in found), sum(row[1] for row in found)
@@ -129,9 +135,13 @@ class Spool:
         in_memory = self._spare.execute(TOO_MUCH, (MOST_IN_MEMORY, oldest)).fetchall()
         for id_, _ in in_memory:
             self._spare.execute("DELETE FROM item WHERE id = ?", (id_,))
-        for id_, _ in on_disk or ():
-            self._on_disk("DELETE FROM item WHERE id = ?", (id_,))
-        lost = sum(windows for _, windows in [*(on_disk or []), *in_memory])
+        gone = [
+            (id_, windows)
+            for id_, windows in on_disk or ()
+            if self._on_disk("DELETE FROM item WHERE id = ?", (id_,)) is not None
+            and id_ > self._past
+        ]
+        lost = sum(windows for _, windows in [*gone, *in_memory])
         if lost and not self._note("dropped", self._fact("dropped") + lost):
             self._dropped += lost
 
@@ -154,7 +164,7 @@ class Spool:
         except sqlite3.Error as broken:
             self._fail(broken)
             return None
-        if not statement.startswith("SELECT"):
+        if not statement.lstrip().startswith("SELECT"):
             self.problem = ""
         return rows
 
@@ -183,6 +193,7 @@ class Spool:
         """A file that is no database is kept for whoever wants to look, and a new one begun."""
         try:
             self._path.replace(self._path.with_suffix(".corrupt"))
+            self._past = 0
             for tail in ("-wal", "-shm"):
                 self._path.with_name(self._path.name + tail).unlink(missing_ok=True)
         except OSError:

@@ -26,7 +26,11 @@ class UplinkFailed(Exception):
 
 
 class ServerUnreachable(UplinkFailed):
-    """Nobody took the body before patience ran out."""
+    """Nobody took the body before patience ran out; `asked_seconds` is how long they want peace."""
+
+    def __init__(self, message: str, asked_seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.asked_seconds = asked_seconds
 
 
 class TokenRefused(UplinkFailed):
@@ -150,7 +154,8 @@ class Uplink:
             wait = _wait_seconds(answer, attempt, self._patience.seconds - waited)
             if wait is None:
                 raise ServerUnreachable(
-                    f"{self._server.url} did not take it in {waited:.0f} s: {problem}"
+                    f"{self._server.url} did not take it in {waited:.0f} s: {problem}",
+                    _peace_seconds(answer),
                 )
             self._patience.say(f"{self._server.url}: {problem}; trying again in {wait:.1f} s")
             self._patience.sleep(wait)
@@ -189,7 +194,8 @@ class Uplink:
             headers["Content-Encoding"] = encoding
         connection = self._connection
         # Each read may take its time-out; together they may not take more than the deadline.
-        late = threading.Timer(self._route.deadline_seconds, _cut, (connection,))
+        is_cut = threading.Event()
+        late = threading.Timer(self._route.deadline_seconds, _cut, (connection, is_cut))
         late.daemon = True
         late.start()
         try:
@@ -199,6 +205,9 @@ class Uplink:
             content = response.read(LONGEST_ANSWER + 1)
         finally:
             late.cancel()
+        if is_cut.is_set() or (len(content) <= LONGEST_ANSWER and response.length):
+            # Cut off by the deadline or the far end: not an answer, whatever its status.
+            raise http.client.IncompleteRead(content, response.length)
         if len(content) > LONGEST_ANSWER or not response.isclosed():
             self.close()
         return Answer(response.status, found, content)
@@ -240,8 +249,9 @@ class Uplink:
         return answer.document()
 
 
-def _cut(connection: http.client.HTTPConnection) -> None:
+def _cut(connection: http.client.HTTPConnection, is_cut: threading.Event) -> None:
     """Whoever waits on it fails at once; closing alone would leave them waiting."""
+    is_cut.set()
     if connection.sock is not None:
         try:
             connection.sock.shutdown(socket.SHUT_RDWR)
@@ -276,6 +286,11 @@ def _wait_seconds(answer: Answer | None, attempt: int, left_seconds: float) -> f
     longest = min(FIRST_WAIT_SECONDS * (1 << min(attempt, 10)), LONGEST_WAIT_SECONDS)
     # Spread out, so that a thousand agents do not come back in the same moment.
     return min(longest * (0.5 + secrets.randbelow(500) / 1000), left_seconds)
+
+
+def _peace_seconds(answer: Answer | None) -> float:
+    asked = None if answer is None else _asked_seconds(answer.headers.get("retry-after"))
+    return asked or 0.0
 
 
 def _asked_seconds(retry_after: str | None) -> float | None:

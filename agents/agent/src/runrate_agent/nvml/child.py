@@ -5,9 +5,11 @@ kills it. Lines are {"tick": …} each second and {"frame": …} at the end of e
 of the wall clock; {"gone": state, "code": …} is the last one.
 """
 
+import ctypes
 import gc
 import json
 import os
+import signal
 import sys
 import time
 from dataclasses import fields
@@ -20,6 +22,8 @@ from runrate_agent.nvml.calls import Calls, DriverGone
 from runrate_agent.nvml.node import Node, bus_ids, minors
 
 TICK_SECONDS = 1.0
+CLOCK_STEP_SECONDS = 0.5
+PR_SET_PDEATHSIG = 1
 STATE_OF = {
     pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH: "driver_mismatch",
     pynvml.NVML_ERROR_LIBRARY_NOT_FOUND: "driver_missing",
@@ -33,6 +37,7 @@ READING = tuple(
 
 def main(span_seconds: int) -> int:
     """Ask until the driver is gone or nobody reads any more."""
+    _die_with_parent()
     calls = Calls()
     try:
         calls.ask(pynvml.nvmlInit)
@@ -47,10 +52,15 @@ def main(span_seconds: int) -> int:
     return 0
 
 
+def _die_with_parent() -> None:
+    """A pipe that nobody reads ends a child that writes; one that hangs in a call never does."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+
+
 def _run(calls: Calls, span_seconds: int) -> None:
     driver = calls.ask(pynvml.nvmlSystemGetDriverVersion) or ""
     node = Node(calls)
-    began = time.time()
+    began, steady = time.time(), time.monotonic()
     node.start(int(began * 1000), time.monotonic())
     gc.collect()
     gc.freeze()
@@ -58,10 +68,12 @@ def _run(calls: Calls, span_seconds: int) -> None:
     _say({"tick": [], "driver": driver})
     while True:
         time.sleep(max(0.0, min(last + TICK_SECONDS, ends) - time.time()))
-        now = time.time()
-        if not 0 <= now - last < span_seconds:
-            # The wall clock was set: this second is as long as one, and the span begins anew.
+        now, steady_before, steady = time.time(), steady, time.monotonic()
+        if abs((now - last) - (steady - steady_before)) > CLOCK_STEP_SECONDS:
+            # The wall clock was set: the span begins anew.
             since, ends, last = now, _span_end(now, span_seconds), now
+            node.clock_set(int(now * 1_000_000))
+            _say({"tick": []})
             continue
         _say({"tick": node.tick(int(now * 1000), now - last)})
         last = now

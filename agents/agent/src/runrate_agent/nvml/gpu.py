@@ -116,6 +116,11 @@ class Gpu:
             readings.append(_instance(each, means.get(each.uuid, {}), processes, (covered, used)))
         return readings, self._events(span[1] // 1000, own, known)
 
+    def clock_set(self, now_us: int) -> None:
+        """The wall clock was set to this."""
+        self._work.clock_set()
+        self._processes.clock_set(now_us)
+
     def close(self) -> None:
         """Give back what NVML holds for it."""
         for each in self._gpm.values():
@@ -213,7 +218,8 @@ class Gpu:
         found = self.calls.number(pynvml.nvmlDeviceGetTemperatureV, self.handle, sensor)
         if found is None:
             found = self.calls.number(pynvml.nvmlDeviceGetTemperature, self.handle, sensor)
-        return found
+        # The signed form of "not supported" is -1.
+        return None if found is None or found < 0 else found
 
     def _events(self, at_ms: int, own: DeviceReading, known: dict[int, float]) -> list[Event]:
         events = []

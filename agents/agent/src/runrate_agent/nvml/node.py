@@ -71,6 +71,11 @@ class Node:
         for uuid in [uuid for uuid in self.gpus if uuid not in seen]:
             self._lose(uuid, pynvml.NVML_ERROR_GPU_NOT_FOUND, at_ms)
 
+    def clock_set(self, now_us: int) -> None:
+        """The wall clock was set to this."""
+        for gpu in self.gpus.values():
+            gpu.clock_set(now_us)
+
     def close(self) -> None:
         """Give back what NVML holds."""
         for gpu in self.gpus.values():

@@ -59,6 +59,10 @@ class Processes:
         self._accounted = set(pids)
         return [pid for pid in new if self._account(calls, handle, pid, (since_us, until_us))]
 
+    def clock_set(self, now_us: int) -> None:
+        """As for the samples of the GPU's work."""
+        self._last_us = now_us
+
     def taken(self, covered_seconds: float) -> Mapping[Instance, tuple[ProcessReading, ...]]:
         """What was seen by instance (WHOLE where there are none), and a new span begins."""
         found: dict[Instance, list[ProcessReading]] = {}

@@ -70,6 +70,11 @@ class NvmlSource:
         """End the child."""
         if self._child is not None:
             self._kill()
+        for child in self._unreaped:
+            try:
+                child.wait(timeout=1.0)
+            except subprocess.TimeoutExpired:
+                continue
         self._reap()
 
     def _start(self) -> None:

@@ -1,5 +1,6 @@
 """How much of its time a GPU worked: from NVML's own sample buffer, else from what it says now."""
 
+import time
 from typing import Any
 
 import pynvml
@@ -20,7 +21,8 @@ class Work:
         self._ticks = 0
         self._misses = 0
         self._has_buffer: bool | None = None
-        self._last_us = 0
+        # What the buffer holds of the time before the first look is nobody's.
+        self._last_us = now_us()
         self._busy = 0.0
         self._sampled = 0.0
 
@@ -44,9 +46,14 @@ class Work:
         self._busy = self._sampled = 0.0
         return None if sampled <= 0 else (min(1.0, busy / sampled), sampled)
 
+    def clock_set(self) -> None:
+        """Samples bear the wall clock: one that was set back must not hide those to come."""
+        self._last_us = now_us()
+
     def _poll(self, calls: Calls, handle: Any) -> None:
+        since_us = self._last_us if self._has_buffer else 0
         found = calls.ask(
-            pynvml.nvmlDeviceGetSamples, handle, pynvml.NVML_GPU_UTILIZATION_SAMPLES, self._last_us
+            pynvml.nvmlDeviceGetSamples, handle, pynvml.NVML_GPU_UTILIZATION_SAMPLES, since_us
         )
         if found is None:
             # Not supported, or nothing new: a GPU that never had anything has no buffer.
@@ -55,14 +62,21 @@ class Work:
                 self._has_buffer = False
             return
         self._has_buffer = True
+        latest_us = now_us() + MICROSECONDS
         for sample in found[1]:
-            self._add(int(sample.timeStamp), float(sample.sampleValue.uiVal))
+            if sample.timeStamp <= latest_us:
+                self._add(int(sample.timeStamp), float(sample.sampleValue.uiVal))
 
     def _add(self, at_us: int, per_cent: float) -> None:
         """A sample stands for the time since the one before it."""
         since, self._last_us = self._last_us, max(self._last_us, at_us)
-        if not since or not 0 < at_us - since <= LONGEST_GAP_US or per_cent > 100:
+        if not 0 < at_us - since <= LONGEST_GAP_US or per_cent > 100:
             return
         seconds = (at_us - since) / MICROSECONDS
         self._busy += per_cent / 100 * seconds
         self._sampled += seconds
+
+
+def now_us() -> int:
+    """The wall clock, as NVML stamps its samples."""
+    return time.time_ns() // 1000

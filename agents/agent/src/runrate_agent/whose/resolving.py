@@ -26,7 +26,7 @@ class Resolving:
     slurm: SlurmNotes | None = None
     kubernetes: KubernetesPods | None = None
     problems: tuple[tuple[str, str], ...] = ()
-    _processes: OrderedDict[tuple[int, str], Held | None] = field(default_factory=OrderedDict)
+    _processes: OrderedDict[tuple[int, str], Held] = field(default_factory=OrderedDict)
     _living: dict[int, str] = field(default_factory=dict)
     _read_at_ms: int = 0
 
@@ -74,6 +74,9 @@ class Resolving:
             self._processes.move_to_end(key)
             return self._processes[key]
         held = self._found(pid)
+        if held is None:
+            # Its pod may be heard of later.
+            return None
         self._processes[key] = held
         if len(self._processes) > MOST_REMEMBERED:
             (gone, _), _ = self._processes.popitem(last=False)

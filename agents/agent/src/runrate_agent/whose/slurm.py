@@ -83,8 +83,8 @@ class SlurmNotes:
             found = [p for p in self.folder.iterdir() if p.suffix in (".start", ".end")]
         except OSError:
             return []
-        # A start before its end, also when both came since the last look.
-        return sorted(found, key=lambda path: (path.suffix == ".end", path.name))
+        # A start before its end and an end before the next start, also when all came at once.
+        return sorted(found, key=_place)
 
     def _begin(self, job_id: str, values: Mapping[str, str]) -> None:
         numbers = tuple(int(each) for each in _listed(values, "SLURM_JOB_GPUS") if each.isdigit())
@@ -132,10 +132,16 @@ class SlurmNotes:
             is_old = now_ms - path.stat().st_mtime * 1000 > FORGOTTEN_MS
             if (is_over and f"{path.stem}.end" in self._told) or is_old:
                 path.unlink(missing_ok=True)
+                self._told.discard(path.name)
                 if is_old:
                     self._jobs.pop(path.stem.partition("-")[0], None)
         except OSError:
             return
+
+
+def _place(path: Path) -> tuple[str, int, bool]:
+    job_id, _, restart = path.stem.partition("-")
+    return job_id, _whole(restart) or 0, path.suffix == ".end"
 
 
 def _values(path: Path) -> dict[str, str]:

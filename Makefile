@@ -10,10 +10,10 @@ STAMP := .venv/.synced
 # Ours alone decide what is installed; a shell's active environment must not.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 
-.PHONY: help setup run demo test proofs format lint types map audit check bench screenshots
+.PHONY: help setup run demo test proofs format lint types map audit check bench bench-agent screenshots
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 setup: $(STAMP) ## Make the environment (.venv) from uv.lock
 
@@ -31,7 +31,7 @@ demo: setup ## Fill a simulated fleet, settle it and serve the console on http:/
 	@$(RUN)python manage.py demo
 
 test: setup ## Run the whole test suite, a browser's too
-	@deploy/get-chromium.sh
+	@deploy/get-chromium.sh && deploy/get-slurm.sh
 	@$(RUN)python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 proofs: setup ## Run the slow proofs
@@ -59,6 +59,9 @@ check: lint types map audit ## Everything but the tests
 bench: setup ## Measure ingest, settling and the pages
 	@$(RUN)python manage.py bench ingest --json && $(RUN)python manage.py bench settle --json
 	@$(RUN)python manage.py bench pages --json
+
+bench-agent: setup ## Measure the node agent on a made-up driver of 8 GPUs
+	@$(RUN)python -m bench.agent_driver --seconds 120 --json
 
 screenshots: setup ## Take the README's pictures from the demo
 	@deploy/get-chromium.sh && $(RUN)python docs/screenshots.py

@@ -240,6 +240,37 @@ class Agent(models.Model):
         return f"{self.source} on {self.node}"
 
 
+class AgentStatus(models.Model):
+    """How an agent last said it is, and what it said its node is; the report it said so in."""
+
+    agent = models.OneToOneField(
+        Agent, on_delete=models.CASCADE, primary_key=True, related_name="status"
+    )
+    at = models.DateTimeField()
+    boot = models.BigIntegerField()
+    sequence = models.BigIntegerField()
+    state = models.TextField(blank=True, default="")
+    expected_gpus = models.IntegerField(null=True)
+    seen_gpus = models.IntegerField(null=True)
+    missing = models.JSONField(default=list)
+    spool_batches = models.BigIntegerField(null=True)
+    spool_bytes = models.BigIntegerField(null=True)
+    spool_oldest_at = models.DateTimeField(null=True)
+    dropped_windows = models.BigIntegerField(null=True)
+    cpu_seconds = models.FloatField(null=True)
+    pss_bytes = models.BigIntegerField(null=True)
+    calls_per_second = models.FloatField(null=True)
+    driver = models.TextField(blank=True, default="")
+    problems = models.JSONField(default=list)
+    purchase_option = models.TextField(blank=True, default="")
+    instance_type = models.TextField(blank=True, default="")
+    region = models.TextField(blank=True, default="")
+    provider_id = models.TextField(blank=True, default="")
+
+    def __str__(self) -> str:
+        return f"{self.agent}: {self.state}"
+
+
 class Enrolment(models.Model):
     """A one-time token with which an agent fetches its own; used once, then spent."""
 

@@ -98,3 +98,101 @@ class UsageHour(models.Model):
 
     def __str__(self) -> str:
         return f"{self.device_id}@{self.hour}"
+
+
+class Report(models.Model):
+    """A report was stored, and what was answered: sending it again is harmless."""
+
+    pk = models.CompositePrimaryKey("agent_id", "boot", "sequence")
+    agent_id = models.IntegerField()
+    boot = models.BigIntegerField()
+    sequence = models.BigIntegerField()
+    received_at = models.DateTimeField(db_index=True)
+    answer = models.JSONField()
+
+    def __str__(self) -> str:
+        return f"{self.agent_id}/{self.boot}/{self.sequence}"
+
+
+class DeviceHour(models.Model):
+    """What explains a device's hour, by source; it moves no money.
+
+    A mean is kept as its sum over seconds beside those seconds; NULL is what was never told.
+    """
+
+    pk = models.CompositePrimaryKey("hour", "device", "source")
+    hour = models.DateTimeField()
+    device = models.ForeignKey("fleet.Device", on_delete=models.DO_NOTHING, related_name="+")
+    source = models.SmallIntegerField()
+    observed_seconds = models.FloatField()
+    temperature_sum = models.FloatField(null=True)
+    temperature_seconds = models.FloatField(null=True)
+    temperature_peak = models.FloatField(null=True)
+    clock_sum = models.FloatField(null=True)
+    clock_seconds = models.FloatField(null=True)
+    graphics_sum = models.FloatField(null=True)
+    graphics_seconds = models.FloatField(null=True)
+    power_capped_seconds = models.FloatField(null=True)
+    thermal_seconds = models.FloatField(null=True)
+    hardware_slowed_seconds = models.FloatField(null=True)
+    pcie_bytes = models.FloatField(null=True)
+    nvlink_bytes = models.FloatField(null=True)
+    ecc_corrected = models.FloatField(null=True)
+    ecc_uncorrected = models.FloatField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.device_id}@{self.hour}"
+
+
+class NodeHour(models.Model):
+    """What the rest of a node did in an hour, by source; a peak is the most per second of a window."""
+
+    pk = models.CompositePrimaryKey("hour", "node", "source")
+    hour = models.DateTimeField()
+    node = models.ForeignKey("fleet.Node", on_delete=models.DO_NOTHING, related_name="+")
+    source = models.SmallIntegerField()
+    observed_seconds = models.FloatField()
+    fabric_bytes = models.FloatField(null=True)
+    fabric_peak = models.FloatField(null=True)
+    fabric_errors = models.FloatField(null=True)
+    network_bytes = models.FloatField(null=True)
+    network_peak = models.FloatField(null=True)
+    network_errors = models.FloatField(null=True)
+    disk_read_bytes = models.FloatField(null=True)
+    disk_written_bytes = models.FloatField(null=True)
+    disk_peak = models.FloatField(null=True)
+    cpu_stalled_seconds = models.FloatField(null=True)
+    io_stalled_seconds = models.FloatField(null=True)
+    memory_stalled_seconds = models.FloatField(null=True)
+
+    def __str__(self) -> str:
+        return f"{self.node_id}@{self.hour}"
+
+
+class Incident(models.Model):
+    """Something that happened to a node or one of its devices; while it lasts `ended_at` is NULL.
+
+    `uuid` is the device as the agent named it, also where no such device is on record.
+    """
+
+    node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, related_name="+")
+    device = models.ForeignKey(
+        "fleet.Device", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    uuid = models.TextField(blank=True, default="")
+    kind = models.TextField()
+    code = models.BigIntegerField(null=True)
+    detail = models.TextField(blank=True, default="")
+    started_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    count = models.IntegerField(default=1)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["node", "started_at"], name="incident_by_node"),
+            models.Index(fields=["started_at", "id"], name="incident_by_start"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} on {self.node_id}"

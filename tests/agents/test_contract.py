@@ -5,7 +5,10 @@ import json
 from pathlib import Path
 
 from runrate_agent.batch import Batch, Columns, DeviceRecord, Stamp
+from runrate_agent.folding import Window
+from runrate_agent.frames import Event
 from runrate_agent.jobs import Allocation, JobEvent, bulks
+from runrate_agent.reports import Evidence, report_of
 
 CONTRACT = Path(__file__).resolve().parent.parent / "contract"
 TEN_O_CLOCK_MS = 1_795_168_800_000  # 2026-11-20T10:00:00Z
@@ -88,6 +91,60 @@ def event(
         },
         allocations=(allocation,),
     )
+
+
+def the_report() -> dict:
+    """Two minutes of two GPUs of which one fell off the bus, of a node that its cloud takes back."""
+    first = {
+        "observed_seconds": 60.0, "temperature_celsius": 61.5, "sm_clock_mhz": 1980.0,
+        "graphics_ratio": 0.7, "power_capped_seconds": 3.0, "thermal_seconds": 0.0,
+        "pcie_bytes": 123_000.0, "ecc_uncorrected": 0,
+    }  # fmt: skip
+    idle = {
+        "observed_seconds": 30.0, "temperature_celsius": 44.0, "graphics_ratio": 0.0,
+        "power_capped_seconds": 0.0, "thermal_seconds": 0.0, "ecc_uncorrected": 0,
+    }  # fmt: skip
+    second = {
+        "observed_seconds": 60.0, "temperature_celsius": 64.5, "sm_clock_mhz": 1410.0,
+        "graphics_ratio": 0.9, "power_capped_seconds": 12.0, "thermal_seconds": 2.0,
+        "pcie_bytes": 1_000.0, "ecc_uncorrected": 1,
+    }  # fmt: skip
+    network = {"network_bytes": 6e6, "network_errors": 0.0, "disk_read_bytes": 1_200.0}
+    said = "aws: terminate at 2026-11-20T10:05:00Z"
+    evidence = Evidence(
+        windows=[
+            Window(TEN_O_CLOCK_MS, 60, [], [], [(WHOLE, first), (SLICED_PARENT, idle)]),
+            Window(TEN_O_CLOCK_MS + MINUTE_MS, 60, [], [], [(WHOLE, second)]),
+        ],
+        node=[
+            (TEN_O_CLOCK_MS, 60, network | {"io_stalled_seconds": 0.5}),
+            (
+                TEN_O_CLOCK_MS + MINUTE_MS,
+                60,
+                {"network_bytes": 6e5, "network_errors": 1.0, "io_stalled_seconds": 12.0},
+            ),
+        ],
+        events=[
+            Event(TEN_O_CLOCK_MS + 30_000, "xid", "point", WHOLE, 79, "GPU has fallen off the bus"),
+            Event(
+                TEN_O_CLOCK_MS + 40_000, "gpu_missing", "began", SHARED, None, "was there before"
+            ),
+            Event(
+                TEN_O_CLOCK_MS + 50_000,
+                "reclaim_notice",
+                detail=said,
+                ends_at_ms=TEN_O_CLOCK_MS + 300_000,
+            ),
+        ],
+    )
+    stamp = Stamp(boot_ms=TEN_O_CLOCK_MS - 7_200_000, sequence=3, version="0.2.0", source="nvml")
+    return report_of(evidence, stamp, golden("telemetry_report.json")["status"])
+
+
+def test_a_report_is_the_contracts_report():
+    sent = the_report() | {"sent_at_ms": TEN_O_CLOCK_MS + 3 * MINUTE_MS}
+
+    assert sent == golden("telemetry_report.json")
 
 
 def test_a_batch_is_the_contracts_batch():

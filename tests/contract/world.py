@@ -10,6 +10,7 @@ from typing import Any
 
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
+from apps.telemetry.models import Incident
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import Job, Run, RunSpan
@@ -41,7 +42,8 @@ def make_world() -> World:
     cluster_id = make.make_cluster("atlas")
     pool_id = make.make_pool("h100", cluster_id=cluster_id, owner_team_id=team_id)
     node_id = make.make_node("gpu-01", pool_id=pool_id, cluster_id=cluster_id)
-    make.make_agent(node_id=node_id)
+    reporting_id = make.make_agent(node_id=node_id)
+    _report(reporting_id, node_id)
     outage = fleet.NewOutage(
         node_id=node_id, kind="maintenance", starts_at=make.NOON + timedelta(hours=1)
     )
@@ -60,7 +62,7 @@ def make_world() -> World:
         "pool_id": pool_id,
         "node_id": node_id,
         "device_id": make.make_device("GPU-0", node_id=node_id),
-        "agent_id": make.make_agent(node_id=node_id),
+        "agent_id": reporting_id,
         "outage_id": fleet.record_outage(outage=outage, at=make.NOON),
         "rate_id": make.make_rate(),
         "job_id": job_id,
@@ -69,6 +71,18 @@ def make_world() -> World:
     everything = make.make_token("read", "manage", "jobs", name="everything")
     ids["export_id"] = scene.make_export(everything.id)
     return World(everything.secret, paths=ids, bodies={"node_id": node_id, "token": invitation})
+
+
+def _report(agent_id: int, node_id: int) -> None:
+    """An agent that said how it is, and an incident."""
+    problem = {"code": "no_pod_resources", "detail": "the kubelet's socket is not mounted"}
+    said = fleet.ToldStatus(
+        boot=1, sequence=1, state="ok", spool_batches=0, spool_bytes=0, problems=(problem,)
+    )
+    fleet.note_status(agent_id=agent_id, status=said, at=make.NOON)
+    Incident.objects.create(
+        node_id=node_id, kind="xid", code=79, started_at=make.NOON, last_at=make.NOON
+    )
 
 
 def _run(job_id: int) -> int:

@@ -31,6 +31,7 @@ from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.ledger.models import Line
 from apps.show.money import full_amount, short_amount, whole_amount
+from apps.telemetry.models import Incident
 from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
 from apps.workloads.actions.recording import record_event
 from apps.workloads.actions.rules import add_rule
@@ -174,13 +175,19 @@ def _fleet(
     outage = fleet.NewOutage(
         node_id=lab_id, kind="maintenance", starts_at=began_at + 2 * scene.HOUR
     )
+    agent_id = make.make_agent(node_id=node_id)
+    said = fleet.ToldStatus(boot=1, sequence=1, state="gpus_missing", missing=(uuids[0],))
+    fleet.note_status(agent_id=agent_id, status=said, at=now)
+    Incident.objects.create(
+        node_id=node_id, kind="gpu_missing", uuid=uuids[0], started_at=began_at, last_at=now
+    )
     ids = {
         "cluster_id": cluster_id,
         "pool_id": pool_id,
         "rate_id": rate_id,
         "node_id": node_id,
         "device_id": min(scene.device_ids(uuids)),
-        "agent_id": make.make_agent(node_id=node_id),
+        "agent_id": agent_id,
         "outage_id": fleet.record_outage(outage=outage, at=now),
     }
     return ids, uuids

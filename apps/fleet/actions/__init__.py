@@ -42,6 +42,7 @@ from apps.fleet.actions.inventory import (
     set_capacity,
 )
 from apps.fleet.actions.marks import Mark, mark, mark_span
+from apps.fleet.actions.telling import ToldStatus, note_status, reclaim_node
 
 __all__ = [
     "ClusterNameTaken",
@@ -65,6 +66,7 @@ __all__ = [
     "SeenDevice",
     "SliceWithoutParent",
     "SourceUnknown",
+    "ToldStatus",
     "add_cluster",
     "add_node",
     "add_pool",
@@ -79,6 +81,8 @@ __all__ = [
     "invite_agent",
     "mark",
     "mark_span",
+    "note_status",
+    "reclaim_node",
     "record_outage",
     "register_devices",
     "set_capacity",

@@ -16,6 +16,11 @@ from apps.fleet.api import examples
 from apps.fleet.api.wire import AgentOut, AgentsAsked, DeviceOut, DevicesAsked, with_named
 from apps.fleet.queries import listing
 
+STATUS = (
+    *("at", "state", "spool_batches", "spool_bytes", "spool_oldest_at", "dropped_windows"),
+    "problems",
+)
+
 
 class Devices(RestView):
     """GPUs and MIG slices."""
@@ -95,4 +100,8 @@ def told_device(row: dict[str, Any]) -> dict[str, Any]:
 
 def told_agent(row: dict[str, Any]) -> dict[str, Any]:
     """An agent as it is answered."""
-    return told_as(AgentOut, with_named(row, "node"))
+    told = with_named(row, "node")
+    status = {name: told.pop(f"status__{name}") for name in STATUS}
+    spool = {name: status.pop(f"spool_{name}") for name in ("batches", "bytes", "oldest_at")}
+    told |= status | {"reported_at": status["at"]}
+    return told_as(AgentOut, told | {"spool": None if status["at"] is None else spool})

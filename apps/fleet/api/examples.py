@@ -121,6 +121,11 @@ _AGENT = {
     "enrolled_at": "2026-03-02T12:00:00Z",
     "last_seen_at": "2026-03-02T12:30:00Z",
     "clock_offset_ms": 12,
+    "reported_at": "2026-03-02T12:30:00Z",
+    "state": "ok",
+    "spool": {"batches": 0, "bytes": 0, "oldest_at": None},
+    "dropped_windows": 0,
+    "problems": [{"code": "no_pod_resources", "detail": "the kubelet's socket is not mounted"}],
 }
 AGENTS = listed("Agents", _AGENT)
 AGENT = answered("Agent", _AGENT)

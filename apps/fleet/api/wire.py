@@ -205,8 +205,26 @@ class AgentsAsked(Parameters):
     node_id = Id(required=False)
 
 
+class SpoolOut(serializers.Serializer[Any]):
+    """What an agent has yet to send; null is not told."""
+
+    batches = serializers.IntegerField(allow_null=True)
+    bytes = serializers.IntegerField(allow_null=True)
+    oldest_at = serializers.DateTimeField(allow_null=True)
+
+
+class AgentProblemOut(serializers.Serializer[Any]):
+    """What an agent says is not as it should be."""
+
+    code = serializers.CharField()
+    detail = serializers.CharField()
+
+
 class AgentOut(serializers.Serializer[Any]):
-    """What reports for a node; `clock_offset_ms` is the server's clock less the agent's."""
+    """What reports for a node; `clock_offset_ms` is the server's clock less the agent's.
+
+    `state` and what follows are the agent's own last report, of `reported_at`; null before it.
+    """
 
     id = serializers.IntegerField()
     node = NamedOut()
@@ -215,6 +233,11 @@ class AgentOut(serializers.Serializer[Any]):
     enrolled_at = serializers.DateTimeField()
     last_seen_at = serializers.DateTimeField(allow_null=True)
     clock_offset_ms = serializers.IntegerField()
+    reported_at = serializers.DateTimeField(allow_null=True)
+    state = serializers.CharField(allow_null=True)
+    spool = SpoolOut(allow_null=True)
+    dropped_windows = serializers.IntegerField(allow_null=True)
+    problems = AgentProblemOut(many=True, allow_null=True)
 
 
 class OutagesAsked(Parameters):

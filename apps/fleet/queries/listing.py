@@ -216,7 +216,9 @@ def _devices() -> Rows:
 def _agents() -> Rows:
     rows: Rows = Agent.objects.annotate(node_name=F("node__name")).values(
         *("id", "node_id", "node_name", "source", "version", "enrolled_at", "last_seen_at"),
-        "clock_offset_ms",
+        *("clock_offset_ms", "status__at", "status__state", "status__spool_batches"),
+        *("status__spool_bytes", "status__spool_oldest_at", "status__dropped_windows"),
+        "status__problems",
     )
     return rows
 

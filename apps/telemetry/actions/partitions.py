@@ -46,8 +46,8 @@ def forget() -> None:
 def keep_partitions(*, at: datetime) -> None:
     """Have windows from 14 days back to 3 ahead, usage for 25 months; forget what is older.
 
-    Windows that still wait for their roll-up are kept until it is done. Batches are kept for 30
-    days, longer than any spool. Safe to repeat and to run twice at once.
+    Windows that still wait for their roll-up are kept until it is done. Batches and
+    reports are kept for 30 days, longer than any spool. Safe to repeat and to run twice at once.
     """
     today = at.date()
     ensure_days(today + k * DAY for k in range(-DAYS_KEPT, DAYS_AHEAD + 1))
@@ -197,4 +197,9 @@ def _month(day: date, later: int) -> date:
 def _forget_old_rows(at: datetime) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM telemetry_batch WHERE received_at < %s", [at - BATCHES_KEPT])
+        cursor.execute("DELETE FROM telemetry_report WHERE received_at < %s", [at - BATCHES_KEPT])
         cursor.execute("DELETE FROM telemetry_rejection WHERE last_at < %s", [at - REMARKS_KEPT])
+        oldest = _month(at.date(), -MONTHS_KEPT)
+        cursor.execute("DELETE FROM telemetry_devicehour WHERE hour < %s", [oldest])
+        cursor.execute("DELETE FROM telemetry_nodehour WHERE hour < %s", [oldest])
+        cursor.execute("DELETE FROM telemetry_incident WHERE ended_at < %s", [oldest])

@@ -1,18 +1,34 @@
-"""What the GPUs did, by hour, device and holder; and what could not be kept of it."""
+"""What the GPUs did, by hour, device and holder; what explains it; what could not be kept of it."""
 
+from apps.fleet.queries import AgentState, Disagreement, agent_states, disagreements
+from apps.telemetry.queries.evidence import DeviceEvidence, NodeHour, device_evidence, node_hours
+from apps.telemetry.queries.heat_map import Heat, heat
 from apps.telemetry.queries.holders import holder_ids, holder_keys
+from apps.telemetry.queries.incidents import IncidentsWanted, incidents
 from apps.telemetry.queries.readings import DeviceHour, device_hours
 from apps.telemetry.queries.remarks import RejectionCount, rejections_by_agent
 from apps.telemetry.queries.usage import hours_of_holders, usage_of_hour, usage_rows
 from apps.telemetry.queries.windows import windows_of_hour
 
 __all__ = [
+    "AgentState",
+    "DeviceEvidence",
     "DeviceHour",
+    "Disagreement",
+    "Heat",
+    "IncidentsWanted",
+    "NodeHour",
     "RejectionCount",
+    "agent_states",
+    "device_evidence",
     "device_hours",
+    "disagreements",
+    "heat",
     "holder_ids",
     "holder_keys",
     "hours_of_holders",
+    "incidents",
+    "node_hours",
     "rejections_by_agent",
     "usage_of_hour",
     "usage_rows",

@@ -1,36 +1,186 @@
-"""The command line: `runrate-agent simulate` plays a scenario against a server."""
+"""The command line of the node agent."""
 
 import argparse
 import json
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from runrate_agent.simulation.playing import Play, play
-from runrate_agent.simulation.scenario import scenario_named
-from runrate_agent.simulation.table import ScenarioUnreadable
-from runrate_agent.tokens import TokenFileUnreadable, tokens_in
-from runrate_agent.uplink import Patience, UplinkFailed, server_at
+from runrate_agent.settings import DEFAULT_PATH, SettingsRefused, file_to_begin_with, settings_in
+from runrate_agent.tokens import TokenFileUnreadable
+from runrate_agent.uplink import UplinkFailed, server_at
 
 HOUR_MS = 3_600_000
 MINUTE_MS = 60_000
 REPORTED = ("nodes", "devices", "windows", "batches", "jobs", "rejected")
+Command = Callable[[argparse.Namespace], int]
+
+
+class CommandRefused(Exception):
+    """What a command says where it cannot go on."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; 0 where it did what it is for."""
     options = _parser().parse_args(arguments)
-    started = time.monotonic()
+    command: Command = options.command
     try:
-        sent = play(_play(options))
-    except (ScenarioUnreadable, TokenFileUnreadable, UplinkFailed) as refusal:
+        return command(options)
+    except (CommandRefused, SettingsRefused, TokenFileUnreadable, UplinkFailed) as refusal:
         _say(str(refusal))
         return 1
     except KeyboardInterrupt:
         _say("stopped")
         return 130
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Measure and send until told to stop."""
+    from runrate_agent.health import Health
+    from runrate_agent.making import agent_of
+    from runrate_agent.running import stop_on_signals
+
+    settings = settings_in(options.config)
+    if server_at(settings.server.url).is_in_clear:
+        _say(f"{settings.server.url} is not https: the token can be read on the way")
+    agent = agent_of(settings, version("runrate-agent"))
+    agent.start(time.time_ns() // 1_000_000)
+    stop_on_signals(agent)
+    threads = (
+        [] if agent.notices is None else [threading.Thread(target=agent.notices.run, daemon=True)]
+    )
+    if settings.health.listen:
+        try:
+            health = Health(settings.health.listen, agent.figures, agent.problems)
+        except OSError as refused:
+            raise CommandRefused(
+                f"cannot listen on {settings.health.listen}: {refused}"
+            ) from refused
+        threads.append(threading.Thread(target=health.run, daemon=True))
+    for thread in threads:
+        thread.start()
+    agent.run()
+    return 0
+
+
+def _once(options: argparse.Namespace) -> int:
+    """Measure one span and print it instead of sending it."""
+    from runrate_agent.folding import Folding
+    from runrate_agent.making import holders_of, source_of
+
+    settings = settings_in(options.config)
+    holders = holders_of(settings)
+    source = source_of(settings, holders)
+    folding = Folding(settings.source.window_seconds, holders)
+    until = time.monotonic() + options.seconds
+    try:
+        while time.monotonic() < until:
+            frame = source.frame()
+            holders.refresh(time.time_ns() // 1_000_000)
+            if frame is not None:
+                folding.add(frame)
+                break
+    finally:
+        source.close()
+    window = folding.flush()
+    if window is None:
+        raise CommandRefused(f"nothing was measured: {source.name} is {source.state}")
+    for uuid, key, values in window.rows:
+        known = {name: value for name, value in values.items() if value is not None}
+        print(json.dumps({"device": uuid, "holder": key, **known}))
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    """Say what works on this node; 1 where something is wrong."""
+    from runrate_agent.checking import BAD, findings
+
+    is_well = True
+    for finding in findings(settings_in(options.config)):
+        is_well = is_well and finding.grade != BAD
+        if options.json:
+            told = {"grade": finding.grade, "subject": finding.subject, "said": finding.said}
+            print(json.dumps(told), flush=True)
+        else:
+            print(f"{finding.grade:6} {finding.subject:11} {finding.said}", flush=True)
+    return 0 if is_well else 1
+
+
+def _enrol(options: argparse.Namespace) -> int:
+    """Exchange a one-time token for this agent's own."""
+    from runrate_agent.enrolling import EnrolmentRefused, enrol
+
+    settings = settings_in(options.config)
+    invitation = (
+        options.token_file.read_text().strip()
+        if options.token_file
+        else sys.stdin.readline().strip()
+    )
+    if not invitation:
+        raise CommandRefused("no invitation: give --token-file, or the token on standard input")
+    try:
+        node = enrol(settings, invitation, version("runrate-agent"))
+    except EnrolmentRefused as refused:
+        raise CommandRefused(str(refused)) from refused
+    _say(f"enrolled as {node}; the token is in {settings.server.token_file}")
+    return 0
+
+
+def _settings(options: argparse.Namespace) -> int:
+    """Print every setting with its default and meaning."""
+    sys.stdout.write(file_to_begin_with())
+    return 0
+
+
+def _bench(options: argparse.Namespace) -> int:
+    """Measure what the agent itself costs, on whatever driver is there."""
+    from runrate_agent.measuring import measured
+
+    figures = measured(
+        seconds=options.seconds, driver_folder=options.driver_folder, gpus=options.gpus
+    )
+    if options.json:
+        print(json.dumps(figures))
+    else:
+        for name, value in figures.items():
+            print(f"{name:28} {value}")
+    return 0
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    """Play a scenario against a server."""
+    from runrate_agent.simulation.playing import Play, play
+    from runrate_agent.simulation.scenario import scenario_named
+    from runrate_agent.simulation.table import ScenarioUnreadable
+    from runrate_agent.tokens import tokens_in
+    from runrate_agent.uplink import Patience
+
+    started = time.monotonic()
+    now_ms = time.time_ns() // 1_000_000
+    server = server_at(options.server)
+    if server.is_in_clear:
+        _say(f"{server.url} is not https: the token can be read on the way")
+    ends_at_ms = now_ms // HOUR_MS * HOUR_MS if options.ends_at is None else options.ends_at
+    try:
+        scenario = scenario_named(options.scenario)
+        sent = play(
+            Play(
+                scenario=scenario,
+                server=server,
+                tokens=tokens_in(options.token_file, scenario.clusters),
+                patience=Patience(seconds=options.patience_seconds, say=_say),
+                starts_at_ms=ends_at_ms - scenario.minutes * MINUTE_MS,
+                boot_ms=now_ms,
+                version=version("runrate-agent"),
+                in_flight=options.in_flight,
+            )
+        )
+    except ScenarioUnreadable as refusal:
+        raise CommandRefused(str(refusal)) from refusal
     report: dict[str, float] = {name: sent[name] for name in REPORTED}
     report["seconds"] = round(time.monotonic() - started, 1)
     if options.json:
@@ -40,30 +190,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _play(options: argparse.Namespace) -> Play:
-    now_ms = time.time_ns() // 1_000_000
-    scenario = scenario_named(options.scenario)
-    server = server_at(options.server)
-    if server.is_in_clear:
-        _say(f"{server.url} is not https: the token can be read on the way")
-    ends_at_ms = now_ms // HOUR_MS * HOUR_MS if options.ends_at is None else options.ends_at
-    return Play(
-        scenario=scenario,
-        server=server,
-        tokens=tokens_in(options.token_file, scenario.clusters),
-        patience=Patience(seconds=options.patience_seconds, say=_say),
-        starts_at_ms=ends_at_ms - scenario.minutes * MINUTE_MS,
-        boot_ms=now_ms,
-        version=version("runrate-agent"),
-        in_flight=options.in_flight,
-    )
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="runrate-agent", description=__doc__)
     parser.add_argument("--version", action="version", version=version("runrate-agent"))
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    simulate = commands.add_parser("simulate", help="play a scenario against a server")
+    for name, command in {"run": _run, "once": _once, "check": _check, "enrol": _enrol}.items():
+        made = commands.add_parser(name, help=_help(command))
+        made.add_argument("--config", type=Path, default=DEFAULT_PATH, help=f"({DEFAULT_PATH})")
+        made.set_defaults(command=command)
+        if name == "once":
+            made.add_argument("--seconds", type=float, default=30, help="at most (30)")
+        if name == "check":
+            made.add_argument("--json", action="store_true", help="a line of JSON a finding")
+        if name == "enrol":
+            made.add_argument("--token-file", type=Path, help="else from standard input")
+    commands.add_parser("settings", help=_help(_settings)).set_defaults(command=_settings)
+    _add_bench(commands)
+    _add_simulate(commands)
+    return parser
+
+
+def _add_bench(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    bench = commands.add_parser("bench", help=_help(_bench))
+    bench.add_argument("--seconds", type=_at_least_one, default=60, help="how long to measure (60)")
+    bench.add_argument("--gpus", type=_at_least_one, default=8, help="of a driver made up (8)")
+    bench.add_argument(
+        "--driver-folder",
+        type=Path,
+        help="where another libnvidia-ml.so.1 lies (the machine's own)",
+    )
+    bench.add_argument("--json", action="store_true", help="one line of JSON at the end")
+    bench.set_defaults(command=_bench)
+
+
+def _add_simulate(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    simulate = commands.add_parser("simulate", help=_help(_simulate))
+    simulate.set_defaults(command=_simulate)
     simulate.add_argument("scenario", metavar="SCENARIO", help='"demo", or the path of a TOML file')
     simulate.add_argument("--server", required=True, help="address of the Runrate server")
     simulate.add_argument(
@@ -87,7 +249,10 @@ def _parser() -> argparse.ArgumentParser:
         help="before an absent server is given up (60)",
     )
     simulate.add_argument("--json", action="store_true", help="one line of JSON at the end")
-    return parser
+
+
+def _help(command: Command) -> str:
+    return (command.__doc__ or "").rstrip(".")
 
 
 def _hour_ms(text: str) -> int:

@@ -36,27 +36,35 @@ class JobEvent:
 
     cluster: str
     raw_id: str
-    submitted_at: str
+    submitted_at: str | None
     restart_count: int
     event: str
     at: str
     state: str
     details: Mapping[str, object]
     allocations: tuple[Allocation, ...]
+    source: str = "scheduler"
 
     def payload(self) -> dict[str, object]:
+        submitted = {} if self.submitted_at is None else {"submitted_at": self.submitted_at}
         return {
             "cluster": self.cluster,
             "raw_id": self.raw_id,
-            "submitted_at": self.submitted_at,
+            **submitted,
             "restart_count": self.restart_count,
             "event": self.event,
             "at": self.at,
-            "source": "scheduler",
+            "source": self.source,
             **self.details,
             "state": self.state,
-            "allocations": [each.payload() for each in self.allocations],
+            **self._held(),
         }
+
+    def _held(self) -> dict[str, object]:
+        # An agent knows its own node alone: none told is not none held.
+        if self.source == "agent" and not self.allocations:
+            return {}
+        return {"allocations": [each.payload() for each in self.allocations]}
 
 
 def bulks(events: Sequence[JobEvent]) -> Iterator[dict[str, object]]:

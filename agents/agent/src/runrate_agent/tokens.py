@@ -31,14 +31,14 @@ class Tokens:
         return token
 
 
+def token_in(path: Path) -> str:
+    """The one token of a file."""
+    return _token(_text_of(path), str(path))
+
+
 def tokens_in(path: Path, clusters: Mapping[str, str]) -> Tokens:
     """A line with a token, or JSON: {"jobs": token or {cluster: token}, "nodes": {node: token}}."""
-    try:
-        text = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise TokenFileUnreadable(f"cannot read the token file {path}: {error}") from error
-    if not text:
-        raise TokenFileUnreadable(f"the token file {path} is empty")
+    text = _text_of(path)
     if not text.startswith("{"):
         return Tokens(for_all=_token(text, str(path)), by_node={}, by_cluster={})
     try:
@@ -52,6 +52,16 @@ def tokens_in(path: Path, clusters: Mapping[str, str]) -> Tokens:
         by_node=_checked(values.get("nodes", {}), "nodes"),
         by_cluster=_checked(by_cluster, "jobs"),
     )
+
+
+def _text_of(path: Path) -> str:
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise TokenFileUnreadable(f"cannot read the token file {path}: {error}") from error
+    if not text:
+        raise TokenFileUnreadable(f"the token file {path} is empty")
+    return text
 
 
 def _checked(tokens: object, key: str) -> dict[str, str]:

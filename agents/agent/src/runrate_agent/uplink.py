@@ -3,7 +3,9 @@
 import http.client
 import json
 import secrets
+import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urlsplit
 
 TIMEOUT_SECONDS = 30
+LONGEST_ANSWER = 8 << 20
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 30.0
 # What a restarting or overloaded server, or the proxy before it, answers for a while.
@@ -23,7 +26,11 @@ class UplinkFailed(Exception):
 
 
 class ServerUnreachable(UplinkFailed):
-    """Nobody took the body before patience ran out."""
+    """Nobody took the body before patience ran out; `asked_seconds` is how long they want peace."""
+
+    def __init__(self, message: str, asked_seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.asked_seconds = asked_seconds
 
 
 class TokenRefused(UplinkFailed):
@@ -36,6 +43,10 @@ class BodyRefused(UplinkFailed):
 
 class NotRunrate(UplinkFailed):
     """Something answers at this address that is not a Runrate server."""
+
+
+class PathUnknown(NotRunrate):
+    """The server knows no such path: it is older than this agent, or none of ours."""
 
 
 class AddressUnusable(UplinkFailed):
@@ -76,6 +87,16 @@ def server_at(url: str) -> Server:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """How to get there: a private CA's certificates, a proxy (http://host:port), and the time a
+    whole exchange may take, so that an answer that trickles in does not hold anything up."""
+
+    ca_file: str = ""
+    proxy: str = ""
+    deadline_seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
 class Patience:
     """How long to go on trying; `sleep` and `clock` are the process's own but in tests."""
 
@@ -105,11 +126,15 @@ class Answer:
 class Uplink:
     """One connection with one token. Not for use by two threads at once."""
 
-    def __init__(self, server: Server, token: str, patience: Patience) -> None:
+    def __init__(
+        self, server: Server, token: str, patience: Patience, route: Route | None = None
+    ) -> None:
         self._server = server
         self._token = token
         self._patience = patience
+        self._route = route or Route()
         self._connection: http.client.HTTPConnection | None = None
+        self._context: ssl.SSLContext | None = None
 
     def post(
         self, path: str, body: Callable[[], bytes], *, encoding: str | None = None
@@ -129,7 +154,8 @@ class Uplink:
             wait = _wait_seconds(answer, attempt, self._patience.seconds - waited)
             if wait is None:
                 raise ServerUnreachable(
-                    f"{self._server.url} did not take it in {waited:.0f} s: {problem}"
+                    f"{self._server.url} did not take it in {waited:.0f} s: {problem}",
+                    _peace_seconds(answer),
                 )
             self._patience.say(f"{self._server.url}: {problem}; trying again in {wait:.1f} s")
             self._patience.sleep(wait)
@@ -166,17 +192,45 @@ class Uplink:
         }
         if encoding is not None:
             headers["Content-Encoding"] = encoding
-        self._connection.request("POST", self._server.prefix + path, body, headers)
-        response = self._connection.getresponse()
-        found = {name.lower(): value for name, value in response.getheaders()}
-        return Answer(response.status, found, response.read())
+        connection = self._connection
+        # Each read may take its time-out; together they may not take more than the deadline.
+        is_cut = threading.Event()
+        late = threading.Timer(self._route.deadline_seconds, _cut, (connection, is_cut))
+        late.daemon = True
+        late.start()
+        try:
+            connection.request("POST", self._address(path), body, headers)
+            response = connection.getresponse()
+            found = {name.lower(): value for name, value in response.getheaders()}
+            content = response.read(LONGEST_ANSWER + 1)
+        finally:
+            late.cancel()
+        if is_cut.is_set() or (len(content) <= LONGEST_ANSWER and response.length):
+            # Cut off by the deadline or the far end: not an answer, whatever its status.
+            raise http.client.IncompleteRead(content, response.length)
+        if len(content) > LONGEST_ANSWER or not response.isclosed():
+            self.close()
+        return Answer(response.status, found, content)
+
+    def _address(self, path: str) -> str:
+        """A plain proxy is given the whole address."""
+        whole = self._route.proxy and self._server.scheme == "http"
+        return (self._server.url if whole else self._server.prefix) + path
 
     def _connected(self) -> http.client.HTTPConnection:
-        host, port = self._server.host, self._server.port
-        if self._server.scheme == "http":
-            return http.client.HTTPConnection(host, port, timeout=TIMEOUT_SECONDS)
-        context = ssl.create_default_context()
-        return http.client.HTTPSConnection(host, port, timeout=TIMEOUT_SECONDS, context=context)
+        server, route = self._server, self._route
+        near = server_at(route.proxy) if route.proxy else server
+        if server.scheme == "http":
+            return http.client.HTTPConnection(near.host, near.port, timeout=TIMEOUT_SECONDS)
+        # A context is made once: it holds every certificate of the machine in memory.
+        if self._context is None:
+            self._context = ssl.create_default_context(cafile=route.ca_file or None)
+        connection = http.client.HTTPSConnection(
+            near.host, near.port, timeout=TIMEOUT_SECONDS, context=self._context
+        )
+        if route.proxy:
+            connection.set_tunnel(server.host, server.port)
+        return connection
 
     def _accepted(self, answer: Answer, path: str) -> dict[str, object]:
         url, said = self._server.url, _description(answer)
@@ -187,12 +241,22 @@ class Uplink:
             place = answer.headers.get("location", "elsewhere")
             raise NotRunrate(f"{url} sends us to {place}; give that address if it is yours")
         if answer.status == 404:
-            raise NotRunrate(f"{url}{path} does not exist; is this a Runrate server?")
+            raise PathUnknown(f"{url}{path} does not exist; is this a Runrate server?")
         if answer.status >= 400:
             raise BodyRefused(f"{url} refuses the request: {said}")
         if not _is_json(answer):
             raise NotRunrate(f"{url} answers {said}; is this a Runrate server?")
         return answer.document()
+
+
+def _cut(connection: http.client.HTTPConnection, is_cut: threading.Event) -> None:
+    """Whoever waits on it fails at once; closing alone would leave them waiting."""
+    is_cut.set()
+    if connection.sock is not None:
+        try:
+            connection.sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return
 
 
 def _is_json(answer: Answer) -> bool:
@@ -222,6 +286,11 @@ def _wait_seconds(answer: Answer | None, attempt: int, left_seconds: float) -> f
     longest = min(FIRST_WAIT_SECONDS * (1 << min(attempt, 10)), LONGEST_WAIT_SECONDS)
     # Spread out, so that a thousand agents do not come back in the same moment.
     return min(longest * (0.5 + secrets.randbelow(500) / 1000), left_seconds)
+
+
+def _peace_seconds(answer: Answer | None) -> float:
+    asked = None if answer is None else _asked_seconds(answer.headers.get("retry-after"))
+    return asked or 0.0
 
 
 def _asked_seconds(retry_after: str | None) -> float | None:

@@ -1,0 +1,207 @@
+"""`runrate-agent check`: what works on this node and what does not, in plain words."""
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from runrate_agent.frames import Frame, Source
+from runrate_agent.making import holders_of, source_of
+from runrate_agent.settings import Settings
+from runrate_agent.tokens import TokenFileUnreadable, token_in
+from runrate_agent.uplink import (
+    BodyRefused,
+    NotRunrate,
+    PathUnknown,
+    Patience,
+    Route,
+    ServerUnreachable,
+    TokenRefused,
+    Uplink,
+    UplinkFailed,
+    server_at,
+)
+from runrate_agent.whose.podresources import PodResourcesUnreachable, pod_grants
+
+GOOD, BAD, NOTE = "ok", "wrong", "note"
+FRAME_SECONDS = 20.0
+STATES = {
+    "driver_missing": "no NVIDIA driver is loaded, or libnvidia-ml.so.1 is not in this container",
+    "driver_mismatch": "the driver was upgraded under its library: reload the driver or reboot",
+    "driver_unresponsive": "NVML does not answer: the driver hangs",
+    "driver_refuses": "NVML refuses this user: run as root, or give the video group",
+    "exporter_unreachable": "the dcgm-exporter does not answer",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `grade` is GOOD, BAD or NOTE."""
+
+    grade: str
+    subject: str
+    said: str
+
+
+def findings(settings: Settings) -> Iterator[Finding]:
+    """One after the other, as they are found."""
+    yield from _server(settings)
+    yield from _spool(settings)
+    holders = holders_of(settings)
+    source = source_of(settings, holders)
+    try:
+        yield from _source(source, settings)
+    finally:
+        source.close()
+    yield from _holders(settings)
+
+
+def _server(settings: Settings) -> Iterator[Finding]:
+    server = server_at(settings.server.url)
+    if server.is_in_clear:
+        yield Finding(BAD, "server", f"{server.url} is not https: the token can be read on the way")
+    try:
+        token = token_in(Path(settings.server.token_file))
+    except TokenFileUnreadable as missing:
+        yield Finding(BAD, "token", f"{missing}; `runrate-agent enrol` writes one")
+        return
+    route = Route(settings.server.ca_file, settings.server.proxy)
+    uplink = Uplink(server, token, Patience(5.0), route)
+    try:
+        yield _answered(uplink)
+    finally:
+        uplink.close()
+
+
+def _answered(uplink: Uplink) -> Finding:
+    """An empty report says whether we are let in, and how old the server is."""
+    body = b'{"format":1,"boot":0,"sequence":0,"sent_at_ms":%d}' % (time.time_ns() // 1_000_000)
+    try:
+        uplink.post("/api/v1/telemetry/reports", lambda: body)
+    except TokenRefused as refused:
+        return Finding(BAD, "token", str(refused))
+    except PathUnknown:
+        return Finding(
+            NOTE, "server", "it takes windows but no reports: it is older than the agent"
+        )
+    except BodyRefused:
+        return Finding(GOOD, "server", "it answers and knows the token")
+    except (ServerUnreachable, NotRunrate, UplinkFailed) as away:
+        return Finding(BAD, "server", str(away))
+    return Finding(GOOD, "server", "it answers and knows the token")
+
+
+def _spool(settings: Settings) -> Iterator[Finding]:
+    folder = Path(settings.spool.folder)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        free = os.statvfs(folder)
+    except OSError as refused:
+        yield Finding(BAD, "spool", f"{folder} cannot be used: {refused}")
+        return
+    if not os.access(folder, os.W_OK):
+        yield Finding(BAD, "spool", f"{folder} cannot be written to; memory will stand in for it")
+        return
+    megabytes = free.f_bavail * free.f_frsize >> 20
+    grade = GOOD if megabytes > settings.spool.most_megabytes else BAD
+    yield Finding(grade, "spool", f"{folder} has {megabytes:,} MB free")
+
+
+def _source(source: Source, settings: Settings) -> Iterator[Finding]:
+    frame = _first(source)
+    if frame is None:
+        said = STATES.get(source.state, f"nothing came from {source.name} in {FRAME_SECONDS:.0f} s")
+        yield Finding(BAD, source.name, said)
+        return
+    gpus = [each for each in frame.devices if not each.is_slice]
+    slices = len(frame.devices) - len(gpus)
+    wanted = settings.source.expected_gpus
+    grade = BAD if not gpus or len(gpus) < wanted else GOOD
+    models = ", ".join(sorted({each.model for each in gpus})) or "none"
+    said = (
+        f"driver {source.driver or 'unknown'}; {len(gpus)} GPUs ({models}), {slices} MIG instances"
+    )
+    yield Finding(grade, source.name, said + (f"; {wanted} expected" if wanted else ""))
+    yield from _measured(frame)
+
+
+def _measured(frame: Frame) -> Iterator[Finding]:
+    """What the first GPU tells and what it withholds."""
+    for reading in frame.readings[:1]:
+        words = {
+            "worked_seconds": "how much of its time it worked",
+            "sm_ratio": "SM activity",
+            "tensor_ratio": "tensor activity",
+            "energy_joules": "energy",
+            "pcie_bytes": "PCIe traffic",
+            "nvlink_bytes": "NVLink traffic",
+        }
+        withheld = [said for name, said in words.items() if getattr(reading, name) is None]
+        if withheld:
+            said = "the GPU does not tell: " + ", ".join(withheld)
+            yield Finding(NOTE, "measures", said)
+        else:
+            yield Finding(GOOD, "measures", "the GPU tells all that is asked")
+
+
+def _holders(settings: Settings) -> Iterator[Finding]:
+    asked = settings.holders
+    if not asked.cluster:
+        yield Finding(
+            NOTE, "holders", "holders.cluster is empty: jobs of a scheduler are not known"
+        )
+    root = Path(asked.root)
+    if not (root / "proc/1/cgroup").exists():
+        yield Finding(BAD, "processes", f"{root}/proc is not the host's: mount it, or use hostPID")
+    elif not _sees_others(root):
+        said = "environments of others cannot be read: run as root or with CAP_SYS_PTRACE"
+        yield Finding(NOTE, "processes", said)
+    else:
+        yield Finding(GOOD, "processes", "cgroups and environments can be read")
+    if Path(asked.slurm_folder).is_dir():
+        yield Finding(GOOD, "Slurm", f"the prolog leaves its notes in {asked.slurm_folder}")
+    else:
+        said = f"{asked.slurm_folder} is not there: the prolog is not installed, or no job ran yet"
+        yield Finding(NOTE, "Slurm", said)
+    yield from _kubernetes(settings)
+
+
+def _kubernetes(settings: Settings) -> Iterator[Finding]:
+    sock = Path(settings.holders.pod_resources)
+    if not os.environ.get("KUBERNETES_SERVICE_HOST") and not sock.exists():
+        return
+    try:
+        grants = pod_grants(sock)
+    except PodResourcesUnreachable as away:
+        yield Finding(BAD, "Kubernetes", str(away))
+        return
+    if not grants:
+        said = "the kubelet answers; no pod holds a GPU, or no device plugin grants any"
+        yield Finding(NOTE, "Kubernetes", said)
+        return
+    replicas = sum(1 for grant in grants for device in grant.devices if device.is_replica)
+    by_number = any(device.uuid is None for grant in grants for device in grant.devices)
+    form = "by number" if by_number else "by UUID"
+    shared = f", {replicas} of them shared" if replicas else ""
+    total = sum(len(grant.devices) for grant in grants)
+    said = f"{len(grants)} pods hold {total} devices{shared}, named {form}"
+    yield Finding(GOOD, "Kubernetes", said)
+
+
+def _first(source: Source) -> Frame | None:
+    until = time.monotonic() + FRAME_SECONDS
+    while time.monotonic() < until:
+        frame = source.frame()
+        if frame is not None and frame.devices:
+            return frame
+        if source.state in STATES:
+            return None
+    return None
+
+
+def _sees_others(root: Path) -> bool:
+    try:
+        return bool((root / "proc/1/environ").read_bytes() is not None)
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""What a dcgm-exporter on the node tells: for fleets that run one already."""

@@ -1,0 +1,72 @@
+"""The exporter's text taken apart: one sample a line, labels as they are spelled by any version."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+LINE = re.compile(r"^(DCGM_[A-Z0-9_]+)\{(.*)\}\s+(\S+)")
+LABEL = re.compile(r'([A-Za-z_][\w]*)\s*=\s*"((?:[^"\\]|\\.)*)"')
+ESCAPED = re.compile(r"\\(.)")
+# Blank, not found, not supported, not permissioned: as 64 bits, 32 bits and as a float.
+SENTINELS = frozenset(
+    {
+        *(float(2**63 - 16 + offset) for offset in range(16)),
+        *(float(0x7FFFFFF0 + offset) for offset in range(4)),
+        *(float(2**47 + offset) for offset in range(4)),
+    }
+)
+EXPORTER = re.compile(r"dcgm-exporter")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A number of one device, or of one instance of it, with whose it is said to be."""
+
+    name: str
+    uuid: str
+    instance: str
+    value: float
+    labels: Mapping[str, str]
+
+
+def samples_in(text: str) -> Iterator[Sample]:
+    """Every sample of a device; what is a way of saying "not supported" is left out."""
+    for line in text.splitlines():
+        found = LINE.match(line)
+        if found is None:
+            continue
+        # Versions spell the labels with and without capitals.
+        labels = {
+            name.lower(): ESCAPED.sub(_unescaped, value) for name, value in LABEL.findall(found[2])
+        }
+        try:
+            value = float(found[3])
+        except ValueError:
+            continue
+        if "uuid" not in labels or value in SENTINELS or not math.isfinite(value):
+            continue
+        yield Sample(found[1], labels["uuid"], labels.get("gpu_i_id", ""), value, labels)
+
+
+def holder_of(labels: Mapping[str, str], cluster: str) -> str:
+    """The holder key that the labels name; empty for nobody.
+
+    After a relabelling Prometheus keeps the holder's labels as `exported_…`, and the plain ones are
+    the exporter's own pod, which holds nothing.
+    """
+    job = labels.get("hpc_job", "")
+    if job:
+        return f"slurm/{cluster}/{job}"
+    is_exported = any(name.startswith("exported_") for name in labels)
+    before = "exported_" if is_exported else ""
+    pod = labels.get(f"{before}pod") or labels.get(f"{before}pod_name", "")
+    space = labels.get(f"{before}namespace") or labels.get(f"{before}pod_namespace", "")
+    container = labels.get(f"{before}container") or labels.get(f"{before}container_name", "")
+    if not pod or (not is_exported and EXPORTER.search(f"{pod} {container}")):
+        return ""
+    return f"kubernetes/{cluster}/{space}.{pod}"
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    return "\n" if found[1] == "n" else found[1]

@@ -1,0 +1,261 @@
+"""A source that scrapes a dcgm-exporter and cross-checks what it says."""
+
+import http.client
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from runrate_agent.batch import DeviceRecord
+from runrate_agent.counting import Counter
+from runrate_agent.dcgm.samples import Sample, holder_of, samples_in
+from runrate_agent.frames import DeviceReading, Event, Frame
+
+TIMEOUT_SECONDS = 5.0
+LONGEST = 16 << 20
+MIB = 1 << 20
+# The engine is said to rest while the GPU is said to be busy: a known fault of the module.
+BUSY_PER_CENT = 10.0
+SLICES = re.compile(r"(\d+)g\.(\d+)gb")
+MEMORY_OF_MODEL = re.compile(r"(\d+)\s*GB")
+MEMORY_SLICES = 8
+Key = tuple[str, str]
+
+
+class ExporterUnreachable(Exception):
+    """Nothing answers at the exporter's address, or not as one."""
+
+
+@dataclass(slots=True)
+class _Device:
+    """The samples of a device or instance in one scrape: by metric, by holder."""
+
+    labels: Mapping[str, str]
+    values: dict[str, float] = field(default_factory=dict)
+    shares: dict[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class DcgmSource:
+    """A frame at each full span of the wall clock; `fetch` is asked for the text."""
+
+    span_seconds: int
+    cluster: str
+    fetch: Callable[[], str]
+    name: str = "dcgm"
+    state: str = "starting"
+    driver: str = ""
+    calls: int = 0
+    _last_at: float = 0.0
+    _energy: dict[Key, Counter] = field(default_factory=dict)
+    _xids: dict[Key, float] = field(default_factory=dict)
+    _silent: set[Key] = field(default_factory=set)
+    _events: list[Event] = field(default_factory=list)
+
+    def frame(self) -> Frame | None:
+        """The next frame, or None after at most a second."""
+        now = time.time()
+        due = (int(now) // self.span_seconds + 1) * self.span_seconds
+        if not self._last_at:
+            self._last_at = now
+        if due - now > 1.0 and now - self._last_at < self.span_seconds:
+            time.sleep(min(1.0, due - now))
+            return None
+        time.sleep(max(0.0, due - now))
+        return self._scraped(time.time())
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def _scraped(self, now: float) -> Frame | None:
+        covered, self._last_at = min(now - self._last_at, 2.0 * self.span_seconds), now
+        at_ms = int(now * 1000)
+        try:
+            self.calls += 1
+            devices = _devices(samples_in(self.fetch()), self.cluster)
+        except ExporterUnreachable as away:
+            self._change("exporter_unreachable", at_ms, str(away))
+            return self._told_alone(at_ms)
+        self._change("ok", at_ms, "")
+        records, readings = [], []
+        for key, device in devices.items():
+            records.append(_record(key, device))
+            readings.append(self._reading(key, device, covered, at_ms))
+            self._hear_xid(key, device, at_ms)
+            self.driver = device.labels.get("dcgm_fi_driver_version", self.driver)
+        parents = {each.uuid for each in records}
+        records += _parents(records, parents)
+        return Frame(at_ms, time.monotonic(), tuple(records), tuple(readings), tuple(self._taken()))
+
+    def _reading(self, key: Key, device: _Device, covered: float, at_ms: int) -> DeviceReading:
+        values = device.values
+        engine, busy = (
+            values.get("DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
+            values.get("DCGM_FI_DEV_GPU_UTIL"),
+        )
+        is_silent = engine == 0 and busy is not None and busy >= BUSY_PER_CENT
+        self._say_silent(key, is_silent=is_silent, at_ms=at_ms)
+        ratio = _share(busy, 100) if engine is None or is_silent else _share(engine, 1)
+        profiled = {} if is_silent else values
+        joules = self._energy.setdefault(key, Counter()).grown(
+            values.get("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION")
+        )
+        watts = values.get("DCGM_FI_DEV_POWER_USAGE")
+        return DeviceReading(
+            uuid=_uuid(key),
+            covered_seconds=covered,
+            worked_seconds=None if ratio is None else ratio * covered,
+            graphics_ratio=_share(profiled.get("DCGM_FI_PROF_GR_ENGINE_ACTIVE"), 1),
+            sm_ratio=_share(profiled.get("DCGM_FI_PROF_SM_ACTIVE"), 1),
+            tensor_ratio=_share(profiled.get("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE"), 1),
+            dram_ratio=_share(profiled.get("DCGM_FI_PROF_DRAM_ACTIVE"), 1),
+            energy_joules=_joules(joules, watts, covered),
+            memory_used_bytes=_bytes(values.get("DCGM_FI_DEV_FB_USED")),
+            temperature_celsius=values.get("DCGM_FI_DEV_GPU_TEMP"),
+            sm_clock_mhz=values.get("DCGM_FI_DEV_SM_CLOCK"),
+            holders=tuple(device.shares.items()),
+        )
+
+    def _hear_xid(self, key: Key, device: _Device, at_ms: int) -> None:
+        """The exporter repeats its last XID until it is restarted: only another one is news."""
+        code = device.values.get("DCGM_FI_DEV_XID_ERRORS")
+        if code is None:
+            return
+        before = self._xids.get(key)
+        self._xids[key] = code
+        if code and before is not None and code != before:
+            self._events.append(Event(at_ms, "xid", "point", _uuid(key), int(code)))
+
+    def _say_silent(self, key: Key, *, is_silent: bool, at_ms: int) -> None:
+        if is_silent == (key in self._silent):
+            return
+        said = "the profiling module says 0 while the GPU is busy: its figures are left out"
+        if is_silent:
+            self._silent.add(key)
+            self._events.append(Event(at_ms, "silent_zero", "began", _uuid(key), detail=said))
+        else:
+            self._silent.remove(key)
+            self._events.append(Event(at_ms, "silent_zero", "ended", _uuid(key)))
+
+    def _change(self, state: str, at_ms: int, detail: str) -> None:
+        if state == self.state:
+            return
+        if state == "exporter_unreachable":
+            self._events.append(Event(at_ms, state, "began", detail=detail))
+        elif self.state == "exporter_unreachable":
+            self._events.append(Event(at_ms, self.state, "ended"))
+        self.state = state
+
+    def _told_alone(self, at_ms: int) -> Frame | None:
+        events = self._taken()
+        return Frame(at_ms, time.monotonic(), (), (), tuple(events)) if events else None
+
+    def _taken(self) -> list[Event]:
+        events, self._events = self._events, []
+        return events
+
+
+def fetcher(url: str) -> Callable[[], str]:
+    """Reads the exporter's text at a URL; refuses ExporterUnreachable."""
+    parts = urlsplit(url)
+
+    def fetch() -> str:
+        host, port = parts.hostname or "127.0.0.1", parts.port or 9400
+        connection = http.client.HTTPConnection(host, port, timeout=TIMEOUT_SECONDS)
+        try:
+            connection.request("GET", parts.path or "/metrics")
+            answer = connection.getresponse()
+            text = answer.read(LONGEST).decode("utf-8", "replace")
+        except (OSError, http.client.HTTPException) as away:
+            raise ExporterUnreachable(f"{url}: {away}") from away
+        finally:
+            connection.close()
+        if answer.status != 200:
+            raise ExporterUnreachable(f"{url} answers {answer.status}")
+        return text
+
+    return fetch
+
+
+def _devices(samples: Iterable[Sample], cluster: str) -> dict[Key, _Device]:
+    """By device and instance. With several holders each has its own utilisation, all else is the
+    device's, repeated."""
+    found: dict[Key, _Device] = {}
+    of_holders: dict[Key, dict[str, float]] = {}
+    for sample in samples:
+        key = sample.uuid, sample.instance
+        device = found.setdefault(key, _Device(sample.labels))
+        holder = holder_of(sample.labels, cluster)
+        if holder:
+            device.shares.setdefault(holder, None)
+        if sample.name == "DCGM_FI_DEV_GPU_UTIL" and "vgpu" in sample.labels:
+            of_holders.setdefault(key, {})[holder] = sample.value / 100
+            continue
+        device.values[sample.name] = sample.value
+    for key, shares in of_holders.items():
+        device = found[key]
+        device.values.setdefault("DCGM_FI_DEV_GPU_UTIL", min(100.0, 100 * sum(shares.values())))
+        for holder, share in shares.items():
+            if holder:
+                device.shares[holder] = min(1.0, share)
+    return found
+
+
+def _record(key: Key, device: _Device) -> DeviceRecord:
+    labels = device.labels
+    index = labels.get("gpu", "0")
+    model = labels.get("modelname", "")
+    if not key[1]:
+        return DeviceRecord(uuid=key[0], model=model, index=int(index) if index.isdigit() else 0)
+    profile = labels.get("gpu_i_profile", "")
+    compute, memory = _slices(profile, model)
+    return DeviceRecord(
+        uuid=_uuid(key),
+        model=model,
+        index=int(index) if index.isdigit() else 0,
+        parent=key[0],
+        profile=profile,
+        compute_slices=compute,
+        memory_slices=memory,
+    )
+
+
+def _parents(records: list[DeviceRecord], known: set[str]) -> list[DeviceRecord]:
+    """GPUs of which only instances were told."""
+    missing = {
+        each.parent: DeviceRecord(uuid=each.parent, model=each.model, index=each.index)
+        for each in records
+        if each.parent is not None and each.parent not in known
+    }
+    return list(missing.values())
+
+
+def _slices(profile: str, model: str) -> tuple[int | None, int | None]:
+    """Compute slices as the profile says, memory slices in eighths of the model's memory."""
+    found, total = SLICES.match(profile), MEMORY_OF_MODEL.search(model)
+    if found is None:
+        return None, None
+    if total is None:
+        return int(found[1]), None
+    eighths = round(int(found[2]) * MEMORY_SLICES / int(total[1]))
+    return int(found[1]), max(1, min(MEMORY_SLICES, eighths))
+
+
+def _uuid(key: Key) -> str:
+    """The exporter names an instance by its GPU and number: so do we."""
+    return f"{key[0]}/gi{key[1]}" if key[1] else key[0]
+
+
+def _share(value: float | None, whole: float) -> float | None:
+    return None if value is None or value < 0 else min(1.0, value / whole)
+
+
+def _joules(millijoules: float | None, watts: float | None, covered: float) -> float | None:
+    if millijoules is not None:
+        return millijoules / 1000
+    return None if watts is None else watts * covered
+
+
+def _bytes(mebibytes: float | None) -> int | None:
+    return None if mebibytes is None else int(mebibytes * MIB)

@@ -1,0 +1,101 @@
+"""An agent put together from its settings."""
+
+import os
+import socket
+from pathlib import Path
+
+from runrate_agent.dcgm.source import DcgmSource, fetcher
+from runrate_agent.frames import Source
+from runrate_agent.node.counters import NodeCounters
+from runrate_agent.nvml.source import NvmlSource
+from runrate_agent.reclaim import Notices
+from runrate_agent.reclaim.metadata import cloud_here
+from runrate_agent.running import Agent, say
+from runrate_agent.sending import Sending
+from runrate_agent.settings import Settings
+from runrate_agent.spool import BATCH, JOBS, REPORT, Spool
+from runrate_agent.tokens import token_in
+from runrate_agent.uplink import Patience, Route, Uplink, server_at
+from runrate_agent.whose.kubeapi import kube_api
+from runrate_agent.whose.kubernetes import KubernetesPods
+from runrate_agent.whose.podresources import pod_grants
+from runrate_agent.whose.resolving import Resolving
+from runrate_agent.whose.scontrol import Scontrol, SlurmFact
+from runrate_agent.whose.slurm import SlurmNotes
+
+LONGEST_SPAN = 10
+PATIENCE_SECONDS = 30.0
+SPOOL_NAME = "spool.sqlite3"
+
+
+def agent_of(settings: Settings, version: str) -> Agent:
+    """Everything but its threads. Refuses TokenFileUnreadable and AddressUnusable."""
+    holders = holders_of(settings)
+    spool = Spool(
+        Path(settings.spool.folder) / SPOOL_NAME,
+        most_bytes=settings.spool.most_megabytes << 20,
+        most_days=settings.spool.most_days,
+    )
+    cloud = cloud_here(settings.health.cloud, Path(settings.holders.root))
+    uplinks = uplinks_of(settings)
+    return Agent(
+        source=source_of(settings, holders),
+        holders=holders,
+        spool=spool,
+        sending=Sending(spool, uplinks, say),
+        window_seconds=settings.source.window_seconds,
+        version=version,
+        report_seconds=settings.health.report_seconds,
+        expected_gpus=settings.source.expected_gpus,
+        tells_jobs=JOBS in uplinks,
+        notices=None if cloud is None else Notices(cloud, say),
+        counters=NodeCounters(Path(settings.holders.root)),
+        say=say,
+    )
+
+
+def source_of(settings: Settings, holders: Resolving) -> Source:
+    """What measures."""
+    span = min(LONGEST_SPAN, settings.source.window_seconds)
+    if settings.source.kind == "dcgm":
+        return DcgmSource(span, settings.holders.cluster, fetcher(settings.source.dcgm_url))
+    return NvmlSource(span, deadline_seconds=settings.source.deadline_seconds, on_pids=holders.note)
+
+
+def holders_of(settings: Settings) -> Resolving:
+    """What tells whose the GPUs are, as far as it is on this node."""
+    asked, host = settings.holders, node_name()
+    slurm = None
+    if asked.cluster:
+        ask = Scontrol(host).job if asked.scontrol else _nothing
+        slurm = SlurmNotes(Path(asked.slurm_folder), asked.cluster, host, ask)
+    pods = None
+    sock = Path(asked.pod_resources)
+    in_cluster = os.environ.get("KUBERNETES_SERVICE_HOST")
+    if asked.cluster and (in_cluster or sock.exists()):
+        api = kube_api(os.environ.get("NODE_NAME", host)) if asked.kubernetes_api else None
+        pods = KubernetesPods(
+            asked.cluster, host, lambda: pod_grants(sock), None if api is None else api.pods
+        )
+    return Resolving(Path(asked.root), host, asked.cluster, slurm, pods)
+
+
+def uplinks_of(settings: Settings) -> dict[str, Uplink]:
+    """A connection for each kind of thing, with the token it needs."""
+    server, patience = server_at(settings.server.url), Patience(PATIENCE_SECONDS, say=say)
+    route = Route(settings.server.ca_file, settings.server.proxy)
+    own = Uplink(server, token_in(Path(settings.server.token_file)), patience, route)
+    uplinks = {BATCH: own, REPORT: own}
+    if settings.holders.jobs_token_file:
+        token = token_in(Path(settings.holders.jobs_token_file))
+        uplinks[JOBS] = Uplink(server, token, patience, route)
+    return uplinks
+
+
+def _nothing(job_id: str) -> SlurmFact | None:
+    return None
+
+
+def node_name() -> str:
+    """This machine's, without its domain."""
+    return os.environ.get("NODE_NAME") or socket.gethostname().partition(".")[0]

@@ -1,0 +1,1 @@
+"""The node's other bottlenecks, from /proc and /sys."""

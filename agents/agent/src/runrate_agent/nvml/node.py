@@ -1,0 +1,166 @@
+"""All GPUs of the node: which there are, which were lost, and what all of them did."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pynvml
+
+from runrate_agent.batch import DeviceRecord
+from runrate_agent.frames import DeviceReading, Event, Phase
+from runrate_agent.nvml.calls import Calls, DeviceLost
+from runrate_agent.nvml.gpu import Gpu
+
+
+class Node:
+    """The GPUs by UUID. A lost one is looked for again at the end of each span."""
+
+    def __init__(self, calls: Calls) -> None:
+        self.calls = calls
+        self.gpus: dict[str, Gpu] = {}
+        self._events: list[Event] = []
+        self._lost: dict[str, int] = {}
+        self._xids: Any = None
+
+    def start(self, at_ms: int, at_seconds: float) -> None:
+        """Find the GPUs there are, and ask to be told of XIDs."""
+        self._xids = self.calls.ask(pynvml.nvmlEventSetCreate)
+        self.look(at_ms, at_seconds, is_first=True)
+
+    def tick(self, at_ms: int, seconds: float) -> list[int]:
+        """Each second; pids that are new."""
+        new: list[int] = []
+        for uuid, gpu in list(self.gpus.items()):
+            try:
+                new += gpu.tick(seconds)
+            except DeviceLost as lost:
+                self._lose(uuid, lost.code, at_ms)
+        self._hear_xids(at_ms)
+        return new
+
+    def taken(
+        self, at_seconds: float, span_us: tuple[int, int], covered: float
+    ) -> tuple[list[DeviceRecord], list[DeviceReading], list[Event]]:
+        """The end of a span: the devices, what they did, what happened."""
+        at_ms = span_us[1] // 1000
+        readings: list[DeviceReading] = []
+        for uuid, gpu in list(self.gpus.items()):
+            try:
+                own, events = gpu.taken(at_seconds, span_us, covered)
+            except DeviceLost as lost:
+                self._lose(uuid, lost.code, at_ms)
+                continue
+            readings += own
+            self._events += events
+        self.look(at_ms, at_seconds, is_first=False)
+        records = [record for gpu in self.gpus.values() for record in gpu.records()]
+        events, self._events = self._events, []
+        return records, readings, events
+
+    def look(self, at_ms: int, at_seconds: float, *, is_first: bool) -> None:
+        """Find GPUs that came, went, came back or were cut anew."""
+        count = self.calls.ask(pynvml.nvmlDeviceGetCount) or 0
+        seen = set()
+        for index in range(count):
+            try:
+                uuid = self._meet(index, at_ms, at_seconds, is_first=is_first)
+            except DeviceLost:
+                continue
+            if uuid is not None:
+                seen.add(uuid)
+        # One that does not answer for its name may still be there: only ticks say it is lost.
+        for uuid in [uuid for uuid in self.gpus if uuid not in seen]:
+            self._lose(uuid, pynvml.NVML_ERROR_GPU_NOT_FOUND, at_ms)
+
+    def clock_set(self, now_us: int) -> None:
+        """The wall clock was set to this."""
+        for gpu in self.gpus.values():
+            gpu.clock_set(now_us)
+
+    def close(self) -> None:
+        """Give back what NVML holds."""
+        for gpu in self.gpus.values():
+            try:
+                gpu.close()
+            except DeviceLost:
+                continue
+
+    def _meet(self, index: int, at_ms: int, at_seconds: float, *, is_first: bool) -> str | None:
+        handle = self.calls.ask(pynvml.nvmlDeviceGetHandleByIndex, index)
+        uuid = None if handle is None else self.calls.ask(pynvml.nvmlDeviceGetUUID, handle)
+        if uuid is None:
+            return None
+        known = self.gpus.get(uuid)
+        if known is not None:
+            if known.look_for_instances():
+                shapes = ", ".join(each.profile for each in known.instances) or "whole"
+                self._say(at_ms, "mig_changed", "point", uuid, detail=shapes)
+            return str(uuid)
+        gpu = self._made(handle, uuid, index)
+        gpu.start(at_seconds)
+        self.gpus[uuid] = gpu
+        if self._xids is not None:
+            kind = pynvml.nvmlEventTypeXidCriticalError
+            self.calls.ask(pynvml.nvmlDeviceRegisterEvents, handle, kind, self._xids)
+        if uuid in self._lost:
+            self._say(at_ms, "gpu_lost", "ended", uuid, self._lost.pop(uuid))
+        elif not is_first:
+            self._say(at_ms, "gpu_added", "point", uuid)
+        return str(uuid)
+
+    def _made(self, handle: Any, uuid: str, index: int) -> Gpu:
+        ask = self.calls.ask
+        pci = ask(pynvml.nvmlDeviceGetPciInfo, handle)
+        return Gpu(
+            calls=self.calls,
+            handle=handle,
+            index=index,
+            uuid=uuid,
+            name=ask(pynvml.nvmlDeviceGetName, handle) or "",
+            minor=ask(pynvml.nvmlDeviceGetMinorNumber, handle),
+            bus_id="" if pci is None else str(pci.busId),
+        )
+
+    def _lose(self, uuid: str, code: int, at_ms: int) -> None:
+        self.gpus.pop(uuid)
+        if uuid not in self._lost:
+            self._lost[uuid] = code
+            self._say(at_ms, "gpu_lost", "began", uuid, code)
+
+    def _hear_xids(self, at_ms: int) -> None:
+        while self._xids is not None:
+            try:
+                event = self.calls.ask(pynvml.nvmlEventSetWait_v2, self._xids, 0)
+            except DeviceLost:
+                return
+            if event is None:
+                return
+            uuid = self._uuid_of(event.device)
+            self._say(at_ms, "xid", "point", uuid, int(event.eventData))
+
+    def _uuid_of(self, handle: Any) -> str | None:
+        try:
+            uuid = self.calls.ask(pynvml.nvmlDeviceGetUUID, handle)
+        except DeviceLost:
+            return None
+        return None if uuid is None else str(uuid)
+
+    def _say(
+        self,
+        at_ms: int,
+        kind: str,
+        phase: Phase,
+        uuid: str | None,
+        code: int | None = None,
+        detail: str = "",
+    ) -> None:
+        self._events.append(Event(at_ms, kind, phase, uuid, code, detail))
+
+
+def minors(gpus: Iterable[Gpu]) -> dict[str, int]:
+    """The number of each GPU's /dev/nvidia…, by UUID."""
+    return {gpu.uuid: gpu.minor for gpu in gpus if gpu.minor is not None}
+
+
+def bus_ids(gpus: Iterable[Gpu]) -> dict[str, str]:
+    """PCI bus ids by UUID."""
+    return {gpu.uuid: gpu.bus_id for gpu in gpus if gpu.bus_id}

@@ -1,0 +1,280 @@
+"""The agent as it runs: frames become windows, windows batches, and the spool holds all until sent."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from runrate_agent.batch import Stamp
+from runrate_agent.folding import Folding, Window, batch_of
+from runrate_agent.frames import Event, Frame, Source
+from runrate_agent.jobs import JobEvent, bulks
+from runrate_agent.node.counters import NodeCounters
+from runrate_agent.reclaim import Notices
+from runrate_agent.reports import Evidence, missing_of, report_of, spool_status
+from runrate_agent.sending import Sending, without_stamp
+from runrate_agent.spool import BATCH, JOBS, REPORT, Spool
+from runrate_agent.whose import Holders
+
+DRAIN_SECONDS = 10.0
+CLOCK_STEP_MS = 2_000
+
+
+@dataclass(slots=True)
+class Agent:
+    """Everything that one process works with; `run` is its main thread."""
+
+    source: Source
+    holders: Holders
+    spool: Spool
+    sending: Sending
+    window_seconds: int
+    version: str
+    report_seconds: int = 60
+    expected_gpus: int = 0
+    tells_jobs: bool = False
+    notices: Notices | None = None
+    counters: NodeCounters = field(default_factory=NodeCounters)
+    say: Callable[[str], object] = lambda text: None
+    boot_ms: int = 0
+    _folding: Folding | None = None
+    _windows: list[Window] = field(default_factory=list)
+    _evidence: Evidence = field(default_factory=Evidence)
+    _sequences: dict[str, int] = field(default_factory=dict)
+    _reported_at: float = 0.0
+    _node_read_at_ms: int = 0
+    _seen: dict[str, None] = field(default_factory=dict)
+    _now_seen: tuple[str, ...] = ()
+    _dropped: int = 0
+    _clock: tuple[int, float] = (0, 0.0)
+    _is_missing: bool = False
+    _stopped: threading.Event = field(default_factory=threading.Event)
+
+    def start(self, now_ms: int) -> None:
+        """Begin a boot of its own."""
+        self.boot_ms = self.spool.next_boot(now_ms)
+        self._folding = Folding(self.window_seconds, self.holders)
+        self._dropped = self.spool.depth().dropped_windows
+        self._clock = now_ms, time.monotonic()
+        self.counters.read()
+        self._node_read_at_ms = now_ms
+
+    def run(self) -> None:
+        """Until `stop`; then the window as far as it has come goes into the spool too."""
+        sender = threading.Thread(target=self.sending.run, name="sending", daemon=True)
+        sender.start()
+        while not self._stopped.is_set():
+            self.step()
+        self.finish()
+        self.sending.stop()
+        sender.join(timeout=5)
+        self.sending.drain(DRAIN_SECONDS)
+        self.source.close()
+        self.spool.close()
+
+    def stop(self) -> None:
+        """Return from `run` within a second or two."""
+        self._stopped.set()
+
+    def step(self) -> None:
+        """One frame, or a second without one."""
+        frame = self.source.frame()
+        now_ms = time.time_ns() // 1_000_000
+        self._watch_clock(now_ms)
+        self._tell_jobs(self.holders.refresh(now_ms), now_ms)
+        if frame is not None:
+            self._take(frame)
+        if self.notices is not None:
+            self._evidence.events += self.notices.taken()
+        self._report_if_due(now_ms)
+
+    def finish(self) -> None:
+        """What is still in hand goes into the spool."""
+        now_ms = time.time_ns() // 1_000_000
+        if self._folding is not None:
+            window = self._folding.flush()
+            if window is not None:
+                self._close(window)
+        self._spool_windows(now_ms)
+        self._report(now_ms)
+
+    def status(self) -> dict[str, Any]:
+        """How the agent is, as reports and the health port tell it."""
+        depth, sent = self.spool.depth(), self.sending.sent
+        state = self.source.state
+        expected = max(self.expected_gpus, len(self._seen))
+        if state == "ok" and len(self._now_seen) < expected:
+            state = "gpus_missing"
+        elif state == "ok" and not self._now_seen:
+            state = "no_gpus"
+        cpu = sum(os.times()[:2]) + getattr(self.source, "cpu_seconds", 0.0)
+        lived = time.monotonic() - self._clock[1] + 1e-9
+        return {
+            "state": state,
+            "expected_gpus": expected,
+            "seen_gpus": len(self._now_seen),
+            "missing": missing_of(list(self._seen), self._now_seen),
+            "spool": spool_status(depth),
+            "dropped_windows": depth.dropped_windows,
+            "clock_offset_ms": sent.offset_ms,
+            "cpu_seconds": round(cpu, 2),
+            "pss_bytes": pss_bytes(),
+            "nvml_calls_per_second": round(self.source.calls / lived, 1),
+            "driver": self.source.driver,
+            "problems": [{"code": code, "detail": text} for code, text in self.problems().items()],
+            **(self.notices.facts() if self.notices is not None else {}),
+        }
+
+    def problems(self) -> Mapping[str, str]:
+        """What is not as it should be, by code."""
+        found = dict(self.holders.problems)
+        if self.spool.problem:
+            found["spool"] = self.spool.problem
+        if self.sending.sent.problem:
+            found["uplink"] = self.sending.sent.problem
+        if self.source.state not in ("ok", "starting"):
+            found["source"] = self.source.state
+        return found
+
+    def figures(self) -> dict[str, float | None]:
+        """For /metrics."""
+        status, sent = self.status(), self.sending.sent
+        return {
+            "up": 1,
+            "seen_gpus": status["seen_gpus"],
+            "expected_gpus": status["expected_gpus"],
+            "spool_items": status["spool"]["batches"],
+            "spool_bytes": status["spool"]["bytes"],
+            "windows_sent_total": sent.windows,
+            "windows_rejected_total": sent.rejected_windows,
+            "windows_dropped_total": status["dropped_windows"],
+            "requests_total": sent.items,
+            "cpu_seconds_total": status["cpu_seconds"],
+            "pss_bytes": status["pss_bytes"],
+            "nvml_calls_total": self.source.calls,
+            "clock_offset_ms": sent.offset_ms,
+        }
+
+    def _take(self, frame: Frame) -> None:
+        self._evidence.events += frame.events
+        if not frame.devices and not frame.readings:
+            return
+        slices = {each.uuid: each.parent for each in frame.devices if each.parent is not None}
+        self.holders.place(dict(frame.minors or {}), dict(frame.bus_ids or {}), slices)
+        self._count(frame)
+        if self._folding is None:
+            return
+        closed = self._folding.add(frame)
+        if closed is not None:
+            self._close(closed)
+            self._spool_windows(frame.at_ms)
+
+    def _count(self, frame: Frame) -> None:
+        """Expected against seen: fewer is an incident of the node, not an empty node."""
+        self._now_seen = tuple(each.uuid for each in frame.devices if not each.is_slice)
+        self._seen |= dict.fromkeys(self._now_seen)
+        expected = max(self.expected_gpus, len(self._seen))
+        is_missing = len(self._now_seen) < expected
+        if is_missing != self._is_missing:
+            self._is_missing = is_missing
+            said = f"{len(self._now_seen)} of {expected} GPUs"
+            phase: Any = "began" if is_missing else "ended"
+            self._evidence.events.append(Event(frame.at_ms, "gpu_missing", phase, detail=said))
+
+    def _close(self, window: Window) -> None:
+        self._windows.append(window)
+        self._evidence.windows.append(window)
+        ends_at_ms = window.starts_at_ms + window.seconds * 1000
+        grown = self.counters.read()
+        if grown:
+            self._evidence.node.append((window.starts_at_ms, window.seconds, grown))
+        self._node_read_at_ms = ends_at_ms
+
+    def _spool_windows(self, now_ms: int) -> None:
+        """Every closed window is on disk at once: a kill costs the current one alone."""
+        if not self._windows:
+            return
+        batch = batch_of(self._windows, self._stamp(BATCH))
+        if len(batch.windows):
+            body = without_stamp(batch.payload(sent_at_ms=0))
+            self.spool.put(BATCH, body, at_ms=now_ms, windows=len(batch.windows))
+        self._windows = []
+        self.sending.wake()
+
+    def _report_if_due(self, now_ms: int) -> None:
+        is_due = time.monotonic() - self._reported_at >= self.report_seconds
+        if is_due or self._evidence.is_urgent():
+            self._report(now_ms)
+
+    def _report(self, now_ms: int) -> None:
+        dropped = self.spool.depth().dropped_windows
+        if dropped > self._dropped:
+            said = f"{dropped - self._dropped} windows went unsent: the spool was full or too old"
+            self._evidence.events.append(Event(now_ms, "windows_dropped", detail=said))
+            self._dropped = dropped
+        evidence, self._evidence = self._evidence, Evidence()
+        self._reported_at = time.monotonic()
+        body = without_stamp(report_of(evidence, self._stamp(REPORT), self.status()))
+        self.spool.put(REPORT, body, at_ms=now_ms)
+        self.sending.wake()
+
+    def _tell_jobs(self, events: Any, now_ms: int) -> None:
+        told: list[JobEvent] = list(events)
+        if not told or not self.tells_jobs:
+            return
+        for bulk in bulks(told):
+            self.spool.put(JOBS, without_stamp(bulk), at_ms=now_ms)
+        self.sending.wake()
+
+    def _watch_clock(self, now_ms: int) -> None:
+        """The wall clock against the one that never steps."""
+        wall, steady = self._clock
+        now = time.monotonic()
+        step = (now_ms - wall) - (now - steady) * 1000
+        if abs(step) > CLOCK_STEP_MS:
+            said = f"the clock was set by {step / 1000:+.1f} s"
+            self._evidence.events.append(Event(now_ms, "clock_stepped", detail=said))
+            self._clock = now_ms, now
+
+    def _stamp(self, kind: str) -> Stamp:
+        sequence = self._sequences.get(kind, 0)
+        self._sequences[kind] = sequence + 1
+        return Stamp(self.boot_ms, sequence, self.version, self.source.name)
+
+
+def stop_on_signals(agent: Agent) -> None:
+    """SIGTERM and SIGINT end the agent in order."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: agent.stop())
+
+
+def pss_bytes() -> int | None:
+    """The memory of this process and its children, pages they share counted once."""
+    total = 0
+    try:
+        for pid in (os.getpid(), *_children(os.getpid())):
+            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    total += int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        return None
+    return total
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    except OSError:
+        return []
+    return [int(each) for each in text.split()]
+
+
+def say(text: str) -> None:
+    """To the log, which is standard error."""
+    sys.stderr.write(f"runrate-agent: {text}\n")
+    sys.stderr.flush()

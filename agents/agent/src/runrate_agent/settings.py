@@ -1,0 +1,176 @@
+"""The agent's configuration: a TOML file whose every key is known, typed and explained.
+
+`runrate-agent settings` prints the table below as a file to begin with.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+DEFAULT_PATH = Path("/etc/runrate/agent.toml")
+SOURCES = ("nvml", "dcgm")
+CLOUDS = ("auto", "aws", "gcp", "none")
+HOUR = 3_600
+
+
+class SettingsRefused(Exception):
+    """The file cannot be read, or says something that is not understood; the message names the key."""
+
+
+def _key(default: Any, said: str) -> Any:
+    return field(default=default, metadata={"said": said})
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """Where everything is sent."""
+
+    url: str = _key("", "address of the Runrate server, https://…; needed")
+    token_file: str = _key("/etc/runrate/agent.token", "file with the token; `enrol` writes it")
+    ca_file: str = _key("", "file with the certificates of a private CA; empty: the machine's own")
+    proxy: str = _key("", "http://host:port of a proxy; empty: none is used")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSettings:
+    """What measures."""
+
+    kind: str = _key("nvml", "nvml, or dcgm to read a dcgm-exporter")
+    dcgm_url: str = _key("http://127.0.0.1:9400/metrics", "the dcgm-exporter's address")
+    expected_gpus: int = _key(0, "how many GPUs the node should have; 0: as many as were ever seen")
+    deadline_seconds: int = _key(5, "after this long without a sign NVML is taken as hung")
+    window_seconds: int = _key(60, "length of a window: 10 to 300, a whole part of an hour")
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolSettings:
+    """What waits on disk."""
+
+    folder: str = _key("/var/lib/runrate-agent", "where the spool lies")
+    most_megabytes: int = _key(
+        64, "the oldest go where it grows larger; a day of 8 GPUs takes some 3"
+    )
+    most_days: int = _key(12, "older ones go; a server takes windows for 13 days")
+
+
+@dataclass(frozen=True, slots=True)
+class HolderSettings:
+    """Whose the GPUs are."""
+
+    cluster: str = _key("", "the cluster's name at the server; needed where a scheduler runs")
+    slurm_folder: str = _key("/run/runrate/slurm", "where the prolog and epilog leave their notes")
+    scontrol: bool = _key(True, "ask scontrol for a job's end state, name and shards")
+    pod_resources: str = _key(
+        "/var/lib/kubelet/pod-resources/kubelet.sock", "the kubelet's socket, where there is one"
+    )
+    kubernetes_api: bool = _key(True, "ask the API server for a pod's controller and labels")
+    docker_socket: str = _key("/var/run/docker.sock", "for the labels of containers; empty: never")
+    root: str = _key("/", "where the host's /proc and /sys are, in a container /host")
+    jobs_token_file: str = _key(
+        "", "token of scope jobs, to tell of jobs; empty: they are not told"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HealthSettings:
+    """What the agent says of itself on the node."""
+
+    listen: str = _key("127.0.0.1:9808", "for /healthz and /metrics; empty: nothing listens")
+    report_seconds: int = _key(60, "how often the server is told how the agent is")
+    cloud: str = _key("auto", "whose notices of reclaim to look for: auto, aws, gcp or none")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of it; each part is a table of the file."""
+
+    server: ServerSettings = field(default_factory=ServerSettings)
+    source: SourceSettings = field(default_factory=SourceSettings)
+    spool: SpoolSettings = field(default_factory=SpoolSettings)
+    holders: HolderSettings = field(default_factory=HolderSettings)
+    health: HealthSettings = field(default_factory=HealthSettings)
+
+
+def settings_in(path: Path) -> Settings:
+    """The file's settings; refuses SettingsRefused, which names the file and the key."""
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as refused:
+        raise SettingsRefused(f"cannot read {path}: {refused}") from refused
+    except tomllib.TOMLDecodeError as refused:
+        raise SettingsRefused(f"{path} is not TOML: {refused}") from refused
+    try:
+        return _checked(_settings(told))
+    except SettingsRefused as refused:
+        raise SettingsRefused(f"{path}: {refused}") from None
+
+
+def file_to_begin_with() -> str:
+    """Every key with its default and what it means, as TOML."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield "# Settings of runrate-agent; every key with its default."
+    for table in fields(Settings):
+        part = getattr(Settings(), table.name)
+        yield f"\n[{table.name}]  # {(type(part).__doc__ or '').rstrip('.')}"
+        for key in fields(part):
+            yield f"# {key.metadata['said']}"
+            yield f"{key.name} = {_toml(getattr(part, key.name))}"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _settings(told: Mapping[str, Any]) -> Settings:
+    parts = {table.name: getattr(Settings(), table.name) for table in fields(Settings)}
+    for name, values in told.items():
+        if name not in parts:
+            raise SettingsRefused(f"there is no table [{name}]; there are {', '.join(parts)}")
+        if not isinstance(values, dict):
+            raise SettingsRefused(f"[{name}] is a table")
+        parts[name] = _part(name, type(parts[name]), values)
+    return Settings(**parts)
+
+
+def _part(table: str, kind: type[Any], values: Mapping[str, Any]) -> Any:
+    known = {key.name: key.default for key in fields(kind)}
+    for name, value in values.items():
+        if name not in known:
+            raise SettingsRefused(f"there is no {table}.{name}; there are {', '.join(known)}")
+        if type(value) is not type(known[name]):
+            expected = type(known[name]).__name__
+            raise SettingsRefused(f"{table}.{name} is {value!r}; expected {expected}")
+    return kind(**values)
+
+
+def _checked(settings: Settings) -> Settings:
+    source, health = settings.source, settings.health
+    if not settings.server.url:
+        raise SettingsRefused("server.url is needed")
+    if source.kind not in SOURCES:
+        raise SettingsRefused(f"source.kind is {source.kind!r}; expected {' or '.join(SOURCES)}")
+    length = source.window_seconds
+    if not 10 <= length <= 300 or HOUR % length or length % 10:
+        raise SettingsRefused(
+            f"source.window_seconds is {length}; expected 10 to 300 in tens that divide an hour"
+        )
+    if health.cloud not in CLOUDS:
+        raise SettingsRefused(f"health.cloud is {health.cloud!r}; expected {', '.join(CLOUDS)}")
+    least = {
+        "source.deadline_seconds": (source.deadline_seconds, 2),
+        "spool.most_megabytes": (settings.spool.most_megabytes, 1),
+        "spool.most_days": (settings.spool.most_days, 1),
+        "health.report_seconds": (health.report_seconds, 10),
+        "source.expected_gpus": (source.expected_gpus, 0),
+    }
+    for name, (value, most) in least.items():
+        if value < most:
+            raise SettingsRefused(f"{name} is {value}; expected {most} or more")
+    return settings

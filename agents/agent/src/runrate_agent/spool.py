@@ -1,0 +1,221 @@
+"""What is to be sent, on disk until the server has it: an SQLite file, bounded by size and age."""
+
+import sqlite3
+import threading
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+BATCH, REPORT, JOBS = "batch", "report", "jobs"
+MEMORY = ":memory:"
+MOST_IN_MEMORY = 4 << 20
+DAY_MS = 86_400_000
+TABLES = """
+CREATE TABLE IF NOT EXISTS item (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, made_at_ms INTEGER NOT NULL,
+    windows INTEGER NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+"""
+TOO_MUCH = """
+SELECT id, windows FROM (
+    SELECT id, windows, made_at_ms, sum(size) OVER (ORDER BY id DESC) AS newer FROM item
+) WHERE newer > ? OR made_at_ms < ?
+"""
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something to send; `body` is the JSON text of an object. `is_spare`: only memory has it."""
+
+    id: int
+    kind: str
+    made_at_ms: int
+    windows: int
+    body: bytes
+    is_spare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """How much waits, how long already, and how many windows were ever dropped unsent."""
+
+    items: int
+    size_bytes: int
+    oldest_at_ms: int | None
+    dropped_windows: int
+
+
+class Spool:
+    """Safe for several threads. Nothing it does raises: where the disk fails, memory stands in.
+
+    `problem` says in words what is wrong with the file; empty while nothing is.
+    """
+
+    def __init__(self, path: Path, *, most_bytes: int, most_days: float) -> None:
+        self._path = path
+        self._most_bytes, self._most_ms = most_bytes, int(most_days * DAY_MS)
+        self._lock = threading.Lock()
+        self.problem = ""
+        # Taken, and yet on disk: a full or read-only one does not even forget.
+        self._past = 0
+        self._disk = self._opened()
+        self._spare = _connected(MEMORY)
+        self._dropped = 0
+
+    def next_boot(self, now_ms: int) -> int:
+        """A boot id that no earlier process used, whatever its clock said."""
+        with self._lock:
+            boot = max(now_ms, self._fact("boot") + 1)
+            self._note("boot", boot)
+        return boot
+
+    def put(self, kind: str, body: bytes, *, at_ms: int, windows: int = 0) -> None:
+        """Keep until it is sent; the oldest go where there is no room."""
+        packed = zlib.compress(body, 6)
+        insert = "INSERT INTO item (kind, made_at_ms, windows, size, body) VALUES (?, ?, ?, ?, ?)"
+        asked = (kind, at_ms, windows, len(packed), packed)
+        with self._lock:
+            if self._on_disk(insert, asked) is None:
+                self._spare.execute(insert, asked)
+            self._drop(at_ms)
+
+    def first(self) -> Item | None:
+        """What was put first of what is still here."""
+        query = (
+            "SELECT id, kind, made_at_ms, windows, body FROM item WHERE id > ? ORDER BY id LIMIT 1"
+        )
+        with self._lock:
+            rows, is_spare = self._on_disk(query, (self._past,)), False
+            if not rows:
+                rows, is_spare = self._spare.execute(query, (0,)).fetchall(), True
+            if not rows:
+                return None
+            id_, kind, made_at_ms, windows, packed = rows[0]
+        try:
+            return Item(id_, kind, made_at_ms, windows, zlib.decompress(packed), is_spare)
+        except zlib.error:
+            self.remove(Item(id_, kind, made_at_ms, windows, b"", is_spare))
+            return self.first()
+
+    def remove(self, item: Item) -> None:
+        """It was taken, or never will be."""
+        with self._lock:
+            if item.is_spare:
+                self._spare.execute("DELETE FROM item WHERE id = ?", (item.id,))
+                return
+            # What is sent is always the oldest: all up to it has been taken.
+            self._past = max(self._past, item.id)
+            self._on_disk("DELETE FROM item WHERE id <= ?", (self._past,))
+
+    def depth(self) -> Depth:
+        """What waits, on disk and in memory."""
+        query = "SELECT count(*), coalesce(sum(size), 0), min(made_at_ms) FROM item WHERE id > ?"
+        with self._lock:
+            on_disk = self._on_disk(query, (self._past,)) or []
+            found = [*on_disk, *self._spare.execute(query, (0,)).fetchall()]
+            dropped = self._fact("dropped") + self._dropped
+        oldest = min((row[2] for row in found if row[2] is not None), default=None)
+        items, size = sum(row[0] for row in found), sum(row[1] for row in found)
+        return Depth(items, size, oldest, dropped)
+
+    def close(self) -> None:
+        """Write everything out."""
+        with self._lock:
+            if self._disk is not None:
+                self._disk.close()
+            self._disk = None
+
+    def _drop(self, at_ms: int) -> None:
+        """The oldest, until the rest is young and small enough; counted."""
+        oldest = at_ms - self._most_ms
+        on_disk = self._on_disk(TOO_MUCH, (self._most_bytes, oldest))
+        in_memory = self._spare.execute(TOO_MUCH, (MOST_IN_MEMORY, oldest)).fetchall()
+        for id_, _ in in_memory:
+            self._spare.execute("DELETE FROM item WHERE id = ?", (id_,))
+        gone = [
+            (id_, windows)
+            for id_, windows in on_disk or ()
+            if self._on_disk("DELETE FROM item WHERE id = ?", (id_,)) is not None
+            and id_ > self._past
+        ]
+        lost = sum(windows for _, windows in [*gone, *in_memory])
+        if lost and not self._note("dropped", self._fact("dropped") + lost):
+            self._dropped += lost
+
+    def _fact(self, name: str) -> int:
+        rows = self._on_disk("SELECT value FROM fact WHERE name = ?", (name,))
+        return int(rows[0][0]) if rows else 0
+
+    def _note(self, name: str, value: int) -> bool:
+        kept = self._on_disk("INSERT OR REPLACE INTO fact VALUES (?, ?)", (name, value))
+        return kept is not None
+
+    def _on_disk(self, statement: str, asked: Row = ()) -> list[Row] | None:
+        """The rows; None where the file does not do it, with `problem` said."""
+        if self._disk is None:
+            self._disk = self._opened()
+        if self._disk is None:
+            return None
+        try:
+            rows = self._disk.execute(statement, asked).fetchall()
+        except sqlite3.Error as broken:
+            self._fail(broken)
+            return None
+        if not statement.lstrip().startswith("SELECT"):
+            self.problem = ""
+        return rows
+
+    def _fail(self, broken: sqlite3.Error) -> None:
+        self.problem = f"the spool {self._path} fails ({broken}); memory stands in for it"
+        if _is_corrupt(broken) and self._disk is not None:
+            self._disk.close()
+            self._set_aside()
+            self._disk = None
+
+    def _opened(self) -> sqlite3.Connection | None:
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return _connected(str(self._path))
+        except (OSError, sqlite3.Error) as broken:
+            self.problem = f"the spool {self._path} cannot be opened ({broken})"
+            if not _is_corrupt(broken):
+                return None
+        self._set_aside()
+        try:
+            return _connected(str(self._path))
+        except sqlite3.Error:
+            return None
+
+    def _set_aside(self) -> None:
+        """A file that is no database is kept for whoever wants to look, and a new one begun."""
+        try:
+            self._path.replace(self._path.with_suffix(".corrupt"))
+            self._past = 0
+            for tail in ("-wal", "-shm"):
+                self._path.with_name(self._path.name + tail).unlink(missing_ok=True)
+        except OSError:
+            return
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        # A power cut may cost the last seconds; a killed process costs nothing.
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA cache_size = -256")
+        db.execute("PRAGMA wal_autocheckpoint = 64")
+        db.executescript(TABLES)
+    except sqlite3.Error:
+        db.close()
+        raise
+    return db
+
+
+def _is_corrupt(broken: Exception) -> bool:
+    return isinstance(broken, sqlite3.DatabaseError) and any(
+        word in str(broken) for word in ("not a database", "malformed", "corrupt")
+    )

@@ -1,0 +1,40 @@
+"""Whose a GPU was: from what schedulers granted, then from what processes say of themselves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from runrate_agent.jobs import JobEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A holder key, `<scheduler>/<cluster>/<raw id>`, and what it rests on.
+
+    `labels` are what the work says of itself, such as RUNRATE_WORKLOAD.
+    """
+
+    key: str
+    evidence: str
+    run: str | None = None
+    labels: tuple[tuple[str, str], ...] = field(default=())
+
+
+class Holders(Protocol):
+    """Asked by the folding; none of its methods raises."""
+
+    problems: tuple[tuple[str, str], ...]
+
+    def refresh(self, now_ms: int) -> Sequence[JobEvent]:
+        """Look at slow sources at their own pace; what happened to jobs meanwhile."""
+
+    def place(
+        self, minors: dict[str, int], bus_ids: dict[str, str], slices: dict[str, str]
+    ) -> None:
+        """Where the GPUs are: /dev numbers and PCI bus ids by UUID, parents of slices by UUID."""
+
+    def of_device(self, uuid: str) -> Sequence[Held]:
+        """Who was granted it; several where it is shared, none where nobody says."""
+
+    def of_process(self, pid: int) -> Held | None:
+        """Whose process this is; None where nothing tells, or it is gone."""

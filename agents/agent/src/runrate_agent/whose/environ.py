@@ -1,0 +1,39 @@
+"""What a process says of itself: an allow-list of environment names, nothing else is looked at."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+ALLOWED = frozenset(
+    {
+        "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_CLUSTER_NAME", "SLURM_STEP_ID", "SLURM_RESTART_COUNT",
+        "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_HET_JOB_ID", "SLURM_JOB_ACCOUNT",
+        "SLURM_JOB_USER", "SLURM_JOB_NAME", "SLURM_JOB_PARTITION",
+        "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT",
+        "RAY_JOB_ID", "SKYPILOT_TASK_ID", "SKYPILOT_INTERNAL_JOB_ID", "SKYPILOT_USER_ID",
+        "RUNRATE_WORKLOAD", "RUNRATE_RUN", "RUNRATE_TEAM", "RUNRATE_POD_UID",
+    }
+)  # fmt: skip
+MOST_BYTES = 1 << 18
+SAID = ("RUNRATE_WORKLOAD", "RUNRATE_TEAM", "TORCHELASTIC_RUN_ID", "SKYPILOT_TASK_ID")
+
+
+def environment_of(root: Path, pid: int) -> dict[str, str]:
+    """The allowed names of a process's environment as it was when it was started."""
+    try:
+        with (root / "proc" / str(pid) / "environ").open("rb") as file:
+            raw = file.read(MOST_BYTES)
+    except OSError:
+        # It is gone, or another user's: then its cgroup has to do.
+        return {}
+    found = {}
+    for entry in raw.split(b"\0"):
+        name, _, value = entry.partition(b"=")
+        key = name.decode("ascii", "replace")
+        if key in ALLOWED:
+            found[key] = value.decode("utf-8", "replace")[:200]
+    return found
+
+
+def labels_of(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """What a job is labelled with from its processes' words."""
+    return tuple((name, environment[name]) for name in SAID if environment.get(name))

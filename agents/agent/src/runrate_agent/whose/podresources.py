@@ -1,0 +1,151 @@
+"""What the kubelet granted: its pod-resources socket, spoken by gRPC with the four messages we need.
+
+grpcio comes with `runrate-agent[kubernetes]`; the messages are so few that they are read by hand.
+https://github.com/kubernetes/kubelet/blob/master/pkg/apis/podresources/v1/api.proto has them.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+LIST = "/v1.PodResourcesLister/List"
+TIMEOUT_SECONDS = 2.0
+GPU_RESOURCE = re.compile(r"nvidia\.com/(?:gpu|gpu\.shared|mig-.+)")
+UUID = re.compile(r"(?P<uuid>(?:GPU|MIG)-[0-9A-Za-z/-]+?)(?:::(?P<replica>\d+))?")
+GKE = re.compile(r"nvidia(?P<minor>\d+)(?:/gi(?P<instance>\d+))?(?:/vgpu(?P<replica>\d+))?")
+
+
+class PodResourcesUnreachable(Exception):
+    """The kubelet's socket is not there, not ours to open, or does not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceId:
+    """A granted device: by UUID, or by GKE's number of /dev/nvidia and GPU instance."""
+
+    uuid: str | None
+    minor: int | None = None
+    instance: int | None = None
+    is_replica: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PodGrant:
+    """The GPUs of one pod, all its containers together."""
+
+    namespace: str
+    name: str
+    devices: tuple[DeviceId, ...]
+
+
+def pod_grants(socket: Path) -> list[PodGrant]:
+    """Pods on this node that were granted GPUs. Refuses PodResourcesUnreachable."""
+    try:
+        import grpc
+    except ImportError as missing:
+        raise PodResourcesUnreachable(
+            "grpcio is missing: install runrate-agent[kubernetes]"
+        ) from missing
+    if not socket.exists():
+        raise PodResourcesUnreachable(f"{socket} is not there; is it mounted into the container?")
+    with grpc.insecure_channel(f"unix://{socket}") as channel:
+        ask = channel.unary_unary(LIST, request_serializer=bytes, response_deserializer=bytes)
+        try:
+            answer = ask(b"", timeout=TIMEOUT_SECONDS)
+        except grpc.RpcError as refused:
+            raise PodResourcesUnreachable(f"{socket}: {refused.code().name}") from refused
+    return grants_in(answer)
+
+
+def grants_in(message: bytes) -> list[PodGrant]:
+    """Read a ListPodResourcesResponse; pods without GPUs are left out."""
+    grants = []
+    for number, pod in _fields(message):
+        if number == 1 and isinstance(pod, bytes):
+            grant = _grant(pod)
+            if grant.devices:
+                grants.append(grant)
+    return grants
+
+
+def device_of(text: str) -> DeviceId | None:
+    """All the forms in which device plugins name a GPU; None for another thing."""
+    by_uuid = UUID.fullmatch(text)
+    if by_uuid:
+        return DeviceId(by_uuid["uuid"], is_replica=by_uuid["replica"] is not None)
+    by_number = GKE.fullmatch(text)
+    if by_number:
+        instance = by_number["instance"]
+        return DeviceId(
+            None,
+            minor=int(by_number["minor"]),
+            instance=None if instance is None else int(instance),
+            is_replica=by_number["replica"] is not None,
+        )
+    return None
+
+
+def _grant(pod: bytes) -> PodGrant:
+    name = namespace = ""
+    devices: list[DeviceId] = []
+    for number, value in _fields(pod):
+        if not isinstance(value, bytes):
+            continue
+        if number == 1:
+            name = value.decode("utf-8", "replace")
+        elif number == 2:
+            namespace = value.decode("utf-8", "replace")
+        elif number == 3:
+            devices += _container(value)
+    return PodGrant(namespace, name, tuple(dict.fromkeys(devices)))
+
+
+def _container(message: bytes) -> Iterator[DeviceId]:
+    for number, value in _fields(message):
+        if number == 2 and isinstance(value, bytes):
+            yield from _devices(value)
+
+
+def _devices(message: bytes) -> Iterator[DeviceId]:
+    resource, ids = "", []
+    for number, value in _fields(message):
+        if not isinstance(value, bytes):
+            continue
+        if number == 1:
+            resource = value.decode("utf-8", "replace")
+        elif number == 2:
+            ids.append(value.decode("utf-8", "replace"))
+    if GPU_RESOURCE.fullmatch(resource):
+        yield from (found for each in ids if (found := device_of(each)) is not None)
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, bytes | int]]:
+    """The fields of a protobuf message: length-delimited as bytes, numbers as they are."""
+    at = 0
+    while at < len(message):
+        tag, at = _varint(message, at)
+        kind = tag & 7
+        if kind == 2:
+            length, at = _varint(message, at)
+            yield tag >> 3, message[at : at + length]
+            at += length
+        elif kind == 0:
+            value, at = _varint(message, at)
+            yield tag >> 3, value
+        elif kind in (1, 5):
+            at += 8 if kind == 1 else 4
+        else:
+            return
+
+
+def _varint(message: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < len(message):
+        byte = message[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if not byte & 0x80:
+            break
+        shift += 7
+    return value, at

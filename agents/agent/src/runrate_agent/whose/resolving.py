@@ -1,0 +1,119 @@
+"""All that tells whose a device is, in the order it is trusted: grants, cgroups, environments."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from runrate_agent.jobs import JobEvent
+from runrate_agent.whose import Held
+from runrate_agent.whose.cgroup import cgroup_of
+from runrate_agent.whose.environ import environment_of, labels_of
+from runrate_agent.whose.kubernetes import KubernetesPods
+from runrate_agent.whose.slurm import SlurmNotes
+
+MOST_REMEMBERED = 4_096
+READ_EVERY_MS = 10_000
+
+
+@dataclass(slots=True)
+class Resolving:
+    """Holders of this node. `slurm` and `kubernetes` are None where there are none."""
+
+    root: Path
+    host: str
+    cluster: str
+    slurm: SlurmNotes | None = None
+    kubernetes: KubernetesPods | None = None
+    problems: tuple[tuple[str, str], ...] = ()
+    _processes: OrderedDict[tuple[int, str], Held] = field(default_factory=OrderedDict)
+    _living: dict[int, str] = field(default_factory=dict)
+    _read_at_ms: int = 0
+
+    def refresh(self, now_ms: int) -> Sequence[JobEvent]:
+        """Read notes and sockets, at most every ten seconds."""
+        if abs(now_ms - self._read_at_ms) < READ_EVERY_MS:
+            return ()
+        self._read_at_ms = now_ms
+        events: list[JobEvent] = []
+        if self.slurm is not None:
+            events += self.slurm.read(now_ms)
+        if self.kubernetes is not None:
+            events += self.kubernetes.read(now_ms)
+            self.problems = tuple(sorted(self.kubernetes.problems.items()))
+        return events
+
+    def place(
+        self, minors: dict[str, int], bus_ids: dict[str, str], slices: dict[str, str]
+    ) -> None:
+        """Where the GPUs are; a slice has its parent's number."""
+        numbers = minors | {uuid: minors[on] for uuid, on in slices.items() if on in minors}
+        if self.slurm is not None:
+            self.slurm.minors = numbers
+        if self.kubernetes is not None:
+            self.kubernetes.minors = minors
+
+    def of_device(self, uuid: str) -> Sequence[Held]:
+        """Who was granted it, by either scheduler."""
+        granted = self.slurm.of_device(uuid) if self.slurm is not None else []
+        return [*granted, *(self.kubernetes.of_device(uuid) if self.kubernetes is not None else ())]
+
+    def note(self, pids: Sequence[int]) -> None:
+        """Look at processes while they live; they may be gone when their time is added up."""
+        for pid in pids:
+            self.of_process(pid)
+
+    def of_process(self, pid: int) -> Held | None:
+        """By its cgroup, then by its environment; remembered by pid and start."""
+        started = _start_of(self.root, pid) or self._living.get(pid)
+        if started is None:
+            return None
+        self._living[pid] = started
+        key = pid, started
+        if key in self._processes:
+            self._processes.move_to_end(key)
+            return self._processes[key]
+        held = self._found(pid)
+        if held is None:
+            # Its pod may be heard of later.
+            return None
+        self._processes[key] = held
+        if len(self._processes) > MOST_REMEMBERED:
+            (gone, _), _ = self._processes.popitem(last=False)
+            self._living.pop(gone, None)
+        return held
+
+    def _found(self, pid: int) -> Held | None:
+        fact = cgroup_of(self.root, pid)
+        said = environment_of(self.root, pid)
+        run, labels = said.get("RUNRATE_RUN"), labels_of(said)
+        job_id = fact.slurm_job or said.get("SLURM_JOB_ID") or said.get("SLURM_JOBID")
+        if job_id:
+            if self.slurm is not None:
+                return self.slurm.of_job(job_id, said)
+            cluster = self.cluster or said.get("SLURM_CLUSTER_NAME", "slurm")
+            evidence = "cgroup" if fact.slurm_job else "environment"
+            return Held(f"slurm/{cluster}/{job_id}", evidence, run, labels)
+        pod = fact.pod_uid or said.get("RUNRATE_POD_UID")
+        if pod:
+            # The grant says whose a pod is where nobody told its controller.
+            return self.kubernetes.of_pod(pod) if self.kubernetes is not None else None
+        for scheduler, name in (("ray", "RAY_JOB_ID"), ("skypilot", "SKYPILOT_TASK_ID")):
+            if said.get(name):
+                key = f"{scheduler}/{self.cluster or self.host}/{said[name]}"
+                return Held(key, "environment", run, labels)
+        if fact.container:
+            return Held(f"docker/{self.host}/{fact.container[:12]}", "cgroup", run, labels)
+        own = run or said.get("TORCHELASTIC_RUN_ID") or said.get("RUNRATE_WORKLOAD")
+        return Held(f"process/{self.host}/{own}", "environment", run, labels) if own else None
+
+
+def _start_of(root: Path, pid: int) -> str | None:
+    """The kernel's start time of a process, which tells it from a later one of its number."""
+    try:
+        text = (root / "proc" / str(pid) / "stat").read_text()
+    except (OSError, UnicodeDecodeError):
+        return None
+    # The name, in parentheses, may hold anything; the fields after the last one do not.
+    fields = text.rpartition(")")[2].split()
+    return fields[19] if len(fields) > 19 else None

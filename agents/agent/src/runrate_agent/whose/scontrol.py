@@ -1,0 +1,92 @@
+"""What the scheduler itself says of a job on this node: asked of `scontrol`, by the agent alone.
+
+A prolog must not ask: it would hold up the job. The controller forgets a job some minutes after its
+end (MinJobAge), which is long enough for an agent that reads notes every ten seconds.
+"""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+TIMEOUT_SECONDS = 5.0
+FIELD = re.compile(r"(?:^|\s)([A-Za-z][\w/:]*)=(\S*)")
+SHARDS = re.compile(r"shard(?::[^:,(]+)?:(\d+)")
+GPUS = re.compile(r"(?:^|,)gpu(?::[^:,(]+)?:(\d+)")
+UNSAID = frozenset({"", "(null)", "None", "N/A", "Unknown"})
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmFact:
+    """A job as the controller has it; None where it does not say. `share` of one GPU by shards."""
+
+    state: str | None
+    name: str | None = None
+    account: str | None = None
+    array_id: str | None = None
+    het_id: str | None = None
+    share: Fraction | None = None
+
+
+@dataclass(slots=True)
+class Scontrol:
+    """Asks; whatever goes wrong is as if nothing were known."""
+
+    host: str
+    program: str = "scontrol"
+    _shards_of_gpu: Fraction | None = None
+    _has_asked_node: bool = field(default=False)
+
+    def job(self, job_id: str) -> SlurmFact | None:
+        """The job of this raw id, which in an array is one task's."""
+        for line in self._asked("-d", "-o", "show", "job", job_id).splitlines():
+            told = dict(FIELD.findall(line))
+            if told.get("JobId") == job_id:
+                return self._fact(told)
+        return None
+
+    def _fact(self, told: Mapping[str, str]) -> SlurmFact:
+        def said(name: str) -> str | None:
+            return None if told.get(name, "") in UNSAID else told[name]
+
+        shards = SHARDS.search(told.get("JOB_GRES", ""))
+        return SlurmFact(
+            state=said("JobState"),
+            name=said("JobName"),
+            account=said("Account"),
+            array_id=said("ArrayJobId"),
+            het_id=said("HetJobId"),
+            share=None if shards is None else self._share(int(shards[1])),
+        )
+
+    def _share(self, shards: int) -> Fraction | None:
+        """Of one GPU: a job's shards over those that the node has on each."""
+        if not self._has_asked_node:
+            self._has_asked_node = True
+            told = dict(FIELD.findall(self._asked("-o", "show", "node", self.host)))
+            gres = told.get("Gres", "")
+            all_shards, gpus = SHARDS.search(gres), GPUS.search(gres)
+            if all_shards and gpus and int(gpus[1]):
+                self._shards_of_gpu = Fraction(int(all_shards[1]), int(gpus[1]))
+        if not self._shards_of_gpu:
+            return None
+        share = Fraction(shards) / self._shards_of_gpu
+        return share if 0 < share < 1 else None
+
+    def _asked(self, *words: str) -> str:
+        program = shutil.which(self.program)
+        if program is None:
+            return ""
+        try:
+            done = subprocess.run(
+                [program, *words],
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return done.stdout if done.returncode == 0 else ""

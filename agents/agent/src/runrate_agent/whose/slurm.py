@@ -1,0 +1,198 @@
+"""What Slurm granted: notes that the prolog and epilog leave on this node, read by their age.
+
+A note is a file `<job id>-<restart>.start` or `….end` of NAME=value lines, written whole and then
+renamed, so that a reader never sees half of one. Slurm numbers GPUs in the order of its gres.conf,
+which need not be NVML's: a number means /dev/nvidia<number>, unless the note names the devices.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runrate_agent.jobs import Allocation, JobEvent
+from runrate_agent.whose import Held
+from runrate_agent.whose.environ import SAID
+from runrate_agent.whose.scontrol import SlurmFact
+
+MOST_BYTES = 1 << 16
+FORGOTTEN_MS = 7 * 86_400_000
+REQUEUED = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"})
+STILL = frozenset({"RUNNING", "COMPLETING", "CONFIGURING", "SUSPENDED"})
+
+
+@dataclass(slots=True)
+class _Job:
+    """A job that this node's prolog told of."""
+
+    held: Held
+    gpus: tuple[int, ...]
+    uuids: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class SlurmNotes:
+    """The jobs on this node by their notes. `minors` are /dev numbers by UUID."""
+
+    folder: Path
+    cluster: str
+    node: str
+    ask: Callable[[str], SlurmFact | None] = lambda job_id: None
+    minors: Mapping[str, int] = field(default_factory=dict)
+    _jobs: dict[str, _Job] = field(default_factory=dict)
+    _told: set[str] = field(default_factory=set)
+
+    def read(self, now_ms: int) -> list[JobEvent]:
+        """Take in new notes; an event for each. A note that was told and is over is removed."""
+        events = []
+        for path in self._notes():
+            name = path.name
+            if name in self._told:
+                self._tidy(path, now_ms)
+                continue
+            values = _values(path)
+            job_id, _, restart = path.stem.partition("-")
+            values["SLURM_JOB_RESTART_COUNT"] = restart
+            self._told.add(name)
+            if path.suffix == ".start":
+                self._begin(job_id, values)
+                events.append(self._event("start", job_id, values))
+            else:
+                events.append(self._event("end", job_id, values))
+                self._jobs.pop(job_id, None)
+        return events
+
+    def of_device(self, uuid: str) -> list[Held]:
+        """The jobs that were granted this device."""
+        minor = self.minors.get(uuid)
+        return [
+            job.held
+            for job in self._jobs.values()
+            if uuid in job.uuids or (not job.uuids and minor is not None and minor in job.gpus)
+        ]
+
+    def of_job(self, job_id: str, environment: Mapping[str, str]) -> Held:
+        """A job that a process names; known by its note or not."""
+        known = self._jobs.get(job_id)
+        if known is not None:
+            return known.held
+        return Held(f"slurm/{self.cluster}/{job_id}", "cgroup", environment.get("RUNRATE_RUN"))
+
+    def _notes(self) -> list[Path]:
+        try:
+            found = [p for p in self.folder.iterdir() if p.suffix in (".start", ".end")]
+        except OSError:
+            return []
+        # A start before its end and an end before the next start, also when all came at once.
+        return sorted(found, key=_place)
+
+    def _begin(self, job_id: str, values: Mapping[str, str]) -> None:
+        numbers = tuple(int(each) for each in _listed(values, "SLURM_JOB_GPUS") if each.isdigit())
+        self._jobs[job_id] = _Job(
+            Held(f"slurm/{self.cluster}/{job_id}", "allocation", values.get("RUNRATE_RUN")),
+            numbers,
+            tuple(_listed(values, "RUNRATE_GPU_UUIDS")),
+        )
+
+    def _event(self, event: str, job_id: str, values: Mapping[str, str]) -> JobEvent:
+        job, fact = self._jobs.get(job_id), self.ask(job_id)
+        devices = self._granted(job)
+        count = len(job.gpus or job.uuids) if job else 0
+        share = None if fact is None or fact.share is None else str(fact.share)
+        cpus = _whole(values.get("SLURM_CPUS_ON_NODE"))
+        is_held = count and event == "start"
+        allocations = (Allocation(self.node, count, share, devices, cpus),) if is_held else ()
+        return JobEvent(
+            cluster=self.cluster,
+            raw_id=job_id,
+            submitted_at=None,
+            restart_count=_whole(values.get("SLURM_JOB_RESTART_COUNT")) or 0,
+            event=event,
+            at=_moment(values.get("RUNRATE_AT", "")),
+            state="RUNNING" if event == "start" else _end_state(values, fact),
+            details=_details(values, fact),
+            allocations=allocations,
+            source="agent",
+        )
+
+    def _granted(self, job: "_Job | None") -> tuple[str, ...] | None:
+        """The UUIDs, where every number is known to be one of ours."""
+        if job is None:
+            return None
+        if job.uuids:
+            return job.uuids
+        by_minor = {minor: uuid for uuid, minor in self.minors.items()}
+        found = tuple(by_minor[number] for number in job.gpus if number in by_minor)
+        return found if found and len(found) == len(job.gpus) else None
+
+    def _tidy(self, path: Path, now_ms: int) -> None:
+        """An ended job's notes go; so do those of a job that never told its end, after a week."""
+        try:
+            is_over = (self.folder / f"{path.stem}.end").exists()
+            is_old = now_ms - path.stat().st_mtime * 1000 > FORGOTTEN_MS
+            if (is_over and f"{path.stem}.end" in self._told) or is_old:
+                path.unlink(missing_ok=True)
+                self._told.discard(path.name)
+                if is_old:
+                    self._jobs.pop(path.stem.partition("-")[0], None)
+        except OSError:
+            return
+
+
+def _place(path: Path) -> tuple[str, int, bool]:
+    job_id, _, restart = path.stem.partition("-")
+    return job_id, _whole(restart) or 0, path.suffix == ".end"
+
+
+def _values(path: Path) -> dict[str, str]:
+    try:
+        with path.open("rb") as file:
+            text = file.read(MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return {}
+    pairs = (line.partition("=") for line in text.splitlines())
+    return {name.strip(): value.strip() for name, equals, value in pairs if equals}
+
+
+def _listed(values: Mapping[str, str], name: str) -> Iterable[str]:
+    return [each.strip() for each in values.get(name, "").split(",") if each.strip()]
+
+
+def _whole(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isdigit() else None
+
+
+def _moment(text: str) -> str:
+    """Seconds since 1970 as the hook wrote them; now where it wrote none."""
+    is_said = text.replace(".", "", 1).isdigit()
+    moment = datetime.fromtimestamp(float(text), tz=UTC) if is_said else datetime.now(tz=UTC)
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def _end_state(values: Mapping[str, str], fact: SlurmFact | None) -> str:
+    """The controller's word; else by the exit code, which does not tell a cancelled job."""
+    if fact is not None and fact.state in REQUEUED:
+        return "REQUEUED"
+    if fact is not None and fact.state is not None and fact.state not in STILL:
+        return fact.state
+    return "COMPLETED" if values.get("SLURM_JOB_EXIT_CODE2", "0:0") == "0:0" else "FAILED"
+
+
+def _details(values: Mapping[str, str], fact: SlurmFact | None) -> dict[str, object]:
+    names = {
+        "user": "SLURM_JOB_USER",
+        "account": "SLURM_JOB_ACCOUNT",
+        "partition": "SLURM_JOB_PARTITION",
+        "name": "SLURM_JOB_NAME",
+        "array_id": "SLURM_ARRAY_JOB_ID",
+        "het_id": "SLURM_HET_JOB_ID",
+        "run": "RUNRATE_RUN",
+    }
+    told: dict[str, object] = {
+        ours: values[theirs] for ours, theirs in names.items() if values.get(theirs)
+    }
+    if fact is not None:
+        asked = {name: getattr(fact, name) for name in ("name", "account", "array_id", "het_id")}
+        told |= {name: value for name, value in asked.items() if value is not None}
+    labels = {name: values[name] for name in SAID if values.get(name)}
+    return told | ({"labels": labels} if labels else {})

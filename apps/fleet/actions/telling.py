@@ -1,0 +1,81 @@
+"""What agents tell of themselves and their nodes: how they are, and that a cloud takes one back."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection, transaction
+from psycopg import sql
+
+from apps.fleet.actions.inventory import ORGANISATION, end_node
+from apps.fleet.actions.marks import hour_of, mark_span
+from apps.fleet.models import AgentStatus, Node
+from apps.fleet.queries.marks import Pass
+
+RECLAIMED = "reclaimed"
+MOMENT = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class ToldStatus:
+    """How an agent says it is, in the report that it told it in; None and "" are not told."""
+
+    boot: int
+    sequence: int
+    state: str = ""
+    expected_gpus: int | None = None
+    seen_gpus: int | None = None
+    missing: tuple[str, ...] = ()
+    spool_batches: int | None = None
+    spool_bytes: int | None = None
+    spool_oldest_at: datetime | None = None
+    dropped_windows: int | None = None
+    cpu_seconds: float | None = None
+    pss_bytes: int | None = None
+    calls_per_second: float | None = None
+    driver: str = ""
+    problems: tuple[dict[str, str], ...] = ()
+    purchase_option: str = ""
+    instance_type: str = ""
+    region: str = ""
+    provider_id: str = ""
+
+
+def note_status(*, agent_id: int, status: ToldStatus, at: datetime) -> None:
+    """Keep the latest; of one boot an earlier report that comes late changes nothing."""
+    row: dict[str, Any] = {"agent_id": agent_id, "at": at, **asdict(status)}
+    fields = {field.attname: field for field in AgentStatus._meta.concrete_fields}
+    values = [fields[name].get_db_prep_save(value, connection) for name, value in row.items()]
+    with connection.cursor() as cursor:
+        cursor.execute(_statement(list(row)), values)
+
+
+@transaction.atomic
+def reclaim_node(*, node_id: int, ended_at: datetime, at: datetime) -> bool:
+    """The node ends at the moment its cloud announced, with what is in it; marks the hours of it.
+
+    False, and nothing changed, where it is ended already or began only after that moment.
+    """
+    node = Node.objects.select_for_update(no_key=True).get(pk=node_id)
+    if node.period.upper is not None or ended_at <= node.period.lower:
+        return False
+    end_node(node_id=node_id, ended_at=ended_at, reason=RECLAIMED, at=at)
+    # An hour that has begun was settled as if the node lived through it.
+    starts_at = hour_of(min(ended_at, at))
+    for pass_, unit in ((Pass.CHARGE, ORGANISATION), (Pass.SPLIT, node_id)):
+        mark_span(pass_=pass_, units=[unit], starts_at=starts_at, ends_at=at + MOMENT)
+    return True
+
+
+def _statement(names: list[str]) -> sql.Composed:
+    return sql.SQL(
+        "INSERT INTO fleet_agentstatus AS held ({names}) VALUES ({places})"
+        " ON CONFLICT (agent_id) DO UPDATE SET {changes}"
+        " WHERE held.boot <> excluded.boot OR held.sequence < excluded.sequence"
+    ).format(
+        names=sql.SQL(", ").join(map(sql.Identifier, names)),
+        places=sql.SQL(", ").join([sql.SQL("%s")] * len(names)),
+        changes=sql.SQL(", ").join(
+            sql.SQL("{0} = excluded.{0}").format(sql.Identifier(name)) for name in names[1:]
+        ),
+    )

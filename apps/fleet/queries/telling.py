@@ -1,0 +1,140 @@
+"""What agents told of themselves and their nodes, and where that differs from what is on record."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import connection
+
+from apps.fleet.models import Agent, Device
+
+HEARD_AFTER = timedelta(minutes=5)
+STATUS = (
+    *("state", "at", "expected_gpus", "seen_gpus", "missing", "spool_batches", "spool_bytes"),
+    *("spool_oldest_at", "dropped_windows", "cpu_seconds", "pss_bytes", "calls_per_second"),
+    *("driver", "problems"),
+)
+DISAGREEMENTS = """
+SELECT DISTINCT node.id, node.name, pool.id, pool.name, said.field, said.told, said.recorded
+FROM fleet_agentstatus AS status
+JOIN fleet_agent AS agent ON agent.id = status.agent_id
+JOIN fleet_node AS node ON node.id = agent.node_id
+JOIN fleet_pool AS pool ON pool.id = node.pool_id,
+LATERAL (VALUES
+    ('purchase_option', status.purchase_option, pool.purchase_option),
+    ('instance_type', status.instance_type, pool.instance_type),
+    ('region', status.region, pool.region),
+    ('provider_id', status.provider_id, node.provider_id)
+) AS said (field, told, recorded)
+WHERE said.told <> '' AND said.recorded <> '' AND said.told <> said.recorded
+  AND upper(node.period) IS NULL
+ORDER BY node.name, node.id, said.field
+"""
+HEARD = """
+SELECT node.id, node.name, upper(node.period), node.end_reason, max(agent.last_seen_at)
+FROM fleet_node AS node JOIN fleet_agent AS agent ON agent.node_id = node.id
+WHERE node.end_reason = 'reclaimed' AND agent.last_seen_at > upper(node.period) + %s * interval '1 second'
+GROUP BY node.id ORDER BY node.name, node.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentState:
+    """How an agent is, by its own last word; `state` is "" and `at` None before its first report.
+
+    `last_seen_at` is when it last spoke at all. None is what it never told.
+    """
+
+    agent_id: int
+    node_id: int
+    node_name: str
+    source: str
+    version: str
+    last_seen_at: datetime | None
+    state: str
+    at: datetime | None
+    expected_gpus: int | None
+    seen_gpus: int | None
+    missing: tuple[str, ...]
+    spool_batches: int | None
+    spool_bytes: int | None
+    spool_oldest_at: datetime | None
+    dropped_windows: int | None
+    cpu_seconds: float | None
+    pss_bytes: int | None
+    calls_per_second: float | None
+    driver: str
+    problems: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """What an agent says of its node differs from what is on record, by which it is priced."""
+
+    node_id: int
+    node_name: str
+    pool_id: int
+    pool_name: str
+    field: str
+    told: str
+    recorded: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeardAfterEnd:
+    """A node that was announced to go, and whose agent spoke on for five minutes and longer."""
+
+    node_id: int
+    node_name: str
+    ended_at: datetime
+    end_reason: str
+    last_seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A device under its UUID, from when."""
+
+    id: int
+    uuid: str
+    began_at: datetime
+
+
+def agent_states(node_ids: Collection[int] | None = None) -> list[AgentState]:
+    """Every agent (of these nodes), by node name, then id."""
+    agents = Agent.objects.all() if node_ids is None else Agent.objects.filter(node_id__in=node_ids)
+    rows = agents.order_by("node__name", "id").values_list(
+        *("id", "node_id", "node__name", "source", "version", "last_seen_at"),
+        *(f"status__{name}" for name in STATUS),
+    )
+    return [_state(row) for row in rows]
+
+
+def disagreements() -> list[Disagreement]:
+    """By node and field; what either side leaves open is no disagreement."""
+    with connection.cursor() as cursor:
+        cursor.execute(DISAGREEMENTS)
+        return [Disagreement(*row) for row in cursor.fetchall()]
+
+
+def heard_after_end() -> list[HeardAfterEnd]:
+    """Nodes that ended by a notice and whose agents were heard afterwards, by name."""
+    with connection.cursor() as cursor:
+        cursor.execute(HEARD, [HEARD_AFTER.total_seconds()])
+        return [HeardAfterEnd(*row) for row in cursor.fetchall()]
+
+
+def lives_on_node(node_id: int, uuids: Collection[str]) -> list[Life]:
+    """Every life of these devices on this node, the earliest first."""
+    rows = Device.objects.filter(node_id=node_id, uuid__in=uuids, period__isempty=False)
+    columns = ("id", "uuid", "period__startswith")
+    return [Life(*row) for row in rows.order_by("period", "id").values_list(*columns)]
+
+
+def _state(row: tuple[Any, ...]) -> AgentState:
+    told = dict(zip(STATUS, row[6:], strict=True))
+    told["state"], told["driver"] = told["state"] or "", told["driver"] or ""
+    told["missing"] = tuple(told["missing"] or ())
+    told["problems"] = tuple((each["code"], each["detail"]) for each in told["problems"] or ())
+    return AgentState(*row[:6], **told)

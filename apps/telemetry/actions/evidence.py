@@ -1,0 +1,131 @@
+"""Rows of reports added to hours of devices and nodes: sums, means by their weight, peaks."""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection
+from psycopg import sql
+
+from apps.telemetry.actions.report_wire import Row
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MEANS = {
+    "temperature_celsius": "temperature",
+    "sm_clock_mhz": "clock",
+    "graphics_ratio": "graphics",
+}
+DEVICE_SUMS = (
+    *("power_capped_seconds", "thermal_seconds", "hardware_slowed_seconds", "pcie_bytes"),
+    *("nvlink_bytes", "ecc_corrected", "ecc_uncorrected"),
+)
+NODE_SUMS = (
+    *("fabric_bytes", "fabric_errors", "network_bytes", "network_errors", "disk_read_bytes"),
+    *("disk_written_bytes", "cpu_stalled_seconds", "io_stalled_seconds", "memory_stalled_seconds"),
+)
+PEAKS = {
+    "fabric_peak": ("fabric_bytes",),
+    "network_peak": ("network_bytes",),
+    "disk_peak": ("disk_read_bytes", "disk_written_bytes"),
+}
+DEVICE_COLUMNS = (
+    "observed_seconds",
+    *(f"{name}_{part}" for name in MEANS.values() for part in ("sum", "seconds")),
+    "temperature_peak",
+    *DEVICE_SUMS,
+)
+NODE_COLUMNS = ("observed_seconds", *NODE_SUMS, *PEAKS)
+
+Hour = tuple[int, int]
+"""ms since 1970 at which it starts, and the id of a device or node."""
+
+
+class Sums:
+    """What is to be added to each hour."""
+
+    def __init__(self) -> None:
+        self.hours: dict[Hour, dict[str, float]] = {}
+
+    def add(self, key: Hour, name: str, value: float) -> None:
+        """A peak keeps the larger, all else adds up."""
+        hour = self.hours.setdefault(key, {})
+        if name.endswith("_peak"):
+            hour[name] = max(hour.get(name, value), value)
+        else:
+            hour[name] = hour.get(name, 0.0) + value
+
+
+def add_device_rows(rows: Iterable[Row], ids: Mapping[int, int], source: int) -> None:
+    """Add rows of devices, whose ids are by their place in the report; in the caller's transaction.
+
+    Not safe to repeat by itself: the report's own row sees to that.
+    """
+    sums = Sums()
+    for row in rows:
+        for hour_ms, share in row.parts():
+            _add_device_part(sums, (hour_ms, ids[row.device or 0]), row, share)
+    _add("telemetry_devicehour", "device_id", DEVICE_COLUMNS, sums, source)
+
+
+def add_node_rows(rows: Iterable[Row], node_id: int, source: int) -> None:
+    """The same for a node."""
+    sums = Sums()
+    for row in rows:
+        for hour_ms, share in row.parts():
+            key = (hour_ms, node_id)
+            sums.add(key, "observed_seconds", row.seconds * share)
+            for name in NODE_SUMS:
+                if name in row.values:
+                    sums.add(key, name, row.values[name] * share)
+            for name, parts in PEAKS.items():
+                told = [row.values[part] for part in parts if part in row.values]
+                if told:
+                    sums.add(key, name, sum(told) / row.seconds)
+    _add("telemetry_nodehour", "node_id", NODE_COLUMNS, sums, source)
+
+
+def _add_device_part(sums: Sums, key: Hour, row: Row, share: float) -> None:
+    observed = min(row.values.get("observed_seconds", row.seconds), row.seconds) * share
+    sums.add(key, "observed_seconds", observed)
+    for told, name in MEANS.items():
+        if told in row.values:
+            sums.add(key, f"{name}_sum", row.values[told] * observed)
+            sums.add(key, f"{name}_seconds", observed)
+    if "temperature_celsius" in row.values:
+        sums.add(key, "temperature_peak", row.values["temperature_celsius"])
+    for name in DEVICE_SUMS:
+        if name in row.values:
+            sums.add(key, name, row.values[name] * share)
+
+
+def _add(table: str, key: str, columns: tuple[str, ...], sums: Sums, source: int) -> None:
+    if not sums.hours:
+        return
+    names = ("hour", key, "source", *columns)
+    values: list[datetime | float | None] = []
+    # Sorted, so that two reports take the rows in the same order.
+    for (hour_ms, unit), told in sorted(sums.hours.items()):
+        moment = EPOCH + timedelta(milliseconds=hour_ms)
+        values += [moment, unit, source, *(told.get(name) for name in columns)]
+    row = sql.SQL("({})").format(sql.SQL(", ").join([sql.SQL("%s")] * len(names)))
+    statement = sql.SQL(
+        "INSERT INTO {table} AS held ({names}) VALUES {rows}"
+        " ON CONFLICT (hour, {key}, source) DO UPDATE SET {changes}"
+    ).format(
+        table=sql.Identifier(table),
+        names=sql.SQL(", ").join(map(sql.Identifier, names)),
+        rows=sql.SQL(", ").join([row] * len(sums.hours)),
+        key=sql.Identifier(key),
+        changes=sql.SQL(", ").join(map(_change, columns)),
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+
+
+def _change(name: str) -> sql.Composed:
+    """What was never told stays unknown, whatever is added to it."""
+    how = (
+        "{0} = greatest(held.{0}, excluded.{0})"
+        if name.endswith("_peak")
+        else "{0} = coalesce(held.{0} + excluded.{0}, held.{0}, excluded.{0})"
+    )
+    return sql.SQL(how).format(sql.Identifier(name))

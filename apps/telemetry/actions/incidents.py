@@ -1,0 +1,127 @@
+"""Events to incidents: what begins lasts until it ends, what comes again within the hour counts up."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection
+from django.db.models import Q
+
+from apps.telemetry.actions.report_cells import Remarks
+from apps.telemetry.actions.report_wire import Happening
+from apps.telemetry.models import Incident
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+# Arbitrary but fixed: two agents of one node do not open one incident twice.
+LOCK = 7_305_023
+
+Key = tuple[str, str, int | None]
+
+
+def record_happenings(
+    *, node_id: int, events: Sequence[Happening], device_ids: Mapping[str, int], remarks: Remarks
+) -> int:
+    """Open, continue and end the node's incidents in the caller's transaction; how many were kept."""
+    if not events:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, node_id])
+    book = _Book(node_id, device_ids, _known(node_id, events))
+    kept = 0
+    for event in sorted(events, key=lambda each: (each.at_ms, each.index)):
+        if book.enter(event):
+            kept += 1
+        else:
+            remarks.say(event.index, "events", "ends what had not begun")
+    book.write()
+    return kept
+
+
+class _Book:
+    """The incidents of a node that events may still go on with, the latest of each kind."""
+
+    def __init__(
+        self, node_id: int, device_ids: Mapping[str, int], known: Iterable[Incident]
+    ) -> None:
+        self.node_id = node_id
+        self.device_ids = device_ids
+        self.latest: dict[Key, Incident] = {}
+        self.touched: dict[int, Incident] = {}
+        for each in known:
+            key = (each.uuid, each.kind, each.code)
+            held = self.latest.get(key)
+            if held is None or each.ended_at is None or held.ended_at is not None:
+                self.latest[key] = each
+
+    def enter(self, event: Happening) -> bool:
+        """False where it ends what is not open."""
+        at = EPOCH + timedelta(milliseconds=event.at_ms)
+        if event.phase == "ended":
+            return self._end(event, at)
+        held = self.latest.get((event.uuid, event.kind, event.code))
+        if held is not None and _continues(held, event, at):
+            held.count += 1
+            held.detail = event.detail or held.detail
+            held.last_at = max(held.last_at, at)
+            held.started_at = min(held.started_at, at)
+            held.ended_at = None if held.ended_at is None else held.last_at
+        else:
+            held = self._opened(event, at)
+        self.touched[id(held)] = held
+        return True
+
+    def write(self) -> None:
+        """All that changed, in two statements."""
+        rows = list(self.touched.values())
+        Incident.objects.bulk_create([row for row in rows if row.pk is None])
+        changed = [row for row in rows if row.pk is not None]
+        if changed:
+            Incident.objects.bulk_update(
+                changed, ["count", "detail", "started_at", "last_at", "ended_at"]
+            )
+
+    def _opened(self, event: Happening, at: datetime) -> Incident:
+        made = Incident(
+            node_id=self.node_id,
+            device_id=self.device_ids.get(event.uuid),
+            uuid=event.uuid,
+            kind=event.kind,
+            code=event.code,
+            detail=event.detail,
+            started_at=at,
+            last_at=at,
+            ended_at=at if event.phase == "point" else None,
+        )
+        self.latest[event.uuid, event.kind, event.code] = made
+        return made
+
+    def _end(self, event: Happening, at: datetime) -> bool:
+        # Whoever says that it is over need not know the code that it began with.
+        ended = [
+            each
+            for (uuid, kind, code), each in self.latest.items()
+            if each.ended_at is None
+            and (uuid, kind) == (event.uuid, event.kind)
+            and event.code in (None, code)
+        ]
+        for each in ended:
+            each.ended_at = each.last_at = max(at, each.started_at)
+            self.touched[id(each)] = each
+        return bool(ended)
+
+
+def _continues(held: Incident, event: Happening, at: datetime) -> bool:
+    """What is open goes on; a point joins the last of its kind within the hour."""
+    return held.ended_at is None or (event.phase == "point" and _is_near(held, at))
+
+
+def _is_near(held: Incident, at: datetime) -> bool:
+    return held.started_at - HOUR <= at <= held.last_at + HOUR
+
+
+def _known(node_id: int, events: Sequence[Happening]) -> list[Incident]:
+    first = EPOCH + timedelta(milliseconds=min(event.at_ms for event in events))
+    kinds = {event.kind for event in events}
+    lasting = Q(ended_at=None) | Q(last_at__gte=first - HOUR)
+    rows = Incident.objects.filter(lasting, node_id=node_id, kind__in=kinds)
+    return list(rows.order_by("started_at", "id"))

@@ -1,0 +1,223 @@
+"""Storing a report: hours, incidents, the agent's state and a node's end; at most once."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+from django.db import connection, transaction
+
+from apps.fleet.actions import ToldStatus, note_status, reclaim_node
+from apps.fleet.queries import AgentFact, lives_on_node
+from apps.telemetry.actions.evidence import add_device_rows, add_node_rows
+from apps.telemetry.actions.incidents import record_happenings
+from apps.telemetry.actions.ingest import SOURCE_RANK
+from apps.telemetry.actions.report_cells import (
+    Ignored,
+    Remarks,
+    real_of,
+    storable,
+    text_of,
+    whole_of,
+)
+from apps.telemetry.actions.report_wire import ReportWire, Row, report_wire
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LATEST_MS = 4_102_444_800_000  # 2100-01-01
+RECLAIM = "reclaim_notice"
+# A notice is given minutes ahead; what says otherwise is a clock gone wrong.
+NOTICE_AHEAD = timedelta(days=1)
+MOST_PROBLEMS = 50
+STATUS = (
+    *("state", "expected_gpus", "seen_gpus", "missing", "spool", "dropped_windows"),
+    *("clock_offset_ms", "cpu_seconds", "pss_bytes", "nvml_calls_per_second", "driver"),
+    *("purchase_option", "instance_type", "region", "provider_id", "problems"),
+)
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """How many rows of each part of a report were kept."""
+
+    readings: int
+    node_readings: int
+    events: int
+
+
+class ReportReceipt(msgspec.Struct, frozen=True):
+    """What became of a report; the same for every delivery of it but for `duplicate`."""
+
+    accepted: Kept
+    duplicate: bool
+    ignored: list[Ignored]
+    offset_ms: int
+    version: str = ""
+
+
+def receive_report(*, body: bytes, agent: AgentFact, at: datetime) -> ReportReceipt:
+    """Store what a report tells, once, however often it comes.
+
+    Refuses BatchUnreadable and BatchTooLarge. A row that is not sound costs no other row.
+    """
+    report = report_wire(body, int(at.timestamp() * 1000))
+    with transaction.atomic():
+        if not _enter(report, agent, at):
+            return _earlier(report, agent)
+        kept = _stored(report, agent, at)
+        receipt = ReportReceipt(
+            kept, duplicate=False, ignored=report.remarks.kept, offset_ms=report.offset_ms
+        )
+        _keep_answer(report, agent, receipt)
+    return msgspec.structs.replace(receipt, version=report.version)
+
+
+def _stored(report: ReportWire, agent: AgentFact, at: datetime) -> Kept:
+    ids = _device_ids(report, agent.node_id)
+    source = SOURCE_RANK[agent.source]
+    readings = _of_known_devices(report, ids)
+    add_device_rows(readings, {place: ids[uuid] for place, uuid in _places(report, ids)}, source)
+    add_node_rows(report.node_readings, agent.node_id, source)
+    events = record_happenings(
+        node_id=agent.node_id, events=report.events, device_ids=ids, remarks=report.remarks
+    )
+    status = _status(report)
+    if status is not None:
+        note_status(agent_id=agent.agent_id, status=status, at=at)
+    _reclaim(report, agent, at)
+    return Kept(len(readings), len(report.node_readings), events)
+
+
+def _places(report: ReportWire, ids: Mapping[str, int]) -> list[tuple[int, str]]:
+    return [(place, uuid) for place, uuid in enumerate(report.devices) if uuid in ids]
+
+
+def _device_ids(report: ReportWire, node_id: int) -> dict[str, int]:
+    """The device that bore each UUID on this node when the report's rows were, else its last."""
+    if not report.devices:
+        return {}
+    moments = [row.starts_at_ms for row in report.readings]
+    moments += [event.at_ms for event in report.events if event.uuid]
+    latest = EPOCH + timedelta(milliseconds=max(moments, default=0))
+    ids: dict[str, int] = {}
+    for life in lives_on_node(node_id, set(report.devices)):
+        if life.uuid not in ids or life.began_at <= latest:
+            ids[life.uuid] = life.id
+    return ids
+
+
+def _of_known_devices(report: ReportWire, ids: Mapping[str, int]) -> list[Row]:
+    """Devices are made known by batches: a report has not what a device is."""
+    known = {place for place, _ in _places(report, ids)}
+    for row in report.readings:
+        if row.device not in known:
+            report.remarks.say(row.index, "readings.device", "not on record on this node")
+    return [row for row in report.readings if row.device in known]
+
+
+def _reclaim(report: ReportWire, agent: AgentFact, at: datetime) -> None:
+    for event in report.events:
+        if event.kind != RECLAIM or event.phase == "ended":
+            continue
+        ended_at = _moment(event.at_ms if event.ends_at_ms is None else event.ends_at_ms)
+        noticed_at = _moment(event.at_ms)
+        if not noticed_at - NOTICE_AHEAD <= ended_at <= noticed_at + NOTICE_AHEAD:
+            report.remarks.say(event.index, "events.ends_at_ms", "not within a day of the notice")
+            continue
+        reclaim_node(node_id=agent.node_id, ended_at=ended_at, at=at)
+
+
+def _status(report: ReportWire) -> ToldStatus | None:
+    given = report.status
+    if not given:
+        return None
+    report.remarks.unknown_fields(given, STATUS, "status.")
+    held = given.get("spool")
+    spool: Mapping[str, Any] = held if isinstance(held, dict) else {}
+    oldest = whole_of(spool.get("oldest_at_ms"))
+    missing, problems = given.get("missing"), given.get("problems")
+    return ToldStatus(
+        boot=report.boot,
+        sequence=report.sequence,
+        state=text_of(given.get("state"))[:60],
+        expected_gpus=_small(given.get("expected_gpus")),
+        seen_gpus=_small(given.get("seen_gpus")),
+        missing=tuple(map(text_of, missing[:100])) if isinstance(missing, list) else (),
+        spool_batches=whole_of(spool.get("batches")),
+        spool_bytes=whole_of(spool.get("bytes")),
+        spool_oldest_at=_moment_if_sane(oldest, report.shift_ms),
+        dropped_windows=whole_of(given.get("dropped_windows")),
+        cpu_seconds=real_of(given.get("cpu_seconds")),
+        pss_bytes=whole_of(given.get("pss_bytes")),
+        calls_per_second=real_of(given.get("nvml_calls_per_second")),
+        driver=text_of(given.get("driver")),
+        problems=tuple(_problems(problems, report.remarks)),
+        purchase_option=text_of(given.get("purchase_option")),
+        instance_type=text_of(given.get("instance_type")),
+        region=text_of(given.get("region")),
+        provider_id=text_of(given.get("provider_id")),
+    )
+
+
+def _problems(given: object, remarks: Remarks) -> list[dict[str, str]]:
+    told: Sequence[object] = given[:MOST_PROBLEMS] if isinstance(given, list) else ()
+    problems = []
+    for index, each in enumerate(told):
+        if isinstance(each, dict) and isinstance(each.get("code"), str):
+            problems.append({"code": storable(each["code"]), "detail": text_of(each.get("detail"))})
+        else:
+            remarks.say(index, "status.problems", "has no code")
+    return problems
+
+
+def _small(value: object) -> int | None:
+    number = whole_of(value)
+    return number if number is not None and number < 2**31 else None
+
+
+def _moment(at_ms: int) -> datetime:
+    """Cut where datetime ends; whoever asks refuses that anyway."""
+    return EPOCH + timedelta(milliseconds=max(0, min(at_ms, LATEST_MS)))
+
+
+def _moment_if_sane(at_ms: int | None, shift_ms: int) -> datetime | None:
+    if at_ms is None or not 0 <= at_ms + shift_ms < LATEST_MS:
+        return None
+    return _moment(at_ms + shift_ms)
+
+
+def _enter(report: ReportWire, agent: AgentFact, at: datetime) -> bool:
+    """False where the report was stored before; one that is on its way is waited for."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO telemetry_report (agent_id, boot, sequence, received_at, answer)"
+            " VALUES (%s, %s, %s, %s, '{}') ON CONFLICT DO NOTHING",
+            [agent.agent_id, report.boot, report.sequence, at],
+        )
+        return bool(cursor.rowcount == 1)
+
+
+def _keep_answer(report: ReportWire, agent: AgentFact, receipt: ReportReceipt) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE telemetry_report SET answer = %s::jsonb"
+            " WHERE agent_id = %s AND boot = %s AND sequence = %s",
+            [
+                msgspec.json.encode(receipt).decode(),
+                agent.agent_id,
+                report.boot,
+                report.sequence,
+            ],
+        )
+
+
+def _earlier(report: ReportWire, agent: AgentFact) -> ReportReceipt:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT answer::text FROM telemetry_report"
+            " WHERE agent_id = %s AND boot = %s AND sequence = %s",
+            [agent.agent_id, report.boot, report.sequence],
+        )
+        (answer,) = cursor.fetchone()
+    earlier = msgspec.json.decode(answer, type=ReportReceipt)
+    return msgspec.structs.replace(
+        earlier, duplicate=True, offset_ms=report.offset_ms, version=report.version
+    )

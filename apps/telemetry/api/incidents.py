@@ -1,0 +1,89 @@
+"""Incidents over the wire."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.examples import listed
+from apps.accounts.rest.money import NamedOut
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.strict import Id, Moment, Parameters, Text
+from apps.accounts.rest.views import RestView
+from apps.telemetry.queries import IncidentsWanted, incidents
+
+EXAMPLE = listed(
+    "Incidents",
+    {
+        "id": 31,
+        "node": {"id": 12, "name": "gpu-01"},
+        "device_id": 40,
+        "uuid": "GPU-0",
+        "kind": "xid",
+        "code": 79,
+        "detail": "the GPU has fallen off the bus",
+        "started_at": "2026-03-02T12:10:00Z",
+        "last_at": "2026-03-02T12:14:00Z",
+        "ended_at": "2026-03-02T12:14:00Z",
+        "count": 3,
+    },
+)
+
+
+class IncidentsAsked(Parameters):
+    """Which incidents."""
+
+    node_id = Id(required=False)
+    device_id = Id(required=False)
+    kind = Text(required=False, help_text="such as xid, gpu_lost or driver_unresponsive")
+    open = serializers.BooleanField(required=False, help_text="only those that last, or do not")
+    since = Moment(required=False, help_text="only those that had not ended before")
+    until = Moment(required=False, help_text="only those that began before")
+
+
+class IncidentOut(serializers.Serializer[Any]):
+    """What happened to a node or a device of it; `ended_at` is null while it lasts.
+
+    `uuid` is the device as the agent named it; `device_id` is null where none is on record.
+    """
+
+    id = serializers.IntegerField()
+    node = NamedOut()
+    device_id = serializers.IntegerField(allow_null=True)
+    uuid = serializers.CharField()
+    kind = serializers.CharField()
+    code = serializers.IntegerField(allow_null=True, help_text="the XID, where it is one")
+    detail = serializers.CharField()
+    started_at = serializers.DateTimeField()
+    last_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    count = serializers.IntegerField(help_text="how often it was told")
+
+
+class Incidents(RestView):
+    """What happened to nodes and devices."""
+
+    row = IncidentOut
+
+    @extend_schema(
+        operation_id="list_incidents",
+        parameters=[IncidentsAsked, *PAGES],
+        responses=list_of(IncidentOut),
+        examples=[EXAMPLE],
+    )
+    def get(self, request: Request) -> Response:
+        """Incidents, the one that began last first."""
+        asked = IncidentsAsked.of(request)
+        is_open = asked.pop("open", None)
+        wanted = IncidentsWanted(**asked, is_open=is_open)
+        return paged(request, incidents(wanted, page_asked(request)), _told)
+
+
+def _told(row: Mapping[str, Any]) -> dict[str, Any]:
+    told = dict(row)
+    told["node"] = {"id": told.pop("node_id"), "name": told.pop("node_name")}
+    return told_as(IncidentOut, told)

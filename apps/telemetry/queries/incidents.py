@@ -1,0 +1,43 @@
+"""What happened to nodes and devices, and what still lasts."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F, Q
+
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.telemetry.models import Incident
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentsWanted:
+    """Which incidents; None: any. Those that touch `[since, until)`."""
+
+    node_id: int | None = None
+    device_id: int | None = None
+    kind: str | None = None
+    is_open: bool | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def incidents(wanted: IncidentsWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
+    """The one that began last first. `ended_at` is None while it lasts."""
+    chosen = Q()
+    for name in ("node_id", "device_id", "kind"):
+        value = getattr(wanted, name)
+        if value is not None:
+            chosen &= Q(**{name: value})
+    if wanted.is_open is not None:
+        chosen &= Q(ended_at__isnull=wanted.is_open)
+    if wanted.since is not None:
+        chosen &= Q(ended_at=None) | Q(ended_at__gte=wanted.since)
+    if wanted.until is not None:
+        chosen &= Q(started_at__lt=wanted.until)
+    rows = Incident.objects.filter(chosen).annotate(node_name=F("node__name"))
+    columns = (
+        *("id", "node_id", "node_name", "device_id", "uuid", "kind", "code", "detail"),
+        *("started_at", "last_at", "ended_at", "count"),
+    )
+    return page_of(rows.values(*columns), asked, "-started_at", "-id")

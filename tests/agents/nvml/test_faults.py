@@ -1,0 +1,143 @@
+"""GPUs that go, drivers that hang or are replaced: said, survived, recovered from by itself."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from runrate_agent.frames import Event
+
+
+def kinds(events: list[Event]) -> list[tuple[str, str, str | None]]:
+    return [(each.kind, each.phase, each.device) for each in events]
+
+
+def test_a_gpu_off_the_bus_is_said_once_and_the_others_go_on(driver, watching):
+    driver.write(count=2)
+    driver.gpu(1, samples=50)
+    watch = watching().more(1)
+
+    driver.gpu(0, rc=15)
+    watch.until(lambda seen: seen.told("gpu_lost", "began")).more(2)
+
+    assert [each.uuid for each in watch.frames[-1].readings] == ["GPU-1"]
+    driver.gpu(0, rc=None)
+    watch.until(lambda seen: seen.told("gpu_lost", "ended")).more(1)
+    assert kinds(watch.events) == [("gpu_lost", "began", "GPU-0"), ("gpu_lost", "ended", "GPU-0")]
+    assert len(watch.frames[-1].readings) == 2
+
+
+def test_an_index_that_cannot_be_opened_hides_only_itself(driver, watching):
+    driver.write(count=2)
+    driver.gpu(0, handle_rc=15)
+    driver.gpu(1, samples=50)
+
+    watch = watching().more(1)
+
+    assert [each.uuid for each in watch.frames[-1].devices] == ["GPU-1"]
+
+
+def test_a_call_that_hangs_is_killed_and_nobody_waits_for_it(driver, watching):
+    watch = watching().more(1)
+    driver.gpu(0, hang_ms=60_000)
+    watch.until(lambda seen: seen.told("driver_unresponsive", "began"))
+
+    assert watch.source.state == "driver_unresponsive"
+    driver.gpu(0, hang_ms=None)
+    watch.until(lambda seen: seen.told("driver_unresponsive", "ended")).more(1)
+
+    assert watch.source.state == "ok"
+    assert watch.longest < 1.5
+
+
+def test_a_driver_that_hangs_while_it_is_loaded_is_killed_too(driver, watching):
+    driver.write(init__hang_ms=60_000)
+
+    watch = watching(start_seconds=1.0).until(
+        lambda seen: seen.told("driver_unresponsive", "began")
+    )
+    driver.write(init__hang_ms=None)
+    watch.more(1)
+
+    assert watch.told("driver_unresponsive", "ended")
+
+
+def test_a_driver_replaced_under_the_library_is_loaded_anew(driver, watching):
+    driver.write(init__rc=18)
+
+    watch = watching().until(lambda seen: seen.told("driver_mismatch", "began"))
+    assert watch.source.state == "driver_mismatch"
+    driver.write(init__rc=None)
+    watch.more(1)
+
+    assert watch.told("driver_mismatch", "ended")
+
+
+def test_a_node_without_a_driver_says_so(driver, watching, monkeypatch, tmp_path):
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+
+    watch = watching().until(lambda seen: seen.source.state == "driver_missing")
+
+    assert watch.frames == []
+
+
+def test_an_xid_is_told_once_with_its_gpu(driver, watching):
+    watch = watching().more(1)
+
+    driver.write(xid="0:79")
+    watch.until(lambda seen: seen.told("xid", "point")).more(1)
+
+    assert [(each.device, each.code) for each in watch.events] == [("GPU-0", 79)]
+
+
+def test_a_gpu_put_in_while_running_is_found(driver, watching):
+    watch = watching().more(1)
+    driver.gpu(1, samples=50)
+    driver.write(count=2)
+
+    watch.until(lambda seen: seen.told("gpu_added", "point")).more(1)
+
+    assert len(watch.frames[-1].readings) == 2
+
+
+def test_a_gpu_cut_into_slices_while_running_is_told_with_its_new_shape(driver, watching):
+    watch = watching().more(1)
+    driver.gpu(
+        0, mig=1, mig__0__uuid="MIG-a", mig__0__gi=1, mig__count=1,
+        mig__0__name="NVIDIA H100 80GB HBM3 MIG 2g.20gb", mig__0__slices=2,
+    )  # fmt: skip
+
+    watch.until(lambda seen: seen.told("mig_changed", "point")).more(1)
+
+    assert next(each.detail for each in watch.events) == "2g.20gb"
+    assert watch.frames[-1].devices[1].compute_slices == 2
+
+
+def test_a_child_that_hangs_dies_with_its_parent(driver):
+    driver.write(init__hang_ms=60_000)
+    script = (
+        "import time; from runrate_agent.nvml.source import NvmlSource as S;"
+        "s = S(1); s.frame(); print(s._child.pid, flush=True); time.sleep(60)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    child = int(parent.stdout.readline())
+    time.sleep(0.3)
+
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+
+    until = time.monotonic() + 5
+    while _lives(child) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not _lives(child)
+
+
+def _lives(pid: int) -> bool:
+    """A zombie that nobody has reaped yet does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

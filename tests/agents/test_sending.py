@@ -1,0 +1,262 @@
+"""Emptying the spool against a far server that answers in every way there is."""
+
+import contextlib
+import socket
+import ssl
+import subprocess
+import threading
+import time
+
+import pytest
+
+from runrate_agent.sending import Sending
+from runrate_agent.spool import BATCH, REPORT, Spool
+from runrate_agent.uplink import (
+    NotRunrate,
+    Patience,
+    Route,
+    ServerUnreachable,
+    Uplink,
+    server_at,
+)
+
+PATH = "/api/v1/telemetry/batches"
+ANSWER = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n"
+    b'{"accepted": 1}'
+)
+
+
+@pytest.fixture
+def spool(tmp_path):
+    spool = Spool(tmp_path / "spool.sqlite3", most_bytes=1 << 20, most_days=1)
+    yield spool
+    spool.close()
+
+
+@pytest.fixture
+def sending(spool, far_server):
+    uplink = Uplink(server_at(far_server.url), "secret", Patience(seconds=0))
+    yield Sending(spool, {BATCH: uplink, REPORT: uplink}, lambda text: None)
+    uplink.close()
+
+
+def put(spool, *kinds) -> None:
+    for number, kind in enumerate(kinds):
+        spool.put(kind, b'{"sequence":%d}' % number, at_ms=time.time_ns() // 10**6, windows=1)
+
+
+def test_what_is_acknowledged_leaves_the_spool_in_order(sending, spool, far_server):
+    put(spool, BATCH, BATCH, BATCH)
+
+    assert [sending.step() for _ in range(3)] == [0, 0, 0]
+
+    assert [each["sequence"] for each in far_server.batches] == [0, 1, 2]
+    assert all(each["sent_at_ms"] > 0 for each in far_server.batches)
+    assert spool.depth().items == 0
+    assert sending.sent.windows == 3
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "headers", "wait"),
+    [
+        (503, {"title": "away"}, {}, 2),
+        (503, {"title": "away"}, {"Retry_After": "120"}, 120),
+        (429, {"title": "slowly"}, {"Retry_After": "45"}, 45),
+        (429, {"title": "slowly"}, {"Retry_After": "99999"}, 3600),
+        (200, "<html>Sign in</html>", {}, 60),
+        (302, "", {"Location": "https://login.example.org/"}, 60),
+        (401, {"title": "no such token"}, {}, 600),
+        (403, {"title": "not this node"}, {}, 600),
+    ],
+)
+def test_what_is_not_acknowledged_stays_and_waits_as_long_as_makes_sense(
+    sending, spool, far_server, status, body, headers, wait
+):
+    put(spool, BATCH)
+    far_server.answer(status, body, **headers)
+
+    assert sending.step() == wait
+
+    assert spool.depth().items == 1
+    assert sending.sent.problem
+    assert sending.step() == 0
+    assert sending.sent.problem == ""
+
+
+def test_a_body_the_server_will_never_take_does_not_hold_up_the_rest(sending, spool, far_server):
+    put(spool, BATCH, BATCH)
+    far_server.answer(413, {"title": "too large"})
+
+    assert [sending.step(), sending.step()] == [0, 0]
+
+    assert sending.sent.refused_items == 1
+    assert spool.depth().items == 0
+
+
+def test_a_wrong_token_is_asked_once_however_much_comes_in(sending, spool, far_server):
+    far_server.answer(401, {"title": "no such token"})
+    put(spool, BATCH)
+    thread = threading.Thread(target=sending.run)
+    thread.start()
+    until = time.monotonic() + 5
+    while not sending.sent.problem and time.monotonic() < until:
+        time.sleep(0.01)
+
+    put(spool, BATCH)
+    sending.wake()
+    time.sleep(0.3)
+    sending.stop()
+    thread.join(timeout=5)
+
+    assert len(far_server.requests) == 1
+    assert spool.depth().items == 2
+
+
+def test_an_older_server_gets_no_more_reports_until_it_may_be_a_newer_one(
+    sending, spool, far_server, monkeypatch
+):
+    put(spool, REPORT, REPORT, BATCH)
+    far_server.answer(404, {"title": "no such path"})
+
+    assert [sending.step() for _ in range(3)] == [0, 0, 0]
+    paths = [each.path.rpartition("/")[2] for each in far_server.requests]
+    assert (paths, sending.sent.knows_reports) == (["reports", "batches"], False)
+
+    later = time.monotonic() + 3_601
+    monkeypatch.setattr("runrate_agent.sending.time.monotonic", lambda: later)
+    put(spool, REPORT)
+    sending.step()
+    assert sending.sent.knows_reports
+
+
+def serving(listener: socket.socket, handle) -> threading.Thread:
+    """Answer one connection with `handle`."""
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            connection, _ = listener.accept()
+            with connection:
+                handle(connection)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    return thread
+
+
+@pytest.fixture
+def listener():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener
+
+
+def port_of(listener: socket.socket) -> int:
+    return listener.getsockname()[1]
+
+
+@pytest.mark.parametrize("already", [b"HTTP/1.1 2", ANSWER[:-10]])
+def test_an_answer_that_trickles_in_is_cut_at_the_deadline_and_is_none(listener, already):
+    def trickle(connection: socket.socket) -> None:
+        connection.recv(65_536)
+        connection.sendall(already)
+        for byte in b"0" * 50:
+            time.sleep(0.2)
+            connection.sendall(bytes([byte]) if b"\r\n\r\n" not in already else b"")
+
+    serving(listener, trickle)
+    uplink = Uplink(
+        server_at(f"http://127.0.0.1:{port_of(listener)}"), "t", Patience(seconds=0),
+        Route(deadline_seconds=0.6),
+    )  # fmt: skip
+    began = time.monotonic()
+
+    with pytest.raises(ServerUnreachable):
+        uplink.post(PATH, lambda: b"{}")
+
+    assert time.monotonic() - began < 2
+    uplink.close()
+
+
+def test_half_an_answer_is_no_acknowledgement(listener):
+    def half(connection: socket.socket) -> None:
+        connection.recv(65_536)
+        connection.sendall(ANSWER[:-5])
+
+    serving(listener, half)
+    url = f"http://127.0.0.1:{port_of(listener)}"
+    uplink = Uplink(server_at(url), "t", Patience(seconds=0))
+
+    with pytest.raises(ServerUnreachable):
+        uplink.post(PATH, lambda: b"{}")
+    uplink.close()
+
+
+@pytest.fixture(scope="module")
+def private_ca(tmp_path_factory):
+    """A certificate of our own for `localhost`."""
+    folder = tmp_path_factory.mktemp("ca")
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+         "subjectAltName=DNS:localhost", "-keyout", folder / "key.pem", "-out", folder / "ca.pem"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return folder
+
+
+def over_tls(private_ca, connection: socket.socket) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(private_ca / "ca.pem", private_ca / "key.pem")
+    with contextlib.suppress(OSError), context.wrap_socket(connection, server_side=True) as secure:
+        asked = b""
+        while not asked.endswith(b"{}") and (part := secure.recv(65_536)):
+            asked += part
+        secure.sendall(ANSWER)
+
+
+def test_a_private_ca_is_trusted_where_it_is_named(listener, private_ca):
+    serving(listener, lambda connection: over_tls(private_ca, connection))
+    uplink = Uplink(
+        server_at(f"https://localhost:{port_of(listener)}"), "t", Patience(seconds=0),
+        Route(ca_file=str(private_ca / "ca.pem")),
+    )  # fmt: skip
+
+    assert uplink.post(PATH, lambda: b"{}") == {"accepted": 1}
+    uplink.close()
+
+
+@pytest.mark.parametrize(
+    ("host", "is_named", "said"),
+    [("127.0.0.1", True, "IP address mismatch"), ("localhost", False, "self.signed")],
+)
+def test_another_hosts_certificate_or_an_unknown_ca_gets_no_token(
+    listener, private_ca, host, is_named, said
+):
+    serving(listener, lambda connection: over_tls(private_ca, connection))
+    route = Route(ca_file=str(private_ca / "ca.pem") if is_named else "")
+    url = f"https://{host}:{port_of(listener)}"
+    uplink = Uplink(server_at(url), "t", Patience(seconds=0), route)
+
+    with pytest.raises(NotRunrate, match=said):
+        uplink.post(PATH, lambda: b"{}")
+    uplink.close()
+
+
+def test_a_proxy_is_asked_for_a_tunnel_and_never_sees_the_token(listener, private_ca):
+    seen: list[bytes] = []
+
+    def proxy(connection: socket.socket) -> None:
+        seen.append(connection.recv(65_536))
+        connection.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        over_tls(private_ca, connection)
+
+    serving(listener, proxy)
+    uplink = Uplink(
+        server_at("https://localhost:8443"), "secret-token", Patience(seconds=0),
+        Route(str(private_ca / "ca.pem"), f"http://127.0.0.1:{port_of(listener)}"),
+    )  # fmt: skip
+
+    assert uplink.post(PATH, lambda: b"{}") == {"accepted": 1}
+    assert seen[0].startswith(b"CONNECT localhost:8443 ")
+    assert b"secret-token" not in seen[0]
+    uplink.close()

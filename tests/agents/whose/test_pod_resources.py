@@ -1,0 +1,89 @@
+"""What a kubelet granted, over its own protocol on a unix socket."""
+
+from concurrent import futures
+
+import grpc
+import pytest
+
+from runrate_agent.whose.kubernetes import KubernetesPods
+from runrate_agent.whose.podresources import (
+    DeviceId,
+    PodResourcesUnreachable,
+    device_of,
+    pod_grants,
+)
+
+NOW = 1_795_168_800_000
+
+
+def told(number: int, value: bytes | str) -> bytes:
+    raw = value.encode() if isinstance(value, str) else value
+    return bytes([number << 3 | 2, len(raw)]) + raw
+
+
+def pod(name: str, resource: str, *ids: str) -> bytes:
+    devices = told(1, resource) + b"".join(told(2, each) for each in ids)
+    return told(1, told(1, name) + told(2, "ml") + told(3, told(1, "main") + told(2, devices)))
+
+
+@pytest.fixture
+def kubelet(tmp_path):
+    """A socket that answers with whatever `answer` holds."""
+    answer = [b""]
+    server = grpc.server(futures.ThreadPoolExecutor(1))
+    handler = grpc.unary_unary_rpc_method_handler(lambda request, context: answer[0])
+    server.add_generic_rpc_handlers(
+        (grpc.method_handlers_generic_handler("v1.PodResourcesLister", {"List": handler}),)
+    )
+    server.add_insecure_port(f"unix://{tmp_path}/kubelet.sock")
+    server.start()
+    yield tmp_path / "kubelet.sock", answer
+    server.stop(0).wait()
+
+
+@pytest.mark.parametrize(
+    ("text", "device"),
+    [
+        ("GPU-1a", DeviceId("GPU-1a")),
+        ("GPU-1a::3", DeviceId("GPU-1a", is_replica=True)),
+        ("MIG-1a", DeviceId("MIG-1a")),
+        ("MIG-1a::0", DeviceId("MIG-1a", is_replica=True)),
+        ("nvidia0", DeviceId(None, 0)),
+        ("nvidia1/vgpu2", DeviceId(None, 1, is_replica=True)),
+        ("nvidia1/gi7", DeviceId(None, 1, 7)),
+        ("nvidia1/gi7/vgpu2", DeviceId(None, 1, 7, is_replica=True)),
+        ("eth0", None),
+    ],
+)
+def test_every_way_to_name_a_device_is_read(text, device):
+    assert device_of(text) == device
+
+
+def test_grants_are_read_from_the_socket_and_other_resources_left_out(kubelet):
+    socket, answer = kubelet
+    answer[0] = pod("train", "nvidia.com/gpu", "GPU-a", "GPU-b") + pod("web", "x.io/nic", "eth0")
+
+    [grant] = pod_grants(socket)
+
+    assert (grant.namespace, grant.name) == ("ml", "train")
+    assert [each.uuid for each in grant.devices] == ["GPU-a", "GPU-b"]
+
+
+def test_a_socket_that_is_not_mounted_is_said(tmp_path):
+    with pytest.raises(PodResourcesUnreachable, match="is it mounted"):
+        pod_grants(tmp_path / "kubelet.sock")
+
+
+def test_a_pod_that_is_gone_gives_its_gpus_back(kubelet):
+    socket, answer = kubelet
+    pods = KubernetesPods("prod", "gpu-01", lambda: pod_grants(socket), None)
+    answer[0] = pod("train", "nvidia.com/gpu", "GPU-a")
+    [start] = pods.read(NOW)
+    assert (start.event, start.allocations[0].devices) == ("start", ("GPU-a",))
+    assert pods.of_device("GPU-a")[0].key == "kubernetes/prod/ml.train"
+
+    answer[0] = b""
+    [over] = pods.read(NOW + 10_000)
+
+    assert (over.event, over.raw_id, over.allocations[0].gpus) == ("update", start.raw_id, 0)
+    assert pods.of_device("GPU-a") == []

@@ -6,6 +6,9 @@ import pytest
 from django.core.cache import cache
 from playwright.sync_api import Page, expect
 
+from apps.accounts.queries import token_of
+from apps.fleet.actions import SeenAgent, agents_seen
+from apps.fleet.queries import agent_of_token
 from tests import make
 from tests.apps.ledger import scene
 from tests.browser.conftest import Desk
@@ -44,6 +47,23 @@ def test_devices_are_confirmed_by_a_form(desk: Desk, site, has_script):
     question.get_by_role("button", name="Confirm the devices of gpu-01").click()
     expect(page.get_by_role("status")).to_have_text("8 devices of gpu-01 confirmed.")
     expect(page.get_by_role("heading", level=1)).to_have_text("Nothing waits for an answer.")
+
+
+def test_an_agents_first_report_is_noticed_without_a_click(desk: Desk, site):
+    page = opened(desk.page(), f"{site}/setup/first-day")
+    page.get_by_role("button", name="Make the agent’s token").click()
+    made = page.locator("#made")
+    expect(made).to_contain_text("it is shown only now")
+    secret = made.locator("#new-token").inner_text()
+    step = page.locator("#step-agent")
+    expect(step).to_contain_text("Waiting")
+    token = token_of(secret, datetime.now(UTC))
+    agent = agent_of_token(token.id)
+    agents_seen(seen=[SeenAgent(agent.agent_id, "0.1", 0)], at=datetime.now(UTC))
+    expect(step).to_contain_text("The agent was heard", timeout=10_000)
+    expect(step).to_contain_text("Done")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("2 of the 5 steps")
+    expect(made.locator("#new-token")).to_have_text(secret)
 
 
 def test_setup_is_behind_the_account_menu_and_fits_a_phone(desk: Desk, site):

@@ -35,7 +35,7 @@ NOT_SHOWN = {
     "id", "created_at",
     "pgh_id", "pgh_created_at", "pgh_label", "pgh_obj_id", "pgh_context", "pgh_context_id",
 }  # fmt: skip
-NAMING = ("name", "email", "target")
+NAMING = ("name", "email", "target", "account", "namespace", "user")
 SPAN = re.compile(r"""[\[(]"?([^",]*)"?,"?([^",]*)"?[\])]""")
 """A period as Postgres writes it: `["2026-03-01 00:00:00+00",)`."""
 

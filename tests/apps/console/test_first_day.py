@@ -154,6 +154,15 @@ def test_every_link_of_the_guide_leads_somewhere():
     assert {client.get(link).status_code for link in links} == {200}
 
 
+def test_finance_is_led_to_nothing_that_it_may_not_open():
+    make.make_organisation()
+    finn = signed_in("finn")
+    page = finn.get("/setup/first-day").content.decode()
+    links = set(re.findall(r'href="(/[^"#]+)', page[page.index('class="guide"') :]))
+    assert "/prices" in links
+    assert {finn.get(link).status_code for link in links} == {200}
+
+
 def test_names_of_schedulers_become_nodes_of_a_pool(job_on_an_unknown_node):
     pool_id = make.make_pool("h100")
     client = signed_in()

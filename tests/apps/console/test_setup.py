@@ -47,6 +47,11 @@ def text_of(answer) -> str:
 def test_nothing_waits_where_everything_is_known():
     make.make_organisation()
     page = text_of(opened().get("/setup"))
+    assert "Nothing is on record yet." in page
+    assert "No questions yet" in page
+    make.make_node("gpu-01", started_at=datetime.now(UTC) - HOUR)
+    cache.clear()
+    page = text_of(opened("Finn").get("/setup"))
     assert "Nothing waits for an answer." in page
     assert "No open questions" in page
 

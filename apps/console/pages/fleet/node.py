@@ -43,7 +43,8 @@ def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
     holders = workloads.holders_now([node_id], at, asking.viewer)
     lives = fleet.devices_of_node(node_id, first)
     outages = fleet.outages_of_node(node_id)
-    here = _standing_node(row, lives, outages, at)
+    agents = fleet.agents_of_node(node_id)
+    here = _standing_node(row, lives, outages, agents, at)
     return NodePage(
         frame=asking.frame,
         finding=_finding(here, holders, asking),
@@ -58,7 +59,7 @@ def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
         devices=_device_rows(lives, holders, outages, asking),
         holders=held_rows(holders, lives),
         outages=outage_rows(outages, asking),
-        agents=tuple(fleet.agents_of_node(node_id)),
+        agents=tuple(agents),
         capacities=tuple(fleet.capacities_of_node(node_id)),
         id=node_id,
         pool=Link(row["pool_name"], f"{reverse('fleet')}?{urlencode({'pool': row['pool_name']})}"),
@@ -70,6 +71,7 @@ def _standing_node(
     row: Mapping[str, Any],
     lives: Sequence[fleet.DeviceLife],
     outages: Sequence[fleet.OutageOnRecord],
+    agents: Sequence[fleet.NodeAgent],
     at: datetime,
 ) -> fleet.StandingNode:
     now = [life for life in lives if life.ends_at is None or at < life.ends_at]
@@ -85,7 +87,8 @@ def _standing_node(
         units=row["units"] or 0,
         gpus_seen=sum(life.kind == "gpu" for life in now),
         unconfirmed=sum(life.confirmed_at is None for life in now),
-        last_seen_at=row["last_seen_at"],
+        last_seen_at=max((each.last_seen_at or each.enrolled_at for each in agents), default=None),
+        spoke_at=row["last_seen_at"],
         outage=lasting.kind if lasting else None,
         outage_since=lasting.starts_at if lasting else None,
     )

@@ -155,6 +155,8 @@ def standing(node: fleet.StandingNode, at: datetime) -> Standing:
         return Standing(f"Silent for {duration(at - node.last_seen_at)}", "warn", node.last_seen_at)
     if node.last_seen_at is None and node.kind == "machine":
         return Standing("No agent yet", "quiet")
+    if node.spoke_at is None and node.kind == "machine":
+        return Standing("Agent not heard yet", "quiet", node.last_seen_at)
     return Standing("In service")
 
 

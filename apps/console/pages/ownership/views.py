@@ -208,7 +208,8 @@ def _finding(
 ) -> str:
     named = [row for row in rows if row.name]
     if not rows:
-        return "None of your teams has a workload or any cost yet."
+        whose = "Nobody" if viewer.sees_everything else "None of your teams"
+        return f"{whose} has a workload or any cost yet."
     whole = total_micros(row.cost_micros for row in rows)
     if whole is None:
         return (

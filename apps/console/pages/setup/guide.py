@@ -48,6 +48,7 @@ class Known:
     agents: fleet.AgentsHeard
     unpriced: tuple[str, ...]
     pools: int
+    may_make: bool
 
 
 @require_safe
@@ -65,16 +66,15 @@ def first_day_page(
     known = known_of(request, at)
     steps = (_token(known), _agent(known), _jobs(known), _price(known), _owner(known))
     done = sum(step.is_done for step in steps)
-    may_make = viewer_of_request(request).may_manage
     page = FirstDayPage(
         frame=frame_of(request, accounts.organisation(), "setup", questions_waiting(at)),
         finding="The first day is done: work has a price and an owner."
         if done == len(steps)
         else f"{done} of the {len(steps)} steps of the first day are done.",
         steps=steps,
-        may_make=may_make,
-        nodes=_nodes(at) if may_make else (),
-        clusters=_clusters() if may_make else (),
+        may_make=known.may_make,
+        nodes=_nodes(at) if known.may_make else (),
+        clusters=_clusters() if known.may_make else (),
         made=made,
         problem=problem,
     )
@@ -98,6 +98,7 @@ def known_of(request: HttpRequest, at: datetime) -> Known:
         agents=fleet.agents_heard(),
         unpriced=tuple(unpriced),
         pools=len(pools),
+        may_make=viewer_of_request(request).may_manage,
     )
 
 
@@ -183,7 +184,7 @@ def _jobs(known: Known) -> GuideStep:
                 "NCPUS,AllocTRES,NodeList,JobName > accounting.psv",
             ),
         ),
-        Link("Import a file", reverse("imports")),
+        Link("Import a file", reverse("imports")) if known.may_make else None,
     )
 
 

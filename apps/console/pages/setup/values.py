@@ -132,13 +132,17 @@ class Question(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class SetupPage:
-    """Everything the Setup template reads; a question without rows is not asked."""
+    """Everything the Setup template reads; a question without rows is not asked.
+
+    `is_fresh`: no machine is on record, so that nothing could be asked yet.
+    """
 
     frame: Frame
     finding: str
     currency: str
     zone: tzinfo
     may_confirm: bool = False
+    is_fresh: bool = False
     unconfirmed_nodes: Question[UnconfirmedNode] = Question()
     unknown_nodes: Question[UnknownNode] = Question()
     silent_nodes: Question[SilentNode] = Question()

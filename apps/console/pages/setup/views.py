@@ -1,5 +1,6 @@
 """Setup: the questions, and the one answer that is given right here."""
 
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 from django.contrib import messages
@@ -13,7 +14,7 @@ from apps.console.pages.access import MANAGES, SEES_EVERYTHING, frame_of, shown_
 from apps.console.pages.setup.questions import Questions, keep_count, questions, recount
 from apps.console.pages.setup.values import SetupPage
 from apps.fleet import actions as fleet
-from apps.fleet.queries import node_names
+from apps.fleet.queries import living_machines, node_names
 from apps.show.amounts import counted
 
 
@@ -26,17 +27,23 @@ def setup(request: HttpRequest) -> HttpResponse:
     waiting = questions(at, chosen)
     keep_count(waiting, at)
     frame = frame_of(request, chosen, "setup", waiting.total)
+    may_manage = getattr(request.user, "role", "") == Role.PLATFORM
+    is_fresh = not waiting.total and not living_machines(at)
+    # Finance may look, and an import is not theirs to begin.
+    unclaimed = waiting.unclaimed_work
+    unclaimed = unclaimed if may_manage else replace(unclaimed, step=None)
     page = SetupPage(
         frame=frame,
-        finding=finding(waiting),
+        finding="Nothing is on record yet." if is_fresh else finding(waiting),
         currency=chosen.currency,
         zone=ZoneInfo(chosen.zone),
-        may_confirm=getattr(request.user, "role", "") == Role.PLATFORM,
+        may_confirm=may_manage,
+        is_fresh=is_fresh,
         unconfirmed_nodes=waiting.unconfirmed_nodes,
         unknown_nodes=waiting.unknown_nodes,
         silent_nodes=waiting.silent_nodes,
         unpriced_pools=waiting.unpriced_pools,
-        unclaimed_work=waiting.unclaimed_work,
+        unclaimed_work=unclaimed,
         unowned_accounts=waiting.unowned_accounts,
         rejected_windows=waiting.rejected_windows,
     )

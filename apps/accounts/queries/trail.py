@@ -21,6 +21,8 @@ KINDS = {
     "accounts.AccessToken": "token",
     "pricing.Rate": "rate",
     "pricing.SharedCost": "shared cost",
+    "ledger.BillRule": "bill rule",
+    "ledger.Close": "close",
     "fleet.Pool": "pool",
     "fleet.SharePolicy": "share policy",
     "workloads.OwnershipRule": "ownership rule",

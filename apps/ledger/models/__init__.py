@@ -1,0 +1,53 @@
+"""The ledger's tables."""
+
+from apps.ledger.models.bills import (
+    Bill,
+    BilledCharge,
+    BilledHour,
+    BilledKind,
+    BillImport,
+    BillImportState,
+    BillRow,
+    BillRule,
+    RejectedBillRow,
+)
+from apps.ledger.models.charges import (
+    Charge,
+    ChargeKind,
+    ChargePiece,
+    Line,
+    Part,
+    Settlement,
+    Status,
+)
+from apps.ledger.models.closes import Close, StatementLine
+from apps.ledger.models.exports import Export, ExportState, ExportWhat
+from apps.ledger.models.rollups import ClockSweep, LedgerDay, LedgerJobDay, LedgerTeamDay
+
+__all__ = [
+    "Bill",
+    "BillImport",
+    "BillImportState",
+    "BillRow",
+    "BillRule",
+    "BilledCharge",
+    "BilledHour",
+    "BilledKind",
+    "Charge",
+    "ChargeKind",
+    "ChargePiece",
+    "ClockSweep",
+    "Close",
+    "Export",
+    "ExportState",
+    "ExportWhat",
+    "LedgerDay",
+    "LedgerJobDay",
+    "LedgerTeamDay",
+    "Line",
+    "Part",
+    "RejectedBillRow",
+    "Settlement",
+    "StatementLine",
+    "Status",
+]

@@ -1,0 +1,78 @@
+"""Months closed: what was in them then, frozen, and what each team was told."""
+
+import pghistory
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from apps.ledger.models.charges import ChargeKind, Status
+
+
+@pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
+class Close(models.Model):
+    """A month as a finance person closed it; reopening keeps it and a later close is a new version.
+
+    `cut_off` is when its facts were read, `digest` a SHA-256 of its lines, `checklist` what stood
+    open and was accepted, `totals` micro-units by basis.
+    """
+
+    month = models.DateField()
+    version = models.IntegerField()
+    closed_at = models.DateTimeField()
+    closed_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    note = models.TextField(blank=True, default="")
+    cut_off = models.DateTimeField()
+    digest = models.TextField()
+    lines = models.BigIntegerField()
+    checklist = models.JSONField(default=list)
+    totals = models.JSONField(default=dict)
+    reopened_at = models.DateTimeField(null=True)
+    reopened_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    reopen_reason = models.TextField(blank=True, default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["month", "version"], name="close_version_once"),
+            models.UniqueConstraint(
+                fields=["month"], condition=Q(reopened_at=None), name="month_closed_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.month:%Y-%m} v{self.version}"
+
+
+class StatementLine(models.Model):
+    """A part of what a team was told it cost in a closed month; its lines sum to the close.
+
+    `corrects_month` is set on what a correction of an earlier closed month posted here.
+    """
+
+    close = models.ForeignKey(Close, on_delete=models.PROTECT, related_name="statement_lines")
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
+    kind = models.TextField(choices=ChargeKind.choices)
+    status = models.TextField(choices=Status.choices)
+    state = models.SmallIntegerField(null=True)
+    flags = models.SmallIntegerField()
+    corrects_month = models.DateField(null=True)
+    unit = models.TextField(blank=True, default="")
+    unit_milliseconds = models.BigIntegerField()
+    unpriced_milliseconds = models.BigIntegerField()
+    list_micros = models.BigIntegerField(null=True)
+    contracted_micros = models.BigIntegerField(null=True)
+    effective_micros = models.BigIntegerField(null=True)
+    billed_micros = models.BigIntegerField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["close", "team"], name="statement_by_team")]
+
+    def __str__(self) -> str:
+        return f"{self.close_id} team {self.team_id}"

@@ -1,0 +1,126 @@
+"""A cell of a bill as a value: the text NULL, times without a zone, costs finer than we keep."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, time
+from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
+from functools import lru_cache
+
+NULLS = frozenset({"", "NULL", "null", "Null", "None", "\\N"})
+COST_STEP = Decimal("1E-14")
+PRICE_STEP = Decimal("1E-16")
+LARGEST = Decimal(10) ** 22
+EXACTLY = Context(prec=80, traps=[InvalidOperation])
+EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
+LATEST = datetime(2200, 1, 1, tzinfo=UTC)
+
+
+class BadCell(ValueError):
+    """A cell cannot be read: `field` is its column, the message why."""
+
+    def __init__(self, field: str, message: str) -> None:
+        """Name the column beside the reason."""
+        super().__init__(message)
+        self.field = field
+
+
+def text_of(cell: object) -> str:
+    """The cell's text; NULL in any spelling is empty. A NUL character becomes the replacement one."""
+    if isinstance(cell, str):
+        stripped = cell.strip()
+        if stripped in NULLS:
+            return ""
+        return stripped.replace("\0", "\N{REPLACEMENT CHARACTER}") if "\0" in stripped else stripped
+    if cell is None:
+        return ""
+    if isinstance(cell, datetime | date):
+        return cell.isoformat()
+    if isinstance(cell, Mapping | list | tuple):
+        return json.dumps(cell, default=str, sort_keys=True)
+    return str(cell)
+
+
+def cost_of(field: str, cell: object, *, step: Decimal = COST_STEP) -> Decimal | None:
+    """An exact amount, to `step`; None where the cell is null. Refuses BadCell."""
+    if cell is None or (isinstance(cell, str) and cell.strip() in NULLS):
+        return None
+    try:
+        # A double's shortest text is what its writer meant.
+        amount = Decimal(repr(cell) if isinstance(cell, float) else str(cell).strip())
+    except InvalidOperation:
+        raise BadCell(field, f"{str(cell)[:40]!r} is no number") from None
+    if not amount.is_finite() or abs(amount) > LARGEST:
+        raise BadCell(field, f"{str(cell)[:40]!r} is no amount")
+    exponent = amount.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < step.adjusted():
+        return amount.quantize(step, ROUND_HALF_EVEN, EXACTLY)
+    return amount
+
+
+def moment_of(field: str, cell: object) -> datetime:
+    """A time in UTC; one without a zone is UTC, as FOCUS wants its times. Refuses BadCell."""
+    if isinstance(cell, datetime):
+        moment = cell if cell.tzinfo is not None else cell.replace(tzinfo=UTC)
+    elif isinstance(cell, date):
+        moment = datetime.combine(cell, time(), UTC)
+    else:
+        moment = _parsed(field, text_of(cell))
+    return moment.astimezone(UTC)
+
+
+def tags_of(field: str, cell: object) -> dict[str, str]:
+    """Tags as text by key, from JSON, a map of Parquet, or nothing. Refuses BadCell."""
+    if isinstance(cell, Mapping):
+        return {text_of(key): _scalar(value) for key, value in cell.items()}
+    if isinstance(cell, list | tuple):
+        return _pairs(field, cell)
+    text = text_of(cell)
+    if text in ("", "{}"):
+        return {}
+    return dict(_tags_of_text(field, text))
+
+
+@lru_cache(maxsize=65_536)
+def _tags_of_text(field: str, text: str) -> tuple[tuple[str, str], ...]:
+    try:
+        read = json.loads(text)
+    except ValueError:
+        raise BadCell(field, "is no JSON object of tags") from None
+    if isinstance(read, list):
+        return tuple(_pairs(field, read).items())
+    if not isinstance(read, dict):
+        raise BadCell(field, "is no JSON object of tags")
+    return tuple((key, _scalar(value)) for key, value in read.items())
+
+
+def _pairs(field: str, pairs: list[object] | tuple[object, ...]) -> dict[str, str]:
+    """A map as Parquet gives it, or labels as BigQuery writes them."""
+    tags: dict[str, str] = {}
+    for pair in pairs:
+        if isinstance(pair, Mapping) and "key" in pair:
+            tags[text_of(pair["key"])] = _scalar(pair.get("value"))
+        elif isinstance(pair, list | tuple) and len(pair) == 2:
+            tags[text_of(pair[0])] = _scalar(pair[1])
+        else:
+            raise BadCell(field, "is no list of keys and values")
+    return tags
+
+
+def _scalar(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return text_of(value)
+
+
+@lru_cache(maxsize=65_536)
+def _parsed(field: str, text: str) -> datetime:
+    if not text:
+        raise BadCell(field, "is empty")
+    try:
+        moment = datetime.fromisoformat(text.removesuffix(" UTC"))
+    except ValueError:
+        raise BadCell(field, f"{text[:40]!r} is no time such as 2026-07-01T00:00:00Z") from None
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    if not EARLIEST <= aware <= LATEST:
+        raise BadCell(field, f"{text[:40]!r} is no time of a bill")
+    return aware

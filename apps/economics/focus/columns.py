@@ -1,0 +1,125 @@
+"""Columns of a bill by their FOCUS 1.4 names, whatever version or spelling they came in."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+# FOCUS 0.5 to 1.3 to 1.4: what was renamed, and what stands in where a newer column is absent.
+RENAMED = {
+    "AmortizedCost": "EffectiveCost",
+    "ChargeType": "ChargeCategory",
+    "ContractID": "ContractId",
+    "Provider": "ServiceProviderName",
+    "ProviderName": "ServiceProviderName",
+    "Publisher": "HostProviderName",
+    "PublisherName": "HostProviderName",
+    "InvoiceIssuer": "InvoiceIssuerName",
+    "Region": "RegionId",
+    "UsageQuantity": "ConsumedQuantity",
+    "UsageUnit": "ConsumedUnit",
+    "ListPrice": "ListUnitPrice",
+    "CommitmentDiscountCost": "EffectiveCost",
+}
+REQUIRED = (
+    "BilledCost",
+    "BillingAccountId",
+    "BillingCurrency",
+    "BillingPeriodStart",
+    "BillingPeriodEnd",
+    "ChargeCategory",
+    "ChargePeriodStart",
+    "ChargePeriodEnd",
+)
+"""Without these a file is no bill."""
+
+READ = (
+    *REQUIRED,
+    "ChargeClass",
+    "ChargeDescription",
+    "CommitmentDiscountId",
+    "CommitmentDiscountStatus",
+    "ConsumedQuantity",
+    "ConsumedUnit",
+    "ContractedCost",
+    "ContractedUnitPrice",
+    "EffectiveCost",
+    "InvoiceId",
+    "InvoiceIssuerName",
+    "ListCost",
+    "ListUnitPrice",
+    "PricingCategory",
+    "PricingQuantity",
+    "PricingUnit",
+    "RegionId",
+    "ResourceId",
+    "ResourceType",
+    "ServiceCategory",
+    "ServiceName",
+    "ServiceProviderName",
+    "SkuId",
+    "SkuMeter",
+    "SubAccountId",
+    "Tags",
+)
+"""Columns with a field of their own; every other one is kept beside them."""
+
+# Columns that tell a version apart: the newest that a file has names it.
+SIGNS = (
+    ("1.4", ("InvoiceDetailId", "CommitmentProgramEligibilityDetails")),
+    ("1.3", ("ServiceProviderName", "HostProviderName", "AllocatedMethodId", "ContractApplied")),
+    ("1.2", ("InvoiceId", "PricingCurrency", "SubAccountType", "BillingAccountType")),
+    ("1.1", ("CapacityReservationId", "SkuMeter", "SkuPriceDetails", "ServiceSubcategory")),
+    ("1.0", ("ContractedCost", "ConsumedQuantity", "ListCost", "ProviderName")),
+)
+
+
+class NotABill(ValueError):
+    """A file's columns are not those of a bill."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a file keeps each column: positions by FOCUS name, the rest as (position, name)."""
+
+    version: str
+    at: Mapping[str, int]
+    others: tuple[tuple[int, str], ...]
+
+
+def layout_of(names: Sequence[str]) -> Layout:
+    """The layout of a header; spelling (case, underscores) does not matter. Refuses NotABill."""
+    at: dict[str, int] = {}
+    others: list[tuple[int, str]] = []
+    for position, name in enumerate(names):
+        focus = _focus_name(name)
+        if focus is not None and focus not in at:
+            at[focus] = position
+        else:
+            others.append((position, name))
+    missing = [name for name in REQUIRED if name not in at]
+    if missing:
+        raise NotABill(f"the header has no {', '.join(missing)}")
+    return Layout(_version(names), at, tuple(others))
+
+
+def _focus_name(name: str) -> str | None:
+    if name[:2].lower() == "x_":
+        return None
+    return SPELLINGS.get(_plain(name))
+
+
+def _version(names: Sequence[str]) -> str:
+    present = {_plain(name) for name in names}
+    for version, signs in SIGNS:
+        if any(_plain(sign) in present for sign in signs):
+            return version
+    return "1.0"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+SPELLINGS = {_plain(name): name for name in READ} | {
+    _plain(old): new for old, new in RENAMED.items()
+}

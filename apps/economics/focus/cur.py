@@ -1,0 +1,249 @@
+"""AWS Cost and Usage Reports, legacy and 2.0, as rows of FOCUS.
+
+What each line type means follows AWS's own description of its line items. A savings plan's
+negation takes back what its covered use showed, so both are billed 0 here and the sum is the
+invoice's.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from apps.economics.focus.cells import cost_of, tags_of, text_of
+from apps.economics.focus.columns import Layout, NotABill
+from apps.economics.focus.rows import BilledRow, RowReader
+
+SIGNS = ("lineitemlineitemtype", "lineitemunblendedcost", "lineitemusagestartdate")
+NEEDED = (*SIGNS, "billpayeraccountid", "billbillingperiodstartdate", "billbillingperiodenddate")
+AWS = "Amazon Web Services"
+NONE = Decimal(0)
+
+# The columns that a row is made into, in this order; `RowReader` takes them from there.
+MADE = (
+    *("InvoiceIssuerName", "ServiceProviderName", "BillingAccountId", "BillingCurrency"),
+    *("BillingPeriodStart", "BillingPeriodEnd", "ChargePeriodStart", "ChargePeriodEnd"),
+    *("ChargeCategory", "ChargeClass", "ChargeDescription", "ServiceName", "ServiceCategory"),
+    *("SkuMeter", "SkuId", "ResourceId", "RegionId", "SubAccountId", "PricingCategory"),
+    *("CommitmentDiscountId", "CommitmentDiscountStatus", "InvoiceId"),
+    *("ConsumedQuantity", "ConsumedUnit", "PricingQuantity", "PricingUnit", "ListUnitPrice"),
+    *("BilledCost", "EffectiveCost", "ContractedCost", "ListCost", "Tags"),
+)
+CATEGORIES = {
+    "Tax": "Tax",
+    "Credit": "Credit",
+    "Refund": "Credit",
+    "RIFee": "Purchase",
+    "SavingsPlanRecurringFee": "Purchase",
+    "SavingsPlanUpfrontFee": "Purchase",
+}
+DISCOUNTS = re.compile(r"Discount|Negation")
+COMPUTING = frozenset({"AmazonEC2", "AmazonSageMaker", "AmazonECS", "AmazonEKS"})
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """A row on each basis, as FOCUS wants it."""
+
+    billed: Decimal
+    effective: Decimal
+    contracted: Decimal | None
+    listed: Decimal | None
+
+
+def is_cur(names: Sequence[str]) -> bool:
+    """Whether a header is a Cost and Usage Report's."""
+    present = {_plain(name) for name in names}
+    return all(sign in present for sign in SIGNS)
+
+
+@dataclass(slots=True)
+class CurReader:
+    """Reads rows under a header of either kind. Refuses NotABill."""
+
+    names: Sequence[str]
+    _at: dict[str, int] = field(init=False)
+    _tags: tuple[tuple[int, str], ...] = field(init=False)
+    _rows: RowReader = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Know where every column is."""
+        self._at = {_plain(name): at for at, name in enumerate(self.names)}
+        missing = [name for name in NEEDED if name not in self._at]
+        if missing:
+            raise NotABill(f"the header has no {', '.join(missing)}")
+        self._tags = tuple(
+            (at, _tag_name(name))
+            for at, name in enumerate(self.names)
+            if _plain(name).startswith("resourcetags") and _plain(name) != "resourcetags"
+        )
+        others = tuple((at + len(MADE), name) for at, name in enumerate(self.names))
+        self._rows = RowReader(Layout("cur", {name: at for at, name in enumerate(MADE)}, others))
+
+    def read(self, cells: Sequence[object]) -> BilledRow:
+        """The row's values. Refuses BadCell, which names the FOCUS column."""
+        kind = self._text(cells, "lineitemlineitemtype")
+        amounts = AMOUNTS.get(kind, _usage)(_Cells(self, cells))
+        made = (
+            *(AWS, AWS, self._text(cells, "billpayeraccountid")),
+            self._text(cells, "lineitemcurrencycode") or "USD",
+            *(self._text(cells, f"billbillingperiod{end}date") for end in ("start", "end")),
+            *(self._text(cells, f"lineitemusage{end}date") for end in ("start", "end")),
+            self._category(kind),
+            "",
+            self._text(cells, "lineitemlineitemdescription"),
+            self._text(cells, "productproductname", "lineitemproductcode"),
+            self._service_category(cells),
+            self._text(cells, "lineitemusagetype"),
+            self._text(cells, "productsku"),
+            self._text(cells, "lineitemresourceid"),
+            self._text(cells, "productregion", "productregioncode"),
+            self._text(cells, "lineitemusageaccountid"),
+            self._pricing_category(cells, kind),
+            self._commitment(cells),
+            _commitment_status(kind),
+            self._text(cells, "billinvoiceid"),
+            *self._quantities(cells),
+            *(amounts.billed, amounts.effective, amounts.contracted, amounts.listed),
+            self._tags_of(cells),
+        )
+        return self._rows.read((*made, *cells))
+
+    def cost(self, cells: Sequence[object], name: str) -> Decimal | None:
+        """The amount under a plain name; None where there is none."""
+        at = self._at.get(name)
+        return None if at is None or at >= len(cells) else cost_of(self.names[at], cells[at])
+
+    def _text(self, cells: Sequence[object], *names: str) -> str:
+        for name in names:
+            at = self._at.get(name)
+            if at is not None and at < len(cells) and (text := text_of(cells[at])):
+                return text
+        return ""
+
+    def _category(self, kind: str) -> str:
+        if kind == "Fee":
+            return "Purchase"
+        if DISCOUNTS.search(kind) and kind != "DiscountedUsage":
+            return "Adjustment"
+        return CATEGORIES.get(kind, "Usage")
+
+    def _pricing_category(self, cells: Sequence[object], kind: str) -> str:
+        if kind in ("DiscountedUsage", "SavingsPlanCoveredUsage"):
+            return "Committed"
+        return "Dynamic" if "spot" in self._text(cells, "lineitemusagetype").lower() else "Standard"
+
+    def _service_category(self, cells: Sequence[object]) -> str:
+        family = self._text(cells, "productproductfamily").lower()
+        if "storage" in family or "snapshot" in family:
+            return "Storage"
+        if "transfer" in family:
+            return "Networking"
+        code = self._text(cells, "lineitemproductcode")
+        return "Compute" if code in COMPUTING else "Other"
+
+    def _commitment(self, cells: Sequence[object]) -> str:
+        return self._text(
+            cells,
+            *("savingsplansavingsplanarn", "reservationreservationarn"),
+            *("reservationsubscriptionid",),
+        )
+
+    def _quantities(self, cells: Sequence[object]) -> tuple[object, ...]:
+        used = self._text(cells, "lineitemusageamount")
+        unit = self._text(cells, "pricingunit")
+        return used, unit, used, unit, self._text(cells, "pricingpublicondemandrate")
+
+    def _tags_of(self, cells: Sequence[object]) -> dict[str, str]:
+        at = self._at.get("resourcetags")
+        tags = tags_of("resource_tags", cells[at]) if at is not None and at < len(cells) else {}
+        for place, name in self._tags:
+            if place < len(cells) and (text := text_of(cells[place])):
+                tags[name] = text
+        return tags
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    reader: CurReader
+    cells: Sequence[object]
+
+    def __getitem__(self, name: str) -> Decimal:
+        return self.reader.cost(self.cells, name) or NONE
+
+    def known(self, name: str) -> Decimal | None:
+        return self.reader.cost(self.cells, name)
+
+
+def _usage(of: _Cells) -> Amounts:
+    unblended = of["lineitemunblendedcost"]
+    net = of.known("lineitemnetunblendedcost")
+    listed = of.known("pricingpublicondemandcost")
+    paid = unblended if net is None else net
+    return Amounts(paid, paid, unblended, unblended if listed is None else listed)
+
+
+def _reserved(of: _Cells) -> Amounts:
+    """Use that a reservation covers: billed with its fee, effective with its amortised part."""
+    listed = of.known("pricingpublicondemandcost")
+    return Amounts(of["lineitemunblendedcost"], of["reservationeffectivecost"], listed, listed)
+
+
+def _planned(of: _Cells) -> Amounts:
+    """Use that a savings plan covers; its unblended cost is taken back by the negation."""
+    listed = of.known("pricingpublicondemandcost")
+    effective = of["savingsplansavingsplaneffectivecost"]
+    return Amounts(NONE, effective, of["lineitemunblendedcost"], listed)
+
+
+def _negation(of: _Cells) -> Amounts:
+    return Amounts(NONE, NONE, NONE, NONE)
+
+
+def _plan_fee(of: _Cells) -> Amounts:
+    """The hour's commitment: what of it was not used is the effective cost here."""
+    billed = of["lineitemunblendedcost"]
+    unused = of["savingsplantotalcommitmenttodate"] - of["savingsplanusedcommitment"]
+    return Amounts(billed, max(NONE, unused), NONE, NONE)
+
+
+def _reservation_fee(of: _Cells) -> Amounts:
+    upfront = of["reservationunusedamortizedupfrontfeeforbillingperiod"]
+    return Amounts(
+        of["lineitemunblendedcost"], upfront + of["reservationunusedrecurringfee"], NONE, NONE
+    )
+
+
+def _upfront(of: _Cells) -> Amounts:
+    return Amounts(of["lineitemunblendedcost"], NONE, NONE, NONE)
+
+
+def _fee(of: _Cells) -> Amounts:
+    """A fee of a reservation is spread over its term; any other is what it is."""
+    reader = of.reader
+    return _upfront(of) if reader._commitment(of.cells) else _usage(of)
+
+
+AMOUNTS: Mapping[str, Callable[[_Cells], Amounts]] = {
+    "DiscountedUsage": _reserved,
+    "SavingsPlanCoveredUsage": _planned,
+    "SavingsPlanNegation": _negation,
+    "SavingsPlanRecurringFee": _plan_fee,
+    "SavingsPlanUpfrontFee": _upfront,
+    "RIFee": _reservation_fee,
+    "Fee": _fee,
+}
+
+
+def _commitment_status(kind: str) -> str:
+    return "Used" if kind in ("DiscountedUsage", "SavingsPlanCoveredUsage") else ""
+
+
+def _tag_name(name: str) -> str:
+    """`resourceTags/user:team` and `resource_tags_user_team` are the tag `team`."""
+    bare = re.sub(r"^resource_?tags[/_]?", "", name, flags=re.IGNORECASE)
+    return re.sub(r"^user[:_]", "", bare)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,53 @@
+"""What a bill's row pays for, read off what its provider says about it."""
+
+import re
+from functools import lru_cache
+
+COMPUTE, DISK, NETWORK, LICENCE = "compute", "disk", "network", "licence"
+OTHER, COMMITMENT, CREDIT, TAX = "other", "commitment", "credit", "tax"
+
+BY_CATEGORY = {"tax": TAX, "credit": CREDIT}
+COMPUTING = frozenset({"compute", "ai and machine learning"})
+DISKS = re.compile(
+    r"\bEBS\b|volume|snapshot|disk|\bPD\b|GB[- ]?Mo|GiB[- ]?Mo|gibibyte[ -]month", re.IGNORECASE
+)
+NETWORKS = re.compile(
+    r"transfer|bandwidth|egress|ingress|NAT ?gateway|load ?balanc|\bvpc\b|elastic ?ip|"
+    r"IdleAddress|PublicIPv4",
+    re.IGNORECASE,
+)
+LICENCES = re.compile(r"licen[cs]e|licencia|subscription fee|\bRHEL\b|marketplace", re.IGNORECASE)
+TIMES = re.compile(
+    r"\b(h|hr|hrs|hours?|seconds?|sec|minutes?)\b|[a-z]+[- ]?hours?\b", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=65_536)
+def kind_of(charge: tuple[str, str, bool], service: tuple[str, str, str], unit: str) -> str:
+    """The kind of a row's cost.
+
+    `charge` is its category, commitment status and whether it names a commitment; `service` its
+    category, type (resource type or usage type) and description; `unit` what it is priced by.
+    Compute is what is priced by time on a compute service: a machine's traffic and disks are
+    billed on the same service, and replace nobody's estimate.
+    """
+    category, status, is_of_commitment = charge
+    of_category = BY_CATEGORY.get(category.lower())
+    if of_category is not None:
+        return of_category
+    if status.lower() == "unused" or (category.lower() == "purchase" and is_of_commitment):
+        return COMMITMENT
+    return _usage(service, unit)
+
+
+def _usage(service: tuple[str, str, str], unit: str) -> str:
+    of_service, usage_type, description = service
+    said = f"{usage_type} {description}"
+    if LICENCES.search(said):
+        return LICENCE
+    if of_service.lower() == "storage" or DISKS.search(f"{usage_type} {unit}"):
+        return DISK
+    if of_service.lower() == "networking" or NETWORKS.search(said):
+        return NETWORK
+    is_computing = of_service.lower() in COMPUTING
+    return COMPUTE if is_computing and TIMES.search(unit) else OTHER

@@ -1,0 +1,298 @@
+"""Bills taken in: a delivery is staged row by row, then replaces its periods in one transaction."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db import connection, transaction
+from django.db.models import F
+
+from apps.accounts import queries as accounts
+from apps.economics.focus.rows import BilledRow, BillKey, as_json
+from apps.ledger.actions.closed import refuse_closed_month
+from apps.ledger.models import Bill, BillImport, BillImportState, RejectedBillRow
+from apps.ledger.queries.calendar import posting_month
+from apps.ledger.queries.tables import rows, run
+
+MOST_REJECTIONS_KEPT = 10_000
+SILENT_AFTER = timedelta(minutes=2)
+BASES = ("billed", "effective", "list", "contracted")
+COLUMNS = (
+    *("bill_id", "batch_id", "line", "digest", "kind", "category", "charge_class"),
+    *("starts_at", "ends_at", "service", "usage_type", "description", "sku", "resource_id"),
+    *("region", "sub_account", "pricing_category", "commitment_id", "commitment_status"),
+    *("invoice_id", "consumed_quantity", "consumed_unit", "pricing_quantity", "pricing_unit"),
+    *("list_unit_price", "contracted_unit_price", "list_cost", "contracted_cost"),
+    *("effective_cost", "billed_cost", "tags", "more", "matched_by"),
+)
+COPY = f"COPY ledger_billrow ({', '.join(COLUMNS)}) FROM STDIN"
+
+
+class DeliveryNotNewest(Exception):
+    """Only the newest delivery of a bill can be undone; a later one stands on it."""
+
+
+class DeliveryNotUndoable(Exception):
+    """A delivery that was not taken in, or was undone already."""
+
+
+class CurrencyOfBillChanged(Exception):
+    """A bill cannot change its currency between two deliveries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What is delivered: `is_addition` where it is one of several files and replaces nothing."""
+
+    name: str
+    digest: str
+    layout: str
+    size_bytes: int = 0
+    is_addition: bool = False
+    person_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came of a delivery."""
+
+    import_id: int
+    rows: int
+    imported: int
+    unchanged: int
+    replaced: int
+    rejected: int
+    totals: Mapping[str, Mapping[str, str]]
+    flags: Sequence[str]
+
+
+def delivered_before(digest: str) -> Taken | None:
+    """What came of this very file where it is still in force: taking it again changes nothing."""
+    for batch in BillImport.objects.filter(digest=digest, state=BillImportState.DONE):
+        later = BillImport.objects.filter(
+            bills__in=batch.bills.all(),
+            id__gt=batch.id,
+            state=BillImportState.DONE,
+            is_addition=False,
+        )
+        if not later.exists():
+            return replace(taken_of(batch), imported=0, unchanged=batch.rows - batch.rejected)
+    return None
+
+
+def begin_delivery(*, delivery: Delivery, at: datetime) -> int:
+    """Begin an import; its rows count for nothing until `finish_delivery`."""
+    return BillImport.objects.create(
+        name=delivery.name,
+        digest=delivery.digest,
+        layout=delivery.layout,
+        size_bytes=delivery.size_bytes,
+        is_addition=delivery.is_addition,
+        person_id=delivery.person_id,
+        state=BillImportState.RUNNING,
+        started_at=at,
+        alive_at=at,
+    ).id
+
+
+@transaction.atomic
+def stage_rows(
+    *,
+    import_id: int,
+    read: Sequence[tuple[int, BilledRow]],
+    bills: dict[BillKey, int],
+    at: datetime,
+) -> None:
+    """Keep some thousand rows of a delivery; `bills` remembers their bills between calls.
+
+    Refuses MonthAlreadyClosed where a bill's first hour lies in a closed month.
+    """
+    for key in {row.bill for _, row in read} - bills.keys():
+        bills[key] = _bill_id(import_id, key, at)
+    with connection.cursor() as cursor, cursor.copy(COPY) as copy:
+        for line, row in read:
+            copy.write_row(_columns(import_id, bills[row.bill], line, row))
+    BillImport.objects.filter(id=import_id).update(rows=F("rows") + len(read), alive_at=at)
+
+
+@transaction.atomic
+def reject_bill_rows(*, import_id: int, rejected: Iterable[tuple[int, str, str]]) -> None:
+    """Count rejected rows (line, field, reason), and keep the first MOST_REJECTIONS_KEPT."""
+    told = list(rejected)
+    if not told:
+        return
+    batch = BillImport.objects.select_for_update().get(id=import_id)
+    room = max(0, MOST_REJECTIONS_KEPT - batch.rejected)
+    RejectedBillRow.objects.bulk_create(
+        [
+            RejectedBillRow(batch=batch, line=line, field=field, reason=reason)
+            for line, field, reason in told[:room]
+        ],
+        ignore_conflicts=True,
+    )
+    batch.rejected += len(told)
+    batch.rows += len(told)
+    batch.save(update_fields=["rejected", "rows"])
+
+
+@transaction.atomic
+def finish_delivery(
+    *,
+    import_id: int,
+    totals: Mapping[str, Mapping[str, Decimal]],
+    rounded: Iterable[int],
+    flags: Sequence[str],
+    at: datetime,
+) -> Taken:
+    """Put the staged rows in force: those already there stay, those not there any more go.
+
+    `rounded` are the bills whose effective cost was rounded upstream. Bills that changed wait for
+    reconciling.
+    """
+    batch = BillImport.objects.select_for_update().get(id=import_id)
+    bill_ids = _lock_bills(import_id)
+    unchanged, replaced = (0, 0) if batch.is_addition else _exchange(import_id, bill_ids)
+    Bill.objects.filter(id__in=set(rounded) & set(bill_ids)).update(is_rounded_upstream=True)
+    batch.unchanged, batch.replaced = unchanged, replaced
+    batch.imported = batch.rows - batch.rejected - unchanged
+    batch.totals = {
+        currency: {basis: f"{amount:f}" for basis, amount in sums.items()}
+        for currency, sums in totals.items()
+    }
+    batch.flags, batch.state, batch.ended_at = list(flags), BillImportState.DONE, at
+    batch.save()
+    batch.bills.set(bill_ids)
+    if batch.imported or replaced:
+        Bill.objects.filter(id__in=bill_ids).update(changed_at=at)
+    return taken_of(batch)
+
+
+def taken_of(batch: BillImport) -> Taken:
+    """What came of a delivery, as it is kept."""
+    return Taken(
+        import_id=batch.id,
+        rows=batch.rows,
+        imported=batch.imported,
+        unchanged=batch.unchanged,
+        replaced=batch.replaced,
+        rejected=batch.rejected,
+        totals=batch.totals,
+        flags=batch.flags,
+    )
+
+
+@transaction.atomic
+def break_off_delivery(*, import_id: int, failure: str, at: datetime) -> None:
+    """The file could not be read to its end, or was refused: none of its rows stays."""
+    run("DELETE FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id})
+    BillImport.objects.filter(id=import_id).update(
+        state=BillImportState.FAILED, failure=failure, ended_at=at
+    )
+
+
+@transaction.atomic
+def undo_delivery(*, import_id: int, at: datetime) -> None:
+    """Take a delivery back: its rows go and those that it replaced are in force again.
+
+    Refuses DeliveryNotNewest, DeliveryNotUndoable and MonthAlreadyClosed.
+    """
+    batch = BillImport.objects.select_for_update().get(id=import_id)
+    if batch.state != BillImportState.DONE:
+        raise DeliveryNotUndoable(f"{batch.name} is {batch.get_state_display()}")
+    bills = list(batch.bills.select_for_update().order_by("id"))
+    later = BillImport.objects.filter(
+        bills__in=bills, id__gt=import_id, state=BillImportState.DONE
+    ).first()
+    if later is not None:
+        raise DeliveryNotNewest(f"{later.name} was delivered later; undo it first")
+    for bill in bills:
+        _refuse_closed(bill.starts_at, bill.ends_at)
+    run("DELETE FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id})
+    run(
+        "UPDATE ledger_billrow SET replaced_by_id = NULL WHERE replaced_by_id = %(id)s",
+        {"id": import_id},
+    )
+    batch.state, batch.undone_at = BillImportState.UNDONE, at
+    batch.save(update_fields=["state", "undone_at"])
+    Bill.objects.filter(id__in=[bill.id for bill in bills]).update(changed_at=at)
+
+
+def _bill_id(import_id: int, key: BillKey, at: datetime) -> int:
+    _refuse_closed(key.starts_at, key.ends_at)
+    bill, _ = Bill.objects.get_or_create(
+        issuer=key.issuer,
+        account=key.account,
+        starts_at=key.starts_at,
+        currency=key.currency,
+        defaults={
+            "provider": key.provider,
+            "ends_at": key.ends_at,
+            "created_at": at,
+            "changed_at": at,
+            "reconciled_at": at,
+        },
+    )
+    return bill.id
+
+
+def _refuse_closed(starts_at: datetime, ends_at: datetime) -> None:
+    zone = accounts.organisation().zone
+    last = ends_at - timedelta(microseconds=1)
+    refuse_closed_month(
+        months={posting_month(starts_at, zone), posting_month(last, zone)}, what="the bill"
+    )
+
+
+def _columns(import_id: int, bill_id: int, line: int, row: BilledRow) -> tuple[object, ...]:
+    costs = row.costs
+    return (
+        *(bill_id, import_id, line, row.digest),
+        *row[2:24],
+        *(costs.listed, costs.contracted, costs.effective, costs.billed),
+        *(as_json(row.tags), as_json(row.more), ""),
+    )
+
+
+def _lock_bills(import_id: int) -> list[int]:
+    """The bills with staged rows, locked in one order, so that two deliveries take turns."""
+    found = rows(
+        "SELECT DISTINCT bill_id FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id}
+    )
+    ids = sorted(bill_id for (bill_id,) in found)
+    list(Bill.objects.select_for_update().filter(id__in=ids).order_by("id").values_list("id"))
+    return ids
+
+
+def _exchange(import_id: int, bill_ids: Sequence[int]) -> tuple[int, int]:
+    """Drop staged rows that are in force already, each against one of them; replace the others."""
+    ((unchanged, replaced),) = rows(EXCHANGE, {"id": import_id, "bills": list(bill_ids)})
+    return unchanged, replaced
+
+
+EXCHANGE = """
+WITH staged AS (
+    SELECT id, bill_id, digest,
+           row_number() OVER (PARTITION BY bill_id, digest ORDER BY id) AS place
+    FROM ledger_billrow WHERE batch_id = %(id)s
+),
+held AS (
+    SELECT row.id, row.bill_id, row.digest,
+           row_number() OVER (PARTITION BY row.bill_id, row.digest ORDER BY row.id) AS place
+    FROM ledger_billrow AS row
+    JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
+    WHERE row.bill_id = ANY(%(bills)s) AND row.replaced_by_id IS NULL AND row.batch_id <> %(id)s
+),
+again AS (
+    SELECT staged.id AS staged_id, held.id AS held_id
+    FROM staged JOIN held USING (bill_id, digest, place)
+),
+dropped AS (
+    DELETE FROM ledger_billrow USING again WHERE ledger_billrow.id = again.staged_id RETURNING 1
+),
+replaced AS (
+    UPDATE ledger_billrow SET replaced_by_id = %(id)s
+    WHERE id IN (SELECT id FROM held EXCEPT SELECT held_id FROM again) RETURNING 1
+)
+SELECT (SELECT count(*) FROM dropped), (SELECT count(*) FROM replaced)
+"""

@@ -1,0 +1,122 @@
+"""Takes a bill's file in from its first row to its last, a few thousand at a time."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from itertools import islice
+from pathlib import Path
+
+from apps.economics.focus.flags import Roundness
+from apps.economics.focus.rows import BilledRow, BillKey, Costs
+from apps.ledger.actions import bills
+from apps.ledger.providers.bill_file import BillFile, Rejection, open_bill
+
+ROWS_AT_ONCE = 10_000
+Read = tuple[int, BilledRow | Rejection]
+
+
+class CalledOff(Exception):
+    """Somebody discarded the import while it ran."""
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was seen of a file's rows so far."""
+
+    bills: dict[BillKey, int] = field(default_factory=dict)
+    totals: dict[str, dict[str, Decimal]] = field(default_factory=dict)
+    roundness: dict[BillKey, Roundness] = field(default_factory=dict)
+    without_effective: int = 0
+
+    def add(self, row: BilledRow) -> None:
+        """Count a row in."""
+        sums = self.totals.setdefault(row.bill.currency, dict.fromkeys(bills.BASES, Decimal(0)))
+        for basis, amount in zip(bills.BASES, _in_order(row.costs), strict=True):
+            if amount is not None:
+                sums[basis] += amount
+        self.roundness.setdefault(row.bill, Roundness()).see(row.costs)
+        self.without_effective += row.costs.effective is None
+
+    @property
+    def rounded(self) -> list[int]:
+        """Bills whose effective cost was rounded upstream."""
+        return [self.bills[key] for key, each in self.roundness.items() if each.is_rounded]
+
+    def flags(self) -> list[str]:
+        """What is odd about the file, in words."""
+        said = [
+            f"{issuer}: EffectiveCost was rounded to whole {currency} upstream; "
+            "our own estimate stands on that basis"
+            for issuer, currency in sorted(
+                {
+                    (key.issuer, key.currency)
+                    for key, each in self.roundness.items()
+                    if each.is_rounded
+                }
+            )
+        ]
+        if self.without_effective:
+            said.append(f"{self.without_effective} rows have no EffectiveCost")
+        return said
+
+
+def take_file(
+    path: Path,
+    *,
+    name: str = "",
+    is_addition: bool = False,
+    person_id: int | None = None,
+    clock: Callable[[], datetime],
+    import_id: int | None = None,
+) -> bills.Taken:
+    """The whole file, or nothing of it. Refuses NotABill, MonthAlreadyClosed and OSError.
+
+    `import_id` is an import that waits for this file; else one is begun.
+    """
+    with open_bill(path, name=name) as file:
+        before = bills.delivered_before(file.digest)
+        if before is not None and import_id is None:
+            return before
+        if import_id is None:
+            delivery = bills.Delivery(
+                name=file.name,
+                digest=file.digest,
+                layout=file.layout,
+                size_bytes=file.size_bytes,
+                is_addition=is_addition,
+                person_id=person_id,
+            )
+            import_id = bills.begin_delivery(delivery=delivery, at=clock())
+        try:
+            return _take(file, import_id, clock)
+        except Exception as broken:
+            bills.break_off_delivery(import_id=import_id, failure=str(broken), at=clock())
+            raise
+
+
+def _take(file: BillFile, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:
+    seen = Seen()
+    for chunk in _chunks(file.rows):
+        good = [(line, row) for line, row in chunk if isinstance(row, BilledRow)]
+        bills.stage_rows(import_id=import_id, read=good, bills=seen.bills, at=clock())
+        for _, row in good:
+            seen.add(row)
+        bad = [(row.line, row.field, row.reason) for _, row in chunk if isinstance(row, Rejection)]
+        bills.reject_bill_rows(import_id=import_id, rejected=bad)
+    return bills.finish_delivery(
+        import_id=import_id,
+        totals=seen.totals,
+        rounded=seen.rounded,
+        flags=seen.flags(),
+        at=clock(),
+    )
+
+
+def _chunks(rows: Iterator[Read]) -> Iterator[list[Read]]:
+    while chunk := list(islice(rows, ROWS_AT_ONCE)):
+        yield chunk
+
+
+def _in_order(costs: Costs) -> tuple[Decimal | None, ...]:
+    return costs.billed, costs.effective, costs.listed, costs.contracted

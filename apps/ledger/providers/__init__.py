@@ -1,0 +1,1 @@
+"""Files and services outside that tell what was billed."""

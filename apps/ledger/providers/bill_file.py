@@ -1,0 +1,148 @@
+"""A bill's file row by row: CSV, gzip or Parquet, in FOCUS or as a Cost and Usage Report."""
+
+import csv
+import gzip
+import hashlib
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Protocol, cast
+
+from apps.economics.focus.cells import BadCell
+from apps.economics.focus.columns import NotABill, layout_of
+from apps.economics.focus.cur import CurReader, is_cur
+from apps.economics.focus.rows import BilledRow, RowReader
+
+GZIP_MAGIC = b"\x1f\x8b"
+PARQUET_MAGIC = b"PAR1"
+BYTES_AT_ONCE = 1 << 20
+ROWS_AT_ONCE = 5_000
+LONGEST_CELL = 1 << 20
+BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError, csv.Error)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A row that could not be read: the line it begins at (a row's number in Parquet), and why."""
+
+    line: int
+    field: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BillFile:
+    """An open file; `layout` names how it is written (focus 1.0 … or cur)."""
+
+    name: str
+    digest: str
+    size_bytes: int
+    layout: str
+    rows: Iterator[tuple[int, BilledRow | Rejection]]
+
+
+class _Reader(Protocol):
+    def read(self, cells: Sequence[object]) -> BilledRow: ...
+
+
+@contextmanager
+def open_bill(path: Path, *, name: str = "") -> Iterator[BillFile]:
+    """Open a bill's file. Refuses NotABill, which says what its header lacks, and OSError."""
+    digest, size = _digest(path)
+    with path.open("rb") as source:
+        names, cells = _parquet(path) if _begins_with(source, PARQUET_MAGIC) else _csv(source)
+        layout, reader = _reader(names)
+        rows = _read(cells, reader, len(names))
+        yield BillFile(name or path.name, digest, size, layout, rows)
+
+
+def _reader(names: Sequence[str]) -> tuple[str, _Reader]:
+    if is_cur(names):
+        return "cur", CurReader(names)
+    layout = layout_of(names)
+    return f"focus {layout.version}", RowReader(layout)
+
+
+def _read(
+    cells: Iterator[tuple[int, Sequence[object]]], reader: _Reader, width: int
+) -> Iterator[tuple[int, BilledRow | Rejection]]:
+    line, usual = 1, 0
+    try:
+        for line, row in cells:
+            # Some exporters leave the last empty cells out, of every row alike.
+            usual = usual or min(width, len(row))
+            yield line, _row(line, row, reader, usual)
+    except BROKEN as broken:
+        yield line + 1, Rejection(line + 1, "file", f"breaks off: {broken}")
+
+
+def _row(line: int, row: Sequence[object], reader: _Reader, width: int) -> BilledRow | Rejection:
+    if len(row) != width:
+        return Rejection(line, "row", f"has {len(row)} cells where there should be {width}")
+    try:
+        return reader.read(row)
+    except BadCell as bad:
+        return Rejection(line, bad.field, str(bad))
+
+
+def _csv(source: IO[bytes]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
+    is_gzip = _begins_with(source, GZIP_MAGIC)
+    # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
+    plain = cast(IO[bytes], gzip.GzipFile(fileobj=source)) if is_gzip else source
+    csv.field_size_limit(LONGEST_CELL)
+    rows = csv.reader(io.TextIOWrapper(plain, "utf-8-sig", errors="strict", newline=""))
+    try:
+        names = next(rows, None)
+    except BROKEN as broken:
+        raise NotABill(f"the file cannot be read: {broken}") from broken
+    if not names:
+        raise NotABill("the file is empty")
+    return names, _csv_rows(rows)
+
+
+def _csv_rows(rows: Any) -> Iterator[tuple[int, Sequence[object]]]:
+    # `line_num` is where a row ends; one with line ends in a cell begins above that.
+    begins = rows.line_num + 1
+    for row in rows:
+        if row:
+            yield begins, row
+        begins = rows.line_num + 1
+
+
+def _parquet(path: Path) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
+    # Heavy, and only here: a process that reads no Parquet never loads it.
+    from pyarrow import lib, parquet
+
+    try:
+        file: Any = parquet.ParquetFile(path)  # type: ignore[no-untyped-call]
+    except lib.ArrowException as broken:
+        raise NotABill(f"the file is no Parquet that can be read: {broken}") from broken
+    return list(file.schema_arrow.names), _parquet_rows(file)
+
+
+def _parquet_rows(file: Any) -> Iterator[tuple[int, Sequence[object]]]:
+    number = 0
+    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
+        columns = [column.to_pylist() for column in batch.columns]
+        for row in zip(*columns, strict=True):
+            number += 1
+            yield number, row
+
+
+def _begins_with(source: IO[bytes], magic: bytes) -> bool:
+    found = source.read(len(magic)) == magic
+    source.seek(0)
+    return found
+
+
+def _digest(path: Path) -> tuple[str, int]:
+    digest = hashlib.sha256()
+    size = 0
+    with path.open("rb") as source:
+        while chunk := source.read(BYTES_AT_ONCE):
+            digest.update(chunk)
+            size += len(chunk)
+    return digest.hexdigest(), size

@@ -49,10 +49,14 @@ class Costs(NamedTuple):
 
 
 class BilledRow(NamedTuple):
-    """A row as it is kept; the texts are empty where the file says nothing."""
+    """A row as it is kept; the texts are empty where the file says nothing.
+
+    Rows of equal `traits` are alike in all that decides where their cost goes.
+    """
 
     bill: BillKey
     digest: bytes
+    traits: bytes
     kind: str
     category: str
     charge_class: str
@@ -103,25 +107,30 @@ class RowReader:
         consumed_unit = self._text(cells, "ConsumedUnit")
         of_service = self._text(cells, "ServiceCategory")
         pricing = self._text(cells, "PricingCategory")
+        service = self._text(cells, "ServiceName")
+        resource, account = self._text(cells, "ResourceId"), self._text(cells, "SubAccountId")
+        tags = tags_of("Tags", self._cell(cells, "Tags"))
+        kind = kind_of(
+            (category, status, bool(commitment)),
+            (of_service, usage_type, description),
+            pricing_unit or consumed_unit,
+        )
         return BilledRow(
             bill=self._bill(cells),
             digest=_digest(cells),
-            kind=kind_of(
-                (category, status, bool(commitment)),
-                (of_service, usage_type, description),
-                pricing_unit or consumed_unit,
-            ),
+            traits=_traits((kind, category, status, service, usage_type, resource, account), tags),
+            kind=kind,
             category=category,
             charge_class=self._text(cells, "ChargeClass"),
             starts_at=starts_at,
             ends_at=ends_at,
-            service=self._text(cells, "ServiceName"),
+            service=service,
             usage_type=usage_type,
             description=description,
             sku=self._text(cells, "SkuId"),
-            resource_id=self._text(cells, "ResourceId"),
+            resource_id=resource,
             region=self._text(cells, "RegionId"),
-            sub_account=self._text(cells, "SubAccountId"),
+            sub_account=account,
             pricing_category=PRICING_CATEGORIES.get(pricing.lower(), pricing),
             commitment_id=commitment,
             commitment_status=status,
@@ -133,7 +142,7 @@ class RowReader:
             list_unit_price=self._price(cells, "ListUnitPrice"),
             contracted_unit_price=self._price(cells, "ContractedUnitPrice"),
             costs=self._costs(cells),
-            tags=tags_of("Tags", self._cell(cells, "Tags")),
+            tags=tags,
             more=self._more(cells, of_service),
         )
 
@@ -209,6 +218,11 @@ def _digest(cells: Sequence[object]) -> bytes:
     """Of everything that the file says, whatever it is read as."""
     said = "\x1f".join(map(text_of, cells))
     return blake2b(said.encode(), digest_size=16).digest()
+
+
+def _traits(texts: tuple[str, ...], tags: dict[str, str]) -> bytes:
+    said = "\x1f".join((*texts, *(f"{key}\x1e{tags[key]}" for key in sorted(tags))))
+    return blake2b(said.encode(), digest_size=8).digest()
 
 
 def as_json(values: dict[str, str]) -> str:

@@ -19,12 +19,12 @@ MOST_REJECTIONS_KEPT = 10_000
 SILENT_AFTER = timedelta(minutes=2)
 BASES = ("billed", "effective", "list", "contracted")
 COLUMNS = (
-    *("bill_id", "batch_id", "line", "digest", "kind", "category", "charge_class"),
+    *("bill_id", "batch_id", "line", "digest", "traits", "kind", "category", "charge_class"),
     *("starts_at", "ends_at", "service", "usage_type", "description", "sku", "resource_id"),
     *("region", "sub_account", "pricing_category", "commitment_id", "commitment_status"),
     *("invoice_id", "consumed_quantity", "consumed_unit", "pricing_quantity", "pricing_unit"),
     *("list_unit_price", "contracted_unit_price", "list_cost", "contracted_cost"),
-    *("effective_cost", "billed_cost", "tags", "more", "matched_by"),
+    *("effective_cost", "billed_cost", "tags", "more"),
 )
 COPY = f"COPY ledger_billrow ({', '.join(COLUMNS)}) FROM STDIN"
 
@@ -247,10 +247,10 @@ def _refuse_closed(starts_at: datetime, ends_at: datetime) -> None:
 def _columns(import_id: int, bill_id: int, line: int, row: BilledRow) -> tuple[object, ...]:
     costs = row.costs
     return (
-        *(bill_id, import_id, line, row.digest),
-        *row[2:24],
+        *(bill_id, import_id, line, row.digest, row.traits),
+        *row[3:25],
         *(costs.listed, costs.contracted, costs.effective, costs.billed),
-        *(as_json(row.tags), as_json(row.more), ""),
+        *(as_json(row.tags), as_json(row.more)),
     )
 
 

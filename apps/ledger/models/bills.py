@@ -198,12 +198,42 @@ class BilledHour(models.Model):
         return f"{self.node_id}@{self.hour:%Y-%m-%dT%H}"
 
 
+class BilledMatch(models.Model):
+    """Where rows of one bill that are alike went when it was reconciled, and by what.
+
+    Either to a node, to the nodes of a pool, or to charges of their own: those have a `reason`, a
+    `label` and perhaps a team. `matched_by`: resource id, tag, usage type, or the rule's id.
+    """
+
+    bill = models.ForeignKey(Bill, on_delete=models.CASCADE, related_name="matches")
+    traits = models.BinaryField(max_length=8)
+    kind = models.TextField(choices=BilledKind.choices)
+    charge_kind = models.TextField(choices=ChargeKind.choices)
+    node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, null=True, related_name="+")
+    pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, null=True, related_name="+")
+    reason = models.TextField(blank=True, default="")
+    label = models.TextField(blank=True, default="")
+    matched_by = models.TextField(blank=True, default="")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["bill", "traits"], name="billed_match_once")]
+        indexes = [
+            models.Index(
+                fields=["node"], condition=Q(node__isnull=False), name="billed_match_by_node"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.bill_id}: {self.charge_kind} {self.label}"
+
+
 class BillRow(models.Model):
     """One row of a bill, in the words of FOCUS 1.4 whatever it was delivered in.
 
-    A row is in force while `replaced_by` is null. `digest` is of everything the file said of it.
-    `more` keeps every column that has no field of its own, custom ones too. After reconciling, a
-    row has a node or a billed charge, and `matched_by` says how: resource id, tag or rule.
+    A row is in force while `replaced_by` is null. `digest` is of everything the file said of it,
+    `traits` of what decides where its cost goes (see BilledMatch). `more` keeps every column that
+    has no field of its own, custom ones too.
     """
 
     bill = models.ForeignKey(Bill, on_delete=models.PROTECT, related_name="rows")
@@ -213,6 +243,7 @@ class BillRow(models.Model):
     )
     line = models.BigIntegerField()
     digest = models.BinaryField(max_length=16)
+    traits = models.BinaryField(max_length=8)
     kind = models.TextField(choices=BilledKind.choices)
     category = models.TextField()
     charge_class = models.TextField(blank=True, default="")
@@ -241,22 +272,16 @@ class BillRow(models.Model):
     billed_cost = models.DecimalField(max_digits=DIGITS, decimal_places=DECIMALS)
     tags = models.JSONField(default=dict)
     more = models.JSONField(default=dict)
-    node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, null=True, related_name="+")
-    billed_charge = models.ForeignKey(
-        BilledCharge, on_delete=models.SET_NULL, null=True, related_name="bill_rows"
-    )
-    matched_by = models.TextField(blank=True, default="")
 
     class Meta:
         indexes = [
-            models.Index(fields=["bill", "id"], name="bill_row_by_bill"),
             models.Index(fields=["batch", "line"], name="bill_row_by_batch"),
             models.Index(
                 fields=["replaced_by"],
                 condition=Q(replaced_by__isnull=False),
                 name="bill_row_replaced",
             ),
-            models.Index(fields=["billed_charge"], name="bill_row_by_charge"),
+            models.Index(fields=["bill", "traits"], name="bill_row_by_traits"),
         ]
 
     def __str__(self) -> str:

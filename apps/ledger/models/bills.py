@@ -177,7 +177,8 @@ class BilledHour(models.Model):
     """What one bill asks for one node's hour: it takes the place of the estimate.
 
     Micro-units of the organisation's currency, converted once. `effective_micros` is null where
-    the bill rounded its effective cost: the estimate then stands on that basis.
+    the bill rounded its effective cost: the estimate then stands. `billed_milliseconds` is the
+    machine time that it asks for, null where it does not say.
     """
 
     node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, related_name="+")
@@ -187,6 +188,7 @@ class BilledHour(models.Model):
     contracted_micros = models.BigIntegerField(null=True)
     effective_micros = models.BigIntegerField(null=True)
     billed_micros = models.BigIntegerField(null=True)
+    billed_milliseconds = models.BigIntegerField(null=True)
     is_provisional = models.BooleanField(default=False)
 
     class Meta:

@@ -1,0 +1,196 @@
+"""What a bill's rows pay for: to which node they go, and how long rows reach over its hours."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from apps.economics.bases import Amounts, split_bases
+from apps.economics.focus.kinds import COMMITMENT, COMPUTE, CREDIT, TAX
+from apps.economics.split import NothingToSplitBy, largest_remainder
+
+
+class Becomes(StrEnum):
+    """The kind of charge that a row becomes; the ledger knows it by the same word."""
+
+    NODE_HOUR = "node_hour"
+    UNMATCHED = "unmatched"
+    SERVICE = "service"
+    PURCHASE = "purchase"
+    COMMITMENT_UNUSED = "commitment_unused"
+    CREDIT = "credit"
+    TAX = "tax"
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """All that decides where a row's cost goes."""
+
+    kind: str
+    category: str
+    commitment_status: str
+    issuer: str
+    service: str
+    usage_type: str
+    resource_id: str
+    sub_account: str
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What somebody said of rows that do not say it themselves; an empty pattern fits all."""
+
+    id: int
+    issuer: str = ""
+    service: str = ""
+    usage_type: str = ""
+    resource_id: str = ""
+    sub_account: str = ""
+    tag_key: str = ""
+    tag_value: str = ""
+    kind: str = ""
+    node_id: int | None = None
+    pool_id: int | None = None
+    team_id: int | None = None
+
+    def fits(self, traits: Traits) -> bool:
+        """Whether every pattern does; case does not matter."""
+        pairs = (
+            (self.issuer, traits.issuer),
+            (self.service, traits.service),
+            (self.usage_type, traits.usage_type),
+            (self.resource_id, traits.resource_id),
+            (self.sub_account, traits.sub_account),
+        )
+        if not all(
+            fnmatchcase(text.lower(), pattern.lower()) for pattern, text in pairs if pattern
+        ):
+            return False
+        if not self.tag_key:
+            return True
+        said = traits.tags.get(self.tag_key)
+        return said is not None and fnmatchcase(said.lower(), (self.tag_value or "*").lower())
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Nodes by provider id and name, pools by instance type, teams by name: only what is unique.
+
+    All keys are in lower case.
+    """
+
+    nodes: Mapping[str, int]
+    pools: Mapping[str, int]
+    teams: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Where a row goes: to a node, over the nodes of a pool, or into a charge of its own."""
+
+    kind: str
+    becomes: Becomes
+    node_id: int | None = None
+    pool_id: int | None = None
+    team_id: int | None = None
+    reason: str = ""
+    label: str = ""
+    by: str = ""
+
+
+class Costs(NamedTuple):
+    """Whole units of one kind on each basis; None where one is not known."""
+
+    listed: int | None
+    contracted: int | None
+    effective: int | None
+    billed: int | None
+
+
+NODE_TAGS = ("name", "hostname", "node", "kubernetes.io/hostname")
+TEAM_TAG = "team"
+NO_RESOURCE = "the bill names no resource"
+NO_NODE = "no node has this resource id"
+NOT_COMPUTE = "billed beside the machines"
+OF_ITS_KIND = {
+    TAX: (Becomes.TAX, "tax"),
+    CREDIT: (Becomes.CREDIT, "credit"),
+}
+
+
+def match(traits: Traits, rules: Sequence[Rule], places: Places) -> Match:
+    """Where rows of these traits go: by rule, then resource id, then tags, then usage type.
+
+    `rules` are in order; the first that fits wins, and what it leaves open is found as ever.
+    """
+    rule = next((each for each in rules if each.fits(traits)), None)
+    kind = (rule.kind if rule else "") or traits.kind
+    team_id = (rule.team_id if rule else None) or _team(traits, places)
+    if rule is not None and (rule.node_id or rule.pool_id) and kind == COMPUTE:
+        return Match(
+            kind, Becomes.NODE_HOUR, rule.node_id, rule.pool_id, team_id, by=f"rule {rule.id}"
+        )
+    by = f"rule {rule.id}" if rule is not None else ""
+    if kind != COMPUTE:
+        becomes, reason = _beside(kind, traits)
+        pool_id = rule.pool_id if rule else None
+        return Match(kind, becomes, None, pool_id, team_id, reason, traits.service, by)
+    found = _found(traits, places)
+    if found is not None:
+        return found
+    reason = NO_NODE if traits.resource_id else NO_RESOURCE
+    label = traits.resource_id or traits.usage_type or traits.service
+    return Match(kind, Becomes.UNMATCHED, None, None, team_id, reason, label, by)
+
+
+def spread(costs: Costs, weights: Sequence[int]) -> list[Costs]:
+    """A row over node-hours by weight: every basis sums exactly, and each part keeps their order.
+
+    Evenly where no weight is above zero. Refuses NothingToSplitBy where there is no node-hour.
+    """
+    if not weights:
+        raise NothingToSplitBy("there is no hour to spread over")
+    by = list(weights) if any(weights) else [1] * len(weights)
+    parts = split_bases(Amounts(costs.listed, costs.contracted, costs.effective), by)
+    billed = largest_remainder(costs.billed, by) if costs.billed is not None else [None] * len(by)
+    return [Costs(*part, paid) for part, paid in zip(parts, billed, strict=True)]
+
+
+def tail_of(resource_id: str) -> str:
+    """`i-0abc` of an ARN, the instance's name of a Google or Azure path; else the id itself."""
+    return resource_id.rstrip("/").rsplit("/", 1)[-1].rsplit(":", 1)[-1]
+
+
+def _team(traits: Traits, places: Places) -> int | None:
+    said = next((text for key, text in traits.tags.items() if key.lower() == TEAM_TAG), "")
+    return places.teams.get(said.lower())
+
+
+def _beside(kind: str, traits: Traits) -> tuple[Becomes, str]:
+    """What is not compute: a charge of its own, of a kind that says what it is."""
+    if kind in OF_ITS_KIND:
+        return OF_ITS_KIND[kind]
+    if kind == COMMITMENT and traits.commitment_status.lower() == "unused":
+        return Becomes.COMMITMENT_UNUSED, "commitment nobody used"
+    if kind == COMMITMENT or traits.category == "Purchase":
+        return Becomes.PURCHASE, "purchase"
+    return Becomes.SERVICE, NOT_COMPUTE
+
+
+def _found(traits: Traits, places: Places) -> Match | None:
+    resource = traits.resource_id.lower()
+    for text in (resource, tail_of(resource)):
+        if text and text in places.nodes:
+            return Match(COMPUTE, Becomes.NODE_HOUR, places.nodes[text], by="resource id")
+    for key, text in traits.tags.items():
+        if key.lower() in NODE_TAGS and text.lower() in places.nodes:
+            return Match(COMPUTE, Becomes.NODE_HOUR, places.nodes[text.lower()], by=f"tag {key}")
+    if not resource:
+        pools = {
+            pool_id for name, pool_id in places.pools.items() if name in traits.usage_type.lower()
+        }
+        if len(pools) == 1:
+            return Match(COMPUTE, Becomes.NODE_HOUR, None, pools.pop(), by="usage type")
+    return None

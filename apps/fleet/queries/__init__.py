@@ -27,6 +27,7 @@ from apps.fleet.queries.histories import (
     outages_of_node,
 )
 from apps.fleet.queries.inventory import (
+    BillableNode,
     CapacitySpan,
     ClusterFact,
     DeviceFact,
@@ -35,6 +36,7 @@ from apps.fleet.queries.inventory import (
     PolicyFact,
     PoolFact,
     UnconfirmedDevice,
+    billable_nodes,
     clusters,
     devices_elsewhere,
     devices_lived,
@@ -75,6 +77,7 @@ __all__ = [
     "AgentState",
     "AgentlessNode",
     "AgentsHeard",
+    "BillableNode",
     "CapacitySpan",
     "CapacityStep",
     "ClusterFact",
@@ -101,6 +104,7 @@ __all__ = [
     "agents",
     "agents_heard",
     "agents_of_node",
+    "billable_nodes",
     "capacities_of_node",
     "cluster_of_token",
     "clusters",

@@ -61,6 +61,18 @@ class NodeFact:
 
 
 @dataclass(frozen=True, slots=True)
+class BillableNode:
+    """A node by all its names."""
+
+    id: int
+    name: str
+    provider_id: str
+    pool_id: int
+    provider: str
+    instance_type: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceFact:
     """A GPU or MIG slice for as long as it lived inside the span asked for."""
 
@@ -136,6 +148,13 @@ def nodes_lived(
         _node((*row[:4], row[4] or starts_at, row[5] or ends_at), spans.get(row[0], []))
         for row in rows.values_list("id", "name", "pool_id", "kind", "begins", "ends")
     ]
+
+
+def billable_nodes(starts_at: datetime, ends_at: datetime) -> list[BillableNode]:
+    """The nodes that lived in `[starts_at, ends_at)`, by id, as a provider's bill may name them."""
+    found = Node.objects.filter(period__overlap=(starts_at, ends_at)).order_by("id")
+    columns = ("id", "name", "provider_id", "pool_id", "pool__provider", "pool__instance_type")
+    return [BillableNode(*row) for row in found.values_list(*columns)]
 
 
 def lived_since() -> datetime | None:

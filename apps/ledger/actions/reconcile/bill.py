@@ -1,0 +1,108 @@
+"""One bill reconciled: its rows matched, spread over node-hours, converted once, and compared."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F
+
+from apps.accounts import queries as accounts
+from apps.economics.billing import Match, match
+from apps.fleet.actions.marks import Mark, mark
+from apps.fleet.queries import Pass
+from apps.ledger.actions.closed import refuse_closed_month
+from apps.ledger.actions.reconcile import statements as sql
+from apps.ledger.actions.reconcile.long_rows import place_long_rows
+from apps.ledger.models import Bill
+from apps.ledger.queries.bills.matching import places, rules, traits_of
+from apps.ledger.queries.calendar import posting_month
+from apps.ledger.queries.conversion import Conversion, conversion
+from apps.ledger.queries.tables import rows, run
+
+
+@dataclass(frozen=True, slots=True)
+class Reconciled:
+    """What reconciling a bill changed."""
+
+    bill_id: int
+    node_hours: int
+    charges: int
+    hours_changed: int
+
+
+def bills_due() -> list[int]:
+    """The bills that changed since they were reconciled, the oldest change first."""
+    due = Bill.objects.filter(changed_at__gt=F("reconciled_at")) | Bill.objects.filter(
+        reconciled_at=None
+    )
+    return list(due.order_by("changed_at", "id").values_list("id", flat=True))
+
+
+@transaction.atomic
+def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
+    """Say anew what a bill's rows pay for, and mark the hours of which the charges change.
+
+    Refuses RateOfExchangeMissing and MonthAlreadyClosed. Doing it again changes nothing.
+    """
+    bill = Bill.objects.select_for_update().get(id=bill_id)
+    organisation = accounts.organisation()
+    month = posting_month(bill.starts_at, organisation.zone)
+    refuse_closed_month(months={month}, what="the bill")
+    rate = conversion(currency=bill.currency, to=organisation.currency, month=month)
+    found = traits_of(bill)
+    of = places(bill.starts_at, bill.ends_at)
+    by = rules()
+    _keep_matches(bill, {digest: match(each, by, of) for digest, each in found.items()})
+    params = _params(bill, rate, organisation.zone)
+    for statement in sql.PLACE_SHORT_ROWS:
+        run(statement, params)
+    place_long_rows(bill)
+    run(sql.GATHER_CHARGES, params)
+    hours = _changed_hours(params)
+    mark(Mark(Pass.CHARGE, 0, hour) for hour in hours)
+    ((node_hours, charges, residual),) = rows(sql.SUMS, params)
+    bill.residual, bill.reconciled_at, bill.failure = residual, at, ""
+    bill.save(update_fields=["residual", "reconciled_at", "failure"])
+    return Reconciled(bill_id, node_hours, charges, len(hours))
+
+
+def _params(bill: Bill, rate: Conversion, zone: str) -> dict[str, object]:
+    return {
+        "bill": bill.id,
+        "numerator": rate.rate.numerator,
+        "denominator": rate.rate.denominator,
+        "provisional": not rate.is_stated,
+        "rounded": bill.is_rounded_upstream,
+        "zone": zone,
+    }
+
+
+def _keep_matches(bill: Bill, matches: Mapping[bytes, Match]) -> None:
+    run("DELETE FROM ledger_billedmatch WHERE bill_id = %(bill)s", {"bill": bill.id})
+    columns = [_columns(digest, each) for digest, each in matches.items()]
+    # As JSON: texts of a bill may hold anything.
+    said = json.dumps(columns)
+    run(sql.KEEP_MATCHES, {"bill": bill.id, "matches": said})
+
+
+def _columns(digest: bytes, found: Match) -> dict[str, object]:
+    return {
+        "traits": digest.hex(),
+        "kind": found.kind,
+        "charge_kind": str(found.becomes),
+        "node_id": found.node_id,
+        "pool_id": found.pool_id,
+        "team_id": found.team_id,
+        "reason": found.reason,
+        "label": found.label,
+        "matched_by": found.by,
+    }
+
+
+def _changed_hours(params: Mapping[str, object]) -> Sequence[datetime]:
+    changed: set[datetime] = set()
+    for statement in (*sql.EXCHANGE_HOURS, *sql.EXCHANGE_CHARGES):
+        changed |= {hour for (hour,) in rows(statement, params)}
+    return sorted(changed)

@@ -1,0 +1,1 @@
+"""Questions about bills and what became of them."""

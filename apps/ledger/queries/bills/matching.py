@@ -1,0 +1,64 @@
+"""What is needed to say where a bill's rows go."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+from apps.accounts import queries as accounts
+from apps.economics.billing import Places, Rule, Traits
+from apps.fleet import queries as fleet
+from apps.ledger.models import Bill, BillRule
+from apps.ledger.queries.bills.parts import filled
+from apps.ledger.queries.tables import rows
+
+TRAITS = filled("""
+SELECT DISTINCT ON (row.traits) row.traits, row.kind, row.category, row.commitment_status,
+       row.service, row.usage_type, row.resource_id, row.sub_account, row.tags
+:in_force
+""")
+
+
+def traits_of(bill: Bill) -> dict[bytes, Traits]:
+    """Every kind of row that a bill has, by digest."""
+    return {
+        bytes(digest): Traits(
+            kind=kind,
+            category=category,
+            commitment_status=status,
+            issuer=bill.issuer,
+            service=service,
+            usage_type=usage_type,
+            resource_id=resource_id,
+            sub_account=sub_account,
+            tags=tags,
+        )
+        for digest, kind, category, status, service, usage_type, resource_id, sub_account, tags in (
+            rows(TRAITS, {"bill": bill.id})
+        )
+    }
+
+
+def rules() -> list[Rule]:
+    """The rules in force, in order."""
+    found = BillRule.objects.filter(ended_at=None).order_by("priority")
+    columns = (
+        *("id", "issuer", "service", "usage_type", "resource_id", "sub_account", "tag_key"),
+        *("tag_value", "kind", "node_id", "pool_id", "team_id"),
+    )
+    return [Rule(*row) for row in found.values_list(*columns)]
+
+
+def places(starts_at: datetime, ends_at: datetime) -> Places:
+    """The nodes that lived in a bill's period and their pools, and all teams."""
+    nodes = fleet.billable_nodes(starts_at, ends_at)
+    named = [(name, node.id) for node in nodes for name in {node.provider_id, node.name} if name]
+    typed = {(node.instance_type, node.pool_id) for node in nodes if node.instance_type}
+    teams = [(team.name, team.id) for team in accounts.teams()]
+    return Places(nodes=_unique(named), pools=_unique(typed), teams=_unique(teams))
+
+
+def _unique(named: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """What one name means; a name of several means none of them."""
+    pairs = {(name.lower(), each) for name, each in named}
+    counts = Counter(name for name, _ in pairs)
+    return {name: each for name, each in pairs if counts[name] == 1}

@@ -1,0 +1,83 @@
+"""Parts that statements about bills share; `filled` puts them where their names stand."""
+
+from typing import LiteralString
+
+# The rows of a bill that count: staged ones do not yet, replaced ones no longer.
+IN_FORCE: LiteralString = """
+    FROM ledger_billrow AS row JOIN ledger_billimport AS batch ON batch.id = row.batch_id
+    WHERE row.bill_id = %(bill)s AND row.replaced_by_id IS NULL AND batch.state = 'done'
+"""
+MATCHED: LiteralString = """
+    FROM ledger_billrow AS row JOIN ledger_billimport AS batch ON batch.id = row.batch_id
+    JOIN ledger_billedmatch AS found ON found.bill_id = row.bill_id AND found.traits = row.traits
+    WHERE row.bill_id = %(bill)s AND row.replaced_by_id IS NULL AND batch.state = 'done'
+"""
+# Amounts stay exact decimals of the bill's currency until a sum is converted, once.
+ROW_SUMS: LiteralString = """
+    CASE WHEN count(row.list_cost) = count(*) THEN sum(row.list_cost) END,
+    CASE WHEN count(row.contracted_cost) = count(*) THEN sum(row.contracted_cost) END,
+    CASE WHEN count(row.effective_cost) = count(*) THEN sum(row.effective_cost) END,
+    sum(row.billed_cost)
+"""
+# Machine time, where the bill states it in hours of one machine.
+HOURS_BILLED: LiteralString = """
+    CASE WHEN count(row.consumed_quantity) = count(*)
+              AND bool_and(row.consumed_unit ~* '^(h|hr|hrs|hour|hours)$')
+         THEN sum(row.consumed_quantity) * 3600000 END
+"""
+ITS_HOUR: LiteralString = "date_trunc('hour', row.starts_at, 'UTC')"
+IS_SHORT: LiteralString = (
+    "row.ends_at <= date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour'"
+)
+LIVES_THEN: LiteralString = """
+    EXISTS (SELECT 1 FROM fleet_node AS node WHERE node.id = found.node_id
+            AND node.period && tstzrange(date_trunc('hour', row.starts_at, 'UTC'),
+                date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour'))
+"""
+# Rows of up to a day are charged by the day, longer ones over their own period.
+ITS_PERIOD: LiteralString = """
+    CASE WHEN row.ends_at - row.starts_at <= interval '1 day'
+         THEN date_trunc('day', row.starts_at, 'UTC') ELSE row.starts_at END,
+    CASE WHEN row.ends_at - row.starts_at <= interval '1 day'
+         THEN date_trunc('day', row.starts_at, 'UTC') + interval '1 day' ELSE row.ends_at END
+"""
+SUMS: LiteralString = """
+    CASE WHEN count(listed) = count(*) THEN sum(listed) END AS listed,
+    CASE WHEN count(contracted) = count(*) THEN sum(contracted) END AS contracted,
+    CASE WHEN count(effective) = count(*) THEN sum(effective) END AS effective,
+    sum(billed) AS billed
+"""
+
+
+def converted(column: LiteralString) -> LiteralString:
+    """Micro-units, half-even: Postgres itself rounds halves away from zero."""
+    template: LiteralString = """
+        CASE WHEN abs(:exact - trunc(:exact)) = 0.5 THEN 2 * round(:exact / 2)
+             ELSE round(:exact) END::int8
+    """
+    exact = "(:column * 1000000 * %(numerator)s / %(denominator)s)".replace(":column", column)
+    return template.replace(":exact", exact)
+
+
+PARTS: tuple[tuple[LiteralString, LiteralString], ...] = (
+    (":in_force", IN_FORCE),
+    (":matched", MATCHED),
+    (":row_sums", ROW_SUMS),
+    (":hours_billed", HOURS_BILLED),
+    (":its_hour", ITS_HOUR),
+    (":is_short", IS_SHORT),
+    (":lives_then", LIVES_THEN),
+    (":its_period", ITS_PERIOD),
+    (":sums", SUMS),
+    (":list_micros", converted("listed")),
+    (":contracted_micros", converted("contracted")),
+    (":effective_micros", converted("effective")),
+    (":billed_micros", converted("billed")),
+)
+
+
+def filled(template: LiteralString) -> LiteralString:
+    """The statement that a template stands for."""
+    for name, part in PARTS:
+        template = template.replace(name, part)
+    return template

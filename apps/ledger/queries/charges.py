@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models.functions import Coalesce
+
 from apps.economics.rates import RateSpan
 from apps.fleet import queries as fleet
 from apps.ledger.models import Charge
@@ -11,7 +13,7 @@ from apps.ledger.queries.calendar import HOUR, milliseconds_into
 from apps.pricing import queries as pricing
 
 ChargeKey = tuple[str, int, int]
-"""Kind, node or shared cost, part: what may be charged once in an hour."""
+"""Kind; node, shared cost, commitment or billed charge; part: what may be charged once in an hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +39,16 @@ NO_RATES = HourRates((), ())
 
 
 def charges_of_hour(hour: datetime) -> dict[ChargeKey, HeldCharge]:
-    """The charges in force for `hour` that the charge pass keeps: node-hours and shared costs."""
-    found = Charge.objects.filter(
-        hour=hour, kind__in=("node_hour", "shared"), corrects__isnull=True
-    ).values_list("id", "kind", "node_id", "shared_cost_id", "part", "pool_id", "status", "digest")
+    """The charges in force that begin in `hour`; corrections are nobody's to change."""
+    number = Coalesce("node_id", "shared_cost_id", "commitment_id", "billed_charge_id")
+    found = (
+        Charge.objects.filter(hour=hour, corrects__isnull=True)
+        .annotate(number=number)
+        .values_list("id", "kind", "number", "part", "pool_id", "status", "digest")
+    )
     held = [
-        HeldCharge(
-            charge_id, (kind, node_id or shared_id or 0, part), pool_id, status, bytes(digest)
-        )
-        for charge_id, kind, node_id, shared_id, part, pool_id, status, digest in found
+        HeldCharge(charge_id, (kind, number or 0, part), pool_id, status, bytes(digest))
+        for charge_id, kind, number, part, pool_id, status, digest in found
     ]
     return {charge.key: charge for charge in held}
 

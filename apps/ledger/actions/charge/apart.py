@@ -1,0 +1,50 @@
+"""Charges without a node: shared costs of the month, and billed rows that no node-hour carries."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from decimal import ROUND_HALF_EVEN
+from hashlib import blake2b
+
+from apps.accounts import queries as accounts
+from apps.economics.terms import term_amount_in_hour
+from apps.ledger.actions.charge.values import Hour, Price, Wanted
+from apps.ledger.models import ChargeKind, Part, Status
+from apps.ledger.queries.bills.hours import billed_charges
+from apps.ledger.queries.calendar import HOUR, month_span
+from apps.ledger.queries.charges import shared_costs_of_hour
+
+HOUR_MS = 3_600_000
+
+
+def shared_costs(this: Hour) -> Iterable[Wanted]:
+    """This hour's part of each monthly amount, as far as the hour has come."""
+    month = month_span(this.month, this.zone)
+    k = (this.starts_at - month.starts_at) // HOUR
+    for cost in shared_costs_of_hour(this.starts_at):
+        monthly = int((cost.amount * 1_000_000).to_integral_value(ROUND_HALF_EVEN))
+        ends_at = min(cost.ends_at, this.through)
+        covered_ms = max(0, (ends_at - cost.starts_at) // timedelta(milliseconds=1))
+        amount = term_amount_in_hour(monthly, month.hours, k) * covered_ms // HOUR_MS
+        about = (cost.id, cost.method, this.through_ms, amount)
+        digest = blake2b(repr(about).encode(), digest_size=16).digest()
+        price = Price((), amount, amount, amount, digest)
+        yield Wanted((ChargeKind.SHARED, cost.id, Part.PRICED), None, price)
+
+
+def billed_apart(this: Hour) -> Iterable[Wanted]:
+    """Rows of bills whose charge begins in this hour; Platform owns what nobody else does."""
+    platform = accounts.special_teams().platform_id
+    for each in billed_charges(this.starts_at):
+        amounts = (each.list_micros, each.contracted_micros, each.effective_micros)
+        team_id = each.team_id or platform
+        about = (each, team_id)
+        digest = blake2b(repr(about).encode(), digest_size=16).digest()
+        yield Wanted(
+            key=(each.kind, each.id, Part.PRICED),
+            pool_id=each.pool_id,
+            price=Price((), *amounts, digest, billed_micros=each.billed_micros),
+            status=Status.PROVISIONAL if each.is_provisional else Status.RECONCILED,
+            reason=each.reason,
+            through=each.ends_at,
+            team_id=team_id,
+        )

@@ -1,0 +1,109 @@
+"""The charge pass: one hour of the whole organisation, rates times lived time or what was billed."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.accounts import queries as accounts
+from apps.fleet import queries as fleet
+from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
+from apps.fleet.queries import Pass
+from apps.ledger.actions.charge.apart import billed_apart, shared_costs
+from apps.ledger.actions.charge.node_hours import node_hours
+from apps.ledger.actions.charge.values import SETTLES_AFTER, Hour, Wanted
+from apps.ledger.actions.charge.writing import remove, write
+from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.actions.partitions import ensure_month
+from apps.ledger.models import ChargeKind, Status
+from apps.ledger.queries.calendar import HOUR, first_hour, local_day, posting_month
+from apps.ledger.queries.charges import ChargeKey, HeldCharge, charges_of_hour
+
+BY_BILL = frozenset({Status.RECONCILED, Status.RESTATED})
+
+
+def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
+    """Charge every node-hour lived, shared cost and billed row of `hour`, as far as `at`.
+
+    Charges whose facts did not change stay untouched; those of nodes that no longer lived then go
+    with their lines. Marks the next passes for what changed.
+    """
+    this = _this_hour(hour, at)
+    ensure_month(month=this.month)
+    with transaction.atomic():
+        # The split's lock too: lines of a charge that goes must not be written meanwhile.
+        key = hour_key(hour)
+        if at <= hour or not (try_lock(Pass.CHARGE, key) and try_lock(Pass.SPLIT, key)):
+            return BUSY
+        marks = fleet.marks_of_hour(Pass.CHARGE, hour)
+        if not marks:
+            return NOTHING
+        found = (*node_hours(this), *shared_costs(this), *billed_apart(this))
+        wanted = {each.key: each for each in found}
+        held = charges_of_hour(hour)
+        removed = [held[key] for key in held if key not in wanted]
+        changed = _changed(this, wanted, held)
+        pools = remove(this, removed)
+        statuses = [_status(this, held.get(each.key), each) for each in changed]
+        pools |= write(this, changed, statuses, held)
+        keys = [each.key for each in changed] + [each.key for each in removed]
+        clear(Pass.CHARGE, hour, marks)
+        mark(_next_marks(this, keys, pools))
+    return Outcome(changed=len(keys))
+
+
+def _this_hour(hour: datetime, at: datetime) -> Hour:
+    organisation = accounts.organisation()
+    is_settled = at >= hour + HOUR + SETTLES_AFTER
+    return Hour(
+        starts_at=hour,
+        through=min(at, hour + HOUR),
+        month=posting_month(hour, organisation.zone),
+        zone=organisation.zone,
+        currency=organisation.currency,
+        status=Status.ESTIMATED if is_settled else Status.PROVISIONAL,
+    )
+
+
+def _changed(
+    this: Hour, wanted: Mapping[ChargeKey, Wanted], held: Mapping[ChargeKey, HeldCharge]
+) -> list[Wanted]:
+    """Those that are new, have other facts, or are to be called estimated from now on."""
+    changed = []
+    for key, each in wanted.items():
+        before = held.get(key)
+        if (
+            before is None
+            or before.digest != each.price.digest
+            or before.status != _status(this, before, each)
+        ):
+            changed.append(each)
+    return changed
+
+
+def _status(this: Hour, before: HeldCharge | None, wanted: Wanted) -> Status:
+    """What was estimated once is never provisional again; what was reconciled is restated.
+
+    A charge whose bill was taken back is an estimate again.
+    """
+    was = None if before is None else Status(before.status)
+    if wanted.status is Status.RECONCILED and before is not None and was in BY_BILL:
+        is_same = before.digest == wanted.price.digest
+        return was if is_same else Status.RESTATED
+    if wanted.status is not None:
+        return wanted.status
+    if was is None or was is Status.PROVISIONAL:
+        return this.status
+    return Status.ESTIMATED if was in BY_BILL else was
+
+
+def _next_marks(this: Hour, keys: Sequence[ChargeKey], pools: set[int]) -> list[Mark]:
+    day = first_hour(local_day(this.starts_at, this.zone), this.zone)
+    marks = [
+        Mark(Pass.SPLIT, number, this.starts_at)
+        for kind, number, _ in keys
+        if kind == ChargeKind.NODE_HOUR
+    ]
+    if any(kind == ChargeKind.SHARED for kind, _, _ in keys):
+        marks.append(Mark(Pass.SPREAD, 0, this.starts_at))
+    return marks + [Mark(Pass.ROLLUP, pool_id, day) for pool_id in pools]

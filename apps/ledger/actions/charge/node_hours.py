@@ -1,0 +1,131 @@
+"""Node-hours: rates times lived time, unless a bill says what they cost."""
+
+from collections.abc import Iterable, Sequence
+
+from apps.economics.bases import Amounts, split_bases
+from apps.economics.rates import Per, Piece, Rate, RateSpan, pieces_of_hour
+from apps.fleet import queries as fleet
+from apps.ledger.actions.charge.values import Hour, Price, Wanted, known_sum, price_of
+from apps.ledger.models import ChargeKind, Part, Status
+from apps.ledger.queries.bills.hours import BilledAmounts, billed_hours
+from apps.ledger.queries.charges import NO_RATES, HourRates, rates_of_hour, unit_spans
+
+BILLED = "the provider's bill"
+ROUNDED = "the bill rounded its effective cost, so the estimate stands"
+UNSTATED = "billed; this month's rate of exchange is not stated yet"
+
+
+def node_hours(this: Hour) -> Iterable[Wanted]:
+    """Every node-hour lived, as far as the hour has come."""
+    pools = fleet.pools()
+    rates = rates_of_hour(this.starts_at, pools)
+    billed = billed_hours(this.starts_at)
+    # A fleet's nodes live alike: one price for each (pool, kind, life) instead of one per node.
+    prices: dict[tuple[object, ...], list[tuple[Part, Price]]] = {}
+    for node in fleet.nodes_lived(this.starts_at, this.through):
+        pool = pools[node.pool_id]
+        spans = unit_spans(this.starts_at, node, this.through, pool.gpus_per_node)
+        alike = (node.pool_id, node.kind, *spans)
+        if alike not in prices:
+            of_pool = _of_kind(rates.get(node.pool_id, NO_RATES), node.kind, pool)
+            prices[alike] = _prices(this, node.pool_id, of_pool, spans)
+        if node.id in billed:
+            yield _billed(node, prices[alike], billed[node.id], this)
+            continue
+        for part, price in prices[alike]:
+            yield Wanted((ChargeKind.NODE_HOUR, node.id, part), node.pool_id, price)
+
+
+def _of_kind(rates: HourRates, kind: str, pool: fleet.PoolFact) -> HourRates:
+    """A pool counted as a whole has no nodes to price: its node rates go by the GPU, exactly."""
+    if kind != "pool":
+        return rates
+    return HourRates(
+        tuple(each for span in rates.listed for each in _by_gpu(span, pool.gpus_per_node)),
+        tuple(each for span in rates.contracted for each in _by_gpu(span, pool.gpus_per_node)),
+    )
+
+
+def _by_gpu(span: RateSpan, gpus_per_node: int) -> list[RateSpan]:
+    rate = span.rate
+    if rate.per is Per.GPU:
+        return [span]
+    if not gpus_per_node:
+        return []
+    seconds = rate.quantity_seconds * gpus_per_node
+    whole = Rate(id=rate.id, amount=rate.amount, quantity_seconds=seconds, per=Per.GPU)
+    return [RateSpan(span.start_ms, span.end_ms, whole, span.priority)]
+
+
+def _prices(
+    this: Hour, pool_id: int, rates: HourRates, spans: Sequence[tuple[int, int, int]]
+) -> list[tuple[Part, Price]]:
+    """One price for each part of the time in which the same bases are known."""
+    pieces = [
+        piece
+        for start, end, units in spans
+        for piece in pieces_of_hour((start, end), rates.listed, rates.contracted, units)
+    ]
+    by_part: dict[Part, list[Piece]] = {}
+    for piece in pieces:
+        by_part.setdefault(_part(piece), []).append(piece)
+    return [
+        (part, price_of((pool_id, this.through_ms), tuple(of_part)))
+        for part, of_part in sorted(by_part.items())
+    ]
+
+
+def _part(piece: Piece) -> Part:
+    if piece.effective_micros is None:
+        return Part.UNPRICED
+    return Part.WITHOUT_LIST_PRICE if piece.list_micros is None else Part.PRICED
+
+
+def _billed(
+    node: fleet.NodeFact,
+    estimate: Sequence[tuple[Part, Price]],
+    bill: BilledAmounts,
+    this: Hour,
+) -> Wanted:
+    """The bill's amounts over the estimate's pieces, by what those cost or by their time.
+
+    Where the bill rounded its effective cost only what it billed is taken from it.
+    """
+    pieces = sorted((piece for _, price in estimate for piece in price.pieces), key=_start)
+    estimated = known_sum(piece.effective_micros for piece in pieces)
+    about = (node.pool_id, this.through_ms)
+    if bill.effective_micros is None:
+        whole = price_of((*about, bill.billed_micros or 0), tuple(pieces))
+        part = max(part for part, _ in estimate)
+        status, reason = None, ROUNDED
+    else:
+        whole = price_of((*about, bill.billed_micros or 0), _over(pieces, bill))
+        part = Part.PRICED if bill.list_micros is not None else Part.WITHOUT_LIST_PRICE
+        status = Status.PROVISIONAL if bill.is_provisional else Status.RECONCILED
+        reason = UNSTATED if bill.is_provisional else BILLED
+    price = Price(
+        pieces=whole.pieces,
+        list_micros=whole.list_micros,
+        contracted_micros=whole.contracted_micros,
+        effective_micros=whole.effective_micros,
+        digest=whole.digest,
+        billed_micros=bill.billed_micros,
+        estimated_micros=estimated,
+    )
+    key = (ChargeKind.NODE_HOUR, node.id, part)
+    return Wanted(key, node.pool_id, price, status=status, reason=reason)
+
+
+def _over(pieces: Sequence[Piece], bill: BilledAmounts) -> tuple[Piece, ...]:
+    weights = [piece.effective_micros or 0 for piece in pieces]
+    if None in [piece.effective_micros for piece in pieces] or not any(weights):
+        weights = [piece.end_ms - piece.start_ms for piece in pieces]
+    amounts = Amounts(bill.list_micros, bill.contracted_micros, bill.effective_micros)
+    return tuple(
+        Piece(piece.start_ms, piece.end_ms, *part, piece.list_rate_id, piece.contract_rate_id)
+        for piece, part in zip(pieces, split_bases(amounts, weights), strict=True)
+    )
+
+
+def _start(piece: Piece) -> int:
+    return piece.start_ms

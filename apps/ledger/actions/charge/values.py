@@ -1,0 +1,76 @@
+"""What the charge pass works on: an hour, prices and charges as they ought to stand."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from hashlib import blake2b
+
+from apps.economics.rates import Piece
+from apps.ledger.models import Status
+from apps.ledger.queries.charges import ChargeKey
+
+SETTLES_AFTER = timedelta(hours=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """An hour as far as it has come, and where it is posted."""
+
+    starts_at: datetime
+    through: datetime
+    month: date
+    zone: str
+    currency: str
+    status: Status
+
+    @property
+    def through_ms(self) -> int:
+        """How far the hour has come."""
+        return (self.through - self.starts_at) // timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a charge amounts to, piece by piece; nodes of one pool share it."""
+
+    pieces: tuple[Piece, ...]
+    list_micros: int | None
+    contracted_micros: int | None
+    effective_micros: int | None
+    digest: bytes
+    billed_micros: int | None = None
+    estimated_micros: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A charge as it ought to stand.
+
+    `status` and `reason` where the hour alone does not tell them; `through` where it is not the
+    hour's. `team_id` is whose the one line of a charge without a node is.
+    """
+
+    key: ChargeKey
+    pool_id: int | None
+    price: Price
+    status: Status | None = None
+    reason: str = ""
+    through: datetime | None = None
+    team_id: int | None = None
+
+
+def price_of(about: tuple[int, ...], pieces: tuple[Piece, ...]) -> Price:
+    """The sum of some pieces; `about` is what else a change of the charge would show in."""
+    return Price(
+        pieces=pieces,
+        list_micros=known_sum(piece.list_micros for piece in pieces),
+        contracted_micros=known_sum(piece.contracted_micros for piece in pieces),
+        effective_micros=known_sum(piece.effective_micros for piece in pieces),
+        digest=blake2b(repr((about, pieces)).encode(), digest_size=16).digest(),
+    )
+
+
+def known_sum(amounts: Iterable[int | None]) -> int | None:
+    """The sum; None where any of it is not known."""
+    known = list(amounts)
+    return None if None in known else sum(amount for amount in known if amount is not None)

@@ -1,0 +1,165 @@
+"""Charges, their pieces and the lines of those without a node, as they go into the tables."""
+
+from collections.abc import Mapping, Sequence
+
+from apps.economics.rates import Piece
+from apps.ledger.actions.charge.values import Hour, Wanted
+from apps.ledger.models import Part, Status
+from apps.ledger.queries.charges import ChargeKey, HeldCharge
+from apps.ledger.queries.tables import Row, copy_in, rows, run
+
+REASONS = {
+    Status.PROVISIONAL: "the hour is running, or ended less than 2 hours ago",
+    Status.ESTIMATED: "2 hours have passed since the hour ended",
+}
+
+
+def remove(this: Hour, removed: Sequence[HeldCharge]) -> set[int]:
+    """Take away charges with their pieces and lines; the pools that lost lines (0: none)."""
+    if not removed:
+        return set()
+    ids = {"ids": [charge.id for charge in removed], "month": this.month}
+    gone = rows(
+        "DELETE FROM ledger_line WHERE posting_month = %(month)s AND charge_id = ANY(%(ids)s)"
+        " RETURNING coalesce(pool_id, 0)",
+        ids,
+    )
+    run("DELETE FROM ledger_chargepiece WHERE charge_id = ANY(%(ids)s)", ids)
+    run("DELETE FROM ledger_charge WHERE id = ANY(%(ids)s)", ids)
+    return {pool_id for (pool_id,) in gone}
+
+
+def write(
+    this: Hour,
+    changed: Sequence[Wanted],
+    statuses: Sequence[Status],
+    held: Mapping[ChargeKey, HeldCharge],
+) -> set[int]:
+    """Store charges with their pieces, and the one line of each without a node.
+
+    The pools whose lines changed thereby (0: none).
+    """
+    ids = {key: charge.id for key, charge in held.items()}
+    pairs = list(zip(changed, statuses, strict=True))
+    new = [pair for pair in pairs if pair[0].key not in ids]
+    again = [each for each in changed if each.key in ids]
+    if again:
+        columns = _columns(this, [pair for pair in pairs if pair[0].key in ids])
+        run(UPDATE, columns | {"ids": [ids[each.key] for each in again]})
+        run(
+            "DELETE FROM ledger_chargepiece WHERE charge_id = ANY(%(ids)s)",
+            {"ids": [ids[each.key] for each in again]},
+        )
+    for kind, number, part, charge_id in rows(INSERT, _columns(this, new)) if new else ():
+        ids[kind, number, part] = charge_id
+    copy_in(
+        "COPY ledger_chargepiece (charge_id, start_ms, end_ms, list_micros, contracted_micros,"
+        " effective_micros, list_rate_id, contract_rate_id) FROM STDIN",
+        [_piece_row(ids[each.key], piece) for each in changed for piece in each.price.pieces],
+    )
+    return _write_lines(this, [each for each in changed if each.team_id is not None], ids)
+
+
+def _write_lines(this: Hour, apart: Sequence[Wanted], ids: Mapping[ChargeKey, int]) -> set[int]:
+    if not apart:
+        return set()
+    params = {"ids": [ids[each.key] for each in apart], "month": this.month}
+    gone = rows(
+        "DELETE FROM ledger_line WHERE posting_month = %(month)s AND charge_id = ANY(%(ids)s)"
+        " RETURNING coalesce(pool_id, 0)",
+        params,
+    )
+    copy_in(LINES, [_line_row(this, ids[each.key], each) for each in apart])
+    return {pool_id for (pool_id,) in gone} | {each.pool_id or 0 for each in apart}
+
+
+def _line_row(this: Hour, charge_id: int, wanted: Wanted) -> Row:
+    """No device time, no holder: whose it is, and how much."""
+    price = wanted.price
+    return (
+        *(charge_id, this.starts_at, this.month, wanted.pool_id, wanted.team_id, 0, 0, 0),
+        *(price.list_micros, price.contracted_micros, price.effective_micros, price.billed_micros),
+    )
+
+
+def _piece_row(charge_id: int, piece: Piece) -> tuple[int | None, ...]:
+    return (
+        charge_id,
+        piece.start_ms,
+        piece.end_ms,
+        piece.list_micros,
+        piece.contracted_micros,
+        piece.effective_micros,
+        piece.list_rate_id,
+        piece.contract_rate_id,
+    )
+
+
+def _columns(this: Hour, charges: Sequence[tuple[Wanted, Status]]) -> dict[str, object]:
+    return {
+        "hour": this.starts_at,
+        "month": this.month,
+        "currency": this.currency,
+        "committed": int(Part.COMMITTED),
+        "kinds": [str(each.key[0]) for each, _ in charges],
+        "numbers": [each.key[1] for each, _ in charges],
+        "pools": [each.pool_id for each, _ in charges],
+        "parts": [int(each.key[2]) for each, _ in charges],
+        "throughs": [each.through or this.through for each, _ in charges],
+        "listed": [each.price.list_micros for each, _ in charges],
+        "contracted": [each.price.contracted_micros for each, _ in charges],
+        "effective": [each.price.effective_micros for each, _ in charges],
+        "billed": [each.price.billed_micros for each, _ in charges],
+        "estimated": [each.price.estimated_micros for each, _ in charges],
+        "statuses": [str(status) for _, status in charges],
+        "reasons": [_reason(each, status) for each, status in charges],
+        "digests": [each.price.digest for each, _ in charges],
+    }
+
+
+def _reason(wanted: Wanted, status: Status) -> str:
+    return wanted.reason or REASONS.get(status, "its price changed")
+
+
+LINES = """
+COPY ledger_line
+    (charge_id, hour, posting_month, pool_id, team_id, flags, evidence, unit_milliseconds,
+     list_micros, contracted_micros, effective_micros, billed_micros)
+FROM STDIN
+"""
+UPDATE = """
+UPDATE ledger_charge AS held
+SET through = new.through, pool_id = new.pool_id, list_micros = new.list_micros,
+    contracted_micros = new.contracted_micros, effective_micros = new.effective_micros,
+    billed_micros = new.billed_micros, estimated_micros = new.estimated_micros,
+    status = new.status, reason = new.reason, digest = new.digest
+FROM unnest(%(ids)s::int8[], %(pools)s::int8[], %(throughs)s::timestamptz[], %(listed)s::int8[],
+            %(contracted)s::int8[], %(effective)s::int8[], %(billed)s::int8[],
+            %(estimated)s::int8[], %(statuses)s::text[], %(reasons)s::text[], %(digests)s::bytea[])
+     AS new (id, pool_id, through, list_micros, contracted_micros, effective_micros, billed_micros,
+             estimated_micros, status, reason, digest)
+WHERE held.id = new.id
+"""
+# What a charge is of stands in a column of its own by its kind.
+INSERT = """
+INSERT INTO ledger_charge
+    (kind, node_id, pool_id, shared_cost_id, commitment_id, billed_charge_id, part, hour, through,
+     posting_month, list_micros, contracted_micros, effective_micros, billed_micros,
+     estimated_micros, currency, status, reason, digest)
+SELECT new.kind, CASE WHEN new.kind = 'node_hour' THEN new.number END, new.pool_id,
+       CASE WHEN new.kind = 'shared' THEN new.number END,
+       CASE WHEN new.kind = 'commitment_unused' AND new.part = %(committed)s THEN new.number END,
+       CASE WHEN new.kind NOT IN ('node_hour', 'shared')
+                 AND NOT (new.kind = 'commitment_unused' AND new.part = %(committed)s)
+            THEN new.number END,
+       new.part, %(hour)s, new.through, %(month)s, new.list_micros, new.contracted_micros,
+       new.effective_micros, new.billed_micros, new.estimated_micros, %(currency)s, new.status,
+       new.reason, new.digest
+FROM unnest(%(kinds)s::text[], %(numbers)s::int8[], %(pools)s::int8[], %(parts)s::int2[],
+            %(throughs)s::timestamptz[], %(listed)s::int8[], %(contracted)s::int8[],
+            %(effective)s::int8[], %(billed)s::int8[], %(estimated)s::int8[], %(statuses)s::text[],
+            %(reasons)s::text[], %(digests)s::bytea[])
+     AS new (kind, number, pool_id, part, through, list_micros, contracted_micros,
+             effective_micros, billed_micros, estimated_micros, status, reason, digest)
+RETURNING kind, coalesce(node_id, shared_cost_id, commitment_id, billed_charge_id), part, id
+"""

@@ -1,0 +1,62 @@
+"""What bills ask for in one hour, as it was reconciled."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.ledger.models import BilledCharge
+from apps.ledger.queries.tables import rows
+
+
+@dataclass(frozen=True, slots=True)
+class BilledAmounts:
+    """What all bills together ask for one node's hour; None where one of them does not say."""
+
+    list_micros: int | None
+    contracted_micros: int | None
+    effective_micros: int | None
+    billed_micros: int | None
+    is_provisional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BilledApart:
+    """Rows of a bill that no node-hour carries, as they are charged."""
+
+    id: int
+    kind: str
+    reason: str
+    ends_at: datetime
+    team_id: int | None
+    pool_id: int | None
+    list_micros: int | None
+    contracted_micros: int | None
+    effective_micros: int | None
+    billed_micros: int | None
+    is_provisional: bool
+
+
+def billed_hours(hour: datetime) -> dict[int, BilledAmounts]:
+    """The billed node-hours of `hour`, by node."""
+    found = rows(
+        """
+        SELECT node_id,
+               CASE WHEN count(list_micros) = count(*) THEN sum(list_micros)::int8 END,
+               CASE WHEN count(contracted_micros) = count(*) THEN sum(contracted_micros)::int8 END,
+               CASE WHEN count(effective_micros) = count(*) THEN sum(effective_micros)::int8 END,
+               CASE WHEN count(billed_micros) = count(*) THEN sum(billed_micros)::int8 END,
+               bool_or(is_provisional)
+        FROM ledger_billedhour WHERE hour = %(hour)s GROUP BY node_id
+        """,
+        {"hour": hour},
+    )
+    return {node_id: BilledAmounts(*amounts) for node_id, *amounts in found}
+
+
+def billed_charges(hour: datetime) -> list[BilledApart]:
+    """The charges of bills' rows that begin in `hour`, by id."""
+    found = BilledCharge.objects.filter(hour=hour).order_by("id")
+    columns = (
+        *("id", "kind", "reason", "ends_at", "team_id", "pool_id", "list_micros"),
+        *("contracted_micros", "effective_micros", "billed_micros", "is_provisional"),
+    )
+    return [BilledApart(*row) for row in found.values_list(*columns)]

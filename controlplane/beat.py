@@ -55,6 +55,11 @@ beat_schedule = {
         "schedule": 60.0,
         "options": {"expires": 60},
     },
+    "reconcile-bills": {
+        "task": "apps.ledger.tasks.reconcile_bills",
+        "schedule": 20.0,
+        "options": {"expires": 20},
+    },
     "settle": {
         "task": "apps.ledger.tasks.settle_marked_hours",
         "schedule": 30.0,

@@ -164,7 +164,7 @@ def finish_delivery(
     batch.save()
     batch.bills.set(bill_ids)
     if batch.imported or replaced:
-        Bill.objects.filter(id__in=bill_ids).update(changed_at=at)
+        Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)
     return taken_of(batch)
 
 
@@ -215,7 +215,9 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
     )
     batch.state, batch.undone_at = BillImportState.UNDONE, at
     batch.save(update_fields=["state", "undone_at"])
-    Bill.objects.filter(id__in=[bill.id for bill in bills]).update(changed_at=at)
+    Bill.objects.filter(id__in=[bill.id for bill in bills]).update(
+        changed_at=at, reconciled_at=None
+    )
 
 
 def _bill_id(import_id: int, key: BillKey, at: datetime) -> int:
@@ -230,7 +232,6 @@ def _bill_id(import_id: int, key: BillKey, at: datetime) -> int:
             "ends_at": key.ends_at,
             "created_at": at,
             "changed_at": at,
-            "reconciled_at": at,
         },
     )
     return bill.id

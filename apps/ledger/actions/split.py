@@ -10,6 +10,7 @@ from django.db import transaction
 
 from apps.accounts import queries as accounts
 from apps.economics.node_hour import NodeHourSplit, split_node_hour
+from apps.economics.split import largest_remainder
 from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass
@@ -231,7 +232,8 @@ def _effective(settled: Settled) -> int | None:
 def _line_rows(this: Hour, settled: Settled, ids: Mapping[int, int]) -> Iterable[Row]:
     node_hour = settled.node_hour
     settlement_id = ids[node_hour.node_id]
-    for line in settled.split.lines:
+    billed = _billed(settled)
+    for place, line in enumerate(settled.split.lines):
         owner = _owner(node_hour, line.job_id)
         yield (
             line.charge,
@@ -251,7 +253,25 @@ def _line_rows(this: Hour, settled: Settled, ids: Mapping[int, int]) -> Iterable
             line.list_micros,
             line.contracted_micros,
             line.effective_micros,
+            billed.get(place),
         )
+
+
+def _billed(settled: Settled) -> dict[int, int]:
+    """What the bill asks for each line, by its place: by effective cost, or by time."""
+    parts: dict[int, int] = {}
+    for charge, asked in settled.node_hour.billed.items():
+        of_charge = [
+            (place, line) for place, line in enumerate(settled.split.lines) if line.charge == charge
+        ]
+        weights = [abs(line.effective_micros or 0) for _, line in of_charge]
+        if not any(weights):
+            weights = [line.unit_ms for _, line in of_charge]
+        if not any(weights):
+            weights = [1] * len(of_charge)
+        for (place, _), part in zip(of_charge, largest_remainder(asked, weights), strict=True):
+            parts[place] = part
+    return parts
 
 
 def _owner(node_hour: NodeHour, job_id: int | None) -> Owner:
@@ -301,6 +321,6 @@ COPY = """
 COPY ledger_line
     (charge_id, settlement_id, hour, posting_month, pool_id, team_id, workload_id, job_id,
      holder_key_id, state, flags, evidence, policy_version, unit_milliseconds, list_micros,
-     contracted_micros, effective_micros)
+     contracted_micros, effective_micros, billed_micros)
 FROM STDIN
 """

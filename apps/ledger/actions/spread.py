@@ -136,3 +136,11 @@ def _replace(hour: datetime, month: date, wanted: Iterable[SpreadLine]) -> None:
             for line in wanted
         ],
     )
+    # What was billed stays with whom the split gave it: these lines move none of it.
+    run(
+        "UPDATE ledger_line AS line SET billed_micros = 0 FROM ledger_charge AS charge"
+        " WHERE line.posting_month = %(month)s AND line.hour = %(hour)s"
+        " AND line.settlement_id IS NULL AND line.flags & %(spread)s <> 0"
+        " AND charge.id = line.charge_id AND charge.billed_micros IS NOT NULL",
+        {"month": month, "hour": hour, "spread": SPREAD},
+    )

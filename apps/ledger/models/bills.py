@@ -30,7 +30,7 @@ class Bill(models.Model):
     `is_rounded_upstream` says that its EffectiveCost cannot be trusted to the cent. The residual is
     what the rows sum to less what the charges made of them do, on the billed basis; it is what
     rounding to micro-units leaves over and is null until the bill was reconciled.
-    `changed_at` is later than `reconciled_at` while something waits to be reconciled.
+    `reconciled_at` is null while something of it waits to be reconciled.
     """
 
     issuer = models.TextField()

@@ -5,7 +5,7 @@ import gzip
 import hashlib
 import io
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,8 +52,7 @@ class _Reader(Protocol):
 def open_bill(path: Path, *, name: str = "") -> Iterator[BillFile]:
     """Open a bill's file. Refuses NotABill, which says what its header lacks, and OSError."""
     digest, size = _digest(path)
-    with path.open("rb") as source:
-        names, cells = _parquet(path) if _begins_with(source, PARQUET_MAGIC) else _csv(source)
+    with _table(path) as (names, cells):
         layout, reader = _reader(names)
         rows = _read(cells, reader, len(names))
         yield BillFile(name or path.name, digest, size, layout, rows)
@@ -88,12 +87,23 @@ def _row(line: int, row: Sequence[object], reader: _Reader, width: int) -> Bille
         return Rejection(line, bad.field, str(bad))
 
 
-def _csv(source: IO[bytes]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
-    is_gzip = _begins_with(source, GZIP_MAGIC)
-    # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
-    plain = cast(IO[bytes], gzip.GzipFile(fileobj=source)) if is_gzip else source
+@contextmanager
+def _table(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, Sequence[object]]]]]:
+    """The names of a file's columns, and its rows of cells with the line of each."""
+    with path.open("rb") as source:
+        if _begins_with(source, PARQUET_MAGIC):
+            yield _parquet(source)
+            return
+        is_gzip = _begins_with(source, GZIP_MAGIC)
+        # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
+        plain = cast(IO[bytes], gzip.GzipFile(fileobj=source)) if is_gzip else source
+        with io.TextIOWrapper(plain, "utf-8-sig", errors="strict", newline="") as text:
+            yield _csv(text)
+
+
+def _csv(text: Iterable[str]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
     csv.field_size_limit(LONGEST_CELL)
-    rows = csv.reader(io.TextIOWrapper(plain, "utf-8-sig", errors="strict", newline=""))
+    rows = csv.reader(text)
     try:
         names = next(rows, None)
     except BROKEN as broken:
@@ -112,12 +122,12 @@ def _csv_rows(rows: Any) -> Iterator[tuple[int, Sequence[object]]]:
         begins = rows.line_num + 1
 
 
-def _parquet(path: Path) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
+def _parquet(source: IO[bytes]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
     # Heavy, and only here: a process that reads no Parquet never loads it.
     from pyarrow import lib, parquet
 
     try:
-        file: Any = parquet.ParquetFile(path)  # type: ignore[no-untyped-call]
+        file: Any = parquet.ParquetFile(source)  # type: ignore[no-untyped-call]
     except lib.ArrowException as broken:
         raise NotABill(f"the file is no Parquet that can be read: {broken}") from broken
     return list(file.schema_arrow.names), _parquet_rows(file)

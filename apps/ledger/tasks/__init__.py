@@ -12,6 +12,7 @@ from apps.fleet.actions.marks import expand_ranges
 from apps.fleet.queries import Pass
 from apps.ledger import actions
 from apps.ledger.queries.due import hours_due, resting
+from apps.ledger.tasks.bills import reconcile_waiting
 from apps.ledger.tasks.exports import forget_files, make_waiting
 
 log = logging.getLogger(__name__)
@@ -51,6 +52,12 @@ def make_exports() -> None:
     """Make the exports that wait, and forget the files of those that are over."""
     make_waiting()
     forget_files()
+
+
+@shared_task
+def reconcile_bills() -> None:
+    """Reconcile the bills that changed."""
+    reconcile_waiting()
 
 
 def _roll_up(at: datetime, until: float) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import F
 
 from apps.accounts import queries as accounts
 from apps.economics.billing import Match, match
@@ -34,10 +33,13 @@ class Reconciled:
 
 def bills_due() -> list[int]:
     """The bills that changed since they were reconciled, the oldest change first."""
-    due = Bill.objects.filter(changed_at__gt=F("reconciled_at")) | Bill.objects.filter(
-        reconciled_at=None
-    )
-    return list(due.order_by("changed_at", "id").values_list("id", flat=True))
+    due = Bill.objects.filter(reconciled_at=None).order_by("changed_at", "id")
+    return list(due.values_list("id", flat=True))
+
+
+def note_failure(*, bill_id: int, failure: str) -> None:
+    """Say why a bill still waits."""
+    Bill.objects.filter(id=bill_id).exclude(failure=failure).update(failure=failure)
 
 
 @transaction.atomic

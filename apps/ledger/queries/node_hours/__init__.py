@@ -18,6 +18,7 @@ class NodeHour:
 
     `owners` has every job that may appear on a line; `nobody` owns the rest. `digest` has eight
     bytes for each kind of fact. `shares_idle` says whether the pool shares out what is not held.
+    `billed` is what bills ask for, by charge.
     """
 
     node_id: int
@@ -30,6 +31,7 @@ class NodeHour:
     nobody: Owner
     digest: bytes
     shares_idle: bool
+    billed: Mapping[int, int]
 
 
 def node_hours(hour: datetime, node_ids: Collection[int]) -> dict[int, NodeHour]:
@@ -57,6 +59,7 @@ def _node_hour(reading: Reading, node_id: int) -> NodeHour:
         facts=facts,
         owners=owners,
         nobody=nobody,
-        digest=digest_of(facts, version, [*owners.items(), (0, nobody)]),
+        digest=digest_of(facts, version, [*owners.items(), (0, nobody)], charged.billed),
         shares_idle=pool.idle_sharing != "keep",
+        billed=charged.billed,
     )

@@ -1,6 +1,6 @@
 """Which facts a node-hour was split from, in forty bytes that tell what changed."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from hashlib import blake2b
 
@@ -16,11 +16,15 @@ BYTES = 8
 
 
 def digest_of(
-    facts: NodeHourFacts, policy_version: int, owners: Iterable[tuple[int, Owner]]
+    facts: NodeHourFacts,
+    policy_version: int,
+    owners: Iterable[tuple[int, Owner]],
+    billed: Mapping[int, int],
 ) -> bytes:
     """Eight bytes for each kind of fact, in the order of KINDS_OF_FACT."""
+    prices: tuple[object, ...] = (RULES, facts.through_ms, list(facts.charges.items()))
     kinds: tuple[object, ...] = (
-        (RULES, facts.through_ms, list(facts.charges.items())),
+        (*prices, list(billed.items())) if billed else prices,
         (facts.lived_ms, facts.capacity, policy_version, facts.devices, facts.outages),
         facts.usage,
         (facts.claims, facts.keys),

@@ -28,12 +28,13 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """The charges of one node-hour, and how far they go."""
+    """The charges of one node-hour, and how far they go; `billed` is what bills ask, by charge."""
 
     pool_id: int
     through: datetime
     is_provisional: bool
     pieces: Mapping[int, Sequence[Piece]]
+    billed: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def _charged(hour: datetime, node_ids: Collection[int]) -> dict[int, Charged]:
     found = rows(
         """
         SELECT charge.node_id, charge.id, charge.pool_id, charge.through, charge.status,
-               piece.start_ms, piece.end_ms, piece.list_micros, piece.contracted_micros,
+               charge.billed_micros, piece.start_ms, piece.end_ms, piece.list_micros, piece.contracted_micros,
                piece.effective_micros, piece.list_rate_id, piece.contract_rate_id
         FROM ledger_charge AS charge JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
         WHERE charge.hour = %(hour)s AND charge.kind = 'node_hour' AND charge.corrects_id IS NULL
@@ -96,11 +97,17 @@ def _charged(hour: datetime, node_ids: Collection[int]) -> dict[int, Charged]:
         {"hour": hour, "nodes": list(node_ids)},
     )
     pieces: dict[int, dict[int, list[Piece]]] = {}
+    billed: dict[int, dict[int, int]] = {}
     about: dict[int, tuple[int, datetime, bool]] = {}
-    for node_id, charge_id, pool_id, through, status, *piece in found:
+    for node_id, charge_id, pool_id, through, status, asked, *piece in found:
         pieces.setdefault(node_id, {}).setdefault(charge_id, []).append(Piece(*piece))
         about[node_id] = (pool_id, through, status == "provisional")
-    return {node_id: Charged(*about[node_id], pieces[node_id]) for node_id in pieces}
+        if asked is not None:
+            billed.setdefault(node_id, {})[charge_id] = asked
+    return {
+        node_id: Charged(*about[node_id], pieces[node_id], billed.get(node_id, {}))
+        for node_id in pieces
+    }
 
 
 def _by(key: Callable[[Fact], int], facts: Iterable[Fact]) -> dict[int, list[Fact]]:

@@ -1,0 +1,234 @@
+"""Bills against node-hours: what was billed wins, nothing is dropped, and every cent is in the ledger."""
+
+import csv
+import io
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from django.db.models import Sum
+
+from apps.ledger.actions.bills import undo_delivery
+from apps.ledger.actions.reconcile import bills_due, reconcile_bill
+from apps.ledger.management.bill_delivery import take_file
+from apps.ledger.models import Bill, BilledCharge, BilledHour, Charge, Line, Settlement, Status
+from apps.ledger.queries.bills.comparing import unbilled_nodes, variance_of
+from tests import make
+from tests.apps.ledger import scene
+from tests.apps.ledger.scene import LATER, TEN
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+MARCH, APRIL = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
+COLUMNS = (
+    "BilledCost", "EffectiveCost", "ContractedCost", "ListCost", "BillingAccountId",
+    "BillingCurrency", "BillingPeriodStart", "BillingPeriodEnd", "ChargeCategory",
+    "ChargePeriodStart", "ChargePeriodEnd", "InvoiceIssuerName", "ServiceProviderName",
+    "ServiceCategory", "ServiceName", "ResourceId", "PricingUnit", "ConsumedQuantity",
+    "ConsumedUnit", "Tags",
+)  # fmt: skip
+
+
+def row(cost: str, hour: datetime = TEN, length: timedelta = HOUR, **given: str) -> dict[str, str]:
+    """An hour of a machine, as a provider bills it."""
+    return {
+        "BilledCost": cost,
+        "EffectiveCost": cost,
+        "ContractedCost": cost,
+        "ListCost": cost,
+        "BillingAccountId": "1234",
+        "BillingCurrency": "USD",
+        "BillingPeriodStart": MARCH.isoformat(),
+        "BillingPeriodEnd": APRIL.isoformat(),
+        "ChargeCategory": "Usage",
+        "ChargePeriodStart": hour.isoformat(),
+        "ChargePeriodEnd": (hour + length).isoformat(),
+        "InvoiceIssuerName": "A Cloud",
+        "ServiceProviderName": "A Cloud",
+        "ServiceCategory": "Compute",
+        "ServiceName": "Machines",
+        "ResourceId": "i-01",
+        "PricingUnit": "Hours",
+        "ConsumedQuantity": "1",
+        "ConsumedUnit": "Hours",
+        "Tags": "{}",
+    } | given
+
+
+def deliver(tmp_path: Path, rows: Sequence[dict[str, str]], at: datetime = LATER) -> int:
+    """Take in a file of these rows and reconcile what it changed; the import's id."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, COLUMNS)
+    writer.writeheader()
+    writer.writerows(rows)
+    path = tmp_path / "bill.csv"
+    path.write_text(out.getvalue())
+    taken = take_file(path, clock=lambda: at)
+    reconcile(at)
+    return taken.import_id
+
+
+def reconcile(at: datetime = LATER) -> None:
+    for bill_id in bills_due():
+        reconcile_bill(bill_id=bill_id, at=at)
+    scene.settle_all()
+
+
+@pytest.fixture
+def node_id() -> int:
+    """gpu-01 (i-01 at its provider) of eight GPUs, charged for the hour from ten; half is held."""
+    make.make_organisation()
+    pool_id = make.make_pool("h100")
+    scene.make_rate(pool_id)
+    node_id = make.make_node(
+        "gpu-01", pool_id=pool_id, provider_id="i-01", started_at=TEN, at=LATER
+    )
+    gpus = scene.make_gpus(node_id)
+    scene.make_job("1", node_id, gpus=4, uuids=gpus[:4], from_=TEN, to=TEN + HOUR)
+    scene.settle_all()
+    return node_id
+
+
+def assert_conserved() -> None:
+    """Lines sum to their charge on every basis; one that is not known is known nowhere."""
+    for charge in Charge.objects.all():
+        lines = list(Line.objects.filter(charge=charge))
+        for basis in ("list_micros", "contracted_micros", "effective_micros", "billed_micros"):
+            amounts = [getattr(line, basis) for line in lines]
+            whole = getattr(charge, basis)
+            assert (whole is None) == (set(amounts) == {None}), (charge, basis)
+            assert whole is None or sum(amounts) == whole, (charge, basis)
+
+
+def in_the_ledger() -> Decimal:
+    """All that lines say was billed."""
+    return Decimal(Line.objects.aggregate(Sum("billed_micros"))["billed_micros__sum"] or 0) / 10**6
+
+
+def test_what_was_billed_takes_the_place_of_the_estimate(node_id: int, tmp_path: Path) -> None:
+    estimate = scene.charge(node_id).effective_micros
+    deliver(tmp_path, [row("61.123456789", ListCost="98", ContractedCost="70")])
+    charge = scene.charge(node_id)
+    assert charge.status == Status.RECONCILED
+    assert charge.effective_micros == charge.billed_micros == 61_123_457
+    assert (charge.list_micros, charge.contracted_micros) == (98_000_000, 70_000_000)
+    assert charge.estimated_micros == estimate
+    sums = Line.objects.filter(charge=charge).aggregate(
+        Sum("effective_micros"), Sum("billed_micros")
+    )
+    assert set(sums.values()) == {61_123_457}
+    (bill,) = Bill.objects.all()
+    assert bill.residual == Decimal("-0.000000211")
+    assert_conserved()
+
+
+def test_reconciling_again_changes_nothing(node_id: int, tmp_path: Path) -> None:
+    deliver(tmp_path, [row("61")])
+    before = list(Settlement.objects.order_by("id").values())
+    Bill.objects.update(reconciled_at=None)
+    for bill_id in bills_due():
+        assert reconcile_bill(bill_id=bill_id, at=LATER).hours_changed == 0
+    scene.settle_all()
+    assert list(Settlement.objects.order_by("id").values()) == before
+
+
+def test_no_row_is_dropped(node_id: int, tmp_path: Path) -> None:
+    rows = [
+        row("61"),
+        row("3.50", ResourceId="i-unknown"),
+        row("1.25", ServiceCategory="Storage", PricingUnit="GB-Months"),
+        row("0.75", ServiceCategory="Networking", PricingUnit="GB"),
+        row("-2", ChargeCategory="Credit"),
+        row("9.99", ChargeCategory="Tax"),
+        row("4", hour=TEN - 3 * HOUR),
+    ]
+    deliver(tmp_path, rows)
+    assert in_the_ledger() == sum(Decimal(each["BilledCost"]) for each in rows)
+    kinds = Charge.objects.exclude(kind="node_hour").values_list("kind", "effective_micros")
+    assert sorted(kinds) == [
+        ("credit", -2_000_000),
+        ("service", 750_000),
+        ("service", 1_250_000),
+        ("tax", 9_990_000),
+        ("unmatched", 3_500_000),
+        ("unmatched", 4_000_000),
+    ]
+    owners = set(Line.objects.exclude(charge__kind="node_hour").values_list("team_id", flat=True))
+    assert owners == {scene.platform()}
+    assert {each.reason for each in BilledCharge.objects.filter(kind="unmatched")} == {
+        "no node has this resource id",
+        "its node was not on record then",
+    }
+    assert_conserved()
+
+
+def test_a_row_longer_than_an_hour_reaches_over_the_hours_by_their_estimate(
+    node_id: int, tmp_path: Path
+) -> None:
+    scene.settle(TEN + 4 * HOUR, starts_at=TEN, ends_at=TEN + 4 * HOUR)
+    deliver(tmp_path, [row("10", length=timedelta(days=1))])
+    hours = BilledHour.objects.order_by("hour").values_list("billed_micros", flat=True)
+    assert max(hours) - min(hours) <= 1
+    (bill,) = Bill.objects.all()
+    assert abs(bill.residual) < Decimal("0.000024")
+    assert in_the_ledger() + bill.residual == 10
+
+
+def test_undoing_a_delivery_brings_the_estimate_back(node_id: int, tmp_path: Path) -> None:
+    before = scene.charge(node_id).effective_micros
+    import_id = deliver(tmp_path, [row("61"), row("3", ResourceId="i-unknown")])
+    undo_delivery(import_id=import_id, at=LATER + HOUR)
+    reconcile(LATER + HOUR)
+    charge = scene.charge(node_id)
+    assert (charge.status, charge.effective_micros) == (Status.ESTIMATED, before)
+    assert charge.billed_micros is None
+    assert not Charge.objects.exclude(kind="node_hour").exists()
+    assert_conserved()
+
+
+def test_a_corrected_delivery_restates(node_id: int, tmp_path: Path) -> None:
+    deliver(tmp_path, [row("61")])
+    deliver(tmp_path, [row("60")], at=LATER + HOUR)
+    charge = scene.charge(node_id)
+    assert (charge.status, charge.effective_micros) == (Status.RESTATED, 60_000_000)
+
+
+def test_the_causes_of_a_difference_add_up(node_id: int, tmp_path: Path) -> None:
+    scene.settle(TEN + 4 * HOUR, starts_at=TEN, ends_at=TEN + 4 * HOUR)
+    deliver(
+        tmp_path,
+        [
+            row("61", ConsumedQuantity="0.75"),
+            row("98.32", hour=TEN + HOUR),
+            row("3", ResourceId="i-unknown"),
+            row("9.99", ChargeCategory="Tax"),
+        ],
+    )
+    (bill,) = Bill.objects.all()
+    found = variance_of(bill.id)
+    causes = (
+        found.price_micros,
+        found.quantity_micros,
+        found.missing_micros,
+        found.unmatched_micros,
+        found.shared_micros,
+    )
+    assert sum(causes) == found.billed_micros - found.estimated_micros
+    assert found.quantity_micros == -24_580_000
+    assert found.price_micros == -12_740_000
+    assert found.missing_micros < 0
+    assert [each.node_name for each in unbilled_nodes(bill)] == ["gpu-01"]
+
+
+def test_a_bill_that_rounded_its_effective_cost_leaves_the_estimate(
+    node_id: int, tmp_path: Path
+) -> None:
+    estimate = scene.charge(node_id).effective_micros
+    noise = [row("0.25", ResourceId=f"i-{n}", EffectiveCost="0") for n in range(3)]
+    deliver(tmp_path, [row("61.5", EffectiveCost="62"), *noise])
+    charge = scene.charge(node_id)
+    assert (charge.effective_micros, charge.billed_micros) == (estimate, 61_500_000)
+    assert charge.status == Status.ESTIMATED
+    assert in_the_ledger() == Decimal("62.25")

@@ -104,7 +104,7 @@ def variance_of(bill_id: int) -> Variance:
     """
     bill = Bill.objects.get(id=bill_id)
     ((hours, estimated, quantity, price, unestimated),) = rows(VARIANCE, {"bill": bill_id})
-    apart = dict(rows(APART, {"bill": bill_id}))
+    apart: dict[str, int] = dict(rows(APART, {"bill": bill_id}))
     unmatched = apart.pop("unmatched", 0)
     shared = sum(apart.values())
     unbilled = sum(each.estimated_micros or 0 for each in unbilled_nodes(bill))

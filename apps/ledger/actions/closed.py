@@ -3,21 +3,45 @@
 from collections.abc import Iterable
 from datetime import date
 
-from apps.ledger.models import Close
+from django.db import connection
+
+from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.queries.closes.months import closed_months
+
+# Arbitrary but fixed: passes share it, whoever closes or reopens a month has it alone.
+CLOSING = 7_305_031
 
 
 class MonthAlreadyClosed(Exception):
     """The month was closed; late facts are posted as corrections, or it is reopened first."""
 
 
-def closed_months(months: Iterable[date]) -> set[date]:
-    """Those of these months (their first days) that are closed now."""
-    found = Close.objects.filter(month__in=set(months), reopened_at=None)
-    return set(found.values_list("month", flat=True))
-
-
 def refuse_closed_month(*, months: Iterable[date], what: str) -> None:
     """Refuse MonthAlreadyClosed where one of these months is closed."""
-    closed = sorted(closed_months(months))
+    closed = sorted(closed_months() & set(months))
     if closed:
         raise MonthAlreadyClosed(f"{closed[0]:%Y-%m} is closed, and {what} would change it")
+
+
+def kept_closed(month: date) -> Outcome | None:
+    """What a pass answers where it may not touch `month`; None: it may, until its transaction ends.
+
+    Marks of a closed month stay: they are what came late.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_xact_lock_shared(%s, %s)", [CLOSING, _key(month)])
+        (is_free,) = cursor.fetchone()
+    if not is_free:
+        return BUSY
+    # Asked after the lock is had: a close that was on its way is seen now.
+    return NOTHING if month in closed_months() else None
+
+
+def lock_month(month: date) -> None:
+    """Wait until no pass works in `month`, and keep them out until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [CLOSING, _key(month)])
+
+
+def _key(month: date) -> int:
+    return month.year * 12 + month.month

@@ -12,6 +12,7 @@ from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import clear, try_lock
 from apps.fleet.queries import Pass
+from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.ledger.queries.tables import rows, run
@@ -23,6 +24,9 @@ def roll_up_day(*, first_hour: datetime) -> Outcome:
     zone = accounts.organisation().zone
     day = local_day(first_hour, zone)
     with transaction.atomic():
+        kept = kept_closed(day.replace(day=1))
+        if kept is not None:
+            return kept
         if not try_lock(Pass.ROLLUP, day.toordinal()):
             return BUSY
         marks = fleet.marks_of_hour(Pass.ROLLUP, first_hour)

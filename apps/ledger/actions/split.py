@@ -14,6 +14,7 @@ from apps.economics.split import largest_remainder
 from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass
+from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.queries.calendar import first_hour, local_day, posting_month
@@ -63,6 +64,9 @@ def split_hour(*, hour: datetime, at: datetime) -> Outcome:
     this = Hour(hour, posting_month(hour, zone), zone, at)
     ensure_month(month=this.month)
     with _collector_at_rest(), transaction.atomic():
+        kept = kept_closed(this.month)
+        if kept is not None:
+            return kept
         if not try_lock(Pass.SPLIT, hour_key(hour)):
             return BUSY
         marks = fleet.marks_of_hour(Pass.SPLIT, hour)

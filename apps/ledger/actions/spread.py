@@ -12,6 +12,7 @@ from apps.economics.states import Flag
 from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass
+from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.queries.calendar import HOUR, first_hour, local_day, posting_month
@@ -37,6 +38,9 @@ def spread_hour(*, hour: datetime) -> Outcome:
     month = posting_month(hour, zone)
     ensure_month(month=month)
     with transaction.atomic():
+        kept = kept_closed(month)
+        if kept is not None:
+            return kept
         # The split's lock too: it replaces the lines that this pass reads.
         key = hour_key(hour)
         if not (try_lock(Pass.SPLIT, key) and try_lock(Pass.SPREAD, key)):

@@ -5,14 +5,20 @@ from datetime import datetime
 
 from apps.fleet import queries as fleet
 from apps.fleet.queries import Pass
+from apps.ledger.queries.closes.months import closed_spans
 from apps.ledger.queries.tables import rows
 
 AT_ONCE = 100_000
 
 
 def hours_due(pass_: Pass, at: datetime) -> list[datetime]:
-    """Marked hours that have begun, newest first: people look at today."""
-    return fleet.hours_marked(pass_, at, AT_ONCE)[::-1]
+    """Marked hours of open months that have begun, newest first: people look at today."""
+    spans = closed_spans()
+    return [
+        hour
+        for hour in fleet.hours_marked(pass_, at, AT_ONCE)[::-1]
+        if not any(span.starts_at <= hour < span.ends_at for span in spans)
+    ]
 
 
 def resting(hours: Collection[datetime], since: datetime) -> set[datetime]:

@@ -13,6 +13,7 @@ from apps.ledger.actions.charge.apart import billed_apart, shared_costs
 from apps.ledger.actions.charge.node_hours import node_hours
 from apps.ledger.actions.charge.values import SETTLES_AFTER, Hour, Wanted
 from apps.ledger.actions.charge.writing import remove, write
+from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import ChargeKind, Status
@@ -31,6 +32,9 @@ def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
     this = _this_hour(hour, at)
     ensure_month(month=this.month)
     with transaction.atomic():
+        kept = kept_closed(this.month)
+        if kept is not None:
+            return kept
         # The split's lock too: lines of a charge that goes must not be written meanwhile.
         key = hour_key(hour)
         if at <= hour or not (try_lock(Pass.CHARGE, key) and try_lock(Pass.SPLIT, key)):

@@ -1,0 +1,25 @@
+"""Months closed, reopened, and corrected afterwards."""
+
+from apps.ledger.actions.close.closing import (
+    CloseAsked,
+    ItemsNotAccepted,
+    MonthNotClosed,
+    MonthNotOver,
+    MonthNotReady,
+    close_month,
+    reopen_month,
+)
+from apps.ledger.actions.close.corrections import Corrected, NoOpenMonth, post_corrections
+
+__all__ = [
+    "CloseAsked",
+    "Corrected",
+    "ItemsNotAccepted",
+    "MonthNotClosed",
+    "MonthNotOver",
+    "MonthNotReady",
+    "NoOpenMonth",
+    "close_month",
+    "post_corrections",
+    "reopen_month",
+]

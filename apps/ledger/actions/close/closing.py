@@ -1,0 +1,113 @@
+"""A month closed by a person: checked, frozen with a digest of its lines, and told to every team."""
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+
+from django.db import transaction
+from django.db.models import Max
+
+from apps.accounts import queries as accounts
+from apps.ledger.actions.closed import lock_month, refuse_closed_month
+from apps.ledger.models import Close, StatementLine
+from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
+from apps.ledger.queries.closes.contents import digest_of_month, statement_rows
+from apps.ledger.queries.tables import Row
+
+AMOUNTS = ("list_micros", "contracted_micros", "effective_micros", "billed_micros")
+COLUMNS = (
+    *("team_id", "workload_id", "pool_id", "kind", "status", "state", "flags", "corrects_month"),
+    *("unit", "unit_milliseconds", "unpriced_milliseconds", *AMOUNTS),
+)
+
+
+class MonthNotOver(Exception):
+    """A month can be closed once its last hour is over."""
+
+
+class MonthNotReady(Exception):
+    """Something is still being settled: closing now would freeze half of it."""
+
+
+class ItemsNotAccepted(Exception):
+    """Something stands open, and whoever closes has not said that it may."""
+
+
+class MonthNotClosed(Exception):
+    """There is nothing to reopen or to correct: the month is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloseAsked:
+    """Who closes which month, and which open questions of the checklist they accept, by code."""
+
+    month: date
+    person_id: int | None
+    accepted: Collection[str] = ()
+    note: str = ""
+
+
+@transaction.atomic
+def close_month(*, asked: CloseAsked, at: datetime) -> int:
+    """Freeze the month as it stands; the id of its close.
+
+    Refuses MonthNotOver, MonthAlreadyClosed, MonthNotReady and ItemsNotAccepted.
+    """
+    month = asked.month.replace(day=1)
+    if not has_ended(month, at):
+        raise MonthNotOver(f"{month:%Y-%m} is not over yet")
+    lock_month(month)
+    refuse_closed_month(months={month}, what="closing it again")
+    items = checklist(month)
+    _refuse_open(items, asked.accepted)
+    digest, lines = digest_of_month(month, accounts.organisation().zone)
+    found = statement_rows(month)
+    latest = Close.objects.filter(month=month).aggregate(latest=Max("version"))["latest"]
+    close = Close.objects.create(
+        month=month,
+        version=(latest or 0) + 1,
+        closed_at=at,
+        closed_by_id=asked.person_id,
+        note=asked.note,
+        cut_off=at,
+        digest=digest,
+        lines=lines,
+        checklist=[asdict(item) for item in items],
+        totals=_totals(found),
+    )
+    StatementLine.objects.bulk_create(
+        [StatementLine(close=close, **dict(zip(COLUMNS, row, strict=True))) for row in found],
+        batch_size=2_000,
+    )
+    return close.id
+
+
+@transaction.atomic
+def reopen_month(*, month: date, reason: str, person_id: int | None, at: datetime) -> None:
+    """Let facts change the month again; what was told of it stays readable. Refuses MonthNotClosed."""
+    lock_month(month)
+    reopened = Close.objects.filter(month=month, reopened_at=None).update(
+        reopened_at=at, reopened_by_id=person_id, reopen_reason=reason
+    )
+    if not reopened:
+        raise MonthNotClosed(f"{month:%Y-%m} is open")
+
+
+def _refuse_open(items: Collection[Item], accepted: Collection[str]) -> None:
+    blocking = [item for item in items if item.is_blocking and item.count]
+    if blocking:
+        said = "; ".join(f"{item.label.lower()}: {item.count}" for item in blocking)
+        raise MonthNotReady(said)
+    left = [item for item in items if item.count and item.code not in accepted]
+    if left and any(not item.is_blocking for item in left):
+        said = ", ".join(f"{item.code} ({item.count})" for item in left)
+        raise ItemsNotAccepted(f"say that these may stand open: {said}")
+
+
+def _totals(found: Collection[Row]) -> dict[str, int | None]:
+    totals: dict[str, int | None] = {}
+    for name in AMOUNTS:
+        at = COLUMNS.index(name)
+        known = [row[at] for row in found if row[at] is not None]
+        totals[name] = sum(known) if known else None
+    return totals

@@ -1,0 +1,99 @@
+"""Close a month, reopen it, or post what came late for it."""
+
+import json
+from argparse import ArgumentParser
+from dataclasses import asdict
+from datetime import date, datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts.queries.people import person_of_address
+from apps.ledger.actions import close
+from apps.ledger.actions.closed import MonthAlreadyClosed
+from apps.ledger.queries.closes.checklist import checklist
+from apps.ledger.queries.closes.months import closes
+
+REFUSALS = (
+    close.ItemsNotAccepted,
+    close.MonthNotClosed,
+    close.MonthNotOver,
+    close.MonthNotReady,
+    close.NoOpenMonth,
+    MonthAlreadyClosed,
+)
+
+
+class Command(BaseCommand):
+    """`manage.py close_month 2026-07 --accept unbilled,unowned`."""
+
+    help = "Close a month; without --accept it tells what stands open. See docs/close.md."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The month and what is to be done with it."""
+        parser.add_argument("month", metavar="YYYY-MM")
+        parser.add_argument("--by", default="", metavar="EMAIL", help="who closes it")
+        parser.add_argument("--accept", default="", metavar="CODES", help="what may stand open")
+        parser.add_argument("--note", default="")
+        parser.add_argument("--check", action="store_true", help="only tell what stands open")
+        parser.add_argument("--reopen", default="", metavar="REASON", help="open it again")
+        parser.add_argument(
+            "--correct", action="store_true", help="post what came late in the month that is open"
+        )
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do it and tell what came of it."""
+        month = _month(options["month"])
+        try:
+            told = self._done(month, options)
+        except REFUSALS as refused:
+            raise CommandError(str(refused)) from refused
+        if options["json"]:
+            print(json.dumps(told, default=str))
+            return
+        for name, value in told.items():
+            print(f"{name:18} {value}")
+
+    def _done(self, month: date, options: dict[str, Any]) -> dict[str, Any]:
+        at = timezone.now()
+        if options["check"]:
+            return {item.code: f"{item.count}  {item.label}" for item in checklist(month)}
+        person_id = _person(options["by"])
+        if options["reopen"]:
+            close.reopen_month(month=month, reason=options["reopen"], person_id=person_id, at=at)
+            return {"month": options["month"], "open": True}
+        if options["correct"]:
+            return asdict(close.post_corrections(month=month, at=at))
+        asked = close.CloseAsked(
+            month=month,
+            person_id=person_id,
+            accepted=[code.strip() for code in options["accept"].split(",") if code.strip()],
+            note=options["note"],
+        )
+        close.close_month(asked=asked, at=at)
+        newest = closes(month)[0]
+        return {
+            "month": options["month"],
+            "version": newest.version,
+            "lines": newest.lines,
+            "digest": newest.digest,
+            **newest.totals,
+        }
+
+
+def _month(text: str) -> date:
+    try:
+        return datetime.strptime(text, "%Y-%m").date()  # noqa: DTZ007 - a month has no zone
+    except ValueError:
+        raise CommandError(f"{text!r} is no month such as 2026-07") from None
+
+
+def _person(email: str) -> int | None:
+    if not email:
+        return None
+    found = person_of_address(email)
+    if found is None:
+        raise CommandError(f"nobody here has the address {email}")
+    return found

@@ -1,0 +1,63 @@
+"""The lines of an hour summed by whose they are, with or without what later corrected them."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from apps.ledger.queries.tables import rows
+
+
+class LineKey(NamedTuple):
+    """What a line is of, and whose: everything but its amounts and how it came to be."""
+
+    kind: str
+    number: int
+    part: int
+    node_id: int | None
+    pool_id: int | None
+    team_id: int
+    workload_id: int | None
+    job_id: int | None
+    holder_key_id: int | None
+    state: int | None
+    flags: int
+
+
+class Sums(NamedTuple):
+    """Micro-units on each basis; None where none of it is known."""
+
+    list_micros: int | None
+    contracted_micros: int | None
+    effective_micros: int | None
+    billed_micros: int | None
+
+
+SUMS = """
+SELECT charge.kind,
+       coalesce(original.node_id, original.shared_cost_id, original.commitment_id,
+                original.billed_charge_id, 0),
+       original.part, original.node_id, line.pool_id, line.team_id, line.workload_id, line.job_id,
+       line.holder_key_id, line.state, line.flags,
+       sum(line.list_micros)::int8, sum(line.contracted_micros)::int8,
+       sum(line.effective_micros)::int8, sum(line.billed_micros)::int8
+FROM ledger_charge AS original
+JOIN ledger_charge AS charge
+  ON charge.id = original.id OR %(corrected)s AND charge.corrects_id = original.id
+JOIN ledger_line AS line ON line.charge_id = charge.id
+WHERE original.hour = %(hour)s AND original.corrects_id IS NULL
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+"""
+
+
+def sums_of_hour(hour: datetime) -> dict[LineKey, Sums]:
+    """By charge and owner, what the hour's own lines come to."""
+    return _sums(hour, {"corrected": False})
+
+
+def corrected_sums_of_hour(hour: datetime) -> dict[LineKey, Sums]:
+    """The same with all corrections of it that were posted."""
+    return _sums(hour, {"corrected": True})
+
+
+def _sums(hour: datetime, params: dict[str, object]) -> dict[LineKey, Sums]:
+    found = rows(SUMS, params | {"hour": hour})
+    return {LineKey(*row[:11]): Sums(*row[11:]) for row in found}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from functools import lru_cache
 
@@ -10,6 +10,7 @@ NULLS = frozenset({"", "NULL", "null", "Null", "None", "\\N"})
 COST_STEP = Decimal("1E-14")
 PRICE_STEP = Decimal("1E-16")
 LARGEST = Decimal(10) ** 22
+SHORT = 15
 EXACTLY = Context(prec=80, traps=[InvalidOperation])
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
@@ -25,14 +26,22 @@ class BadCell(ValueError):
 
 
 def text_of(cell: object) -> str:
-    """The cell's text; NULL in any spelling is empty. A NUL character becomes the replacement one."""
+    """The cell's text; NULL in any spelling is empty.
+
+    What a database keeps in no text (NUL, half a surrogate pair) becomes another character.
+    """
     if isinstance(cell, str):
-        stripped = cell.strip()
-        if stripped in NULLS:
+        text = cell.strip()
+        if text in NULLS:
             return ""
-        return stripped.replace("\0", "\N{REPLACEMENT CHARACTER}") if "\0" in stripped else stripped
+        if "\0" in text:
+            text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+        return text if text.isascii() else text.encode("utf-8", "replace").decode()
     if cell is None:
         return ""
+    if isinstance(cell, float):
+        # A double's shortest text is what its writer meant; a table's "not a number" is a gap.
+        return "" if cell != cell else repr(cell)
     if isinstance(cell, datetime | date):
         return cell.isoformat()
     if isinstance(cell, Mapping | list | tuple):
@@ -42,30 +51,18 @@ def text_of(cell: object) -> str:
 
 def cost_of(field: str, cell: object, *, step: Decimal = COST_STEP) -> Decimal | None:
     """An exact amount, to `step`; None where the cell is null. Refuses BadCell."""
-    if cell is None or (isinstance(cell, str) and cell.strip() in NULLS):
+    text = text_of(cell)
+    if not text:
         return None
     try:
-        # A double's shortest text is what its writer meant.
-        amount = Decimal(repr(cell) if isinstance(cell, float) else str(cell).strip())
-    except InvalidOperation:
-        raise BadCell(field, f"{str(cell)[:40]!r} is no number") from None
-    if not amount.is_finite() or abs(amount) > LARGEST:
-        raise BadCell(field, f"{str(cell)[:40]!r} is no amount")
-    exponent = amount.as_tuple().exponent
-    if isinstance(exponent, int) and exponent < step.adjusted():
-        return amount.quantize(step, ROUND_HALF_EVEN, EXACTLY)
-    return amount
+        return _amount(text, step)
+    except ValueError as unread:
+        raise BadCell(field, str(unread)) from None
 
 
 def moment_of(field: str, cell: object) -> datetime:
     """A time in UTC; one without a zone is UTC, as FOCUS wants its times. Refuses BadCell."""
-    if isinstance(cell, datetime):
-        moment = cell if cell.tzinfo is not None else cell.replace(tzinfo=UTC)
-    elif isinstance(cell, date):
-        moment = datetime.combine(cell, time(), UTC)
-    else:
-        moment = _parsed(field, text_of(cell))
-    return moment.astimezone(UTC)
+    return _parsed(field, text_of(cell))
 
 
 def tags_of(field: str, cell: object) -> dict[str, str]:
@@ -90,7 +87,7 @@ def _tags_of_text(field: str, text: str) -> tuple[tuple[str, str], ...]:
         return tuple(_pairs(field, read).items())
     if not isinstance(read, dict):
         raise BadCell(field, "is no JSON object of tags")
-    return tuple((key, _scalar(value)) for key, value in read.items())
+    return tuple((text_of(key), _scalar(value)) for key, value in read.items())
 
 
 def _pairs(field: str, pairs: list[object] | tuple[object, ...]) -> dict[str, str]:
@@ -113,6 +110,23 @@ def _scalar(value: object) -> str:
 
 
 @lru_cache(maxsize=65_536)
+def _amount(text: str, step: Decimal) -> Decimal:
+    try:
+        amount = Decimal(text)
+    except InvalidOperation:
+        raise ValueError(f"{text[:40]!r} is no number") from None
+    if not amount.is_finite() or abs(amount) > LARGEST:
+        raise ValueError(f"{text[:40]!r} is no amount")
+    # So short a text holds no more decimals than a cost has.
+    if len(text) <= SHORT and "E" not in text and "e" not in text:
+        return amount
+    exponent = amount.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < step.adjusted():
+        return amount.quantize(step, ROUND_HALF_EVEN, EXACTLY)
+    return amount
+
+
+@lru_cache(maxsize=65_536)
 def _parsed(field: str, text: str) -> datetime:
     if not text:
         raise BadCell(field, "is empty")
@@ -123,4 +137,4 @@ def _parsed(field: str, text: str) -> datetime:
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     if not EARLIEST <= aware <= LATEST:
         raise BadCell(field, f"{text[:40]!r} is no time of a bill")
-    return aware
+    return aware.astimezone(UTC)

@@ -143,11 +143,8 @@ class CurReader:
         return "Compute" if code in COMPUTING else "Other"
 
     def _commitment(self, cells: Sequence[object]) -> str:
-        return self._text(
-            cells,
-            *("savingsplansavingsplanarn", "reservationreservationarn"),
-            *("reservationsubscriptionid",),
-        )
+        # Every line has a subscription id, those under no commitment as well.
+        return self._text(cells, "savingsplansavingsplanarn", "reservationreservationarn")
 
     def _quantities(self, cells: Sequence[object]) -> tuple[object, ...]:
         used = self._text(cells, "lineitemusageamount")
@@ -156,7 +153,8 @@ class CurReader:
 
     def _tags_of(self, cells: Sequence[object]) -> dict[str, str]:
         at = self._at.get("resourcetags")
-        tags = tags_of("resource_tags", cells[at]) if at is not None and at < len(cells) else {}
+        map_ = tags_of("resource_tags", cells[at]) if at is not None and at < len(cells) else {}
+        tags = {_tag_name(name): text for name, text in map_.items()}
         for place, name in self._tags:
             if place < len(cells) and (text := text_of(cells[place])):
                 tags[name] = text

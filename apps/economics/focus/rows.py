@@ -12,7 +12,6 @@ from apps.economics.focus.cells import PRICE_STEP, BadCell, cost_of, moment_of, 
 from apps.economics.focus.columns import Layout
 from apps.economics.focus.kinds import kind_of
 
-NOTHING: dict[str, str] = {}
 CATEGORIES = {
     "usage": "Usage",
     "purchase": "Purchase",
@@ -90,111 +89,114 @@ class RowReader:
 
     layout: Layout
     _at: dict[str, int] = field(init=False)
+    _tags: int | None = field(init=False)
+    _key: bytes = field(init=False)
 
     def __post_init__(self) -> None:
         """Know every column's place once, not once a row."""
         self._at = dict(self.layout.at)
+        self._tags = self._at.get("Tags")
+        named = sorted([*((at, name) for name, at in self._at.items()), *self.layout.others])
+        self._key = blake2b(repr(named).encode(), digest_size=16).digest()
 
     def read(self, cells: Sequence[object]) -> BilledRow:
         """The row's values. Refuses BadCell, which names the column."""
-        starts_at, ends_at = self._period(cells, "ChargePeriodStart", "ChargePeriodEnd")
-        category = self._category(cells)
-        commitment = self._text(cells, "CommitmentDiscountId")
-        status = self._text(cells, "CommitmentDiscountStatus")
-        usage_type = self._text(cells, "SkuMeter") or self._text(cells, "ResourceType")
-        description = self._text(cells, "ChargeDescription")
-        pricing_unit = self._text(cells, "PricingUnit")
-        consumed_unit = self._text(cells, "ConsumedUnit")
-        of_service = self._text(cells, "ServiceCategory")
-        pricing = self._text(cells, "PricingCategory")
-        service = self._text(cells, "ServiceName")
-        resource, account = self._text(cells, "ResourceId"), self._text(cells, "SubAccountId")
-        tags = tags_of("Tags", self._cell(cells, "Tags"))
+        texts = [text_of(cell) for cell in cells]
+        starts_at, ends_at = self._period(texts, "ChargePeriodStart", "ChargePeriodEnd")
+        category = self._category(texts)
+        commitment = self._text(texts, "CommitmentDiscountId")
+        status = self._text(texts, "CommitmentDiscountStatus")
+        usage_type = self._text(texts, "SkuMeter") or self._text(texts, "ResourceType")
+        description = self._text(texts, "ChargeDescription")
+        pricing_unit = self._text(texts, "PricingUnit")
+        consumed_unit = self._text(texts, "ConsumedUnit")
+        of_service = self._text(texts, "ServiceCategory")
+        pricing = self._text(texts, "PricingCategory")
+        service = self._text(texts, "ServiceName")
+        resource, account = self._text(texts, "ResourceId"), self._text(texts, "SubAccountId")
+        tags = self._tags_of(cells)
         kind = kind_of(
             (category, status, bool(commitment)),
             (of_service, usage_type, description),
             pricing_unit or consumed_unit,
         )
         return BilledRow(
-            bill=self._bill(cells),
-            digest=_digest(cells),
+            bill=self._bill(texts),
+            digest=self._digest(texts),
             traits=_traits((kind, category, status, service, usage_type, resource, account), tags),
             kind=kind,
             category=category,
-            charge_class=self._text(cells, "ChargeClass"),
+            charge_class=self._text(texts, "ChargeClass"),
             starts_at=starts_at,
             ends_at=ends_at,
             service=service,
             usage_type=usage_type,
             description=description,
-            sku=self._text(cells, "SkuId"),
+            sku=self._text(texts, "SkuId"),
             resource_id=resource,
-            region=self._text(cells, "RegionId"),
+            region=self._text(texts, "RegionId"),
             sub_account=account,
             pricing_category=PRICING_CATEGORIES.get(pricing.lower(), pricing),
             commitment_id=commitment,
             commitment_status=status,
-            invoice_id=self._text(cells, "InvoiceId"),
-            consumed_quantity=self._cost(cells, "ConsumedQuantity"),
+            invoice_id=self._text(texts, "InvoiceId"),
+            consumed_quantity=self._cost(texts, "ConsumedQuantity"),
             consumed_unit=consumed_unit,
-            pricing_quantity=self._cost(cells, "PricingQuantity"),
+            pricing_quantity=self._cost(texts, "PricingQuantity"),
             pricing_unit=pricing_unit,
-            list_unit_price=self._price(cells, "ListUnitPrice"),
-            contracted_unit_price=self._price(cells, "ContractedUnitPrice"),
-            costs=self._costs(cells),
+            list_unit_price=self._price(texts, "ListUnitPrice"),
+            contracted_unit_price=self._price(texts, "ContractedUnitPrice"),
+            costs=self._costs(texts),
             tags=tags,
-            more=self._more(cells, of_service),
+            more=self._more(texts, of_service),
         )
 
-    def _cell(self, cells: Sequence[object], name: str) -> object:
+    def _text(self, texts: Sequence[str], name: str) -> str:
         at = self._at.get(name)
-        return None if at is None or at >= len(cells) else cells[at]
+        return "" if at is None or at >= len(texts) else texts[at]
 
-    def _text(self, cells: Sequence[object], name: str) -> str:
-        at = self._at.get(name)
-        return "" if at is None or at >= len(cells) else text_of(cells[at])
+    def _cost(self, texts: Sequence[str], name: str) -> Decimal | None:
+        return cost_of(name, self._text(texts, name))
 
-    def _cost(self, cells: Sequence[object], name: str) -> Decimal | None:
-        return cost_of(name, self._cell(cells, name))
+    def _price(self, texts: Sequence[str], name: str) -> Decimal | None:
+        return cost_of(name, self._text(texts, name), step=PRICE_STEP)
 
-    def _price(self, cells: Sequence[object], name: str) -> Decimal | None:
-        return cost_of(name, self._cell(cells, name), step=PRICE_STEP)
+    def _tags_of(self, cells: Sequence[object]) -> dict[str, str]:
+        at = self._tags
+        return {} if at is None or at >= len(cells) else tags_of("Tags", cells[at])
 
-    def _costs(self, cells: Sequence[object]) -> Costs:
-        billed = self._cost(cells, "BilledCost")
+    def _costs(self, texts: Sequence[str]) -> Costs:
+        billed = self._cost(texts, "BilledCost")
         if billed is None:
             raise BadCell("BilledCost", "is empty")
         return Costs(
-            listed=self._cost(cells, "ListCost"),
-            contracted=self._cost(cells, "ContractedCost"),
-            effective=self._cost(cells, "EffectiveCost"),
+            listed=self._cost(texts, "ListCost"),
+            contracted=self._cost(texts, "ContractedCost"),
+            effective=self._cost(texts, "EffectiveCost"),
             billed=billed,
         )
 
-    def _category(self, cells: Sequence[object]) -> str:
-        said = self._text(cells, "ChargeCategory")
+    def _category(self, texts: Sequence[str]) -> str:
+        said = self._text(texts, "ChargeCategory")
         category = CATEGORIES.get(said.lower())
         if category is None:
             raise BadCell("ChargeCategory", f"{said[:40]!r} is no category of a charge")
         return category
 
-    def _period(self, cells: Sequence[object], starts: str, ends: str) -> tuple[datetime, datetime]:
-        starts_at = moment_of(starts, self._cell(cells, starts))
-        ends_at = moment_of(ends, self._cell(cells, ends))
+    def _period(self, texts: Sequence[str], starts: str, ends: str) -> tuple[datetime, datetime]:
+        starts_at = moment_of(starts, self._text(texts, starts))
+        ends_at = moment_of(ends, self._text(texts, ends))
         if ends_at <= starts_at:
             raise BadCell(ends, f"is not after {starts}")
         return starts_at, ends_at
 
-    def _bill(self, cells: Sequence[object]) -> BillKey:
-        starts_at, ends_at = self._period(cells, "BillingPeriodStart", "BillingPeriodEnd")
-        provider = self._text(cells, "ServiceProviderName") or self._text(
-            cells, "InvoiceIssuerName"
-        )
-        issuer = self._text(cells, "InvoiceIssuerName") or provider
-        account, currency = (
-            self._text(cells, "BillingAccountId"),
-            self._text(cells, "BillingCurrency"),
-        )
+    def _bill(self, texts: Sequence[str]) -> BillKey:
+        starts_at, ends_at = self._period(texts, "BillingPeriodStart", "BillingPeriodEnd")
+        named = self._text(texts, "InvoiceIssuerName")
+        provider = self._text(texts, "ServiceProviderName") or named
+        issuer = named or provider
+        account = self._text(texts, "BillingAccountId")
+        currency = self._text(texts, "BillingCurrency")
         if not issuer:
             raise BadCell("InvoiceIssuerName", "is empty, and so is the provider's name")
         if not account:
@@ -203,21 +205,17 @@ class RowReader:
             raise BadCell("BillingCurrency", f"{currency[:40]!r} is no code such as USD")
         return BillKey(issuer, provider, account, starts_at, ends_at, currency.upper())
 
-    def _more(self, cells: Sequence[object], of_service: str) -> dict[str, str]:
-        more = {}
-        for at, name in self.layout.others:
-            text = text_of(cells[at]) if at < len(cells) else ""
-            if text:
-                more[name] = text
+    def _more(self, texts: Sequence[str], of_service: str) -> dict[str, str]:
+        width = len(texts)
+        more = {name: texts[at] for at, name in self.layout.others if at < width and texts[at]}
         if of_service:
             more["ServiceCategory"] = of_service
         return more
 
-
-def _digest(cells: Sequence[object]) -> bytes:
-    """Of everything that the file says, whatever it is read as."""
-    said = "\x1f".join(map(text_of, cells))
-    return blake2b(said.encode(), digest_size=16).digest()
+    def _digest(self, texts: Sequence[str]) -> bytes:
+        """Of everything that the file says, and under which names, whatever it is read as."""
+        said = "\x1f".join(texts).encode()
+        return blake2b(said, digest_size=16, key=self._key).digest()
 
 
 def _traits(texts: tuple[str, ...], tags: dict[str, str]) -> bytes:

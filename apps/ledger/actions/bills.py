@@ -17,6 +17,8 @@ from apps.ledger.queries.tables import rows, run
 
 MOST_REJECTIONS_KEPT = 10_000
 SILENT_AFTER = timedelta(minutes=2)
+ENOUGH_WITH_CENTS = 3
+"""So many rows with cents must agree before a bill is called rounded."""
 BASES = ("billed", "effective", "list", "contracted")
 COLUMNS = (
     *("bill_id", "batch_id", "line", "digest", "traits", "kind", "category", "charge_class"),
@@ -37,8 +39,8 @@ class DeliveryNotUndoable(Exception):
     """A delivery that was not taken in, or was undone already."""
 
 
-class CurrencyOfBillChanged(Exception):
-    """A bill cannot change its currency between two deliveries."""
+class DeliveryCalledOff(Exception):
+    """Somebody called the import off while it ran."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,9 @@ class Taken:
 
 def delivered_before(digest: str) -> Taken | None:
     """What came of this very file where it is still in force: taking it again changes nothing."""
-    for batch in BillImport.objects.filter(digest=digest, state=BillImportState.DONE):
+    # One that found all of it there already has no bills, and stands for nothing itself.
+    done = BillImport.objects.filter(digest=digest, state=BillImportState.DONE, bills__isnull=False)
+    for batch in done.distinct().order_by("id"):
         later = BillImport.objects.filter(
             bills__in=batch.bills.all(),
             id__gt=batch.id,
@@ -106,14 +110,17 @@ def stage_rows(
 ) -> None:
     """Keep some thousand rows of a delivery; `bills` remembers their bills between calls.
 
-    Refuses MonthAlreadyClosed where a bill's first hour lies in a closed month.
+    Refuses MonthAlreadyClosed where a bill lies in a closed month, and DeliveryCalledOff.
     """
-    for key in {row.bill for _, row in read} - bills.keys():
+    running = BillImport.objects.filter(id=import_id, state=BillImportState.RUNNING)
+    if not running.update(rows=F("rows") + len(read), alive_at=at):
+        raise DeliveryCalledOff("somebody called the import off")
+    # In one order, so that two deliveries of the same new bills take turns.
+    for key in sorted({row.bill for _, row in read} - bills.keys()):
         bills[key] = _bill_id(import_id, key, at)
     with connection.cursor() as cursor, cursor.copy(COPY) as copy:
         for line, row in read:
             copy.write_row(_columns(import_id, bills[row.bill], line, row))
-    BillImport.objects.filter(id=import_id).update(rows=F("rows") + len(read), alive_at=at)
 
 
 @transaction.atomic
@@ -141,26 +148,31 @@ def finish_delivery(
     *,
     import_id: int,
     totals: Mapping[str, Mapping[str, Decimal]],
-    rounded: Iterable[int],
     flags: Sequence[str],
     at: datetime,
 ) -> Taken:
     """Put the staged rows in force: those already there stay, those not there any more go.
 
-    `rounded` are the bills whose effective cost was rounded upstream. Bills that changed wait for
-    reconciling.
+    Bills that changed wait for reconciling. Refuses DeliveryCalledOff and MonthAlreadyClosed.
     """
     batch = BillImport.objects.select_for_update().get(id=import_id)
+    if batch.state != BillImportState.RUNNING:
+        raise DeliveryCalledOff("somebody called the import off")
     bill_ids = _lock_bills(import_id)
-    unchanged, replaced = (0, 0) if batch.is_addition else _exchange(import_id, bill_ids)
-    Bill.objects.filter(id__in=set(rounded) & set(bill_ids)).update(is_rounded_upstream=True)
+    if delivered_before(batch.digest) is not None:
+        # Another delivered this very file meanwhile.
+        unchanged, replaced = _drop_rows(import_id), 0
+        bill_ids = []
+    else:
+        unchanged, replaced = (0, 0) if batch.is_addition else _exchange(import_id, bill_ids)
     batch.unchanged, batch.replaced = unchanged, replaced
     batch.imported = batch.rows - batch.rejected - unchanged
     batch.totals = {
         currency: {basis: f"{amount:f}" for basis, amount in sums.items()}
         for currency, sums in totals.items()
     }
-    batch.flags, batch.state, batch.ended_at = list(flags), BillImportState.DONE, at
+    batch.flags = [*_tell_rounded(bill_ids), *flags]
+    batch.state, batch.ended_at = BillImportState.DONE, at
     batch.save()
     batch.bills.set(bill_ids)
     if batch.imported or replaced:
@@ -185,7 +197,7 @@ def taken_of(batch: BillImport) -> Taken:
 @transaction.atomic
 def break_off_delivery(*, import_id: int, failure: str, at: datetime) -> None:
     """The file could not be read to its end, or was refused: none of its rows stays."""
-    run("DELETE FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id})
+    _drop_rows(import_id)
     BillImport.objects.filter(id=import_id).update(
         state=BillImportState.FAILED, failure=failure, ended_at=at
     )
@@ -208,13 +220,14 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
         raise DeliveryNotNewest(f"{later.name} was delivered later; undo it first")
     for bill in bills:
         _refuse_closed(bill.starts_at, bill.ends_at)
-    run("DELETE FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id})
+    _drop_rows(import_id)
     run(
         "UPDATE ledger_billrow SET replaced_by_id = NULL WHERE replaced_by_id = %(id)s",
         {"id": import_id},
     )
     batch.state, batch.undone_at = BillImportState.UNDONE, at
     batch.save(update_fields=["state", "undone_at"])
+    _tell_rounded([bill.id for bill in bills])
     Bill.objects.filter(id__in=[bill.id for bill in bills]).update(
         changed_at=at, reconciled_at=None
     )
@@ -261,8 +274,28 @@ def _lock_bills(import_id: int) -> list[int]:
         "SELECT DISTINCT bill_id FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id}
     )
     ids = sorted(bill_id for (bill_id,) in found)
-    list(Bill.objects.select_for_update().filter(id__in=ids).order_by("id").values_list("id"))
+    locked = Bill.objects.select_for_update().filter(id__in=ids).order_by("id")
+    for bill in locked:
+        _refuse_closed(bill.starts_at, bill.ends_at)
     return ids
+
+
+def _drop_rows(import_id: int) -> int:
+    return run("DELETE FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id})
+
+
+def _tell_rounded(bill_ids: Sequence[int]) -> list[str]:
+    """Note whose EffectiveCost, as it is in force now, was rounded upstream; the words for it."""
+    found = rows(ROUNDED, {"bills": list(bill_ids), "enough": ENOUGH_WITH_CENTS})
+    ids = {bill_id for (bill_id,) in found}
+    Bill.objects.filter(id__in=set(bill_ids) - ids).update(is_rounded_upstream=False)
+    rounded = Bill.objects.filter(id__in=ids)
+    rounded.update(is_rounded_upstream=True)
+    return [
+        f"{issuer}: EffectiveCost was rounded to whole {currency} upstream; "
+        "our own estimate stands on that basis"
+        for issuer, currency in sorted(set(rounded.values_list("issuer", "currency")))
+    ]
 
 
 def _exchange(import_id: int, bill_ids: Sequence[int]) -> tuple[int, int]:
@@ -271,6 +304,17 @@ def _exchange(import_id: int, bill_ids: Sequence[int]) -> tuple[int, int]:
     return unchanged, replaced
 
 
+# Rows with cents were billed, and not one of them kept its cents in its effective cost.
+ROUNDED = """
+SELECT row.bill_id
+FROM ledger_billrow AS row
+JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state IN ('done', 'running')
+WHERE row.bill_id = ANY(%(bills)s) AND row.replaced_by_id IS NULL
+  AND row.effective_cost IS NOT NULL AND row.billed_cost <> trunc(row.billed_cost)
+GROUP BY row.bill_id
+HAVING count(*) >= %(enough)s
+   AND count(*) FILTER (WHERE row.effective_cost <> trunc(row.effective_cost)) = 0
+"""
 EXCHANGE = """
 WITH staged AS (
     SELECT id, bill_id, digest,

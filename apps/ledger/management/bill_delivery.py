@@ -7,17 +7,13 @@ from decimal import Decimal
 from itertools import islice
 from pathlib import Path
 
-from apps.economics.focus.flags import Roundness
-from apps.economics.focus.rows import BilledRow, BillKey, Costs
+from apps.economics.focus.cells import EXACTLY
+from apps.economics.focus.rows import BilledRow, BillKey
 from apps.ledger.actions import bills
 from apps.ledger.providers.bill_file import BillFile, Rejection, open_bill
 
 ROWS_AT_ONCE = 10_000
 Read = tuple[int, BilledRow | Rejection]
-
-
-class CalledOff(Exception):
-    """Somebody discarded the import while it ran."""
 
 
 @dataclass(slots=True)
@@ -26,39 +22,22 @@ class Seen:
 
     bills: dict[BillKey, int] = field(default_factory=dict)
     totals: dict[str, dict[str, Decimal]] = field(default_factory=dict)
-    roundness: dict[BillKey, Roundness] = field(default_factory=dict)
     without_effective: int = 0
 
     def add(self, row: BilledRow) -> None:
         """Count a row in."""
         sums = self.totals.setdefault(row.bill.currency, dict.fromkeys(bills.BASES, Decimal(0)))
-        for basis, amount in zip(bills.BASES, _in_order(row.costs), strict=True):
+        costs = row.costs
+        amounts = (costs.billed, costs.effective, costs.listed, costs.contracted)
+        for basis, amount in zip(bills.BASES, amounts, strict=True):
             if amount is not None:
-                sums[basis] += amount
-        self.roundness.setdefault(row.bill, Roundness()).see(row.costs)
-        self.without_effective += row.costs.effective is None
-
-    @property
-    def rounded(self) -> list[int]:
-        """Bills whose effective cost was rounded upstream."""
-        return [self.bills[key] for key, each in self.roundness.items() if each.is_rounded]
+                sums[basis] = EXACTLY.add(sums[basis], amount)
+        self.without_effective += costs.effective is None
 
     def flags(self) -> list[str]:
         """What is odd about the file, in words."""
-        said = [
-            f"{issuer}: EffectiveCost was rounded to whole {currency} upstream; "
-            "our own estimate stands on that basis"
-            for issuer, currency in sorted(
-                {
-                    (key.issuer, key.currency)
-                    for key, each in self.roundness.items()
-                    if each.is_rounded
-                }
-            )
-        ]
-        if self.without_effective:
-            said.append(f"{self.without_effective} rows have no EffectiveCost")
-        return said
+        missing = self.without_effective
+        return [f"{missing} rows have no EffectiveCost"] if missing else []
 
 
 def take_file(
@@ -70,7 +49,9 @@ def take_file(
     clock: Callable[[], datetime],
     import_id: int | None = None,
 ) -> bills.Taken:
-    """The whole file, or nothing of it. Refuses NotABill, MonthAlreadyClosed and OSError.
+    """The whole file, or nothing of it.
+
+    Refuses NotABill, BillBreaksOff, MonthAlreadyClosed, DeliveryCalledOff and OSError.
 
     `import_id` is an import that waits for this file; else one is begun.
     """
@@ -107,7 +88,6 @@ def _take(file: BillFile, import_id: int, clock: Callable[[], datetime]) -> bill
     return bills.finish_delivery(
         import_id=import_id,
         totals=seen.totals,
-        rounded=seen.rounded,
         flags=seen.flags(),
         at=clock(),
     )
@@ -116,7 +96,3 @@ def _take(file: BillFile, import_id: int, clock: Callable[[], datetime]) -> bill
 def _chunks(rows: Iterator[Read]) -> Iterator[list[Read]]:
     while chunk := list(islice(rows, ROWS_AT_ONCE)):
         yield chunk
-
-
-def _in_order(costs: Costs) -> tuple[Decimal | None, ...]:
-    return costs.billed, costs.effective, costs.listed, costs.contracted

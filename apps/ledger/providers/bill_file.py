@@ -24,6 +24,10 @@ LONGEST_CELL = 1 << 20
 BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError, csv.Error)
 
 
+class BillBreaksOff(Exception):
+    """A file cannot be read to its end: what was read of it is no whole bill."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rejection:
     """A row that could not be read: the line it begins at (a row's number in Parquet), and why."""
@@ -50,7 +54,10 @@ class _Reader(Protocol):
 
 @contextmanager
 def open_bill(path: Path, *, name: str = "") -> Iterator[BillFile]:
-    """Open a bill's file. Refuses NotABill, which says what its header lacks, and OSError."""
+    """Open a bill's file. Refuses NotABill, which says what its header lacks, and OSError.
+
+    Its rows refuse BillBreaksOff.
+    """
     digest, size = _digest(path)
     with _table(path) as (names, cells):
         layout, reader = _reader(names)
@@ -68,14 +75,14 @@ def _reader(names: Sequence[str]) -> tuple[str, _Reader]:
 def _read(
     cells: Iterator[tuple[int, Sequence[object]]], reader: _Reader, width: int
 ) -> Iterator[tuple[int, BilledRow | Rejection]]:
-    line, usual = 1, 0
+    line, usual = 0, 0
     try:
         for line, row in cells:
             # Some exporters leave the last empty cells out, of every row alike.
             usual = usual or min(width, len(row))
             yield line, _row(line, row, reader, usual)
     except BROKEN as broken:
-        yield line + 1, Rejection(line + 1, "file", f"breaks off: {broken}")
+        raise BillBreaksOff(f"the file breaks off after row {line}: {broken}") from broken
 
 
 def _row(line: int, row: Sequence[object], reader: _Reader, width: int) -> BilledRow | Rejection:
@@ -134,12 +141,17 @@ def _parquet(source: IO[bytes]) -> tuple[list[str], Iterator[tuple[int, Sequence
 
 
 def _parquet_rows(file: Any) -> Iterator[tuple[int, Sequence[object]]]:
+    from pyarrow import lib
+
     number = 0
-    for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
-        columns = [column.to_pylist() for column in batch.columns]
-        for row in zip(*columns, strict=True):
-            number += 1
-            yield number, row
+    try:
+        for batch in file.iter_batches(batch_size=ROWS_AT_ONCE):
+            columns = [column.to_pylist() for column in batch.columns]
+            for row in zip(*columns, strict=True):
+                number += 1
+                yield number, row
+    except (lib.ArrowException, OSError) as broken:
+        raise BillBreaksOff(f"the file breaks off after row {number}: {broken}") from broken
 
 
 def _begins_with(source: IO[bytes], magic: bytes) -> bool:

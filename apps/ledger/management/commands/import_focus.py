@@ -13,6 +13,7 @@ from apps.economics.focus.columns import NotABill
 from apps.ledger.actions.bills import Taken
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.management.bill_delivery import take_file
+from apps.ledger.providers.bill_file import BillBreaksOff
 
 
 class Command(BaseCommand):
@@ -34,7 +35,7 @@ class Command(BaseCommand):
         """Import the file and print what came of it."""
         try:
             taken = take_file(Path(options["file"]), is_addition=options["add"], clock=timezone.now)
-        except (NotABill, MonthAlreadyClosed, OSError) as refused:
+        except (NotABill, BillBreaksOff, MonthAlreadyClosed, OSError) as refused:
             raise CommandError(str(refused)) from refused
         figures = _figures(taken)
         if options["json"]:

@@ -1,0 +1,165 @@
+"""How fast a bill of a million rows comes in, and in how much memory; and again, unchanged."""
+
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psutil
+
+from bench.settle import own_database
+
+ROOT = Path(__file__).resolve().parent.parent
+DATABASE = "runrate_bench_bills"
+ROWS, NODES, HOURS = 1_000_000, 1_370, 744
+TARGET_SECONDS, TARGET_MIB = 120.0, 500.0
+BYTES_PER_MIB = 1 << 20
+STARTS_AT = datetime(2026, 7, 1, tzinfo=UTC)
+SAME = {
+    "AvailabilityZone": "us-east-1a",
+    "BillingAccountId": "123456789012",
+    "BillingAccountName": "Atlas Labs",
+    "BillingAccountType": "Account",
+    "BillingCurrency": "USD",
+    "BillingPeriodEnd": "2026-08-01T00:00:00Z",
+    "BillingPeriodStart": "2026-07-01T00:00:00Z",
+    "CapacityReservationId": "NULL",
+    "CapacityReservationStatus": "NULL",
+    "ChargeCategory": "Usage",
+    "ChargeClass": "NULL",
+    "ChargeDescription": "$55.04 per On Demand Linux p5.48xlarge Instance Hour",
+    "ChargeFrequency": "Usage-Based",
+    "CommitmentDiscountCategory": "NULL",
+    "CommitmentDiscountId": "NULL",
+    "CommitmentDiscountName": "NULL",
+    "CommitmentDiscountQuantity": "NULL",
+    "CommitmentDiscountStatus": "NULL",
+    "CommitmentDiscountType": "NULL",
+    "CommitmentDiscountUnit": "NULL",
+    "ConsumedQuantity": "1",
+    "ConsumedUnit": "Hours",
+    "ContractedUnitPrice": "55.04",
+    "InvoiceId": "INV-2026-07",
+    "InvoiceIssuerName": "Amazon Web Services, Inc.",
+    "ListCost": "98.32",
+    "ListUnitPrice": "98.32",
+    "PricingCategory": "Standard",
+    "PricingCurrency": "USD",
+    "PricingQuantity": "1",
+    "PricingUnit": "Hours",
+    "ProviderName": "AWS",
+    "PublisherName": "AWS",
+    "RegionId": "us-east-1",
+    "RegionName": "US East (N. Virginia)",
+    "ResourceType": "Instance",
+    "ServiceCategory": "Compute",
+    "ServiceName": "Amazon Elastic Compute Cloud",
+    "ServiceSubcategory": "Virtual Machines",
+    "SkuId": "VEAJHRNKTJZA",
+    "SkuMeter": "BoxUsage:p5.48xlarge",
+    "SkuPriceDetails": '{"GpuCount": 8, "InstanceType": "p5.48xlarge"}',
+    "SkuPriceId": "VEAJHRNKTJZA.JRTCKXETXF",
+    "SubAccountId": "210987654321",
+    "SubAccountName": "research",
+    "SubAccountType": "Account",
+}
+
+
+def run(*, full: bool = False) -> dict[str, object]:
+    """One import of ROWS rows and the same file again; misses where a target is not kept."""
+    with ExitStack() as stack:
+        url = stack.enter_context(own_database(os.environ["RUNRATE_DATABASE_URL"], DATABASE))
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        environment = os.environ | {"RUNRATE_DATABASE_URL": url}
+        _manage(environment, "migrate", "--verbosity", "0")
+        _manage(environment, "bootstrap", "--name", "Atlas Labs", "--currency", "USD")
+        file = Path(folder) / "bill.csv"
+        write_bill(file, ROWS)
+        seconds, peak_mib, told = _timed(environment, "import_focus", str(file), "--json")
+        again_seconds, _, again = _timed(environment, "import_focus", str(file), "--json")
+    figures: dict[str, object] = {
+        "rows": told["rows"],
+        "seconds": round(seconds, 1),
+        "peak_mib": round(peak_mib, 1),
+        "again_seconds": round(again_seconds, 1),
+    }
+    exact = told["imported"] == ROWS and again["imported"] == 0
+    misses = {
+        f"{seconds:.0f} s is over {TARGET_SECONDS:.0f}": seconds > TARGET_SECONDS,
+        f"{peak_mib:.0f} MiB is over {TARGET_MIB:.0f}": peak_mib > TARGET_MIB,
+        "not every row came in exactly once": not exact,
+    }
+    return figures | {"misses": [said for said, is_missed in misses.items() if is_missed]}
+
+
+def write_bill(file: Path, count: int) -> None:
+    """A bill of FOCUS 1.2 with a row for every node and hour, `count` in all."""
+    with file.open("w", newline="") as out:
+        writer = csv.writer(out)
+        first = next(_rows(1))
+        names = sorted(first)
+        writer.writerow(names)
+        writer.writerows([row[name] for name in names] for row in _rows(count))
+
+
+def _rows(count: int) -> Iterator[dict[str, str]]:
+    # Made-up costs, not secrets; the same ones in every run.
+    random_ = random.Random(7)  # noqa: S311
+    for index in range(count):
+        node, hour = index % NODES, index // NODES % HOURS
+        starts_at = STARTS_AT + timedelta(hours=hour)
+        plain = f"{random_.randrange(10**9, 10**11) / 10**9:.10f}"
+        yield SAME | {
+            "BilledCost": plain,
+            "EffectiveCost": plain,
+            "ContractedCost": plain,
+            "ChargePeriodStart": f"{starts_at:%Y-%m-%dT%H:%M:%SZ}",
+            "ChargePeriodEnd": f"{starts_at + timedelta(hours=1):%Y-%m-%dT%H:%M:%SZ}",
+            "ResourceId": f"i-{node:017x}",
+            "ResourceName": f"gpu-{node}",
+            "Tags": json.dumps({"Name": f"gpu-{node}", "env": "prod", "team": "research"}),
+        }
+
+
+def _timed(environment: dict[str, str], *command: str) -> tuple[float, float, dict[str, object]]:
+    """Seconds, peak RSS in MiB, and what the command printed last."""
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", *command],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    peaks: list[int] = [0]
+    watcher = threading.Thread(target=_watch, args=(process.pid, peaks), daemon=True)
+    watcher.start()
+    said, _ = process.communicate()
+    seconds = time.monotonic() - began
+    if process.returncode:
+        raise RuntimeError(f"{command[0]} ended with {process.returncode}")
+    told: dict[str, object] = json.loads(said.splitlines()[-1])
+    return seconds, max(peaks) / BYTES_PER_MIB, told
+
+
+def _watch(pid: int, peaks: list[int]) -> None:
+    try:
+        process = psutil.Process(pid)
+        while process.is_running():
+            peaks.append(process.memory_info().rss)
+            time.sleep(0.1)
+    except psutil.NoSuchProcess:
+        return
+
+
+def _manage(environment: dict[str, str], *command: str) -> None:
+    subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True)

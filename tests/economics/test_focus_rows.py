@@ -239,7 +239,7 @@ def test_words_of_older_versions_for_pricing_are_those_of_the_newest():
 
 def test_a_column_of_texts_is_written_as_json():
     assert as_json({}) == "{}"
-    assert as_json({"a": "é"}) == '{"a": "é"}'
+    assert as_json({"a": "é"}) == '{"a":"é"}'
 
 
 costs = st.decimals(

@@ -1,6 +1,5 @@
 """One row of a bill as values, in the words of FOCUS 1.4."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,7 +7,9 @@ from decimal import Decimal
 from hashlib import blake2b
 from typing import NamedTuple
 
-from apps.economics.focus.cells import PRICE_STEP, BadCell, cost_of, moment_of, tags_of, text_of
+import msgspec
+
+from apps.economics.focus.cells import PRICE_STEP, BadCell, cost_of, moment_of, tags_of, texts_of
 from apps.economics.focus.columns import Layout
 from apps.economics.focus.kinds import kind_of
 
@@ -101,7 +102,7 @@ class RowReader:
 
     def read(self, cells: Sequence[object]) -> BilledRow:
         """The row's values. Refuses BadCell, which names the column."""
-        texts = [text_of(cell) for cell in cells]
+        texts = texts_of(cells)
         starts_at, ends_at = self._period(texts, "ChargePeriodStart", "ChargePeriodEnd")
         category = self._category(texts)
         commitment = self._text(texts, "CommitmentDiscountId")
@@ -225,4 +226,4 @@ def _traits(texts: tuple[str, ...], tags: dict[str, str]) -> bytes:
 
 def as_json(values: dict[str, str]) -> str:
     """The text a JSON column takes; most rows have none."""
-    return json.dumps(values, ensure_ascii=False) if values else "{}"
+    return msgspec.json.encode(values).decode() if values else "{}"

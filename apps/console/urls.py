@@ -36,6 +36,7 @@ urlpatterns = [
     path("sign-out", SignOut.as_view(), name="sign-out"),
     path("invitation/<slug:secret>", accept, name="accept-invitation"),
     path("", include("apps.console.pages.account_urls")),
+    path("", include("apps.console.pages.closes.addresses")),
     path("", include("apps.console.pages.exports.addresses")),
     path("", include("apps.console.pages.fleet_urls")),
     path("", include("apps.console.pages.price_urls")),

@@ -58,6 +58,52 @@ def closes(month: date | None = None) -> list[CloseFact]:
     return [CloseFact(*row) for row in named.values_list(*columns)]
 
 
+def close_fact(close_id: int) -> CloseFact | None:
+    """A close by its id; None where there is none."""
+    month = Close.objects.filter(id=close_id).values_list("month", flat=True).first()
+    if month is None:
+        return None
+    return next(each for each in closes(month) if each.id == close_id)
+
+
+@dataclass(frozen=True, slots=True)
+class MonthStanding:
+    """A month with cost: open, closed, or open again; and the hours of it that wait since."""
+
+    month: date
+    standing: str
+    closed_at: datetime | None
+    closed_by: str
+    effective_micros: int | None
+    late_hours: int
+
+
+COSTS = """
+SELECT posting_month, sum(effective_micros)::int8 FROM ledger_ledgerteamday
+GROUP BY posting_month ORDER BY posting_month DESC
+"""
+
+
+def month_standings() -> list[MonthStanding]:
+    """Every month with cost, the newest first."""
+    newest = {each.month: each for each in reversed(closes())}
+    standings = []
+    for month, micros in rows(COSTS, {}):
+        close = newest.get(month)
+        is_closed = close is not None and close.reopened_at is None
+        standings.append(
+            MonthStanding(
+                month=month,
+                standing="closed" if is_closed else "open again" if close else "open",
+                closed_at=close.closed_at if close else None,
+                closed_by=close.closed_by if close else "",
+                effective_micros=micros,
+                late_hours=late_facts(month).hours if is_closed else 0,
+            )
+        )
+    return standings
+
+
 LATE = """
 SELECT count(DISTINCT hour), count(DISTINCT (hour, unit)) FILTER (WHERE pass_id = 3)
 FROM fleet_changedhour

@@ -1,0 +1,1 @@
+"""Months: closing them, and what each team was told."""

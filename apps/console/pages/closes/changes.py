@@ -1,0 +1,68 @@
+"""Closing a month, opening it again, and posting what came late."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from apps.accounts.authentication import viewer_of_request
+from apps.console.pages.access import shown_to
+from apps.console.pages.closes.views import CLOSES, month_of, month_page
+from apps.ledger.actions import close as actions
+from apps.ledger.actions.closed import MonthAlreadyClosed
+
+LONGEST_NOTE = 2_000
+REFUSALS = (
+    actions.ItemsNotAccepted,
+    actions.MonthNotClosed,
+    actions.MonthNotOver,
+    actions.MonthNotReady,
+    actions.NoOpenMonth,
+    MonthAlreadyClosed,
+)
+
+
+@require_POST
+@shown_to(CLOSES)
+def close(request: HttpRequest, month: str) -> HttpResponse:
+    """Close the month, with what may stand open said box by box."""
+    of, at = month_of(month), timezone.now()
+    asked = actions.CloseAsked(
+        month=of,
+        person_id=viewer_of_request(request).person_id,
+        accepted=request.POST.getlist("accept"),
+        note=request.POST.get("note", "")[:LONGEST_NOTE],
+    )
+    try:
+        actions.close_month(asked=asked, at=at)
+    except REFUSALS as refused:
+        return month_page(request, of, at, problem=f"{refused}.", status=409)
+    return HttpResponseRedirect(reverse("month", args=[month]))
+
+
+@require_POST
+@shown_to(CLOSES)
+def reopen(request: HttpRequest, month: str) -> HttpResponse:
+    """Open the month again; why is kept with the close."""
+    of, at = month_of(month), timezone.now()
+    reason = request.POST.get("reason", "").strip()[:LONGEST_NOTE]
+    if not reason:
+        return month_page(request, of, at, problem="Say why it is opened again.", status=400)
+    person_id = viewer_of_request(request).person_id
+    try:
+        actions.reopen_month(month=of, reason=reason, person_id=person_id, at=at)
+    except REFUSALS as refused:
+        return month_page(request, of, at, problem=f"{refused}.", status=409)
+    return HttpResponseRedirect(reverse("month", args=[month]))
+
+
+@require_POST
+@shown_to(CLOSES)
+def correct(request: HttpRequest, month: str) -> HttpResponse:
+    """Post what came late in the month that is open."""
+    of, at = month_of(month), timezone.now()
+    try:
+        actions.post_corrections(month=of, at=at)
+    except REFUSALS as refused:
+        return month_page(request, of, at, problem=f"{refused}.", status=409)
+    return HttpResponseRedirect(reverse("month", args=[month]))

@@ -1,0 +1,137 @@
+"""What each team was told of a closed month, and the journal of it."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from apps.economics.split import largest_remainder
+from apps.ledger.models import Close
+from apps.ledger.queries.tables import rows
+
+MICROS_PER_CENT = 10_000
+ACCOUNTS = {
+    "node_hour": "GPU compute",
+    "commitment_unused": "Unused commitments",
+    "shared": "Shared costs",
+    "purchase": "Purchases",
+    "credit": "Credits",
+    "tax": "Taxes",
+    "api": "API usage",
+    "unmatched": "Billed, not matched",
+    "service": "Cloud services",
+}
+TEAMS = """
+SELECT team.id, team.name, team.cost_centre, sum(line.effective_micros)::int8,
+       sum(line.billed_micros)::int8,
+       sum(line.effective_micros) FILTER (WHERE line.corrects_month IS NOT NULL)::int8,
+       sum(line.unit_milliseconds) FILTER (WHERE line.unit = 'gpu')::int8,
+       coalesce(sum(line.unpriced_milliseconds), 0)::int8
+FROM ledger_statementline AS line JOIN accounts_team AS team ON team.id = line.team_id
+WHERE line.close_id = %(close)s AND (%(teams)s::int8[] IS NULL OR line.team_id = ANY(%(teams)s))
+GROUP BY team.id, team.name, team.cost_centre
+ORDER BY 4 DESC NULLS LAST, 2
+"""
+LINES = """
+SELECT line.kind, coalesce(workload.name, ''), coalesce(pool.name, ''), line.state, line.status,
+       line.corrects_month, line.unit, sum(line.unit_milliseconds)::int8,
+       sum(line.list_micros)::int8, sum(line.contracted_micros)::int8,
+       sum(line.effective_micros)::int8, sum(line.billed_micros)::int8
+FROM ledger_statementline AS line
+LEFT JOIN workloads_workload AS workload ON workload.id = line.workload_id
+LEFT JOIN fleet_pool AS pool ON pool.id = line.pool_id
+WHERE line.close_id = %(close)s AND line.team_id = %(team)s
+GROUP BY 1, 2, 3, 4, 5, 6, 7
+ORDER BY 11 DESC NULLS LAST, 1, 2, 3, 4, 5
+"""
+JOURNAL = """
+SELECT team.cost_centre, team.name, line.kind, sum(line.effective_micros)::int8
+FROM ledger_statementline AS line JOIN accounts_team AS team ON team.id = line.team_id
+WHERE line.close_id = %(close)s AND line.effective_micros IS NOT NULL
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TeamStatement:
+    """What a month came to for a team; `corrections` is what late facts of other months added."""
+
+    team_id: int
+    team_name: str
+    cost_centre: str
+    effective_micros: int | None
+    billed_micros: int | None
+    corrections_micros: int | None
+    gpu_milliseconds: int | None
+    unpriced_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatedLine:
+    """A part of a team's statement; empty names where it is of none."""
+
+    kind: str
+    workload: str
+    pool: str
+    state: int | None
+    status: str
+    corrects_month: date | None
+    unit: str
+    unit_milliseconds: int
+    list_micros: int | None
+    contracted_micros: int | None
+    effective_micros: int | None
+    billed_micros: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """A posting: what a cost centre owes for an account, in whole cents."""
+
+    cost_centre: str
+    team: str
+    account: str
+    amount: Decimal
+
+
+def close_of(close_id: int) -> Close | None:
+    """A close by its id."""
+    return Close.objects.filter(id=close_id).first()
+
+
+def team_statements(close_id: int, team_ids: Collection[int] | None) -> list[TeamStatement]:
+    """Every team's (of these; None: all) part of a close, the dearest first."""
+    params = {"close": close_id, "teams": None if team_ids is None else list(team_ids)}
+    return [TeamStatement(*row) for row in rows(TEAMS, params)]
+
+
+def stated_lines(close_id: int, team_id: int) -> list[StatedLine]:
+    """A team's statement line by line, the dearest first; they sum to it."""
+    return [StatedLine(*row) for row in rows(LINES, {"close": close_id, "team": team_id})]
+
+
+def journal(close_id: int) -> Sequence[JournalEntry]:
+    """The effective cost of a close by cost centre, team and account, in cents.
+
+    The entries sum to the close rounded to the cent: what rounding leaves goes to the largest
+    remainders, as every split does.
+    """
+    found = rows(JOURNAL, {"close": close_id})
+    cents = _cents([micros for *_, micros in found])
+    return [
+        JournalEntry(cost_centre, team, ACCOUNTS.get(str(kind), str(kind)), Decimal(amount).scaleb(-2))
+        for (cost_centre, team, kind, _), amount in zip(found, cents, strict=True)
+    ]
+
+
+def _cents(micros: Sequence[int]) -> list[int]:
+    """Each to the cent, debits and credits apart, so that both sums are right."""
+    cents = [0] * len(micros)
+    for sign in (1, -1):
+        places = [place for place, each in enumerate(micros) if each * sign > 0]
+        if places:
+            sizes = [abs(micros[place]) for place in places]
+            whole = round(Decimal(sum(sizes)) / MICROS_PER_CENT)
+            for place, part in zip(places, largest_remainder(whole, sizes), strict=True):
+                cents[place] = part * sign
+    return cents

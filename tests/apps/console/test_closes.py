@@ -1,0 +1,109 @@
+"""Months and statements: finance closes, each team reads its own, and files sum to what was told."""
+
+import csv
+import io
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+
+from apps.fleet import actions as fleet
+from apps.ledger.models import Close
+from tests import make
+from tests.apps.console.people import signed_in
+from tests.apps.ledger import scene
+from tests.apps.ledger.scene import LATER, TEN
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+MARCH = date(2026, 3, 1)
+IN_APRIL = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
+ACCEPTED = ["unpriced", "unbilled", "unmatched", "unowned", "unobserved"]
+
+
+@pytest.fixture
+def research() -> int:
+    """Research's job held four of eight GPUs for the only hour of March that cost something."""
+    make.make_organisation()
+    team = make.make_team("Research")
+    scene.make_rule("research", team)
+    node_id = scene.make_priced_node()
+    gpus = scene.make_gpus(node_id)
+    scene.make_job("1", node_id, gpus=4, uuids=gpus[:4], from_=TEN, to=TEN + HOUR)
+    fleet.end_node(node_id=node_id, ended_at=TEN + HOUR, reason="given back", at=LATER)
+    scene.settle_all(IN_APRIL)
+    return team
+
+
+def table(answer) -> list[dict[str, str]]:
+    assert answer.status_code == 200
+    return list(csv.DictReader(io.StringIO(answer.content.decode())))
+
+
+def closed(client) -> Close:
+    answer = client.post(reverse("close-month", args=["2026-03"]), {"accept": ACCEPTED})
+    assert answer.status_code == 302
+    return Close.objects.get()
+
+
+def test_finance_closes_a_month_and_every_file_sums_to_it(research: int) -> None:
+    finance = signed_in("finance")
+    page = finance.get(reverse("month", args=["2026-03"])).content.decode()
+    assert "March 2026 is open." in page
+    close = closed(finance)
+    told = Decimal(close.totals["effective_micros"]) / 10**6
+    statements = table(finance.get(reverse("statements-csv", args=[close.id])))
+    assert sum(Decimal(row["effective"]) for row in statements) == told
+    journal = table(finance.get(reverse("journal-csv", args=[close.id])))
+    assert sum(Decimal(row["amount"]) for row in journal) == told
+    lines = table(finance.get(reverse("statement-csv", args=[close.id, research])))
+    assert sum(Decimal(row["effective"]) for row in lines) == Decimal("49.16")
+    page = finance.get(reverse("statement", args=[close.id, research])).content.decode()
+    assert "Research cost $49.16 in March 2026." in page
+
+
+def test_what_stands_open_is_refused_in_words_until_it_is_accepted(research: int) -> None:
+    answer = signed_in("finance").post(reverse("close-month", args=["2026-03"]), {})
+    assert answer.status_code == 409
+    assert "say that these may stand open" in answer.content.decode()
+    assert not Close.objects.exists()
+
+
+def test_only_finance_closes(research: int) -> None:
+    for role in ("platform", "lead", "viewer"):
+        answer = signed_in(role).post(
+            reverse("close-month", args=["2026-03"]), {"accept": ACCEPTED}
+        )
+        assert answer.status_code == 403
+    assert not Close.objects.exists()
+
+
+def test_a_lead_reads_the_own_statement_and_no_other(research: int) -> None:
+    close = closed(signed_in("finance"))
+    mine, other = signed_in("lead", research), signed_in("viewer")
+    assert mine.get(reverse("statement", args=[close.id, research])).status_code == 200
+    assert other.get(reverse("statement", args=[close.id, research])).status_code == 404
+    assert other.get(reverse("statement-csv", args=[close.id, research])).status_code == 404
+    assert mine.get(reverse("journal-csv", args=[close.id])).status_code == 403
+    assert [row["team"] for row in table(mine.get(reverse("statements-csv", args=[close.id])))] == [
+        "Research"
+    ]
+    assert table(other.get(reverse("statements-csv", args=[close.id]))) == []
+    assert "98.32" not in mine.get(reverse("months")).content.decode()
+
+
+def test_opening_again_asks_why_and_keeps_what_was_told(research: int) -> None:
+    finance = signed_in("finance")
+    close = closed(finance)
+    again = reverse("reopen-month", args=["2026-03"])
+    assert finance.post(again, {"reason": " "}).status_code == 400
+    assert finance.post(again, {"reason": "a wrong price"}).status_code == 302
+    page = finance.get(reverse("month", args=["2026-03"])).content.decode()
+    assert "a wrong price" in page
+    assert finance.get(reverse("statement", args=[close.id, research])).status_code == 200
+
+
+def test_a_month_that_is_none_is_not_found() -> None:
+    make.make_organisation()
+    assert signed_in("finance").get(reverse("month", args=["2026-13"])).status_code == 404

@@ -35,9 +35,9 @@ def run(*, full: bool = False) -> dict[str, object]:
     small = _hour(url, SMALL_NODES)
     days = FULL_DAYS if full else DAYS
     with own_database(url, DATABASE) as own:
-        _python(own, "bench.settle_fleet", str(LARGE_NODES))
+        python(own, "bench.settle_fleet", str(LARGE_NODES))
         large = _measured(own)
-        took = _python(own, "bench.settle_days", str(days))["seconds"]
+        took = python(own, "bench.settle_days", str(days))["seconds"]
     return {
         "seconds_10k_gpus": large["seconds"],
         "cpu_seconds_10k_gpus": large["cpu_seconds"],
@@ -54,12 +54,12 @@ def run(*, full: bool = False) -> dict[str, object]:
 
 def _hour(url: str, nodes: int) -> Figures:
     with own_database(url, DATABASE) as own:
-        _python(own, "bench.settle_fleet", str(nodes))
+        python(own, "bench.settle_fleet", str(nodes))
         return _measured(own)
 
 
 def _measured(url: str) -> Figures:
-    return _python(url, "bench.settle_hour", str(ROUNDS))
+    return python(url, "bench.settle_hour", str(ROUNDS))
 
 
 @contextmanager
@@ -83,7 +83,7 @@ def own_database(url: str, database: str) -> Iterator[str]:
             connection.execute(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
 
 
-def _python(url: str, module: str, *arguments: str) -> Figures:
+def python(url: str, module: str, *arguments: str) -> Figures:
     """Run a module in a process of its own and read the last line it prints, as JSON."""
     command: Sequence[str] = [sys.executable, "-m", module, *arguments]
     environment = os.environ | {"RUNRATE_DATABASE_URL": url}

@@ -10,13 +10,15 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    """`manage.py bench ingest|settle|pages|browser|fleet`; exits 1 where a target is missed."""
+    """`manage.py bench ingest|settle|pages|browser|fleet|reconcile|bills`; exits 1 where a target is missed."""
 
     help = "Measure on a database of the bench's own; see docs/bench.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """What to measure, and how to print it."""
-        parser.add_argument("what", choices=["ingest", "settle", "pages", "browser", "fleet"])
+        parser.add_argument(
+            "what", choices=["ingest", "settle", "pages", "browser", "fleet", "reconcile", "bills"]
+        )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
         parser.add_argument("--full", action="store_true", help="the long form as well")
         parser.add_argument("--scale", type=float, default=1.0, help="pages: 1 is 10,000 GPUs")

@@ -87,6 +87,8 @@ def _keep_matches(bill: Bill, matches: Mapping[bytes, Match]) -> None:
     # As JSON: texts of a bill may hold anything.
     said = json.dumps(columns)
     run(sql.KEEP_MATCHES, {"bill": bill.id, "matches": said})
+    # Planned on what is not there yet, a million rows would be compared with every match.
+    run("ANALYZE ledger_billedmatch", {})
 
 
 def _columns(digest: bytes, found: Match) -> dict[str, object]:

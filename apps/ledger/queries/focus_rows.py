@@ -1,0 +1,95 @@
+"""A month's charges with the lines they are divided into, an hour at a time; all teams'."""
+
+from collections.abc import Iterator
+from datetime import date, datetime
+from itertools import groupby
+from operator import itemgetter
+
+from apps.accounts import queries as accounts
+from apps.economics.focus.making import BilledBy, ChargeFacts, Costs, PartFacts
+from apps.ledger.queries.calendar import month_span
+from apps.ledger.queries.tables import Row, rows
+
+CHARGE_COLUMNS = 25
+HOURS = """
+SELECT DISTINCT hour FROM ledger_line WHERE posting_month = %(month)s ORDER BY hour
+"""
+SUMS = """
+SELECT count(*), coalesce(sum(list_micros), 0)::int8, coalesce(sum(contracted_micros), 0)::int8,
+       coalesce(sum(effective_micros), 0)::int8, coalesce(sum(billed_micros), 0)::int8
+FROM ledger_line WHERE posting_month = %(month)s
+"""
+LINES_OF_HOUR = """
+SELECT charge.id, charge.kind, charge.status, charge.currency,
+       coalesce(original.hour, billed.starts_at, charge.hour),
+       coalesce(original.through, billed.ends_at, charge.through),
+       coalesce(to_char(original.posting_month, 'YYYY-MM'), ''), charge.reason,
+       coalesce((SELECT sum(piece.end_ms - piece.start_ms) FROM ledger_chargepiece AS piece
+                 WHERE piece.charge_id = charge.id), 0)::int8,
+       coalesce(charge.commitment_id::text,
+                CASE WHEN charge.kind = 'commitment_unused' THEN billed.label END, ''),
+       coalesce(node.provider_id, ''), coalesce(node.name, ''),
+       coalesce(pool.name, ''), coalesce(pool.unit, ''), coalesce(pool.provider, ''),
+       coalesce(pool.region, ''), coalesce(pool.instance_type, ''), coalesce(pool.gpu_model, ''),
+       coalesce(pool.purchase_option, ''), coalesce(billed.billed_kind, ''),
+       coalesce(billed.label, shared.name, ''), coalesce(shared.method, ''),
+       coalesce(bill.issuer, ''), coalesce(bill.provider, ''), coalesce(bill.account, ''),
+       line.list_micros, line.contracted_micros, line.effective_micros, line.billed_micros,
+       line.unit_milliseconds, line.team_id, team.name, team.cost_centre,
+       coalesce(workload.name, ''), coalesce(workload.kind, ''),
+       coalesce(line.job_id::text, ''), coalesce(job.raw_id, ''), coalesce(key.key, ''),
+       coalesce(line.state, 0), coalesce(line.policy_version::text, '')
+FROM ledger_line AS line
+JOIN ledger_charge AS charge ON charge.id = line.charge_id
+JOIN accounts_team AS team ON team.id = line.team_id
+LEFT JOIN ledger_charge AS original ON original.id = charge.corrects_id
+LEFT JOIN fleet_node AS node ON node.id = charge.node_id
+LEFT JOIN fleet_pool AS pool ON pool.id = charge.pool_id
+LEFT JOIN ledger_billedcharge AS billed
+    ON billed.id = coalesce(charge.billed_charge_id, original.billed_charge_id)
+LEFT JOIN LATERAL (
+    SELECT bill_id FROM ledger_billedhour
+    WHERE node_id = charge.node_id AND hour = coalesce(original.hour, charge.hour)
+    ORDER BY bill_id LIMIT 1
+) AS of_node ON TRUE
+LEFT JOIN ledger_bill AS bill ON bill.id = coalesce(billed.bill_id, of_node.bill_id)
+LEFT JOIN pricing_sharedcost AS shared
+    ON shared.id = coalesce(charge.shared_cost_id, original.shared_cost_id)
+LEFT JOIN workloads_workload AS workload ON workload.id = line.workload_id
+LEFT JOIN workloads_job AS job ON job.id = line.job_id
+LEFT JOIN telemetry_holderkey AS key ON key.id = line.holder_key_id
+WHERE line.posting_month = %(month)s AND line.hour = %(hour)s
+ORDER BY charge.id, line.id
+"""
+
+
+def billed_by(month: date) -> BilledBy:
+    """The month as moments, and the organisation whose it is."""
+    organisation = accounts.organisation()
+    span = month_span(month, organisation.zone)
+    return BilledBy(organisation.name, span.starts_at, span.ends_at)
+
+
+def charges_of_month(month: date) -> Iterator[tuple[ChargeFacts, list[PartFacts]]]:
+    """Every charge posted in `month` with its lines; no more than an hour of them in memory."""
+    for hour in hours_posted(month):
+        found = rows(LINES_OF_HOUR, {"month": month, "hour": hour})
+        for _, of_charge in groupby(found, key=itemgetter(0)):
+            lines = list(of_charge)
+            yield ChargeFacts(*lines[0][:CHARGE_COLUMNS]), [_part(line) for line in lines]
+
+
+def hours_posted(month: date) -> list[datetime]:
+    """The hours that have lines posted in `month`."""
+    return [hour for (hour,) in rows(HOURS, {"month": month})]
+
+
+def sums_posted(month: date) -> tuple[int, Costs]:
+    """How many lines are posted in `month`, and what they sum to."""
+    ((lines, *sums),) = rows(SUMS, {"month": month})
+    return lines, Costs(*sums)
+
+
+def _part(line: Row) -> PartFacts:
+    listed, contracted, effective, billed, *of_line = line[CHARGE_COLUMNS:]
+    return PartFacts(Costs(listed, contracted, effective, billed), *of_line)

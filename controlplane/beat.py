@@ -65,6 +65,11 @@ beat_schedule = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "take-bills": {
+        "task": "apps.ledger.tasks.take_bills",
+        "schedule": 4.0,
+        "options": {"expires": 4},
+    },
     "make-exports": {
         "task": "apps.ledger.tasks.make_exports",
         "schedule": 4.0,

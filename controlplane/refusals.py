@@ -17,7 +17,7 @@ from apps.accounts.queries import NoOrganisation
 from apps.accounts.queries.paging import CursorNotUnderstood
 from apps.fleet import actions as fleet
 from apps.ledger import queries as ledger
-from apps.ledger.actions import exports
+from apps.ledger.actions import bill_uploads, bills, closed, exports
 from apps.ledger.queries import export_asked
 from apps.pricing import actions as pricing
 from apps.telemetry import api as telemetry
@@ -67,6 +67,11 @@ STATUS_OF: dict[type[Exception], int] = {
     fleet.PoolNameTaken: 409,
     fleet.SliceWithoutParent: 400,
     fleet.SourceUnknown: 400,
+    bill_uploads.BillImportOver: 409,
+    bills.DeliveryCalledOff: 409,
+    bills.DeliveryNotNewest: 409,
+    bills.DeliveryNotUndoable: 409,
+    closed.MonthAlreadyClosed: 409,
     exports.TooManyExports: 409,
     export_asked.ExportRefused: 400,
     ledger.GroupNotKnown: 400,

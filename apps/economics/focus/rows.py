@@ -84,6 +84,15 @@ class BilledRow(NamedTuple):
     more: dict[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A row that could not be read: the line it begins at (a row's number in Parquet), and why."""
+
+    line: int
+    field: str
+    reason: str
+
+
 @dataclass(slots=True)
 class RowReader:
     """Reads rows of one layout; cells are texts (CSV) or values (Parquet)."""

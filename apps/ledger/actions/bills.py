@@ -161,7 +161,7 @@ def finish_delivery(
     bill_ids = _lock_bills(import_id)
     if delivered_before(batch.digest) is not None:
         # Another delivered this very file meanwhile.
-        unchanged, replaced = _drop_rows(import_id), 0
+        unchanged, replaced = drop_rows(import_id), 0
         bill_ids = []
     else:
         unchanged, replaced = (0, 0) if batch.is_addition else _exchange(import_id, bill_ids)
@@ -177,6 +177,22 @@ def finish_delivery(
     batch.bills.set(bill_ids)
     if batch.imported or replaced:
         Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)
+    return taken_of(batch)
+
+
+def note_layout(*, import_id: int, layout: str) -> None:
+    """How the file is written, once it was opened."""
+    BillImport.objects.filter(id=import_id).update(layout=layout)
+
+
+@transaction.atomic
+def repeat_delivery(*, import_id: int, before: Taken, at: datetime) -> Taken:
+    """End an import whose file is in force already: it changes nothing."""
+    batch = BillImport.objects.select_for_update().get(id=import_id)
+    batch.rows, batch.unchanged, batch.rejected = before.rows, before.unchanged, before.rejected
+    batch.totals, batch.flags = dict(before.totals), list(before.flags)
+    batch.state, batch.ended_at = BillImportState.DONE, at
+    batch.save()
     return taken_of(batch)
 
 
@@ -197,7 +213,7 @@ def taken_of(batch: BillImport) -> Taken:
 @transaction.atomic
 def break_off_delivery(*, import_id: int, failure: str, at: datetime) -> None:
     """The file could not be read to its end, or was refused: none of its rows stays."""
-    _drop_rows(import_id)
+    drop_rows(import_id)
     BillImport.objects.filter(id=import_id).update(
         state=BillImportState.FAILED, failure=failure, ended_at=at
     )
@@ -220,7 +236,7 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
         raise DeliveryNotNewest(f"{later.name} was delivered later; undo it first")
     for bill in bills:
         _refuse_closed(bill.starts_at, bill.ends_at)
-    _drop_rows(import_id)
+    drop_rows(import_id)
     run(
         "UPDATE ledger_billrow SET replaced_by_id = NULL WHERE replaced_by_id = %(id)s",
         {"id": import_id},
@@ -280,7 +296,8 @@ def _lock_bills(import_id: int) -> list[int]:
     return ids
 
 
-def _drop_rows(import_id: int) -> int:
+def drop_rows(import_id: int) -> int:
+    """Delete the rows of one delivery; how many."""
     return run("DELETE FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id})
 
 

@@ -1,43 +1,12 @@
-"""Takes a bill's file in from its first row to its last, a few thousand at a time."""
+"""Takes in a bill that lies on disk."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import datetime
-from decimal import Decimal
-from itertools import islice
 from pathlib import Path
 
-from apps.economics.focus.cells import EXACTLY
-from apps.economics.focus.rows import BilledRow, BillKey
-from apps.ledger.actions import bills
-from apps.ledger.providers.bill_file import BillFile, Rejection, open_bill
-
-ROWS_AT_ONCE = 10_000
-Read = tuple[int, BilledRow | Rejection]
-
-
-@dataclass(slots=True)
-class Seen:
-    """What was seen of a file's rows so far."""
-
-    bills: dict[BillKey, int] = field(default_factory=dict)
-    totals: dict[str, dict[str, Decimal]] = field(default_factory=dict)
-    without_effective: int = 0
-
-    def add(self, row: BilledRow) -> None:
-        """Count a row in."""
-        sums = self.totals.setdefault(row.bill.currency, dict.fromkeys(bills.BASES, Decimal(0)))
-        costs = row.costs
-        amounts = (costs.billed, costs.effective, costs.listed, costs.contracted)
-        for basis, amount in zip(bills.BASES, amounts, strict=True):
-            if amount is not None:
-                sums[basis] = EXACTLY.add(sums[basis], amount)
-        self.without_effective += costs.effective is None
-
-    def flags(self) -> list[str]:
-        """What is odd about the file, in words."""
-        missing = self.without_effective
-        return [f"{missing} rows have no EffectiveCost"] if missing else []
+from apps.ledger.actions.bill_taking import take_bill
+from apps.ledger.actions.bills import Taken
+from apps.ledger.providers.bill_file import open_bill
 
 
 def take_file(
@@ -47,52 +16,10 @@ def take_file(
     is_addition: bool = False,
     person_id: int | None = None,
     clock: Callable[[], datetime],
-    import_id: int | None = None,
-) -> bills.Taken:
+) -> Taken:
     """The whole file, or nothing of it.
 
     Refuses NotABill, BillBreaksOff, MonthAlreadyClosed, DeliveryCalledOff and OSError.
-
-    `import_id` is an import that waits for this file; else one is begun.
     """
     with open_bill(path, name=name) as file:
-        before = bills.delivered_before(file.digest)
-        if before is not None and import_id is None:
-            return before
-        if import_id is None:
-            delivery = bills.Delivery(
-                name=file.name,
-                digest=file.digest,
-                layout=file.layout,
-                size_bytes=file.size_bytes,
-                is_addition=is_addition,
-                person_id=person_id,
-            )
-            import_id = bills.begin_delivery(delivery=delivery, at=clock())
-        try:
-            return _take(file, import_id, clock)
-        except Exception as broken:
-            bills.break_off_delivery(import_id=import_id, failure=str(broken), at=clock())
-            raise
-
-
-def _take(file: BillFile, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:
-    seen = Seen()
-    for chunk in _chunks(file.rows):
-        good = [(line, row) for line, row in chunk if isinstance(row, BilledRow)]
-        bills.stage_rows(import_id=import_id, read=good, bills=seen.bills, at=clock())
-        for _, row in good:
-            seen.add(row)
-        bad = [(row.line, row.field, row.reason) for _, row in chunk if isinstance(row, Rejection)]
-        bills.reject_bill_rows(import_id=import_id, rejected=bad)
-    return bills.finish_delivery(
-        import_id=import_id,
-        totals=seen.totals,
-        flags=seen.flags(),
-        at=clock(),
-    )
-
-
-def _chunks(rows: Iterator[Read]) -> Iterator[list[Read]]:
-    while chunk := list(islice(rows, ROWS_AT_ONCE)):
-        yield chunk
+        return take_bill(file=file, is_addition=is_addition, person_id=person_id, clock=clock)

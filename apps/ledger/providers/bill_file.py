@@ -14,7 +14,7 @@ from typing import IO, Any, Protocol, cast
 from apps.economics.focus.cells import BadCell
 from apps.economics.focus.columns import NotABill, layout_of
 from apps.economics.focus.cur import CurReader, is_cur
-from apps.economics.focus.rows import BilledRow, RowReader
+from apps.economics.focus.rows import BilledRow, Rejection, RowReader
 
 GZIP_MAGIC = b"\x1f\x8b"
 PARQUET_MAGIC = b"PAR1"
@@ -26,15 +26,6 @@ BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError, csv.Error)
 
 class BillBreaksOff(Exception):
     """A file cannot be read to its end: what was read of it is no whole bill."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """A row that could not be read: the line it begins at (a row's number in Parquet), and why."""
-
-    line: int
-    field: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

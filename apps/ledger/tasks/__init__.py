@@ -12,6 +12,7 @@ from apps.fleet.actions.marks import expand_ranges
 from apps.fleet.queries import Pass
 from apps.ledger import actions
 from apps.ledger.queries.due import hours_due, resting
+from apps.ledger.tasks.bill_uploads import take_uploaded
 from apps.ledger.tasks.bills import reconcile_waiting
 from apps.ledger.tasks.exports import forget_files, make_waiting
 
@@ -52,6 +53,12 @@ def make_exports() -> None:
     """Make the exports that wait, and forget the files of those that are over."""
     make_waiting()
     forget_files()
+
+
+@shared_task
+def take_bills() -> None:
+    """Take in the bills that were uploaded."""
+    take_uploaded()
 
 
 @shared_task

@@ -1,0 +1,94 @@
+"""What people do with bills: send one, call its import off, undo it."""
+
+from collections.abc import Callable
+from pathlib import PurePath
+
+from django.contrib import messages
+from django.core.files.uploadhandler import FileUploadHandler
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_POST
+
+from apps.console.pages.access import SEES_EVERYTHING, shown_to
+from apps.console.pages.bills.views import bills_page, delivery_or_404
+from apps.console.pages.imports.receiving import LARGEST_BYTES, ToUploads
+from apps.ledger.actions import bill_uploads
+from apps.ledger.actions.bills import DeliveryNotNewest, DeliveryNotUndoable, undo_delivery
+from apps.ledger.actions.closed import MonthAlreadyClosed
+
+LONGEST_NAME = 120
+FORM_BYTES = 64 * 1024
+REFUSALS = (
+    bill_uploads.BillImportOver,
+    DeliveryNotNewest,
+    DeliveryNotUndoable,
+    MonthAlreadyClosed,
+)
+
+
+# The token is in the form, and reading the form takes the file in: the size and who sends it are
+# looked at first, then where the file goes is set, and only then is the token asked for.
+@csrf_exempt
+@require_POST
+@shown_to(SEES_EVERYTHING)
+def upload(request: HttpRequest) -> HttpResponseBase:
+    """Take a file to disk as it comes, and leave it to the next sweep."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BYTES + FORM_BYTES:
+        return bills_page(
+            request, "That file is too large to be taken: send it as gzip or Parquet.", 413
+        )
+    receiver = ToUploads(request)
+    handlers: list[FileUploadHandler] = [receiver]
+    request.upload_handlers = handlers
+    answer: HttpResponseBase = csrf_protect(_received_by(receiver))(request)
+    if answer.status_code != 302:
+        receiver.forget()
+    return answer
+
+
+@require_POST
+@shown_to(SEES_EVERYTHING)
+def call_off(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Take nothing of the file."""
+    return _do(
+        request,
+        import_id,
+        lambda: bill_uploads.call_off_bill(import_id=import_id, at=timezone.now()),
+    )
+
+
+@require_POST
+@shown_to(SEES_EVERYTHING)
+def undo(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Take the delivery back."""
+    return _do(request, import_id, lambda: undo_delivery(import_id=import_id, at=timezone.now()))
+
+
+def _received_by(receiver: ToUploads) -> Callable[[HttpRequest], HttpResponse]:
+    def received(request: HttpRequest) -> HttpResponse:
+        file = request.FILES.get("file")
+        if file is None or not file.size or receiver.path is None:
+            return bills_page(request, "No file came: choose one that is not empty.", 400)
+        name = PurePath(file.name or "").name[:LONGEST_NAME].replace("\0", "") or "a file"
+        upload = bill_uploads.BillUpload(
+            name=name,
+            stored_as=receiver.path.name,
+            size_bytes=file.size,
+            digest=receiver.digest.hexdigest(),
+            is_addition=request.POST.get("add") == "yes",
+            person_id=request.user.pk,
+        )
+        return redirect("bill-import", bill_uploads.keep_bill(upload=upload, at=timezone.now()))
+
+    return received
+
+
+def _do(request: HttpRequest, import_id: int, action: Callable[[], None]) -> HttpResponse:
+    delivery_or_404(import_id)
+    try:
+        action()
+    except REFUSALS as refused:
+        messages.warning(request, f"Nothing was changed: {refused}.")
+    return redirect("bill-import", import_id)

@@ -1,0 +1,113 @@
+"""A bill's file taken in from its first row to its last, a few thousand at a time."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from itertools import islice
+from typing import Protocol
+
+from apps.economics.focus.cells import EXACTLY
+from apps.economics.focus.rows import BilledRow, BillKey, Rejection
+from apps.ledger.actions import bills
+
+ROWS_AT_ONCE = 10_000
+Read = tuple[int, BilledRow | Rejection]
+
+
+class OpenBill(Protocol):
+    """A file whose header was understood; its rows are read as they are asked for."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def size_bytes(self) -> int: ...
+    @property
+    def layout(self) -> str: ...
+    @property
+    def rows(self) -> Iterator[Read]: ...
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was seen of a file's rows so far."""
+
+    bills: dict[BillKey, int] = field(default_factory=dict)
+    totals: dict[str, dict[str, Decimal]] = field(default_factory=dict)
+    without_effective: int = 0
+
+    def add(self, row: BilledRow) -> None:
+        """Count a row in."""
+        sums = self.totals.setdefault(row.bill.currency, dict.fromkeys(bills.BASES, Decimal(0)))
+        costs = row.costs
+        amounts = (costs.billed, costs.effective, costs.listed, costs.contracted)
+        for basis, amount in zip(bills.BASES, amounts, strict=True):
+            if amount is not None:
+                sums[basis] = EXACTLY.add(sums[basis], amount)
+        self.without_effective += costs.effective is None
+
+    def flags(self) -> list[str]:
+        """What is odd about the file, in words."""
+        missing = self.without_effective
+        return [f"{missing} rows have no EffectiveCost"] if missing else []
+
+
+def take_bill(
+    *,
+    file: OpenBill,
+    clock: Callable[[], datetime],
+    is_addition: bool = False,
+    person_id: int | None = None,
+    import_id: int | None = None,
+) -> bills.Taken:
+    """The whole file, or nothing of it.
+
+    `import_id` is an import that runs for this file; else one is begun. Refuses
+    MonthAlreadyClosed, DeliveryCalledOff and whatever reading the rows refuses.
+    """
+    before = bills.delivered_before(file.digest)
+    if import_id is None:
+        if before is not None:
+            return before
+        delivery = bills.Delivery(
+            name=file.name,
+            digest=file.digest,
+            layout=file.layout,
+            size_bytes=file.size_bytes,
+            is_addition=is_addition,
+            person_id=person_id,
+        )
+        import_id = bills.begin_delivery(delivery=delivery, at=clock())
+    else:
+        bills.note_layout(import_id=import_id, layout=file.layout)
+    if before is not None:
+        return bills.repeat_delivery(import_id=import_id, before=before, at=clock())
+    try:
+        return _take(file, import_id, clock)
+    except Exception as broken:
+        bills.break_off_delivery(import_id=import_id, failure=str(broken), at=clock())
+        raise
+
+
+def _take(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:
+    seen = Seen()
+    for chunk in _chunks(file.rows):
+        good = [(line, row) for line, row in chunk if isinstance(row, BilledRow)]
+        bills.stage_rows(import_id=import_id, read=good, bills=seen.bills, at=clock())
+        for _, row in good:
+            seen.add(row)
+        bad = [(row.line, row.field, row.reason) for _, row in chunk if isinstance(row, Rejection)]
+        bills.reject_bill_rows(import_id=import_id, rejected=bad)
+    return bills.finish_delivery(
+        import_id=import_id,
+        totals=seen.totals,
+        flags=seen.flags(),
+        at=clock(),
+    )
+
+
+def _chunks(rows: Iterator[Read]) -> Iterator[list[Read]]:
+    while chunk := list(islice(rows, ROWS_AT_ONCE)):
+        yield chunk

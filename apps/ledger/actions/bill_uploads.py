@@ -1,0 +1,112 @@
+"""Bills that came by browser or API: kept under RUNRATE_HOME/uploads until a sweep took them in."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection, transaction
+
+from apps.ledger.actions.bills import drop_rows
+from apps.ledger.models import BillImport, BillImportState, RejectedBillRow
+
+# Arbitrary but fixed: one process at a time takes uploaded bills in.
+TAKING = 7_305_032
+UNDER_WAY = (BillImportState.WAITING, BillImportState.RUNNING)
+
+
+class BillImportOver(Exception):
+    """An import that ended is not called off any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class BillUpload:
+    """A file that lies under RUNRATE_HOME/uploads as `stored_as`; `name` is what its owner said."""
+
+    name: str
+    stored_as: str
+    size_bytes: int
+    digest: str
+    is_addition: bool = False
+    person_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedBill:
+    """An uploaded bill that is this caller's to take in."""
+
+    id: int
+    name: str
+    stored_as: str
+
+
+def keep_bill(*, upload: BillUpload, at: datetime) -> int:
+    """A file came; the next sweep takes it in. Answers the import's id."""
+    return BillImport.objects.create(
+        name=upload.name,
+        digest=upload.digest,
+        size_bytes=upload.size_bytes,
+        stored_as=upload.stored_as,
+        is_addition=upload.is_addition,
+        person_id=upload.person_id,
+        state=BillImportState.WAITING,
+        started_at=at,
+    ).id
+
+
+@contextmanager
+def alone() -> Iterator[bool]:
+    """Whether nobody else takes uploads in; until the end nobody else begins to."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [TAKING])
+        (is_alone,) = cursor.fetchone()
+    try:
+        yield is_alone
+    finally:
+        if is_alone:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT pg_advisory_unlock(%s)", [TAKING])
+
+
+@transaction.atomic
+def claim_bill(*, at: datetime) -> ClaimedBill | None:
+    """The oldest uploaded bill to be taken in; None: there is none. Only for who is `alone`.
+
+    One whose worker died is begun again from its first row.
+    """
+    batch = (
+        BillImport.objects.select_for_update()
+        .filter(state__in=UNDER_WAY)
+        .exclude(stored_as="")
+        .order_by("id")
+        .first()
+    )
+    if batch is None:
+        return None
+    drop_rows(batch.id)
+    RejectedBillRow.objects.filter(batch=batch).delete()
+    batch.state, batch.alive_at, batch.rows, batch.rejected = BillImportState.RUNNING, at, 0, 0
+    batch.save(update_fields=["state", "alive_at", "rows", "rejected"])
+    return ClaimedBill(batch.id, batch.name, batch.stored_as)
+
+
+@transaction.atomic
+def call_off_bill(*, import_id: int, at: datetime) -> None:
+    """Take nothing of the file. Refuses BillImportOver."""
+    batch = BillImport.objects.select_for_update().get(id=import_id)
+    if batch.state not in UNDER_WAY:
+        raise BillImportOver(f"{batch.name} is {batch.get_state_display()}")
+    drop_rows(batch.id)
+    batch.state, batch.failure, batch.ended_at = BillImportState.FAILED, "it was called off", at
+    batch.save(update_fields=["state", "failure", "ended_at"])
+
+
+def bill_files_to_forget() -> dict[int, str]:
+    """Files of imports that are over, by import."""
+    over = BillImport.objects.exclude(state__in=UNDER_WAY).exclude(stored_as="")
+    return dict(over.order_by("id").values_list("id", "stored_as"))
+
+
+def forget_bill_file(*, import_id: int) -> None:
+    """The file is gone."""
+    BillImport.objects.filter(id=import_id).update(stored_as="")

@@ -1,0 +1,148 @@
+"""Bills as they stand, the deliveries they came in, and the rows that could not be read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.core.cache import caches
+
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.ledger.models import Bill, BillImport, RejectedBillRow
+from apps.ledger.queries.tables import rows
+
+SUMS_KEPT_SECONDS = 24 * 3600
+BILL_COLUMNS = (
+    *("id", "issuer", "provider", "account", "starts_at", "ends_at", "currency"),
+    *("is_rounded_upstream", "residual", "changed_at", "reconciled_at", "failure"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BillSums:
+    """What the rows in force sum to, in the bill's currency; None where no row says it."""
+
+    rows: int = 0
+    billed: Decimal | None = None
+    effective: Decimal | None = None
+    contracted: Decimal | None = None
+    listed: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BillFact:
+    """A bill; `state` is waiting, reconciled or failed, `failure` then says why."""
+
+    id: int
+    issuer: str
+    provider: str
+    account: str
+    starts_at: datetime
+    ends_at: datetime
+    currency: str
+    is_rounded_upstream: bool
+    residual: Decimal | None
+    changed_at: datetime
+    reconciled_at: datetime | None
+    failure: str
+    sums: BillSums
+
+    @property
+    def state(self) -> str:
+        """How far it is."""
+        if self.failure:
+            return "failed"
+        return "waiting" if self.reconciled_at is None else "reconciled"
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFact:
+    """One delivery of a bill's file."""
+
+    id: int
+    name: str
+    layout: str
+    is_addition: bool
+    state: str
+    rows: int
+    imported: int
+    unchanged: int
+    replaced: int
+    rejected: int
+    totals: Mapping[str, Mapping[str, str]]
+    flags: Sequence[str]
+    size_bytes: int
+    failure: str
+    started_at: datetime
+    ended_at: datetime | None
+    undone_at: datetime | None
+    person__name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedBillFact:
+    """A row that was not taken, by its line in the file."""
+
+    line: int
+    field: str
+    reason: str
+
+
+def bill_page(asked: PageAsked) -> Slice[BillFact]:
+    """Bills that have rows or had them, the latest period first."""
+    found = page_of(Bill.objects.values(*BILL_COLUMNS), asked, "-starts_at", "-id")
+    return Slice(_facts(found.rows), found.after, found.before)
+
+
+def bills_of(import_id: int) -> list[BillFact]:
+    """The bills that one delivery had rows of."""
+    found = Bill.objects.filter(imports=import_id).order_by("starts_at", "id")
+    return _facts(list(found.values(*BILL_COLUMNS)))
+
+
+def deliveries(limit: int) -> list[DeliveryFact]:
+    """The latest deliveries, the newest first."""
+    found = BillImport.objects.order_by("-id").values_list(*DeliveryFact.__slots__)
+    return [DeliveryFact(*row) for row in found[:limit]]
+
+
+def delivery(import_id: int) -> DeliveryFact | None:
+    """One delivery."""
+    found = BillImport.objects.filter(id=import_id).values_list(*DeliveryFact.__slots__).first()
+    return None if found is None else DeliveryFact(*found)
+
+
+def rejected_bill_rows(import_id: int, limit: int) -> Iterator[RejectedBillFact]:
+    """The first rows that were not taken, by line."""
+    found = RejectedBillRow.objects.filter(batch_id=import_id).order_by("line", "id")
+    for row in found.values_list("line", "field", "reason")[:limit]:
+        yield RejectedBillFact(*row)
+
+
+def _facts(found: Sequence[Mapping[str, Any]]) -> list[BillFact]:
+    sums = _sums(found)
+    return [BillFact(**bill, sums=sums[bill["id"]]) for bill in found]
+
+
+def _sums(found: Sequence[Mapping[str, Any]]) -> dict[int, BillSums]:
+    """Of each bill; a million rows are summed once, until the bill changes."""
+    keys = {
+        bill["id"]: f"bill-sums-{bill['id']}-{bill['changed_at'].timestamp()}" for bill in found
+    }
+    kept = caches["process"].get_many(keys.values())
+    missing = [bill_id for bill_id, key in keys.items() if key not in kept]
+    summed = {row[0]: BillSums(*row[1:]) for row in rows(SUMS, {"bills": missing})}
+    new = {keys[bill_id]: summed.get(bill_id, BillSums()) for bill_id in missing}
+    caches["process"].set_many(new, SUMS_KEPT_SECONDS)
+    return {bill_id: {**kept, **new}[key] for bill_id, key in keys.items()}
+
+
+SUMS = """
+SELECT row.bill_id, count(*), sum(row.billed_cost), sum(row.effective_cost),
+       sum(row.contracted_cost), sum(row.list_cost)
+FROM ledger_billrow AS row
+JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
+WHERE row.bill_id = ANY(%(bills)s) AND row.replaced_by_id IS NULL
+GROUP BY row.bill_id
+"""

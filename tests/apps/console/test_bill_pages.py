@@ -1,0 +1,191 @@
+"""A bill by browser: sent, taken in by a sweep, looked at, undone; for finance and platform."""
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from apps.ledger.actions import bill_uploads
+from apps.ledger.models import Bill, BillImport, BillRow
+from apps.ledger.tasks import take_bills
+from tests import make
+from tests.apps.ledger.bill_files import deliver, hour_row, text_of
+from tests.browser.fleet import make_people
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def uploads_folder(settings, tmp_path) -> Path:
+    cache.clear()
+    make.make_organisation()
+    make_people()
+    settings.HOME = tmp_path
+    return tmp_path / "uploads"
+
+
+def signed_in(name: str = "petra") -> Client:
+    client = Client()
+    client.force_login(get_user_model().objects.get(email=f"{name}@example.org"))
+    return client
+
+
+def words(answer) -> str:
+    text = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
+    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
+
+
+def sent(client: Client, *rows: dict[str, str], **more: str) -> str:
+    file = SimpleUploadedFile("july.csv", text_of(rows).encode())
+    answer = client.post("/bills/upload", {"file": file, **more})
+    assert answer.status_code == 302
+    return str(answer["Location"])
+
+
+def test_a_bill_is_sent_waits_and_is_in_after_the_next_sweep(uploads_folder: Path) -> None:
+    client = signed_in()
+
+    page = sent(client, hour_row("1.5"), hour_row("x"), hour_row("2"))
+    before = client.get(page)
+    take_bills()
+    after = client.get(page)
+
+    assert "july.csv is about to be taken in." in words(before)
+    assert 'hx-trigger="every 2s"' in before.content.decode()
+    assert "2 new rows came from july.csv; 1 row could not be read." in words(after)
+    assert "FOCUS 1.3" in words(after)
+    assert "3 BilledCost 'x' is no number" in words(after)
+    assert "hx-trigger" not in after.content.decode().split('id="import"')[1]
+    assert list(uploads_folder.iterdir()) == []
+    assert BillImport.objects.get().person.email == "petra@example.org"
+
+
+def test_the_list_tells_each_bill_by_basis_and_exactly_as_csv() -> None:
+    client = signed_in()
+    sent(client, hour_row("1.000000000001"), hour_row("2"))
+    take_bills()
+
+    listed = words(client.get("/bills"))
+
+    assert "A Cloud 1234" in listed
+    assert "$3.00 $3.00 $181.00 $196.64 being reconciled" in listed
+    assert "1 bill of 1 waits." in listed
+    rows = client.get("/bills.csv").content.decode().splitlines()
+    assert rows[1] == (
+        "A Cloud,1234,2026-07-01T00:00:00Z,2026-08-01T00:00:00Z,USD,2,"
+        "3.000000000001,3.000000000001,181,196.64,being reconciled"
+    )
+
+
+def test_sums_follow_what_is_in_force(tmp_path: Path) -> None:
+    client = signed_in()
+    deliver(tmp_path, hour_row("1"))
+    assert "$1.00" in words(client.get("/bills"))
+    client.post(sent(client, hour_row("7")) + "/nothing")
+    take_bills()
+
+    assert "$7.00" in words(client.get("/bills"))
+
+
+def test_an_import_is_undone_and_says_so() -> None:
+    client = signed_in("finn")
+    page = sent(client, hour_row("1"))
+    take_bills()
+
+    assert "Undo this delivery" in words(client.get(page))
+    client.post(f"{page}/undo")
+    again = client.post(f"{page}/undo", follow=True)
+
+    assert "july.csv was undone." in words(again)
+    assert "Nothing was changed: july.csv is undone." in words(again)
+    assert BillRow.objects.count() == 0
+
+
+def test_a_bill_that_waits_is_called_off_and_its_file_forgotten(uploads_folder: Path) -> None:
+    client = signed_in()
+    page = sent(client, hour_row("1"))
+
+    client.post(f"{page}/call-off")
+    take_bills()
+
+    assert "Nothing of july.csv was taken. " in words(client.get(page))
+    assert list(uploads_folder.iterdir()) == []
+    assert Bill.objects.count() == 0
+    answer = client.post(f"{page}/call-off", follow=True)
+    assert "Nothing was changed: july.csv is broken off." in words(answer)
+
+
+def test_the_same_file_sent_twice_is_taken_once_and_added_ones_too() -> None:
+    client = signed_in()
+    sent(client, hour_row("1"))
+    take_bills()
+    page = sent(client, hour_row("1"), add="yes")
+    take_bills()
+
+    assert "july.csv changed nothing." in words(client.get(page))
+    assert BillRow.objects.count() == 1
+
+
+def test_an_import_whose_worker_died_is_begun_again_from_its_first_row() -> None:
+    client = signed_in()
+    sent(client, hour_row("1"), hour_row("x"))
+    claimed = bill_uploads.claim_bill(at=make.NOON)
+    assert claimed is not None
+    BillImport.objects.update(rows=5, rejected=2)
+
+    take_bills()
+
+    batch = BillImport.objects.get()
+    assert (batch.state, batch.rows, batch.imported, batch.rejected) == ("done", 2, 1, 1)
+
+
+def test_what_is_no_bill_says_why_and_leaves_nothing(uploads_folder: Path) -> None:
+    client = signed_in()
+    file = SimpleUploadedFile("jobs.csv", b"job,start\n1,2\n")
+    page = client.post("/bills/upload", {"file": file})["Location"]
+
+    take_bills()
+
+    assert "the header has no BilledCost" in words(client.get(page))
+    assert list(uploads_folder.iterdir()) == []
+
+
+def test_an_upload_whose_file_is_gone_says_so(uploads_folder: Path) -> None:
+    client = signed_in()
+    page = sent(client, hour_row("1"))
+    for file in uploads_folder.iterdir():
+        file.unlink()
+
+    take_bills()
+
+    assert "the uploaded file is no longer there" in words(client.get(page))
+
+
+def test_an_upload_without_a_file_or_too_large_a_one_is_refused() -> None:
+    client = signed_in()
+
+    assert client.post("/bills/upload", {}).status_code == 400
+    answer = client.post("/bills/upload", {}, CONTENT_LENGTH=str(10**12))
+    assert answer.status_code == 413
+    assert "send it as gzip or Parquet" in words(answer)
+
+
+def test_only_finance_and_platform_see_bills_and_the_way_to_them() -> None:
+    client = signed_in("finn")
+    page = sent(client, hour_row("1"))
+    member = signed_in("vera")
+
+    assert 'href="/bills"' in client.get("/").content.decode()
+    assert 'href="/bills"' not in member.get("/").content.decode()
+    for address in ("/bills", "/bills.csv", page, f"{page}/rejected.csv"):
+        assert client.get(address).status_code == 200
+        assert member.get(address).status_code == 403
+        assert Client().get(address).status_code == 302
+    for address in ("/bills/upload", f"{page}/undo", f"{page}/call-off"):
+        assert member.post(address).status_code == 403
+    assert client.get("/bills/imports/999999").status_code == 404

@@ -12,7 +12,14 @@ from apps.accounts.queries import organisation
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.actions.marks import mark_span
 from apps.fleet.queries import Pass, lived_since
-from apps.pricing.models import Rate, RateKind, RateUnit, SharedCost
+from apps.pricing.models import (
+    ExchangeKind,
+    ExchangeRate,
+    Rate,
+    RateKind,
+    RateUnit,
+    SharedCost,
+)
 
 ORGANISATION = 0
 
@@ -35,6 +42,10 @@ class RateAlreadyEnded(Exception):
 
 class RateEndsBeforeItStarts(ValueError):
     """Such a rate would never hold."""
+
+
+class ExchangeRateNotUnderstood(ValueError):
+    """A rate of exchange must be above zero, between two different currencies."""
 
 
 class SharedCostExists(ValueError):
@@ -76,6 +87,18 @@ class NewSharedCost:
     method: str
     starts_at: datetime
     ends_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewExchangeRate:
+    """What one unit of `from_currency` is worth in `to_currency` in the month of `month`."""
+
+    month: date
+    from_currency: str
+    to_currency: str
+    rate: Decimal
+    kind: str = ExchangeKind.STATED
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +148,30 @@ def add_rate(*, rate: NewRate, at: datetime) -> int:
         )
     _mark_charge(rate.starts_at, rate.ends_at, at)
     return row.id
+
+
+def state_exchange_rate(*, rate: NewExchangeRate, at: datetime) -> bool:
+    """Keep a month's rate, instead of one of its kind that was kept; whether that changed anything.
+
+    What it converts is the caller's to do again. Refuses ExchangeRateNotUnderstood.
+    """
+    codes = (rate.from_currency, rate.to_currency)
+    if not all(len(code) == 3 and code.isascii() and code.isupper() for code in codes):
+        raise ExchangeRateNotUnderstood("a currency is a code such as EUR")
+    if rate.from_currency == rate.to_currency or not rate.rate.is_finite() or rate.rate <= 0:
+        raise ExchangeRateNotUnderstood("a rate is above zero, between two different currencies")
+    held, is_new = ExchangeRate.objects.get_or_create(
+        month=rate.month.replace(day=1),
+        from_currency=rate.from_currency,
+        to_currency=rate.to_currency,
+        kind=rate.kind,
+        defaults={"rate": rate.rate, "source": rate.source, "created_at": at},
+    )
+    if is_new or held.rate == rate.rate:
+        return is_new
+    held.rate, held.source = rate.rate, rate.source
+    held.save(update_fields=["rate", "source"])
+    return True
 
 
 def check_rate(rate: NewRate) -> None:

@@ -23,8 +23,10 @@ KINDS = {
     "pricing.SharedCost": "shared cost",
     "ledger.BillRule": "bill rule",
     "ledger.Close": "close",
+    "pricing.ExchangeRate": "rate of exchange",
     "fleet.Pool": "pool",
     "fleet.SharePolicy": "share policy",
+    "fleet.CloudAccount": "cloud account",
     "workloads.OwnershipRule": "ownership rule",
 }
 """What is audited, in words; facts (usage, jobs, lines) are not: they are settled and restated."""

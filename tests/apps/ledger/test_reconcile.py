@@ -3,7 +3,8 @@
 import csv
 import io
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
@@ -11,10 +12,13 @@ import pytest
 from django.db.models import Sum
 
 from apps.ledger.actions.bills import undo_delivery
+from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.management.bill_delivery import take_file
 from apps.ledger.models import Bill, BilledCharge, BilledHour, Charge, Line, Settlement, Status
 from apps.ledger.queries.bills.comparing import unbilled_nodes, variance_of
+from apps.ledger.queries.conversion import RateOfExchangeMissing
+from apps.pricing.actions import NewExchangeRate
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
@@ -232,3 +236,20 @@ def test_a_bill_that_rounded_its_effective_cost_leaves_the_estimate(
     assert (charge.effective_micros, charge.billed_micros) == (estimate, 61_500_000)
     assert charge.status == Status.ESTIMATED
     assert in_the_ledger() == Decimal("62.25")
+
+
+def test_a_bill_in_another_currency_waits_for_a_rate_and_is_provisional_until_it_is_stated(
+    node_id: int, tmp_path: Path
+) -> None:
+    with pytest.raises(RateOfExchangeMissing, match="EUR to USD"):
+        deliver(tmp_path, [row("50", BillingCurrency="EUR")])
+    euros = NewExchangeRate(date(2026, 2, 1), "EUR", "USD", Decimal("1.1"))
+    assert state_rate(rate=euros, at=LATER) == 1
+    reconcile()
+    charge = scene.charge(node_id)
+    assert (charge.effective_micros, charge.status) == (55_000_000, Status.PROVISIONAL)
+    assert state_rate(rate=replace(euros, month=date(2026, 3, 1), rate=Decimal("1.2")), at=LATER)
+    reconcile()
+    charge = scene.charge(node_id)
+    assert (charge.effective_micros, charge.status) == (60_000_000, Status.RECONCILED)
+    assert_conserved()

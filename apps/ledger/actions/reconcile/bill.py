@@ -17,8 +17,9 @@ from apps.ledger.actions.reconcile.long_rows import place_long_rows
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.matching import places, rules, traits_of
 from apps.ledger.queries.calendar import posting_month
-from apps.ledger.queries.conversion import Conversion, conversion
+from apps.ledger.queries.conversion import conversion
 from apps.ledger.queries.tables import rows, run
+from apps.pricing.queries.exchange import Exchange
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     return Reconciled(bill_id, node_hours, charges, len(hours))
 
 
-def _params(bill: Bill, rate: Conversion, zone: str) -> dict[str, object]:
+def _params(bill: Bill, rate: Exchange, zone: str) -> dict[str, object]:
     return {
         "bill": bill.id,
         "numerator": rate.rate.numerator,

@@ -70,6 +70,11 @@ beat_schedule = {
         "schedule": 4.0,
         "options": {"expires": 4},
     },
+    "sync-cloud-prices": {
+        "task": "apps.pricing.tasks.sync_cloud_prices",
+        "schedule": 300.0,
+        "options": {"expires": 300},
+    },
     "make-exports": {
         "task": "apps.ledger.tasks.make_exports",
         "schedule": 4.0,

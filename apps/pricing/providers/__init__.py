@@ -1,0 +1,1 @@
+"""What clouds ask for their machines, read from their own services."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
+from apps.ledger.models import Bill
 from apps.telemetry.models import Incident
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
@@ -67,10 +68,23 @@ def make_world() -> World:
         "rate_id": make.make_rate(),
         "job_id": job_id,
     }
+    _bill()
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token("read", "manage", "jobs", name="everything")
     ids["export_id"] = scene.make_export(everything.id)
     return World(everything.secret, paths=ids, bodies={"node_id": node_id, "token": invitation})
+
+
+def _bill() -> None:
+    """A bill that came, and nothing of it yet."""
+    values = {"issuer": "A Cloud", "provider": "A Cloud", "account": "1234", "currency": "USD"}
+    Bill.objects.create(
+        starts_at=make.NOON,
+        ends_at=NEVER,
+        created_at=make.NOON,
+        changed_at=make.NOON,
+        **values,
+    )
 
 
 def _report(agent_id: int, node_id: int) -> None:

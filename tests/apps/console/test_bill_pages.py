@@ -189,3 +189,18 @@ def test_only_finance_and_platform_see_bills_and_the_way_to_them() -> None:
     for address in ("/bills/upload", f"{page}/undo", f"{page}/call-off"):
         assert member.post(address).status_code == 403
     assert client.get("/bills/imports/999999").status_code == 404
+
+
+def test_bills_over_rest_are_exact_and_for_who_sees_prices() -> None:
+    sent(signed_in(), hour_row("1.000000000001"), hour_row("2", EffectiveCost=""))
+    take_bills()
+    reads = {"Authorization": f"Bearer {make.make_token('read').secret}"}
+    team = make.make_token("read", team_id=make.make_team())
+
+    answer = Client().get("/api/v1/bills", headers=reads)
+
+    (bill,) = answer.json()["results"]
+    assert (bill["issuer"], bill["rows"], bill["state"]) == ("A Cloud", 2, "waiting")
+    assert (bill["billed"], bill["effective"]) == ("3.000000000001", "1.000000000001")
+    refused = Client().get("/api/v1/bills", headers={"Authorization": f"Bearer {team.secret}"})
+    assert refused.status_code == 403

@@ -75,6 +75,11 @@ beat_schedule = {
         "schedule": 300.0,
         "options": {"expires": 300},
     },
+    "sync-cloud-bills": {
+        "task": "apps.ledger.tasks.sync_cloud_bills",
+        "schedule": 300.0,
+        "options": {"expires": 300},
+    },
     "make-exports": {
         "task": "apps.ledger.tasks.make_exports",
         "schedule": 4.0,

@@ -8,8 +8,10 @@ from celery import shared_task
 from django.db import OperationalError
 from django.utils import timezone
 
+from apps.fleet.actions.clouds import SyncRunsAlready, SyncTakenOver
 from apps.fleet.actions.marks import expand_ranges
 from apps.fleet.queries import Pass
+from apps.fleet.queries.clouds import syncs_due
 from apps.ledger import actions
 from apps.ledger.queries.due import hours_due, resting
 from apps.ledger.tasks.bill_uploads import take_uploaded
@@ -65,6 +67,23 @@ def take_bills() -> None:
 def reconcile_bills() -> None:
     """Reconcile the bills that changed."""
     reconcile_waiting()
+
+
+@shared_task
+def sync_cloud_bills() -> None:
+    """Fetch the bills of clouds that are due; what breaks off says so and comes again."""
+    due = syncs_due(timezone.now(), frozenset({"bills"}))
+    if not due:
+        return
+    # The clouds' libraries take seconds and a hundred MiB; workers that never ask do without.
+    from apps.fleet.providers.aws import CloudRefused
+    from apps.ledger.tasks.cloud_bills import sync_bills
+
+    for account, what in due:
+        try:
+            sync_bills(account, what, timezone.now)
+        except (CloudRefused, SyncRunsAlready, SyncTakenOver) as refused:
+            log.warning("sync_broken_off account=%s what=%s %s", account.name, what, refused)
 
 
 def _roll_up(at: datetime, until: float) -> None:

@@ -1,0 +1,176 @@
+"""AWS's bills as it delivers them to S3: what a period's manifest names, fetched as one file."""
+
+import gzip
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from shutil import copyfileobj
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import boto3
+from botocore.exceptions import ClientError
+from pyarrow import parquet as untyped
+
+from apps.fleet.providers.aws import CONFIG, Pace, in_words
+
+if TYPE_CHECKING:  # the types come with the tools of development only
+    from mypy_boto3_s3 import S3Client
+
+# Data exports say BILLING_PERIOD=2026-10, the older reports 20261001-20261101.
+PERIOD = re.compile(r"/(?:BILLING_PERIOD=(\d{4})-(\d{2})|(\d{4})(\d{2})\d{2}-\d{8})/")
+MANIFEST = re.compile(r"-Manifest\.json$", re.IGNORECASE)
+NOT_THERE = {"404", "NoSuchKey", "NotFound"}
+PARQUET: Any = untyped
+ROWS_AT_ONCE = 10_000
+LEVEL = 1
+
+
+class DeliveryIncomplete(Exception):
+    """A manifest names what is not there (yet), or changed meanwhile: the next sync looks again."""
+
+
+class DeliveryUnreadable(Exception):
+    """A manifest, or the files it names, are not as AWS writes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestSeen:
+    """The newest manifest of a period such as 2026-10; `etag` changes with what is in it."""
+
+    period: str
+    key: str
+    etag: str
+    written_at: datetime
+
+
+@dataclass(slots=True)
+class ExportPlace:
+    """Where one export is delivered, and who asks."""
+
+    client: "S3Client"
+    bucket: str
+    prefix: str
+    pace: Pace
+
+
+def place_of(session: boto3.Session, uri: str, region: str) -> ExportPlace:
+    """The place that `s3://bucket/prefix/name` names."""
+    parts = urlsplit(uri)
+    client = session.client("s3", region_name=region or None, config=CONFIG)
+    return ExportPlace(client, parts.netloc, parts.path.strip("/"), Pace(per_second=20))
+
+
+def manifests(place: ExportPlace) -> list[ManifestSeen]:
+    """The newest manifest of each period, oldest period first. Refuses CloudRefused."""
+    newest: dict[str, ManifestSeen] = {}
+    with in_words():
+        pages = place.client.get_paginator("list_objects_v2").paginate(
+            Bucket=place.bucket, Prefix=f"{place.prefix}/"
+        )
+        for page in pages:
+            for seen in _manifests_in(page.get("Contents", [])):
+                held = newest.get(seen.period)
+                if held is None or held.written_at <= seen.written_at:
+                    newest[seen.period] = seen
+            place.pace.wait()
+    return [newest[period] for period in sorted(newest)]
+
+
+def fetch(place: ExportPlace, seen: ManifestSeen, folder: Path) -> Path:
+    """One file of all rows that the manifest stands for, in `folder`.
+
+    Refuses DeliveryIncomplete, DeliveryUnreadable and CloudRefused.
+    """
+    keys = _data_keys(place, seen)
+    if not keys:
+        raise DeliveryIncomplete(f"the manifest of {seen.period} names no file")
+    parts = [_download(place, key, folder / f"part-{n}") for n, key in enumerate(keys)]
+    with in_words():
+        now = place.client.head_object(Bucket=place.bucket, Key=seen.key)["ETag"].strip('"')
+    if now != seen.etag:
+        raise DeliveryIncomplete(f"{seen.period} was delivered anew while it was fetched")
+    if len(parts) == 1:
+        return parts[0]
+    return _joined(parts, keys[0], folder)
+
+
+def _manifests_in(rows: Sequence[Any]) -> Iterator[ManifestSeen]:
+    for row in rows:
+        period = PERIOD.search(f"/{row['Key']}")
+        if period and MANIFEST.search(row["Key"]):
+            year, month = (period[1], period[2]) if period[1] else (period[3], period[4])
+            etag = row["ETag"].strip('"')
+            yield ManifestSeen(f"{year}-{month}", row["Key"], etag, row["LastModified"])
+
+
+def _data_keys(place: ExportPlace, seen: ManifestSeen) -> list[str]:
+    """Names come from the manifest alone: files of other deliveries lie beside them."""
+    with in_words():
+        got = place.client.get_object(Bucket=place.bucket, Key=seen.key)
+        text = got["Body"].read()
+    try:
+        manifest: Mapping[str, Any] = json.loads(text)
+        named = manifest.get("dataFiles") or manifest.get("reportKeys") or []
+        return [_key(each) for each in named]
+    except (ValueError, AttributeError, TypeError) as broken:
+        raise DeliveryUnreadable(f"the manifest {seen.key} cannot be read: {broken}") from broken
+
+
+def _key(named: str) -> str:
+    """A key, or s3://bucket/key."""
+    return urlsplit(named).path.lstrip("/") if named.startswith("s3://") else named.lstrip("/")
+
+
+def _download(place: ExportPlace, key: str, path: Path) -> Path:
+    place.pace.wait()
+    with in_words():
+        try:
+            body = place.client.get_object(Bucket=place.bucket, Key=key)["Body"]
+        except ClientError as refused:
+            if refused.response.get("Error", {}).get("Code") not in NOT_THERE:
+                raise
+            raise DeliveryIncomplete(f"{key} is named but not there yet") from refused
+        with path.open("wb") as out:
+            copyfileobj(body, out, 1 << 20)
+    return path
+
+
+def _joined(parts: Sequence[Path], key: str, folder: Path) -> Path:
+    whole = folder / "whole"
+    if key.endswith(".parquet"):
+        _join_parquet(parts, whole)
+    else:
+        _join_csv(parts, whole)
+    for part in parts:
+        part.unlink()
+    return whole
+
+
+def _join_parquet(parts: Sequence[Path], whole: Path) -> None:
+    schema = PARQUET.read_schema(parts[0])
+    with PARQUET.ParquetWriter(whole, schema) as out:
+        for part in parts:
+            with PARQUET.ParquetFile(part) as source:
+                if source.schema_arrow.names != schema.names:
+                    raise DeliveryUnreadable("the files of one delivery have different columns")
+                for batch in source.iter_batches(batch_size=ROWS_AT_ONCE):
+                    out.write_batch(batch.cast(schema))
+
+
+def _join_csv(parts: Sequence[Path], whole: Path) -> None:
+    """Each part has the heading of its own; no time in the file: the same rows, the same bytes."""
+    heading = b""
+    with whole.open("wb") as raw, gzip.GzipFile("", "wb", LEVEL, fileobj=raw, mtime=0) as out:
+        for part in parts:
+            with gzip.open(part, "rb") as source:
+                first = source.readline()
+                if heading and first != heading:
+                    raise DeliveryUnreadable("the files of one delivery have different columns")
+                if not heading:
+                    out.write(first)
+                heading = first
+                copyfileobj(source, out, 1 << 20)

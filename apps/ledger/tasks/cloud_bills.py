@@ -1,0 +1,115 @@
+"""Fetches the bills that a cloud delivers, and takes in those that changed."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from django.conf import settings
+
+from apps.economics.focus.columns import NotABill
+from apps.fleet.actions import clouds
+from apps.fleet.providers.aws import session
+from apps.fleet.queries.clouds import CloudAccountFact
+from apps.ledger.actions.bill_taking import take_bill
+from apps.ledger.actions.bills import DeliveryCalledOff
+from apps.ledger.actions.closed import MonthAlreadyClosed
+from apps.ledger.providers import aws_exports
+from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
+
+Clock = Callable[[], datetime]
+NOT_TAKEN = (
+    NotABill,
+    BillBreaksOff,
+    DeliveryCalledOff,
+    MonthAlreadyClosed,
+    aws_exports.DeliveryUnreadable,
+)
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the periods that were looked at, and of their rows."""
+
+    periods: int = 0
+    unchanged_periods: int = 0
+    waiting: int = 0
+    refused: int = 0
+    rows: int = 0
+    imported: int = 0
+    rejected: int = 0
+
+
+@dataclass(slots=True)
+class Round:
+    """One reading of an export: how far, and what was odd."""
+
+    name: str
+    place: aws_exports.ExportPlace
+    clock: Clock
+    tally: Tally = field(default_factory=Tally)
+    notes: list[str] = field(default_factory=list)
+
+
+def sync_bills(account: CloudAccountFact, what: str, clock: Clock) -> None:
+    """Take in every period whose manifest is another than the last time, oldest first.
+
+    A period whose delivery is not complete, or that is refused, is noted and looked at again the
+    next time. Refuses SyncRunsAlready, SyncTakenOver and CloudRefused.
+    """
+    clouds.run_sync(
+        account_id=account.id, what=what, read=lambda turn: _read(account, turn, clock), clock=clock
+    )
+
+
+def _read(account: CloudAccountFact, turn: clouds.SyncTurn, clock: Clock) -> str:
+    asks = session(account.role_arn)
+    place = aws_exports.place_of(asks, account.export_uri, account.export_region)
+    this = Round(f"{account.name} {place.prefix.rpartition('/')[2]}", place, clock)
+    cursor = dict(turn.cursor)
+    for seen in aws_exports.manifests(place):
+        known = f"{seen.key} {seen.etag}"
+        if cursor.get(seen.period) == known:
+            this.tally.unchanged_periods += 1
+        elif _take(this, seen):
+            cursor[seen.period] = known
+        clouds.keep_page(turn=turn, cursor=cursor, counts=asdict(this.tally), at=clock())
+    return "; ".join(this.notes)
+
+
+def _take(this: Round, seen: aws_exports.ManifestSeen) -> bool:
+    """Whether the period is done with."""
+    tally = this.tally
+    try:
+        with _folder() as folder:
+            path = aws_exports.fetch(this.place, seen, folder)
+            with open_bill(path, name=f"{this.name} {seen.period}") as file:
+                taken = take_bill(file=file, clock=this.clock)
+    except aws_exports.DeliveryIncomplete as waits:
+        tally.waiting += 1
+        this.notes.append(f"{seen.period} waits: {waits}")
+        return False
+    except NOT_TAKEN as refused:
+        tally.refused += 1
+        this.notes.append(f"{seen.period} is not taken: {refused}")
+        return False
+    tally.periods += 1
+    tally.rows += taken.rows
+    tally.imported += taken.imported
+    tally.rejected += taken.rejected
+    return True
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """A place under RUNRATE_HOME for files that are read once: bills are nobody else's business."""
+    home = Path(settings.HOME) / "cloud"
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=home))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,133 @@
+"""Where a bill's rows go, and how a long row reaches over its hours."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.economics.billing import (
+    Becomes,
+    Costs,
+    Match,
+    Places,
+    Rule,
+    Traits,
+    match,
+    spread,
+    tail_of,
+)
+from apps.economics.split import NothingToSplitBy
+
+PLAIN = Traits(
+    kind="compute",
+    category="Usage",
+    commitment_status="",
+    issuer="A Cloud",
+    service="Machines",
+    usage_type="BoxUsage:p5.48xlarge",
+    resource_id="",
+    sub_account="17",
+    tags={},
+)
+PLACES = Places(
+    nodes={"i-01": 1, "gpu-02": 2},
+    pools={"p5.48xlarge": 10, "p4d.24xlarge": 11},
+    teams={"research": 7},
+)
+
+
+@pytest.mark.parametrize(
+    "resource",
+    ["i-01", "I-01", "arn:aws:ec2:us-east-1:17:instance/i-01", "projects/x/instances/GPU-02"],
+)
+def test_a_resource_id_is_found_also_at_the_end_of_a_path(resource: str) -> None:
+    found = match(replace(PLAIN, resource_id=resource), [], PLACES)
+    assert (found.becomes, found.by) == (Becomes.NODE_HOUR, "resource id")
+    assert found.node_id in (1, 2)
+
+
+def test_without_one_a_tag_that_names_the_node_is_believed() -> None:
+    found = match(replace(PLAIN, resource_id="i-99", tags={"Name": "GPU-02"}), [], PLACES)
+    assert (found.node_id, found.by) == (2, "tag Name")
+
+
+def test_without_a_resource_the_usage_type_names_the_one_pool_of_its_machines() -> None:
+    found = match(PLAIN, [], PLACES)
+    assert (found.pool_id, found.by) == (10, "usage type")
+    both = replace(PLAIN, usage_type="p5.48xlarge or p4d.24xlarge")
+    assert match(both, [], PLACES).becomes is Becomes.UNMATCHED
+
+
+def test_compute_of_no_node_says_why_and_what_it_is_of() -> None:
+    unknown = match(replace(PLAIN, resource_id="i-99", tags={"Team": "Research"}), [], PLACES)
+    assert (unknown.becomes, unknown.reason, unknown.label, unknown.team_id) == (
+        Becomes.UNMATCHED,
+        "no node has this resource id",
+        "i-99",
+        7,
+    )
+    nameless = match(replace(PLAIN, usage_type="other"), [], PLACES)
+    assert (nameless.reason, nameless.label) == ("the bill names no resource", "other")
+
+
+@pytest.mark.parametrize(
+    ("changes", "becomes"),
+    [
+        ({"kind": "tax"}, Becomes.TAX),
+        ({"kind": "credit"}, Becomes.CREDIT),
+        ({"kind": "disk"}, Becomes.SERVICE),
+        ({"kind": "commitment", "commitment_status": "Unused"}, Becomes.COMMITMENT_UNUSED),
+        ({"kind": "commitment"}, Becomes.PURCHASE),
+        ({"kind": "other", "category": "Purchase"}, Becomes.PURCHASE),
+    ],
+)
+def test_what_is_not_compute_is_a_charge_of_its_own(changes: dict, becomes: Becomes) -> None:
+    assert match(replace(PLAIN, **changes), [], PLACES).becomes is becomes
+
+
+def test_the_first_rule_that_fits_wins_and_leaves_the_rest_as_ever() -> None:
+    rules = [
+        Rule(1, issuer="another*", node_id=9),
+        Rule(2, sub_account="1?", tag_key="env", tag_value="prod*", pool_id=11),
+        Rule(3, usage_type="boxusage:*", team_id=7),
+    ]
+    assert match(replace(PLAIN, tags={"env": "production"}), rules, PLACES).pool_id == 11
+    third = match(replace(PLAIN, resource_id="i-99", tags={"env": "dev"}), rules, PLACES)
+    assert (third.becomes, third.team_id, third.by) == (Becomes.UNMATCHED, 7, "rule 3")
+    assert match(PLAIN, rules[:2], PLACES).by == "usage type"
+    any_value = Rule(4, tag_key="env", kind="disk", pool_id=11)
+    disk = match(replace(PLAIN, tags={"env": ""}), [any_value], PLACES)
+    assert disk == Match(
+        "disk", Becomes.SERVICE, None, 11, None, "billed beside the machines", "Machines", "rule 4"
+    )
+
+
+def test_tails() -> None:
+    assert tail_of("arn:aws:ec2:r:1:instance/i-0abc") == "i-0abc"
+    assert tail_of("arn:aws:sqs:r:1:queue") == "queue"
+    assert tail_of("plain") == "plain"
+
+
+AMOUNT = st.integers(-(10**15), 10**15)
+
+
+@given(
+    listed=st.none() | AMOUNT,
+    effective=st.none() | AMOUNT,
+    billed=st.none() | AMOUNT,
+    weights=st.lists(st.integers(0, 10**9), min_size=1, max_size=30),
+)
+def test_a_long_row_sums_exactly_on_every_basis(listed, effective, billed, weights) -> None:
+    whole = Costs(listed, effective, effective, billed)
+    parts = spread(whole, weights)
+    assert len(parts) == len(weights)
+    for basis in range(4):
+        amounts = [part[basis] for part in parts]
+        assert set(amounts) == {None} if whole[basis] is None else sum(amounts) == whole[basis]
+
+
+def test_without_weights_it_is_spread_evenly_and_without_hours_not_at_all() -> None:
+    assert spread(Costs(None, None, 10, 10), [0, 0]) == [Costs(None, None, 5, 5)] * 2
+    with pytest.raises(NothingToSplitBy):
+        spread(Costs(None, None, 10, 10), [])

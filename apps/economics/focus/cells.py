@@ -65,18 +65,17 @@ def texts_of(cells: Sequence[object]) -> list[str]:
 
 def cost_of(field: str, cell: object, *, step: Decimal = COST_STEP) -> Decimal | None:
     """An exact amount, to `step`; None where the cell is null. Refuses BadCell."""
-    text = text_of(cell)
+    return amount_of(field, text_of(cell), step=step)
+
+
+def amount_of(field: str, text: str, *, step: Decimal = COST_STEP) -> Decimal | None:
+    """`cost_of` a text that `text_of` gave."""
     if not text:
         return None
     try:
         return _amount(text, step)
     except ValueError as unread:
         raise BadCell(field, str(unread)) from None
-
-
-def moment_of(field: str, cell: object) -> datetime:
-    """A time in UTC; one without a zone is UTC, as FOCUS wants its times. Refuses BadCell."""
-    return _parsed(field, text_of(cell))
 
 
 def tags_of(field: str, cell: object) -> dict[str, str]:
@@ -141,7 +140,8 @@ def _amount(text: str, step: Decimal) -> Decimal:
 
 
 @lru_cache(maxsize=65_536)
-def _parsed(field: str, text: str) -> datetime:
+def moment_of(field: str, text: str) -> datetime:
+    """A time in UTC; one without a zone is UTC, as FOCUS wants its times. Refuses BadCell."""
     if not text:
         raise BadCell(field, "is empty")
     try:

@@ -1,16 +1,17 @@
 """One row of a bill as values, in the words of FOCUS 1.4."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from hashlib import blake2b
+from operator import itemgetter
 from typing import NamedTuple
 
 import msgspec
 
-from apps.economics.focus.cells import PRICE_STEP, BadCell, cost_of, moment_of, tags_of, texts_of
-from apps.economics.focus.columns import Layout
+from apps.economics.focus.cells import PRICE_STEP, BadCell, amount_of, moment_of, tags_of, texts_of
+from apps.economics.focus.columns import READ, Layout
 from apps.economics.focus.kinds import kind_of
 
 CATEGORIES = {
@@ -21,6 +22,13 @@ CATEGORIES = {
     "refund": "Credit",
     "adjustment": "Adjustment",
 }
+# Columns that are kept as they are said, in the order in which `RowReader.read` takes them.
+PLAIN = (
+    *("CommitmentDiscountId", "CommitmentDiscountStatus", "SkuMeter", "ResourceType"),
+    *("ChargeDescription", "PricingUnit", "ConsumedUnit", "ServiceCategory", "PricingCategory"),
+    *("ServiceName", "ResourceId", "SubAccountId", "ChargeClass", "SkuId", "RegionId"),
+    "InvoiceId",
+)
 PRICING_CATEGORIES = {
     "on-demand": "Standard",
     "commitment-based": "Committed",
@@ -99,31 +107,32 @@ class RowReader:
 
     layout: Layout
     _at: dict[str, int] = field(init=False)
+    _width: int = field(init=False)
     _tags: int | None = field(init=False)
     _key: bytes = field(init=False)
+    _plain: Callable[[Sequence[str]], tuple[str, ...]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Know every column's place once, not once a row."""
-        self._at = dict(self.layout.at)
-        self._tags = self._at.get("Tags")
-        named = sorted([*((at, name) for name, at in self._at.items()), *self.layout.others])
+        named = sorted([*((at, name) for name, at in self.layout.at.items()), *self.layout.others])
+        # A column that the file lacks is the empty text kept after a row's own.
+        self._width = named[-1][0] + 1
+        self._at = dict.fromkeys(READ, self._width) | dict(self.layout.at)
+        self._tags = self.layout.at.get("Tags")
+        self._plain = itemgetter(*(self._at[name] for name in PLAIN))
         self._key = blake2b(repr(named).encode(), digest_size=16).digest()
 
     def read(self, cells: Sequence[object]) -> BilledRow:
         """The row's values. Refuses BadCell, which names the column."""
         texts = texts_of(cells)
+        digest = self._digest(texts)
+        texts += [""] * (self._width + 1 - len(texts))
         starts_at, ends_at = self._period(texts, "ChargePeriodStart", "ChargePeriodEnd")
         category = self._category(texts)
-        commitment = self._text(texts, "CommitmentDiscountId")
-        status = self._text(texts, "CommitmentDiscountStatus")
-        usage_type = self._text(texts, "SkuMeter") or self._text(texts, "ResourceType")
-        description = self._text(texts, "ChargeDescription")
-        pricing_unit = self._text(texts, "PricingUnit")
-        consumed_unit = self._text(texts, "ConsumedUnit")
-        of_service = self._text(texts, "ServiceCategory")
-        pricing = self._text(texts, "PricingCategory")
-        service = self._text(texts, "ServiceName")
-        resource, account = self._text(texts, "ResourceId"), self._text(texts, "SubAccountId")
+        commitment, status, meter, resource_type, description, *plain = self._plain(texts)
+        pricing_unit, consumed_unit, of_service, pricing, service, resource, account, *plain = plain
+        charge_class, sku, region, invoice = plain
+        usage_type = meter or resource_type
         tags = self._tags_of(cells)
         kind = kind_of(
             (category, status, bool(commitment)),
@@ -132,24 +141,24 @@ class RowReader:
         )
         return BilledRow(
             bill=self._bill(texts),
-            digest=self._digest(texts),
+            digest=digest,
             traits=_traits((kind, category, status, service, usage_type, resource, account), tags),
             kind=kind,
             category=category,
-            charge_class=self._text(texts, "ChargeClass"),
+            charge_class=charge_class,
             starts_at=starts_at,
             ends_at=ends_at,
             service=service,
             usage_type=usage_type,
             description=description,
-            sku=self._text(texts, "SkuId"),
+            sku=sku,
             resource_id=resource,
-            region=self._text(texts, "RegionId"),
+            region=region,
             sub_account=account,
             pricing_category=PRICING_CATEGORIES.get(pricing.lower(), pricing),
             commitment_id=commitment,
             commitment_status=status,
-            invoice_id=self._text(texts, "InvoiceId"),
+            invoice_id=invoice,
             consumed_quantity=self._cost(texts, "ConsumedQuantity"),
             consumed_unit=consumed_unit,
             pricing_quantity=self._cost(texts, "PricingQuantity"),
@@ -162,14 +171,13 @@ class RowReader:
         )
 
     def _text(self, texts: Sequence[str], name: str) -> str:
-        at = self._at.get(name)
-        return "" if at is None or at >= len(texts) else texts[at]
+        return texts[self._at[name]]
 
     def _cost(self, texts: Sequence[str], name: str) -> Decimal | None:
-        return cost_of(name, self._text(texts, name))
+        return amount_of(name, texts[self._at[name]])
 
     def _price(self, texts: Sequence[str], name: str) -> Decimal | None:
-        return cost_of(name, self._text(texts, name), step=PRICE_STEP)
+        return amount_of(name, texts[self._at[name]], step=PRICE_STEP)
 
     def _tags_of(self, cells: Sequence[object]) -> dict[str, str]:
         at = self._tags
@@ -216,8 +224,7 @@ class RowReader:
         return BillKey(issuer, provider, account, starts_at, ends_at, currency.upper())
 
     def _more(self, texts: Sequence[str], of_service: str) -> dict[str, str]:
-        width = len(texts)
-        more = {name: texts[at] for at, name in self.layout.others if at < width and texts[at]}
+        more = {name: texts[at] for at, name in self.layout.others if texts[at]}
         if of_service:
             more["ServiceCategory"] = of_service
         return more

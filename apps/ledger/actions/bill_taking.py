@@ -11,7 +11,7 @@ from apps.economics.focus.cells import EXACTLY
 from apps.economics.focus.rows import BilledRow, BillKey, Rejection
 from apps.ledger.actions import bills
 
-ROWS_AT_ONCE = 10_000
+ROWS_AT_ONCE = 2_500
 Read = tuple[int, BilledRow | Rejection]
 
 

@@ -72,7 +72,7 @@ def test_the_list_tells_each_bill_by_basis_and_exactly_as_csv() -> None:
 
     listed = words(client.get("/bills"))
 
-    assert "A Cloud 1234" in listed
+    assert "A Cloud 1234 July 2026 2" in listed
     assert "$3.00 $3.00 $181.00 $196.64 being reconciled" in listed
     assert "1 bill of 1 waits." in listed
     rows = client.get("/bills.csv").content.decode().splitlines()

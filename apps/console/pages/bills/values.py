@@ -14,7 +14,7 @@ class BillRow:
     issuer: str
     account: str
     starts_at: datetime
-    ends_at: datetime
+    period: str
     currency: str
     rows: int
     billed: int | None

@@ -1,6 +1,7 @@
 """The list of bills, one delivery, and the rows it did not take."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
 from zoneinfo import ZoneInfo
 
@@ -191,7 +192,7 @@ def bill_row(bill: ledger.BillFact) -> BillRow:
         issuer=bill.issuer,
         account=bill.account,
         starts_at=bill.starts_at,
-        ends_at=bill.ends_at,
+        period=_period(bill.starts_at, bill.ends_at),
         currency=bill.currency,
         rows=sums.rows,
         billed=_micros(sums.billed),
@@ -201,6 +202,15 @@ def bill_row(bill: ledger.BillFact) -> BillRow:
         state=BILL_STATES[bill.state],
         note=bill.failure or rounded,
     )
+
+
+def _period(starts_at: datetime, ends_at: datetime) -> str:
+    """A month by its name; an issuer in another zone has its own, told by its moments."""
+    first, end = starts_at.astimezone(UTC), ends_at.astimezone(UTC)
+    next_month = (first.replace(day=1) + timedelta(days=32)).replace(day=1)
+    if first.day == 1 and first.time() == time() and end == next_month:
+        return f"{first:%B %Y}"
+    return f"{first:%Y-%m-%d %H:%M} to {end:%Y-%m-%d %H:%M} UTC"
 
 
 def _said(bills: int, waiting: int) -> str:

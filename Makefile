@@ -31,7 +31,7 @@ demo: setup ## Fill a simulated fleet, settle it and serve the console on http:/
 	@$(RUN)python manage.py demo
 
 test: setup ## Run the whole test suite, a browser's too
-	@deploy/get-chromium.sh && deploy/get-slurm.sh
+	@deploy/get-chromium.sh && deploy/get-slurm.sh && deploy/get-focus-validator.sh
 	@$(RUN)python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 proofs: setup ## Run the slow proofs

@@ -43,8 +43,8 @@ def _said(name: str, level: Level = Level.MANDATORY, *allowed: str) -> Column:
     return Column(name, Type.TEXT, level, may_be_null=False, allowed=allowed)
 
 
-def _cost(name: str, scale: int) -> Column:
-    return Column(name, Type.NUMBER, Level.MANDATORY, may_be_null=False, scale=scale)
+def _cost(name: str, scale: int, level: Level = Level.MANDATORY) -> Column:
+    return Column(name, Type.NUMBER, level, may_be_null=False, scale=scale)
 
 
 def _number(name: str, scale: int, level: Level = Level.CONDITIONAL) -> Column:
@@ -56,8 +56,8 @@ def _moment(name: str) -> Column:
 
 
 CATEGORIES = ("Usage", "Purchase", "Tax", "Credit", "Adjustment")
-PRODUCT_SCALE = 28
-"""A price has 16 decimals and a quantity 12; their product is never rounded."""
+PRODUCT_SCALE = 22
+"""A price has 16 decimals and a machine's hours 6; their product is never rounded."""
 PROVIDERS: Mapping[str, tuple[Column, ...]] = {
     "1.2": (_said("ProviderName"), _said("PublisherName")),
     "1.4": (
@@ -96,6 +96,10 @@ OF_BOTH = (
     _said("InvoiceIssuerName"),
     _number("ListUnitPrice", 16),
     _text("PricingCategory", Level.CONDITIONAL, "Standard", "Dynamic", "Committed", "Other"),
+    _said("PricingCurrency", Level.CONDITIONAL),
+    _number("PricingCurrencyContractedUnitPrice", 16),
+    _cost("PricingCurrencyEffectiveCost", 6, Level.CONDITIONAL),
+    _number("PricingCurrencyListUnitPrice", 16),
     _number("PricingQuantity", 12, Level.MANDATORY),
     _text("PricingUnit", Level.MANDATORY),
     _text("RegionId"),

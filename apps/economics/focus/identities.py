@@ -8,6 +8,7 @@ from apps.economics.focus.cells import EXACTLY, PRICE_STEP
 from apps.economics.split import largest_remainder
 
 QUANTITY_STEP = Decimal("1E-12")
+MACHINE_STEP = Decimal("1E-6")
 HOUR_MS = 3_600_000
 ONE = Decimal(1)
 
@@ -28,6 +29,15 @@ def hours_of(milliseconds: int) -> Decimal:
     """Hours, to 1e-12 of one."""
     hours = EXACTLY.divide(Decimal(milliseconds), Decimal(HOUR_MS))
     return hours.quantize(QUANTITY_STEP, ROUND_HALF_EVEN, EXACTLY)
+
+
+def machine_hours(milliseconds: int) -> Decimal | None:
+    """Hours that a price is for, to 1e-6 of one; None where that is none.
+
+    No finer: with a price to 1e-16 the product then has 28 digits up to 99,999 of a currency, which
+    is what most programs multiply decimals with.
+    """
+    return hours_of(milliseconds).quantize(MACHINE_STEP, ROUND_HALF_EVEN, EXACTLY) or None
 
 
 def priced(micros: int | None, quantity: Decimal | None) -> Priced:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from apps.economics.focus.identities import ONE, hours_of, money, parts_of, priced
+from apps.economics.focus.identities import ONE, hours_of, machine_hours, money, parts_of, priced
 from apps.economics.states import State
 
 Cell = str | Decimal | datetime | None
@@ -39,11 +39,15 @@ class Costs:
 
 @dataclass(frozen=True, slots=True)
 class BilledBy:
-    """The month that a file is of, and whose books it is from."""
+    """The month that a file is of, whose books it is from, and the invoices of bills by their ids.
+
+    A bill that names several invoices, or none, is not in it.
+    """
 
     organisation: str
     starts_at: datetime
     ends_at: datetime
+    invoices: Mapping[int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class ChargeFacts:
     billed_kind: str
     label: str
     method: str
+    bill_id: int
     issuer: str
     bill_provider: str
     account: str
@@ -110,7 +115,7 @@ def rows_of(charge: ChargeFacts, parts: Sequence[PartFacts], by: BilledBy) -> It
     if len(parts) == 1:
         (part,) = parts
         row = dimensions | _carried_by(part)
-        yield row | _whole(charge, part)
+        yield _in_its_currency(row | _whole(charge, part))
         return
     yield from _divided(charge, parts, dimensions)
 
@@ -145,7 +150,7 @@ def _divided(
     for part, ratio, priced_by, consumed in zip(
         parts, ratios, of_quantity, of_consumed, strict=True
     ):
-        yield (
+        yield _in_its_currency(
             dimensions
             | _carried_by(part)
             | _allocated(charge, part, ratio)
@@ -159,6 +164,14 @@ def _divided(
         )
 
 
+def _in_its_currency(row: FocusRow) -> FocusRow:
+    """Priced and charged in one currency: a charge was converted once, when it was made."""
+    row["PricingCurrencyContractedUnitPrice"] = row.get("ContractedUnitPrice")
+    row["PricingCurrencyEffectiveCost"] = row["EffectiveCost"]
+    row["PricingCurrencyListUnitPrice"] = row.get("ListUnitPrice")
+    return row
+
+
 def _is_countable(charge: ChargeFacts, costs: Costs) -> bool:
     """Whether its costs are so many times a price: not what is given back."""
     return (costs.listed or 0) >= 0 and (costs.contracted or 0) >= 0
@@ -168,7 +181,7 @@ def _quantity(charge: ChargeFacts) -> Decimal | None:
     """Machine hours of a node-hour, one of anything else; corrections, credits and taxes have none."""
     if charge.corrects_month or charge.kind in ("credit", "tax"):
         return None
-    return hours_of(charge.lived_ms) if charge.kind == NODE_HOUR else ONE
+    return machine_hours(charge.lived_ms) if charge.kind == NODE_HOUR else ONE
 
 
 def _consumed(charge: ChargeFacts, unit_ms: int) -> Decimal | None:
@@ -219,7 +232,9 @@ def _dimensions(charge: ChargeFacts, by: BilledBy) -> FocusRow:
         "ChargeFrequency": FREQUENCIES.get(charge.kind, "Usage-Based"),
         "ChargePeriodStart": charge.starts_at,
         "ChargePeriodEnd": charge.ends_at,
+        "InvoiceId": by.invoices.get(charge.bill_id),
         "InvoiceIssuerName": issuer,
+        "PricingCurrency": charge.currency,
         "ProviderName": provider,
         "PublisherName": provider,
         "ServiceProviderName": provider,

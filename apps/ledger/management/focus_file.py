@@ -142,9 +142,11 @@ def _moment(moment: datetime) -> str:
 @contextmanager
 def _parquet(path: Path, columns: Sequence[Column]) -> Iterator[_Table]:
     # Heavy, and only here: a process that writes no Parquet never loads it.
-    import pyarrow as pa
+    import pyarrow
     from pyarrow import parquet
 
+    # Its names come from compiled code, of which its stubs say nothing.
+    pa: Any = pyarrow
     kinds: dict[Type, Any] = {Type.TEXT: pa.string(), Type.JSON: pa.string()}
     schema = pa.schema(
         [

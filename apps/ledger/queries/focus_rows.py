@@ -6,11 +6,16 @@ from itertools import groupby
 from operator import itemgetter
 
 from apps.accounts import queries as accounts
-from apps.economics.focus.making import BilledBy, ChargeFacts, Costs, PartFacts
+from apps.economics.focus.making import (
+    BilledBy,
+    ChargeFacts,
+    Costs,
+    PartFacts,
+)
 from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.tables import Row, rows
 
-CHARGE_COLUMNS = 25
+CHARGE_COLUMNS = 26
 HOURS = """
 SELECT DISTINCT hour FROM ledger_line WHERE posting_month = %(month)s ORDER BY hour
 """
@@ -18,6 +23,14 @@ SUMS = """
 SELECT count(*), coalesce(sum(list_micros), 0)::int8, coalesce(sum(contracted_micros), 0)::int8,
        coalesce(sum(effective_micros), 0)::int8, coalesce(sum(billed_micros), 0)::int8
 FROM ledger_line WHERE posting_month = %(month)s
+"""
+INVOICES = """
+SELECT row.bill_id, min(row.invoice_id)
+FROM ledger_billrow AS row
+JOIN ledger_bill AS bill ON bill.id = row.bill_id
+WHERE row.replaced_by_id IS NULL AND row.invoice_id <> ''
+  AND bill.starts_at < %(to)s AND bill.ends_at > %(from)s
+GROUP BY row.bill_id HAVING min(row.invoice_id) = max(row.invoice_id)
 """
 LINES_OF_HOUR = """
 SELECT charge.id, charge.kind, charge.status, charge.currency,
@@ -33,7 +46,7 @@ SELECT charge.id, charge.kind, charge.status, charge.currency,
        coalesce(pool.region, ''), coalesce(pool.instance_type, ''), coalesce(pool.gpu_model, ''),
        coalesce(pool.purchase_option, ''), coalesce(billed.billed_kind, ''),
        coalesce(billed.label, shared.name, ''), coalesce(shared.method, ''),
-       coalesce(bill.issuer, ''), coalesce(bill.provider, ''), coalesce(bill.account, ''),
+       coalesce(bill.id, 0), coalesce(bill.issuer, ''), coalesce(bill.provider, ''), coalesce(bill.account, ''),
        line.list_micros, line.contracted_micros, line.effective_micros, line.billed_micros,
        line.unit_milliseconds, line.team_id, team.name, team.cost_centre,
        coalesce(workload.name, ''), coalesce(workload.kind, ''),
@@ -64,10 +77,16 @@ ORDER BY charge.id, line.id
 
 
 def billed_by(month: date) -> BilledBy:
-    """The month as moments, and the organisation whose it is."""
+    """The month as moments, whose it is, and which invoices bills of it name."""
     organisation = accounts.organisation()
     span = month_span(month, organisation.zone)
-    return BilledBy(organisation.name, span.starts_at, span.ends_at)
+    of_month = {"from": span.starts_at, "to": span.ends_at}
+    return BilledBy(
+        organisation=organisation.name,
+        starts_at=span.starts_at,
+        ends_at=span.ends_at,
+        invoices=dict(rows(INVOICES, of_month)),
+    )
 
 
 def charges_of_month(month: date) -> Iterator[tuple[ChargeFacts, list[PartFacts]]]:

@@ -2,18 +2,23 @@
 
 import csv
 import json
+import re
+import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db.models import Sum
 
 from apps.economics.focus.exported import COLUMNS, Level, Type
 from apps.economics.focus.rows import BilledRow
+from apps.fleet import actions as fleet
+from apps.fleet.models import Node
+from apps.ledger.actions import close
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.management.bill_delivery import take_file
 from apps.ledger.models import Line
@@ -24,6 +29,7 @@ from tests.apps.ledger.scene import LATER, TEN
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
+EVERYTHING = ("unpriced", "unbilled", "unmatched", "unowned", "unobserved")
 COSTS = {
     "billed": "BilledCost",
     "effective": "EffectiveCost",
@@ -141,7 +147,7 @@ def test_a_charge_of_its_own_is_price_times_quantity(
         assert Decimal(row["ContractedUnitPrice"]) * quantity == Decimal(row["ContractedCost"])
     first_hour = [row for row in rows if row["ChargePeriodStart"] == "2026-03-02T10:00:00Z"]
     (late,) = [row for row in first_hour if row["ResourceName"] == "gpu-03"]
-    assert late["PricingQuantity"] == "0.614722222222"
+    assert late["PricingQuantity"] == "0.614722"
 
 
 def test_parts_of_a_divided_charge_sum_to_it(
@@ -205,3 +211,79 @@ def test_every_cell_is_what_its_column_says(
         elif column.type is Type.JSON:
             assert all(isinstance(json.loads(cell), dict) for cell in said)
         assert column.name.startswith("x_") == (column.level is Level.CUSTOM)
+
+
+def test_what_came_late_is_a_correction_of_the_month_it_corrects(
+    march: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = close.CloseAsked(month=date(2026, 3, 1), person_id=None, accepted=EVERYTHING)
+    at = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
+    scene.settle_all(at)
+    close.close_month(asked=asked, at=at)
+    node = Node.objects.get(name="gpu-02")
+    fleet.end_node(node_id=node.id, ended_at=TEN + HOUR / 2, reason="given back", at=at)
+    close.post_corrections(month=date(2026, 3, 1), at=at)
+    path = tmp_path / "april.csv"
+    figures = export(path, capsys, month="2026-04")
+    corrections = [row for row in read(path) if row["ChargeClass"]]
+    assert {(row["ChargeClass"], row["x_CorrectsMonth"]) for row in corrections} == {
+        ("Correction", "2026-03")
+    }
+    (ten,) = [row for row in corrections if row["ChargePeriodStart"] == "2026-03-02T10:00:00Z"]
+    assert (ten["EffectiveCost"], ten["BillingPeriodStart"]) == ("-49.16", "2026-04-01T00:00:00Z")
+    assert (ten["PricingQuantity"], ten["ListUnitPrice"]) == ("", "")
+    posted = Line.objects.filter(posting_month=date(2026, 4, 1))
+    assert (
+        Decimal(figures["effective"]) * 10**6
+        == (posted.aggregate(all=Sum("effective_micros"))["all"])
+    )
+
+
+def test_a_name_that_says_no_format_is_refused(tmp_path: Path) -> None:
+    asked = ("--month", "2026-03", "--out", str(tmp_path / "march.xlsx"))
+    with pytest.raises(CommandError, match=r"\.parquet"):
+        call_command("export_focus", *asked)
+
+
+VALIDATOR = Path(__file__).resolve().parents[3] / ".focus-validator"
+SUPPORTED = (
+    "ACCOUNT_NAMING_SUPPORTED,BILLING_BASED_ON_PROVISIONED_RESOURCES_SUPPORTED,"
+    "COMMITMENT_DISCOUNT_SUPPORTED,MULTIPLE_PRICING_CATEGORIES_SUPPORTED,"
+    "NEGOTIATED_PRICING_SUPPORTED,PRICING_BILLING_CURRENCY_DIFFERENCES_SUPPORTED,"
+    "PUBLIC_PRICE_LIST_SUPPORTED,REGION_SUPPORTED,RESOURCE_TYPE_ASSIGNMENT_SUPPORTED,"
+    "TAGGING_SUPPORTED,UNIT_PRICING_SUPPORTED,USAGE_MEASUREMENT_SUPPORTED"
+)
+# Version 2.2.1's own rules: one asks for a status exactly where there is no commitment (its
+# condition is the wrong way round), one for an invoice on every row, in contradiction of another.
+WRONG_RULES = {
+    "CommitmentDiscountStatus-C-000-C",
+    "CommitmentDiscountStatus-C-002-C",
+    "CommitmentDiscountStatus-C-004-C",
+    "InvoiceId-C-005-C",
+}
+
+
+def test_the_official_validator_finds_nothing_wrong(
+    march: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = VALIDATOR / "bin" / "focus-validator"
+    if not command.exists():
+        pytest.skip("the FOCUS validator is not installed")
+    path = tmp_path / "march.csv"
+    export(path, capsys, "1.2")
+    (packages,) = VALIDATOR.glob("lib/python3*/site-packages")
+    asked = ("--validate-version", "1.2", "--block-download", "--applicability-criteria", SUPPORTED)
+    # It finds its rules by the folder that it runs in.
+    done = subprocess.run(
+        [command, "--data-file", path, *asked],
+        cwd=packages,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    told = re.search(r"Pass: (\d+) \| Fail: (\d+)", done.stdout)
+    assert told is not None, done.stdout + done.stderr
+    failed = set(re.findall(r"^❌ (\S+): FAIL", done.stdout, re.MULTILINE))
+    assert failed == WRONG_RULES
+    assert (int(told[1]) > 300, int(told[2])) == (True, len(WRONG_RULES))

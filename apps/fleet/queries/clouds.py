@@ -15,7 +15,7 @@ EVERY = {
 }
 """What can be read of an account, and how often it is."""
 
-OF_PROVIDER = {"aws": tuple(EVERY), "gcp": ("on_demand_prices",)}
+OF_PROVIDER = {"aws": tuple(EVERY), "gcp": ("spot_prices", "on_demand_prices")}
 AGAIN_AFTER_FAILURE = timedelta(minutes=15)
 DEAD_AFTER = timedelta(minutes=30)
 """A sync that gave no sign of life for so long is no longer worked on."""

@@ -5,7 +5,6 @@ import logging
 from celery import shared_task
 from django.utils import timezone
 
-from apps.fleet.actions.clouds import SyncRunsAlready, SyncTakenOver
 from apps.fleet.queries.clouds import syncs_due
 
 log = logging.getLogger(__name__)
@@ -20,11 +19,10 @@ def sync_cloud_prices() -> None:
     if not due:
         return
     # The clouds' libraries take seconds and a hundred MiB; workers that never ask do without.
-    from apps.fleet.providers.aws import CloudRefused
-    from apps.pricing.tasks.cloud_prices import sync_prices
+    from apps.pricing.tasks.cloud_prices import REFUSALS, sync_prices
 
     for account, what in due:
         try:
             sync_prices(account, what, timezone.now)
-        except (CloudRefused, SyncRunsAlready, SyncTakenOver) as refused:
+        except REFUSALS as refused:
             log.warning("sync_broken_off account=%s what=%s %s", account.name, what, refused)

@@ -4,19 +4,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING
 
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.actions import clouds
-from apps.fleet.providers.aws import session
+from apps.fleet.providers.aws import CloudRefused, session
 from apps.fleet.queries import pools
 from apps.fleet.queries.clouds import CloudAccountFact
 from apps.pricing import actions, queries
 from apps.pricing.providers import aws
 
+if TYPE_CHECKING:
+    from apps.pricing.providers.gcp import MachinePrice as GooglePrice
+
 KEPT_BY_AWS = timedelta(days=90)
 AT_ONCE = timedelta(days=7)
 Clock = Callable[[], datetime]
 Zones = dict[str, Decimal]
+REFUSALS = (CloudRefused, clouds.SyncRunsAlready, clouds.SyncTakenOver)
 
 
 @dataclass(slots=True)
@@ -99,6 +105,50 @@ def _read_on_demand(account: CloudAccountFact, turn: clouds.SyncTurn, clock: Clo
     return tally.note()
 
 
+def _read_google(
+    account: CloudAccountFact, turn: clouds.SyncTurn, clock: Clock, option: PurchaseOption
+) -> str:
+    """Google says only what holds now, on demand and preemptible alike."""
+    from apps.pricing.providers import gcp  # six seconds to load, for accounts of Google only
+
+    tally, wanted = Tally(), _wanted(account, option)
+    asks = gcp.access()
+    skus = gcp.compute_skus(asks) if wanted else []
+    for region, instance_type, places in wanted:
+        shapes = gcp.machine_shapes(asks, project=account.account, name=instance_type)
+        price: gcp.MachinePrice | str = f"no zone of {region} has {instance_type}"
+        for zone, shape in shapes.items():
+            if zone.startswith(region):
+                price = gcp.machine_price(shape, skus, region=region, purchase_option=option)
+        if isinstance(price, str):
+            tally.rejected += 1
+            tally.reasons.append(f"{instance_type}: {price}")
+        else:
+            _enter(_google_rates(price, instance_type, places, option), tally, clock())
+        clouds.keep_page(turn=turn, cursor={}, counts=tally.counts(), at=clock())
+    return tally.note()
+
+
+def _google_rates(
+    price: "GooglePrice", instance_type: str, places: Iterable[str], option: PurchaseOption
+) -> list[actions.NewRate]:
+    return [
+        actions.NewRate(
+            kind=queries.RateKind.LIST,
+            amount=price.amount,
+            currency="USD",
+            starts_at=price.begins_at,
+            purchase_option=option,
+            provider="gcp",
+            region=place,
+            instance_type=instance_type,
+            source=f"Google Cloud SKUs {', '.join(price.skus)}",
+            source_date=price.begins_at.date(),
+        )
+        for place in places
+    ]
+
+
 def _wanted(
     account: CloudAccountFact, option: PurchaseOption
 ) -> list[tuple[str, str, tuple[str, ...]]]:
@@ -114,7 +164,9 @@ def _wanted(
 
 
 def _lies_in(place: str, region: str) -> bool:
-    return place == region or (place.startswith(region) and place[len(region) :].isalpha())
+    return place == region or (
+        place.startswith(region) and place[len(region) :].strip("-").isalpha()
+    )
 
 
 def _spot_rates(
@@ -197,7 +249,9 @@ def _moment(text: str | None) -> datetime | None:
     return datetime.fromisoformat(text) if text else None
 
 
-READERS = {
+READERS: dict[tuple[str, str], Callable[[CloudAccountFact, clouds.SyncTurn, Clock], str]] = {
     ("aws", "spot_prices"): _read_spot,
     ("aws", "on_demand_prices"): _read_on_demand,
+    ("gcp", "spot_prices"): partial(_read_google, option=PurchaseOption.SPOT),
+    ("gcp", "on_demand_prices"): partial(_read_google, option=PurchaseOption.ON_DEMAND),
 }

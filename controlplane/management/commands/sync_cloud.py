@@ -9,8 +9,6 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from apps.fleet.actions.clouds import SyncRunsAlready, SyncTakenOver
-from apps.fleet.providers.aws import CloudRefused
 from apps.fleet.queries.clouds import (
     EVERY,
     CloudAccountFact,
@@ -19,7 +17,7 @@ from apps.fleet.queries.clouds import (
     sync_health,
 )
 from apps.ledger.tasks.cloud_bills import sync_bills
-from apps.pricing.tasks.cloud_prices import sync_prices
+from apps.pricing.tasks.cloud_prices import REFUSALS, sync_prices
 
 
 class Command(BaseCommand):
@@ -56,7 +54,7 @@ class Command(BaseCommand):
         try:
             sync(account, what, timezone.now)
             self.stderr.write(f"{what}: read")
-        except (CloudRefused, SyncRunsAlready, SyncTakenOver) as refused:
+        except REFUSALS as refused:
             self.stderr.write(f"{what}: {refused}")
 
 

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import count
 
 import pytest
 from moto import mock_aws
@@ -11,8 +12,8 @@ from apps.fleet.models import CloudSync
 from apps.fleet.providers.aws import NO_KEYS, CloudRefused
 from apps.fleet.queries.clouds import cloud_account_named, sync_health, syncs_due
 from apps.pricing import tasks
-from apps.pricing.tasks.cloud_prices import sync_prices
 from apps.pricing.models import Rate
+from apps.pricing.tasks.cloud_prices import sync_prices
 from tests.apps.pricing.fake_aws import FakeAws, product, serving
 from tests.make import NOON, make_organisation, make_pool
 
@@ -197,6 +198,8 @@ def test_haste_that_is_refused_is_tried_again_and_then_told(aws):
 )
 def test_what_aws_refuses_is_told_in_words(aws, monkeypatch, code, words):
     monkeypatch.setattr("time.sleep", lambda seconds: None)
+    seconds = count(step=10)
+    monkeypatch.setattr("botocore.retries.bucket.Clock.current_time", lambda clock: next(seconds))
     make_organisation()
     spot_pool()
     aws.refusals = [(400, code)] * 5

@@ -1,0 +1,188 @@
+"""Google Cloud's prices: what a machine type is made of, and what its parts cost."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import google.auth
+from google.api_core.client_options import ClientOptions
+from google.api_core.exceptions import Forbidden, GoogleAPICallError, ResourceExhausted, RetryError
+from google.auth.credentials import Credentials
+from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError
+from google.cloud.billing_v1 import CloudCatalogClient
+from google.cloud.compute_v1 import AggregatedListMachineTypesRequest, MachineTypesClient
+
+from apps.fleet.providers.aws import CloudRefused
+
+COMPUTE_ENGINE = "services/6F81-5844-456A"
+NANOS = Decimal(10) ** 9
+MIB_A_GIB = 1024
+USAGE = {"on_demand": "OnDemand", "spot": "Preemptible"}
+MAKERS = re.compile(r"^nvidia-(tesla-)?")
+NO_KEYS = (
+    "no Google Cloud credentials were found: give the worker a service account, or set"
+    " GOOGLE_APPLICATION_CREDENTIALS"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who asks; `endpoint` is empty for Google's own addresses."""
+
+    credentials: Credentials
+    endpoint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a machine type is made of; `gpu` is an accelerator type such as nvidia-h100-80gb."""
+
+    name: str
+    cores: int
+    memory_gib: Decimal
+    gpu: str
+    gpus: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sku:
+    """Dollars for an hour of a core, a GiB or a GPU, since `begins_at`."""
+
+    id: str
+    description: str
+    group: str
+    usage: str
+    regions: frozenset[str]
+    amount: Decimal
+    begins_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class MachinePrice:
+    """Dollars an hour for the whole machine, since the youngest of its parts' prices."""
+
+    amount: Decimal
+    begins_at: datetime
+    skus: tuple[str, ...]
+
+
+def access() -> Access:
+    """Whoever Google's ordinary chain of credentials says. Refuses CloudRefused."""
+    with _in_words("credentials"):
+        credentials, _ = google.auth.default(
+            scopes=["https://www.googleapis.com/auth/cloud-platform"]
+        )
+    return Access(credentials)
+
+
+def machine_shapes(asks: Access, *, project: str, name: str) -> dict[str, Shape]:
+    """What the machine type is made of, by the zones that have it. Refuses CloudRefused."""
+    request = AggregatedListMachineTypesRequest(project=project, filter=f'name = "{name}"')
+    with _in_words("compute.machineTypes.list"):
+        client = MachineTypesClient(credentials=asks.credentials, client_options=_options(asks))
+        return {
+            zone.removeprefix("zones/"): _shape(row)
+            for zone, scoped in client.aggregated_list(request=request)
+            for row in scoped.machine_types
+        }
+
+
+def compute_skus(asks: Access) -> list[Sku]:
+    """Every SKU of Compute Engine that is a core, memory or a GPU. Refuses CloudRefused."""
+    with _in_words("cloudbilling: the catalogue of SKUs"):
+        client = CloudCatalogClient(
+            credentials=asks.credentials, client_options=_options(asks), transport="rest"
+        )
+        rows = client.list_skus(parent=COMPUTE_ENGINE)
+        return [sku for row in rows for sku in _skus(row)]
+
+
+def machine_price(
+    shape: Shape, skus: Sequence[Sku], *, region: str, purchase_option: str
+) -> MachinePrice | str:
+    """The sum of its parts, or in words which part has no single price.
+
+    Such machines are billed as cores, memory and GPUs apart.
+    """
+    here = [sku for sku in skus if region in sku.regions and sku.usage == USAGE[purchase_option]]
+    amount, found = Decimal(0), []
+    for words, group, quantity in _parts(shape):
+        fitting = [sku for sku in here if sku.group == group and _says(sku, words)]
+        if len(fitting) != 1:
+            return f"{len(fitting)} SKUs are {words!r} in {region}"
+        amount += fitting[0].amount * quantity
+        found.append(fitting[0])
+    return MachinePrice(amount, max(sku.begins_at for sku in found), tuple(sku.id for sku in found))
+
+
+def _parts(shape: Shape) -> Iterator[tuple[str, str, Decimal]]:
+    family = shape.name.partition("-")[0].upper()
+    yield f"{family} Instance Core", "CPU", Decimal(shape.cores)
+    yield f"{family} Instance Ram", "RAM", shape.memory_gib
+    if shape.gpus:
+        model = MAKERS.sub("", shape.gpu).replace("-", " ").upper()
+        yield f"Nvidia {model} GPU", "GPU", Decimal(shape.gpus)
+
+
+def _says(sku: Sku, words: str) -> bool:
+    """Preemptible ones begin with how they are sold; Tesla is left out as Google does it or not."""
+    told = sku.description.lower().replace("tesla ", "")
+    for sold in ("spot preemptible ", "preemptible "):
+        told = told.removeprefix(sold)
+    return told.startswith(words.lower())
+
+
+def _shape(row: Any) -> Shape:
+    accelerators = list(row.accelerators)
+    return Shape(
+        name=row.name,
+        cores=row.guest_cpus,
+        memory_gib=Decimal(row.memory_mb) / MIB_A_GIB,
+        gpu=accelerators[0].guest_accelerator_type if accelerators else "",
+        gpus=accelerators[0].guest_accelerator_count if accelerators else 0,
+    )
+
+
+def _skus(row: Any) -> Iterator[Sku]:
+    if row.category.resource_group not in {"CPU", "RAM", "GPU"} or not row.pricing_info:
+        return
+    told = row.pricing_info[-1]
+    rates = told.pricing_expression.tiered_rates
+    # The last step is what more than a free allowance costs.
+    if rates and told.pricing_expression.usage_unit in {"h", "GiBy.h"}:
+        price = rates[-1].unit_price
+        yield Sku(
+            id=row.sku_id,
+            description=row.description,
+            group=row.category.resource_group,
+            usage=row.category.usage_type,
+            regions=frozenset(row.service_regions),
+            amount=Decimal(price.units) + Decimal(price.nanos) / NANOS,
+            begins_at=told.effective_time,
+        )
+
+
+def _options(asks: Access) -> ClientOptions | None:
+    return ClientOptions(api_endpoint=asks.endpoint) if asks.endpoint else None
+
+
+@contextmanager
+def _in_words(needed: str) -> Iterator[None]:
+    try:
+        yield
+    except DefaultCredentialsError as missing:
+        raise CloudRefused(NO_KEYS) from missing
+    except GoogleAuthError as refused:
+        raise CloudRefused(f"Google Cloud does not accept the keys: {refused}") from refused
+    except Forbidden as refused:
+        raise CloudRefused(f"Google Cloud denies {needed}: {refused.message}") from refused
+    except ResourceExhausted as refused:
+        raise CloudRefused(
+            "Google Cloud asks to slow down; the next sync goes on here"
+        ) from refused
+    except (GoogleAPICallError, RetryError) as refused:
+        raise CloudRefused(f"Google Cloud: {refused}") from refused

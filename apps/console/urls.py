@@ -37,6 +37,7 @@ urlpatterns = [
     path("invitation/<slug:secret>", accept, name="accept-invitation"),
     path("", include("apps.console.pages.account_urls")),
     path("", include("apps.console.pages.closes.addresses")),
+    path("", include("apps.console.pages.reconciliation.addresses")),
     path("", include("apps.console.pages.exports.addresses")),
     path("", include("apps.console.pages.fleet_urls")),
     path("", include("apps.console.pages.price_urls")),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.db.models import Sum
+from django.urls import reverse
 
 from apps.ledger.actions.bills import undo_delivery
 from apps.ledger.actions.exchanging import state_rate
@@ -20,6 +21,7 @@ from apps.ledger.queries.bills.comparing import unbilled_nodes, variance_of
 from apps.ledger.queries.conversion import RateOfExchangeMissing
 from apps.pricing.actions import NewExchangeRate
 from tests import make
+from tests.apps.console.people import signed_in
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
 
@@ -253,3 +255,21 @@ def test_a_bill_in_another_currency_waits_for_a_rate_and_is_provisional_until_it
     charge = scene.charge(node_id)
     assert (charge.effective_micros, charge.status) == (60_000_000, Status.RECONCILED)
     assert_conserved()
+
+
+def test_the_page_of_a_bill_says_why_it_differs_and_what_no_node_carries(
+    node_id: int, tmp_path: Path
+) -> None:
+    deliver(tmp_path, [row("61"), row("3", ResourceId="i-unknown"), row("1", ChargeCategory="Tax")])
+    (bill,) = Bill.objects.all()
+    finance = signed_in("finance")
+    page = finance.get(reverse("bill", args=[bill.id]))
+    said = page.content.decode()
+    assert page.status_code == 200
+    assert "i-unknown" in said
+    assert "no node has this resource id" in said
+    apart = finance.get(reverse("bill-apart", args=[bill.id])).content.decode()
+    assert "3.000000" in apart
+    assert finance.get(reverse("bill-unbilled", args=[bill.id])).status_code == 200
+    assert finance.get(reverse("bill", args=[bill.id + 1])).status_code == 404
+    assert signed_in("lead").get(reverse("bill", args=[bill.id])).status_code == 403

@@ -153,6 +153,7 @@ FROM ledger_bill AS bill
 LEFT JOIN (ledger_billrow AS row JOIN ledger_billimport AS batch
            ON batch.id = row.batch_id AND batch.state = 'done')
   ON row.bill_id = bill.id AND row.replaced_by_id IS NULL
+WHERE %(bill)s::int8 IS NULL OR bill.id = %(bill)s
 GROUP BY bill.id
 ORDER BY bill.starts_at DESC, bill.issuer, bill.account, bill.id
 """
@@ -160,4 +161,44 @@ ORDER BY bill.starts_at DESC, bill.issuer, bill.account, bill.id
 
 def standing_bills() -> list[BillStanding]:
     """Every bill with the sums of its rows, the newest period first."""
-    return [BillStanding(*row) for row in rows(STANDING, {})]
+    return [BillStanding(*row) for row in rows(STANDING, {"bill": None})]
+
+
+def standing_bill(bill_id: int) -> BillStanding | None:
+    """One bill; None where there is none."""
+    return next((BillStanding(*row) for row in rows(STANDING, {"bill": bill_id})), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ApartSum:
+    """Rows of a bill that no node-hour carries, summed over its period."""
+
+    charge_kind: str
+    kind: str
+    reason: str
+    label: str
+    team_name: str
+    rows: int
+    effective_micros: int | None
+    billed_micros: int | None
+
+
+SUMS_APART = """
+SELECT charge.kind, charge.billed_kind, charge.reason, charge.label,
+       coalesce(team.name, (SELECT name FROM accounts_team WHERE kind = 'platform')),
+       sum(charge.rows)::int8, sum(charge.effective_micros)::int8, sum(charge.billed_micros)::int8
+FROM ledger_billedcharge AS charge LEFT JOIN accounts_team AS team ON team.id = charge.team_id
+WHERE charge.bill_id = %(bill)s
+GROUP BY 1, 2, 3, 4, 5 ORDER BY 7 DESC NULLS LAST, 1, 2, 4
+LIMIT %(limit)s
+"""
+
+
+def apart_sums(bill_id: int, limit: int = MOST_UNBILLED) -> list[ApartSum]:
+    """What no node carries, the dearest first."""
+    return [ApartSum(*row) for row in rows(SUMS_APART, {"bill": bill_id, "limit": limit})]
+
+
+def unbilled_of(bill_id: int) -> Sequence[UnbilledNode]:
+    """`unbilled_nodes` of the bill of this id."""
+    return unbilled_nodes(Bill.objects.get(id=bill_id))

@@ -1,0 +1,1 @@
+"""A bill beside what was estimated."""

@@ -1,0 +1,33 @@
+"""The values that the template of a reconciliation gets."""
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+
+from apps.console.pages.frame import Frame
+from apps.ledger.queries.bills.comparing import ApartSum, BillStanding, UnbilledNode
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A part of the difference, and what it is made of."""
+
+    name: str
+    micros: int
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReconciliationPage:
+    """A bill, why it differs from the estimate, what no node carries, and what it leaves out."""
+
+    frame: Frame
+    finding: str
+    zone: tzinfo
+    currency: str
+    bill: BillStanding
+    billed_micros: int
+    estimated_micros: int
+    causes: tuple[Cause, ...]
+    apart: tuple[ApartSum, ...]
+    unbilled: tuple[UnbilledNode, ...]
+    reconciled_at: datetime | None

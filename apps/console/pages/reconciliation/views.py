@@ -1,0 +1,119 @@
+"""One bill reconciled: why it differs, what no node carries, which nodes it leaves out."""
+
+from zoneinfo import ZoneInfo
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from apps.accounts.queries import organisation
+from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
+from apps.console.pages.csv_table import csv_answer, money_cell, text_cell
+from apps.console.pages.reconciliation.values import Cause, ReconciliationPage
+from apps.console.pages.setup.questions import questions_waiting
+from apps.ledger.queries.bills import comparing
+from apps.show.money import full_amount, signed_amount
+
+APART_HEADER = (
+    "charge",
+    "kind",
+    "reason",
+    "label",
+    "team",
+    "rows",
+    "effective",
+    "billed",
+    "currency",
+)
+UNBILLED_HEADER = ("node", "pool", "hours", "estimated", "currency")
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def bill(request: HttpRequest, bill_id: int) -> HttpResponse:
+    """The bill beside the estimate."""
+    found, chosen = _found(bill_id), organisation()
+    variance = comparing.variance_of(bill_id)
+    page = ReconciliationPage(
+        frame=frame_of(request, chosen, "bills", questions_waiting(timezone.now())),
+        finding=_finding(found, variance, chosen.currency),
+        zone=ZoneInfo(chosen.zone),
+        currency=chosen.currency,
+        bill=found,
+        billed_micros=variance.billed_micros,
+        estimated_micros=variance.estimated_micros,
+        causes=_causes(variance),
+        apart=tuple(comparing.apart_sums(bill_id)),
+        unbilled=tuple(comparing.unbilled_of(bill_id)),
+        reconciled_at=found.reconciled_at,
+    )
+    return render(request, "reconciliation/page.html", {"page": page})
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def apart_csv(request: HttpRequest, bill_id: int) -> HttpResponse:
+    """What no node-hour carries."""
+    _found(bill_id)
+    currency = organisation().currency
+    cells = [
+        [
+            *(each.charge_kind, each.kind, each.reason, text_cell(each.label)),
+            *(text_cell(each.team_name), str(each.rows)),
+            money_cell(each.effective_micros, currency),
+            money_cell(each.billed_micros, currency),
+            currency,
+        ]
+        for each in comparing.apart_sums(bill_id)
+    ]
+    return csv_answer(f"bill {bill_id} beside nodes", APART_HEADER, cells)
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
+def unbilled_csv(request: HttpRequest, bill_id: int) -> HttpResponse:
+    """Nodes that were estimated and that the bill leaves out."""
+    _found(bill_id)
+    currency = organisation().currency
+    cells = [
+        [
+            *(text_cell(each.node_name), text_cell(each.pool_name), str(each.hours)),
+            money_cell(each.estimated_micros, currency),
+            currency,
+        ]
+        for each in comparing.unbilled_of(bill_id)
+    ]
+    return csv_answer(f"bill {bill_id} unbilled nodes", UNBILLED_HEADER, cells)
+
+
+def _found(bill_id: int) -> comparing.BillStanding:
+    found = comparing.standing_bill(bill_id)
+    if found is None:
+        raise Http404
+    return found
+
+
+def _finding(bill: comparing.BillStanding, of: comparing.Variance, currency: str) -> str:
+    name = f"{bill.issuer}, {bill.starts_at:%B %Y}"
+    if bill.failure:
+        return f"{name} waits: {bill.failure}."
+    if bill.reconciled_at is None:
+        return f"{name} is being reconciled."
+    difference = of.billed_micros - of.estimated_micros
+    if not difference:
+        return f"{name} is what was estimated: {full_amount(of.billed_micros, currency)}."
+    said = signed_amount(difference, currency)
+    return f"{name} differs from the estimate by {said}."
+
+
+def _causes(of: comparing.Variance) -> tuple[Cause, ...]:
+    return (
+        Cause("Price", of.price_micros, "the machine time that was estimated, at another price"),
+        Cause("Quantity", of.quantity_micros, "more or less machine time, at the estimated price"),
+        Cause("Missing", of.missing_micros, "estimated and not billed (below 0), or the reverse"),
+        Cause(
+            "Unmatched", of.unmatched_micros, "compute of no node on record: Platform carries it"
+        ),
+        Cause("Beside machines", of.shared_micros, "disks, network, licences, taxes, credits"),
+    )

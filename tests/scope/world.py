@@ -29,7 +29,7 @@ from apps.economics.jobs import (
 )
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
-from apps.ledger.models import Line
+from apps.ledger.models import BillImport, Line
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
 from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
@@ -120,6 +120,7 @@ def make_world() -> World:
         "team_id": teams["zephyr"],
         "person_id": people["ada"],
         "batch_id": batch_id,
+        "import_id": _bill_import(now),
         "token_id": tokens["osprey"].id,
         "line_id": line["id"],
         "export_id": scene.make_export(
@@ -248,6 +249,13 @@ def _job(raw_id: str, held: AllocationRecord, began_at: datetime, **given: Any) 
     )
     event = JobEventIn("atlas", raw_id, told)
     return record_event(event=event, at=began_at + timedelta(minutes=1)).job_id
+
+
+def _bill_import(now: datetime) -> int:
+    """A bill's file that came, and could not be read."""
+    return BillImport.objects.create(
+        name="heron-of-march.csv", digest="0" * 64, state="failed", started_at=now
+    ).id
 
 
 def _import(now: datetime) -> int:

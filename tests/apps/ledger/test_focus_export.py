@@ -17,7 +17,7 @@ from django.db.models import Sum
 from apps.economics.focus.exported import COLUMNS, Level, Type
 from apps.economics.focus.rows import BilledRow
 from apps.fleet import actions as fleet
-from apps.fleet.models import Node
+from apps.fleet.models import Pool
 from apps.ledger.actions import close
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.management.bill_delivery import take_file
@@ -214,14 +214,17 @@ def test_every_cell_is_what_its_column_says(
 
 
 def test_what_came_late_is_a_correction_of_the_month_it_corrects(
-    march: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = close.CloseAsked(month=date(2026, 3, 1), person_id=None, accepted=EVERYTHING)
+    make.make_organisation()
     at = datetime(2026, 4, 2, 9, 30, tzinfo=UTC)
+    node_id = scene.make_priced_node()
+    scene.make_gpus(node_id)
+    fleet.end_node(node_id=node_id, ended_at=TEN + HOUR, reason="given back", at=LATER)
     scene.settle_all(at)
+    asked = close.CloseAsked(month=date(2026, 3, 1), person_id=None, accepted=EVERYTHING)
     close.close_month(asked=asked, at=at)
-    node = Node.objects.get(name="gpu-02")
-    fleet.end_node(node_id=node.id, ended_at=TEN + HOUR / 2, reason="given back", at=at)
+    scene.make_rate(Pool.objects.get().id, Decimal("49.16"), kind="contract")
     close.post_corrections(month=date(2026, 3, 1), at=at)
     path = tmp_path / "april.csv"
     figures = export(path, capsys, month="2026-04")
@@ -237,6 +240,17 @@ def test_what_came_late_is_a_correction_of_the_month_it_corrects(
         Decimal(figures["effective"]) * 10**6
         == (posted.aggregate(all=Sum("effective_micros"))["all"])
     )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_month_without_a_line_is_a_heading_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make.make_organisation()
+    path = tmp_path / "may.csv"
+    assert export(path, capsys, month="2026-05")["rows"] == 0
+    assert path.read_text().count("\n") == 1
+    assert [each.name for each in tmp_path.iterdir()] == ["may.csv"]
 
 
 def test_a_name_that_says_no_format_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,260 @@
+"""What was bought ahead, applied to the use of one hour: who it covered, and what nobody used."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from fractions import Fraction
+
+from apps.economics.rates import Per
+from apps.economics.split import largest_remainder
+from apps.economics.terms import term_amount_in_hour
+
+HOUR_MS = 3_600_000
+
+
+class NotACommitment(ValueError):
+    """Neither a count of units nor an hourly amount with prices was bought, or both were."""
+
+
+class CommitmentKind(IntEnum):
+    """What kind of purchase; the lower one is applied first."""
+
+    CAPACITY_BLOCK = 0
+    RESERVED = 1
+    COMMITTED_USE = 2
+    SAVINGS_PLAN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a commitment may cover; what is empty does not matter."""
+
+    provider: str = ""
+    region: str = ""
+    instance_type: str = ""
+    gpu_model: str = ""
+    pool_id: int | None = None
+
+    @property
+    def narrowness(self) -> int:
+        """A pool is narrower than an instance type, that than a GPU model, that than a region."""
+        said = (self.provider, self.region, self.gpu_model, self.instance_type, self.pool_id)
+        return sum(2**place for place, one in enumerate(said) if one)
+
+
+@dataclass(frozen=True, slots=True)
+class Commitment:
+    """`units` nodes or GPUs, or `spend_micros` an hour at `prices` (micro-units of a node's hour).
+
+    `paid_micros` is the part of its whole price that belongs to this hour (`amortised`). Refuses
+    NotACommitment.
+    """
+
+    id: int
+    kind: CommitmentKind
+    scope: Scope
+    paid_micros: int
+    units: int = 0
+    per: Per = Per.NODE
+    spend_micros: int = 0
+    prices: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse what could cover nothing, or by two measures at once."""
+        if (self.units > 0) == (self.spend_micros > 0):
+            raise NotACommitment(f"commitment {self.id}: either units or an hourly amount")
+
+    @property
+    def capacity(self) -> int:
+        """Unit-milliseconds of the hour; of a spend plan micro-units times milliseconds."""
+        return (self.units or self.spend_micros) * HOUR_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A span of an hour of one node, in milliseconds, by what it is and what it would cost."""
+
+    node_id: int
+    start_ms: int
+    end_ms: int
+    provider: str
+    region: str
+    instance_type: str
+    gpu_model: str
+    pool_id: int
+    gpus: int
+    list_micros: int | None
+    contracted_micros: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """The part of a use that one commitment covers, and what it costs there."""
+
+    commitment_id: int
+    node_id: int
+    start_ms: int
+    end_ms: int
+    list_micros: int | None
+    contracted_micros: int | None
+    effective_micros: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """What a commitment cost beyond what it covered: `capacity` nobody took of `of`."""
+
+    commitment_id: int
+    micros: int
+    capacity: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """All covered parts by node and time, and one unused part of each commitment by id."""
+
+    covered: tuple[Covered, ...]
+    unused: tuple[Unused, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    use: Use
+    start_ms: int
+    end_ms: int
+    weight: int
+
+
+def amortised(*, upfront_micros: int, hourly_micros: int, hours: int, hour: int) -> int:
+    """What hour `hour` (from 0) of a term costs; over the term exactly what was billed.
+
+    Refuses HourOutsideTerm.
+    """
+    return hourly_micros + term_amount_in_hour(upfront_micros, hours, hour)
+
+
+def apply(commitments: Sequence[Commitment], uses: Sequence[Use]) -> Applied:
+    """Cover the uses of one hour over all pools; nothing is covered twice.
+
+    Capacity blocks first, then reserved, committed use and savings plans. Among the first three
+    the narrowest scope goes first; within these, and among savings plans, the use with the
+    highest contracted cost per unit of the commitment (or per dollar of the plan); ties by ids.
+    A commitment covers any units for its milliseconds of the hour, as providers bill. Its covered
+    parts share its hour's price by what they take of it, each up to its contracted cost; what is
+    left is unused. The order in which anything is given does not matter.
+    """
+    left = {commitment.id: commitment.capacity for commitment in commitments}
+    free = {(use.node_id, use.start_ms): use.start_ms for use in uses}
+    taken: dict[int, list[_Taken]] = {commitment.id: [] for commitment in commitments}
+    pairs = [(one, use) for one in commitments for use in uses if _rate(one, use) > 0]
+    for commitment, use in sorted(pairs, key=_order):
+        key = (use.node_id, use.start_ms)
+        rate = _rate(commitment, use)
+        start = free[key]
+        end = min(use.end_ms, start + left[commitment.id] // rate)
+        if end > start:
+            weight = rate * (end - start)
+            taken[commitment.id].append(_Taken(use, start, end, weight))
+            left[commitment.id] -= weight
+            free[key] = end
+    covered: list[Covered] = []
+    unused = []
+    for commitment in sorted(commitments, key=lambda one: one.id):
+        parts = _costs(commitment, taken[commitment.id], left[commitment.id])
+        over = commitment.paid_micros - sum(part.effective_micros for part in parts)
+        unused.append(Unused(commitment.id, over, left[commitment.id], commitment.capacity))
+        covered += parts
+    covered.sort(key=lambda part: (part.node_id, part.start_ms))
+    return Applied(tuple(covered), tuple(unused))
+
+
+def coverage(covered_ms: int, eligible_ms: int) -> Fraction | None:
+    """Covered use of all that could be; None where there was none."""
+    return Fraction(covered_ms, eligible_ms) if eligible_ms else None
+
+
+def utilisation(unused: Sequence[Unused]) -> Fraction | None:
+    """Used of what was bought; None where nothing was. Capacities are of one unit."""
+    bought = sum(each.of for each in unused)
+    return 1 - Fraction(sum(each.capacity for each in unused), bought) if bought else None
+
+
+def effective_savings_rate(on_demand_micros: int, actual_micros: int) -> Fraction | None:
+    """(on-demand equivalent − actual, unused included) ÷ on-demand equivalent (FinOps ESR)."""
+    if not on_demand_micros:
+        return None
+    return Fraction(on_demand_micros - actual_micros, on_demand_micros)
+
+
+def break_even(committed_micros: int, on_demand_micros: int) -> Fraction | None:
+    """The utilisation at which a commitment costs what on-demand would."""
+    return Fraction(committed_micros, on_demand_micros) if on_demand_micros else None
+
+
+def _rate(commitment: Commitment, use: Use) -> int:
+    """Capacity that a millisecond of this use takes; 0 where the commitment does not cover it."""
+    if not _is_eligible(commitment.scope, use):
+        return 0
+    if commitment.spend_micros:
+        return commitment.prices.get(use.instance_type, 0)
+    return 1 if commitment.per is Per.NODE else use.gpus
+
+
+def _is_eligible(scope: Scope, use: Use) -> bool:
+    pairs = (
+        (scope.provider, use.provider),
+        (scope.region, use.region),
+        (scope.instance_type, use.instance_type),
+        (scope.gpu_model, use.gpu_model),
+    )
+    in_pool = scope.pool_id is None or scope.pool_id == use.pool_id
+    return in_pool and all(wanted in ("", found) for wanted, found in pairs)
+
+
+def _order(pair: tuple[Commitment, Use]) -> tuple[int, int, Fraction, int, int, int]:
+    commitment, use = pair
+    is_plan = commitment.kind is CommitmentKind.SAVINGS_PLAN
+    # A use without a price saves nothing that anybody knows of.
+    saved = use.contracted_micros or 0
+    worth = Fraction(saved, _rate(commitment, use) * (use.end_ms - use.start_ms))
+    narrowness = 0 if is_plan else commitment.scope.narrowness
+    return (commitment.kind, -narrowness, -worth, commitment.id, use.node_id, use.start_ms)
+
+
+def _costs(commitment: Commitment, taken: Sequence[_Taken], left: int) -> list[Covered]:
+    weights = [each.weight for each in taken]
+    shares = largest_remainder(commitment.paid_micros, [*weights, left])
+    parts = []
+    for each, share in zip(taken, shares[:-1], strict=True):
+        contracted = _within(each, each.use.contracted_micros)
+        parts.append(
+            Covered(
+                commitment_id=commitment.id,
+                node_id=each.use.node_id,
+                start_ms=each.start_ms,
+                end_ms=each.end_ms,
+                list_micros=_listed(each, contracted),
+                contracted_micros=contracted,
+                effective_micros=share if contracted is None else min(share, contracted),
+            )
+        )
+    return parts
+
+
+def _listed(taken: _Taken, contracted: int | None) -> int | None:
+    listed, agreed = taken.use.list_micros, taken.use.contracted_micros
+    if listed is None or agreed is None or contracted is None:
+        return _within(taken, listed)
+    # Each step is cut by itself, so that no cut loses the order of the bases.
+    return contracted + (_within(taken, listed - agreed) or 0)
+
+
+def _within(taken: _Taken, micros: int | None) -> int | None:
+    """The part of a use's amount in a span of it; the spans of a use sum to the amount."""
+    if micros is None:
+        return None
+    use = taken.use
+    lasts = use.end_ms - use.start_ms
+    until = micros * (taken.end_ms - use.start_ms) // lasts
+    return until - micros * (taken.start_ms - use.start_ms) // lasts

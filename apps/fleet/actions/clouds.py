@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -61,22 +61,34 @@ def add_cloud_account(*, account: NewCloudAccount, at: datetime) -> int:
 
     Refuses CloudAccountNameTaken and CloudAccountNotUnderstood.
     """
-    known = OF_PROVIDER.get(account.provider, ())
-    account = replace(account, syncs=account.syncs or _possible(account, known))
-    _refuse_misunderstood(account, known)
+    account = _understood(account)
     taken = CloudAccountNameTaken(f"there is a cloud account named {account.name!r} already")
     with refusing({"fleet_cloudaccount_name_key": taken}):
-        return CloudAccount.objects.create(
-            name=account.name,
-            provider=account.provider,
-            account=account.account,
-            regions=list(account.regions),
-            syncs=list(account.syncs),
-            role_arn=account.role_arn,
-            export_uri=account.export_uri,
-            export_region=account.export_region,
-            created_at=at,
-        ).id
+        return CloudAccount.objects.create(**_columns(account), created_at=at).id
+
+
+@transaction.atomic
+def change_cloud_account(*, account: NewCloudAccount) -> int:
+    """All that is said of the account of this name is said anew, also of one that was ended.
+
+    What was read stays, and reading goes on where it was. Refuses ObjectDoesNotExist and
+    CloudAccountNotUnderstood.
+    """
+    account = _understood(account)
+    row = CloudAccount.objects.select_for_update().get(name=account.name)
+    for name, value in _columns(account).items():
+        setattr(row, name, value)
+    row.ended_at = None
+    row.save()
+    return row.id
+
+
+@transaction.atomic
+def end_cloud_account(*, account_id: int, at: datetime) -> None:
+    """Nothing more is read of it; what was read stays."""
+    row = CloudAccount.objects.select_for_update().get(pk=account_id)
+    row.ended_at = row.ended_at or at
+    row.save(update_fields=["ended_at"])
 
 
 def run_sync(
@@ -134,6 +146,18 @@ def _change(turn: SyncTurn, **fields: Any) -> None:
     mine = CloudSync.objects.filter(id=turn.sync_id, turn=turn.turn, state="running")
     if not mine.update(**fields):
         raise SyncTakenOver("this sync was begun anew by somebody else, or is over")
+
+
+def _understood(account: NewCloudAccount) -> NewCloudAccount:
+    known = OF_PROVIDER.get(account.provider, ())
+    account = replace(account, syncs=account.syncs or _possible(account, known))
+    _refuse_misunderstood(account, known)
+    return account
+
+
+def _columns(account: NewCloudAccount) -> dict[str, Any]:
+    lists = {"regions": list(account.regions), "syncs": list(account.syncs)}
+    return asdict(account) | lists
 
 
 def _possible(account: NewCloudAccount, known: tuple[str, ...]) -> tuple[str, ...]:

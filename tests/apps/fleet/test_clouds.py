@@ -101,3 +101,31 @@ def test_the_command_adds_an_account_or_says_why_not(capsys):
     call_command(*asked, "--region", "us-east-1", "--json")
     added = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert cloud_account_named("main").id == added["id"]
+
+
+def test_an_account_said_anew_goes_on_where_it_was(capsys):
+    account_id = add()
+    turn = clouds.begin_sync(account_id=account_id, what="spot_prices", at=NOON)
+    clouds.keep_page(turn=turn, cursor={"page": 3}, counts={}, at=NOON)
+    clouds.fail_sync(turn=turn, error="no", at=NOON)
+    asked = ["add_cloud_account", "main", "--provider", "aws", "--account", "999999999999"]
+    call_command(*asked, "--region", "eu-west-1", "--replace", "--json")
+    changed = cloud_account_named("main")
+    assert (changed.id, changed.account, changed.regions) == (
+        account_id, "999999999999", ("eu-west-1",)
+    )  # fmt: skip
+    assert clouds.begin_sync(account_id=account_id, what="spot_prices", at=NOON).cursor == {
+        "page": 3
+    }
+    with pytest.raises(CommandError, match="does not exist"):
+        call_command(*["add_cloud_account", "other", *asked[2:]], "--region", "a", "--replace")
+
+
+def test_of_an_ended_account_nothing_is_read_until_it_is_said_anew():
+    account_id = add()
+    clouds.end_cloud_account(account_id=account_id, at=NOON)
+    assert syncs_due(NOON, SPOT) == []
+    assert sync_health() == []
+    given = clouds.NewCloudAccount("main", "aws", "123456789012", ("us-east-1",))
+    clouds.change_cloud_account(account=given)
+    assert len(syncs_due(NOON, SPOT)) == 1

@@ -4,11 +4,18 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.fleet.actions import clouds
 from apps.fleet.queries.clouds import EVERY
+
+REFUSALS = (
+    clouds.CloudAccountNameTaken,
+    clouds.CloudAccountNotUnderstood,
+    ObjectDoesNotExist,
+)
 
 
 class Command(BaseCommand):
@@ -28,6 +35,9 @@ class Command(BaseCommand):
         parser.add_argument("--role-arn", default="", help="the role to take on, if any")
         parser.add_argument("--export-uri", default="", help="s3://bucket/prefix/export-name")
         parser.add_argument("--export-region", default="", help="the region of that bucket")
+        parser.add_argument(
+            "--replace", action="store_true", help="say all of it anew of the account of this name"
+        )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -43,8 +53,11 @@ class Command(BaseCommand):
             export_region=options["export_region"],
         )
         try:
-            account_id = clouds.add_cloud_account(account=account, at=timezone.now())
-        except (clouds.CloudAccountNameTaken, clouds.CloudAccountNotUnderstood) as refusal:
+            if options["replace"]:
+                account_id = clouds.change_cloud_account(account=account)
+            else:
+                account_id = clouds.add_cloud_account(account=account, at=timezone.now())
+        except REFUSALS as refusal:
             raise CommandError(str(refusal)) from refusal
-        words = json.dumps({"id": account_id}) if options["json"] else f"{account.name} added."
+        words = json.dumps({"id": account_id}) if options["json"] else f"{account.name} is kept."
         self.stdout.write(words)

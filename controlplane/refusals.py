@@ -17,8 +17,8 @@ from apps.accounts.queries import NoOrganisation
 from apps.accounts.queries.paging import CursorNotUnderstood
 from apps.fleet import actions as fleet
 from apps.ledger import queries as ledger
-from apps.ledger.actions import bill_uploads, bills, closed, exports
-from apps.ledger.queries import export_asked
+from apps.ledger.actions import bill_uploads, bills, close, closed, exports
+from apps.ledger.queries import conversion, export_asked
 from apps.pricing import actions as pricing
 from apps.telemetry import api as telemetry
 from apps.workloads.actions import pool_capacity, rules, uploads, workloads
@@ -77,10 +77,17 @@ STATUS_OF: dict[type[Exception], int] = {
     bills.DeliveryNotUndoable: 409,
     closed.MonthAlreadyClosed: 409,
     exports.TooManyExports: 409,
+    close.ItemsNotAccepted: 409,
+    close.MonthNotClosed: 409,
+    close.MonthNotOver: 409,
+    close.MonthNotReady: 409,
+    close.NoOpenMonth: 409,
+    conversion.RateOfExchangeMissing: 409,
     export_asked.ExportRefused: 400,
     ledger.GroupNotKnown: 400,
     ledger.WindowCutsADay: 400,
     ledger.WindowNotUnderstood: 400,
+    pricing.ExchangeRateNotUnderstood: 400,
     pricing.RateAlreadyEnded: 409,
     pricing.RateCurrencyDiffers: 400,
     pricing.RateEndsBeforeItStarts: 400,

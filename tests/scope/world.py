@@ -8,7 +8,7 @@ them still run.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -29,7 +29,7 @@ from apps.economics.jobs import (
 )
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
-from apps.ledger.models import BillImport, Line
+from apps.ledger.models import Bill, BillImport, Close, Line, StatementLine
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
 from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
@@ -121,6 +121,8 @@ def make_world() -> World:
         "person_id": people["ada"],
         "batch_id": batch_id,
         "import_id": _bill_import(now),
+        "bill_id": _bill(now),
+        "close_id": _close(teams, now),
         "token_id": tokens["osprey"].id,
         "line_id": line["id"],
         "export_id": scene.make_export(
@@ -256,6 +258,47 @@ def _bill_import(now: datetime) -> int:
     return BillImport.objects.create(
         name="heron-of-march.csv", digest="0" * 64, state="failed", started_at=now
     ).id
+
+
+def _bill(now: datetime) -> int:
+    """A bill that nothing came of yet."""
+    return Bill.objects.create(
+        issuer="Heron Hosting",
+        provider="Heron Hosting",
+        account="acct-heron",
+        starts_at=now - timedelta(days=40),
+        ends_at=now - timedelta(days=10),
+        currency="USD",
+        created_at=now,
+        changed_at=now,
+        reconciled_at=now,
+    ).id
+
+
+def _close(teams: Mapping[str, int], now: datetime) -> int:
+    """A month long ago, of which the Zephyrines were told a sum."""
+    close = Close.objects.create(
+        month=date(2020, 3, 1),
+        version=1,
+        closed_at=now,
+        cut_off=now,
+        digest="0" * 64,
+        lines=1,
+        totals={"effective_micros": 5_939_000_000},
+    )
+    StatementLine.objects.create(
+        close=close,
+        team_id=teams["zephyr"],
+        kind="node_hour",
+        status="estimated",
+        state=1,
+        flags=0,
+        unit="gpu",
+        unit_milliseconds=3_600_000,
+        unpriced_milliseconds=0,
+        effective_micros=5_939_000_000,
+    )
+    return close.id
 
 
 def _import(now: datetime) -> int:

@@ -1,6 +1,8 @@
-"""Incidents and agents in words: what happened, what an XID means, and what somebody should do."""
+"""Incidents and agents in words: what happened, and what somebody should do."""
 
 from dataclasses import dataclass
+
+from apps.show.xids import xid_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -8,14 +10,6 @@ class IncidentWords:
     """How a kind of incident is named, and what to do about it."""
 
     label: str
-    advice: str
-
-
-@dataclass(frozen=True, slots=True)
-class Xid:
-    """What the driver means by a code: restated from NVIDIA's public *XID Errors* guide."""
-
-    meaning: str
     advice: str
 
 
@@ -66,39 +60,6 @@ UNUSABLE = frozenset(
 WHOLE_NODE = frozenset({"driver_unresponsive", "driver_mismatch"})
 """Of those, the ones that take every GPU of the node with them."""
 
-_APPLICATION = "Usually the application's own fault: look at its log first."
-_RESET = "Drain the GPU and reset it; replace it if it happens again."
-_NVLINK = "Check the NVLink bridges, cables and switch; reset the GPUs of the node."
-XIDS = {
-    13: Xid("graphics engine exception", _APPLICATION),
-    31: Xid("GPU memory page fault", _APPLICATION),
-    32: Xid("corrupted push buffer", _RESET),
-    38: Xid("driver firmware error", "Update the driver."),
-    43: Xid("the application's work on the GPU was stopped", _APPLICATION),
-    45: Xid("work was cleaned up after an earlier error", "Look for the error before it."),
-    48: Xid("double-bit ECC error", _RESET),
-    61: Xid("internal microcontroller warning", _RESET),
-    62: Xid("internal microcontroller halt", _RESET),
-    63: Xid("a faulty memory row or page was retired", "Nothing now; it takes effect at a reset."),
-    64: Xid("a faulty memory row or page could not be retired", _RESET),
-    68: Xid("video decoder exception", _APPLICATION),
-    69: Xid("graphics engine class error", _APPLICATION),
-    74: Xid("NVLink error", _NVLINK),
-    79: Xid("the GPU fell off the bus", "Drain the node, check power and seating, reboot."),
-    92: Xid("many single-bit ECC errors", "Watch it; replace the GPU if they go on."),
-    94: Xid("contained memory error", "Restart the work that was hit; reset when drained."),
-    95: Xid("uncontained memory error", _RESET),
-    109: Xid("context switch timeout", _RESET),
-    119: Xid("the GPU's system processor did not answer", _RESET),
-    120: Xid("error of the GPU's system processor", _RESET),
-    121: Xid("corrected error of the chip-to-chip link", "Watch it; reset when drained."),
-    136: Xid("NVLink training failed", _NVLINK),
-    137: Xid("remote NVLink memory access was refused", _APPLICATION),
-    140: Xid("unrecovered ECC error", _RESET),
-    143: Xid("the GPU could not be initialised", _RESET),
-    154: Xid("the driver changed the recovery it asks for", "See the recovery it names."),
-}
-
 AGENT_STATES = {
     "ok": IncidentWords("Works", ""),
     "starting": IncidentWords("Starting", "Wait a minute."),
@@ -120,15 +81,17 @@ PROBLEMS = {
 
 
 def incident_label(kind: str, code: int | None = None) -> str:
-    """`XID 79: the GPU fell off the bus`; a kind nobody here knows keeps its own name."""
+    """`XID 79: The GPU has fallen …`; a kind nobody here knows keeps its own name."""
     label = KINDS[kind].label if kind in KINDS else kind.replace("_", " ")
     if kind != "xid" or code is None:
         return label
-    return f"XID {code}: {XIDS[code].meaning}" if code in XIDS else f"XID {code}"
+    words = xid_words(code)
+    return f"XID {code}: {words.label}" if words else f"XID {code}"
 
 
 def incident_advice(kind: str, code: int | None = None) -> str:
     """What somebody should do; empty where nobody here knows."""
     if kind == "xid":
-        return XIDS[code].advice if code in XIDS else "Look it up in NVIDIA's XID guide."
+        words = xid_words(code)
+        return words.advice if words else "Look it up in NVIDIA's XID guide."
     return KINDS[kind].advice if kind in KINDS else ""

@@ -20,7 +20,7 @@ def node(*, rate: bool = True) -> int:
     pool_id = make.make_pool("h100")
     if rate:
         scene.make_rate(pool_id, amount=Decimal(80))
-    node_id = make.make_node("gpu-01", pool_id=pool_id, started_at=NOON, at=NOON)
+    node_id = make.make_node("gpu-01", pool_id=pool_id, started_at=NOON, at=NOON + 2 * HOUR)
     scene.make_gpus(node_id, seen_from=NOON)
     scene.settle(NOON + 2 * HOUR, starts_at=NOON, ends_at=NOON + 2 * HOUR)
     return node_id

@@ -1,6 +1,6 @@
 """How long devices were observed and worked, hour by hour, whoever held them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import LiteralString
@@ -16,6 +16,9 @@ QUARTERS_PER_SECOND = 4
 FULL_MINUTE = 240
 # The id of the empty key: the device as a whole.
 NO_HOLDER = 0
+
+Reading = tuple[int, bytes, bytes]
+"""A holder, and what was observed and worked of each minute, in quarter-seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,30 +39,35 @@ def device_hours(
     with Cursor(connection.connection) as cursor:
         cursor.execute(READINGS, [starts_at, ends_at, list(device_ids)], binary=True)
         found = cursor.fetchall()
-    readings: dict[tuple[int, datetime], list[tuple[int, bytes, bytes]]] = {}
+    readings: dict[tuple[int, datetime], list[Reading]] = {}
     for device_id, hour, *reading in found:
         readings.setdefault((device_id, hour), []).append((reading[0], reading[1], reading[2]))
     return [_device_hour(*key, each) for key, each in readings.items()]
 
 
-def _device_hour(
-    device_id: int, hour: datetime, readings: list[tuple[int, bytes, bytes]]
-) -> DeviceHour:
-    """By the device's own reading; in minutes without one its holders follow one another."""
+def told_by_minute(readings: Sequence[Reading]) -> tuple[Iterable[int], Iterable[int]]:
+    """Quarter-seconds observed and worked in each minute of a device's hour, of all its readings.
+
+    By the device's own reading; in minutes without one its holders follow one another.
+    """
     own = next((each for each in readings if each[0] == NO_HOLDER), (0, b"", b""))
     others = [each for each in readings if each[0] != NO_HOLDER]
     observed = _minutes(own[1], own[1], [each[1] for each in others])
-    worked = _minutes(own[1], own[2], [each[2] for each in others])
+    return observed, _minutes(own[1], own[2], [each[2] for each in others])
+
+
+def _device_hour(device_id: int, hour: datetime, readings: Sequence[Reading]) -> DeviceHour:
+    observed, worked = map(sum, told_by_minute(readings))
     return DeviceHour(device_id, hour, observed / QUARTERS_PER_SECOND, worked / QUARTERS_PER_SECOND)
 
 
-def _minutes(own_observed: bytes, own: bytes, others: list[bytes]) -> int:
+def _minutes(own_observed: bytes, own: bytes, others: list[bytes]) -> Iterable[int]:
     if not others:
-        return sum(own)
+        return own
     if not own_observed:
-        return sum(others[0]) if len(others) == 1 else sum(map(_capped, zip(*others, strict=True)))
+        return others[0] if len(others) == 1 else map(_capped, zip(*others, strict=True))
     followed = map(_capped, zip(*others, strict=True))
-    return sum(
+    return (
         said if seen else other
         for seen, said, other in zip(own_observed, own, followed, strict=True)
     )

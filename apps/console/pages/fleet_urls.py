@@ -8,6 +8,7 @@ urlpatterns = [
     path("fleet", views.fleet, name="fleet"),
     path("fleet.csv", views.nodes_csv, name="fleet-nodes"),
     path("fleet/pools.csv", views.pools_csv, name="fleet-pools"),
+    path("fleet/hours.csv", views.fleet_hours_csv, name="fleet-hours"),
     path("fleet/nodes/<int:node_id>", views.node, name="node"),
     path("fleet/nodes/<int:node_id>.csv", views.node_hours_csv, name="node-hours"),
     path("fleet/nodes/<int:node_id>/devices.csv", views.node_devices_csv, name="node-devices"),

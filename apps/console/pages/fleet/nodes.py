@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.fleet.facts import FleetFacts
+from apps.console.pages.fleet.heat_map import heat_map
 from apps.console.pages.fleet.hours import HOUR, by_key, key_of, time_of
 from apps.console.pages.fleet.pools import (
     COLUMNS,
@@ -81,6 +82,7 @@ def fleet_page(asked: FleetQuestion, asking: Asking, facts: FleetFacts) -> Fleet
         problems=asked.problems,
         figures=figures(facts, chosen, spans, asked),
         pools=listed(pool_rows(facts, spans, asked, asking), COLUMNS, asked.of_pools),
+        map=heat_map(matching(facts, asked), facts, asked.of_pools.given, asking),
         pools_csv_href=asked.href("fleet-pools", show="", sort=""),
         columns=_columns(asked),
         nodes=rows,

@@ -1,6 +1,6 @@
 """The tables of nodes and GPUs as CSV, every row of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from apps.console.pages.csv_table import hours_cell, moment_cell, text_cell
@@ -18,6 +18,7 @@ from apps.fleet.queries import CapacityStep, NodeAgent
 from apps.show.amounts import Ratio
 from apps.show.words import STATES
 
+SECONDS_PER_HOUR = 3600
 STATE_KEYS = [state.key for state in STATES if state.key != "other"]
 NODE_HEADER = (
     *("node", "pool", "state", "since", "gpus", "differs", "held_now"),
@@ -37,6 +38,7 @@ DEVICE_HEADER = (
     *("uuid", "name", "kind", "parent", "started_at", "ended_at", "confirmed_at"),
     *("held_now_by", "outage", "last_48_hours"),
 )
+MAP_HEADER = ("node", "pool", "hour", "gpu_hours", "observed_gpu_hours", "worked_gpu_hours")
 HEAT_HEADER = ("hour", "observed_ratio", "worked_ratio")
 
 
@@ -55,6 +57,15 @@ def node_cells(rows: Sequence[NodeRow]) -> Iterator[Sequence[str]]:
             ratio_cell(row.time.coverage_ratio),
             moment_cell(row.last_seen_at),
         ]
+
+
+def map_cells(
+    rows: Iterable[tuple[str, str, datetime, float, float, float | None]],
+) -> Iterator[Sequence[str]]:
+    """A row for each hour of a node; of an hour that was not observed no work is told."""
+    for node, pool, hour, *seconds in rows:
+        told = ("" if each is None else f"{each / SECONDS_PER_HOUR:.6f}" for each in seconds)
+        yield [text_cell(node), text_cell(pool), moment_cell(hour), *told]
 
 
 def pool_cells(rows: Sequence[PoolRow]) -> Iterator[Sequence[str]]:

@@ -13,6 +13,7 @@ from apps.console.pages.fleet import sheets
 from apps.console.pages.fleet.asking import asking
 from apps.console.pages.fleet.device import device_heat, device_page, life_rows
 from apps.console.pages.fleet.facts import fleet_facts
+from apps.console.pages.fleet.heat_map import day_of, map_hours
 from apps.console.pages.fleet.hours import HOUR, SHOWN_HOURS, shown_from
 from apps.console.pages.fleet.node import holders_of_node, node_page, outage_rows
 from apps.console.pages.fleet.nodes import fleet_page, matching, node_rows, ordered
@@ -53,6 +54,18 @@ def pools_csv(request: HttpRequest) -> HttpResponse:
     asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
     rows = pool_rows(facts, spans_since_yesterday(who), asked, who)
     return csv_answer("pools", sheets.POOL_HEADER, sheets.pool_cells(rows))
+
+
+@require_safe
+@shown_to(EVERYONE)
+def fleet_hours_csv(request: HttpRequest) -> HttpResponse:
+    """The last 24 hours of every node that the address asks for, measured or not."""
+    who = asking(request, "fleet")
+    facts = fleet_facts(who.at)
+    asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
+    day = day_of(matching(facts, asked), facts)
+    rows = sheets.map_cells(map_hours(day, facts))
+    return csv_answer("hours of nodes", sheets.MAP_HEADER, rows)
 
 
 @require_safe

@@ -5,7 +5,12 @@ from apps.telemetry.queries.evidence import DeviceEvidence, NodeHour, device_evi
 from apps.telemetry.queries.heat_map import Heat, heat
 from apps.telemetry.queries.holders import holder_ids, holder_keys
 from apps.telemetry.queries.incidents import IncidentsWanted, incidents
-from apps.telemetry.queries.readings import DeviceHour, device_hours
+from apps.telemetry.queries.readings import (
+    DeviceHour,
+    DeviceMinutes,
+    device_hours,
+    device_minutes,
+)
 from apps.telemetry.queries.remarks import RejectionCount, rejections_by_agent
 from apps.telemetry.queries.usage import hours_of_holders, usage_of_hour, usage_rows
 from apps.telemetry.queries.windows import windows_of_hour
@@ -14,6 +19,7 @@ __all__ = [
     "AgentState",
     "DeviceEvidence",
     "DeviceHour",
+    "DeviceMinutes",
     "Disagreement",
     "Heat",
     "IncidentsWanted",
@@ -22,6 +28,7 @@ __all__ = [
     "agent_states",
     "device_evidence",
     "device_hours",
+    "device_minutes",
     "disagreements",
     "heat",
     "holder_ids",

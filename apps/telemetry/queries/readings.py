@@ -31,10 +31,35 @@ class DeviceHour:
     worked_seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceMinutes:
+    """An hour of a device by the minute: quarter-seconds observed and worked, 0 to 240 each."""
+
+    device_id: int
+    hour: datetime
+    observed: bytes
+    worked: bytes
+
+
 def device_hours(
     device_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> list[DeviceHour]:
     """The hours of `[starts_at, ends_at)` of which anything was measured, by device and hour."""
+    return [
+        DeviceHour(
+            each.device_id,
+            each.hour,
+            sum(each.observed) / QUARTERS_PER_SECOND,
+            sum(each.worked) / QUARTERS_PER_SECOND,
+        )
+        for each in device_minutes(device_ids, starts_at, ends_at)
+    ]
+
+
+def device_minutes(
+    device_ids: Collection[int], starts_at: datetime, ends_at: datetime
+) -> list[DeviceMinutes]:
+    """The same hours, minute by minute."""
     connection.ensure_connection()
     with Cursor(connection.connection) as cursor:
         cursor.execute(READINGS, [starts_at, ends_at, list(device_ids)], binary=True)
@@ -42,7 +67,9 @@ def device_hours(
     readings: dict[tuple[int, datetime], list[Reading]] = {}
     for device_id, hour, *reading in found:
         readings.setdefault((device_id, hour), []).append((reading[0], reading[1], reading[2]))
-    return [_device_hour(*key, each) for key, each in readings.items()]
+    return [
+        DeviceMinutes(*key, *map(bytes, told_by_minute(each))) for key, each in readings.items()
+    ]
 
 
 def told_by_minute(readings: Sequence[Reading]) -> tuple[Iterable[int], Iterable[int]]:
@@ -54,11 +81,6 @@ def told_by_minute(readings: Sequence[Reading]) -> tuple[Iterable[int], Iterable
     others = [each for each in readings if each[0] != NO_HOLDER]
     observed = _minutes(own[1], own[1], [each[1] for each in others])
     return observed, _minutes(own[1], own[2], [each[2] for each in others])
-
-
-def _device_hour(device_id: int, hour: datetime, readings: Sequence[Reading]) -> DeviceHour:
-    observed, worked = map(sum, told_by_minute(readings))
-    return DeviceHour(device_id, hour, observed / QUARTERS_PER_SECOND, worked / QUARTERS_PER_SECOND)
 
 
 def _minutes(own_observed: bytes, own: bytes, others: list[bytes]) -> Iterable[int]:

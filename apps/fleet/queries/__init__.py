@@ -8,6 +8,7 @@ from apps.fleet.queries.agents import (
     agent_of_token,
     agentless_nodes,
     agents,
+    agents_by_token,
     agents_heard,
     cluster_of_token,
     living_machines,
@@ -27,6 +28,7 @@ from apps.fleet.queries.histories import (
     outages_of_node,
 )
 from apps.fleet.queries.inventory import (
+    AgentDevice,
     CapacitySpan,
     ClusterFact,
     DeviceFact,
@@ -36,6 +38,7 @@ from apps.fleet.queries.inventory import (
     PoolFact,
     UnconfirmedDevice,
     clusters,
+    devices_by_agent,
     devices_elsewhere,
     devices_lived,
     devices_not_ended,
@@ -71,6 +74,7 @@ from apps.fleet.queries.telling import (
 )
 
 __all__ = [
+    "AgentDevice",
     "AgentFact",
     "AgentState",
     "AgentlessNode",
@@ -99,12 +103,14 @@ __all__ = [
     "agent_states",
     "agentless_nodes",
     "agents",
+    "agents_by_token",
     "agents_heard",
     "agents_of_node",
     "capacities_of_node",
     "cluster_of_token",
     "clusters",
     "device_life",
+    "devices_by_agent",
     "devices_elsewhere",
     "devices_lived",
     "devices_not_ended",

@@ -224,7 +224,8 @@ class Gpu:
     def _events(self, at_ms: int, own: DeviceReading, known: dict[int, float]) -> list[Event]:
         events = []
         if own.ecc_uncorrected:
-            events.append(Event(at_ms, "ecc_uncorrected", "point", self.uuid, own.ecc_uncorrected))
+            said = f"{own.ecc_uncorrected} errors that could not be corrected"
+            events.append(Event(at_ms, "ecc_uncorrected", "point", self.uuid, detail=said))
         action = int(known.get(fields.RECOVERY_ACTION, self._recovery))
         if bool(action) != bool(self._recovery):
             phase = "began" if action else "ended"

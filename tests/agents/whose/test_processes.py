@@ -86,3 +86,13 @@ def test_a_process_that_is_gone_is_still_whose_it_was_and_its_number_may_be_anot
     assert holders.of_process(10) is None
     process(tmp_path, 9, environ=b"RUNRATE_RUN=r2\0", start=8)
     assert holders.of_process(9).key == "process/gpu-01/r2"
+
+
+def test_processes_that_are_nobodys_are_not_remembered(tmp_path):
+    holders = Resolving(tmp_path, "gpu-01", "atlas")
+    process(tmp_path, 9, environ=b"RUNRATE_RUN=r1\0")
+    for pid in range(10, 60):
+        process(tmp_path, pid)
+    holders.note(range(9, 60))
+
+    assert list(holders._living) == [9]

@@ -17,7 +17,7 @@ from runrate_agent.jobs import JobEvent, bulks
 from runrate_agent.node.counters import NodeCounters
 from runrate_agent.reclaim import Notices
 from runrate_agent.reports import Evidence, missing_of, report_of, spool_status
-from runrate_agent.sending import Sending, without_stamp
+from runrate_agent.sending import Sending, phase_of, without_stamp
 from runrate_agent.spool import BATCH, JOBS, REPORT, Spool
 from runrate_agent.whose import Holders
 
@@ -35,6 +35,7 @@ class Agent:
     sending: Sending
     window_seconds: int
     version: str
+    node: str = ""
     report_seconds: int = 60
     expected_gpus: int = 0
     tells_jobs: bool = False
@@ -51,6 +52,7 @@ class Agent:
     _seen: dict[str, None] = field(default_factory=dict)
     _now_seen: tuple[str, ...] = ()
     _dropped: int = 0
+    _refused: int = 0
     _clock: tuple[int, float] = (0, 0.0)
     _is_missing: bool = False
     _stopped: threading.Event = field(default_factory=threading.Event)
@@ -59,6 +61,7 @@ class Agent:
         """Begin a boot of its own."""
         self.boot_ms = self.spool.next_boot(now_ms)
         self._folding = Folding(self.window_seconds, self.holders)
+        self.sending.phase_seconds = phase_of(f"{self.node}/{self.boot_ms}", self.window_seconds)
         self._dropped = self.spool.depth().dropped_windows
         self._clock = now_ms, time.monotonic()
         self.counters.read()
@@ -71,14 +74,15 @@ class Agent:
         while not self._stopped.is_set():
             self.step()
         self.finish()
-        self.sending.stop()
-        sender.join(timeout=5)
-        self.sending.drain(DRAIN_SECONDS)
+        # The sender alone has the uplinks; one that the server holds up ends with the process.
+        self.sending.stop(DRAIN_SECONDS)
+        sender.join(timeout=DRAIN_SECONDS)
         self.source.close()
-        self.spool.close()
+        if not sender.is_alive():
+            self.spool.close()
 
     def stop(self) -> None:
-        """Return from `run` within a second or two."""
+        """Return from `run` soon: in a second or two, or DRAIN_SECONDS where the server dawdles."""
         self._stopped.set()
 
     def step(self) -> None:
@@ -153,6 +157,7 @@ class Agent:
             "windows_sent_total": sent.windows,
             "windows_rejected_total": sent.rejected_windows,
             "windows_dropped_total": status["dropped_windows"],
+            "windows_refused_total": self.spool.depth().refused_windows,
             "requests_total": sent.items,
             "cpu_seconds_total": status["cpu_seconds"],
             "pss_bytes": status["pss_bytes"],
@@ -207,21 +212,33 @@ class Agent:
         self.sending.wake()
 
     def _report_if_due(self, now_ms: int) -> None:
+        is_urgent = REPORT not in self._sequences or self._evidence.is_urgent()
         is_due = time.monotonic() - self._reported_at >= self.report_seconds
-        if is_due or self._evidence.is_urgent():
+        if is_urgent or is_due:
             self._report(now_ms)
+        if is_urgent:
+            self.sending.hurry(now_ms)
 
     def _report(self, now_ms: int) -> None:
-        dropped = self.spool.depth().dropped_windows
-        if dropped > self._dropped:
-            said = f"{dropped - self._dropped} windows went unsent: the spool was full or too old"
-            self._evidence.events.append(Event(now_ms, "windows_dropped", detail=said))
-            self._dropped = dropped
+        self._tell_dropped(now_ms)
         evidence, self._evidence = self._evidence, Evidence()
         self._reported_at = time.monotonic()
         body = without_stamp(report_of(evidence, self._stamp(REPORT), self.status()))
         self.spool.put(REPORT, body, at_ms=now_ms)
         self.sending.wake()
+
+    def _tell_dropped(self, now_ms: int) -> None:
+        depth = self.spool.depth()
+        refused = depth.refused_windows - self._refused
+        left = depth.dropped_windows - self._dropped - refused
+        self._dropped, self._refused = depth.dropped_windows, depth.refused_windows
+        for windows, why in (
+            (refused, "the server refused them for good"),
+            (left, "the spool was full, too old or unreadable"),
+        ):
+            if windows > 0:
+                said = f"{windows} windows went unsent: {why}"
+                self._evidence.events.append(Event(now_ms, "windows_dropped", detail=said))
 
     def _tell_jobs(self, events: Any, now_ms: int) -> None:
         told: list[JobEvent] = list(events)

@@ -98,7 +98,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to go on trying; `sleep` and `clock` are the process's own but in tests."""
+    """How long to go on trying. `sleep` answers True where trying is to end before that."""
 
     seconds: float = 60.0
     sleep: Callable[[float], object] = time.sleep
@@ -158,7 +158,8 @@ class Uplink:
                     _peace_seconds(answer),
                 )
             self._patience.say(f"{self._server.url}: {problem}; trying again in {wait:.1f} s")
-            self._patience.sleep(wait)
+            if self._patience.sleep(wait) is True:
+                raise ServerUnreachable(f"{self._server.url} did not take it: {problem}")
             attempt += 1
 
     def close(self) -> None:

@@ -68,7 +68,6 @@ class Resolving:
         started = _start_of(self.root, pid) or self._living.get(pid)
         if started is None:
             return None
-        self._living[pid] = started
         key = pid, started
         if key in self._processes:
             self._processes.move_to_end(key)
@@ -77,10 +76,11 @@ class Resolving:
         if held is None:
             # Its pod may be heard of later.
             return None
-        self._processes[key] = held
+        self._processes[key], self._living[pid] = held, started
         if len(self._processes) > MOST_REMEMBERED:
-            (gone, _), _ = self._processes.popitem(last=False)
-            self._living.pop(gone, None)
+            (gone, then), _ = self._processes.popitem(last=False)
+            if self._living.get(gone) == then:
+                del self._living[gone]
         return held
 
     def _found(self, pid: int) -> Held | None:

@@ -4,6 +4,13 @@ from apps.fleet.queries import AgentState, Disagreement, agent_states, disagreem
 from apps.telemetry.queries.evidence import DeviceEvidence, NodeHour, device_evidence, node_hours
 from apps.telemetry.queries.heat_map import Heat, heat
 from apps.telemetry.queries.holders import holder_ids, holder_keys
+from apps.telemetry.queries.incident_facts import (
+    IncidentFact,
+    incident_facts,
+    incident_kinds,
+    incident_nodes,
+    open_incidents,
+)
 from apps.telemetry.queries.incidents import IncidentsWanted, incidents
 from apps.telemetry.queries.readings import (
     DeviceHour,
@@ -22,6 +29,7 @@ __all__ = [
     "DeviceMinutes",
     "Disagreement",
     "Heat",
+    "IncidentFact",
     "IncidentsWanted",
     "NodeHour",
     "RejectionCount",
@@ -34,8 +42,12 @@ __all__ = [
     "holder_ids",
     "holder_keys",
     "hours_of_holders",
+    "incident_facts",
+    "incident_kinds",
+    "incident_nodes",
     "incidents",
     "node_hours",
+    "open_incidents",
     "rejections_by_agent",
     "usage_of_hour",
     "usage_rows",

@@ -72,7 +72,7 @@ def fleet_hours_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def node(request: HttpRequest, node_id: int) -> HttpResponse:
     """One node."""
-    page = node_page(_on_record(node_id), asking(request, "fleet"))
+    page = node_page(on_record(node_id), asking(request, "fleet"))
     return render(request, "fleet/node.html", {"page": page})
 
 
@@ -81,7 +81,7 @@ def node(request: HttpRequest, node_id: int) -> HttpResponse:
 def node_hours_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The last 48 hours of a node by state, as far as they are settled."""
     who = asking(request, "fleet")
-    _on_record(node_id)
+    on_record(node_id)
     first = shown_from(who.at)
     hours = hours_of_node(node_id, first, first + SHOWN_HOURS * HOUR)
     return csv_answer(f"hours of node {node_id}", sheets.HOUR_HEADER, sheets.hour_cells(hours))
@@ -91,7 +91,7 @@ def node_hours_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_devices_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The devices of a node, with who holds them as far as the viewer may know."""
-    page = node_page(_on_record(node_id), asking(request, "fleet"))
+    page = node_page(on_record(node_id), asking(request, "fleet"))
     name = f"devices of node {node_id}"
     return csv_answer(name, sheets.DEVICE_HEADER, sheets.device_cells(page.devices))
 
@@ -100,7 +100,7 @@ def node_devices_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_holders_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """Who holds a node now, as far as the viewer may know."""
-    _on_record(node_id)
+    on_record(node_id)
     rows = holders_of_node(node_id, asking(request, "fleet"))
     name = f"holders of node {node_id}"
     return csv_answer(name, sheets.HOLDER_HEADER, sheets.holder_cells(rows))
@@ -110,7 +110,7 @@ def node_holders_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_outages_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The outages of a node and of its devices."""
-    _on_record(node_id)
+    on_record(node_id)
     rows = outage_rows(fleet_queries.outages_of_node(node_id), asking(request, "fleet"))
     name = f"outages of node {node_id}"
     return csv_answer(name, sheets.OUTAGE_HEADER, sheets.outage_cells(rows))
@@ -120,7 +120,7 @@ def node_outages_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_agents_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The agents of a node."""
-    _on_record(node_id)
+    on_record(node_id)
     cells = sheets.agent_cells(fleet_queries.agents_of_node(node_id))
     return csv_answer(f"agents of node {node_id}", sheets.AGENT_HEADER, cells)
 
@@ -129,7 +129,7 @@ def node_agents_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_capacity_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """What was declared of a node."""
-    _on_record(node_id)
+    on_record(node_id)
     cells = sheets.capacity_cells(fleet_queries.capacities_of_node(node_id))
     return csv_answer(f"capacity of node {node_id}", sheets.CAPACITY_HEADER, cells)
 
@@ -167,7 +167,8 @@ def device_lives_csv(request: HttpRequest, device_id: int) -> HttpResponse:
     return csv_answer(name, sheets.LIFE_HEADER, sheets.life_cells(life_rows(life.uuid)))
 
 
-def _on_record(node_id: int) -> Mapping[str, Any]:
+def on_record(node_id: int) -> Mapping[str, Any]:
+    """The node, or nothing found."""
     row = fleet_queries.node_if_on_record(node_id)
     if row is None:
         raise Http404

@@ -97,7 +97,10 @@ def test_incidents_are_said_in_words_with_what_to_do(world):
     world.happened("xid", at, device_id=world.ids[0], uuid=world.gpus[0], code=79, count=2)
     world.happened("driver_unresponsive", at, ended_at=None)
     line = the_line(told("finance", world.address()))
-    assert "2 GPUs: 2 incidents" in line
+    assert (
+        "<h1>2 GPUs of gpu-01 on Mon 2 March 2026: 2 incidents, 25 min of GPU time not observed.</h1>"
+        in line
+    )
     assert "XID 79: The GPU has fallen off the bus" in line
     assert "(2 times)" in line
     assert "Driver does not answer" in line
@@ -122,7 +125,7 @@ def test_what_slowed_a_gpu_is_said_by_reason_and_what_was_never_told_is_not(worl
 
 def test_a_day_without_anything_says_so(world):
     line = the_line(told("finance", world.address(day="2026-02-01")))
-    assert "No GPU was named by an agent" in line
+    assert "No agent named a GPU of gpu-01 on Sun 1 February 2026." in line
     assert "is unknown" in line
     assert 'href="/fleet/nodes/' in line
 

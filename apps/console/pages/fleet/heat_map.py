@@ -119,11 +119,11 @@ def finding(day: Day) -> str:
 
 
 def map_hours(day: Day, facts: FleetFacts) -> Iterator[MapHour]:
-    """Node, pool, hour, and the GPU-seconds there were, were observed and worked; unknown: None."""
+    """Of hours that are over: node, pool, hour, GPU-seconds there were, observed, and worked or None."""
     for row, node in enumerate(day.nodes):
         for column, hour in enumerate(day.hours):
             lived, observed = day.lived[row, column], day.observed[row, column]
-            if lived > 0:
+            if lived > 0 and not day.is_running[row, column]:
                 worked = day.worked[row, column] if observed > 0 else None
                 yield node.name, facts.pools[node.pool_id].name, hour, lived, observed, worked
 

@@ -12,8 +12,9 @@ from apps.console.pages.fleet.asking import asking
 from apps.console.pages.fleet.bottlenecks import bottlenecks, hours_of_span
 from apps.console.pages.fleet.timeline import timeline, timeline_rows
 from apps.console.pages.fleet.timeline_days import day_asked
-from apps.console.pages.fleet.timeline_values import DayPage
+from apps.console.pages.fleet.timeline_values import DayPage, Timeline
 from apps.console.pages.fleet.views import on_record
+from apps.show.amounts import counted
 
 
 @require_safe
@@ -25,7 +26,7 @@ def node_day(request: HttpRequest, node_id: int) -> HttpResponse:
     line = timeline(node_id, asked, who)
     page = DayPage(
         frame=who.frame,
-        finding=f"{row['name']}, {line.when}: {line.finding}",
+        finding=_finding(row["name"], line),
         zone=who.zone,
         name=row["name"],
         node_href=reverse("node", args=[node_id]),
@@ -54,3 +55,10 @@ def node_bottlenecks_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     hours = hours_of_span(node_id, day_asked(request.GET, asking(request, "fleet")).span)
     cells = sheets.node_hour_cells(hours)
     return csv_answer(f"network and stalls of node {node_id}", sheets.NODE_HOUR_HEADER, cells)
+
+
+def _finding(name: str, line: Timeline) -> str:
+    when = f"in {line.when}" if line.latest is None else f"on {line.when}"
+    if not line.gpus:
+        return f"No agent named a GPU of {name} {when}."
+    return f"{counted(line.gpus, 'GPU')} of {name} {when}: {line.finding}."

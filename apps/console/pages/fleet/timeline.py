@@ -85,6 +85,7 @@ def timeline(node_id: int, asked: DayAsked, asking: Asking) -> Timeline:
     before = (day or today) - DAY
     return Timeline(
         finding=_finding(told, facts),
+        gpus=sum(life.kind == "gpu" for life in facts.lives),
         when=said(asked.span),
         lanes=tuple(each.lane for each in told),
         ticks=ticks(asked.span),
@@ -233,7 +234,7 @@ def _finding(told: Sequence[_Told], facts: DayFacts) -> str:
     said = [counted(len(facts.incidents), "incident") if facts.incidents else "no incident"]
     said += [f"{bars.length(lost)} of GPU time not observed" if lost else "observed throughout"]
     said += [f"{counted(slowed, 'GPU')} slowed down at times"] if slowed else []
-    return f"{counted(gpus, 'GPU')}: {', '.join(said)}" if gpus else "No GPU was named by an agent"
+    return ", ".join(said) if gpus else ""
 
 
 def _meanings(facts: DayFacts) -> tuple[tuple[str, str], ...]:

@@ -69,9 +69,10 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The picture, the same as rows, and the ways to other days."""
+    """The picture, the same as rows, and the ways to other days; no finding where no GPU is known."""
 
     finding: str
+    gpus: int
     when: str
     lanes: tuple[Lane, ...]
     ticks: tuple[tuple[str, str], ...]

@@ -59,7 +59,7 @@ def pools_csv(request: HttpRequest) -> HttpResponse:
 @require_safe
 @shown_to(EVERYONE)
 def fleet_hours_csv(request: HttpRequest) -> HttpResponse:
-    """The last 24 hours of every node that the address asks for, measured or not."""
+    """The last full hours of every node that the address asks for, measured or not."""
     who = asking(request, "fleet")
     facts = fleet_facts(who.at)
     asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})

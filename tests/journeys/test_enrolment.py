@@ -45,7 +45,7 @@ def run(command: str, folder: Path, **env: str) -> subprocess.CompletedProcess[s
     """As on a node whose /etc/runrate is this folder."""
     there = command.replace("/etc/runrate", str(folder))
     there = re.sub(
-        r"runrate-agent (enrol|check|once)",
+        r"runrate-agent (enrol|check)",
         rf"runrate-agent \1 --config {folder}/agent.toml",
         there,
     )
@@ -61,7 +61,7 @@ def run(command: str, folder: Path, **env: str) -> subprocess.CompletedProcess[s
     )
 
 
-def test_an_invited_agent_enrols_checks_and_measures_as_the_page_says(
+def test_an_invited_agent_enrols_checks_and_is_let_in_as_the_page_says(
     live_server: Any, node_id: int, tmp_path: Path
 ) -> None:
     install, configure, enrol, check, start = commands(live_server.url, "invitation", node=node_id)
@@ -80,8 +80,12 @@ def test_an_invited_agent_enrols_checks_and_measures_as_the_page_says(
     state.write_text("count=1\ngpu.0.uuid=GPU-0\ngpu.0.busid=00000000:10:00.0\ngpu.0.samples=40\n")
     driver = {"LD_LIBRARY_PATH": str(built(tmp_path / "fake")), "FAKE_NVML_STATE": str(state)}
     assert "token" in run(check, tmp_path, **driver).stdout
-    measured = run("runrate-agent once", tmp_path, **driver)
-    assert json.loads(measured.stdout.splitlines()[0])["device"] == "GPU-0", measured.stderr
+    played = run(
+        f"runrate-agent simulate one-node --server {live_server.url} --token-file agent.token",
+        tmp_path,
+    )
+    assert played.returncode == 0, played.stderr
+    assert Agent.objects.get().last_seen_at is not None
 
 
 def test_without_a_gpu_a_day_of_one_node_is_played_as_the_page_says(

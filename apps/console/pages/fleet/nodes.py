@@ -21,6 +21,7 @@ from apps.console.pages.fleet.pools import (
     spans_since_yesterday,
 )
 from apps.console.pages.fleet.question import PER_PAGE, FleetQuestion
+from apps.console.pages.fleet.trouble import trouble
 from apps.console.pages.fleet.values import (
     FleetPage,
     NodeRow,
@@ -91,6 +92,7 @@ def fleet_page(asked: FleetQuestion, asking: Asking, facts: FleetFacts) -> Fleet
         before=_turned(asked, page - 1, "Previous") if page > 1 else None,
         after=_turned(asked, page + 1, "Next") if page < last_page else None,
         states=_states(spans, rows),
+        trouble=trouble(asking.at),
     )
 
 

@@ -100,6 +100,7 @@ class FleetPage:
     after: Link | None = None
     states: tuple[StateWords, ...] = ()
     empty: EmptyState | None = None
+    trouble: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

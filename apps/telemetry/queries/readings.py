@@ -1,11 +1,13 @@
 """How long devices were observed and worked, hour by hour, whoever held them."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import LiteralString
+from typing import Literal, LiteralString
 
+import numpy as np
 from django.db import connection
+from numpy.typing import NDArray
 from psycopg import Cursor
 
 READINGS: LiteralString = """
@@ -14,6 +16,8 @@ WHERE hour >= %s AND hour < %s AND device_id = ANY(%s) ORDER BY device_id, hour,
 """
 QUARTERS_PER_SECOND = 4
 FULL_MINUTE = 240
+MINUTES = 60
+NOTHING = bytes(MINUTES)
 # The id of the empty key: the device as a whole.
 NO_HOLDER = 0
 
@@ -67,33 +71,28 @@ def device_minutes(
     readings: dict[tuple[int, datetime], list[Reading]] = {}
     for device_id, hour, *reading in found:
         readings.setdefault((device_id, hour), []).append((reading[0], reading[1], reading[2]))
-    return [
-        DeviceMinutes(*key, *map(bytes, told_by_minute(each))) for key, each in readings.items()
-    ]
+    return [DeviceMinutes(*key, *told_by_minute(each)) for key, each in readings.items()]
 
 
-def told_by_minute(readings: Sequence[Reading]) -> tuple[Iterable[int], Iterable[int]]:
+def told_by_minute(readings: Sequence[Reading]) -> tuple[bytes, bytes]:
     """Quarter-seconds observed and worked in each minute of a device's hour, of all its readings.
 
     By the device's own reading; in minutes without one its holders follow one another.
     """
-    own = next((each for each in readings if each[0] == NO_HOLDER), (0, b"", b""))
+    own = next((each for each in readings if each[0] == NO_HOLDER), (0, NOTHING, NOTHING))
     others = [each for each in readings if each[0] != NO_HOLDER]
-    observed = _minutes(own[1], own[1], [each[1] for each in others])
-    return observed, _minutes(own[1], own[2], [each[2] for each in others])
+    if not others or 0 not in own[1]:
+        return own[1], own[2]
+    if len(readings) == 1:
+        return others[0][1], others[0][2]
+    is_seen = np.frombuffer(own[1], np.uint8) > 0
+    observed = np.where(is_seen, np.frombuffer(own[1], np.uint8), _followed(others, 1))
+    worked = np.where(is_seen, np.frombuffer(own[2], np.uint8), _followed(others, 2))
+    return observed.tobytes(), worked.tobytes()
 
 
-def _minutes(own_observed: bytes, own: bytes, others: list[bytes]) -> Iterable[int]:
-    if not others:
-        return own
-    if not own_observed:
-        return others[0] if len(others) == 1 else map(_capped, zip(*others, strict=True))
-    followed = map(_capped, zip(*others, strict=True))
-    return (
-        said if seen else other
-        for seen, said, other in zip(own_observed, own, followed, strict=True)
-    )
-
-
-def _capped(minute: tuple[int, ...]) -> int:
-    return min(FULL_MINUTE, sum(minute))
+def _followed(others: Sequence[Reading], part: Literal[1, 2]) -> NDArray[np.uint8]:
+    told = np.frombuffer(b"".join(each[part] for each in others), np.uint8)
+    together = told.reshape(len(others), MINUTES).sum(axis=0, dtype=np.int64)
+    capped: NDArray[np.uint8] = np.minimum(together, FULL_MINUTE).astype(np.uint8)
+    return capped

@@ -43,10 +43,10 @@ HEADER = (
 COLUMNS: Mapping[str, By[IncidentRow]] = {
     "when": By("When", lambda row: row.started_at),
     "what": By("What", lambda row: row.label),
-    "lasted": By("How long", lambda row: row.lasted_seconds, is_number=True),
+    "lasted": By("How long", lambda row: row.lasted_seconds),
+    "cost": By("Dollars lost", lambda row: row.cost_micros),
     "node": By("Node", lambda row: row.node),
     "gpu": By("GPU", lambda row: row.gpu or None),
-    "cost": By("Dollars lost", lambda row: row.cost_micros, is_number=True),
     "todo": By("What to do"),
 }
 
@@ -108,9 +108,10 @@ def finding(facts: Sequence[IncidentFact], at: datetime) -> str:
         return "No incident was told."
     lasting = [fact for fact in facts if fact.ended_at is None]
     if not lasting:
-        return f"{counted(len(facts), 'incident')}; none lasts."
+        return f"{counted(len(facts), 'incident')}; none is open."
     deaf = sum(is_silent(fact, at) for fact in lasting)
-    said = f"{counted(len(lasting), 'incident')} of {len(facts):,} {_last(len(lasting))}"
+    verb = "is" if len(lasting) == 1 else "are"
+    said = f"{len(lasting):,} of {counted(len(facts), 'incident')} {verb} open"
     return f"{said}; of {deaf:,} of them nobody was heard since." if deaf else f"{said}."
 
 
@@ -207,10 +208,6 @@ def _cut(facts: Sequence[IncidentFact]) -> tuple[str, ...]:
 def _rounded(span: timedelta) -> timedelta:
     minute = timedelta(minutes=1)
     return span - span % minute if span >= minute else span
-
-
-def _last(many: int) -> str:
-    return "lasts" if many == 1 else "last"
 
 
 def _cells(row: IncidentRow) -> list[str]:

@@ -62,7 +62,12 @@ def heat_map(
 ) -> HeatMap:
     """The map of those of these nodes that have GPUs of their own."""
     day = day_of(nodes, facts)
-    rows = [_row(day, place, facts) for place in range(len(day.nodes))]
+    # Summed once for all: at ten thousand GPUs a sum for each row takes longer than the question.
+    sums = np.stack([each.sum(axis=1) for each in _parts(day)]).T.tolist()
+    rows = [
+        _row(node, place, told, facts)
+        for place, (node, told) in enumerate(zip(day.nodes, sums, strict=True))
+    ]
     rows.sort(key=lambda row: (-row.idle_seconds, -row.unobserved_hours, row.name.casefold()))
     path, noun = reverse("fleet"), ("node", "nodes")
     asked = Asked(given, path, name="map", part="map", per_page=PER_PAGE, noun=noun)
@@ -132,11 +137,14 @@ def _ended(node: fleet.StandingNode, now: float) -> float:
     return node.ended_at.timestamp() if node.ended_at else now
 
 
-def _row(day: Day, place: int, facts: FleetFacts) -> MapRow:
-    node, pool = day.nodes[place], facts.pools[day.nodes[place].pool_id].name
-    observed, worked = float(day.observed[place].sum()), float(day.worked[place].sum())
-    lived = float(day.lived[place].sum())
-    unknown = int(day.is_unobserved[place].sum())
+def _parts(day: Day) -> tuple[Seconds, ...]:
+    return day.lived, day.observed, day.worked, day.is_unobserved.astype(np.float64)
+
+
+def _row(node: fleet.StandingNode, place: int, sums: Sequence[float], facts: FleetFacts) -> MapRow:
+    pool = facts.pools[node.pool_id].name
+    lived, observed, worked, hours = sums
+    unknown = int(hours)
     ratio = min(1.0, worked / observed) if observed else None
     coverage = min(1.0, observed / lived) if lived else None
     return MapRow(

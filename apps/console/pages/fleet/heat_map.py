@@ -73,7 +73,7 @@ def heat_map(
     asked = Asked(given, path, name="map", part="map", per_page=PER_PAGE, noun=noun)
     told = listed(rows, COLUMNS, asked)
     labels = [instant(hour, asking.zone) for hour in day.hours]
-    shown = tuple(replace(row, cells=_cells(day, row.place, labels)) for row in told.rows)
+    shown = tuple(_shown(row, day, labels) for row in told.rows)
     return HeatMap(
         finding=finding(day),
         rows=replace(told, rows=shown),
@@ -142,23 +142,28 @@ def _parts(day: Day) -> tuple[Seconds, ...]:
 
 
 def _row(node: fleet.StandingNode, place: int, sums: Sequence[float], facts: FleetFacts) -> MapRow:
-    pool = facts.pools[node.pool_id].name
+    """What rows are ordered by; its words are made where it is shown."""
     lived, observed, worked, hours = sums
-    unknown = int(hours)
-    ratio = min(1.0, worked / observed) if observed else None
-    coverage = min(1.0, observed / lived) if lived else None
     return MapRow(
         name=node.name,
-        href=reverse("node", args=[node.id]),
-        pool=pool,
-        pool_href=f"{reverse('fleet')}?{urlencode({'pool': pool})}",
+        pool=facts.pools[node.pool_id].name,
         idle_seconds=observed - worked,
-        idle=gpu_hours(round((observed - worked) * MILLISECONDS)) if observed else "",
-        worked_ratio=ratio,
-        observed_ratio=coverage,
-        unobserved_hours=unknown,
-        words=_words(ratio, unknown),
+        worked_ratio=min(1.0, worked / observed) if observed else None,
+        observed_ratio=min(1.0, observed / lived) if lived else None,
+        unobserved_hours=int(hours),
         place=place,
+    )
+
+
+def _shown(row: MapRow, day: Day, labels: Sequence[str]) -> MapRow:
+    is_known = row.worked_ratio is not None
+    return replace(
+        row,
+        href=reverse("node", args=[day.nodes[row.place].id]),
+        pool_href=f"{reverse('fleet')}?{urlencode({'pool': row.pool})}",
+        idle=gpu_hours(round(row.idle_seconds * MILLISECONDS)) if is_known else "",
+        words=_words(row.worked_ratio, row.unobserved_hours),
+        cells=_cells(day, row.place, labels),
     )
 
 

@@ -20,19 +20,19 @@ class MapCell:
 
 @dataclass(frozen=True, slots=True)
 class MapRow:
-    """A node of the map; its cells are made for the rows that are shown."""
+    """A node of the map; its words and cells are made for the rows that are shown."""
 
     name: str
-    href: str
     pool: str
-    pool_href: str
     idle_seconds: float
-    idle: str
     worked_ratio: float | None
     observed_ratio: float | None
     unobserved_hours: int
-    words: str
     place: int
+    href: str = ""
+    pool_href: str = ""
+    idle: str = ""
+    words: str = ""
     cells: tuple[MapCell, ...] = ()
 
 

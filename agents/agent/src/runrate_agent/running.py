@@ -20,7 +20,9 @@ from runrate_agent.reports import Evidence, missing_of, report_of, spool_status
 from runrate_agent.sending import Sending, phase_of, without_stamp
 from runrate_agent.spool import BATCH, JOBS, REPORT, Spool
 from runrate_agent.whose import Holders
+from runrate_agent.whose.proc import read_of
 
+ROOT = Path("/")
 DRAIN_SECONDS = 10.0
 CLOCK_STEP_MS = 2_000
 
@@ -272,23 +274,15 @@ def stop_on_signals(agent: Agent) -> None:
 
 def pss_bytes() -> int | None:
     """The memory of this process and its children, pages they share counted once."""
-    total = 0
-    try:
-        for pid in (os.getpid(), *_children(os.getpid())):
-            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        return None
+    total, own = 0, os.getpid()
+    children = read_of(ROOT, own, f"task/{own}/children") or b""
+    for pid in (own, *map(int, children.split())):
+        found = read_of(ROOT, pid, "smaps_rollup")
+        if found is None:
+            return None
+        lines = (line for line in found.splitlines() if line.startswith(b"Pss:"))
+        total += sum(int(line.split()[1]) for line in lines) * 1024
     return total
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    except OSError:
-        return []
-    return [int(each) for each in text.split()]
 
 
 def say(text: str) -> None:

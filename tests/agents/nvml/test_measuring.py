@@ -101,7 +101,7 @@ def test_accounting_finds_a_process_that_lived_and_died_unseen(driver, watching)
     driver.gpu(0, accounting=1)
     watch = watching().more(1)
 
-    driver.gpu(0, dead="77:50:4096:200")
+    driver.gpu(0, dead="77:50:4096:50")
     watch.until(lambda seen: seen.last().processes)
 
     process = watch.last().processes[0]

@@ -8,9 +8,11 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from runrate_agent.splitting import halves
 from runrate_agent.spool import BATCH, JOBS, REPORT, Item, Spool
 from runrate_agent.uplink import (
     BodyRefused,
+    BodyTooLarge,
     NotRunrate,
     PathUnknown,
     ServerUnreachable,
@@ -116,6 +118,8 @@ class Sending:
             return self._failed(str(other), WRONG_SERVER_SECONDS)
         except BodyRefused as refused:
             self.sent.problem = ""
+            if isinstance(refused, BodyTooLarge) and self._parted(item):
+                return 0.0
             self.sent.refused_items += 1
             self.say(f"the server refuses a {item.kind} for good; it is dropped: {refused}")
             self.spool.lose(item)
@@ -151,6 +155,15 @@ class Sending:
         if item.kind == REPORT:
             self.sent.knows_reports = True
         self._note(item, answer)
+
+    def _parted(self, item: Item) -> bool:
+        """Whether smaller ones wait in its place."""
+        parts = halves(item.body) if item.kind == BATCH else []
+        for body, windows in parts:
+            self.spool.put(BATCH, body, at_ms=item.made_at_ms, windows=windows)
+        if parts:
+            self.spool.remove(item)
+        return bool(parts)
 
     def _spares_reports(self) -> bool:
         return not self.sent.knows_reports and time.monotonic() < self._reports_again_at

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runrate_agent.salvage import salvage
+
 BATCH, REPORT, JOBS = "batch", "report", "jobs"
 MEMORY = ":memory:"
 MOST_IN_MEMORY = 4 << 20
@@ -189,8 +191,7 @@ class Spool:
         self.problem = f"the spool {self._path} fails ({broken}); memory stands in for it"
         if _is_corrupt(broken) and self._disk is not None:
             self._disk.close()
-            self._set_aside()
-            self._disk = None
+            self._disk = self._begun_anew()
 
     def _opened(self) -> sqlite3.Connection | None:
         try:
@@ -200,21 +201,23 @@ class Spool:
             self.problem = f"the spool {self._path} cannot be opened ({broken})"
             if not _is_corrupt(broken):
                 return None
-        self._set_aside()
-        try:
-            return _connected(str(self._path))
-        except sqlite3.Error:
-            return None
+        return self._begun_anew()
 
-    def _set_aside(self) -> None:
-        """A file that is no database is kept for whoever wants to look, and a new one begun."""
+    def _begun_anew(self) -> sqlite3.Connection | None:
+        """A damaged file is kept for whoever wants to look, and what it still tells goes on."""
+        damaged = self._path.with_suffix(".corrupt")
         try:
-            self._path.replace(self._path.with_suffix(".corrupt"))
-            self._past = 0
+            self._path.replace(damaged)
             for tail in ("-wal", "-shm"):
-                self._path.with_name(self._path.name + tail).unlink(missing_ok=True)
-        except OSError:
-            return
+                old, new = (each.with_name(each.name + tail) for each in (self._path, damaged))
+                new.unlink(missing_ok=True)
+                if old.exists():
+                    old.replace(new)
+            fresh = _connected(str(self._path))
+        except (OSError, sqlite3.Error):
+            return None
+        salvage(damaged, fresh)
+        return fresh
 
 
 def _connected(path: str) -> sqlite3.Connection:

@@ -41,6 +41,10 @@ class BodyRefused(UplinkFailed):
     """The server read the request and will never take it; sending it again is no use."""
 
 
+class BodyTooLarge(BodyRefused):
+    """The server, or a proxy before it, takes smaller ones."""
+
+
 class NotRunrate(UplinkFailed):
     """Something answers at this address that is not a Runrate server."""
 
@@ -243,6 +247,8 @@ class Uplink:
             raise NotRunrate(f"{url} sends us to {place}; give that address if it is yours")
         if answer.status == 404:
             raise PathUnknown(f"{url}{path} does not exist; is this a Runrate server?")
+        if answer.status == 413:
+            raise BodyTooLarge(f"{url} refuses the request: {said}")
         if answer.status >= 400:
             raise BodyRefused(f"{url} refuses the request: {said}")
         if not _is_json(answer):

@@ -176,10 +176,9 @@ class Agent:
         self._count(frame)
         if self._folding is None:
             return
-        closed = self._folding.add(frame)
-        if closed is not None:
+        for closed in self._folding.add(frame):
             self._close(closed)
-            self._spool_windows(frame.at_ms)
+        self._spool_windows(frame.at_ms)
 
     def _count(self, frame: Frame) -> None:
         """Expected against seen: fewer is an incident of the node, not an empty node."""

@@ -90,5 +90,5 @@ def test_a_file_that_is_no_toml_is_named(tmp_path, text):
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(SettingsRefused, match="cannot read .*agent.toml"):
+    with pytest.raises(SettingsRefused, match=r"cannot read .*agent\.toml"):
         settings_in(tmp_path / "agent.toml")

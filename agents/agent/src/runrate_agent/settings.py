@@ -127,11 +127,12 @@ def _line_of(text: str, key: str) -> int | None:
         said = line.partition("#")[0].strip()
         if said.startswith("["):
             table = said.strip("[] ")
-            if table == wanted and not name:
-                return number
-        elif table == wanted and said.partition("=")[0].strip() == name:
-            return number
-        elif not name and said.partition("=")[0].strip() == wanted:
+            found = (table, "")
+        else:
+            # A key before the first table would be a table's name.
+            own = said.partition("=")[0].strip()
+            found = (table, own) if table else (own, "")
+        if found == (wanted, name):
             return number
     return None
 

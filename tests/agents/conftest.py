@@ -82,7 +82,7 @@ def _handler(far: FarServer) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.headers.get("Content-Encoding") == "gzip":
                 body = gzip.decompress(body)
-            token = self.headers["Authorization"].removeprefix("Bearer ")
+            token = self.headers.get("Authorization", "").removeprefix("Bearer ")
             far.requests.append(Request(self.path, token, self.client_address[1], json.loads(body)))
             far.wait()
             answer = far.answers.popleft() if far.answers else (200, OK, {})

@@ -16,7 +16,9 @@ urlpatterns = [
     path("fleet/nodes/<int:node_id>", views.node, name="node"),
     path("fleet/nodes/<int:node_id>.csv", views.node_hours_csv, name="node-hours"),
     path("fleet/nodes/<int:node_id>/day", node_day.node_day, name="node-day"),
-    path("fleet/nodes/<int:node_id>/timeline.csv", node_day.node_timeline_csv, name="node-timeline"),
+    path(
+        "fleet/nodes/<int:node_id>/timeline.csv", node_day.node_timeline_csv, name="node-timeline"
+    ),
     path(
         "fleet/nodes/<int:node_id>/bottlenecks.csv",
         node_day.node_bottlenecks_csv,

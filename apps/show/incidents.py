@@ -39,6 +39,9 @@ KINDS = {
     "reclaim_notice": IncidentWords(
         "The cloud takes the node back", "Nothing: the work should have saved a checkpoint."
     ),
+    "stop_notice": IncidentWords(
+        "The cloud stops the node", "It is charged on: end it here if it does not come back."
+    ),
     "windows_dropped": IncidentWords(
         "Measurements lost", "Look at the agent's spool and its way to this server."
     ),

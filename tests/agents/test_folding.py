@@ -28,7 +28,7 @@ class Told:
     def refresh(self, now_ms):
         return ()
 
-    def place(self, minors, bus_ids, slices):
+    def place(self, places):
         """Not asked here."""
 
     def of_device(self, uuid):

@@ -19,7 +19,7 @@ from runrate_agent.reclaim import Notices
 from runrate_agent.reports import Evidence, missing_of, report_of, spool_status
 from runrate_agent.sending import Sending, phase_of, without_stamp
 from runrate_agent.spool import BATCH, JOBS, REPORT, Spool
-from runrate_agent.whose import Holders
+from runrate_agent.whose import Holders, Places
 from runrate_agent.whose.proc import read_of
 
 ROOT = Path("/")
@@ -172,7 +172,14 @@ class Agent:
         if not frame.devices and not frame.readings:
             return
         slices = {each.uuid: each.parent for each in frame.devices if each.parent is not None}
-        self.holders.place(dict(frame.minors or {}), dict(frame.bus_ids or {}), slices)
+        self.holders.place(
+            Places(
+                minors=frame.minors or {},
+                bus_ids=frame.bus_ids or {},
+                parents=slices,
+                instances=frame.gpu_instances or {},
+            )
+        )
         self._count(frame)
         if self._folding is None:
             return

@@ -19,7 +19,7 @@ import pynvml
 
 from runrate_agent.frames import DeviceReading, ProcessReading
 from runrate_agent.nvml.calls import Calls, DriverGone
-from runrate_agent.nvml.node import Node, bus_ids, minors
+from runrate_agent.nvml.node import Node, bus_ids, gpu_instances, minors
 
 TICK_SECONDS = 1.0
 CLOCK_STEP_SECONDS = 0.5
@@ -98,6 +98,7 @@ def _frame(node: Node, span: tuple[float, float], calls: Calls) -> dict[str, Any
         "events": [_slots(each) for each in events],
         "minors": minors(gpus),
         "bus_ids": bus_ids(gpus),
+        "gpu_instances": gpu_instances(gpus),
         "calls": calls.count,
         "cpu_seconds": sum(os.times()[:2]),
     }

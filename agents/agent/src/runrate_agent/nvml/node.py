@@ -164,6 +164,11 @@ def minors(gpus: Iterable[Gpu]) -> dict[str, int]:
     return {gpu.uuid: gpu.minor for gpu in gpus if gpu.minor is not None}
 
 
+def gpu_instances(gpus: Iterable[Gpu]) -> dict[str, int]:
+    """The GPU instance of each MIG slice, by the slice's UUID."""
+    return {each.uuid: each.place[0] for gpu in gpus for each in gpu.instances}
+
+
 def bus_ids(gpus: Iterable[Gpu]) -> dict[str, str]:
     """PCI bus ids by UUID."""
     return {gpu.uuid: gpu.bus_id for gpu in gpus if gpu.bus_id}

@@ -140,6 +140,7 @@ class NvmlSource:
             events=tuple(events),
             minors=told["minors"],
             bus_ids=told["bus_ids"],
+            gpu_instances=told["gpu_instances"],
         )
 
     def _told_alone(self) -> Frame | None:

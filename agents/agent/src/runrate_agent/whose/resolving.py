@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runrate_agent.jobs import JobEvent
-from runrate_agent.whose import Held
+from runrate_agent.whose import Held, Places
 from runrate_agent.whose.cgroup import cgroup_of
 from runrate_agent.whose.environ import environment_of, labels_of
 from runrate_agent.whose.kubernetes import KubernetesPods
@@ -46,15 +46,14 @@ class Resolving:
             self.problems = tuple(sorted(self.kubernetes.problems.items()))
         return events
 
-    def place(
-        self, minors: dict[str, int], bus_ids: dict[str, str], slices: dict[str, str]
-    ) -> None:
-        """Where the GPUs are; a slice has its parent's number."""
-        numbers = minors | {uuid: minors[on] for uuid, on in slices.items() if on in minors}
+    def place(self, places: Places) -> None:
+        """Where the GPUs are; for Slurm a slice has its parent's number."""
+        minors = places.minors
+        of_slices = {uuid: minors[on] for uuid, on in places.parents.items() if on in minors}
         if self.slurm is not None:
-            self.slurm.minors = numbers
+            self.slurm.minors = {**minors, **of_slices}
         if self.kubernetes is not None:
-            self.kubernetes.minors = minors
+            self.kubernetes.places = places
 
     def of_device(self, uuid: str) -> Sequence[Held]:
         """Who was granted it, by either scheduler."""

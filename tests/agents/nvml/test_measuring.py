@@ -130,3 +130,4 @@ def test_slices_are_read_on_their_own_with_their_processes(driver, watching):
     shapes = {each.uuid: (each.profile, each.compute_slices, each.memory_slices, each.parent)
               for each in watch.frames[-1].devices if each.is_slice}  # fmt: skip
     assert shapes == {"MIG-a": ("1g.10gb", 1, 1, "GPU-0"), "MIG-b": ("3g.40gb", 3, 4, "GPU-0")}
+    assert watch.frames[-1].gpu_instances == {"MIG-a": 7, "MIG-b": 2}

@@ -43,3 +43,7 @@ SELECT hour, device, CASE WHEN device <= 40 THEN device ELSE 0 END, 1,
 FROM generate_series(date_trunc('hour', %(at)s::timestamptz) - interval '48 hours',
                      date_trunc('hour', %(at)s::timestamptz) - interval '1 hour', interval '1 hour') AS hour,
      generate_series(1, %(nodes)s * 8) AS device;
+INSERT INTO telemetry_nodebusyhour (hour, node_id, observed_quarters, worked_quarters)
+SELECT told.hour, device.node_id, count(*) * 14400, sum(60 * get_byte(told.worked, 0))
+FROM telemetry_usagehour AS told JOIN fleet_device AS device ON device.id = told.device_id
+GROUP BY 1, 2;

@@ -30,6 +30,11 @@ beat_schedule = {
         "schedule": 20.0,
         "options": {"expires": 20},
     },
+    "end-incidents": {
+        "task": "apps.telemetry.tasks.end_incidents",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "keep-partitions": {
         "task": "apps.telemetry.tasks.keep_partitions",
         "schedule": 3600.0,

@@ -31,6 +31,7 @@ jit = off
 """
 DATABASE = "runrate"
 START_SECONDS = 120
+BACKEND_SECONDS = 10.0
 
 
 class EmbeddedPostgresFailed(Exception):
@@ -76,10 +77,11 @@ def _forget_dead_users(data: Path) -> None:
 
 
 def _forget_dead_postmaster(data: Path) -> None:
-    """Remove the lock file of a server that was killed.
+    """Remove the lock file of a server that was killed, when its backends are gone too.
 
     Where nobody reaps orphans a dead server stays a zombie, which both the library and Postgres
-    itself take for a living one.
+    itself take for a living one. Without the file Postgres does not see that a backend still holds
+    the old shared memory; two servers writing the same data would destroy it.
     """
     path = data / "postmaster.pid"
     if not path.exists():
@@ -89,7 +91,39 @@ def _forget_dead_postmaster(data: Path) -> None:
     except (psutil.NoSuchProcess, ValueError, IndexError):
         is_dead = True
     if is_dead:
+        _outlive_backends(data)
         path.unlink()
+
+
+def _outlive_backends(data: Path) -> None:
+    """They end by themselves when they notice; what does not is killed, as by a crash."""
+    for backend in _left_after(BACKEND_SECONDS, data):
+        log.warning("old_backend_killed", extra={"pid": backend.pid})
+        backend.kill()
+    left = _left_after(BACKEND_SECONDS, data)
+    if left:
+        pids = ", ".join(str(each.pid) for each in left)
+        raise EmbeddedPostgresFailed(f"backends of a server that was killed do not end: {pids}")
+
+
+def _left_after(seconds: float, data: Path) -> list[psutil.Process]:
+    deadline = time.monotonic() + seconds
+    while (left := _backends(data)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left
+
+
+def _backends(data: Path) -> list[psutil.Process]:
+    """Every process of a server works in its data folder."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            is_living = process.status() != psutil.STATUS_ZOMBIE
+            if is_living and process.name() == "postgres" and process.cwd() == str(data):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
 
 
 def _write_settings(data: Path) -> None:

@@ -16,7 +16,7 @@ django_application = get_wsgi_application()
 
 # After the applications are loaded: these import models.
 from apps.show.charts import daily_cost_by_state  # noqa: E402
-from apps.telemetry.api import received  # noqa: E402
+from apps.telemetry.api import received, remember  # noqa: E402
 from controlplane.refusals import plain_problem  # noqa: E402
 
 log = logging.getLogger(__name__)
@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 # makes plotly load its validators, which takes it most of a second.
 get_resolver().url_patterns  # noqa: B018  # reading it loads them
 daily_cost_by_state([date(2026, 1, 1)], [], "USD")
+remember()
 
 # What was loaded so far lives as long as the process: collections need not walk it each time.
 gc.collect()

@@ -100,6 +100,22 @@ class UsageHour(models.Model):
         return f"{self.device_id}@{self.hour}"
 
 
+class NodeBusyHour(models.Model):
+    """What the GPUs of a node did together in an hour, in quarter-seconds of a GPU.
+
+    Derived from usage hours by the roll-up, for pictures of a whole fleet; it moves no money.
+    """
+
+    pk = models.CompositePrimaryKey("hour", "node")
+    hour = models.DateTimeField()
+    node = models.ForeignKey("fleet.Node", on_delete=models.DO_NOTHING, related_name="+")
+    observed_quarters = models.IntegerField()
+    worked_quarters = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.node_id}@{self.hour}"
+
+
 class Report(models.Model):
     """A report was stored, and what was answered: sending it again is harmless."""
 

@@ -1,4 +1,4 @@
-"""Sweeps: usage hours that changed, partitions that are due."""
+"""Sweeps: usage hours that changed, incidents of nodes that ended, partitions that are due."""
 
 import time
 
@@ -6,7 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from apps.fleet.queries import Pass, hours_marked
-from apps.telemetry.actions import partitions, rollup
+from apps.telemetry.actions import incidents, partitions, rollup
 
 # Of the 20 s between beats: 10,000 GPUs need two. After an outage, when there is more to do, most of
 # the time is left to the batches that still come.
@@ -28,6 +28,12 @@ def roll_up_usage() -> int:
         if done == before:
             return done
     return done
+
+
+@shared_task
+def end_incidents() -> int:
+    """End what lasted on nodes that have ended; how many incidents."""
+    return incidents.end_with_their_nodes(at=timezone.now())
 
 
 @shared_task

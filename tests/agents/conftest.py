@@ -29,12 +29,27 @@ class FarServer:
     url: str = ""
     answers: deque = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
+    holding: int = 0
+    most_at_once: int = 0
+    _held_until: threading.Event | None = None
 
     def answer(self, status: int, body: object = OK, **headers: str) -> None:
         self.answers.append((status, body, headers))
 
     def drop(self) -> None:
         self.answers.append(DROP)
+
+    def hold(self) -> threading.Event:
+        """Answer nothing more until the event is set."""
+        self._held_until = threading.Event()
+        return self._held_until
+
+    def wait(self) -> None:
+        if self._held_until is not None:
+            self.holding += 1
+            self.most_at_once = max(self.most_at_once, self.holding)
+            self._held_until.wait(10)
+            self.holding -= 1
 
     @property
     def batches(self) -> list[dict]:
@@ -67,8 +82,9 @@ def _handler(far: FarServer) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.headers.get("Content-Encoding") == "gzip":
                 body = gzip.decompress(body)
-            token = self.headers["Authorization"].removeprefix("Bearer ")
+            token = self.headers.get("Authorization", "").removeprefix("Bearer ")
             far.requests.append(Request(self.path, token, self.client_address[1], json.loads(body)))
+            far.wait()
             answer = far.answers.popleft() if far.answers else (200, OK, {})
             if answer == DROP:
                 self.close_connection = True

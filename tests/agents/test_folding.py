@@ -28,7 +28,7 @@ class Told:
     def refresh(self, now_ms):
         return ()
 
-    def place(self, minors, bus_ids, slices):
+    def place(self, places):
         """Not asked here."""
 
     def of_device(self, uuid):
@@ -46,10 +46,9 @@ def frame(second: float, **values: object) -> Frame:
 
 def folded(told: Told, *frames: Frame) -> Window:
     folding = Folding(60, told)
-    for each in frames:
-        assert folding.add(each) is None
-    window = folding.flush()
-    assert window is not None
+    ended = [window for each in frames for window in folding.add(each)]
+    last = folding.flush()
+    (window,) = ended if last is None else [*ended, last]
     return window
 
 
@@ -62,8 +61,28 @@ def test_windows_begin_where_the_wall_clock_says():
 
     closed = [folding.add(frame(second)) for second in range(10, 131, 10)]
 
-    ended = [(place, each.starts_at_ms - TEN_MS) for place, each in enumerate(closed) if each]
-    assert ended == [(6, 0), (12, 60_000)]
+    ended = [(place, each[0].starts_at_ms - TEN_MS) for place, each in enumerate(closed) if each]
+    assert ended == [(5, 0), (11, 60_000)]
+
+
+def test_a_frame_that_ends_a_moment_late_is_of_the_window_it_measured():
+    folding = Folding(60, Told())
+
+    closed = [folding.add(frame(second + 0.02)) for second in range(10, 131, 10)]
+
+    windows = [window for each in closed for window in each]
+    assert [each.starts_at_ms - TEN_MS for each in windows] == [0, 60_000]
+    assert [each.rows[0][2]["observed_seconds"] for each in windows] == [60.0, 60.0]
+
+
+def test_no_window_is_told_twice_however_short_the_frames_at_its_end():
+    folding = Folding(60, Told())
+    ended = folding.add(frame(60))
+
+    assert folding.add(frame(60.1, covered_seconds=0.4, worked_seconds=0.2)) == []
+
+    starts = [each.starts_at_ms - TEN_MS for each in (*ended, folding.flush())]
+    assert starts == [0, 60_000]
 
 
 @pytest.mark.parametrize("granted", [(), ("slurm/a/1",)])
@@ -130,8 +149,7 @@ def test_a_clock_set_back_closes_the_window_it_leaves():
 
     closed = folding.add(frame(10))
 
-    assert closed is not None
-    assert closed.starts_at_ms == TEN_MS + 120_000
+    assert [each.starts_at_ms for each in closed] == [TEN_MS + 120_000]
 
 
 @given(

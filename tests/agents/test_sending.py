@@ -1,6 +1,7 @@
 """Emptying the spool against a far server that answers in every way there is."""
 
 import contextlib
+import json
 import socket
 import ssl
 import subprocess
@@ -92,6 +93,27 @@ def test_a_body_the_server_will_never_take_does_not_hold_up_the_rest(sending, sp
 
     assert sending.sent.refused_items == 1
     assert spool.depth().items == 0
+
+
+def test_a_batch_that_is_too_large_goes_in_parts_of_which_each_is_known_again(
+    sending, spool, far_server
+):
+    windows = {name: list(range(5)) for name in ("device", "holder", "starts_at_ms", "seconds")}
+    body = json.dumps({"boot": 1, "sequence": 7, "devices": [], "windows": windows}).encode()
+    for _ in range(2):
+        spool.put(BATCH, body, at_ms=time.time_ns() // 10**6, windows=5)
+        for status in (413, 413):
+            far_server.answer(status)
+        while spool.depth().items:
+            assert sending.step() == 0
+
+    first, second = far_server.batches[:5], far_server.batches[5:]
+    assert [each["sequence"] for each in first] == [each["sequence"] for each in second]
+    assert len({each["sequence"] for each in first}) == 5
+    sent = [each["windows"]["device"] for each in first]
+    assert sent == [[0, 1, 2, 3, 4], [0, 1], [2, 3, 4], [0], [1]]
+    assert sending.sent.windows == 10
+    assert spool.depth().dropped_windows == 0
 
 
 def test_a_wrong_token_is_asked_once_however_much_comes_in(sending, spool, far_server):

@@ -24,5 +24,6 @@ draft="$folder/.$key.$what.$$"
         eval "value=\${$name-}"
         [ -n "$value" ] && printf '%s=%s\n' "$name" "$value" | tr -d '\r' | head -n 1
     done
+    :
 } >"$draft" 2>/dev/null && mv -f "$draft" "$folder/$key.$what" 2>/dev/null || rm -f "$draft" 2>/dev/null
 exit 0

@@ -32,6 +32,7 @@ from apps.accounts.queries.tokens import (
     token_of,
     tokens,
     tokens_in_force,
+    tokens_with_scope,
 )
 from apps.accounts.queries.viewers import (
     Viewer,
@@ -70,6 +71,7 @@ __all__ = [
     "token_of",
     "tokens",
     "tokens_in_force",
+    "tokens_with_scope",
     "viewer_of_person",
     "viewer_of_token",
     "viewer_of_user",

@@ -91,6 +91,13 @@ def tokens_in_force(token_ids: Collection[int], at: datetime) -> set[int]:
     return set(good.values_list("id", flat=True))
 
 
+def tokens_with_scope(scope: str, at: datetime) -> dict[bytes, int]:
+    """The tokens of this scope that are neither revoked nor expired at `at`: id by digest."""
+    good = AccessToken.objects.filter(scopes__contains=[scope], revoked_at=None)
+    good = good.filter(Q(expires_at=None) | Q(expires_at__gt=at))
+    return {bytes(digest): token_id for digest, token_id in good.values_list("digest", "id")}
+
+
 def digest_of(secret: str) -> bytes:
     """What is kept of a secret of 256 random bits: its SHA-256, which nobody can turn back."""
     return hashlib.sha256(secret.encode()).digest()

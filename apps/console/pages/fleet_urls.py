@@ -2,14 +2,28 @@
 
 from django.urls import path
 
-from apps.console.pages.fleet import changes, views
+from apps.console.pages.fleet import agents, changes, incidents, node_day, views
 
 urlpatterns = [
+    path("fleet/incidents", incidents.incidents, name="incidents"),
+    path("fleet/incidents.csv", incidents.incidents_csv, name="incidents-csv"),
+    path("fleet/agents", agents.agents, name="agents"),
+    path("fleet/agents.csv", agents.agents_csv, name="agents-csv"),
     path("fleet", views.fleet, name="fleet"),
     path("fleet.csv", views.nodes_csv, name="fleet-nodes"),
     path("fleet/pools.csv", views.pools_csv, name="fleet-pools"),
+    path("fleet/hours.csv", views.fleet_hours_csv, name="fleet-hours"),
     path("fleet/nodes/<int:node_id>", views.node, name="node"),
     path("fleet/nodes/<int:node_id>.csv", views.node_hours_csv, name="node-hours"),
+    path("fleet/nodes/<int:node_id>/day", node_day.node_day, name="node-day"),
+    path(
+        "fleet/nodes/<int:node_id>/timeline.csv", node_day.node_timeline_csv, name="node-timeline"
+    ),
+    path(
+        "fleet/nodes/<int:node_id>/bottlenecks.csv",
+        node_day.node_bottlenecks_csv,
+        name="node-bottlenecks",
+    ),
     path("fleet/nodes/<int:node_id>/devices.csv", views.node_devices_csv, name="node-devices"),
     path("fleet/nodes/<int:node_id>/holders.csv", views.node_holders_csv, name="node-holders"),
     path("fleet/nodes/<int:node_id>/outages.csv", views.node_outages_csv, name="node-outages"),

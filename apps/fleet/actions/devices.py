@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import connection, transaction
+from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.db.models import Q
 
-from apps.fleet.actions.marks import mark_span
+from apps.fleet.actions.marks import mark_spans
 from apps.fleet.models import Device
 from apps.fleet.queries.marks import Pass
 
@@ -87,6 +88,8 @@ class _Register:
         self.history: dict[str, list[Device]] = {}
         self.slices: list[Device] = []
         self.listed: set[str] = set()
+        self.opened: list[Device] = []
+        self.changed: set[tuple[int, datetime, datetime]] = set()
 
     def load(self, devices: Sequence[SeenDevice]) -> None:
         """Read every life of the devices, and all living slices of the node."""
@@ -114,10 +117,15 @@ class _Register:
         """Write what is new; parents first, so that their slices find them."""
         for row in self._unlisted():
             self._end(row, self.seen_from)
-        ids = {}
+        rows = {}
         for device in sorted(_with_parents(devices), key=lambda each: (each.kind, each.uuid)):
-            ids[device.uuid] = self._entered(device).id
-        return {device.uuid: ids[device.uuid] for device in devices}
+            rows[device.uuid] = self._entered(device)
+        # A node's GPUs in one statement, then their slices: one by one, a fleet that comes all at
+        # once would wait for each.
+        for kind in ("gpu", "mig"):
+            Device.objects.bulk_create([row for row in self.opened if row.kind == kind])
+        mark_spans(pass_=Pass.SPLIT, spans=self.changed)
+        return {device.uuid: rows[device.uuid].id for device in devices}
 
     def _as_on_record(self, device: SeenDevice) -> Device | None:
         row = self._living(device.uuid, self._from(device))
@@ -189,10 +197,11 @@ class _Register:
         )
 
     def _opened(self, device: SeenDevice, moment: datetime, until: datetime | None) -> Device:
-        row = Device(node_id=self.node_id, uuid=device.uuid, period=(moment, until))
+        row = Device(
+            node_id=self.node_id, uuid=device.uuid, period=DateTimeTZRange(moment, until, "[)")
+        )
         self._describe(row, device, moment)
-        row.save(force_insert=True)
-        row.refresh_from_db(fields=["period"])
+        self.opened.append(row)
         lives = self.history[device.uuid]
         lives.append(row)
         lives.sort(key=lambda each: each.period.lower)
@@ -245,7 +254,8 @@ class _Register:
 
     def _mark(self, node_id: int, starts_at: datetime, ends_at: datetime | None) -> None:
         until = self.at if ends_at is None else min(self.at, ends_at)
-        mark_span(pass_=Pass.SPLIT, units=[node_id], starts_at=starts_at, ends_at=until)
+        if until > starts_at:
+            self.changed.add((node_id, starts_at, until))
 
 
 def _tells_more(device: SeenDevice, row: Device) -> bool:

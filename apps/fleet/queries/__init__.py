@@ -8,6 +8,7 @@ from apps.fleet.queries.agents import (
     agent_of_token,
     agentless_nodes,
     agents,
+    agents_by_token,
     agents_heard,
     cluster_of_token,
     living_machines,
@@ -27,6 +28,7 @@ from apps.fleet.queries.histories import (
     outages_of_node,
 )
 from apps.fleet.queries.inventory import (
+    AgentDevice,
     BillableNode,
     CapacitySpan,
     ClusterFact,
@@ -38,6 +40,7 @@ from apps.fleet.queries.inventory import (
     UnconfirmedDevice,
     billable_nodes,
     clusters,
+    devices_by_agent,
     devices_elsewhere,
     devices_lived,
     devices_not_ended,
@@ -73,6 +76,7 @@ from apps.fleet.queries.telling import (
 )
 
 __all__ = [
+    "AgentDevice",
     "AgentFact",
     "AgentState",
     "AgentlessNode",
@@ -102,6 +106,7 @@ __all__ = [
     "agent_states",
     "agentless_nodes",
     "agents",
+    "agents_by_token",
     "agents_heard",
     "agents_of_node",
     "billable_nodes",
@@ -109,6 +114,7 @@ __all__ = [
     "cluster_of_token",
     "clusters",
     "device_life",
+    "devices_by_agent",
     "devices_elsewhere",
     "devices_lived",
     "devices_not_ended",

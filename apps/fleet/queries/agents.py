@@ -44,6 +44,12 @@ def agent_of_token(token_id: int) -> AgentFact | None:
     return None if row is None else AgentFact(*row)
 
 
+def agents_by_token() -> dict[int, AgentFact]:
+    """Every agent by the id of its token."""
+    rows = Agent.objects.values_list("token_id", "id", "node_id", "source")
+    return {row[0]: AgentFact(*row[1:]) for row in rows}
+
+
 def cluster_of_token(token_id: int) -> int | None:
     """The one cluster this job token may write; None where it is bound to none."""
     bound = ClusterToken.objects.filter(token_id=token_id)

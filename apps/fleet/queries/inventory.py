@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import F, Min, Q, Value
 from django.db.models.functions import Greatest, Least, NullIf
 
-from apps.fleet.models import Cluster, Device, Node, NodeCapacity, Outage, Pool, SharePolicy
+from apps.fleet.models import Agent, Cluster, Device, Node, NodeCapacity, Outage, Pool, SharePolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,23 @@ class DeviceFact:
     replicas: int
     lived_from: datetime
     lived_to: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDevice:
+    """A living device as an agent would describe it; `parent` is a slice's GPU by UUID."""
+
+    id: int
+    uuid: str
+    model: str
+    index: int | None
+    kind: str
+    parent: str | None
+    profile: str
+    compute_slices: int | None
+    memory_slices: int | None
+    replicas: int
+    began_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +210,20 @@ def devices_not_ended(device_ids: Collection[int]) -> set[int]:
     """Those of these devices whose life has no end yet."""
     living = Device.objects.filter(id__in=device_ids, period__endswith=None, period__isempty=False)
     return set(living.values_list("id", flat=True))
+
+
+def devices_by_agent(limit: int) -> dict[int, list[AgentDevice]]:
+    """The living devices of each agent's node, by agent; of the newest `limit` devices."""
+    living = Device.objects.filter(period__endswith=None, period__isempty=False)
+    columns = (
+        *("node_id", "id", "uuid", "model", "index", "kind", "parent__uuid", "profile"),
+        *("compute_slices", "memory_slices", "replicas", "period__startswith"),
+    )
+    of_node: dict[int, list[AgentDevice]] = {}
+    for node_id, *row in living.order_by("-id").values_list(*columns)[:limit]:
+        of_node.setdefault(node_id, []).append(AgentDevice(*row))
+    agents = Agent.objects.filter(node_id__in=of_node).values_list("id", "node_id")
+    return {agent_id: of_node[node_id] for agent_id, node_id in agents}
 
 
 def devices_elsewhere(

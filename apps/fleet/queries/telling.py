@@ -15,6 +15,7 @@ STATUS = (
     *("spool_oldest_at", "dropped_windows", "cpu_seconds", "pss_bytes", "calls_per_second"),
     *("driver", "problems"),
 )
+LAST = ("enrolled_at", "clock_offset_ms", "boot", "node_ended_at")
 DISAGREEMENTS = """
 SELECT DISTINCT node.id, node.name, pool.id, pool.name, said.field, said.told, said.recorded
 FROM fleet_agentstatus AS status
@@ -43,7 +44,8 @@ GROUP BY node.id ORDER BY node.name, node.id
 class AgentState:
     """How an agent is, by its own last word; `state` is "" and `at` None before its first report.
 
-    `last_seen_at` is when it last spoke at all. None is what it never told.
+    `last_seen_at` is when it last spoke at all. None is what it never told. `boot` is when it was
+    started, in milliseconds since 1970; `clock_offset_ms` the server's clock less its own.
     """
 
     agent_id: int
@@ -66,6 +68,10 @@ class AgentState:
     calls_per_second: float | None
     driver: str
     problems: tuple[tuple[str, str], ...]
+    enrolled_at: datetime
+    clock_offset_ms: int
+    boot: int | None
+    node_ended_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +113,7 @@ def agent_states(node_ids: Collection[int] | None = None) -> list[AgentState]:
     rows = agents.order_by("node__name", "id").values_list(
         *("id", "node_id", "node__name", "source", "version", "last_seen_at"),
         *(f"status__{name}" for name in STATUS),
+        *("enrolled_at", "clock_offset_ms", "status__boot", "node__period__endswith"),
     )
     return [_state(row) for row in rows]
 
@@ -133,7 +140,7 @@ def lives_on_node(node_id: int, uuids: Collection[str]) -> list[Life]:
 
 
 def _state(row: tuple[Any, ...]) -> AgentState:
-    told = dict(zip(STATUS, row[6:], strict=True))
+    told = dict(zip((*STATUS, *LAST), row[6:], strict=True))
     told["state"], told["driver"] = told["state"] or "", told["driver"] or ""
     told["missing"] = tuple(told["missing"] or ())
     told["problems"] = tuple((each["code"], each["detail"]) for each in told["problems"] or ())

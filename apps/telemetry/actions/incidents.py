@@ -14,6 +14,16 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 # Arbitrary but fixed: two agents of one node do not open one incident twice.
 LOCK = 7_305_023
+# Agents before 0.2.0 told here how many errors there were, which is not which incident it is.
+COUNTS_AS_CODE = frozenset({"ecc_uncorrected"})
+# Upon the end of a node whatever lasted on it lasts no longer; that nothing was mended shows in the
+# moment, which is the node's last.
+CLOSE = """
+UPDATE telemetry_incident AS incident
+SET ended_at = greatest(incident.started_at, upper(node.period))
+FROM fleet_node AS node
+WHERE node.id = incident.node_id AND incident.ended_at IS NULL AND upper(node.period) <= %s
+"""
 
 Key = tuple[str, str, int | None]
 
@@ -37,6 +47,13 @@ def record_happenings(
     return kept
 
 
+def end_with_their_nodes(*, at: datetime) -> int:
+    """Incidents that lasted when their node ended end at that moment; how many did."""
+    with connection.cursor() as cursor:
+        cursor.execute(CLOSE, [at])
+        return int(cursor.rowcount)
+
+
 class _Book:
     """The incidents of a node that events may still go on with, the latest of each kind."""
 
@@ -48,7 +65,7 @@ class _Book:
         self.latest: dict[Key, Incident] = {}
         self.touched: dict[int, Incident] = {}
         for each in known:
-            key = (each.uuid, each.kind, each.code)
+            key = (each.uuid, each.kind, _identity(each.kind, each.code))
             held = self.latest.get(key)
             if held is None or each.ended_at is None or held.ended_at is not None:
                 self.latest[key] = each
@@ -58,10 +75,10 @@ class _Book:
         at = EPOCH + timedelta(milliseconds=event.at_ms)
         if event.phase == "ended":
             return self._end(event, at)
-        held = self.latest.get((event.uuid, event.kind, event.code))
+        held = self.latest.get((event.uuid, event.kind, _identity(event.kind, event.code)))
         if held is not None and _continues(held, event, at):
             held.count += 1
-            held.detail = event.detail or held.detail
+            held.detail = _detail(event) or held.detail
             held.last_at = max(held.last_at, at)
             held.started_at = min(held.started_at, at)
             held.ended_at = None if held.ended_at is None else held.last_at
@@ -86,13 +103,13 @@ class _Book:
             device_id=self.device_ids.get(event.uuid),
             uuid=event.uuid,
             kind=event.kind,
-            code=event.code,
-            detail=event.detail,
+            code=_identity(event.kind, event.code),
+            detail=_detail(event),
             started_at=at,
             last_at=at,
             ended_at=at if event.phase == "point" else None,
         )
-        self.latest[event.uuid, event.kind, event.code] = made
+        self.latest[event.uuid, event.kind, made.code] = made
         return made
 
     def _end(self, event: Happening, at: datetime) -> bool:
@@ -102,12 +119,22 @@ class _Book:
             for (uuid, kind, code), each in self.latest.items()
             if each.ended_at is None
             and (uuid, kind) == (event.uuid, event.kind)
-            and event.code in (None, code)
+            and _identity(event.kind, event.code) in (None, code)
         ]
         for each in ended:
             each.ended_at = each.last_at = max(at, each.started_at)
             self.touched[id(each)] = each
         return bool(ended)
+
+
+def _identity(kind: str, code: int | None) -> int | None:
+    return None if kind in COUNTS_AS_CODE else code
+
+
+def _detail(event: Happening) -> str:
+    if event.detail or event.code is None or event.kind not in COUNTS_AS_CODE:
+        return event.detail
+    return f"{event.code} errors that could not be corrected"
 
 
 def _continues(held: Incident, event: Happening, at: datetime) -> bool:

@@ -7,12 +7,15 @@ from datetime import UTC, datetime, timedelta
 from django.db import InterfaceError, OperationalError, connection
 
 from apps.fleet.actions.devices import SeenDevice, register_devices
-from apps.fleet.queries import AgentFact, devices_not_ended
+from apps.fleet.queries import AgentDevice, AgentFact, devices_by_agent, devices_not_ended
 from apps.telemetry.actions.wire import DeviceIn
 
 # That a GPU moved, or ended, is noticed by this process within this time.
 DEVICES_BELIEVED_MS = 60_000
 MOST_HOLDERS_KEPT = 200_000
+# Of a fleet beyond these a restarted process asks as its agents come.
+MOST_DEVICES_REMEMBERED = 100_000
+MOST_HOLDERS_REMEMBERED = 20_000
 NOBODY = 0
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -43,6 +46,19 @@ def forget() -> None:
     _memory.holders.clear()
     _memory.devices.clear()
     _memory.devices_asked_ms = 0
+
+
+def remember(at: datetime) -> None:
+    """Know beforehand what agents are about to name: after a restart a fleet comes all at once."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT key, id FROM telemetry_holderkey ORDER BY id DESC LIMIT %s",
+            [MOST_HOLDERS_REMEMBERED],
+        )
+        _memory.holders.update(cursor.fetchall())
+    for agent_id, devices in devices_by_agent(MOST_DEVICES_REMEMBERED).items():
+        _memory.devices[agent_id] = {each.uuid: _remembered(each) for each in devices}
+    _memory.devices_asked_ms = int(at.timestamp() * 1000)
 
 
 def holder_ids(*, keys: Collection[str]) -> Mapping[str, int]:
@@ -140,6 +156,25 @@ def registered_device_ids(
             for device, seen_ms in zip(devices, since, strict=True)
         }
     return [ids[device.uuid] for device in devices]
+
+
+def _remembered(device: AgentDevice) -> KnownDevice:
+    """As its agent describes it, most likely; one that does not is asked about when it comes."""
+    return KnownDevice(
+        device=DeviceIn(
+            uuid=device.uuid,
+            model=device.model,
+            index=device.index,
+            kind="mig" if device.kind == "mig" else "gpu",
+            parent=device.parent,
+            profile=device.profile or None,
+            compute_slices=device.compute_slices,
+            memory_slices=device.memory_slices,
+            replicas=None if device.replicas == 1 else device.replicas,
+        ),
+        id=device.id,
+        seen_from_ms=-((EPOCH - device.began_at) // timedelta(milliseconds=1)),
+    )
 
 
 def _seen_since(devices: Sequence[DeviceIn], first_seen_ms: Sequence[int], at_ms: int) -> list[int]:

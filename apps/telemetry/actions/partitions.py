@@ -20,6 +20,8 @@ DAYS_AHEAD = 3
 MONTHS_KEPT = 25
 # Longer than a spool can hold (13 days) and than the windows it guards against storing twice.
 BATCHES_KEPT = timedelta(days=30)
+# Pictures of a fleet show days; what is older is counted anew from usage hours.
+BUSY_HOURS_KEPT = timedelta(days=35)
 REMARKS_KEPT = timedelta(days=90)
 LOCK_TIMEOUT = "2s"
 TRIES = 5
@@ -198,6 +200,7 @@ def _forget_old_rows(at: datetime) -> None:
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM telemetry_batch WHERE received_at < %s", [at - BATCHES_KEPT])
         cursor.execute("DELETE FROM telemetry_report WHERE received_at < %s", [at - BATCHES_KEPT])
+        cursor.execute("DELETE FROM telemetry_nodebusyhour WHERE hour < %s", [at - BUSY_HOURS_KEPT])
         cursor.execute("DELETE FROM telemetry_rejection WHERE last_at < %s", [at - REMARKS_KEPT])
         oldest = _month(at.date(), -MONTHS_KEPT)
         cursor.execute("DELETE FROM telemetry_devicehour WHERE hour < %s", [oldest])

@@ -1,6 +1,6 @@
 """Windows to usage hours: only the hours that changed, only the devices that changed in them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from math import isnan
@@ -14,6 +14,7 @@ from apps.economics.usage import UsageRow
 from apps.economics.usage import usage_of_hour as counted_usage
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass, devices_lived, marks_of_hour
+from apps.telemetry.actions.busy import ByDevice, note_busy_hour
 from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
 from apps.telemetry.actions.partitions import ensure_months, has_windows_of
 from apps.telemetry.queries import usage_rows, windows_of_hour
@@ -44,8 +45,6 @@ KINDS = (
 COPY = (
     f"COPY telemetry_usagehour ({', '.join(name for name, _ in KINDS)}) FROM STDIN (FORMAT BINARY)"
 )
-
-ByDevice = Mapping[int, Sequence[UsageRow]]
 
 
 def roll_up_hour(*, hour: datetime, node_ids: Collection[int] | None = None) -> int:
@@ -83,10 +82,12 @@ def _stay_on_one_core() -> None:
 
 def _rolled_up(hour: datetime, node_ids: Sequence[int]) -> set[int]:
     """Replace what differs; the nodes whose observed or worked time did."""
-    node_of = {each.id: each.node_id for each in devices_lived(node_ids, hour, hour + HOUR)}
+    lived = devices_lived(node_ids, hour, hour + HOUR)
+    node_of = {each.id: each.node_id for each in lived}
     device_ids = sorted(node_of)
     stored = _by_device(usage_rows(hour, device_ids))
     counted = _by_device(_as_stored(counted_usage(windows_of_hour(hour, device_ids))))
+    note_busy_hour(hour=hour, node_ids=node_ids, devices=lived, usage=counted)
     differing = [each for each in device_ids if stored.get(each) != counted.get(each)]
     if not differing:
         return set()

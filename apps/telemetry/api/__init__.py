@@ -5,6 +5,7 @@ from apps.telemetry.actions.partitions import PartitionsBusy
 from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable
 from apps.telemetry.api.batches import receive_batch, received
 from apps.telemetry.api.bodies import EncodingUnknown, LengthMissing
+from apps.telemetry.api.remembering import remember
 from apps.telemetry.api.senders import TokenLacksScope, TokenWithoutAgent, forget
 
 __all__ = [
@@ -19,4 +20,5 @@ __all__ = [
     "forget",
     "receive_batch",
     "received",
+    "remember",
 ]

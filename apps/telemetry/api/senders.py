@@ -8,9 +8,9 @@ from django.db import InterfaceError, OperationalError
 
 from apps.accounts.actions import touch_tokens
 from apps.accounts.authentication import token_from_header
-from apps.accounts.queries import tokens_in_force
+from apps.accounts.queries import digest_of, tokens_in_force, tokens_with_scope
 from apps.fleet.actions import SeenAgent, agents_seen
-from apps.fleet.queries import AgentFact, agent_of_token
+from apps.fleet.queries import AgentFact, agent_of_token, agents_by_token
 
 SCOPE = "ingest"
 # A token revoked is a token refused, by every web process, within this time.
@@ -37,10 +37,14 @@ class Sender:
 
 
 class _Memory:
-    """What this process knows of senders, by the digest of their header, and when they spoke."""
+    """What this process knows of senders, by the digest of their header, and when they spoke.
+
+    `expected` are those known before they came, by the digest of their token.
+    """
 
     def __init__(self) -> None:
         self.senders: dict[bytes, Sender] = {}
+        self.expected: dict[bytes, Sender] = {}
         self.asked_at = 0.0
         self.heard_at: dict[int, float] = {}
         self.to_note: dict[int, SeenAgent] = {}
@@ -54,6 +58,17 @@ def forget() -> None:
     """Drop what is kept in memory, as a new process would."""
     global _memory
     _memory = _Memory()
+
+
+def remember(at: datetime) -> None:
+    """Know every agent's token beforehand: after a restart a fleet comes all at once."""
+    agents = agents_by_token()
+    _memory.expected = {
+        digest: Sender(token_id, agents[token_id])
+        for digest, token_id in tokens_with_scope(SCOPE, at).items()
+        if token_id in agents
+    }
+    _memory.asked_at = at.timestamp()
 
 
 def sender_of(header: str | None, at: datetime) -> Sender:
@@ -87,6 +102,10 @@ def note(sender: Sender, version: str, offset_ms: int, at: datetime) -> None:
 
 
 def _asked(header: str | None, at: datetime) -> Sender:
+    scheme, _, secret = (header or "").partition(" ")
+    expected = _memory.expected.get(digest_of(secret.strip())) if scheme == "Bearer" else None
+    if expected is not None:
+        return expected
     token = token_from_header(header, at)
     if SCOPE not in token.scopes:
         raise TokenLacksScope(f"this token may not send batches; it lacks the scope {SCOPE!r}")
@@ -103,12 +122,14 @@ def _forget_refused_tokens(at: datetime) -> None:
     """One question for all senders: asked for each by itself, a fleet's come all at once."""
     asked_before = _memory.asked_at
     _memory.asked_at = at.timestamp()  # other threads go on with what is known meanwhile
-    known = dict(_memory.senders)
+    known, expected = dict(_memory.senders), dict(_memory.expected)
     try:
-        good = tokens_in_force([sender.token_id for sender in known.values()], at)
+        ids = {sender.token_id for sender in (*known.values(), *expected.values())}
+        good = tokens_in_force(ids, at)
     except (OperationalError, InterfaceError):
         _memory.asked_at = asked_before
         raise
-    for key, sender in known.items():
-        if sender.token_id not in good:
-            _memory.senders.pop(key, None)
+    for memory, were in ((_memory.senders, known), (_memory.expected, expected)):
+        for key, sender in were.items():
+            if sender.token_id not in good:
+                memory.pop(key, None)

@@ -4,8 +4,20 @@ from apps.fleet.queries import AgentState, Disagreement, agent_states, disagreem
 from apps.telemetry.queries.evidence import DeviceEvidence, NodeHour, device_evidence, node_hours
 from apps.telemetry.queries.heat_map import Heat, heat
 from apps.telemetry.queries.holders import holder_ids, holder_keys
+from apps.telemetry.queries.incident_facts import (
+    IncidentFact,
+    incident_facts,
+    incident_kinds,
+    incident_nodes,
+    open_incidents,
+)
 from apps.telemetry.queries.incidents import IncidentsWanted, incidents
-from apps.telemetry.queries.readings import DeviceHour, device_hours
+from apps.telemetry.queries.readings import (
+    DeviceHour,
+    DeviceMinutes,
+    device_hours,
+    device_minutes,
+)
 from apps.telemetry.queries.remarks import RejectionCount, rejections_by_agent
 from apps.telemetry.queries.usage import hours_of_holders, usage_of_hour, usage_rows
 from apps.telemetry.queries.windows import windows_of_hour
@@ -14,21 +26,28 @@ __all__ = [
     "AgentState",
     "DeviceEvidence",
     "DeviceHour",
+    "DeviceMinutes",
     "Disagreement",
     "Heat",
+    "IncidentFact",
     "IncidentsWanted",
     "NodeHour",
     "RejectionCount",
     "agent_states",
     "device_evidence",
     "device_hours",
+    "device_minutes",
     "disagreements",
     "heat",
     "holder_ids",
     "holder_keys",
     "hours_of_holders",
+    "incident_facts",
+    "incident_kinds",
+    "incident_nodes",
     "incidents",
     "node_hours",
+    "open_incidents",
     "rejections_by_agent",
     "usage_of_hour",
     "usage_rows",

@@ -24,6 +24,16 @@ class IncidentsWanted:
 
 def incidents(wanted: IncidentsWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
     """The one that began last first. `ended_at` is None while it lasts."""
+    rows = Incident.objects.filter(chosen_by(wanted)).annotate(node_name=F("node__name"))
+    columns = (
+        *("id", "node_id", "node_name", "device_id", "uuid", "kind", "code", "detail"),
+        *("started_at", "last_at", "ended_at", "count"),
+    )
+    return page_of(rows.values(*columns), asked, "-started_at", "-id")
+
+
+def chosen_by(wanted: IncidentsWanted) -> Q:
+    """The same as a condition."""
     chosen = Q()
     for name in ("node_id", "device_id", "kind"):
         value = getattr(wanted, name)
@@ -35,9 +45,4 @@ def incidents(wanted: IncidentsWanted, asked: PageAsked) -> Slice[dict[str, Any]
         chosen &= Q(ended_at=None) | Q(ended_at__gte=wanted.since)
     if wanted.until is not None:
         chosen &= Q(started_at__lt=wanted.until)
-    rows = Incident.objects.filter(chosen).annotate(node_name=F("node__name"))
-    columns = (
-        *("id", "node_id", "node_name", "device_id", "uuid", "kind", "code", "detail"),
-        *("started_at", "last_at", "ended_at", "count"),
-    )
-    return page_of(rows.values(*columns), asked, "-started_at", "-id")
+    return chosen

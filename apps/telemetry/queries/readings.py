@@ -1,11 +1,13 @@
 """How long devices were observed and worked, hour by hour, whoever held them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import LiteralString
+from typing import Literal, LiteralString
 
+import numpy as np
 from django.db import connection
+from numpy.typing import NDArray
 from psycopg import Cursor
 
 READINGS: LiteralString = """
@@ -14,8 +16,13 @@ WHERE hour >= %s AND hour < %s AND device_id = ANY(%s) ORDER BY device_id, hour,
 """
 QUARTERS_PER_SECOND = 4
 FULL_MINUTE = 240
+MINUTES = 60
+NOTHING = bytes(MINUTES)
 # The id of the empty key: the device as a whole.
 NO_HOLDER = 0
+
+Reading = tuple[int, bytes, bytes]
+"""A holder, and what was observed and worked of each minute, in quarter-seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,42 +35,64 @@ class DeviceHour:
     worked_seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class DeviceMinutes:
+    """An hour of a device by the minute: quarter-seconds observed and worked, 0 to 240 each."""
+
+    device_id: int
+    hour: datetime
+    observed: bytes
+    worked: bytes
+
+
 def device_hours(
     device_ids: Collection[int], starts_at: datetime, ends_at: datetime
 ) -> list[DeviceHour]:
     """The hours of `[starts_at, ends_at)` of which anything was measured, by device and hour."""
+    return [
+        DeviceHour(
+            each.device_id,
+            each.hour,
+            sum(each.observed) / QUARTERS_PER_SECOND,
+            sum(each.worked) / QUARTERS_PER_SECOND,
+        )
+        for each in device_minutes(device_ids, starts_at, ends_at)
+    ]
+
+
+def device_minutes(
+    device_ids: Collection[int], starts_at: datetime, ends_at: datetime
+) -> list[DeviceMinutes]:
+    """The same hours, minute by minute."""
     connection.ensure_connection()
     with Cursor(connection.connection) as cursor:
         cursor.execute(READINGS, [starts_at, ends_at, list(device_ids)], binary=True)
         found = cursor.fetchall()
-    readings: dict[tuple[int, datetime], list[tuple[int, bytes, bytes]]] = {}
+    readings: dict[tuple[int, datetime], list[Reading]] = {}
     for device_id, hour, *reading in found:
         readings.setdefault((device_id, hour), []).append((reading[0], reading[1], reading[2]))
-    return [_device_hour(*key, each) for key, each in readings.items()]
+    return [DeviceMinutes(*key, *told_by_minute(each)) for key, each in readings.items()]
 
 
-def _device_hour(
-    device_id: int, hour: datetime, readings: list[tuple[int, bytes, bytes]]
-) -> DeviceHour:
-    """By the device's own reading; in minutes without one its holders follow one another."""
-    own = next((each for each in readings if each[0] == NO_HOLDER), (0, b"", b""))
+def told_by_minute(readings: Sequence[Reading]) -> tuple[bytes, bytes]:
+    """Quarter-seconds observed and worked in each minute of a device's hour, of all its readings.
+
+    By the device's own reading; in minutes without one its holders follow one another.
+    """
+    own = next((each for each in readings if each[0] == NO_HOLDER), (0, NOTHING, NOTHING))
     others = [each for each in readings if each[0] != NO_HOLDER]
-    observed = _minutes(own[1], own[1], [each[1] for each in others])
-    worked = _minutes(own[1], own[2], [each[2] for each in others])
-    return DeviceHour(device_id, hour, observed / QUARTERS_PER_SECOND, worked / QUARTERS_PER_SECOND)
+    if not others or 0 not in own[1]:
+        return own[1], own[2]
+    if len(readings) == 1:
+        return others[0][1], others[0][2]
+    is_seen = np.frombuffer(own[1], np.uint8) > 0
+    observed = np.where(is_seen, np.frombuffer(own[1], np.uint8), _followed(others, 1))
+    worked = np.where(is_seen, np.frombuffer(own[2], np.uint8), _followed(others, 2))
+    return observed.tobytes(), worked.tobytes()
 
 
-def _minutes(own_observed: bytes, own: bytes, others: list[bytes]) -> int:
-    if not others:
-        return sum(own)
-    if not own_observed:
-        return sum(others[0]) if len(others) == 1 else sum(map(_capped, zip(*others, strict=True)))
-    followed = map(_capped, zip(*others, strict=True))
-    return sum(
-        said if seen else other
-        for seen, said, other in zip(own_observed, own, followed, strict=True)
-    )
-
-
-def _capped(minute: tuple[int, ...]) -> int:
-    return min(FULL_MINUTE, sum(minute))
+def _followed(others: Sequence[Reading], part: Literal[1, 2]) -> NDArray[np.uint8]:
+    told = np.frombuffer(b"".join(each[part] for each in others), np.uint8)
+    together = told.reshape(len(others), MINUTES).sum(axis=0, dtype=np.int64)
+    capped: NDArray[np.uint8] = np.minimum(together, FULL_MINUTE).astype(np.uint8)
+    return capped

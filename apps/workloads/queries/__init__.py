@@ -1,7 +1,13 @@
 """What is known of jobs, what they hold and whose they are."""
 
 from apps.workloads.queries.catalogue import WorkloadFact, workloads
-from apps.workloads.queries.holders import Holding, held_by_node, holders_now
+from apps.workloads.queries.holders import (
+    HeldSpan,
+    Holding,
+    held_by_node,
+    holders_between,
+    holders_now,
+)
 from apps.workloads.queries.holding import HeldFact, UnknownNode, allocations_held, unknown_nodes
 from apps.workloads.queries.imports import (
     ImportFact,
@@ -37,6 +43,7 @@ from apps.workloads.queries.traits import Submitter, submitters
 __all__ = [
     "NOBODY",
     "HeldFact",
+    "HeldSpan",
     "Holding",
     "ImportFact",
     "JobFact",
@@ -55,6 +62,7 @@ __all__ = [
     "deciding_rule",
     "has_jobs",
     "held_by_node",
+    "holders_between",
     "holders_now",
     "import_batch",
     "imports",

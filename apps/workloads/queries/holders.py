@@ -1,6 +1,6 @@
-"""Who holds what now; outside the viewer's teams a holder keeps only its time."""
+"""Who holds what now, and who held what; outside the viewer's teams a holder keeps only its time."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -11,8 +11,8 @@ from django.db.models import DateTimeField, F, Func
 
 from apps.accounts.queries import Viewer
 from apps.workloads.models import Allocation
-from apps.workloads.queries.holding import allocations_held
-from apps.workloads.queries.ownership import NOBODY, owners
+from apps.workloads.queries.holding import HeldFact, allocations_held
+from apps.workloads.queries.ownership import owners
 
 MOMENT = timedelta(microseconds=1)
 
@@ -36,6 +36,15 @@ class Holding:
     is_theirs: bool
 
 
+@dataclass(frozen=True, slots=True)
+class HeldSpan:
+    """What a job held in a span of time, and when inside it."""
+
+    holding: Holding
+    held_from: datetime
+    held_to: datetime
+
+
 def held_by_node(at: datetime) -> dict[int, Fraction]:
     """How many GPUs jobs claim of each node at `at`; more than there are where it is contested."""
     with connection.cursor() as cursor:
@@ -56,31 +65,54 @@ def held_by_node(at: datetime) -> dict[int, Fraction]:
 
 def holders_now(node_ids: Collection[int], at: datetime, viewer: Viewer) -> list[Holding]:
     """What jobs hold of these nodes at `at`, by node, the longest held first."""
-    held = [each for each in allocations_held(node_ids, at, at + MOMENT) if each.gpus]
-    job_ids = [each.job_id for each in held]
-    teams = owners(job_ids, at) if held else {}
-    grants = _grants([each.allocation_id for each in held])
-    found = []
-    for each in held:
-        team_id = teams.get(each.job_id, NOBODY).team_id
-        is_theirs = viewer.sees_team(team_id)
-        grant = grants[each.allocation_id]
-        job = grant if is_theirs else {}
-        found.append(
-            Holding(
-                node_id=each.node_id,
-                gpus=each.gpus,
-                device_uuids=each.device_uuids,
-                since=grant["since"],
-                job_id=each.job_id if is_theirs else None,
-                raw_id=job.get("job__raw_id"),
-                name=job.get("job__name"),
-                user=job.get("job__user"),
-                team_id=team_id if is_theirs else None,
-                is_theirs=is_theirs,
-            )
-        )
+    held = allocations_held(node_ids, at, at + MOMENT)
+    found = [each.holding for each in _spans(held, at, viewer)]
     return sorted(found, key=lambda one: (one.node_id, one.since))
+
+
+def holders_between(
+    node_ids: Collection[int], starts_at: datetime, ends_at: datetime, viewer: Viewer
+) -> list[HeldSpan]:
+    """What jobs held of these nodes in `[starts_at, ends_at)`, the earliest first.
+
+    Whose a job is is asked of the rules in force at the end.
+    """
+    if ends_at <= starts_at:
+        return []
+    held = allocations_held(node_ids, starts_at, ends_at)
+    found = _spans(held, ends_at - MOMENT, viewer)
+    return sorted(found, key=lambda one: (one.holding.node_id, one.held_from, one.held_to))
+
+
+def _spans(facts: Iterable[HeldFact], at: datetime, viewer: Viewer) -> list[HeldSpan]:
+    held = [each for each in facts if each.gpus]
+    teams = owners([each.job_id for each in held], at) if held else {}
+    grants = _grants([each.allocation_id for each in held]) if held else {}
+    return [
+        HeldSpan(
+            _holding(each, teams[each.job_id].team_id, grants[each.allocation_id], viewer),
+            each.held_from,
+            each.held_to,
+        )
+        for each in held
+    ]
+
+
+def _holding(held: HeldFact, team_id: int | None, grant: dict[str, Any], viewer: Viewer) -> Holding:
+    is_theirs = viewer.sees_team(team_id)
+    job = grant if is_theirs else {}
+    return Holding(
+        node_id=held.node_id,
+        gpus=held.gpus,
+        device_uuids=held.device_uuids,
+        since=grant["since"],
+        job_id=held.job_id if is_theirs else None,
+        raw_id=job.get("job__raw_id"),
+        name=job.get("job__name"),
+        user=job.get("job__user"),
+        team_id=team_id if is_theirs else None,
+        is_theirs=is_theirs,
+    )
 
 
 def _grants(allocation_ids: Collection[int]) -> dict[int, dict[str, Any]]:

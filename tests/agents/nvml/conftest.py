@@ -15,24 +15,32 @@ from runrate_agent.nvml.source import NvmlSource
 
 SOURCE = Path(__file__).resolve().parent.parent / "fake_nvml" / "fake_nvml.c"
 LIBRARY = "libnvidia-ml.so.1"
+# Far shorter than on a node; a quarter is exact in binary.
+SPAN = 0.25
+WAITS: dict[str, float] = {"deadline_seconds": 2.0, "start_seconds": 6.0, "_wait": 0.1}
 
 
-def built(folder: Path) -> Path:
+def built(folder: Path, *options: str, source: Path = SOURCE, name: str = LIBRARY) -> Path:
     """The library in its folder, compiled once for all workers of a run."""
     folder.mkdir(exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / LIBRARY).exists():
-            command = ["gcc", "-O1", "-shared", "-fPIC", f"-Wl,-soname,{LIBRARY}", "-o"]
-            subprocess.run([*command, str(folder / "new"), str(SOURCE)], check=True)
-            (folder / "new").rename(folder / LIBRARY)
+        if not (folder / name).exists():
+            command = ["gcc", "-O1", "-shared", "-fPIC", f"-Wl,-soname,{name}", *options, "-o"]
+            subprocess.run([*command, str(folder / "new"), str(source)], check=True)
+            (folder / "new").rename(folder / name)
     return folder
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory) -> Path:
+def shared(tmp_path_factory) -> Path:
+    """A folder of all workers of a run."""
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def library(shared) -> Path:
     return built(shared / "fake_nvml")
 
 
@@ -109,8 +117,8 @@ class Watch:
 def watching(driver) -> Iterator[Callable[..., Watch]]:
     made: list[NvmlSource] = []
 
-    def start(**options: float) -> Watch:
-        made.append(NvmlSource(1, **{"deadline_seconds": 3.0, "start_seconds": 6.0} | options))
+    def start(span: float = SPAN, **options: float) -> Watch:
+        made.append(NvmlSource(span, **WAITS | options))
         return Watch(made[-1])
 
     yield start

@@ -40,16 +40,19 @@ def test_an_index_that_cannot_be_opened_hides_only_itself(driver, watching):
 
 
 def test_a_call_that_hangs_is_killed_and_nobody_waits_for_it(driver, watching):
-    watch = watching().more(1)
+    watch = watching(start_seconds=1.5).more(1)
     driver.gpu(0, hang_ms=60_000)
     watch.until(lambda seen: seen.told("driver_unresponsive", "began"))
 
     assert watch.source.state == "driver_unresponsive"
+    watch.until(lambda seen: seen.source._child is not None)
+    assert _zombies() <= 1
     driver.gpu(0, hang_ms=None)
     watch.until(lambda seen: seen.told("driver_unresponsive", "ended")).more(1)
 
     assert watch.source.state == "ok"
     assert watch.longest < 1.5
+    assert _zombies() == 0
 
 
 def test_a_driver_that_hangs_while_it_is_loaded_is_killed_too(driver, watching):
@@ -73,6 +76,31 @@ def test_a_driver_replaced_under_the_library_is_loaded_anew(driver, watching):
     watch.more(1)
 
     assert watch.told("driver_mismatch", "ended")
+
+
+def test_a_driver_upgraded_while_it_measures_is_said_and_asked_again(driver, watching):
+    watch = watching().more(1)
+    driver.gpu(0, rc=18)
+    watch.until(lambda seen: seen.told("driver_mismatch", "began"))
+
+    driver.gpu(0, rc=None)
+    driver.write(driver="590.10.01")
+    watch.until(lambda seen: seen.told("driver_reloaded", "point")).more(1)
+
+    said = [each.detail for each in watch.events if each.kind == "driver_reloaded"]
+    assert said == ["580.95.05 before, 590.10.01 now"]
+    assert (watch.source.state, watch.source.driver) == ("ok", "590.10.01")
+
+
+def test_a_child_that_is_killed_or_says_nonsense_is_replaced(driver, watching, tmp_path):
+    watch = watching().more(1)
+    os.kill(watch.source._child.pid, signal.SIGKILL)
+    watch.until(lambda seen: seen.told("driver_unresponsive", "ended")).more(1)
+
+    other = watching()
+    other.source.command = (sys.executable, "-c", "print('[')")
+    other.until(lambda seen: seen.source.state == "driver_unresponsive")
+    assert watch.source.state == "ok"
 
 
 def test_a_node_without_a_driver_says_so(driver, watching, monkeypatch, tmp_path):
@@ -133,6 +161,13 @@ def test_a_child_that_hangs_dies_with_its_parent(driver):
     while _lives(child) and time.monotonic() < until:
         time.sleep(0.05)
     assert not _lives(child)
+
+
+def _zombies() -> int:
+    """Children of ours that ended and that nobody has reaped."""
+    pid = os.getpid()
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return sum(not _lives(int(each)) for each in children)
 
 
 def _lives(pid: int) -> bool:

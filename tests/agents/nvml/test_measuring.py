@@ -101,7 +101,7 @@ def test_accounting_finds_a_process_that_lived_and_died_unseen(driver, watching)
     driver.gpu(0, accounting=1)
     watch = watching().more(1)
 
-    driver.gpu(0, dead="77:50:4096:200")
+    driver.gpu(0, dead="77:50:4096:50")
     watch.until(lambda seen: seen.last().processes)
 
     process = watch.last().processes[0]
@@ -130,3 +130,4 @@ def test_slices_are_read_on_their_own_with_their_processes(driver, watching):
     shapes = {each.uuid: (each.profile, each.compute_slices, each.memory_slices, each.parent)
               for each in watch.frames[-1].devices if each.is_slice}  # fmt: skip
     assert shapes == {"MIG-a": ("1g.10gb", 1, 1, "GPU-0"), "MIG-b": ("3g.40gb", 3, 4, "GPU-0")}
+    assert watch.frames[-1].gpu_instances == {"MIG-a": 7, "MIG-b": 2}

@@ -5,6 +5,7 @@ from concurrent import futures
 import grpc
 import pytest
 
+from runrate_agent.whose import Places
 from runrate_agent.whose.kubernetes import KubernetesPods
 from runrate_agent.whose.podresources import (
     DeviceId,
@@ -87,3 +88,20 @@ def test_a_pod_that_is_gone_gives_its_gpus_back(kubelet):
 
     assert (over.event, over.raw_id, over.allocations[0].gpus) == ("update", start.raw_id, 0)
     assert pods.of_device("GPU-a") == []
+
+
+def test_a_slice_by_number_is_the_slice_and_never_its_whole_gpu(kubelet):
+    socket, answer = kubelet
+    pods = KubernetesPods("prod", "gpu-01", lambda: pod_grants(socket), None)
+    pods.places = Places(
+        minors={"GPU-a": 0, "GPU-b": 1},
+        parents={"MIG-a7": "GPU-a", "MIG-b7": "GPU-b"},
+        instances={"MIG-a7": 7, "MIG-b7": 7},
+    )
+    answer[0] = pod("train", "nvidia.com/gpu", "nvidia1/gi7") + pod(
+        "lost", "nvidia.com/gpu", "nvidia0/gi9"
+    )
+    pods.read(NOW)
+    assert [held.key for held in pods.of_device("MIG-b7")] == ["kubernetes/prod/ml.train"]
+    for uuid in ("GPU-a", "GPU-b", "MIG-a7"):
+        assert pods.of_device(uuid) == []

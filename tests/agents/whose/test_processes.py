@@ -86,3 +86,30 @@ def test_a_process_that_is_gone_is_still_whose_it_was_and_its_number_may_be_anot
     assert holders.of_process(10) is None
     process(tmp_path, 9, environ=b"RUNRATE_RUN=r2\0", start=8)
     assert holders.of_process(9).key == "process/gpu-01/r2"
+
+
+def test_processes_that_are_nobodys_are_not_remembered(tmp_path):
+    holders = Resolving(tmp_path, "gpu-01", "atlas")
+    process(tmp_path, 9, environ=b"RUNRATE_RUN=r1\0")
+    for pid in range(10, 60):
+        process(tmp_path, pid)
+    holders.note(range(9, 60))
+
+    assert list(holders._living) == [9]
+
+
+def test_a_process_that_was_long_not_seen_is_forgotten_and_one_that_runs_is_not(tmp_path):
+    holders = Resolving(tmp_path, "gpu-01", "atlas")
+    for pid in (9, 10):
+        process(tmp_path, pid, environ=b"RUNRATE_RUN=r1\0")
+    holders.refresh(20_000)
+    holders.note([9, 10])
+    for path in (tmp_path / "proc" / "9").iterdir():
+        path.unlink()
+
+    for now_ms in range(30_000, 660_000, 10_000):
+        holders.refresh(now_ms)
+        holders.note([10])
+
+    assert holders.of_process(9) is None
+    assert holders.of_process(10).key == "process/gpu-01/r1"

@@ -93,7 +93,7 @@ def test_an_agents_token_is_made_in_place_and_its_first_report_is_waited_for(lon
     answer = client.post("/setup/first-day/agent", {"node": lone_node, "source": "nvml"})
     page = text_of(answer)
     (secret,) = set(re.findall(r"rr_[\w-]{40,}", page))
-    assert f"printf '%s\\n' {secret} > token" in page
+    assert f"printf '%s\\n' {secret} > /etc/runrate/agent.token" in page
     assert "1 agent was let in; none has reported yet." in page
     assert "every 5s" in answer.content.decode()
     assert secret not in client.get("/setup/first-day").content.decode()
@@ -107,6 +107,21 @@ def test_an_agents_token_is_made_in_place_and_its_first_report_is_waited_for(lon
     page = client.get("/setup/first-day").content.decode()
     assert "The agent was heard" in page
     assert "every 5s" not in page
+
+
+def test_an_agent_is_invited_in_place_and_its_one_time_token_is_shown_once(lone_node):
+    client = signed_in()
+    page = text_of(client.post("/setup/first-day/invitation", {"node": lone_node}))
+    (secret,) = set(re.findall(r"rre_[\w-]{40,}", page))
+    assert f"printf '%s\\n' {secret} | runrate-agent enrol" in page
+    assert "pip install runrate-agent" in page
+    assert 'url = "http://testserver"' in page
+    assert secret not in client.get("/setup/first-day").content.decode()
+    wrong = client.post("/setup/first-day/invitation", {"node": "0"})
+    assert (wrong.status_code, "Choose a node that has no agent yet." in text_of(wrong)) == (
+        400,
+        True,
+    )
 
 
 def test_a_token_for_jobs_is_let_in_as_the_command_says_and_states_no_job(lone_node):
@@ -139,8 +154,10 @@ def test_a_first_token_that_cannot_be_made_is_not(lone_node, path, wrong, said):
 
 def test_only_the_platform_makes_first_tokens(lone_node):
     finn = signed_in("finn")
-    assert "agent’s token" not in text_of(finn.get("/setup/first-day"))
-    for path in ("agent", "jobs"):
+    page = text_of(finn.get("/setup/first-day"))
+    assert "Make the agent’s token" not in page
+    assert "Invite its agent" not in page
+    for path in ("invitation", "agent", "jobs"):
         assert finn.post(f"/setup/first-day/{path}", {"node": lone_node}).status_code == 403
 
 

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,14 @@ from django.db import connection, transaction
 from apps.accounts import queries as accounts
 from apps.fleet import actions as fleet
 from apps.fleet.actions.marks import mark_span
-from apps.fleet.queries import Pass
+from apps.fleet.queries import Pass, devices_lived
 from apps.ledger import actions as ledger
 from apps.ledger.models import Charge, Export, Line, Settlement
 from apps.ledger.queries.exports import file_of
 from apps.pricing import actions as pricing
+from apps.telemetry.actions.busy import note_busy_hour
 from apps.telemetry.actions.partitions import ensure_months
+from apps.telemetry.queries import usage_rows
 from apps.workloads.models import Allocation, Job, OwnershipRule
 from tests import make
 
@@ -134,6 +138,14 @@ def make_usage(
         cursor.execute("SELECT node_id FROM fleet_device WHERE id = %s", [device_id])
         (node_id,) = cursor.fetchone()
     remark(node_id, hour, hour + HOUR)
+
+
+def make_busy(node_id: int, hour: datetime = TEN) -> None:
+    """What the roll-up would note of a node beside the usage that was put there."""
+    devices = devices_lived([node_id], hour, hour + HOUR)
+    rows = usage_rows(hour, [each.id for each in devices])
+    usage = {device_id: list(rows) for device_id, rows in groupby(rows, itemgetter(0))}
+    note_busy_hour(hour=hour, node_ids=[node_id], devices=devices, usage=usage)
 
 
 def remark(node_id: int, starts_at: datetime, ends_at: datetime) -> None:

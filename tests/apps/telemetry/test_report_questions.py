@@ -1,6 +1,5 @@
-"""Incidents and agents by REST; how hard a fleet worked, hour by hour."""
+"""Incidents and agents by REST."""
 
-import math
 from datetime import timedelta
 
 import pytest
@@ -8,9 +7,7 @@ from django.core.cache import cache
 
 from apps.fleet import actions as fleet
 from apps.telemetry.models import Incident
-from apps.telemetry.queries import heat
 from tests import make
-from tests.apps.ledger import scene
 from tests.rest import Caller, signed_in, with_token
 
 pytestmark = pytest.mark.django_db
@@ -77,39 +74,3 @@ def test_agents_are_listed_with_their_last_own_word():
     assert (told[silent]["state"], told[silent]["spool"]) == (None, None)
     assert (told[speaking]["state"], told[speaking]["problems"]) == ("ok", [problem])
     assert told[speaking]["spool"] == {"batches": 2, "bytes": None, "oldest_at": None}
-
-
-def test_heat_is_the_share_worked_of_what_was_observed():
-    node_id = make.make_node(at=scene.TEN - HOUR)
-    (uuid, idle, *_) = scene.make_gpus(node_id, seen_from=scene.TEN - HOUR)
-    device_id, idle_id = scene.device_ids([uuid, idle])
-    scene.make_usage(device_id, [60] * 60, hour=scene.TEN)
-    scene.make_usage(idle_id, [0] * 60, hour=scene.TEN)
-    found = heat(scene.TEN - HOUR, scene.TEN + HOUR, [node_id])
-    rows = dict(zip(found.device_ids, found.worked_ratio.tolist(), strict=True))
-    assert found.hours == (scene.TEN - HOUR, scene.TEN)
-    assert len(rows) == 8
-    assert math.isnan(rows[device_id][0])
-    assert (rows[device_id][1], rows[idle_id][1]) == (0.25, 0.0)
-
-
-def test_heat_counts_a_shared_device_once():
-    node_id = make.make_node(at=scene.TEN)
-    device_id = scene.device_ids(scene.make_gpus(node_id, seen_from=scene.TEN))[0]
-    scene.make_usage(device_id, [120] * 60, hour=scene.TEN, key="")
-    scene.make_usage(device_id, [120] * 60, hour=scene.TEN, key="slurm/atlas/1")
-    scene.make_usage(device_id, [60] * 60, hour=scene.TEN, key="slurm/atlas/2")
-    found = heat(scene.TEN, scene.TEN + HOUR, [node_id])
-    assert found.worked_ratio[found.device_ids.index(device_id)].tolist() == [0.5]
-
-
-def test_a_fleet_too_large_to_draw_by_device_is_told_by_node(monkeypatch):
-    monkeypatch.setattr("apps.telemetry.queries.heat_map.MOST_DEVICES", 8)
-    ids = [make.make_node(name, at=scene.TEN) for name in ("a", "b")]
-    for node_id in ids:
-        device_ids = scene.device_ids(scene.make_gpus(node_id, seen_from=scene.TEN))
-        for place, device_id in enumerate(device_ids[:2]):
-            scene.make_usage(device_id, [120 * place] * 60, hour=scene.TEN)
-    found = heat(scene.TEN, scene.TEN + HOUR, ids)
-    assert (found.node_ids, found.device_ids) == (tuple(ids), ())
-    assert found.worked_ratio.tolist() == [[0.25], [0.25]]

@@ -306,6 +306,16 @@ def test_an_incident_begins_goes_on_and_ends(sending):
     assert [each["reason"] for each in again["ignored"]] == ["ends what had not begun"]
 
 
+def test_an_older_agents_count_of_memory_errors_is_no_identity(sending):
+    given = {"kind": "ecc_uncorrected", "detail": ""}
+    sent(sending, report(0, events=[event(0, code=1, **given), event(1, code=2, **given)]))
+    sent(sending, report(1, events=[event(2, code=None, **given | {"detail": "5 errors"})]))
+    held = Incident.objects.get()
+    assert (held.code, held.count, held.detail) == (None, 3, "5 errors")
+    sent(sending, report(2, events=[event(3, code=4, **given)]))
+    assert Incident.objects.get().detail == "4 errors that could not be corrected"
+
+
 def test_points_within_the_hour_are_counted_and_others_apart(sending):
     early = event(code=79, at_ms=ms(this_hour() - 2 * HOUR))
     events = [event(0), event(20), event(40, code=48), early]

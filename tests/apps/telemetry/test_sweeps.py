@@ -1,15 +1,20 @@
 """The sweeps find what is due by themselves."""
 
+from datetime import timedelta
+
 import pytest
 
+from apps.fleet.actions import end_node
 from apps.fleet.models import ChangedHour
 from apps.telemetry import tasks
 from apps.telemetry.actions import partitions
-from apps.telemetry.models import UsageHour
+from apps.telemetry.models import Incident, UsageHour
 from apps.telemetry.queries import holder_ids, holder_keys, hours_of_holders, usage_of_hour
+from tests import make
 from tests.apps.telemetry.sending import batch, make_sending, this_hour, window
 
 pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
 
 
 def test_the_roll_up_goes_on_until_nothing_is_due():
@@ -38,6 +43,20 @@ def test_partitions_are_kept_by_the_clock(monkeypatch):
     monkeypatch.setattr(partitions, "keep_partitions", lambda *, at: kept.append(at))
     tasks.keep_partitions()
     assert len(kept) == 1
+
+
+def test_what_lasted_on_a_node_that_ended_ends_with_it_and_the_rest_lasts_on():
+    began_at, ended_at = this_hour() - 5 * HOUR, this_hour() - 2 * HOUR
+    gone, living = (
+        make.make_node(name, started_at=began_at, at=began_at) for name in ("gone", "living")
+    )
+    end_node(node_id=gone, ended_at=ended_at, reason="sold", at=ended_at)
+    for node_id, at in ((gone, began_at), (gone, ended_at + HOUR), (living, began_at)):
+        Incident.objects.create(node_id=node_id, kind="gpu_lost", started_at=at, last_at=at)
+    assert tasks.end_incidents() == 2
+    assert tasks.end_incidents() == 0
+    ends = Incident.objects.order_by("id").values_list("ended_at", flat=True)
+    assert list(ends) == [ended_at, ended_at + HOUR, None]
 
 
 def test_usage_is_asked_for_by_hour_and_device_and_found_by_holder():

@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def _once(options: argparse.Namespace) -> int:
     """Measure one span and print it instead of sending it."""
-    from runrate_agent.folding import Folding
+    from runrate_agent.folding import Folding, Window
     from runrate_agent.making import holders_of, source_of
 
     settings = settings_in(options.config)
@@ -77,19 +77,21 @@ def _once(options: argparse.Namespace) -> int:
     source = source_of(settings, holders)
     folding = Folding(settings.source.window_seconds, holders)
     until = time.monotonic() + options.seconds
+    windows: list[Window] = []
     try:
         while time.monotonic() < until:
             frame = source.frame()
             holders.refresh(time.time_ns() // 1_000_000)
-            if frame is not None:
-                folding.add(frame)
+            if frame is not None and frame.devices:
+                windows = folding.add(frame)
                 break
     finally:
         source.close()
-    window = folding.flush()
-    if window is None:
+    last = folding.flush()
+    rows = [row for each in [*windows, last] if each is not None for row in each.rows]
+    if not rows:
         raise CommandRefused(f"nothing was measured: {source.name} is {source.state}")
-    for uuid, key, values in window.rows:
+    for uuid, key, values in rows:
         known = {name: value for name, value in values.items() if value is not None}
         print(json.dumps({"device": uuid, "holder": key, **known}))
     return 0

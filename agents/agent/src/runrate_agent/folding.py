@@ -59,20 +59,32 @@ class Folding:
         self._length_ms = seconds * 1000
         self._holders = holders
         self._starts_at_ms: int | None = None
+        self._ended_at_ms: int | None = None
         self._of: dict[str, _Of] = {}
         self._devices: Sequence[DeviceRecord] = ()
 
-    def add(self, frame: Frame) -> Window | None:
-        """Take a frame in; the window before it, where this one is of another."""
+    def add(self, frame: Frame) -> list[Window]:
+        """Take a frame in; the windows that it ends: the one before it, and its own at its end."""
         if not frame.devices and not frame.readings:
-            return None
-        # A frame ends where the next begins: its last millisecond says which window it is of.
-        starts_at_ms = (frame.at_ms - 1) // self._length_ms * self._length_ms
-        closed = self.flush() if self._starts_at_ms not in (None, starts_at_ms) else None
+            return []
+        starts_at_ms = self._window_of(frame)
+        closed = [self.flush()] if self._starts_at_ms not in (None, starts_at_ms) else []
         self._starts_at_ms, self._devices = starts_at_ms, frame.devices
         for reading in frame.readings:
             self._add(reading)
-        return closed
+        if frame.at_ms >= starts_at_ms + self._length_ms:
+            # Nothing more comes: whoever is killed from now on loses nothing of it.
+            closed.append(self.flush())
+            self._ended_at_ms = starts_at_ms
+        return [each for each in closed if each is not None]
+
+    def _window_of(self, frame: Frame) -> int:
+        """By the frame's middle: its end may come a moment late. A window that ended is not begun
+        again."""
+        covered = max((each.covered_seconds for each in frame.readings), default=0.0)
+        middle = frame.at_ms - max(1, int(covered * 500))
+        starts_at_ms = middle // self._length_ms * self._length_ms
+        return starts_at_ms + (self._length_ms if starts_at_ms == self._ended_at_ms else 0)
 
     def flush(self) -> Window | None:
         """The window as far as it has come."""

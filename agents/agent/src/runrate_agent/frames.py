@@ -76,9 +76,11 @@ class Frame:
     devices: Sequence[DeviceRecord]
     readings: Sequence[DeviceReading]
     events: Sequence[Event] = ()
-    # Of a device's index and PCI bus id, by uuid, for sources of holders that count otherwise.
+    # A device's number, PCI bus id and a slice's GPU instance, by uuid, for sources of holders that
+    # count otherwise.
     minors: dict[str, int] | None = None
     bus_ids: dict[str, str] | None = None
+    gpu_instances: dict[str, int] | None = None
 
 
 class Source(Protocol):

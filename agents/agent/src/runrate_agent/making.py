@@ -2,6 +2,7 @@
 
 import os
 import socket
+import threading
 from pathlib import Path
 
 from runrate_agent.dcgm.source import DcgmSource, fetcher
@@ -37,14 +38,16 @@ def agent_of(settings: Settings, version: str) -> Agent:
         most_days=settings.spool.most_days,
     )
     cloud = cloud_here(settings.health.cloud, Path(settings.holders.root))
-    uplinks = uplinks_of(settings)
+    stopping = threading.Event()
+    uplinks = uplinks_of(settings, stopping)
     return Agent(
         source=source_of(settings, holders),
         holders=holders,
         spool=spool,
-        sending=Sending(spool, uplinks, say),
+        sending=Sending(spool, uplinks, say, stopping=stopping),
         window_seconds=settings.source.window_seconds,
         version=version,
+        node=node_name(),
         report_seconds=settings.health.report_seconds,
         expected_gpus=settings.source.expected_gpus,
         tells_jobs=JOBS in uplinks,
@@ -80,9 +83,10 @@ def holders_of(settings: Settings) -> Resolving:
     return Resolving(Path(asked.root), host, asked.cluster, slurm, pods)
 
 
-def uplinks_of(settings: Settings) -> dict[str, Uplink]:
-    """A connection for each kind of thing, with the token it needs."""
-    server, patience = server_at(settings.server.url), Patience(PATIENCE_SECONDS, say=say)
+def uplinks_of(settings: Settings, stopping: threading.Event) -> dict[str, Uplink]:
+    """A connection for each kind of thing, with the token it needs; none tries on at the end."""
+    server = server_at(settings.server.url)
+    patience = Patience(PATIENCE_SECONDS, sleep=stopping.wait, say=say)
     route = Route(settings.server.ca_file, settings.server.proxy)
     own = Uplink(server, token_in(Path(settings.server.token_file)), patience, route)
     uplinks = {BATCH: own, REPORT: own}

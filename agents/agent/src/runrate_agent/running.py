@@ -17,10 +17,12 @@ from runrate_agent.jobs import JobEvent, bulks
 from runrate_agent.node.counters import NodeCounters
 from runrate_agent.reclaim import Notices
 from runrate_agent.reports import Evidence, missing_of, report_of, spool_status
-from runrate_agent.sending import Sending, without_stamp
+from runrate_agent.sending import Sending, phase_of, without_stamp
 from runrate_agent.spool import BATCH, JOBS, REPORT, Spool
-from runrate_agent.whose import Holders
+from runrate_agent.whose import Holders, Places
+from runrate_agent.whose.proc import read_of
 
+ROOT = Path("/")
 DRAIN_SECONDS = 10.0
 CLOCK_STEP_MS = 2_000
 
@@ -35,6 +37,7 @@ class Agent:
     sending: Sending
     window_seconds: int
     version: str
+    node: str = ""
     report_seconds: int = 60
     expected_gpus: int = 0
     tells_jobs: bool = False
@@ -51,6 +54,7 @@ class Agent:
     _seen: dict[str, None] = field(default_factory=dict)
     _now_seen: tuple[str, ...] = ()
     _dropped: int = 0
+    _refused: int = 0
     _clock: tuple[int, float] = (0, 0.0)
     _is_missing: bool = False
     _stopped: threading.Event = field(default_factory=threading.Event)
@@ -59,6 +63,7 @@ class Agent:
         """Begin a boot of its own."""
         self.boot_ms = self.spool.next_boot(now_ms)
         self._folding = Folding(self.window_seconds, self.holders)
+        self.sending.phase_seconds = phase_of(f"{self.node}/{self.boot_ms}", self.window_seconds)
         self._dropped = self.spool.depth().dropped_windows
         self._clock = now_ms, time.monotonic()
         self.counters.read()
@@ -71,14 +76,15 @@ class Agent:
         while not self._stopped.is_set():
             self.step()
         self.finish()
-        self.sending.stop()
-        sender.join(timeout=5)
-        self.sending.drain(DRAIN_SECONDS)
+        # The sender alone has the uplinks; one that the server holds up ends with the process.
+        self.sending.stop(DRAIN_SECONDS)
+        sender.join(timeout=DRAIN_SECONDS)
         self.source.close()
-        self.spool.close()
+        if not sender.is_alive():
+            self.spool.close()
 
     def stop(self) -> None:
-        """Return from `run` within a second or two."""
+        """Return from `run` soon: in a second or two, or DRAIN_SECONDS where the server dawdles."""
         self._stopped.set()
 
     def step(self) -> None:
@@ -153,6 +159,7 @@ class Agent:
             "windows_sent_total": sent.windows,
             "windows_rejected_total": sent.rejected_windows,
             "windows_dropped_total": status["dropped_windows"],
+            "windows_refused_total": self.spool.depth().refused_windows,
             "requests_total": sent.items,
             "cpu_seconds_total": status["cpu_seconds"],
             "pss_bytes": status["pss_bytes"],
@@ -165,14 +172,20 @@ class Agent:
         if not frame.devices and not frame.readings:
             return
         slices = {each.uuid: each.parent for each in frame.devices if each.parent is not None}
-        self.holders.place(dict(frame.minors or {}), dict(frame.bus_ids or {}), slices)
+        self.holders.place(
+            Places(
+                minors=frame.minors or {},
+                bus_ids=frame.bus_ids or {},
+                parents=slices,
+                instances=frame.gpu_instances or {},
+            )
+        )
         self._count(frame)
         if self._folding is None:
             return
-        closed = self._folding.add(frame)
-        if closed is not None:
+        for closed in self._folding.add(frame):
             self._close(closed)
-            self._spool_windows(frame.at_ms)
+        self._spool_windows(frame.at_ms)
 
     def _count(self, frame: Frame) -> None:
         """Expected against seen: fewer is an incident of the node, not an empty node."""
@@ -207,21 +220,33 @@ class Agent:
         self.sending.wake()
 
     def _report_if_due(self, now_ms: int) -> None:
+        is_urgent = REPORT not in self._sequences or self._evidence.is_urgent()
         is_due = time.monotonic() - self._reported_at >= self.report_seconds
-        if is_due or self._evidence.is_urgent():
+        if is_urgent or is_due:
             self._report(now_ms)
+        if is_urgent:
+            self.sending.hurry(now_ms)
 
     def _report(self, now_ms: int) -> None:
-        dropped = self.spool.depth().dropped_windows
-        if dropped > self._dropped:
-            said = f"{dropped - self._dropped} windows went unsent: the spool was full or too old"
-            self._evidence.events.append(Event(now_ms, "windows_dropped", detail=said))
-            self._dropped = dropped
+        self._tell_dropped(now_ms)
         evidence, self._evidence = self._evidence, Evidence()
         self._reported_at = time.monotonic()
         body = without_stamp(report_of(evidence, self._stamp(REPORT), self.status()))
         self.spool.put(REPORT, body, at_ms=now_ms)
         self.sending.wake()
+
+    def _tell_dropped(self, now_ms: int) -> None:
+        depth = self.spool.depth()
+        refused = depth.refused_windows - self._refused
+        left = depth.dropped_windows - self._dropped - refused
+        self._dropped, self._refused = depth.dropped_windows, depth.refused_windows
+        for windows, why in (
+            (refused, "the server refused them for good"),
+            (left, "the spool was full, too old or unreadable"),
+        ):
+            if windows > 0:
+                said = f"{windows} windows went unsent: {why}"
+                self._evidence.events.append(Event(now_ms, "windows_dropped", detail=said))
 
     def _tell_jobs(self, events: Any, now_ms: int) -> None:
         told: list[JobEvent] = list(events)
@@ -255,23 +280,15 @@ def stop_on_signals(agent: Agent) -> None:
 
 def pss_bytes() -> int | None:
     """The memory of this process and its children, pages they share counted once."""
-    total = 0
-    try:
-        for pid in (os.getpid(), *_children(os.getpid())):
-            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        return None
+    total, own = 0, os.getpid()
+    children = read_of(ROOT, own, f"task/{own}/children") or b""
+    for pid in (own, *map(int, children.split())):
+        found = read_of(ROOT, pid, "smaps_rollup")
+        if found is None:
+            return None
+        lines = (line for line in found.splitlines() if line.startswith(b"Pss:"))
+        total += sum(int(line.split()[1]) for line in lines) * 1024
     return total
-
-
-def _children(pid: int) -> list[int]:
-    try:
-        text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
-    except OSError:
-        return []
-    return [int(each) for each in text.split()]
 
 
 def say(text: str) -> None:

@@ -4,12 +4,15 @@ import gzip
 import json
 import threading
 import time
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from runrate_agent.splitting import halves
 from runrate_agent.spool import BATCH, JOBS, REPORT, Item, Spool
 from runrate_agent.uplink import (
     BodyRefused,
+    BodyTooLarge,
     NotRunrate,
     PathUnknown,
     ServerUnreachable,
@@ -28,6 +31,8 @@ WRONG_SERVER_SECONDS = 60.0
 LONGEST_PEACE_SECONDS = 3_600.0
 REPORTS_AGAIN_SECONDS = 3_600.0
 """A server that knew no reports may be a newer one by then."""
+LONGEST_PHASE_SECONDS = 60.0
+"""Long enough to part a thousand agents, short enough to hear of a window soon."""
 Uplinks = Mapping[str, Uplink]
 
 
@@ -47,49 +52,60 @@ class Sent:
 
 @dataclass(slots=True)
 class Sending:
-    """A thread that empties the spool. `uplinks` by kind; a kind without one is not sent."""
+    """A thread that empties the spool. `uplinks` by kind; a kind without one is not sent.
+
+    Windows end in the same second everywhere: what is new waits `phase_seconds`, a time of this
+    agent's own, unless it is to hurry or the process ends. What waited longer goes at once.
+    `stopping` is set where the process ends; whoever waits for the server may wait for it too.
+    """
 
     spool: Spool
     uplinks: Uplinks
     say: Callable[[str], object]
+    phase_seconds: float = 0.0
+    stopping: threading.Event = field(default_factory=threading.Event)
     sent: Sent = field(default_factory=Sent)
     _more: threading.Event = field(default_factory=threading.Event)
-    _stopped: threading.Event = field(default_factory=threading.Event)
+    _hurried_ms: int = 0
+    _drained_until: float = 0.0
     _reports_again_at: float = 0.0
 
     def run(self) -> None:
-        """Until `stop`."""
-        while not self._stopped.is_set():
+        """Until `stop`, and then as long as that allows to send what is left."""
+        while not self.stopping.is_set():
             wait = self.step()
             if wait:
                 self._more.wait(wait)
                 self._more.clear()
+        while time.monotonic() < self._drained_until and not self.step():
+            continue
+        for uplink in self.uplinks.values():
+            uplink.close()
 
     def wake(self) -> None:
         """There is something new; a refused token waits all the same."""
         if not self.sent.problem:
             self._more.set()
 
-    def stop(self) -> None:
-        """Return from `run` after what is being sent."""
-        self._stopped.set()
-        self._more.set()
+    def hurry(self, at_ms: int) -> None:
+        """Whatever was made until then goes at once."""
+        self._hurried_ms = max(self._hurried_ms, at_ms)
+        self.wake()
 
-    def drain(self, seconds: float) -> bool:
-        """Send what is left before the process ends; whether all of it went."""
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
-            if self.spool.first() is None:
-                return True
-            if self.step():
-                return False
-        return False
+    def stop(self, drain_seconds: float = 0.0) -> None:
+        """Return from `run` after what is being sent and what goes in that time."""
+        self._drained_until = time.monotonic() + drain_seconds
+        self.stopping.set()
+        self._more.set()
 
     def step(self) -> float:
         """Send one item; how many seconds to wait before the next."""
         item = self.spool.first()
         if item is None:
             return IDLE_SECONDS
+        early = self._early_seconds(item)
+        if early:
+            return early
         try:
             self._send(item)
         except ServerUnreachable as away:
@@ -101,11 +117,24 @@ class Sending:
         except NotRunrate as other:
             return self._failed(str(other), WRONG_SERVER_SECONDS)
         except BodyRefused as refused:
+            self.sent.problem = ""
+            if isinstance(refused, BodyTooLarge) and self._parted(item):
+                return 0.0
             self.sent.refused_items += 1
             self.say(f"the server refuses a {item.kind} for good; it is dropped: {refused}")
+            self.spool.lose(item)
+            return 0.0
         self.sent.problem = ""
         self.spool.remove(item)
         return 0.0
+
+    def _early_seconds(self, item: Item) -> float:
+        """How long until this agent's moment for it."""
+        if self.stopping.is_set() or item.made_at_ms <= self._hurried_ms:
+            return 0.0
+        waited = time.time_ns() / 1e9 - item.made_at_ms / 1e3
+        # Made in the future: the clock was set back, and would hold it as long.
+        return self.phase_seconds - waited if 0 <= waited < self.phase_seconds else 0.0
 
     def _send(self, item: Item) -> None:
         uplink = self.uplinks.get(item.kind)
@@ -127,6 +156,15 @@ class Sending:
             self.sent.knows_reports = True
         self._note(item, answer)
 
+    def _parted(self, item: Item) -> bool:
+        """Whether smaller ones wait in its place."""
+        parts = halves(item.body) if item.kind == BATCH else []
+        for body, windows in parts:
+            self.spool.put(BATCH, body, at_ms=item.made_at_ms, windows=windows)
+        if parts:
+            self.spool.remove(item)
+        return bool(parts)
+
     def _spares_reports(self) -> bool:
         return not self.sent.knows_reports and time.monotonic() < self._reports_again_at
 
@@ -146,6 +184,12 @@ class Sending:
             self.say(problem)
         self.sent.problem = problem
         return wait
+
+
+def phase_of(identity: str, window_seconds: int) -> float:
+    """A time within the window, the same for the same agent and even over many."""
+    share = zlib.crc32(identity.encode()) / (1 << 32)
+    return share * min(window_seconds, LONGEST_PHASE_SECONDS)
 
 
 def stamped(item: Item) -> bytes:

@@ -16,7 +16,12 @@ HOUR = 3_600
 
 
 class SettingsRefused(Exception):
-    """The file cannot be read, or says something that is not understood; the message names the key."""
+    """The file cannot be read, or says something that is not understood; the message names the
+    file, the key and its line."""
+
+    def __init__(self, said: str, key: str = "") -> None:
+        super().__init__(said)
+        self.key = key
 
 
 def _key(default: Any, said: str) -> Any:
@@ -66,7 +71,6 @@ class HolderSettings:
         "/var/lib/kubelet/pod-resources/kubelet.sock", "the kubelet's socket, where there is one"
     )
     kubernetes_api: bool = _key(True, "ask the API server for a pod's controller and labels")
-    docker_socket: str = _key("/var/run/docker.sock", "for the labels of containers; empty: never")
     root: str = _key("/", "where the host's /proc and /sys are, in a container /host")
     jobs_token_file: str = _key(
         "", "token of scope jobs, to tell of jobs; empty: they are not told"
@@ -96,7 +100,8 @@ class Settings:
 def settings_in(path: Path) -> Settings:
     """The file's settings; refuses SettingsRefused, which names the file and the key."""
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        told = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as refused:
         raise SettingsRefused(f"cannot read {path}: {refused}") from refused
     except tomllib.TOMLDecodeError as refused:
@@ -104,12 +109,32 @@ def settings_in(path: Path) -> Settings:
     try:
         return _checked(_settings(told))
     except SettingsRefused as refused:
-        raise SettingsRefused(f"{path}: {refused}") from None
+        line = _line_of(text, refused.key)
+        place = str(path) if line is None else f"{path}, line {line}"
+        raise SettingsRefused(f"{place}: {refused}", refused.key) from None
 
 
 def file_to_begin_with() -> str:
     """Every key with its default and what it means, as TOML."""
     return "\n".join(_lines()) + "\n"
+
+
+def _line_of(text: str, key: str) -> int | None:
+    """Where the file says it; None where it says nothing of it."""
+    wanted, _, name = key.partition(".")
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        said = line.partition("#")[0].strip()
+        if said.startswith("["):
+            table = said.strip("[] ")
+            found = (table, "")
+        else:
+            # A key before the first table would be a table's name.
+            own = said.partition("=")[0].strip()
+            found = (table, own) if table else (own, "")
+        if found == (wanted, name):
+            return number
+    return None
 
 
 def _lines() -> Iterator[str]:
@@ -132,9 +157,9 @@ def _settings(told: Mapping[str, Any]) -> Settings:
     parts = {table.name: getattr(Settings(), table.name) for table in fields(Settings)}
     for name, values in told.items():
         if name not in parts:
-            raise SettingsRefused(f"there is no table [{name}]; there are {', '.join(parts)}")
+            raise SettingsRefused(f"there is no table [{name}]; there are {', '.join(parts)}", name)
         if not isinstance(values, dict):
-            raise SettingsRefused(f"[{name}] is a table")
+            raise SettingsRefused(f"[{name}] is a table", name)
         parts[name] = _part(name, type(parts[name]), values)
     return Settings(**parts)
 
@@ -143,26 +168,29 @@ def _part(table: str, kind: type[Any], values: Mapping[str, Any]) -> Any:
     known = {key.name: key.default for key in fields(kind)}
     for name, value in values.items():
         if name not in known:
-            raise SettingsRefused(f"there is no {table}.{name}; there are {', '.join(known)}")
+            said = f"there is no {table}.{name}; there are {', '.join(known)}"
+            raise SettingsRefused(said, f"{table}.{name}")
         if type(value) is not type(known[name]):
             expected = type(known[name]).__name__
-            raise SettingsRefused(f"{table}.{name} is {value!r}; expected {expected}")
+            said = f"{table}.{name} is {value!r}; expected {expected}"
+            raise SettingsRefused(said, f"{table}.{name}")
     return kind(**values)
 
 
 def _checked(settings: Settings) -> Settings:
     source, health = settings.source, settings.health
     if not settings.server.url:
-        raise SettingsRefused("server.url is needed")
+        raise SettingsRefused("server.url is needed", "server.url")
     if source.kind not in SOURCES:
-        raise SettingsRefused(f"source.kind is {source.kind!r}; expected {' or '.join(SOURCES)}")
+        said = f"source.kind is {source.kind!r}; expected {' or '.join(SOURCES)}"
+        raise SettingsRefused(said, "source.kind")
     length = source.window_seconds
     if not 10 <= length <= 300 or HOUR % length or length % 10:
-        raise SettingsRefused(
-            f"source.window_seconds is {length}; expected 10 to 300 in tens that divide an hour"
-        )
+        said = f"source.window_seconds is {length}; expected 10 to 300 in tens that divide an hour"
+        raise SettingsRefused(said, "source.window_seconds")
     if health.cloud not in CLOUDS:
-        raise SettingsRefused(f"health.cloud is {health.cloud!r}; expected {', '.join(CLOUDS)}")
+        said = f"health.cloud is {health.cloud!r}; expected {', '.join(CLOUDS)}"
+        raise SettingsRefused(said, "health.cloud")
     least = {
         "source.deadline_seconds": (source.deadline_seconds, 2),
         "spool.most_megabytes": (settings.spool.most_megabytes, 1),
@@ -172,5 +200,5 @@ def _checked(settings: Settings) -> Settings:
     }
     for name, (value, most) in least.items():
         if value < most:
-            raise SettingsRefused(f"{name} is {value}; expected {most} or more")
+            raise SettingsRefused(f"{name} is {value}; expected {most} or more", name)
     return settings

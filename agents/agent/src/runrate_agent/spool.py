@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runrate_agent.salvage import salvage
+
 BATCH, REPORT, JOBS = "batch", "report", "jobs"
 MEMORY = ":memory:"
 MOST_IN_MEMORY = 4 << 20
@@ -40,12 +42,14 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """How much waits, how long already, and how many windows were ever dropped unsent."""
+    """How much waits, how long already, and how many windows were ever dropped unsent; of these
+    the server refused `refused_windows` since the start."""
 
     items: int
     size_bytes: int
     oldest_at_ms: int | None
     dropped_windows: int
+    refused_windows: int = 0
 
 
 class Spool:
@@ -64,6 +68,7 @@ class Spool:
         self._disk = self._opened()
         self._spare = _connected(MEMORY)
         self._dropped = 0
+        self._refused = 0
 
     def next_boot(self, now_ms: int) -> int:
         """A boot id that no earlier process used, whatever its clock said."""
@@ -97,18 +102,22 @@ class Spool:
         try:
             return Item(id_, kind, made_at_ms, windows, zlib.decompress(packed), is_spare)
         except zlib.error:
-            self.remove(Item(id_, kind, made_at_ms, windows, b"", is_spare))
+            with self._lock:
+                self._remove(Item(id_, kind, made_at_ms, windows, b"", is_spare))
+                self._count_dropped(windows)
             return self.first()
 
     def remove(self, item: Item) -> None:
-        """It was taken, or never will be."""
+        """It was taken."""
         with self._lock:
-            if item.is_spare:
-                self._spare.execute("DELETE FROM item WHERE id = ?", (item.id,))
-                return
-            # What is sent is always the oldest: all up to it has been taken.
-            self._past = max(self._past, item.id)
-            self._on_disk("DELETE FROM item WHERE id <= ?", (self._past,))
+            self._remove(item)
+
+    def lose(self, item: Item) -> None:
+        """The server will never take it: its windows are dropped, and counted."""
+        with self._lock:
+            self._remove(item)
+            self._count_dropped(item.windows)
+            self._refused += item.windows
 
     def depth(self) -> Depth:
         """What waits, on disk and in memory."""
@@ -116,10 +125,10 @@ class Spool:
         with self._lock:
             on_disk = self._on_disk(query, (self._past,)) or []
             found = [*on_disk, *self._spare.execute(query, (0,)).fetchall()]
-            dropped = self._fact("dropped") + self._dropped
+            dropped, refused = self._fact("dropped") + self._dropped, self._refused
         oldest = min((row[2] for row in found if row[2] is not None), default=None)
         items, size = sum(row[0] for row in found), sum(row[1] for row in found)
-        return Depth(items, size, oldest, dropped)
+        return Depth(items, size, oldest, dropped, refused)
 
     def close(self) -> None:
         """Write everything out."""
@@ -141,9 +150,19 @@ class Spool:
             if self._on_disk("DELETE FROM item WHERE id = ?", (id_,)) is not None
             and id_ > self._past
         ]
-        lost = sum(windows for _, windows in [*gone, *in_memory])
-        if lost and not self._note("dropped", self._fact("dropped") + lost):
-            self._dropped += lost
+        self._count_dropped(sum(windows for _, windows in [*gone, *in_memory]))
+
+    def _remove(self, item: Item) -> None:
+        if item.is_spare:
+            self._spare.execute("DELETE FROM item WHERE id = ?", (item.id,))
+            return
+        # What is sent is always the oldest: all up to it is done with.
+        self._past = max(self._past, item.id)
+        self._on_disk("DELETE FROM item WHERE id <= ?", (self._past,))
+
+    def _count_dropped(self, windows: int) -> None:
+        if windows and not self._note("dropped", self._fact("dropped") + windows):
+            self._dropped += windows
 
     def _fact(self, name: str) -> int:
         rows = self._on_disk("SELECT value FROM fact WHERE name = ?", (name,))
@@ -172,8 +191,7 @@ class Spool:
         self.problem = f"the spool {self._path} fails ({broken}); memory stands in for it"
         if _is_corrupt(broken) and self._disk is not None:
             self._disk.close()
-            self._set_aside()
-            self._disk = None
+            self._disk = self._begun_anew()
 
     def _opened(self) -> sqlite3.Connection | None:
         try:
@@ -183,21 +201,23 @@ class Spool:
             self.problem = f"the spool {self._path} cannot be opened ({broken})"
             if not _is_corrupt(broken):
                 return None
-        self._set_aside()
-        try:
-            return _connected(str(self._path))
-        except sqlite3.Error:
-            return None
+        return self._begun_anew()
 
-    def _set_aside(self) -> None:
-        """A file that is no database is kept for whoever wants to look, and a new one begun."""
+    def _begun_anew(self) -> sqlite3.Connection | None:
+        """A damaged file is kept for whoever wants to look, and what it still tells goes on."""
+        damaged = self._path.with_suffix(".corrupt")
         try:
-            self._path.replace(self._path.with_suffix(".corrupt"))
-            self._past = 0
+            self._path.replace(damaged)
             for tail in ("-wal", "-shm"):
-                self._path.with_name(self._path.name + tail).unlink(missing_ok=True)
-        except OSError:
-            return
+                old, new = (each.with_name(each.name + tail) for each in (self._path, damaged))
+                new.unlink(missing_ok=True)
+                if old.exists():
+                    old.replace(new)
+            fresh = _connected(str(self._path))
+        except (OSError, sqlite3.Error):
+            return None
+        salvage(damaged, fresh)
+        return fresh
 
 
 def _connected(path: str) -> sqlite3.Connection:

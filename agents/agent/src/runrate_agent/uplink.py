@@ -41,6 +41,10 @@ class BodyRefused(UplinkFailed):
     """The server read the request and will never take it; sending it again is no use."""
 
 
+class BodyTooLarge(BodyRefused):
+    """The server, or a proxy before it, takes smaller ones."""
+
+
 class NotRunrate(UplinkFailed):
     """Something answers at this address that is not a Runrate server."""
 
@@ -98,7 +102,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long to go on trying; `sleep` and `clock` are the process's own but in tests."""
+    """How long to go on trying. `sleep` answers True where trying is to end before that."""
 
     seconds: float = 60.0
     sleep: Callable[[float], object] = time.sleep
@@ -158,7 +162,8 @@ class Uplink:
                     _peace_seconds(answer),
                 )
             self._patience.say(f"{self._server.url}: {problem}; trying again in {wait:.1f} s")
-            self._patience.sleep(wait)
+            if self._patience.sleep(wait) is True:
+                raise ServerUnreachable(f"{self._server.url} did not take it: {problem}")
             attempt += 1
 
     def close(self) -> None:
@@ -242,6 +247,8 @@ class Uplink:
             raise NotRunrate(f"{url} sends us to {place}; give that address if it is yours")
         if answer.status == 404:
             raise PathUnknown(f"{url}{path} does not exist; is this a Runrate server?")
+        if answer.status == 413:
+            raise BodyTooLarge(f"{url} refuses the request: {said}")
         if answer.status >= 400:
             raise BodyRefused(f"{url} refuses the request: {said}")
         if not _is_json(answer):

@@ -113,6 +113,11 @@ def heat_of(
     return Heat(tuple(cells), f"worked {per_cent(min(ratio, Fraction(1)))} of the time observed")
 
 
+def level_of(ratio: float) -> str:
+    """0 did no work; 1 to 4 by quarters."""
+    return str(min(4, int(ratio * 4) + 1)) if ratio else "0"
+
+
 def _cell(
     measured: DeviceHour | None, hour: datetime, left: str, lived: tuple[timedelta, tzinfo]
 ) -> HeatCell:
@@ -125,9 +130,4 @@ def _cell(
     worked = min(1.0, measured.worked_seconds / measured.observed_seconds)
     observed = min(1.0, measured.observed_seconds / span.total_seconds())
     said = f"{when}: worked {per_cent(worked)} of the time observed ({per_cent(observed)})"
-    return HeatCell(hour, left, _level(worked), said, observed, worked)
-
-
-def _level(ratio: float) -> str:
-    """0 did no work; 1 to 4 by quarters."""
-    return str(min(4, int(ratio * 4) + 1)) if ratio else "0"
+    return HeatCell(hour, left, level_of(worked), said, observed, worked)

@@ -152,14 +152,14 @@ def _held_row(
     nobody = next((each for each in teams.values() if each.kind == "unowned"), None)
     team = teams.get(holding.team_id or 0, nobody)
     return HeldRow(
-        who=_who(holding),
+        who=who_holds(holding),
         note=_note(holding),
         team=team.name if team else "Unowned",
         gpus=gpu_count(holding.gpus),
         where=where,
         since=holding.since,
         is_theirs=True,
-        job_href=_job_href(holding),
+        job_href=job_href(holding),
         team_href=reverse("costs-team", args=[team.id]) if team else "",
     )
 
@@ -206,7 +206,7 @@ def _device_rows(
 
 def _holders_of(life: fleet.DeviceLife, holders: Sequence[workloads.Holding]) -> tuple[Link, ...]:
     pinned = [each for each in holders if each.device_uuids and life.uuid in each.device_uuids]
-    return tuple(Link(_who(each), _job_href(each)) for each in pinned)
+    return tuple(Link(who_holds(each), job_href(each)) for each in pinned)
 
 
 def _note(holding: workloads.Holding) -> str:
@@ -215,11 +215,13 @@ def _note(holding: workloads.Holding) -> str:
     return " ".join(filter(None, (number, holding.user and f"of {holding.user}")))
 
 
-def _job_href(holding: workloads.Holding) -> str:
+def job_href(holding: workloads.Holding) -> str:
+    """Where the job's cost is told; empty where it is not the viewer's."""
     return reverse("costs-job", args=[holding.job_id]) if holding.job_id else ""
 
 
-def _who(holding: workloads.Holding) -> str:
+def who_holds(holding: workloads.Holding) -> str:
+    """The job by its name, or its number; `another team` where it is not the viewer's."""
     if not holding.is_theirs:
         return ANOTHER_TEAM
     return holding.name or f"job {holding.raw_id}"

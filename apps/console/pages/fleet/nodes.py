@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.fleet.facts import FleetFacts
+from apps.console.pages.fleet.heat_map import heat_map
 from apps.console.pages.fleet.hours import HOUR, by_key, key_of, time_of
 from apps.console.pages.fleet.pools import (
     COLUMNS,
@@ -20,6 +21,7 @@ from apps.console.pages.fleet.pools import (
     spans_since_yesterday,
 )
 from apps.console.pages.fleet.question import PER_PAGE, FleetQuestion
+from apps.console.pages.fleet.trouble import trouble
 from apps.console.pages.fleet.values import (
     FleetPage,
     NodeRow,
@@ -81,6 +83,7 @@ def fleet_page(asked: FleetQuestion, asking: Asking, facts: FleetFacts) -> Fleet
         problems=asked.problems,
         figures=figures(facts, chosen, spans, asked),
         pools=listed(pool_rows(facts, spans, asked, asking), COLUMNS, asked.of_pools),
+        map=heat_map(matching(facts, asked), facts, asked.of_pools.given, asking),
         pools_csv_href=asked.href("fleet-pools", show="", sort=""),
         columns=_columns(asked),
         nodes=rows,
@@ -89,6 +92,7 @@ def fleet_page(asked: FleetQuestion, asking: Asking, facts: FleetFacts) -> Fleet
         before=_turned(asked, page - 1, "Previous") if page > 1 else None,
         after=_turned(asked, page + 1, "Next") if page < last_page else None,
         states=_states(spans, rows),
+        trouble=trouble(asking.at),
     )
 
 

@@ -1,10 +1,11 @@
 """The tables of nodes and GPUs as CSV, every row of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from apps.console.pages.csv_table import hours_cell, moment_cell, text_cell
 from apps.console.pages.fleet.hours import by_key
+from apps.console.pages.fleet.timeline_values import Happening
 from apps.console.pages.fleet.values import (
     DeviceRow,
     Heat,
@@ -17,7 +18,9 @@ from apps.console.pages.fleet.values import (
 from apps.fleet.queries import CapacityStep, NodeAgent
 from apps.show.amounts import Ratio
 from apps.show.words import STATES
+from apps.telemetry.queries import NodeHour
 
+SECONDS_PER_HOUR = 3600
 STATE_KEYS = [state.key for state in STATES if state.key != "other"]
 NODE_HEADER = (
     *("node", "pool", "state", "since", "gpus", "differs", "held_now"),
@@ -37,6 +40,9 @@ DEVICE_HEADER = (
     *("uuid", "name", "kind", "parent", "started_at", "ended_at", "confirmed_at"),
     *("held_now_by", "outage", "last_48_hours"),
 )
+MAP_HEADER = ("node", "pool", "hour", "gpu_hours", "observed_gpu_hours", "worked_gpu_hours")
+HAPPENING_HEADER = ("gpu", "kind", "what", "from", "to", "seconds")
+NODE_HOUR_HEADER = tuple(NodeHour.__slots__)
 HEAT_HEADER = ("hour", "observed_ratio", "worked_ratio")
 
 
@@ -55,6 +61,32 @@ def node_cells(rows: Sequence[NodeRow]) -> Iterator[Sequence[str]]:
             ratio_cell(row.time.coverage_ratio),
             moment_cell(row.last_seen_at),
         ]
+
+
+def map_cells(
+    rows: Iterable[tuple[str, str, datetime, float, float, float | None]],
+) -> Iterator[Sequence[str]]:
+    """A row for each hour of a node; of an hour that was not observed no work is told."""
+    for node, pool, hour, *seconds in rows:
+        told = ("" if each is None else f"{each / SECONDS_PER_HOUR:.6f}" for each in seconds)
+        yield [text_cell(node), text_cell(pool), moment_cell(hour), *told]
+
+
+def happening_cells(rows: Iterable[Happening]) -> Iterator[Sequence[str]]:
+    """A row for each stretch or moment; no end while it lasts."""
+    for row in rows:
+        lasted = "" if row.lasted is None else f"{row.lasted.total_seconds():.0f}"
+        yield [
+            *(text_cell(each) for each in (row.of, row.kind.lower(), row.what)),
+            *(moment_cell(row.starts_at), moment_cell(row.ends_at), lasted),
+        ]
+
+
+def node_hour_cells(hours: Iterable[NodeHour]) -> Iterator[Sequence[str]]:
+    """A row for each hour that was reported; what was not told stays empty."""
+    for each in hours:
+        values = [getattr(each, name) for name in NODE_HOUR_HEADER[1:]]
+        yield [moment_cell(each.hour), *("" if one is None else f"{one:.3f}" for one in values)]
 
 
 def pool_cells(rows: Sequence[PoolRow]) -> Iterator[Sequence[str]]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from apps.console.pages.fleet.heat_values import HeatMap
 from apps.console.pages.frame import EmptyState, Filter, Frame, Link
 from apps.console.pages.listed import Listed
 from apps.console.pages.overview.values import Column
@@ -90,6 +91,7 @@ class FleetPage:
     figures: tuple[PlainFigure, ...] = ()
     pools: Listed[PoolRow] | None = None
     pools_csv_href: str = ""
+    map: HeatMap | None = None
     columns: tuple[Column, ...] = ()
     nodes: tuple[NodeRow, ...] = ()
     nodes_said: str = ""
@@ -98,6 +100,7 @@ class FleetPage:
     after: Link | None = None
     states: tuple[StateWords, ...] = ()
     empty: EmptyState | None = None
+    trouble: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from apps.console.pages.fleet import sheets
 from apps.console.pages.fleet.asking import asking
 from apps.console.pages.fleet.device import device_heat, device_page, life_rows
 from apps.console.pages.fleet.facts import fleet_facts
+from apps.console.pages.fleet.heat_map import day_of, map_hours
 from apps.console.pages.fleet.hours import HOUR, SHOWN_HOURS, shown_from
 from apps.console.pages.fleet.node import holders_of_node, node_page, outage_rows
 from apps.console.pages.fleet.nodes import fleet_page, matching, node_rows, ordered
@@ -57,9 +58,21 @@ def pools_csv(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @shown_to(EVERYONE)
+def fleet_hours_csv(request: HttpRequest) -> HttpResponse:
+    """The last full hours of every node that the address asks for, measured or not."""
+    who = asking(request, "fleet")
+    facts = fleet_facts(who.at)
+    asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
+    day = day_of(matching(facts, asked), facts)
+    rows = sheets.map_cells(map_hours(day, facts))
+    return csv_answer("hours of nodes", sheets.MAP_HEADER, rows)
+
+
+@require_safe
+@shown_to(EVERYONE)
 def node(request: HttpRequest, node_id: int) -> HttpResponse:
     """One node."""
-    page = node_page(_on_record(node_id), asking(request, "fleet"))
+    page = node_page(on_record(node_id), asking(request, "fleet"))
     return render(request, "fleet/node.html", {"page": page})
 
 
@@ -68,7 +81,7 @@ def node(request: HttpRequest, node_id: int) -> HttpResponse:
 def node_hours_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The last 48 hours of a node by state, as far as they are settled."""
     who = asking(request, "fleet")
-    _on_record(node_id)
+    on_record(node_id)
     first = shown_from(who.at)
     hours = hours_of_node(node_id, first, first + SHOWN_HOURS * HOUR)
     return csv_answer(f"hours of node {node_id}", sheets.HOUR_HEADER, sheets.hour_cells(hours))
@@ -78,7 +91,7 @@ def node_hours_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_devices_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The devices of a node, with who holds them as far as the viewer may know."""
-    page = node_page(_on_record(node_id), asking(request, "fleet"))
+    page = node_page(on_record(node_id), asking(request, "fleet"))
     name = f"devices of node {node_id}"
     return csv_answer(name, sheets.DEVICE_HEADER, sheets.device_cells(page.devices))
 
@@ -87,7 +100,7 @@ def node_devices_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_holders_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """Who holds a node now, as far as the viewer may know."""
-    _on_record(node_id)
+    on_record(node_id)
     rows = holders_of_node(node_id, asking(request, "fleet"))
     name = f"holders of node {node_id}"
     return csv_answer(name, sheets.HOLDER_HEADER, sheets.holder_cells(rows))
@@ -97,7 +110,7 @@ def node_holders_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_outages_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The outages of a node and of its devices."""
-    _on_record(node_id)
+    on_record(node_id)
     rows = outage_rows(fleet_queries.outages_of_node(node_id), asking(request, "fleet"))
     name = f"outages of node {node_id}"
     return csv_answer(name, sheets.OUTAGE_HEADER, sheets.outage_cells(rows))
@@ -107,7 +120,7 @@ def node_outages_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_agents_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The agents of a node."""
-    _on_record(node_id)
+    on_record(node_id)
     cells = sheets.agent_cells(fleet_queries.agents_of_node(node_id))
     return csv_answer(f"agents of node {node_id}", sheets.AGENT_HEADER, cells)
 
@@ -116,7 +129,7 @@ def node_agents_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_capacity_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """What was declared of a node."""
-    _on_record(node_id)
+    on_record(node_id)
     cells = sheets.capacity_cells(fleet_queries.capacities_of_node(node_id))
     return csv_answer(f"capacity of node {node_id}", sheets.CAPACITY_HEADER, cells)
 
@@ -154,7 +167,8 @@ def device_lives_csv(request: HttpRequest, device_id: int) -> HttpResponse:
     return csv_answer(name, sheets.LIFE_HEADER, sheets.life_cells(life_rows(life.uuid)))
 
 
-def _on_record(node_id: int) -> Mapping[str, Any]:
+def on_record(node_id: int) -> Mapping[str, Any]:
+    """The node, or nothing found."""
     row = fleet_queries.node_if_on_record(node_id)
     if row is None:
         raise Http404

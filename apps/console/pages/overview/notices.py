@@ -9,9 +9,11 @@ from apps.console.pages.frame import Link
 from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.values import Notice
 from apps.ledger.queries import Basis, OverviewFacts, Share
-from apps.show.amounts import gpu_hours
+from apps.show.amounts import counted, gpu_hours
+from apps.show.incidents import UNUSABLE
 from apps.show.money import full_amount
 from apps.show.words import basis_words, joined
+from apps.telemetry.queries import open_incidents
 
 MOST_NAMES = 3
 
@@ -20,7 +22,7 @@ def notices(asked: Question, facts: OverviewFacts) -> tuple[Notice, ...]:
     """Only what occurs in the period."""
     found = tuple(_notices(asked, facts))
     if asked.viewer.sees_everything:
-        return found
+        return (*found, *_of_the_fleet())
     # Setup is not theirs to answer.
     return tuple(replace(notice, link=None) for notice in found)
 
@@ -58,6 +60,17 @@ def _notices(asked: Question, facts: OverviewFacts) -> Iterator[Notice]:
         if part.micros or part.gpu_milliseconds:
             href = _unowned_rows(asked, facts) if kind == "unowned" else ""
             yield Notice(kind, _amount(part, asked.currency), sentence, link, href)
+
+
+def _of_the_fleet() -> Iterator[Notice]:
+    lasting = open_incidents(UNUSABLE)
+    if lasting:
+        yield Notice(
+            "incidents",
+            counted(lasting, "open incident"),
+            "may keep GPUs from being used, for how long is not known yet.",
+            Link("See what to do", f"{reverse('incidents')}?open=yes"),
+        )
 
 
 def _unpriced(basis: Basis, facts: OverviewFacts) -> Notice:

@@ -114,7 +114,7 @@ class TeamTable:
 class Notice:
     """Something unknown, said aloud: what it is, how much of it, and what to do.
 
-    `kind` is unpriced, unowned, unobserved, unclaimed or contested; `href` leads to its rows.
+    `kind` is unpriced, unowned, unobserved, unclaimed, contested or incidents; `href` leads to its rows.
     """
 
     kind: str

@@ -1,6 +1,10 @@
 """Setup: what the control plane was told but cannot place, as questions with an answer each."""
 
-from apps.console.pages.setup.first_tokens import make_agent_token, make_jobs_token
+from apps.console.pages.setup.first_tokens import (
+    invite_first_agent,
+    make_agent_token,
+    make_jobs_token,
+)
 from apps.console.pages.setup.guide import first_day
 from apps.console.pages.setup.naming import name_nodes
 from apps.console.pages.setup.values import (
@@ -32,6 +36,7 @@ __all__ = [
     "UnpricedPool",
     "confirm_devices",
     "first_day",
+    "invite_first_agent",
     "make_agent_token",
     "make_jobs_token",
     "name_nodes",

@@ -12,6 +12,7 @@ urlpatterns = [
         for name in SHEETS
     ),
     path("setup/first-day", pages.first_day, name="first-day"),
+    path("setup/first-day/invitation", pages.invite_first_agent, name="first-invitation"),
     path("setup/first-day/agent", pages.make_agent_token, name="first-agent"),
     path("setup/first-day/jobs", pages.make_jobs_token, name="first-jobs-token"),
     path("setup/nodes/name", pages.name_nodes, name="name-nodes"),

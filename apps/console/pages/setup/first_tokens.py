@@ -1,6 +1,6 @@
 """The first tokens, made where they are asked for: shown once, with the commands they go into."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -12,12 +12,46 @@ from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import Scope
 from apps.console.pages.access import MANAGES, shown_to
 from apps.console.pages.frame import Step
+from apps.console.pages.setup.commands import (
+    CHECK,
+    INSTALL,
+    RUN,
+    TOKEN,
+    config_command,
+    server_of,
+    simulate_command,
+    token_command,
+)
 from apps.console.pages.setup.guide import MOST_CHOICES, first_day_page
 from apps.console.pages.setup.values import MadeToken
 from apps.fleet import actions as fleet
 from apps.fleet.queries import agentless_nodes, clusters
 
+INVITED_FOR = timedelta(hours=24)
 SOURCES = ("nvml", "dcgm", "simulated")
+
+
+@require_POST
+@shown_to(MANAGES)
+def invite_first_agent(request: HttpRequest) -> HttpResponse:
+    """A one-time token, which an agent on that node trades for its own within a day."""
+    at = timezone.now()
+    nodes = {str(each.id): each for each in agentless_nodes(at, MOST_CHOICES)}
+    node = nodes.get(request.POST.get("node", ""))
+    if node is None:
+        return first_day_page(request, problem="Choose a node that has no agent yet.")
+    secret = fleet.invite_agent(node_id=node.id, expires_at=at + INVITED_FOR, at=at)
+    steps = (
+        Step("On the node, install the agent:", INSTALL),
+        Step("Say where this server is:", config_command(server_of(request))),
+        Step(
+            "Trade this one-time token, good for 24 hours and one agent, for the agent’s own:",
+            f"printf '%s\\n' {secret} | runrate-agent enrol",
+        ),
+        Step("See what works on this node and what does not:", CHECK),
+        Step("Measure and send; this page notices the first report:", RUN),
+    )
+    return first_day_page(request, MadeToken(f"one agent of {node.name}", secret, steps))
 
 
 @require_POST
@@ -33,19 +67,20 @@ def make_agent_token(request: HttpRequest) -> HttpResponse:
     if source not in SOURCES:
         return first_day_page(request, problem="Say how the agent measures.")
     secret = _let_in(node.id, node.name, source, viewer_of_request(request).person_id, at)
-    server = request.build_absolute_uri("/").rstrip("/")
-    made = MadeToken(
-        f"the agent of {node.name}",
-        secret,
-        (
-            Step("On the node, keep it in a file that only you can read:", _kept_in_file(secret)),
-            Step(
-                "Then start the agent with it; this page notices its first report:",
-                f"runrate-agent simulate scenario.toml --server {server} --token-file token",
-            ),
-        ),
-    )
-    return first_day_page(request, made)
+    server = server_of(request)
+    steps: tuple[Step, ...]
+    if source == "simulated":
+        steps = (
+            Step("Keep it in a file that only you can read:", token_command(secret, "token")),
+            Step("Then play a day of one node:", simulate_command(server)),
+        )
+    else:
+        steps = (
+            Step("On the node, say where this server is:", config_command(server)),
+            Step("Keep the token where the agent looks for it:", token_command(secret, TOKEN)),
+            Step("Then start the agent; this page notices its first report:", RUN),
+        )
+    return first_day_page(request, MadeToken(f"the agent of {node.name}", secret, steps))
 
 
 @require_POST
@@ -69,14 +104,17 @@ def make_jobs_token(request: HttpRequest) -> HttpResponse:
         )
         if cluster:
             fleet.bind_cluster_token(token_id=token.id, cluster_id=cluster.id)
-    server = request.build_absolute_uri("/").rstrip("/")
+    server = server_of(request)
     check = (
         f'curl -sS {server}/api/v1/jobs/bulk -H "Authorization: Bearer {token.secret}" '
         "-H 'Content-Type: application/json' -d '{\"events\": []}'"
     )
     said = f"the {name}" if cluster else "the jobs of any cluster"
     steps = (
-        Step("Where the scheduler’s hooks run, keep it in a file:", _kept_in_file(token.secret)),
+        Step(
+            "Where the scheduler’s hooks run, keep it in a file:",
+            token_command(token.secret, "token"),
+        ),
         Step("See that it is let in; this states no job:", check),
     )
     return first_day_page(request, MadeToken(said, token.secret, steps))
@@ -89,7 +127,3 @@ def _let_in(node_id: int, name: str, source: str, by: int | None, at: datetime) 
     )
     fleet.bind_agent(node_id=node_id, token_id=token.id, source=source, at=at)
     return token.secret
-
-
-def _kept_in_file(secret: str) -> str:
-    return f"(umask 077; printf '%s\\n' {secret} > token)"

@@ -13,6 +13,14 @@ from apps.accounts import queries as accounts
 from apps.accounts.authentication import viewer_of_request
 from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
 from apps.console.pages.frame import Choice, Link, Step
+from apps.console.pages.setup.commands import (
+    CHECK,
+    INSTALL,
+    RUN,
+    config_command,
+    server_of,
+    simulate_command,
+)
 from apps.console.pages.setup.questions import MANAGE, questions_waiting
 from apps.console.pages.setup.values import DONE, MISSING, WAITING, FirstDayPage, GuideStep
 from apps.console.pages.setup.values import MadeToken as Made
@@ -92,7 +100,7 @@ def known_of(request: HttpRequest, at: datetime) -> Known:
     )
     return Known(
         at=at,
-        server=request.build_absolute_uri("/").rstrip("/"),
+        server=server_of(request),
         machines=fleet.living_machines(at),
         tokens=accounts.good_tokens(at),
         agents=fleet.agents_heard(),
@@ -138,7 +146,7 @@ def _token(known: Known) -> GuideStep:
 
 def _agent(known: Known) -> GuideStep:
     heard = known.agents
-    state, found = MISSING, "No agent was let in yet: make its token above."
+    state, found = MISSING, "No agent was let in yet: invite one above."
     if heard.last_seen_at is not None:
         ago = duration(known.at - heard.last_seen_at)
         said = f"{heard.heard:,} of {heard.agents:,} agents were heard, the last {ago} ago."
@@ -152,10 +160,21 @@ def _agent(known: Known) -> GuideStep:
         state,
         found,
         (
-            Step("It sends what the GPUs of a node did. Install it:", "pip install agents/agent"),
+            Step("It sends what the GPUs of a node did. On the node, install it:", INSTALL),
+            Step("Say where this server is:", config_command(known.server)),
             Step(
-                "The one of this version plays a scenario; the file holds the token:",
-                f"runrate-agent simulate scenario.toml --server {known.server} --token-file token",
+                "Trade the one-time token of the step above for the agent’s own:",
+                "runrate-agent enrol --token-file invitation",
+            ),
+            Step("See what works on this node and what does not, in plain words:", CHECK),
+            Step(
+                "Start it. As a service: agents/agent/systemd/runrate-agent.service; on Kubernetes: "
+                "agents/agent/kubernetes/daemonset.yaml; both are told of in docs/agent.md.",
+                RUN,
+            ),
+            Step(
+                "To try without a GPU, play a day of one node; the file holds its agent’s token:",
+                simulate_command(known.server),
             ),
         ),
         Link("Confirm what it saw", f"{reverse('setup')}#unconfirmed-devices")

@@ -40,7 +40,10 @@ class NodeCounters:
     """What was added since the last reading, by name; the first reading only starts."""
 
     def __init__(self, root: Path = Path("/")) -> None:
-        self._root = root
+        self._fabrics = root / "sys/class/infiniband"
+        self._nets = root / "proc/net/dev"
+        self._disk_file = root / "proc/diskstats"
+        self._pressures = {name: root / "proc/pressure" / name for name in STALLS}
         self._last: dict[str, float] = {}
 
     def read(self) -> dict[str, float]:
@@ -64,7 +67,7 @@ class NodeCounters:
                 yield name, stalled
 
     def _fabric(self) -> Iterator[tuple[str, float]]:
-        ports = list((self._root / "sys/class/infiniband").glob("*/ports/*/counters"))
+        ports = list(self._fabrics.glob("*/ports/*/counters"))
         if not ports:
             return
         words = [
@@ -79,7 +82,7 @@ class NodeCounters:
             yield "fabric_errors", sum(wrong)
 
     def _network(self) -> Iterator[tuple[str, float]]:
-        lines = _text(self._root / "proc/net/dev").splitlines()[2:]
+        lines = _text(self._nets).splitlines()[2:]
         moved, wrong, is_any = 0, 0, False
         for line in lines:
             name, _, numbers = line.partition(":")
@@ -96,7 +99,7 @@ class NodeCounters:
     def _disks(self) -> Iterator[tuple[str, float]]:
         read = written = 0
         is_any = False
-        for line in _text(self._root / "proc/diskstats").splitlines():
+        for line in _text(self._disk_file).splitlines():
             values = line.split()
             if len(values) < 10 or not WHOLE_DISK.fullmatch(values[2]):
                 continue
@@ -109,7 +112,7 @@ class NodeCounters:
 
     def _stalled(self, resource: str) -> float | None:
         """Seconds in which some task waited, as the kernel has counted since it started."""
-        for line in _text(self._root / "proc/pressure" / resource).splitlines():
+        for line in _text(self._pressures[resource]).splitlines():
             found = re.match(r"some .*total=(\d+)", line)
             if found:
                 return int(found[1]) / 1_000_000

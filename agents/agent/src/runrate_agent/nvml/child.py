@@ -19,7 +19,7 @@ import pynvml
 
 from runrate_agent.frames import DeviceReading, ProcessReading
 from runrate_agent.nvml.calls import Calls, DriverGone
-from runrate_agent.nvml.node import Node, bus_ids, minors
+from runrate_agent.nvml.node import Node, bus_ids, gpu_instances, minors
 
 TICK_SECONDS = 1.0
 CLOCK_STEP_SECONDS = 0.5
@@ -35,7 +35,7 @@ READING = tuple(
 )
 
 
-def main(span_seconds: int) -> int:
+def main(span_seconds: float) -> int:
     """Ask until the driver is gone or nobody reads any more."""
     _die_with_parent()
     calls = Calls()
@@ -57,7 +57,7 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
-def _run(calls: Calls, span_seconds: int) -> None:
+def _run(calls: Calls, span_seconds: float) -> None:
     driver = calls.ask(pynvml.nvmlSystemGetDriverVersion) or ""
     node = Node(calls)
     began, steady = time.time(), time.monotonic()
@@ -67,12 +67,13 @@ def _run(calls: Calls, span_seconds: int) -> None:
     last, since, ends = began, began, _span_end(began, span_seconds)
     _say({"tick": [], "driver": driver})
     while True:
-        time.sleep(max(0.0, min(last + TICK_SECONDS, ends) - time.time()))
+        # A clock that was set back meanwhile must not make it a long sleep.
+        time.sleep(min(TICK_SECONDS, max(0.0, min(last + TICK_SECONDS, ends) - time.time())))
         now, steady_before, steady = time.time(), steady, time.monotonic()
         if abs((now - last) - (steady - steady_before)) > CLOCK_STEP_SECONDS:
             # The wall clock was set: the span begins anew.
             since, ends, last = now, _span_end(now, span_seconds), now
-            node.clock_set(int(now * 1_000_000))
+            node.clock_set(int(now * 1000), steady)
             _say({"tick": []})
             continue
         _say({"tick": node.tick(int(now * 1000), now - last)})
@@ -97,6 +98,7 @@ def _frame(node: Node, span: tuple[float, float], calls: Calls) -> dict[str, Any
         "events": [_slots(each) for each in events],
         "minors": minors(gpus),
         "bus_ids": bus_ids(gpus),
+        "gpu_instances": gpu_instances(gpus),
         "calls": calls.count,
         "cpu_seconds": sum(os.times()[:2]),
     }
@@ -123,9 +125,9 @@ def _slots(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in type(value).__slots__}
 
 
-def _span_end(now: float, span_seconds: int) -> float:
+def _span_end(now: float, span_seconds: float) -> float:
     """The next full span of the wall clock."""
-    return (int(now) // span_seconds + 1) * span_seconds
+    return (now // span_seconds + 1) * span_seconds
 
 
 def _say(told: dict[str, Any]) -> None:
@@ -135,7 +137,7 @@ def _say(told: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     try:
-        status = main(int(sys.argv[1]))
+        status = main(float(sys.argv[1]))
     except KeyboardInterrupt:
         status = 0
     # NVML may be stuck in another thread's call: leave without asking it anything more.

@@ -109,17 +109,23 @@ class Gpu:
         means = self._read_gpm(at_seconds)
         own = self._own(grown, means.get("", {}), covered)
         by_instance = self._processes.taken(covered)
-        readings = [own_with(own, by_instance.get(WHOLE, ()), is_mig=self.is_mig)]
+        unseen = () if by_instance is not None else None
+        by_instance = by_instance or {}
+        whole = None if self.is_mig else by_instance.get(WHOLE, unseen)
+        readings = [own_with(own, whole)]
         for each in self.instances:
             used = self._memory(each.handle)
-            processes = by_instance.get(each.place, ())
+            processes = by_instance.get(each.place, unseen)
             readings.append(_instance(each, means.get(each.uuid, {}), processes, (covered, used)))
         return readings, self._events(span[1] // 1000, own, known)
 
-    def clock_set(self, now_us: int) -> None:
-        """The wall clock was set to this."""
+    def clock_set(self, now_us: int, at_seconds: float) -> None:
+        """The wall clock was set to this: the span begins anew, and every counter with it."""
         self._work.clock_set()
         self._processes.clock_set(now_us)
+        self._held, self._watt_seconds = _Held(), None
+        self._read_fields()
+        self._read_gpm(at_seconds)
 
     def close(self) -> None:
         """Give back what NVML holds for it."""
@@ -224,7 +230,8 @@ class Gpu:
     def _events(self, at_ms: int, own: DeviceReading, known: dict[int, float]) -> list[Event]:
         events = []
         if own.ecc_uncorrected:
-            events.append(Event(at_ms, "ecc_uncorrected", "point", self.uuid, own.ecc_uncorrected))
+            said = f"{own.ecc_uncorrected} errors that could not be corrected"
+            events.append(Event(at_ms, "ecc_uncorrected", "point", self.uuid, detail=said))
         action = int(known.get(fields.RECOVERY_ACTION, self._recovery))
         if bool(action) != bool(self._recovery):
             phase = "began" if action else "ended"
@@ -235,19 +242,17 @@ class Gpu:
         return events
 
 
-def own_with(
-    own: DeviceReading, processes: tuple[ProcessReading, ...], *, is_mig: bool
-) -> DeviceReading:
+def own_with(own: DeviceReading, processes: tuple[ProcessReading, ...] | None) -> DeviceReading:
     """The whole GPU's reading with its processes; those of instances are told with these."""
     names = [name for name in DeviceReading.__slots__ if name not in ("processes", "holders")]
     told = {name: getattr(own, name) for name in names}
-    return DeviceReading(**told, processes=None if is_mig else processes)
+    return DeviceReading(**told, processes=processes)
 
 
 def _instance(
     each: MigInstance,
     means: dict[int, float],
-    processes: tuple[ProcessReading, ...],
+    processes: tuple[ProcessReading, ...] | None,
     known: tuple[float, int | None],
 ) -> DeviceReading:
     covered, used = known

@@ -71,10 +71,13 @@ class Node:
         for uuid in [uuid for uuid in self.gpus if uuid not in seen]:
             self._lose(uuid, pynvml.NVML_ERROR_GPU_NOT_FOUND, at_ms)
 
-    def clock_set(self, now_us: int) -> None:
-        """The wall clock was set to this."""
-        for gpu in self.gpus.values():
-            gpu.clock_set(now_us)
+    def clock_set(self, now_ms: int, at_seconds: float) -> None:
+        """The wall clock was set to this: what was seen of the span so far is nobody's."""
+        for uuid, gpu in list(self.gpus.items()):
+            try:
+                gpu.clock_set(now_ms * 1000, at_seconds)
+            except DeviceLost as lost:
+                self._lose(uuid, lost.code, now_ms)
 
     def close(self) -> None:
         """Give back what NVML holds."""
@@ -159,6 +162,11 @@ class Node:
 def minors(gpus: Iterable[Gpu]) -> dict[str, int]:
     """The number of each GPU's /dev/nvidia…, by UUID."""
     return {gpu.uuid: gpu.minor for gpu in gpus if gpu.minor is not None}
+
+
+def gpu_instances(gpus: Iterable[Gpu]) -> dict[str, int]:
+    """The GPU instance of each MIG slice, by the slice's UUID."""
+    return {each.uuid: each.place[0] for gpu in gpus for each in gpu.instances}
 
 
 def bus_ids(gpus: Iterable[Gpu]) -> dict[str, str]:

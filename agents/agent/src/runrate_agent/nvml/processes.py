@@ -32,10 +32,13 @@ class Processes:
     _last_us: int = 0
     _accounted: set[int] = field(default_factory=set)
     _is_accounting: bool | None = None
+    _is_listed: bool = False
+    _is_old: bool = False
 
     def tick(self, calls: Calls, handle: Any, seconds: float, *, is_mig: bool) -> list[int]:
         """Look once; the pids that were not there before in this span."""
-        running = calls.ask(pynvml.nvmlDeviceGetComputeRunningProcesses, handle)
+        running = self._running(calls, handle)
+        self._is_listed = self._is_listed or running is not None
         new = []
         for process in running or ():
             instance = (process.gpuInstanceId, process.computeInstanceId) if is_mig else WHOLE
@@ -61,15 +64,30 @@ class Processes:
 
     def clock_set(self, now_us: int) -> None:
         """As for the samples of the GPU's work."""
-        self._last_us = now_us
+        self._last_us, self.seen = now_us, {}
 
-    def taken(self, covered_seconds: float) -> Mapping[Instance, tuple[ProcessReading, ...]]:
-        """What was seen by instance (WHOLE where there are none), and a new span begins."""
+    def taken(self, covered_seconds: float) -> Mapping[Instance, tuple[ProcessReading, ...]] | None:
+        """What was seen by instance (WHOLE where there are none), and a new span begins.
+
+        None where the driver lists no processes: nobody knows of any.
+        """
+        is_known, self._is_listed = self._is_listed or bool(self.seen), False
+        if not is_known:
+            return None
         found: dict[Instance, list[ProcessReading]] = {}
         for pid, seen in self.seen.items():
             found.setdefault(seen.instance, []).append(_reading(pid, seen, covered_seconds))
         self.seen = {}
         return {instance: tuple(readings) for instance, readings in found.items()}
+
+    def _running(self, calls: Calls, handle: Any) -> list[Any] | None:
+        """Drivers before 510 know only the second form of the call."""
+        if not self._is_old:
+            found = calls.ask(pynvml.nvmlDeviceGetComputeRunningProcesses_v3, handle)
+            self._is_old = calls.code == pynvml.NVML_ERROR_FUNCTION_NOT_FOUND
+            if not self._is_old:
+                return found
+        return calls.ask(pynvml.nvmlDeviceGetComputeRunningProcesses_v2, handle)
 
     def _share(self, calls: Calls, handle: Any, seconds: float) -> None:
         samples = calls.ask(pynvml.nvmlDeviceGetProcessUtilization, handle, self._last_us)

@@ -29,7 +29,7 @@ class NvmlSource:
     `on_pids` hears of processes the second they are first seen, before they may be gone.
     """
 
-    span_seconds: int
+    span_seconds: float
     deadline_seconds: float = 5.0
     start_seconds: float = 30.0
     on_pids: Callable[[Sequence[int]], object] = lambda pids: None
@@ -140,6 +140,7 @@ class NvmlSource:
             events=tuple(events),
             minors=told["minors"],
             bus_ids=told["bus_ids"],
+            gpu_instances=told["gpu_instances"],
         )
 
     def _told_alone(self) -> Frame | None:

@@ -49,6 +49,7 @@ class Work:
     def clock_set(self) -> None:
         """Samples bear the wall clock: one that was set back must not hide those to come."""
         self._last_us = now_us()
+        self._busy = self._sampled = 0.0
 
     def _poll(self, calls: Calls, handle: Any) -> None:
         since_us = self._last_us if self._has_buffer else 0

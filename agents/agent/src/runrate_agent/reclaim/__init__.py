@@ -20,10 +20,15 @@ class MetadataUnreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The node goes at a moment (ISO 8601; empty: now), by what the cloud calls it."""
+    """The node stops at a moment (ISO 8601; empty: now), by what the cloud calls it.
+
+    `is_end` where it does not come back: it is charged no longer. One that is stopped may be started
+    again, and what it costs meanwhile only its bill tells.
+    """
 
     action: str
     at: str
+    is_end: bool = True
 
 
 class Cloud(Protocol):
@@ -80,7 +85,10 @@ class Notices:
         with self._lock:
             now_ms = time.time_ns() // 1_000_000
             ends_at_ms = moment_ms(notice.at) or now_ms
-            told = Event(now_ms, "reclaim_notice", detail=detail, ends_at_ms=ends_at_ms)
+            if notice.is_end:
+                told = Event(now_ms, "reclaim_notice", detail=detail, ends_at_ms=ends_at_ms)
+            else:
+                told = Event(now_ms, "stop_notice", detail=detail)
             self._events.append(told)
 
     def taken(self) -> list[Event]:

@@ -14,6 +14,8 @@ from runrate_agent.reclaim import Cloud, MetadataUnreachable, Notice
 TIMEOUT_SECONDS = 1.0
 LONGEST = 1 << 16
 TOKEN_SECONDS = 21_600
+STOPS = frozenset({"stop", "hibernate"})
+"""What AWS does to an instance that it keeps, and starts again when there is capacity."""
 AWS_ADDRESS = "169.254.169.254:80"
 GCP_ADDRESS = "metadata.google.internal:80"
 
@@ -47,7 +49,10 @@ class Aws:
             told = json.loads(text)
         except ValueError as broken:
             raise MetadataUnreachable("the notice is not JSON") from broken
-        return Notice(str(told.get("action", "terminate")), str(told.get("time", "")))
+        if not isinstance(told, dict):
+            raise MetadataUnreachable("the notice is no object")
+        action = str(told.get("action", "terminate"))
+        return Notice(action, str(told.get("time", "")), is_end=action not in STOPS)
 
     def _get(self, path: str) -> str | None:
         if time.monotonic() >= self._token_until:
@@ -93,7 +98,9 @@ class Gcp:
         if (self._get("preempted") or "").upper() == "TRUE":
             return Notice("preempt", "")
         event = (self._get("maintenance-event") or "NONE").upper()
-        return Notice("terminate", "") if event == "TERMINATE_ON_HOST_MAINTENANCE" else None
+        # The host is serviced: the machine stops, and is started again elsewhere.
+        is_stop = event == "TERMINATE_ON_HOST_MAINTENANCE"
+        return Notice("stop for maintenance", "", is_end=False) if is_stop else None
 
     def _get(self, path: str) -> str | None:
         where = f"/computeMetadata/v1/instance/{path}"

@@ -1,6 +1,6 @@
 """Whose a GPU was: from what schedulers granted, then from what processes say of themselves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -20,6 +20,16 @@ class Held:
     labels: tuple[tuple[str, str], ...] = field(default=())
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where devices are, by UUID: /dev numbers and bus ids of GPUs, GPU and GPU instance of slices."""
+
+    minors: Mapping[str, int] = field(default_factory=dict)
+    bus_ids: Mapping[str, str] = field(default_factory=dict)
+    parents: Mapping[str, str] = field(default_factory=dict)
+    instances: Mapping[str, int] = field(default_factory=dict)
+
+
 class Holders(Protocol):
     """Asked by the folding; none of its methods raises."""
 
@@ -28,10 +38,8 @@ class Holders(Protocol):
     def refresh(self, now_ms: int) -> Sequence[JobEvent]:
         """Look at slow sources at their own pace; what happened to jobs meanwhile."""
 
-    def place(
-        self, minors: dict[str, int], bus_ids: dict[str, str], slices: dict[str, str]
-    ) -> None:
-        """Where the GPUs are: /dev numbers and PCI bus ids by UUID, parents of slices by UUID."""
+    def place(self, places: Places) -> None:
+        """Where the GPUs and slices of the node are now."""
 
     def of_device(self, uuid: str) -> Sequence[Held]:
         """Who was granted it; several where it is shared, none where nobody says."""

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from runrate_agent.whose.proc import read_of
+
 SLURM = re.compile(
     r"/(?:slurm[^/]*|[^/]*slurmstepd\.scope)/(?:uid_\d+/)?job_(\d+)(?:/step_([^/]+))?"
 )
@@ -44,7 +46,5 @@ def fact_of(text: str) -> CgroupFact:
 
 def cgroup_of(root: Path, pid: int) -> CgroupFact:
     """Of a process; nothing where it is gone."""
-    try:
-        return fact_of((root / "proc" / str(pid) / "cgroup").read_text())
-    except (OSError, UnicodeDecodeError):
-        return CgroupFact()
+    found = read_of(root, pid, "cgroup")
+    return CgroupFact() if found is None else fact_of(found.decode("utf-8", "replace"))

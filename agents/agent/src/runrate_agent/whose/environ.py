@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from runrate_agent.whose.proc import read_of
+
 ALLOWED = frozenset(
     {
         "SLURM_JOB_ID", "SLURM_JOBID", "SLURM_CLUSTER_NAME", "SLURM_STEP_ID", "SLURM_RESTART_COUNT",
@@ -19,12 +21,8 @@ SAID = ("RUNRATE_WORKLOAD", "RUNRATE_TEAM", "TORCHELASTIC_RUN_ID", "SKYPILOT_TAS
 
 def environment_of(root: Path, pid: int) -> dict[str, str]:
     """The allowed names of a process's environment as it was when it was started."""
-    try:
-        with (root / "proc" / str(pid) / "environ").open("rb") as file:
-            raw = file.read(MOST_BYTES)
-    except OSError:
-        # It is gone, or another user's: then its cgroup has to do.
-        return {}
+    # Gone, or another user's: then its cgroup has to do.
+    raw = read_of(root, pid, "environ", MOST_BYTES) or b""
     found = {}
     for entry in raw.split(b"\0"):
         name, _, value = entry.partition(b"=")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from runrate_agent.jobs import Allocation, JobEvent
-from runrate_agent.whose import Held
+from runrate_agent.whose import Held, Places
 from runrate_agent.whose.kubeapi import KubeApiUnreachable, PodFact
 from runrate_agent.whose.podresources import DeviceId, PodGrant, PodResourcesUnreachable
 
@@ -23,7 +23,7 @@ class KubernetesPods:
     node: str
     grants: Callable[[], Sequence[PodGrant]]
     pods: Callable[[], Sequence[PodFact]] | None
-    minors: Mapping[str, int] = field(default_factory=dict)
+    places: Places = field(default_factory=Places)
     problems: dict[str, str] = field(default_factory=dict)
     _by_device: dict[str, list[Held]] = field(default_factory=dict)
     _by_uid: dict[str, Held] = field(default_factory=dict)
@@ -80,7 +80,15 @@ class KubernetesPods:
     def _uuid(self, device: DeviceId) -> str | None:
         if device.uuid is not None:
             return device.uuid
-        return next((uuid for uuid, minor in self.minors.items() if minor == device.minor), None)
+        minors, places = self.places.minors, self.places
+        gpu = next((uuid for uuid, minor in minors.items() if minor == device.minor), None)
+        if device.instance is None:
+            return gpu
+        # A slice that is not known is nobody's: its GPU belongs to others too.
+        of_gpu = (uuid for uuid, parent in places.parents.items() if parent == gpu)
+        return next(
+            (each for each in of_gpu if places.instances.get(each) == device.instance), None
+        )
 
     def _events(
         self, by_owner: Mapping[str, tuple[PodFact, list[str]]], now_ms: int

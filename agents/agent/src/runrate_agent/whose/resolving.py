@@ -6,14 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runrate_agent.jobs import JobEvent
-from runrate_agent.whose import Held
+from runrate_agent.whose import Held, Places
 from runrate_agent.whose.cgroup import cgroup_of
 from runrate_agent.whose.environ import environment_of, labels_of
 from runrate_agent.whose.kubernetes import KubernetesPods
+from runrate_agent.whose.proc import read_of
 from runrate_agent.whose.slurm import SlurmNotes
 
 MOST_REMEMBERED = 4_096
 READ_EVERY_MS = 10_000
+FORGOTTEN_MS = 600_000
 
 
 @dataclass(slots=True)
@@ -26,7 +28,7 @@ class Resolving:
     slurm: SlurmNotes | None = None
     kubernetes: KubernetesPods | None = None
     problems: tuple[tuple[str, str], ...] = ()
-    _processes: OrderedDict[tuple[int, str], Held] = field(default_factory=OrderedDict)
+    _processes: OrderedDict[tuple[int, str], tuple[Held, int]] = field(default_factory=OrderedDict)
     _living: dict[int, str] = field(default_factory=dict)
     _read_at_ms: int = 0
 
@@ -35,6 +37,7 @@ class Resolving:
         if abs(now_ms - self._read_at_ms) < READ_EVERY_MS:
             return ()
         self._read_at_ms = now_ms
+        self._forget(now_ms - FORGOTTEN_MS)
         events: list[JobEvent] = []
         if self.slurm is not None:
             events += self.slurm.read(now_ms)
@@ -43,15 +46,14 @@ class Resolving:
             self.problems = tuple(sorted(self.kubernetes.problems.items()))
         return events
 
-    def place(
-        self, minors: dict[str, int], bus_ids: dict[str, str], slices: dict[str, str]
-    ) -> None:
-        """Where the GPUs are; a slice has its parent's number."""
-        numbers = minors | {uuid: minors[on] for uuid, on in slices.items() if on in minors}
+    def place(self, places: Places) -> None:
+        """Where the GPUs are; for Slurm a slice has its parent's number."""
+        minors = places.minors
+        of_slices = {uuid: minors[on] for uuid, on in places.parents.items() if on in minors}
         if self.slurm is not None:
-            self.slurm.minors = numbers
+            self.slurm.minors = {**minors, **of_slices}
         if self.kubernetes is not None:
-            self.kubernetes.minors = minors
+            self.kubernetes.places = places
 
     def of_device(self, uuid: str) -> Sequence[Held]:
         """Who was granted it, by either scheduler."""
@@ -64,24 +66,29 @@ class Resolving:
             self.of_process(pid)
 
     def of_process(self, pid: int) -> Held | None:
-        """By its cgroup, then by its environment; remembered by pid and start."""
+        """By its cgroup, then by its environment; remembered by pid and start while it is seen."""
         started = _start_of(self.root, pid) or self._living.get(pid)
         if started is None:
             return None
-        self._living[pid] = started
         key = pid, started
-        if key in self._processes:
-            self._processes.move_to_end(key)
-            return self._processes[key]
-        held = self._found(pid)
+        known = self._processes.pop(key, None)
+        held = self._found(pid) if known is None else known[0]
         if held is None:
             # Its pod may be heard of later.
             return None
-        self._processes[key] = held
-        if len(self._processes) > MOST_REMEMBERED:
-            (gone, _), _ = self._processes.popitem(last=False)
-            self._living.pop(gone, None)
+        self._processes[key] = held, self._read_at_ms
+        self._living[pid] = started
         return held
+
+    def _forget(self, before_ms: int) -> None:
+        """Those last seen before, and the oldest where there are too many."""
+        while self._processes:
+            (pid, started), (_, seen_at_ms) = next(iter(self._processes.items()))
+            if seen_at_ms >= before_ms and len(self._processes) <= MOST_REMEMBERED:
+                return
+            del self._processes[pid, started]
+            if self._living.get(pid) == started:
+                del self._living[pid]
 
     def _found(self, pid: int) -> Held | None:
         fact = cgroup_of(self.root, pid)
@@ -110,10 +117,9 @@ class Resolving:
 
 def _start_of(root: Path, pid: int) -> str | None:
     """The kernel's start time of a process, which tells it from a later one of its number."""
-    try:
-        text = (root / "proc" / str(pid) / "stat").read_text()
-    except (OSError, UnicodeDecodeError):
+    found = read_of(root, pid, "stat")
+    if found is None:
         return None
     # The name, in parentheses, may hold anything; the fields after the last one do not.
-    fields = text.rpartition(")")[2].split()
-    return fields[19] if len(fields) > 19 else None
+    fields = found.rpartition(b")")[2].split()
+    return fields[19].decode("ascii", "replace") if len(fields) > 19 else None

@@ -45,10 +45,12 @@ class SlurmNotes:
     def read(self, now_ms: int) -> list[JobEvent]:
         """Take in new notes; an event for each. A note that was told and is over is removed."""
         events = []
-        for path in self._notes():
+        notes = self._notes()
+        names = {path.name for path in notes}
+        for path in notes:
             name = path.name
             if name in self._told:
-                self._tidy(path, now_ms)
+                self._tidy(path, now_ms, is_over=f"{path.stem}.end" in names & self._told)
                 continue
             values = _values(path)
             job_id, _, restart = path.stem.partition("-")
@@ -125,12 +127,11 @@ class SlurmNotes:
         found = tuple(by_minor[number] for number in job.gpus if number in by_minor)
         return found if found and len(found) == len(job.gpus) else None
 
-    def _tidy(self, path: Path, now_ms: int) -> None:
+    def _tidy(self, path: Path, now_ms: int, *, is_over: bool) -> None:
         """An ended job's notes go; so do those of a job that never told its end, after a week."""
         try:
-            is_over = (self.folder / f"{path.stem}.end").exists()
             is_old = now_ms - path.stat().st_mtime * 1000 > FORGOTTEN_MS
-            if (is_over and f"{path.stem}.end" in self._told) or is_old:
+            if is_over or is_old:
                 path.unlink(missing_ok=True)
                 self._told.discard(path.name)
                 if is_old:

@@ -1,0 +1,29 @@
+"""A batch that is too large for the server, or for a proxy before it, in two halves."""
+
+import json
+
+PART = 32
+"""Sequences of an agent stay below 2 to this power; above it stands which part of a batch it is."""
+
+
+def halves(body: bytes) -> list[tuple[bytes, int]]:
+    """Both halves with their windows; empty where there are no two windows to part.
+
+    Each has a sequence of its own, always the same one: parted again after a crash, they are known.
+    """
+    try:
+        batch = json.loads(body)
+        columns, sequence = batch["windows"], int(batch["sequence"])
+        rows = len(columns["device"])
+    except (ValueError, KeyError, TypeError):
+        return []
+    if rows < 2:
+        return []
+    part = sequence >> PART or 1
+    first = sequence & (1 << PART) - 1
+    parted = []
+    for side, (since, until) in enumerate(((0, rows // 2), (rows // 2, rows))):
+        own = {name: values[since:until] for name, values in columns.items()}
+        numbered = batch | {"sequence": (2 * part + side << PART) + first, "windows": own}
+        parted.append((json.dumps(numbered, separators=(",", ":")).encode(), until - since))
+    return parted

@@ -1,0 +1,22 @@
+"""How many incidents are open and how many agents are unwell, with the way to them."""
+
+from datetime import datetime
+
+from django.urls import reverse
+
+from apps.console.pages.fleet.agents import agent_rows, unwell
+from apps.console.pages.frame import Link
+from apps.show.amounts import counted
+from apps.telemetry.queries import open_incidents
+
+
+def trouble(at: datetime) -> tuple[Link, ...]:
+    """Nothing where nothing is wrong."""
+    lasting, ill = open_incidents(), unwell(agent_rows(at))
+    found = []
+    if lasting:
+        text = counted(lasting, "open incident")
+        found.append(Link(text, f"{reverse('incidents')}?open=yes"))
+    if ill:
+        found.append(Link(counted(ill, "agent") + " unwell", f"{reverse('agents')}?show=unwell"))
+    return tuple(found)

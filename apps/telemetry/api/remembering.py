@@ -1,0 +1,20 @@
+"""What a web process knows before its first batch."""
+
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from apps.telemetry.actions import interning
+from apps.telemetry.api import senders
+
+
+def remember() -> None:
+    """Read senders, devices and holders once; without a database they are asked as they come."""
+    try:
+        at = timezone.now()
+        interning.remember(at)
+        senders.remember(at)
+    except DatabaseError:
+        pass  # not migrated yet, or away: the first batches find out
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()

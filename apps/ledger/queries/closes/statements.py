@@ -119,7 +119,9 @@ def journal(close_id: int) -> Sequence[JournalEntry]:
     found = rows(JOURNAL, {"close": close_id})
     cents = _cents([micros for *_, micros in found])
     return [
-        JournalEntry(cost_centre, team, ACCOUNTS.get(str(kind), str(kind)), Decimal(amount).scaleb(-2))
+        JournalEntry(
+            cost_centre, team, ACCOUNTS.get(str(kind), str(kind)), Decimal(amount).scaleb(-2)
+        )
         for (cost_centre, team, kind, _), amount in zip(found, cents, strict=True)
     ]
 

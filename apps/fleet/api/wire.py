@@ -176,7 +176,7 @@ class DevicesAsked(Parameters):
 
     node_id = Id(required=False)
     uuid = Text(required=False)
-    is_confirmed = serializers.BooleanField(required=False, allow_null=True, default=None)
+    is_confirmed = serializers.BooleanField(required=False)
     alive_at = Moment(required=False, help_text="only devices that lived at this moment")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.fields import empty
 
 from apps.accounts.rest.money import NamedOut
 from apps.accounts.rest.strict import (
@@ -171,12 +172,22 @@ class InvitationOut(serializers.Serializer[Any]):
     expires_at = serializers.DateTimeField()
 
 
+class YesOrNo(serializers.BooleanField):
+    """True, false or null; an empty text is none of them."""
+
+    NULL_VALUES = {None, "null"}
+
+    def get_value(self, dictionary: Mapping[str, Any]) -> Any:
+        """What was said: DRF itself reads an empty text of a form as null."""
+        return dictionary.get(self.field_name or "", empty)
+
+
 class DevicesAsked(Parameters):
     """Which devices."""
 
     node_id = Id(required=False)
     uuid = Text(required=False)
-    is_confirmed = serializers.BooleanField(required=False)
+    is_confirmed = YesOrNo(required=False, allow_null=True, default=None)
     alive_at = Moment(required=False, help_text="only devices that lived at this moment")
 
 

@@ -152,6 +152,7 @@ def test_devices_are_confirmed_and_found_by_it(ada: Caller) -> None:
     for said, uuid in (("true", "GPU-0"), ("false", "GPU-1")):
         found = ada.get("devices", is_confirmed=said).json()["results"]
         assert [row["uuid"] for row in found] == [uuid]
+    assert ada.get("devices", is_confirmed="").status_code == 400
 
 
 def test_an_outage_is_recorded_once_and_ended(ada: Caller) -> None:

@@ -12,6 +12,7 @@ class BillRow:
     """A bill in the list; amounts are micro-units of its currency, None where no row says them."""
 
     issuer: str
+    href: str
     account: str
     starts_at: datetime
     period: str

@@ -190,6 +190,7 @@ def bill_row(bill: ledger.BillFact) -> BillRow:
     rounded = "effective cost was rounded by its issuer" if bill.is_rounded_upstream else ""
     return BillRow(
         issuer=bill.issuer,
+        href=reverse("bill", args=[bill.id]),
         account=bill.account,
         starts_at=bill.starts_at,
         period=_period(bill.starts_at, bill.ends_at),

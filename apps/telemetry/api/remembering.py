@@ -9,6 +9,7 @@ from apps.telemetry.api import senders
 
 def remember() -> None:
     """Read senders, devices and holders once; without a database they are asked as they come."""
+    was_open = connection.connection is not None
     try:
         at = timezone.now()
         interning.remember(at)
@@ -16,5 +17,6 @@ def remember() -> None:
     except DatabaseError:
         pass  # not migrated yet, or away: the first batches find out
     finally:
-        if not connection.in_atomic_block:
+        # The server may fork or begin threads after this: what was opened here ends here.
+        if not was_open:
             connection.close()

@@ -38,6 +38,9 @@ PLANTED = {
     "person_id": "SELECT 4",
     "token_id": "SELECT min(id) FROM accounts_accesstoken",
     "batch_id": "SELECT min(id) FROM workloads_importbatch",
+    "bill_id": "SELECT min(id) FROM ledger_bill",
+    "import_id": "SELECT min(id) FROM ledger_billimport",
+    "close_id": "SELECT min(id) FROM ledger_close",
     "cluster_id": "SELECT min(id) FROM fleet_cluster",
     "pool_id": "SELECT min(id) FROM fleet_pool",
     # These need what nobody planted: an invitation's secret, a provider, a finished export.

@@ -1,11 +1,12 @@
 """What stands open before a month is closed."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from typing import LiteralString
 
 from apps.accounts import queries as accounts
 from apps.economics.states import State
-from apps.ledger.queries.calendar import month_span
+from apps.ledger.queries.calendar import month_span, next_month
 from apps.ledger.queries.tables import rows
 
 
@@ -25,43 +26,52 @@ class Item:
 
 
 PENDING = """
-SELECT count(DISTINCT hour) FROM fleet_changedhour
-WHERE pass_id IN (2, 3, 4) AND hour >= %(from)s AND hour < %(to)s
-"""
-RANGES = """
-SELECT count(*) FROM fleet_changedrange WHERE starts_at < %(to)s AND ends_at > %(from)s
-"""
-PROVISIONAL = """
-SELECT count(*), coalesce(sum(effective_micros), 0)::int8 FROM ledger_charge
-WHERE posting_month = %(month)s AND status = 'provisional'
-"""
-UNPRICED = """
-SELECT count(*) FROM ledger_charge
-WHERE posting_month = %(month)s AND effective_micros IS NULL AND kind = 'node_hour'
-  AND corrects_id IS NULL
-"""
-UNOBSERVED = """
-SELECT (coalesce(sum(unit_milliseconds), 0) / 3600000)::int8, coalesce(sum(effective_micros), 0)::int8
-FROM ledger_line WHERE posting_month = %(month)s AND state = %(unobserved)s
-"""
-UNOWNED = """
-SELECT count(DISTINCT job_id), coalesce(sum(effective_micros), 0)::int8
-FROM ledger_line WHERE posting_month = %(month)s AND team_id = %(unowned)s
-"""
-UNMATCHED = """
-SELECT count(*), coalesce(sum(effective_micros), 0)::int8 FROM ledger_charge
-WHERE posting_month = %(month)s AND kind = 'unmatched'
+SELECT (SELECT count(DISTINCT hour) FROM fleet_changedhour
+        WHERE pass_id IN (2, 3, 4, 5) AND hour >= %(from)s AND hour < %(to)s)
+     + (SELECT count(*) FROM fleet_changedrange WHERE starts_at < %(to)s AND ends_at > %(from)s)
 """
 BILLS = """
 SELECT count(*) FROM ledger_bill
 WHERE reconciled_at IS NULL AND starts_at < %(to)s AND ends_at > %(from)s
 """
-UNBILLED = """
-SELECT count(*), coalesce(sum(charge.effective_micros), 0)::int8
-FROM ledger_charge AS charge
-WHERE charge.posting_month = %(month)s AND charge.kind = 'node_hour'
-  AND charge.corrects_id IS NULL AND charge.billed_micros IS NULL
+# Of the roll-up, which is complete where nothing is pending: a month of charges and lines is too
+# large for a page. Hours are rounded up, so that a little is never none.
+SUMS = """
+SELECT ceil(coalesce(sum(unit_milliseconds) FILTER (WHERE {which}), 0) / 3600000.0)::int8,
+       coalesce(sum(effective_micros) FILTER (WHERE {which}), 0)::int8,
+       count(*) FILTER (WHERE {which})
+FROM ledger_ledgerteamday WHERE posting_month = %(month)s AND day >= %(first)s AND day <= %(last)s
 """
+WHICH: dict[str, LiteralString] = {
+    "provisional": "status = 'provisional'",
+    "unpriced": "unpriced_milliseconds > 0",
+    "unbilled": "kind = 'node_hour' AND billed_micros IS NULL AND unit_milliseconds > 0",
+    "unmatched": "kind = 'unmatched'",
+    "unowned": "team_id = %(unowned)s",
+    "unobserved": "state = %(unobserved)s",
+}
+SAID = {
+    "provisional": (
+        "Provisional GPU-hours",
+        "Hours that ended lately, or a rate of exchange that is not stated yet.",
+    ),
+    "unpriced": (
+        "GPU-hours without a price",
+        "They are in the statements as time without an amount.",
+    ),
+    "unbilled": (
+        "GPU-hours that no bill names",
+        "Their estimate is final where no bill comes for them.",
+    ),
+    "unmatched": ("Days with billed rows of no node", "Platform carries them."),
+    "unowned": ("GPU-hours nobody owns", "The team Unowned carries them."),
+    "unobserved": (
+        "GPU-hours held and not observed",
+        "They are charged to who held them, as unobserved.",
+    ),
+}
+WITHOUT_TIME = frozenset({"unmatched", "provisional"})
+"""Charges of these may have no device time: any of them counts."""
 
 
 def checklist(month: date) -> list[Item]:
@@ -72,36 +82,45 @@ def checklist(month: date) -> list[Item]:
         "month": month,
         "from": span.starts_at,
         "to": span.ends_at,
+        "first": month,
+        "last": next_month(month) - timedelta(days=1),
         "unobserved": int(State.UNOBSERVED),
         "unowned": accounts.special_teams().unowned_id,
     }
     ((pending,),) = rows(PENDING, params)
-    ((ranges,),) = rows(RANGES, params)
-    ((provisional, provisional_micros),) = rows(PROVISIONAL, params)
-    ((unpriced,),) = rows(UNPRICED, params)
-    ((unobserved, unobserved_micros),) = rows(UNOBSERVED, params)
-    ((unowned, unowned_micros),) = rows(UNOWNED, params)
-    ((unmatched, unmatched_micros),) = rows(UNMATCHED, params)
     ((bills,),) = rows(BILLS, params)
-    ((unbilled, unbilled_micros),) = rows(UNBILLED, params)
     return [
-        Item("pending", "Hours still to be settled", pending + ranges, None,
-             "Facts changed; the worker settles them within minutes.", is_blocking=True),
-        Item("bills", "Bills still to be reconciled", bills, None,
-             "The worker reconciles them; one that cannot be says why.", is_blocking=True),
-        Item("provisional", "Provisional charges", provisional, provisional_micros,
-             "Hours that ended lately, or a rate of exchange that is not stated yet.",
-             is_blocking=True),
-        Item("unpriced", "Node-hours without a price", unpriced, None,
-             "They are in the statements as time without an amount."),
-        Item("unbilled", "Node-hours that no bill names", unbilled, unbilled_micros,
-             "Their estimate is final where no bill comes for them."),
-        Item("unmatched", "Billed rows of no node", unmatched, unmatched_micros,
-             "Platform carries them."),
-        Item("unowned", "Jobs nobody owns", unowned, unowned_micros, "The team Unowned carries them."),
-        Item("unobserved", "GPU-hours held and not observed", unobserved, unobserved_micros,
-             "They are charged to who held them, as unobserved."),
-    ]  # fmt: skip
+        Item(
+            "pending",
+            "Hours still to be settled",
+            pending,
+            None,
+            "Facts changed; the worker settles them within minutes.",
+            is_blocking=True,
+        ),
+        Item(
+            "bills",
+            "Bills still to be reconciled",
+            bills,
+            None,
+            "The worker reconciles them; one that cannot be says why.",
+            is_blocking=True,
+        ),
+        *(_item(code, params) for code in WHICH),
+    ]
+
+
+def _item(code: str, params: dict[str, object]) -> Item:
+    ((hours, micros, days),) = rows(SUMS.replace("{which}", WHICH[code]), params)
+    label, meaning = SAID[code]
+    return Item(
+        code=code,
+        label=label,
+        count=max(hours, days) if code in WITHOUT_TIME else hours,
+        micros=None if code == "unpriced" else micros,
+        meaning=meaning,
+        is_blocking=code == "provisional",
+    )
 
 
 def has_ended(month: date, at: datetime) -> bool:

@@ -1,0 +1,24 @@
+-- Three bills with what no node carries, a file, and a month closed with its statements.
+INSERT INTO ledger_bill (id, issuer, provider, account, starts_at, ends_at, currency,
+    is_rounded_upstream, residual, created_at, changed_at, reconciled_at, failure)
+SELECT k, 'Cloud ' || k, 'Cloud ' || k, '17', now() - interval '60 days', now() - interval '30 days',
+       'USD', false, 0, now(), now(), now(), '' FROM generate_series(1, 3) AS k;
+INSERT INTO ledger_billimport (id, name, digest, layout, is_addition, state, rows, imported, unchanged,
+    replaced, rejected, totals, flags, size_bytes, stored_as, failure, started_at)
+SELECT k, 'bill-' || k || '.csv', repeat('0', 64), 'focus 1.2', false, 'done', 1000, 1000, 0, 0, 0, '{}',
+       '[]', 1, '', '', now() FROM generate_series(1, 40) AS k;
+INSERT INTO ledger_billedcharge (bill_id, kind, billed_kind, reason, label, starts_at, ends_at, hour,
+    effective_micros, billed_micros, is_provisional, rows)
+SELECT 1 + k %% 3, 'unmatched', 'compute', 'no node has this resource id', 'i-' || k,
+       now() - interval '60 days', now() - interval '59 days',
+       date_trunc('hour', now() - interval '60 days'), 1000000, 1000000, false, 10
+FROM generate_series(1, 600) AS k;
+INSERT INTO ledger_close (id, month, version, closed_at, note, cut_off, digest, lines, checklist, totals,
+    reopen_reason)
+SELECT 1, min(posting_month), 1, now(), '', now(), repeat('0', 64), 1, '[]', '{}', ''
+FROM ledger_ledgerteamday;
+INSERT INTO ledger_statementline (close_id, team_id, kind, status, state, flags, unit, unit_milliseconds,
+    unpriced_milliseconds, effective_micros)
+SELECT 1, team_id, kind, status, state, flags, unit, sum(unit_milliseconds),
+       sum(unpriced_milliseconds), sum(effective_micros)
+FROM ledger_ledgerteamday GROUP BY 2, 3, 4, 5, 6, 7;

@@ -1,8 +1,12 @@
 """The notes that Slurm's hooks leave become grants and job events."""
 
+import os
+import time
+from datetime import datetime
+
 import pytest
 
-from runrate_agent.whose.slurm import SlurmNotes
+from runrate_agent.whose.slurm import MOST_BYTES, SlurmNotes
 
 NOW = 1_795_168_800_000
 
@@ -58,3 +62,53 @@ def test_a_note_is_told_once_and_tidied_when_its_job_is_over(notes):
     assert notes.read(NOW) == []
     assert list(notes.folder.iterdir()) == []
     assert notes.of_device("GPU-a") == []
+
+
+@pytest.mark.parametrize("apart", ["\r", "\v", "\f", "\x1c", "\x85", "\u2028"])
+def test_a_jobs_name_says_nothing_but_the_jobs_name(notes, apart):
+    name = apart.join(("x", "SLURM_JOB_ACCOUNT=theirs", "RUNRATE_GPU_UUIDS=GPU-a"))
+    text = f"SLURM_JOB_ACCOUNT=mine\nSLURM_JOB_GPUS=0\nSLURM_JOB_NAME={name}\n"
+    (notes.folder / "7-0.start").write_bytes(text.encode())
+
+    [event] = notes.read(NOW)
+
+    assert event.details["account"] == "mine"
+    assert event.allocations[0].devices == ("GPU-b",)
+
+
+@pytest.mark.parametrize("at", ["9" * 30, "²", ".", "-", "nan", "inf", ""])
+def test_a_note_without_a_moment_is_for_now(notes, at):
+    note(notes, "7-0.start", RUNRATE_AT=at, SLURM_JOB_GPUS="²,0", SLURM_CPUS_ON_NODE="²")
+
+    [event] = notes.read(NOW)
+
+    assert abs(datetime.fromisoformat(event.at).timestamp() - time.time()) < 60
+    assert event.allocations[0].devices == ("GPU-b",)
+
+
+def test_what_is_no_note_of_the_hooks_says_nothing_and_holds_nobody_up(notes, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "7-0.start"
+    elsewhere.write_text("SLURM_JOB_GPUS=0\n")
+    (notes.folder / "7-0.start").symlink_to(elsewhere)
+    os.mkfifo(notes.folder / "8-0.start")
+    (notes.folder / "9-0.start").mkdir()
+
+    assert notes.read(NOW) == []
+    assert notes.of_device("GPU-b") == []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may give a file away")
+def test_a_note_that_another_user_left_is_not_believed(notes):
+    note(notes, "7-0.start", SLURM_JOB_GPUS="0")
+    os.chown(notes.folder / "7-0.start", 65534, 65534)
+
+    assert notes.read(NOW) == []
+
+
+def test_a_note_is_read_only_so_far(notes):
+    note(notes, "7-0.start", SLURM_JOB_GPUS="0", SLURM_JOB_NAME="x" * (1 << 20))
+
+    [event] = notes.read(NOW)
+
+    assert len(event.details["name"]) < MOST_BYTES
+    assert event.allocations[0].devices == ("GPU-b",)

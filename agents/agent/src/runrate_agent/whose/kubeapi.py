@@ -34,10 +34,13 @@ class PodFact:
 
 @dataclass(slots=True)
 class KubeApi:
-    """One server; who owns a ReplicaSet is asked once."""
+    """One server; who owns a ReplicaSet is asked once.
+
+    The token lasts an hour or so and is renewed in its file: it is read each time.
+    """
 
     address: str
-    token: str
+    token_file: Path
     ca_file: str
     node: str
     _owners: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
@@ -80,12 +83,16 @@ class KubeApi:
 
     def _get(self, path: str) -> dict[str, Any]:
         host, _, port = self.address.rpartition(":")
-        context = ssl.create_default_context(cafile=self.ca_file)
+        try:
+            token = self.token_file.read_text().strip()
+            context = ssl.create_default_context(cafile=self.ca_file)
+        except (OSError, UnicodeDecodeError) as unreadable:
+            raise KubeApiUnreachable(f"the service account: {unreadable}") from unreadable
         connection = http.client.HTTPSConnection(
             host.strip("[]"), int(port), timeout=TIMEOUT_SECONDS, context=context
         )
         try:
-            connection.request("GET", path, headers={"Authorization": f"Bearer {self.token}"})
+            connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
             answer = connection.getresponse()
             body = answer.read()
         except (OSError, http.client.HTTPException) as away:
@@ -96,7 +103,10 @@ class KubeApi:
             raise KubeApiUnreachable(
                 f"{self.address}{path.partition('?')[0]} answers {answer.status}"
             )
-        return dict(json.loads(body))
+        try:
+            return dict(json.loads(body))
+        except (ValueError, TypeError) as broken:
+            raise KubeApiUnreachable(f"{self.address} answers no JSON object") from broken
 
 
 def kube_api(node: str, account: Path = ACCOUNT) -> KubeApi | None:
@@ -105,9 +115,7 @@ def kube_api(node: str, account: Path = ACCOUNT) -> KubeApi | None:
     port = os.environ.get("KUBERNETES_SERVICE_PORT", "443")
     if not host:
         return None
-    try:
-        token = (account / "token").read_text().strip()
-    except OSError:
+    if not (account / "token").exists():
         return None
     shown = f"[{host}]" if ":" in host else host
-    return KubeApi(f"{shown}:{port}", token, str(account / "ca.crt"), node)
+    return KubeApi(f"{shown}:{port}", account / "token", str(account / "ca.crt"), node)

@@ -5,6 +5,8 @@ renamed, so that a reader never sees half of one. Slurm numbers GPUs in the orde
 which need not be NVML's: a number means /dev/nvidia<number>, unless the note names the devices.
 """
 
+import os
+import stat
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -53,6 +55,8 @@ class SlurmNotes:
                 self._tidy(path, now_ms, is_over=f"{path.stem}.end" in names & self._told)
                 continue
             values = _values(path)
+            if values is None:
+                continue
             job_id, _, restart = path.stem.partition("-")
             values["SLURM_JOB_RESTART_COUNT"] = restart
             self._told.add(name)
@@ -89,7 +93,8 @@ class SlurmNotes:
         return sorted(found, key=_place)
 
     def _begin(self, job_id: str, values: Mapping[str, str]) -> None:
-        numbers = tuple(int(each) for each in _listed(values, "SLURM_JOB_GPUS") if each.isdigit())
+        listed = (_whole(each) for each in _listed(values, "SLURM_JOB_GPUS"))
+        numbers = tuple(each for each in listed if each is not None)
         self._jobs[job_id] = _Job(
             Held(f"slurm/{self.cluster}/{job_id}", "allocation", values.get("RUNRATE_RUN")),
             numbers,
@@ -145,13 +150,24 @@ def _place(path: Path) -> tuple[str, int, bool]:
     return job_id, _whole(restart) or 0, path.suffix == ".end"
 
 
-def _values(path: Path) -> dict[str, str]:
+def _values(path: Path) -> dict[str, str] | None:
+    """None where it is gone or no note: only who owns the folder, or root, leaves a plain file."""
     try:
-        with path.open("rb") as file:
-            text = file.read(MOST_BYTES).decode("utf-8", "replace")
+        # A link may lead anywhere, and a pipe would hold up whoever opens it.
+        note = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return {}
-    pairs = (line.partition("=") for line in text.splitlines())
+        return None
+    try:
+        told = os.fstat(note)
+        if not stat.S_ISREG(told.st_mode) or told.st_uid not in (0, path.parent.stat().st_uid):
+            return None
+        text = os.read(note, MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
+    finally:
+        os.close(note)
+    # A job's name is its user's word: only the end of a line begins another, as the hook wrote it.
+    pairs = (line.partition("=") for line in text.split("\n"))
     return {name.strip(): value.strip() for name, equals, value in pairs if equals}
 
 
@@ -160,13 +176,15 @@ def _listed(values: Mapping[str, str], name: str) -> Iterable[str]:
 
 
 def _whole(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdigit() else None
+    return int(text) if text is not None and text.isascii() and text.isdigit() else None
 
 
 def _moment(text: str) -> str:
     """Seconds since 1970 as the hook wrote them; now where it wrote none."""
-    is_said = text.replace(".", "", 1).isdigit()
-    moment = datetime.fromtimestamp(float(text), tz=UTC) if is_said else datetime.now(tz=UTC)
+    try:
+        moment = datetime.fromtimestamp(float(text), tz=UTC)
+    except (ValueError, OverflowError, OSError):
+        moment = datetime.now(tz=UTC)
     return moment.isoformat().replace("+00:00", "Z")
 
 

@@ -11,8 +11,8 @@ from runrate_agent.whose.podresources import DeviceId, PodGrant, PodResourcesUnr
 
 ENDED = {"Succeeded": "COMPLETED", "Failed": "FAILED"}
 OWN_LABELS = ("app.kubernetes.io/name", "app", "team", "project")
-SHORT_LIVED = frozenset({"Pod", "Job"})
-"""Controllers that end with their pods; others outlive them and hold nothing for a while."""
+SHORT_LIVED = frozenset({"Pod"})
+"""What ends with its pod here; a controller, a Job too, may have pods on other nodes."""
 
 
 @dataclass(slots=True)

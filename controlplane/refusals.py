@@ -17,7 +17,7 @@ from apps.accounts.queries import NoOrganisation
 from apps.accounts.queries.paging import CursorNotUnderstood
 from apps.fleet import actions as fleet
 from apps.ledger import queries as ledger
-from apps.ledger.actions import bill_uploads, bills, close, closed, exports
+from apps.ledger.actions import bill_rules, bill_uploads, bills, close, closed, exports
 from apps.ledger.queries import conversion, export_asked
 from apps.pricing import actions as pricing
 from apps.telemetry import api as telemetry
@@ -77,6 +77,7 @@ STATUS_OF: dict[type[Exception], int] = {
     bills.DeliveryNotUndoable: 409,
     closed.MonthAlreadyClosed: 409,
     exports.TooManyExports: 409,
+    bill_rules.BillRuleSaysNothing: 400,
     close.ItemsNotAccepted: 409,
     close.MonthNotClosed: 409,
     close.MonthNotOver: 409,

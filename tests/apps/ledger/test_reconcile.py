@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db.models import Sum
 from django.urls import reverse
 
@@ -16,7 +17,16 @@ from apps.ledger.actions.bills import undo_delivery
 from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.management.bill_delivery import take_file
-from apps.ledger.models import Bill, BilledCharge, BilledHour, Charge, Line, Settlement, Status
+from apps.ledger.models import (
+    Bill,
+    BilledCharge,
+    BilledHour,
+    BillRule,
+    Charge,
+    Line,
+    Settlement,
+    Status,
+)
 from apps.ledger.queries.bills.comparing import unbilled_nodes, variance_of
 from apps.ledger.queries.conversion import RateOfExchangeMissing
 from apps.pricing.actions import NewExchangeRate
@@ -273,3 +283,25 @@ def test_the_page_of_a_bill_says_why_it_differs_and_what_no_node_carries(
     assert finance.get(reverse("bill-unbilled", args=[bill.id])).status_code == 200
     assert finance.get(reverse("bill", args=[bill.id + 1])).status_code == 404
     assert signed_in("lead").get(reverse("bill", args=[bill.id])).status_code == 403
+
+
+def test_a_rule_brings_rows_of_no_node_to_theirs_and_its_end_takes_them_back(
+    node_id: int, tmp_path: Path
+) -> None:
+    deliver(tmp_path, [row("61", ResourceId="host-7")])
+    assert Charge.objects.filter(kind="unmatched").exists()
+    call_command("add_bill_rule", "--resource-id", "host-*", "--node", "gpu-01")
+    reconcile(LATER)
+    assert scene.charge(node_id).billed_micros == 61_000_000
+    assert not Charge.objects.filter(kind="unmatched").exists()
+    call_command("add_bill_rule", "--end", str(BillRule.objects.get().id))
+    reconcile(LATER)
+    assert scene.charge(node_id).billed_micros is None
+    assert_conserved()
+
+
+def test_a_rule_that_fits_all_or_says_nothing_is_refused() -> None:
+    make.make_organisation()
+    for said in (["--issuer", "A*"], ["--kind", "disk"], ["--issuer", "A*", "--pool", "none"]):
+        with pytest.raises(CommandError):
+            call_command("add_bill_rule", *said)

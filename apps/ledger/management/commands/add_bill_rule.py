@@ -1,0 +1,78 @@
+"""Say where rows of bills go that do not say it themselves."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts import queries as accounts
+from apps.economics.billing import Rule
+from apps.fleet import queries as fleet
+from apps.ledger.actions.bill_rules import (
+    BillRuleSaysNothing,
+    NewBillRule,
+    add_bill_rule,
+    end_bill_rule,
+)
+from apps.ledger.queries.bills.kinds import BILLED_KINDS
+
+PATTERNS = ("issuer", "service", "usage_type", "resource_id", "sub_account")
+
+
+class Command(BaseCommand):
+    """`manage.py add_bill_rule --resource-id 'i-0ab*' --node gpu-07`: bills are reconciled again."""
+
+    help = "Patterns are shell patterns. What is said may be a kind, a node, a pool or a team."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which rows, and what of them."""
+        for name in PATTERNS:
+            parser.add_argument(f"--{name.replace('_', '-')}", default="", metavar="PATTERN")
+        parser.add_argument("--tag", default="", metavar="KEY[=PATTERN]")
+        parser.add_argument("--kind", default="", choices=["", *BILLED_KINDS])
+        for name in ("node", "pool", "team"):
+            parser.add_argument(f"--{name}", default="", metavar="NAME")
+        parser.add_argument("--end", type=int, metavar="ID", help="end this rule instead")
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Keep it, or say why not."""
+        at, zone = timezone.now(), accounts.organisation().zone
+        if options["end"]:
+            end_bill_rule(rule_id=options["end"], zone=zone, at=at)
+            return
+        try:
+            new = NewBillRule(_rule(options), zone)
+            rule_id = add_bill_rule(new=new, at=at)
+        except BillRuleSaysNothing as refused:
+            raise CommandError(str(refused)) from refused
+        print(json.dumps({"id": rule_id}) if options["json"] else f"Rule {rule_id} is kept.")
+
+
+def _rule(options: dict[str, Any]) -> Rule:
+    key, _, value = options["tag"].partition("=")
+    at = timezone.now()
+    nodes = {node.name: node.id for node in fleet.standing_nodes(at)} if options["node"] else {}
+    pools = {pool.name: pool.id for pool in fleet.pools().values()}
+    teams = {team.name: team.id for team in accounts.teams()}
+    return Rule(
+        id=0,
+        **{name: options[name] for name in PATTERNS},
+        tag_key=key,
+        tag_value=value,
+        kind=options["kind"],
+        node_id=_named("node", options["node"], nodes),
+        pool_id=_named("pool", options["pool"], pools),
+        team_id=_named("team", options["team"], teams),
+    )
+
+
+def _named(what: str, name: str, known: Mapping[str, int]) -> int | None:
+    if not name:
+        return None
+    if name not in known:
+        raise CommandError(f"there is no {what} named {name!r}")
+    return known[name]

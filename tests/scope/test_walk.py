@@ -6,6 +6,7 @@ The addresses are those of Django's own table, so that a new one is walked as so
 from itertools import product
 
 import pytest
+from django.utils import timezone
 
 from tests.contract.described import document
 from tests.scope.addresses import PARAMETER, Address, TeachTheWalker, every_address
@@ -120,7 +121,12 @@ def test_whoever_may_read_a_secret_finds_it_somewhere(world: World) -> None:
     assert {text for text in OF_BENS_TEAM if text not in found["ben"]} == set()
 
 
-def test_a_name_of_others_is_answered_as_one_that_nobody_has(world: World) -> None:
+def test_a_name_of_others_is_answered_as_one_that_nobody_has(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Spans that last until now are told to the second: one clock for each pair of answers.
+    asked_at = timezone.now()
+    monkeypatch.setattr(timezone, "now", lambda: asked_at)
     differing = []
     for address, form in ((each, "JSON" if each.is_rest else "page") for each in every_address()):
         path, (query, *_) = address.filled(world.planted), queries_of(address)

@@ -3,6 +3,7 @@
 from apps.show.amounts import GAP
 from apps.show.unknown import UNKNOWN
 
+BYTES_PER_MEGABYTE = 1024 * 1024
 _STEPS = ("B", "kB", "MB", "GB", "TB", "PB")
 
 
@@ -21,3 +22,11 @@ def data_size(bytes_: float | None) -> str:
 def data_rate(bytes_per_second: float | None) -> str:
     """`310 MB/s`."""
     return UNKNOWN if bytes_per_second is None else f"{data_size(bytes_per_second)}/s"
+
+
+def file_size(bytes_: int, *, digits: int = 0) -> str:
+    """A file in megabytes of 1,024 × 1,024 bytes, `digits` after the point; kilobytes below one."""
+    megabytes = bytes_ / BYTES_PER_MEGABYTE
+    if megabytes >= 1:
+        return f"{megabytes:,.{digits}f} MB"
+    return f"{max(1, bytes_ // 1024):,} KB"

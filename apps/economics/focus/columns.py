@@ -105,21 +105,22 @@ def layout_of(names: Sequence[str]) -> Layout:
 def _focus_name(name: str) -> str | None:
     if name[:2].lower() == "x_":
         return None
-    return SPELLINGS.get(_plain(name))
+    return SPELLINGS.get(plain_name(name))
 
 
 def _version(names: Sequence[str]) -> str:
-    present = {_plain(name) for name in names}
+    present = {plain_name(name) for name in names}
     for version, signs in SIGNS:
-        if any(_plain(sign) in present for sign in signs):
+        if any(plain_name(sign) in present for sign in signs):
             return version
     return "1.0"
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A column's name without case, spaces, underscores or slashes: how files spell it."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-SPELLINGS = {_plain(name): name for name in READ} | {
-    _plain(old): new for old, new in RENAMED.items()
+SPELLINGS = {plain_name(name): name for name in READ} | {
+    plain_name(old): new for old, new in RENAMED.items()
 }

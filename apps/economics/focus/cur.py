@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from apps.economics.focus.cells import cost_of, tags_of, text_of
-from apps.economics.focus.columns import Layout, NotABill
+from apps.economics.focus.columns import Layout, NotABill, plain_name
 from apps.economics.focus.rows import BilledRow, RowReader
 
 SIGNS = ("lineitemlineitemtype", "lineitemunblendedcost", "lineitemusagestartdate")
@@ -53,7 +53,7 @@ class Amounts:
 
 def is_cur(names: Sequence[str]) -> bool:
     """Whether a header is a Cost and Usage Report's."""
-    present = {_plain(name) for name in names}
+    present = {plain_name(name) for name in names}
     return all(sign in present for sign in SIGNS)
 
 
@@ -68,14 +68,14 @@ class CurReader:
 
     def __post_init__(self) -> None:
         """Know where every column is."""
-        self._at = {_plain(name): at for at, name in enumerate(self.names)}
+        self._at = {plain_name(name): at for at, name in enumerate(self.names)}
         missing = [name for name in NEEDED if name not in self._at]
         if missing:
             raise NotABill(f"the header has no {', '.join(missing)}")
         self._tags = tuple(
             (at, _tag_name(name))
             for at, name in enumerate(self.names)
-            if _plain(name).startswith("resourcetags") and _plain(name) != "resourcetags"
+            if plain_name(name).startswith("resourcetags") and plain_name(name) != "resourcetags"
         )
         others = tuple((at + len(MADE), name) for at, name in enumerate(self.names))
         self._rows = RowReader(Layout("cur", {name: at for at, name in enumerate(MADE)}, others))
@@ -241,7 +241,3 @@ def _tag_name(name: str) -> str:
     """`resourceTags/user:team` and `resource_tags_user_team` are the tag `team`."""
     bare = re.sub(r"^resource_?tags[/_]?", "", name, flags=re.IGNORECASE)
     return re.sub(r"^user[:_]", "", bare)
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -5,6 +5,7 @@ from functools import lru_cache
 
 COMPUTE, DISK, NETWORK, LICENCE = "compute", "disk", "network", "licence"
 OTHER, COMMITMENT, CREDIT, TAX = "other", "commitment", "credit", "tax"
+KINDS = (COMPUTE, DISK, NETWORK, LICENCE, OTHER, COMMITMENT, CREDIT, TAX)
 
 BY_CATEGORY = {"tax": TAX, "credit": CREDIT}
 COMPUTING = frozenset({"compute", "ai and machine learning"})

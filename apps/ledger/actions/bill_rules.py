@@ -1,15 +1,13 @@
 """Rules that say where rows of bills go which do not say it themselves."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Max
 
 from apps.economics.billing import Rule
+from apps.ledger.actions.reconcile import reconcile_again
 from apps.ledger.models import Bill, BillRule
-from apps.ledger.queries.calendar import posting_month
-from apps.ledger.queries.closes.months import closed_months
 
 STEP = 10
 
@@ -18,21 +16,13 @@ class BillRuleSaysNothing(ValueError):
     """A rule must say a kind, a node, a pool or a team, and fit something less than everything."""
 
 
-@dataclass(frozen=True, slots=True)
-class NewBillRule:
-    """What fits, as `economics.billing.Rule` reads it, and what is said of it; `id` is not looked at."""
-
-    rule: Rule
-    zone: str
-
-
 @transaction.atomic
-def add_bill_rule(*, new: NewBillRule, at: datetime) -> int:
+def add_bill_rule(*, rule: Rule, at: datetime) -> int:
     """Keep a rule after those there are; bills of open months are reconciled by it again.
 
-    Refuses BillRuleSaysNothing.
+    The rule's own id is not looked at: the one that it is kept under is the answer. Refuses
+    BillRuleSaysNothing.
     """
-    rule = new.rule
     says = (rule.kind, rule.node_id, rule.pool_id, rule.team_id)
     fits = (rule.issuer, rule.service, rule.usage_type, rule.resource_id, rule.sub_account)
     if not any(says):
@@ -57,22 +47,16 @@ def add_bill_rule(*, new: NewBillRule, at: datetime) -> int:
         team_id=rule.team_id,
         created_at=at,
     )
-    _reconcile_again(new.zone, at)
+    _reconcile_again(at)
     return made.id
 
 
 @transaction.atomic
-def end_bill_rule(*, rule_id: int, zone: str, at: datetime) -> None:
+def end_bill_rule(*, rule_id: int, at: datetime) -> None:
     """The rule holds no longer; bills of open months are reconciled without it."""
     if BillRule.objects.filter(id=rule_id, ended_at=None).update(ended_at=at):
-        _reconcile_again(zone, at)
+        _reconcile_again(at)
 
 
-def _reconcile_again(zone: str, at: datetime) -> None:
-    closed = closed_months()
-    waiting = [
-        bill.id
-        for bill in Bill.objects.exclude(reconciled_at=None)
-        if posting_month(bill.starts_at, zone) not in closed
-    ]
-    Bill.objects.filter(id__in=waiting).update(changed_at=at, reconciled_at=None)
+def _reconcile_again(at: datetime) -> None:
+    reconcile_again(bills=Bill.objects.exclude(reconciled_at=None), at=at)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 from fractions import Fraction
 
 from apps.pricing.models import ExchangeKind, ExchangeRate
@@ -14,18 +13,6 @@ class Exchange:
 
     rate: Fraction
     is_stated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ExchangeFact:
-    """A rate of exchange as it was kept."""
-
-    month: date
-    from_currency: str
-    to_currency: str
-    rate: Decimal
-    kind: str
-    source: str
 
 
 def exchange(*, from_currency: str, to_currency: str, month: date) -> Exchange | None:
@@ -44,10 +31,3 @@ def exchange(*, from_currency: str, to_currency: str, month: date) -> Exchange |
         return None
     is_stated = found.month == month and found.kind == ExchangeKind.STATED
     return Exchange(Fraction(found.rate), is_stated)
-
-
-def exchange_rates() -> list[ExchangeFact]:
-    """Every rate that was kept, the newest month first."""
-    rows = ExchangeRate.objects.order_by("-month", "from_currency", "to_currency", "kind")
-    columns = ("month", "from_currency", "to_currency", "rate", "kind", "source")
-    return [ExchangeFact(*row) for row in rows.values_list(*columns)]

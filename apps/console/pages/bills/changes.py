@@ -1,25 +1,26 @@
 """What people do with bills: send one, call its import off, undo it."""
 
 from collections.abc import Callable
-from pathlib import PurePath
 
 from django.contrib import messages
-from django.core.files.uploadhandler import FileUploadHandler
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from apps.console.pages.access import SEES_EVERYTHING, shown_to
 from apps.console.pages.bills.views import bills_page, delivery_or_404
-from apps.console.pages.imports.receiving import LARGEST_BYTES, ToUploads
+from apps.console.pages.imports.receiving import (
+    FORM_BYTES,
+    LARGEST_BYTES,
+    ReceivedFile,
+    receive,
+)
 from apps.ledger.actions import bill_uploads
 from apps.ledger.actions.bills import DeliveryNotNewest, DeliveryNotUndoable, undo_delivery
 from apps.ledger.actions.closed import MonthAlreadyClosed
 
-LONGEST_NAME = 120
-FORM_BYTES = 64 * 1024
 REFUSALS = (
     bill_uploads.BillImportOver,
     DeliveryNotNewest,
@@ -28,8 +29,7 @@ REFUSALS = (
 )
 
 
-# The token is in the form, and reading the form takes the file in: the size and who sends it are
-# looked at first, then where the file goes is set, and only then is the token asked for.
+# `receive` asks for the token.
 @csrf_exempt
 @require_POST
 @shown_to(SEES_EVERYTHING)
@@ -39,13 +39,7 @@ def upload(request: HttpRequest) -> HttpResponseBase:
         return bills_page(
             request, "That file is too large to be taken: send it as gzip or Parquet.", 413
         )
-    receiver = ToUploads(request)
-    handlers: list[FileUploadHandler] = [receiver]
-    request.upload_handlers = handlers
-    answer: HttpResponseBase = csrf_protect(_received_by(receiver))(request)
-    if answer.status_code != 302:
-        receiver.forget()
-    return answer
+    return receive(request, _received)
 
 
 @require_POST
@@ -66,23 +60,18 @@ def undo(request: HttpRequest, import_id: int) -> HttpResponse:
     return _do(request, import_id, lambda: undo_delivery(import_id=import_id, at=timezone.now()))
 
 
-def _received_by(receiver: ToUploads) -> Callable[[HttpRequest], HttpResponse]:
-    def received(request: HttpRequest) -> HttpResponse:
-        file = request.FILES.get("file")
-        if file is None or not file.size or receiver.path is None:
-            return bills_page(request, "No file came: choose one that is not empty.", 400)
-        name = PurePath(file.name or "").name[:LONGEST_NAME].replace("\0", "") or "a file"
-        upload = bill_uploads.BillUpload(
-            name=name,
-            stored_as=receiver.path.name,
-            size_bytes=file.size,
-            digest=receiver.digest.hexdigest(),
-            is_addition=request.POST.get("add") == "yes",
-            person_id=request.user.pk,
-        )
-        return redirect("bill-import", bill_uploads.keep_bill(upload=upload, at=timezone.now()))
-
-    return received
+def _received(request: HttpRequest, file: ReceivedFile | None) -> HttpResponse:
+    if file is None:
+        return bills_page(request, "No file came: choose one that is not empty.", 400)
+    upload = bill_uploads.BillUpload(
+        name=file.name,
+        stored_as=file.stored_as,
+        size_bytes=file.size_bytes,
+        digest=file.digest,
+        is_addition=request.POST.get("add") == "yes",
+        person_id=request.user.pk,
+    )
+    return redirect("bill-import", bill_uploads.keep_bill(upload=upload, at=timezone.now()))
 
 
 def _do(request: HttpRequest, import_id: int, action: Callable[[], None]) -> HttpResponse:

@@ -19,11 +19,11 @@ from apps.console.pages.imports.receiving import LARGEST_BYTES
 from apps.console.pages.listed import Asked, By, listed
 from apps.ledger.queries.bills import deliveries as ledger
 from apps.show.amounts import counted
+from apps.show.data import file_size
 
 MOST_LISTED = 200
 MOST_SHOWN = 20
 MOST_IN_CSV = 10_000
-BYTES_PER_MEGABYTE = 1024 * 1024
 MICROS = Decimal(10) ** 6
 BASES = ("billed", "effective", "contracted", "list")
 STATES = {
@@ -92,7 +92,7 @@ def bills_page(request: HttpRequest, finding: str, status: int = 200) -> HttpRes
                 noun=("delivery", "deliveries"),
             ),
         ),
-        largest=_size(LARGEST_BYTES),
+        largest=file_size(LARGEST_BYTES),
     )
     return render(request, "bills/page.html", {"page": page}, status=status)
 
@@ -142,7 +142,7 @@ def one_import(request: HttpRequest, import_id: int) -> HttpResponse:
         layout=_layout(fact.layout),
         by=fact.person__name or "",
         state=fact.state,
-        size=_size(fact.size_bytes),
+        size=file_size(fact.size_bytes),
         is_addition=fact.is_addition,
         started_at=fact.started_at,
         ended_at=fact.ended_at,
@@ -263,8 +263,3 @@ def _micros(amount: Decimal | None) -> int | None:
 
 def _exact(amount: Decimal | None) -> str:
     return "" if amount is None else f"{amount.normalize():f}"
-
-
-def _size(number: int) -> str:
-    megabytes = number / BYTES_PER_MEGABYTE
-    return f"{megabytes:,.0f} MB" if megabytes >= 1 else f"{max(1, number // 1024):,} KB"

@@ -24,6 +24,7 @@ from apps.ledger.queries.exports import (
     file_parts,
 )
 from apps.show.amounts import counted
+from apps.show.data import file_size
 
 MOST_LISTED = 50
 WHATS = {
@@ -40,7 +41,6 @@ STATES = {
     "cancelled": "called off",
 }
 FIELDS = ("window", "team", "workload", "pool", "state")
-BYTES_PER_MEGABYTE = 1024 * 1024
 
 
 @require_safe
@@ -119,7 +119,7 @@ def _row(fact: ExportFact, at: datetime) -> ExportRow:
         is_open=is_open,
         rows=fact.rows,
         progress=_progress(fact) if is_open else None,
-        size="" if fact.size_bytes is None else _size(fact.size_bytes),
+        size="" if fact.size_bytes is None else file_size(fact.size_bytes, digits=1),
         failure=fact.failure,
         asked_at=fact.asked_at,
         expires_at=fact.expires_at if is_ready else None,
@@ -142,8 +142,3 @@ def _words(asked: Mapping[str, object]) -> str:
         if isinstance(value, list)
     ]
     return "; ".join(said) or "everything that is yours to see"
-
-
-def _size(number: int) -> str:
-    megabytes = number / BYTES_PER_MEGABYTE
-    return f"{megabytes:,.1f} MB" if megabytes >= 1 else f"{max(1, number // 1024):,} KB"

@@ -1,29 +1,29 @@
 """What people do with files of jobs: send one, say how it is read, import it, discard it."""
 
 from collections.abc import Callable
-from pathlib import PurePath
 
 from django.contrib import messages
-from django.core.files.uploadhandler import FileUploadHandler
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from apps.console.pages.access import MANAGES, shown_to
 from apps.console.pages.imports.reading import asked_by
-from apps.console.pages.imports.receiving import LARGEST_BYTES, ToUploads
+from apps.console.pages.imports.receiving import (
+    FORM_BYTES,
+    LARGEST_BYTES,
+    ReceivedFile,
+    receive,
+)
 from apps.console.pages.imports.views import import_or_404, imports_page
 from apps.workloads.actions import uploads
 
-LONGEST_NAME = 120
-FORM_BYTES = 64 * 1024
 REFUSALS = (uploads.ImportNotReady, uploads.ImportAlreadyOver)
 
 
-# The token is in the form, and reading the form takes the file in: the size and who sends it are
-# looked at first, then where the file goes is set, and only then is the token asked for.
+# `receive` asks for the token.
 @csrf_exempt
 @require_POST
 @shown_to(MANAGES)
@@ -31,13 +31,7 @@ def upload(request: HttpRequest) -> HttpResponseBase:
     """Take a file to disk as it comes, and leave it to the next sweep."""
     if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BYTES + FORM_BYTES:
         return imports_page(request, timezone.now(), "That file is too large to be taken.", 413)
-    receiver = ToUploads(request)
-    handlers: list[FileUploadHandler] = [receiver]
-    request.upload_handlers = handlers
-    answer: HttpResponseBase = csrf_protect(_received_by(receiver))(request)
-    if answer.status_code != 302:
-        receiver.forget()
-    return answer
+    return receive(request, _received)
 
 
 @require_POST
@@ -73,17 +67,12 @@ def discard(request: HttpRequest, batch_id: int) -> HttpResponse:
     )
 
 
-def _received_by(receiver: ToUploads) -> Callable[[HttpRequest], HttpResponse]:
-    def received(request: HttpRequest) -> HttpResponse:
-        at = timezone.now()
-        file = request.FILES.get("file")
-        if file is None or not file.size or receiver.path is None:
-            return imports_page(request, at, "No file came: choose one that is not empty.", 400)
-        name = PurePath(file.name or "").name[:LONGEST_NAME].replace("\0", "") or "a file"
-        upload = uploads.Upload(name, receiver.path.name, file.size, receiver.digest.hexdigest())
-        return redirect("import", uploads.keep_upload(upload=upload, at=at))
-
-    return received
+def _received(request: HttpRequest, file: ReceivedFile | None) -> HttpResponse:
+    at = timezone.now()
+    if file is None:
+        return imports_page(request, at, "No file came: choose one that is not empty.", 400)
+    upload = uploads.Upload(file.name, file.stored_as, file.size_bytes, file.digest)
+    return redirect("import", uploads.keep_upload(upload=upload, at=at))
 
 
 def _do(request: HttpRequest, batch_id: int, action: Callable[[], None]) -> HttpResponse:

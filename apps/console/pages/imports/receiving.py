@@ -2,15 +2,31 @@
 
 import hashlib
 import secrets
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import IO, Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.views.decorators.csrf import csrf_protect
 
 LARGEST_BYTES = 512 * 1024 * 1024
+FORM_BYTES = 64 * 1024
+"""What a form adds to the file in it."""
+LONGEST_NAME = 120
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedFile:
+    """A file that lies under RUNRATE_HOME/uploads as `stored_as`; `name` is what its owner said."""
+
+    name: str
+    stored_as: str
+    size_bytes: int
+    digest: str
 
 
 class ToUploads(FileUploadHandler):
@@ -57,3 +73,34 @@ class ToUploads(FileUploadHandler):
             self.out = None
         if self.path is not None:
             self.path.unlink(missing_ok=True)
+
+
+def receive(
+    request: HttpRequest, taken: Callable[[HttpRequest, ReceivedFile | None], HttpResponse]
+) -> HttpResponseBase:
+    """Take the one file of a form to disk as it comes, and answer with what `taken` makes of it.
+
+    For views that are exempt from the token's check: the token is in the form, and reading the form
+    takes the file in, so the size and who sends it are looked at first, then where the file goes is
+    set, and only then is the token asked for. None: no file came, or an empty one. Unless the
+    answer is a redirect the file is deleted.
+    """
+    receiver = ToUploads(request)
+    handlers: list[FileUploadHandler] = [receiver]
+    request.upload_handlers = handlers
+
+    def answered(request: HttpRequest) -> HttpResponse:
+        return taken(request, _received(request, receiver))
+
+    answer: HttpResponseBase = csrf_protect(answered)(request)
+    if answer.status_code != 302:
+        receiver.forget()
+    return answer
+
+
+def _received(request: HttpRequest, receiver: ToUploads) -> ReceivedFile | None:
+    file = request.FILES.get("file")
+    if file is None or not file.size or receiver.path is None:
+        return None
+    name = PurePath(file.name or "").name[:LONGEST_NAME].replace("\0", "") or "a file"
+    return ReceivedFile(name, receiver.path.name, file.size, receiver.digest.hexdigest())

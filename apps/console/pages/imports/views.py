@@ -20,12 +20,12 @@ from apps.console.pages.imports.values import ImportPage, ImportRow, ImportsPage
 from apps.console.pages.listed import Asked, By, listed
 from apps.console.pages.setup.questions import questions_waiting
 from apps.show.amounts import counted
+from apps.show.data import file_size
 from apps.workloads import queries as workloads
 
 MOST_LISTED = 200
 MOST_SHOWN = 20
 MOST_IN_CSV = 10_000
-BYTES_PER_MEGABYTE = 1024 * 1024
 TRIAL_HEADER = (
     *("cluster", "job", "user", "account", "state", "started", "ended", "nodes", "gpus"),
 )
@@ -70,7 +70,7 @@ def imports_page(
             COLUMNS,
             Asked(request.GET, reverse("imports"), part="imports", noun=("import", "imports")),
         ),
-        largest=_size(LARGEST_BYTES),
+        largest=file_size(LARGEST_BYTES),
     )
     return render(request, "imports/page.html", {"page": page}, status=status)
 
@@ -120,7 +120,7 @@ def one_import(request: HttpRequest, batch_id: int) -> HttpResponse:
         name=fact.name,
         kind=fact.kind,
         state=fact.state,
-        size=_size(fact.size_bytes),
+        size=file_size(fact.size_bytes),
         started_at=fact.started_at,
         ended_at=fact.ended_at,
         rows=fact.rows,
@@ -211,11 +211,6 @@ def _texts(told: object) -> tuple[str, ...]:
 
 def _list(told: object) -> Iterable[object]:
     return told if isinstance(told, list) else ()
-
-
-def _size(number: int) -> str:
-    megabytes = number / BYTES_PER_MEGABYTE
-    return f"{megabytes:,.0f} MB" if megabytes >= 1 else f"{max(1, number // 1024):,} KB"
 
 
 def _are_jobs(number: int) -> str:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from apps.console.pages.frame import Frame
-from apps.ledger.queries.bills.comparing import ApartSum, BillStanding, UnbilledNode
+from apps.ledger.queries.bills.comparing import ApartSum, UnbilledNode
+from apps.ledger.queries.bills.deliveries import BillFact
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class ReconciliationPage:
     finding: str
     zone: tzinfo
     currency: str
-    bill: BillStanding
+    bill: BillFact
     billed_micros: int
     estimated_micros: int
     causes: tuple[Cause, ...]

@@ -13,6 +13,7 @@ from apps.console.pages.csv_table import csv_answer, money_cell, text_cell
 from apps.console.pages.reconciliation.values import Cause, ReconciliationPage
 from apps.console.pages.setup.questions import questions_waiting
 from apps.ledger.queries.bills import comparing
+from apps.ledger.queries.bills.deliveries import BillFact, bill_fact
 from apps.show.money import full_amount, signed_amount
 
 APART_HEADER = (
@@ -26,6 +27,7 @@ APART_HEADER = (
     "billed",
     "currency",
 )
+MOST_SHOWN = 500
 UNBILLED_HEADER = ("node", "pool", "hours", "estimated", "currency")
 
 
@@ -45,7 +47,7 @@ def bill(request: HttpRequest, bill_id: int) -> HttpResponse:
         estimated_micros=variance.estimated_micros,
         causes=_causes(variance),
         apart=tuple(comparing.apart_sums(bill_id)),
-        unbilled=tuple(comparing.unbilled_of(bill_id)),
+        unbilled=variance.unbilled[:MOST_SHOWN],
         reconciled_at=found.reconciled_at,
     )
     return render(request, "reconciliation/page.html", {"page": page})
@@ -74,7 +76,7 @@ def apart_csv(request: HttpRequest, bill_id: int) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def unbilled_csv(request: HttpRequest, bill_id: int) -> HttpResponse:
     """Nodes that were estimated and that the bill leaves out."""
-    _found(bill_id)
+    found = _found(bill_id)
     currency = organisation().currency
     cells = [
         [
@@ -82,19 +84,19 @@ def unbilled_csv(request: HttpRequest, bill_id: int) -> HttpResponse:
             money_cell(each.estimated_micros, currency),
             currency,
         ]
-        for each in comparing.unbilled_of(bill_id)
+        for each in comparing.unbilled_nodes(found)
     ]
     return csv_answer(f"bill {bill_id} unbilled nodes", UNBILLED_HEADER, cells)
 
 
-def _found(bill_id: int) -> comparing.BillStanding:
-    found = comparing.standing_bill(bill_id)
+def _found(bill_id: int) -> BillFact:
+    found = bill_fact(bill_id)
     if found is None:
         raise Http404
     return found
 
 
-def _finding(bill: comparing.BillStanding, of: comparing.Variance, currency: str) -> str:
+def _finding(bill: BillFact, of: comparing.Variance, currency: str) -> str:
     name = f"{bill.issuer}, {bill.starts_at:%B %Y}"
     if bill.failure:
         return f"{name} waits: {bill.failure}."

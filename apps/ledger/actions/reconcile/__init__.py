@@ -4,7 +4,8 @@ from apps.ledger.actions.reconcile.bill import (
     Reconciled,
     bills_due,
     note_failure,
+    reconcile_again,
     reconcile_bill,
 )
 
-__all__ = ["Reconciled", "bills_due", "note_failure", "reconcile_bill"]
+__all__ = ["Reconciled", "bills_due", "note_failure", "reconcile_again", "reconcile_bill"]

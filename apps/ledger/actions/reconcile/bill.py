@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from apps.accounts import queries as accounts
 from apps.economics.billing import Match, match
@@ -17,6 +18,7 @@ from apps.ledger.actions.reconcile.long_rows import place_long_rows
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.matching import places, rules, traits_of
 from apps.ledger.queries.calendar import posting_month
+from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.conversion import conversion
 from apps.ledger.queries.tables import rows, run
 from apps.pricing.queries.exchange import Exchange
@@ -36,6 +38,14 @@ def bills_due() -> list[int]:
     """The bills that changed since they were reconciled, the oldest change first."""
     due = Bill.objects.filter(reconciled_at=None).order_by("changed_at", "id")
     return list(due.values_list("id", flat=True))
+
+
+def reconcile_again(*, bills: QuerySet[Bill], at: datetime) -> int:
+    """Have those of these bills that lie in open months reconciled anew; how many they are."""
+    zone, closed = accounts.organisation().zone, closed_months()
+    opens = [bill.id for bill in bills if posting_month(bill.starts_at, zone) not in closed]
+    Bill.objects.filter(id__in=opens).update(changed_at=at, reconciled_at=None)
+    return len(opens)
 
 
 def note_failure(*, bill_id: int, failure: str) -> None:

@@ -3,6 +3,7 @@
 import json
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -10,14 +11,13 @@ from django.utils import timezone
 
 from apps.accounts import queries as accounts
 from apps.economics.billing import Rule
+from apps.economics.focus.kinds import KINDS
 from apps.fleet import queries as fleet
 from apps.ledger.actions.bill_rules import (
     BillRuleSaysNothing,
-    NewBillRule,
     add_bill_rule,
     end_bill_rule,
 )
-from apps.ledger.queries.bills.kinds import BILLED_KINDS
 
 PATTERNS = ("issuer", "service", "usage_type", "resource_id", "sub_account")
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         for name in PATTERNS:
             parser.add_argument(f"--{name.replace('_', '-')}", default="", metavar="PATTERN")
         parser.add_argument("--tag", default="", metavar="KEY[=PATTERN]")
-        parser.add_argument("--kind", default="", choices=["", *BILLED_KINDS])
+        parser.add_argument("--kind", default="", choices=["", *KINDS])
         for name in ("node", "pool", "team"):
             parser.add_argument(f"--{name}", default="", metavar="NAME")
         parser.add_argument("--end", type=int, metavar="ID", help="end this rule instead")
@@ -40,21 +40,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Keep it, or say why not."""
-        at, zone = timezone.now(), accounts.organisation().zone
+        at = timezone.now()
         if options["end"]:
-            end_bill_rule(rule_id=options["end"], zone=zone, at=at)
+            end_bill_rule(rule_id=options["end"], at=at)
             return
         try:
-            new = NewBillRule(_rule(options), zone)
-            rule_id = add_bill_rule(new=new, at=at)
+            rule_id = add_bill_rule(rule=_rule(options, at), at=at)
         except BillRuleSaysNothing as refused:
             raise CommandError(str(refused)) from refused
         print(json.dumps({"id": rule_id}) if options["json"] else f"Rule {rule_id} is kept.")
 
 
-def _rule(options: dict[str, Any]) -> Rule:
+def _rule(options: dict[str, Any], at: datetime) -> Rule:
     key, _, value = options["tag"].partition("=")
-    at = timezone.now()
     nodes = {node.name: node.id for node in fleet.standing_nodes(at)} if options["node"] else {}
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
     teams = {team.name: team.id for team in accounts.teams()}

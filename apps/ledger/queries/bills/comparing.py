@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
 
 from apps.ledger.models import Bill
+from apps.ledger.queries.bills.deliveries import BillFact
 from apps.ledger.queries.tables import rows
 
 # Machine time at the estimated price of an hour is quantity; what is left of the difference is price.
@@ -59,17 +58,16 @@ WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
                   WHERE hour.node_id = charge.node_id AND hour.hour = charge.hour)
 GROUP BY node.id, node.name, pool.name
 ORDER BY 5 DESC NULLS LAST, 1
-LIMIT %(limit)s
 """
-MOST_UNBILLED = 500
+MOST_APART = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Variance:
     """Why a bill differs from what was estimated, in micro-units; the causes add up.
 
-    `missing` is what was estimated and not billed (negative), or billed without an estimate;
-    `unmatched` compute of no node; `shared` all that is billed beside machines.
+    `missing` is what was estimated and not billed (negative, of the `unbilled` nodes), or billed
+    without an estimate; `unmatched` compute of no node; `shared` all that is billed beside machines.
     """
 
     billed_micros: int
@@ -79,6 +77,7 @@ class Variance:
     missing_micros: int
     unmatched_micros: int
     shared_micros: int
+    unbilled: tuple["UnbilledNode", ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,8 @@ def variance_of(bill_id: int) -> Variance:
     apart: dict[str, int] = dict(rows(APART, {"bill": bill_id}))
     unmatched = apart.pop("unmatched", 0)
     shared = sum(apart.values())
-    unbilled = sum(each.estimated_micros or 0 for each in unbilled_nodes(bill))
+    left_out = unbilled_nodes(bill)
+    unbilled = sum(each.estimated_micros or 0 for each in left_out)
     return Variance(
         billed_micros=hours + unmatched + shared,
         estimated_micros=estimated + unbilled,
@@ -116,57 +116,14 @@ def variance_of(bill_id: int) -> Variance:
         missing_micros=unestimated - unbilled,
         unmatched_micros=unmatched,
         shared_micros=shared,
+        unbilled=tuple(left_out),
     )
 
 
-def unbilled_nodes(bill: Bill, limit: int = MOST_UNBILLED) -> Sequence[UnbilledNode]:
+def unbilled_nodes(bill: Bill | BillFact) -> Sequence[UnbilledNode]:
     """Nodes like those on the bill that it leaves out, the dearest first."""
-    params = {"bill": bill.id, "from": bill.starts_at, "to": bill.ends_at, "limit": limit}
+    params = {"bill": bill.id, "from": bill.starts_at, "to": bill.ends_at}
     return [UnbilledNode(*row) for row in rows(UNBILLED, params)]
-
-
-@dataclass(frozen=True, slots=True)
-class BillStanding:
-    """A bill as a list shows it; sums of its rows in force, in its own currency."""
-
-    id: int
-    issuer: str
-    account: str
-    starts_at: datetime
-    ends_at: datetime
-    currency: str
-    rows: int
-    billed: Decimal
-    effective: Decimal | None
-    residual: Decimal | None
-    is_rounded_upstream: bool
-    reconciled_at: datetime | None
-    failure: str
-
-
-STANDING = """
-SELECT bill.id, bill.issuer, bill.account, bill.starts_at, bill.ends_at, bill.currency,
-       count(row.id), coalesce(sum(row.billed_cost), 0),
-       CASE WHEN count(row.effective_cost) = count(row.id) THEN sum(row.effective_cost) END,
-       bill.residual, bill.is_rounded_upstream, bill.reconciled_at, bill.failure
-FROM ledger_bill AS bill
-LEFT JOIN (ledger_billrow AS row JOIN ledger_billimport AS batch
-           ON batch.id = row.batch_id AND batch.state = 'done')
-  ON row.bill_id = bill.id AND row.replaced_by_id IS NULL
-WHERE %(bill)s::int8 IS NULL OR bill.id = %(bill)s
-GROUP BY bill.id
-ORDER BY bill.starts_at DESC, bill.issuer, bill.account, bill.id
-"""
-
-
-def standing_bills() -> list[BillStanding]:
-    """Every bill with the sums of its rows, the newest period first."""
-    return [BillStanding(*row) for row in rows(STANDING, {"bill": None})]
-
-
-def standing_bill(bill_id: int) -> BillStanding | None:
-    """One bill; None where there is none."""
-    return next((BillStanding(*row) for row in rows(STANDING, {"bill": bill_id})), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +151,6 @@ LIMIT %(limit)s
 """
 
 
-def apart_sums(bill_id: int, limit: int = MOST_UNBILLED) -> list[ApartSum]:
+def apart_sums(bill_id: int, limit: int = MOST_APART) -> list[ApartSum]:
     """What no node carries, the dearest first."""
     return [ApartSum(*row) for row in rows(SUMS_APART, {"bill": bill_id, "limit": limit})]
-
-
-def unbilled_of(bill_id: int) -> Sequence[UnbilledNode]:
-    """`unbilled_nodes` of the bill of this id."""
-    return unbilled_nodes(Bill.objects.get(id=bill_id))

@@ -95,6 +95,11 @@ def bill_page(asked: PageAsked) -> Slice[BillFact]:
     return Slice(_facts(found.rows), found.after, found.before)
 
 
+def bill_fact(bill_id: int) -> BillFact | None:
+    """One bill; None where there is none."""
+    return next(iter(_facts(list(Bill.objects.filter(id=bill_id).values(*BILL_COLUMNS)))), None)
+
+
 def bills_of(import_id: int) -> list[BillFact]:
     """The bills that one delivery had rows of."""
     found = Bill.objects.filter(imports=import_id).order_by("starts_at", "id")

@@ -6,7 +6,6 @@ from datetime import date
 from decimal import Decimal
 
 from apps.economics.split import largest_remainder
-from apps.ledger.models import Close
 from apps.ledger.queries.tables import rows
 
 MICROS_PER_CENT = 10_000
@@ -92,11 +91,6 @@ class JournalEntry:
     team: str
     account: str
     amount: Decimal
-
-
-def close_of(close_id: int) -> Close | None:
-    """A close by its id."""
-    return Close.objects.filter(id=close_id).first()
 
 
 def team_statements(close_id: int, team_ids: Collection[int] | None) -> list[TeamStatement]:

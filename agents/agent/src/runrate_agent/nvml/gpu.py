@@ -7,7 +7,7 @@ import pynvml
 
 from runrate_agent.batch import DeviceRecord
 from runrate_agent.counting import Counter
-from runrate_agent.frames import DeviceReading, Event, ProcessReading
+from runrate_agent.frames import DeviceReading, Event, Phase, ProcessReading
 from runrate_agent.nvml import fields, gpm
 from runrate_agent.nvml.calls import Calls
 from runrate_agent.nvml.mig import MigInstance, instances_of
@@ -234,10 +234,9 @@ class Gpu:
             events.append(Event(at_ms, "ecc_uncorrected", "point", self.uuid, detail=said))
         action = int(known.get(fields.RECOVERY_ACTION, self._recovery))
         if bool(action) != bool(self._recovery):
-            phase = "began" if action else "ended"
-            events.append(
-                Event(at_ms, "recovery_needed", phase, self.uuid, action or self._recovery)  # type: ignore[arg-type]
-            )
+            phase: Phase = "began" if action else "ended"
+            code = action or self._recovery
+            events.append(Event(at_ms, "recovery_needed", phase, self.uuid, code))
         self._recovery = action
         return events
 

@@ -20,6 +20,8 @@ class Organisation(models.Model):
     currency = models.CharField(max_length=3)
     zone = models.TextField()
     week_starts_on = models.SmallIntegerField()
+    # A price that moves by more waits for a second person of finance; null: none ever does.
+    price_approval_per_cent = models.PositiveSmallIntegerField(null=True, default=20)
     # Filled by `manage.py demo`, which may therefore empty it again.
     is_demo = models.BooleanField(default=False)
     created_at = models.DateTimeField()

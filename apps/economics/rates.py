@@ -48,7 +48,8 @@ class Piece:
     """A span of an hour in which one rate holds on each basis; amounts in micro-units.
 
     None is an unknown price, never a price of nothing. `contract_rate_id` is None where the
-    contracted amount is the list amount.
+    contracted amount is the list amount. `commitment_id` is of the one that covers it; `detail`
+    says in words what else made its amounts.
     """
 
     start_ms: int
@@ -58,6 +59,8 @@ class Piece:
     effective_micros: int | None
     list_rate_id: int | None = None
     contract_rate_id: int | None = None
+    commitment_id: int | None = None
+    detail: str = ""
 
 
 def pieces_of_hour(

@@ -16,6 +16,7 @@ class ChargeKind(models.TextChoices):
     API = "api"
     UNMATCHED = "unmatched"
     SERVICE = "service"
+    OWNED_UNUSED = "owned_unused"
 
 
 class Status(models.TextChoices):
@@ -30,13 +31,14 @@ class Status(models.TextChoices):
 class Part(models.IntegerChoices):
     """Which part of a node-hour a charge is: each of its bases is known throughout, or unknown.
 
-    What commitments cover is a part of its own.
+    What commitments cover is a part of its own, and so is what does not ride on the GPUs.
     """
 
     PRICED = 0
     WITHOUT_LIST_PRICE = 1
     UNPRICED = 2
     COMMITTED = 3
+    HOST = 4
 
 
 class Charge(models.Model):
@@ -44,7 +46,9 @@ class Charge(models.Model):
 
     Amounts are micro-units of the organisation's currency. `corrects` names the charge whose
     difference this one is. A node-hour priced only in part is two charges that divide its time.
-    `estimated_micros` is the effective amount by rates where a bill's took its place.
+    `estimated_micros` is the effective amount by rates where a bill's took its place;
+    `marginal_micros` what an hour of owned hardware adds to what is owed anyway. `owned_plan_id` is
+    of the plan that a charge of kind owned_unused, or a node-hour of owned hardware, is by.
     """
 
     kind = models.TextField(choices=ChargeKind.choices)
@@ -66,6 +70,8 @@ class Charge(models.Model):
     effective_micros = models.BigIntegerField(null=True)
     billed_micros = models.BigIntegerField(null=True)
     estimated_micros = models.BigIntegerField(null=True)
+    marginal_micros = models.BigIntegerField(null=True)
+    owned_plan_id = models.BigIntegerField(null=True)
     currency = models.CharField(max_length=3)
     status = models.TextField(choices=Status.choices)
     reason = models.TextField(blank=True, default="")
@@ -96,6 +102,11 @@ class Charge(models.Model):
                 condition=Q(kind="commitment_unused", corrects__isnull=True),
                 name="unused_commitment_charged_once",
             ),
+            models.UniqueConstraint(
+                fields=["owned_plan_id", "hour"],
+                condition=Q(kind="owned_unused", corrects__isnull=True),
+                name="unused_plan_charged_once",
+            ),
             models.CheckConstraint(
                 condition=Q(kind="node_hour", node__isnull=False) | ~Q(kind="node_hour"),
                 name="node_hours_have_nodes",
@@ -108,7 +119,10 @@ class Charge(models.Model):
 
 
 class ChargePiece(models.Model):
-    """The part of a charge in which one rate held on each basis; milliseconds into the hour."""
+    """The part of a charge in which one rate held on each basis; milliseconds into the hour.
+
+    `commitment_id` is of the one that covers it. `detail` says in words what else made its amounts.
+    """
 
     pk = models.CompositePrimaryKey("charge", "start_ms")
     charge = models.ForeignKey(Charge, on_delete=models.CASCADE, related_name="pieces")
@@ -119,6 +133,8 @@ class ChargePiece(models.Model):
     effective_micros = models.BigIntegerField(null=True)
     list_rate_id = models.BigIntegerField(null=True)
     contract_rate_id = models.BigIntegerField(null=True)
+    commitment_id = models.BigIntegerField(null=True)
+    detail = models.TextField(blank=True, default="")
 
     class Meta:
         constraints = [

@@ -31,7 +31,10 @@ class Hour:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a charge amounts to, piece by piece; nodes of one pool share it."""
+    """What a charge amounts to, piece by piece; nodes of one pool share it.
+
+    Of owned hardware it says by which plan, and what the hour adds to what is owed anyway.
+    """
 
     pieces: tuple[Piece, ...]
     list_micros: int | None
@@ -40,6 +43,8 @@ class Price:
     digest: bytes
     billed_micros: int | None = None
     estimated_micros: int | None = None
+    marginal_micros: int | None = None
+    owned_plan_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from apps.economics.rates import Piece
 from apps.ledger.actions.charge.values import Hour, Wanted
-from apps.ledger.models import Part, Status
+from apps.ledger.models import ChargeKind, Part, Status
 from apps.ledger.queries.charges import ChargeKey, HeldCharge
 from apps.ledger.queries.tables import Row, copy_in, rows, run
 
@@ -54,7 +54,7 @@ def write(
         ids[kind, number, part] = charge_id
     copy_in(
         "COPY ledger_chargepiece (charge_id, start_ms, end_ms, list_micros, contracted_micros,"
-        " effective_micros, list_rate_id, contract_rate_id) FROM STDIN",
+        " effective_micros, list_rate_id, contract_rate_id, commitment_id, detail) FROM STDIN",
         [_piece_row(ids[each.key], piece) for each in changed for piece in each.price.pieces],
     )
     return _write_lines(this, [each for each in changed if each.team_id is not None], ids)
@@ -82,7 +82,7 @@ def _line_row(this: Hour, charge_id: int, wanted: Wanted) -> Row:
     )
 
 
-def _piece_row(charge_id: int, piece: Piece) -> tuple[int | None, ...]:
+def _piece_row(charge_id: int, piece: Piece) -> Row:
     return (
         charge_id,
         piece.start_ms,
@@ -92,6 +92,8 @@ def _piece_row(charge_id: int, piece: Piece) -> tuple[int | None, ...]:
         piece.effective_micros,
         piece.list_rate_id,
         piece.contract_rate_id,
+        piece.commitment_id,
+        piece.detail,
     )
 
 
@@ -111,10 +113,17 @@ def _columns(this: Hour, charges: Sequence[tuple[Wanted, Status]]) -> dict[str, 
         "effective": [each.price.effective_micros for each, _ in charges],
         "billed": [each.price.billed_micros for each, _ in charges],
         "estimated": [each.price.estimated_micros for each, _ in charges],
+        "marginal": [each.price.marginal_micros for each, _ in charges],
+        "plans": [_plan(each) for each, _ in charges],
         "statuses": [str(status) for _, status in charges],
         "reasons": [_reason(each, status) for each, status in charges],
         "digests": [each.price.digest for each, _ in charges],
     }
+
+
+def _plan(wanted: Wanted) -> int | None:
+    kind, number, _ = wanted.key
+    return number if kind == ChargeKind.OWNED_UNUSED else wanted.price.owned_plan_id
 
 
 def _reason(wanted: Wanted, status: Status) -> str:
@@ -132,12 +141,14 @@ UPDATE ledger_charge AS held
 SET through = new.through, pool_id = new.pool_id, list_micros = new.list_micros,
     contracted_micros = new.contracted_micros, effective_micros = new.effective_micros,
     billed_micros = new.billed_micros, estimated_micros = new.estimated_micros,
+    marginal_micros = new.marginal_micros, owned_plan_id = new.owned_plan_id,
     status = new.status, reason = new.reason, digest = new.digest
 FROM unnest(%(ids)s::int8[], %(pools)s::int8[], %(throughs)s::timestamptz[], %(listed)s::int8[],
             %(contracted)s::int8[], %(effective)s::int8[], %(billed)s::int8[],
-            %(estimated)s::int8[], %(statuses)s::text[], %(reasons)s::text[], %(digests)s::bytea[])
+            %(estimated)s::int8[], %(marginal)s::int8[], %(plans)s::int8[], %(statuses)s::text[],
+            %(reasons)s::text[], %(digests)s::bytea[])
      AS new (id, pool_id, through, list_micros, contracted_micros, effective_micros, billed_micros,
-             estimated_micros, status, reason, digest)
+             estimated_micros, marginal_micros, owned_plan_id, status, reason, digest)
 WHERE held.id = new.id
 """
 # What a charge is of stands in a column of its own by its kind.
@@ -145,21 +156,25 @@ INSERT = """
 INSERT INTO ledger_charge
     (kind, node_id, pool_id, shared_cost_id, commitment_id, billed_charge_id, part, hour, through,
      posting_month, list_micros, contracted_micros, effective_micros, billed_micros,
-     estimated_micros, currency, status, reason, digest)
+     estimated_micros, marginal_micros, owned_plan_id, currency, status, reason, digest)
 SELECT new.kind, CASE WHEN new.kind = 'node_hour' THEN new.number END, new.pool_id,
        CASE WHEN new.kind = 'shared' THEN new.number END,
        CASE WHEN new.kind = 'commitment_unused' AND new.part = %(committed)s THEN new.number END,
-       CASE WHEN new.kind NOT IN ('node_hour', 'shared')
+       CASE WHEN new.kind NOT IN ('node_hour', 'shared', 'owned_unused')
                  AND NOT (new.kind = 'commitment_unused' AND new.part = %(committed)s)
             THEN new.number END,
        new.part, %(hour)s, new.through, %(month)s, new.list_micros, new.contracted_micros,
-       new.effective_micros, new.billed_micros, new.estimated_micros, %(currency)s, new.status,
+       new.effective_micros, new.billed_micros, new.estimated_micros, new.marginal_micros,
+       new.owned_plan_id, %(currency)s, new.status,
        new.reason, new.digest
 FROM unnest(%(kinds)s::text[], %(numbers)s::int8[], %(pools)s::int8[], %(parts)s::int2[],
             %(throughs)s::timestamptz[], %(listed)s::int8[], %(contracted)s::int8[],
-            %(effective)s::int8[], %(billed)s::int8[], %(estimated)s::int8[], %(statuses)s::text[],
-            %(reasons)s::text[], %(digests)s::bytea[])
+            %(effective)s::int8[], %(billed)s::int8[], %(estimated)s::int8[],
+            %(marginal)s::int8[], %(plans)s::int8[], %(statuses)s::text[], %(reasons)s::text[],
+            %(digests)s::bytea[])
      AS new (kind, number, pool_id, part, through, list_micros, contracted_micros,
-             effective_micros, billed_micros, estimated_micros, status, reason, digest)
-RETURNING kind, coalesce(node_id, shared_cost_id, commitment_id, billed_charge_id), part, id
+             effective_micros, billed_micros, estimated_micros, marginal_micros, owned_plan_id,
+             status, reason, digest)
+RETURNING kind, coalesce(node_id, shared_cost_id, commitment_id, billed_charge_id, owned_plan_id),
+          part, id
 """

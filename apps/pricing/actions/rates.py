@@ -1,4 +1,4 @@
-"""Prices as they are quoted: entered, ended, loaded from a table; and costs that all share."""
+"""Prices as they are quoted: entered, ended, loaded from a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,48 +8,25 @@ from decimal import Decimal
 from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
-from apps.accounts.queries import organisation
 from apps.economics.purchase import PurchaseOption
-from apps.fleet.actions.marks import mark_span
-from apps.fleet.queries import Pass, lived_since
-from apps.pricing.models import (
-    ExchangeKind,
-    ExchangeRate,
-    Rate,
-    RateKind,
-    RateUnit,
-    SharedCost,
+from apps.pricing.actions.checking import (
+    RateCurrencyDiffers,
+    RateEndsBeforeItStarts,
+    RateNotUnderstood,
+    mark_charge,
+    refuse_backward,
+    refuse_inexact,
+    refuse_other_currency,
 )
-
-ORGANISATION = 0
+from apps.pricing.models import Rate, RateKind, RateUnit
 
 
 class RateOverlaps(ValueError):
     """Two prices of equal priority for one thing at one time: nobody could say which is meant."""
 
 
-class RateCurrencyDiffers(ValueError):
-    """A rate in another currency than the organisation's needs a dated rate of exchange."""
-
-
-class RateNotUnderstood(ValueError):
-    """A field of a rate says nothing that could be a price; the message names the field."""
-
-
 class RateAlreadyEnded(Exception):
     """A rate ends once; what it priced before stays priced."""
-
-
-class RateEndsBeforeItStarts(ValueError):
-    """Such a rate would never hold."""
-
-
-class ExchangeRateNotUnderstood(ValueError):
-    """A rate of exchange must be above zero, between two different currencies."""
-
-
-class SharedCostExists(ValueError):
-    """A shared cost of this name runs at that time already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +52,6 @@ class NewRate:
     ends_at: datetime | None = None
     source: str = ""
     source_date: date | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NewSharedCost:
-    """A monthly amount; `method` is by_cost, by_unit_time or even."""
-
-    name: str
-    amount: Decimal
-    currency: str
-    method: str
-    starts_at: datetime
-    ends_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NewExchangeRate:
-    """What one unit of `from_currency` is worth in `to_currency` in the month of `month`."""
-
-    month: date
-    from_currency: str
-    to_currency: str
-    rate: Decimal
-    kind: str = ExchangeKind.STATED
-    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,38 +99,14 @@ def add_rate(*, rate: NewRate, at: datetime) -> int:
             source_date=rate.source_date,
             created_at=at,
         )
-    _mark_charge(rate.starts_at, rate.ends_at, at)
+    mark_charge(rate.starts_at, rate.ends_at, at)
     return row.id
-
-
-def state_exchange_rate(*, rate: NewExchangeRate, at: datetime) -> bool:
-    """Keep a month's rate, instead of one of its kind that was kept; whether that changed anything.
-
-    What it converts is the caller's to do again. Refuses ExchangeRateNotUnderstood.
-    """
-    codes = (rate.from_currency, rate.to_currency)
-    if not all(len(code) == 3 and code.isascii() and code.isupper() for code in codes):
-        raise ExchangeRateNotUnderstood("a currency is a code such as EUR")
-    if rate.from_currency == rate.to_currency or not rate.rate.is_finite() or rate.rate <= 0:
-        raise ExchangeRateNotUnderstood("a rate is above zero, between two different currencies")
-    held, is_new = ExchangeRate.objects.get_or_create(
-        month=rate.month.replace(day=1),
-        from_currency=rate.from_currency,
-        to_currency=rate.to_currency,
-        kind=rate.kind,
-        defaults={"rate": rate.rate, "source": rate.source, "created_at": at},
-    )
-    if is_new or held.rate == rate.rate:
-        return is_new
-    held.rate, held.source = rate.rate, rate.source
-    held.save(update_fields=["rate", "source"])
-    return True
 
 
 def check_rate(rate: NewRate) -> None:
     """Refuse what `add_rate` would refuse of the rate by itself; the others are not looked at."""
     _refuse_misunderstood(rate)
-    _refuse_other_currency(rate.currency)
+    refuse_other_currency(rate.currency)
 
 
 @transaction.atomic
@@ -194,7 +123,7 @@ def end_rate(*, rate_id: int, ended_at: datetime, at: datetime) -> None:
         raise RateEndsBeforeItStarts(f"{rate.target} begins only at {began_at:%Y-%m-%d %H:%M}Z")
     rate.period = (began_at, ended_at)
     rate.save(update_fields=["period"])
-    _mark_charge(ended_at, until, at)
+    mark_charge(ended_at, until, at)
 
 
 @transaction.atomic
@@ -223,33 +152,6 @@ def load_price_table(*, rows: Sequence[tuple[int, NewRate]], at: datetime) -> Ta
         ) as refusal:
             rejected.append(RefusedRow(line, f"{type(refusal).__name__}: {refusal}"))
     return TableLoaded(imported, unchanged, tuple(sorted(rejected, key=lambda row: row.line)))
-
-
-@transaction.atomic
-def add_shared_cost(*, cost: NewSharedCost, at: datetime) -> int:
-    """Enter a monthly amount that all lines carry a part of; answers its id.
-
-    Refuses RateNotUnderstood, RateEndsBeforeItStarts, RateCurrencyDiffers and SharedCostExists.
-    """
-    if cost.method not in dict(SharedCost._meta.get_field("method").flatchoices):
-        raise RateNotUnderstood(f"method: {cost.method!r} is not a way to share a cost")
-    _refuse_inexact(cost.amount)
-    _refuse_backward(cost.starts_at, cost.ends_at)
-    _refuse_other_currency(cost.currency)
-    exists = SharedCostExists(f"{cost.name} is shared at that time already")
-    with refusing({"shared_cost_once": exists}):
-        row = SharedCost.objects.create(
-            name=cost.name,
-            amount=cost.amount,
-            currency=cost.currency,
-            method=cost.method,
-            period=(cost.starts_at, cost.ends_at),
-            created_at=at,
-        )
-    # It is owed from its start, before any node lived too: the platform team carries it then.
-    ends_at = at if cost.ends_at is None else min(at, cost.ends_at)
-    mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=cost.starts_at, ends_at=ends_at)
-    return row.id
 
 
 def target_of(rate: NewRate) -> str:
@@ -284,27 +186,8 @@ def _refuse_misunderstood(rate: NewRate) -> None:
     for holds, reason in checks:
         if not holds:
             raise RateNotUnderstood(reason)
-    _refuse_inexact(rate.amount)
-    _refuse_backward(rate.starts_at, rate.ends_at)
-
-
-def _refuse_inexact(amount: Decimal) -> None:
-    if not amount.is_finite() or amount < 0:
-        raise RateNotUnderstood(f"amount: {amount} is not an amount of 0 or more")
-    # A database that rounds would price by another figure than the one quoted.
-    if amount != round(amount, 9) or amount >= 10**15:
-        raise RateNotUnderstood(f"amount: {amount} has more than 15 digits, or 9 decimals")
-
-
-def _refuse_backward(starts_at: datetime | None, ends_at: datetime | None) -> None:
-    if starts_at is not None and ends_at is not None and ends_at <= starts_at:
-        raise RateEndsBeforeItStarts(f"ends_at: {ends_at} is not after {starts_at}")
-
-
-def _refuse_other_currency(currency: str) -> None:
-    ours = organisation().currency
-    if currency != ours:
-        raise RateCurrencyDiffers(f"currency: the organisation keeps {ours}, not {currency}")
+    refuse_inexact(rate.amount)
+    refuse_backward(rate.starts_at, rate.ends_at)
 
 
 def _begins(rate: NewRate) -> float:
@@ -327,16 +210,3 @@ def _end_predecessor(rate: NewRate, at: datetime) -> None:
     held = Rate.objects.filter(target=target_of(rate), period__contains=rate.starts_at).first()
     if held is not None and held.period.upper is None and held.period.lower != rate.starts_at:
         end_rate(rate_id=held.id, ended_at=rate.starts_at, at=at)
-
-
-def _mark_charge(starts_at: datetime | None, ends_at: datetime | None, at: datetime) -> None:
-    """No hour before the first node began has a charge."""
-    since = lived_since()
-    if since is None:
-        return
-    mark_span(
-        pass_=Pass.CHARGE,
-        units=[ORGANISATION],
-        starts_at=since if starts_at is None else max(since, starts_at),
-        ends_at=at if ends_at is None else min(at, ends_at),
-    )

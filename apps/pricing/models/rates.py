@@ -1,6 +1,7 @@
-"""Rates with validity and priority, and costs shared by everyone."""
+"""Rates with validity and priority, and how much of a node's price its GPUs are."""
 
 import pghistory
+from django.conf import settings
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import DateTimeRangeField
 from django.db import models
@@ -23,13 +24,27 @@ class RateUnit(models.TextChoices):
     GPU = "gpu"
 
 
+class Standing(models.TextChoices):
+    """Whether a rate prices anything: only one in force does.
+
+    One that cannot be what it says waits in quarantine, one that moves much for a second person.
+    """
+
+    IN_FORCE = "in_force", "in force"
+    QUARANTINED = "quarantined", "in quarantine"
+    WAITING = "waiting", "waits for a second person"
+    REFUSED = "refused", "refused"
+
+
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class Rate(models.Model):
     """A price as quoted: never converted, arithmetic is by fractions.
 
     Matches nodes of a pool by (provider, region, instance type or GPU model, purchase option), or
     one pool by name. A contract beats a list price, a pool's own rate beats both. `target` spells
-    out what it prices, so that two prices of equal priority cannot overlap.
+    out what it prices, so that two prices of equal priority cannot overlap. `doubt` says why it
+    is not simply in force. `tiers` are [from, amount] pairs, amounts as text: what a quantity costs
+    beyond so many of them in a month, `amount` being what the first costs.
     """
 
     provider = models.TextField(blank=True, default="")
@@ -50,6 +65,16 @@ class Rate(models.Model):
     source = models.TextField(blank=True, default="")
     source_date = models.DateField(null=True)
     created_at = models.DateTimeField()
+    standing = models.TextField(choices=Standing.choices, default=Standing.IN_FORCE)
+    doubt = models.TextField(blank=True, default="")
+    tiers = models.JSONField(default=list)
+    entered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    decided_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -77,7 +102,13 @@ class Rate(models.Model):
                     ),
                     ("period", "&&"),
                 ],
+                condition=Q(standing="in_force"),
             ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["standing"], condition=~Q(standing="in_force"), name="rate_not_in_force"
+            )
         ]
 
     def __str__(self) -> str:
@@ -85,53 +116,31 @@ class Rate(models.Model):
 
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
-class SharedCost(models.Model):
-    """A monthly amount that every hour's lines carry a part of (support, storage, control nodes)."""
+class NodePricePolicy(models.Model):
+    """How much of the price of a pool's nodes rides on their GPUs' time; without one, all of it.
 
-    name = models.TextField()
-    amount = models.DecimalField(max_digits=24, decimal_places=9)
-    currency = models.CharField(max_length=3)
-    method = models.TextField(
-        choices=[("by_cost", "By direct cost"), ("by_unit_time", "By GPU time"), ("even", "Evenly")]
-    )
+    The rest is the pool owner's. Each change is a row of its own: hours before it keep theirs.
+    """
+
+    pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, related_name="price_policies")
+    gpu_share = models.DecimalField(max_digits=7, decimal_places=6)
     period = DateTimeRangeField()
-    created_at = models.DateTimeField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["name", "period"], name="shared_cost_once")]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class ExchangeKind(models.TextChoices):
-    """A rate that somebody stated beats one that was fetched."""
-
-    STATED = "stated"
-    FETCHED = "fetched"
-
-
-@pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
-class ExchangeRate(models.Model):
-    """What one unit of a currency was worth in another in a month (its first day)."""
-
-    month = models.DateField()
-    from_currency = models.CharField(max_length=3)
-    to_currency = models.CharField(max_length=3)
-    rate = models.DecimalField(max_digits=24, decimal_places=12)
-    kind = models.TextField(choices=ExchangeKind.choices)
-    source = models.TextField(blank=True, default="")
+    note = models.TextField(blank=True, default="")
     created_at = models.DateTimeField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["from_currency", "to_currency", "month", "kind"],
-                name="exchange_rate_once_a_month",
+            models.CheckConstraint(
+                condition=Q(gpu_share__gte=0, gpu_share__lte=1), name="gpu_share_is_a_share"
             ),
-            models.CheckConstraint(condition=Q(rate__gt=0), name="exchange_rate_is_positive"),
-            models.CheckConstraint(condition=Q(month__day=1), name="exchange_rate_is_of_a_month"),
+            ExclusionConstraint(
+                name="one_price_policy_of_a_pool",
+                expressions=[
+                    (Func("pool", "pool", Value("[]"), function="int8range"), "&&"),
+                    ("period", "&&"),
+                ],
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.from_currency} in {self.to_currency} {self.month:%Y-%m}"
+        return f"pool {self.pool_id}: {self.gpu_share} of the price"

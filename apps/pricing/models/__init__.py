@@ -1,0 +1,26 @@
+"""Pricing's tables."""
+
+from apps.pricing.models.commitments import CloudQuota, Commitment, CommitmentKind
+from apps.pricing.models.exchange import ExchangeKind, ExchangeRate
+from apps.pricing.models.owned import OwnedCost, OwnedPlan, PowerTariff
+from apps.pricing.models.rates import NodePricePolicy, Rate, RateKind, RateUnit, Standing
+from apps.pricing.models.shared import SharedCost, SharedWeight, ShareMethod
+
+__all__ = [
+    "CloudQuota",
+    "Commitment",
+    "CommitmentKind",
+    "ExchangeKind",
+    "ExchangeRate",
+    "NodePricePolicy",
+    "OwnedCost",
+    "OwnedPlan",
+    "PowerTariff",
+    "Rate",
+    "RateKind",
+    "RateUnit",
+    "ShareMethod",
+    "SharedCost",
+    "SharedWeight",
+    "Standing",
+]

@@ -174,7 +174,10 @@ def blocking(table: str) -> Iterator[None]:
 
 
 def wait_until_somebody_waits() -> None:
-    wait_for("SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+    wait_for(
+        "SELECT count(*) > 0 FROM pg_stat_activity"
+        " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
 
 
 def wait_until_nobody_else_works() -> None:

@@ -1,0 +1,92 @@
+"""What was bought ahead, as it was entered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import QuerySet
+
+from apps.pricing.models import Commitment
+
+HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentFact:
+    """A commitment through `[starts_at, ends_at)`; `hours` are those of its term as it was bought.
+
+    One that was ended early holds no longer than `ends_at`, and its hours stay those of the term.
+    """
+
+    id: int
+    name: str
+    kind: str
+    provider: str
+    region: str
+    instance_type: str
+    gpu_model: str
+    pool_id: int | None
+    units: int
+    unit: str
+    spend: Decimal
+    prices: Mapping[str, Decimal]
+    upfront: Decimal
+    hourly: Decimal
+    currency: str
+    starts_at: datetime
+    ends_at: datetime
+    hours: int
+    owner_id: int | None
+    external_id: str
+    source: str
+    ended_at: datetime | None
+
+
+def commitments_in(starts_at: datetime, ends_at: datetime) -> list[CommitmentFact]:
+    """Those that hold at some time of `[starts_at, ends_at)`, by id."""
+    found = Commitment.objects.filter(period__overlap=(starts_at, ends_at))
+    facts = [_fact(row) for row in _ordered(found)]
+    return [each for each in facts if each.ends_at > starts_at]
+
+
+def commitments() -> list[CommitmentFact]:
+    """Every commitment there ever was, by id."""
+    return [_fact(row) for row in _ordered(Commitment.objects.all())]
+
+
+def commitment(commitment_id: int) -> CommitmentFact:
+    """One commitment; refuses Commitment.DoesNotExist."""
+    return _fact(Commitment.objects.get(pk=commitment_id))
+
+
+def _ordered(rows: "QuerySet[Commitment]") -> "QuerySet[Commitment]":
+    return rows.order_by("id")
+
+
+def _fact(row: Commitment) -> CommitmentFact:
+    starts_at, term_ends_at = row.period.lower, row.period.upper
+    return CommitmentFact(
+        id=row.id,
+        name=row.name,
+        kind=row.kind,
+        provider=row.provider,
+        region=row.region,
+        instance_type=row.instance_type,
+        gpu_model=row.gpu_model,
+        pool_id=row.pool_id,
+        units=row.units,
+        unit=row.unit,
+        spend=row.spend,
+        prices={name: Decimal(amount) for name, amount in sorted(row.prices.items())},
+        upfront=row.upfront,
+        hourly=row.hourly,
+        currency=row.currency,
+        starts_at=starts_at,
+        ends_at=term_ends_at if row.ended_at is None else min(term_ends_at, row.ended_at),
+        hours=(term_ends_at - starts_at) // HOUR,
+        owner_id=row.owner_id,
+        external_id=row.external_id,
+        source=row.source,
+        ended_at=row.ended_at,
+    )

@@ -46,8 +46,8 @@ class Scope:
 class Commitment:
     """`units` nodes or GPUs, or `spend_micros` an hour at `prices` (micro-units of a node's hour).
 
-    `paid_micros` is the part of its whole price that belongs to this hour (`amortised`). Refuses
-    NotACommitment.
+    `paid_micros` is the part of its whole price that belongs to this hour (`amortised`), `lasts_ms`
+    how much of the hour it holds. Refuses NotACommitment.
     """
 
     id: int
@@ -58,6 +58,7 @@ class Commitment:
     per: Per = Per.NODE
     spend_micros: int = 0
     prices: Mapping[str, int] = field(default_factory=dict)
+    lasts_ms: int = HOUR_MS
 
     def __post_init__(self) -> None:
         """Refuse what could cover nothing, or by two measures at once."""
@@ -67,12 +68,15 @@ class Commitment:
     @property
     def capacity(self) -> int:
         """Unit-milliseconds of the hour; of a spend plan micro-units times milliseconds."""
-        return (self.units or self.spend_micros) * HOUR_MS
+        return (self.units or self.spend_micros) * self.lasts_ms
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A span of an hour of one node, in milliseconds, by what it is and what it would cost."""
+    """A span of an hour of one node, in milliseconds, by what it is and what it would cost.
+
+    Machines that are only counted are one use of as many `nodes`.
+    """
 
     node_id: int
     start_ms: int
@@ -85,6 +89,7 @@ class Use:
     gpus: int
     list_micros: int | None
     contracted_micros: int | None
+    nodes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +202,8 @@ def _rate(commitment: Commitment, use: Use) -> int:
     if not _is_eligible(commitment.scope, use):
         return 0
     if commitment.spend_micros:
-        return commitment.prices.get(use.instance_type, 0)
-    return 1 if commitment.per is Per.NODE else use.gpus
+        return commitment.prices.get(use.instance_type, 0) * use.nodes
+    return use.nodes if commitment.per is Per.NODE else use.gpus
 
 
 def _is_eligible(scope: Scope, use: Use) -> bool:

@@ -160,4 +160,12 @@ class Migration(migrations.Migration):
                 name="unused_plan_charged_once",
             ),
         ),
+        migrations.AddIndex(
+            model_name="billrow",
+            index=models.Index(
+                condition=models.Q(("commitment_id", ""), _negated=True),
+                fields=["bill", "commitment_id"],
+                name="bill_row_by_commitment",
+            ),
+        ),
     ]

@@ -284,6 +284,11 @@ class BillRow(models.Model):
                 name="bill_row_replaced",
             ),
             models.Index(fields=["bill", "traits"], name="bill_row_by_traits"),
+            models.Index(
+                fields=["bill", "commitment_id"],
+                condition=~Q(commitment_id=""),
+                name="bill_row_by_commitment",
+            ),
         ]
 
     def __str__(self) -> str:

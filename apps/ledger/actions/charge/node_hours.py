@@ -1,11 +1,19 @@
-"""Node-hours: rates times lived time, unless a bill says what they cost."""
+"""Node-hours: rates times lived time, what commitments cover, unless a bill says what they cost."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from apps.economics.bases import Amounts, split_bases
 from apps.economics.rates import Per, Piece, Rate, RateSpan, pieces_of_hour
 from apps.fleet import queries as fleet
-from apps.ledger.actions.charge.values import Hour, Price, Wanted, known_sum, price_of
+from apps.ledger.actions.charge.covering import cover
+from apps.ledger.actions.charge.values import (
+    Estimate,
+    Hour,
+    Price,
+    Wanted,
+    known_sum,
+    price_of,
+)
 from apps.ledger.models import ChargeKind, Part, Status
 from apps.ledger.queries.bills.hours import BilledAmounts, billed_hours
 from apps.ledger.queries.charges import NO_RATES, HourRates, rates_of_hour, unit_spans
@@ -16,10 +24,21 @@ UNSTATED = "billed; this month's rate of exchange is not stated yet"
 
 
 def node_hours(this: Hour) -> Iterable[Wanted]:
-    """Every node-hour lived, as far as the hour has come."""
-    pools = fleet.pools()
+    """Every node-hour lived, as far as the hour has come, and what of commitments nobody used."""
+    pools, billed = fleet.pools(), billed_hours(this.starts_at)
+    estimates, unused = cover(this, pools, list(_estimates(this, pools)))
+    for node, parts in estimates:
+        if node.id in billed:
+            yield _billed(node, parts, billed[node.id], this)
+            continue
+        for part, price in parts:
+            yield Wanted((ChargeKind.NODE_HOUR, node.id, part), node.pool_id, price)
+    yield from unused
+
+
+def _estimates(this: Hour, pools: Mapping[int, fleet.PoolFact]) -> Iterable[Estimate]:
+    """What each node-hour costs by its rates."""
     rates = rates_of_hour(this.starts_at, pools)
-    billed = billed_hours(this.starts_at)
     # A fleet's nodes live alike: one price for each (pool, kind, life) instead of one per node.
     prices: dict[tuple[object, ...], list[tuple[Part, Price]]] = {}
     for node in fleet.nodes_lived(this.starts_at, this.through):
@@ -29,11 +48,7 @@ def node_hours(this: Hour) -> Iterable[Wanted]:
         if alike not in prices:
             of_pool = _of_kind(rates.get(node.pool_id, NO_RATES), node.kind, pool)
             prices[alike] = _prices(this, node.pool_id, of_pool, spans)
-        if node.id in billed:
-            yield _billed(node, prices[alike], billed[node.id], this)
-            continue
-        for part, price in prices[alike]:
-            yield Wanted((ChargeKind.NODE_HOUR, node.id, part), node.pool_id, price)
+        yield node, prices[alike]
 
 
 def _of_kind(rates: HourRates, kind: str, pool: fleet.PoolFact) -> HourRates:

@@ -6,7 +6,8 @@ from datetime import date, datetime, timedelta
 from hashlib import blake2b
 
 from apps.economics.rates import Piece
-from apps.ledger.models import Status
+from apps.fleet import queries as fleet
+from apps.ledger.models import Part, Status
 from apps.ledger.queries.charges import ChargeKey
 
 SETTLES_AFTER = timedelta(hours=2)
@@ -62,6 +63,10 @@ class Wanted:
     reason: str = ""
     through: datetime | None = None
     team_id: int | None = None
+
+
+Estimate = tuple[fleet.NodeFact, list[tuple[Part, Price]]]
+"""A node and what its hour costs, by which of its bases are known."""
 
 
 def price_of(about: tuple[int, ...], pieces: tuple[Piece, ...]) -> Price:

@@ -1,0 +1,167 @@
+"""What was bought ahead, applied to the node-hours of an hour, and what of it nobody used."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+
+from apps.accounts import queries as accounts
+from apps.economics.commitments import Covered, Unused, Use, apply
+from apps.economics.rates import Piece
+from apps.fleet import queries as fleet
+from apps.ledger.actions.charge.values import Estimate, Hour, Price, Wanted, price_of
+from apps.ledger.models import ChargeKind, Part, Status
+from apps.ledger.queries.commitments_of_hour import (
+    HeldCommitment,
+    commitments_of_hour,
+    told_by_bills,
+)
+
+NOT_STATED = "this month's rate of exchange is not stated yet"
+NO_RATE = "no rate of exchange is known for its currency"
+Parts = list[tuple[Part, Price]]
+
+
+def cover(
+    this: Hour, pools: Mapping[int, fleet.PoolFact], estimates: Sequence[Estimate]
+) -> tuple[Sequence[Estimate], list[Wanted]]:
+    """The node-hours with what commitments cover as a part of its own, and what is left unused.
+
+    Of a commitment that a bill of the hour names the bill tells what was not used.
+    """
+    held = commitments_of_hour(this.starts_at, this.through)
+    if not held:
+        return estimates, []
+    uses = [use for estimate in estimates for use in _uses(pools, estimate)]
+    applied = apply([each.applied for each in held], uses)
+    unknown = {each.id for each in held if each.is_unconverted}
+    by_node: dict[int, list[Covered]] = {}
+    for part in applied.covered:
+        by_node.setdefault(part.node_id, []).append(part)
+    covered = [
+        (node, _divided(this, (node, parts), by_node[node.id], unknown))
+        if node.id in by_node
+        else (node, parts)
+        for node, parts in estimates
+    ]
+    told = told_by_bills(this.starts_at, held)
+    left = zip(sorted(held, key=lambda each: each.id), applied.unused, strict=True)
+    return covered, [_unused(this, one, over) for one, over in left if one.id not in told]
+
+
+def _uses(pools: Mapping[int, fleet.PoolFact], estimate: Estimate) -> Iterable[Use]:
+    node, parts = estimate
+    pool = pools[node.pool_id]
+    gpus = node.units or pool.gpus_per_node
+    # A pool counted as a whole is as many nodes as its GPUs make.
+    nodes = max(1, gpus // pool.gpus_per_node) if node.kind == "pool" and pool.gpus_per_node else 1
+    for _, price in parts:
+        for piece in price.pieces:
+            yield Use(
+                node_id=node.id,
+                start_ms=piece.start_ms,
+                end_ms=piece.end_ms,
+                provider=pool.provider,
+                region=pool.region,
+                instance_type=pool.instance_type,
+                gpu_model=pool.gpu_model,
+                pool_id=pool.id,
+                gpus=gpus,
+                list_micros=piece.list_micros,
+                contracted_micros=piece.contracted_micros,
+                nodes=nodes,
+            )
+
+
+def _divided(
+    this: Hour, estimate: Estimate, covered: Sequence[Covered], unknown: Collection[int]
+) -> Parts:
+    """A node's parts without what is covered, and that as one more; `unknown` have no known cost."""
+    node, parts = estimate
+    about = (node.pool_id, this.through_ms)
+    left: Parts = []
+    bought: list[Piece] = []
+    for part, price in parts:
+        over: list[Piece] = []
+        for piece in price.pieces:
+            mine = [one for one in covered if piece.start_ms <= one.start_ms < piece.end_ms]
+            bought += [_covered(piece, one) for one in mine]
+            over += _left_over(piece, mine)
+        if over:
+            left.append((part, price_of(about, tuple(over))))
+    told = [
+        replace(one, effective_micros=None) if one.commitment_id in unknown else one
+        for one in bought
+    ]
+    return [*left, (Part.COMMITTED, price_of(about, _known_alike(told)))]
+
+
+def _covered(piece: Piece, part: Covered) -> Piece:
+    return replace(
+        piece,
+        start_ms=part.start_ms,
+        end_ms=part.end_ms,
+        list_micros=part.list_micros,
+        contracted_micros=part.contracted_micros,
+        effective_micros=part.effective_micros,
+        commitment_id=part.commitment_id,
+    )
+
+
+def _left_over(piece: Piece, covered: Sequence[Covered]) -> list[Piece]:
+    """What no commitment covers of a piece: its end, for they cover it from its start."""
+    starts_at = max((each.end_ms for each in covered), default=piece.start_ms)
+    if starts_at == piece.end_ms:
+        return []
+    contracted = _less(piece.contracted_micros, [each.contracted_micros for each in covered])
+    return [
+        replace(
+            piece,
+            start_ms=starts_at,
+            list_micros=_less(piece.list_micros, [each.list_micros for each in covered]),
+            contracted_micros=contracted,
+            effective_micros=contracted,
+        )
+    ]
+
+
+def _less(whole: int | None, parts: Sequence[int | None]) -> int | None:
+    return None if whole is None else whole - sum(part or 0 for part in parts)
+
+
+def _known_alike(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """A basis that one of the pieces does not know is unknown of them all, as of their charge."""
+    listed = all(piece.list_micros is not None for piece in pieces)
+    agreed = all(piece.contracted_micros is not None for piece in pieces)
+    told = all(piece.effective_micros is not None for piece in pieces)
+    return tuple(
+        replace(
+            piece,
+            list_micros=piece.list_micros if listed else None,
+            contracted_micros=piece.contracted_micros if agreed else None,
+            effective_micros=piece.effective_micros if told else None,
+        )
+        for piece in pieces
+    )
+
+
+def _unused(this: Hour, held: HeldCommitment, over: Unused) -> Wanted:
+    """Nobody would have paid list for what nobody used: its list and contracted amounts are 0."""
+    micros = None if held.is_unconverted else over.micros
+    team_id = held.owner_id or accounts.special_teams().platform_id
+    about = (held.id, team_id, held.pool_id, this.through_ms, micros, over.capacity, over.of)
+    digest = blake2b(repr(about).encode(), digest_size=16).digest()
+    return Wanted(
+        key=(ChargeKind.COMMITMENT_UNUSED, held.id, Part.COMMITTED),
+        pool_id=held.pool_id,
+        price=Price((), 0, 0, micros, digest),
+        status=Status.PROVISIONAL if held.is_provisional else None,
+        reason=_why(held, over),
+        team_id=team_id,
+    )
+
+
+def _why(held: HeldCommitment, over: Unused) -> str:
+    said = f"{held.name}: {100 * (over.of - over.capacity) / over.of:.1f} % of the hour used"
+    if held.is_unconverted:
+        return f"{said}; {NO_RATE}"
+    return f"{said}; {NOT_STATED}" if held.is_provisional else said

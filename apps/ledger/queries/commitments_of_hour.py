@@ -1,0 +1,108 @@
+"""What was bought ahead and holds in one hour, at the price of that hour."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+
+from apps.accounts import queries as accounts
+from apps.economics.commitments import HOUR_MS, Commitment, CommitmentKind, Scope
+from apps.economics.rates import MICROS, Per
+from apps.economics.terms import term_amount_in_hour
+from apps.ledger.queries.calendar import HOUR, milliseconds_into, posting_month
+from apps.ledger.queries.tables import rows
+from apps.pricing.queries.commitments import CommitmentFact, commitments_in
+from apps.pricing.queries.exchange import Exchange, exchange
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCommitment:
+    """A commitment in an hour: what it may cover, and whose its unused part is (None: Platform's).
+
+    `is_unconverted`: no rate of exchange is known for its currency, so its cost is not either.
+    """
+
+    id: int
+    name: str
+    applied: Commitment
+    owner_id: int | None
+    pool_id: int | None
+    external_id: str
+    is_provisional: bool
+    is_unconverted: bool
+
+
+def commitments_of_hour(hour: datetime, through: datetime) -> list[HeldCommitment]:
+    """Those that hold in `[hour, through)`, by id."""
+    found = commitments_in(hour, through) if through > hour else []
+    if not found:
+        return []
+    organisation = accounts.organisation()
+    month = posting_month(hour, organisation.zone)
+    exchanges = {
+        code: exchange(from_currency=code, to_currency=organisation.currency, month=month)
+        for code in {each.currency for each in found}
+    }
+    return [_held(each, exchanges[each.currency], hour, through) for each in found]
+
+
+def told_by_bills(hour: datetime, held: Iterable[HeldCommitment]) -> set[int]:
+    """Those that a reconciled bill of this hour names, by id."""
+    ids = {each.external_id: each.id for each in held if each.external_id}
+    if not ids:
+        return set()
+    named = rows(
+        """
+        SELECT external_id FROM unnest(%(names)s::text[]) AS external_id
+        WHERE EXISTS (
+            SELECT 1 FROM ledger_bill AS bill
+            JOIN ledger_billrow AS billed ON billed.bill_id = bill.id
+            WHERE bill.starts_at <= %(hour)s AND bill.ends_at > %(hour)s
+              AND bill.reconciled_at IS NOT NULL AND NOT bill.is_rounded_upstream
+              AND billed.commitment_id = external_id AND billed.commitment_id <> ''
+              AND billed.replaced_by_id IS NULL)
+        """,
+        {"names": list(ids), "hour": hour},
+    )
+    return {ids[name] for (name,) in named}
+
+
+def _held(
+    fact: CommitmentFact, rate: Exchange | None, hour: datetime, through: datetime
+) -> HeldCommitment:
+    starts_ms = milliseconds_into(hour, max(hour, fact.starts_at))
+    lasts_ms = milliseconds_into(hour, min(through, fact.ends_at)) - starts_ms
+    return HeldCommitment(
+        id=fact.id,
+        name=fact.name,
+        applied=Commitment(
+            id=fact.id,
+            kind=CommitmentKind[fact.kind.upper()],
+            scope=Scope(
+                provider=fact.provider,
+                region=fact.region,
+                instance_type=fact.instance_type,
+                gpu_model=fact.gpu_model,
+                pool_id=fact.pool_id,
+            ),
+            paid_micros=0 if rate is None else _paid(fact, rate.rate, hour, lasts_ms),
+            units=fact.units,
+            per=Per(fact.unit),
+            spend_micros=round(fact.spend * MICROS),
+            prices={name: round(amount * MICROS) for name, amount in fact.prices.items()},
+            lasts_ms=lasts_ms,
+        ),
+        owner_id=fact.owner_id,
+        pool_id=fact.pool_id,
+        external_id=fact.external_id,
+        is_provisional=rate is not None and not rate.is_stated,
+        is_unconverted=rate is None,
+    )
+
+
+def _paid(fact: CommitmentFact, rate: Fraction, hour: datetime, lasts_ms: int) -> int:
+    """The whole price of the term, hour by hour, so that the hours sum to what is billed for it."""
+    total = round((fact.upfront + fact.hourly * fact.hours) * MICROS)
+    k = (hour - fact.starts_at) // HOUR
+    amount = term_amount_in_hour(total, fact.hours, k)
+    return round(amount * rate) * lasts_ms // HOUR_MS

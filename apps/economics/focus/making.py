@@ -55,7 +55,9 @@ class ChargeFacts:
     """A charge as the ledger has it; texts are empty where they do not apply.
 
     `lived_ms` is the machine time of a node-hour. `corrects_month` is set on a correction of an
-    earlier month (YYYY-MM); its period is that of what it corrects.
+    earlier month (YYYY-MM); its period is that of what it corrects. `commitment_id` is what the
+    provider calls what covers it, or was not used; `commitment_kind` is empty where only a bill
+    tells of it.
     """
 
     id: int
@@ -68,6 +70,8 @@ class ChargeFacts:
     reason: str
     lived_ms: int
     commitment_id: str
+    commitment: str
+    commitment_kind: str
     node_id: str
     node: str
     pool: str
@@ -263,7 +267,7 @@ def _service(charge: ChargeFacts) -> tuple[str, str, str]:
 
 
 def _described(charge: ChargeFacts) -> str:
-    what = charge.node or charge.label or charge.kind.replace("_", " ")
+    what = charge.node or charge.label or charge.commitment or charge.kind.replace("_", " ")
     return f"{what}: {charge.reason}" if charge.reason else what
 
 
@@ -298,13 +302,16 @@ def _commitment(charge: ChargeFacts) -> FocusRow:
     if not charge.commitment_id:
         return {}
     return {
-        "CommitmentDiscountCategory": "Usage",
+        "CommitmentDiscountCategory": "Spend"
+        if charge.commitment_kind == "savings_plan"
+        else "Usage",
         "CommitmentDiscountId": charge.commitment_id,
-        "CommitmentDiscountName": charge.label or charge.commitment_id,
+        "CommitmentDiscountName": charge.commitment or charge.label or charge.commitment_id,
         "CommitmentDiscountStatus": None
         if charge.kind == PURCHASE
         else ("Unused" if charge.kind == UNUSED else "Used"),
-        "CommitmentDiscountType": "Commitment",
+        "CommitmentDiscountType": charge.commitment_kind.replace("_", " ").capitalize()
+        or "Commitment",
     }
 
 

@@ -12,10 +12,11 @@ from apps.economics.focus.making import (
     Costs,
     PartFacts,
 )
+from apps.ledger.models import Part
 from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.tables import Row, rows
 
-CHARGE_COLUMNS = 26
+CHARGE_COLUMNS = 28
 HOURS = """
 SELECT DISTINCT hour FROM ledger_line WHERE posting_month = %(month)s ORDER BY hour
 """
@@ -39,8 +40,8 @@ SELECT charge.id, charge.kind, charge.status, charge.currency,
        coalesce(to_char(original.posting_month, 'YYYY-MM'), ''), charge.reason,
        coalesce((SELECT sum(piece.end_ms - piece.start_ms) FROM ledger_chargepiece AS piece
                  WHERE piece.charge_id = charge.id), 0)::int8,
-       coalesce(charge.commitment_id::text,
-                CASE WHEN charge.kind = 'commitment_unused' THEN billed.label END, ''),
+       coalesce(committed.id, CASE WHEN charge.kind = 'commitment_unused' THEN billed.label END, ''),
+       coalesce(committed.name, ''), coalesce(committed.kind, ''),
        coalesce(node.provider_id, ''), coalesce(node.name, ''),
        coalesce(pool.name, ''), coalesce(pool.unit, ''), coalesce(pool.provider, ''),
        coalesce(pool.region, ''), coalesce(pool.instance_type, ''), coalesce(pool.gpu_model, ''),
@@ -66,6 +67,17 @@ LEFT JOIN LATERAL (
     ORDER BY bill_id LIMIT 1
 ) AS of_node ON TRUE
 LEFT JOIN ledger_bill AS bill ON bill.id = coalesce(billed.bill_id, of_node.bill_id)
+LEFT JOIN LATERAL (
+    SELECT string_agg(coalesce(nullif(bought.external_id, ''), bought.name), ' + '
+                      ORDER BY bought.id) AS id,
+           string_agg(bought.name, ' + ' ORDER BY bought.id) AS name,
+           CASE WHEN count(DISTINCT bought.kind) = 1 THEN min(bought.kind) END AS kind
+    FROM pricing_commitment AS bought
+    WHERE bought.id = coalesce(charge.commitment_id, original.commitment_id)
+       OR charge.part = %(committed)s AND bought.id IN (
+           SELECT piece.commitment_id FROM ledger_chargepiece AS piece
+           WHERE piece.charge_id = charge.id)
+) AS committed ON TRUE
 LEFT JOIN pricing_sharedcost AS shared
     ON shared.id = coalesce(charge.shared_cost_id, original.shared_cost_id)
 LEFT JOIN workloads_workload AS workload ON workload.id = line.workload_id
@@ -92,7 +104,9 @@ def billed_by(month: date) -> BilledBy:
 def charges_of_month(month: date) -> Iterator[tuple[ChargeFacts, list[PartFacts]]]:
     """Every charge posted in `month` with its lines; no more than an hour of them in memory."""
     for hour in hours_posted(month):
-        found = rows(LINES_OF_HOUR, {"month": month, "hour": hour})
+        found = rows(
+            LINES_OF_HOUR, {"month": month, "hour": hour, "committed": int(Part.COMMITTED)}
+        )
         for _, of_charge in groupby(found, key=itemgetter(0)):
             lines = list(of_charge)
             yield ChargeFacts(*lines[0][:CHARGE_COLUMNS]), [_part(line) for line in lines]

@@ -21,6 +21,7 @@ from apps.ledger import actions as ledger
 from apps.ledger.models import Charge, Export, Line, Settlement
 from apps.ledger.queries.exports import file_of
 from apps.pricing import actions as pricing
+from apps.pricing.models import Commitment
 from apps.telemetry.actions.busy import note_busy_hour
 from apps.telemetry.actions.partitions import ensure_months
 from apps.telemetry.queries import usage_rows
@@ -56,6 +57,20 @@ def make_rate(pool_id: int, amount: Decimal = H100_RATE, **given: Any) -> int:
         "pool_id": pool_id,
     } | given
     return pricing.add_rate(rate=pricing.NewRate(**values), at=LATER)
+
+
+def make_commitment(**given: Any) -> int:
+    """One node of the pools of `make`, reserved for 100 hours at 40 an hour from 10:00."""
+    values: dict[str, Any] = {
+        "name": f"reserved {Commitment.objects.count()}",
+        "kind": "reserved",
+        "units": 1,
+        "hourly": Decimal(40),
+        "currency": "USD",
+        "period": (TEN, TEN + 100 * HOUR),
+        "created_at": TEN,
+    } | given
+    return Commitment.objects.create(**values).pk
 
 
 def make_gpus(node_id: int, count: int = 8, **given: Any) -> list[str]:

@@ -31,20 +31,6 @@ def _organisation() -> None:
     make.make_organisation()
 
 
-def make_commitment(**given: Any) -> int:
-    """One node of the pools of `make`, reserved for 100 hours at 40 an hour from 10:00."""
-    values: dict[str, Any] = {
-        "name": f"reserved {Commitment.objects.count()}",
-        "kind": "reserved",
-        "units": 1,
-        "hourly": Decimal(40),
-        "currency": "USD",
-        "period": (TEN, TEN + 100 * HOUR),
-        "created_at": TEN,
-    } | given
-    return Commitment.objects.create(**values).pk
-
-
 def settle(hours: int = 1) -> None:
     """Charge and split as many hours from 10:00."""
     mark_span(pass_=Pass.CHARGE, units=[0], starts_at=TEN, ends_at=TEN + hours * HOUR)
@@ -61,7 +47,7 @@ def test_a_reservation_covers_a_node_at_its_own_price_and_the_other_pays_the_rat
     pool_id = make.make_pool("h100")
     first = scene.make_priced_node("gpu-01", pool_id=pool_id)
     make.make_node("gpu-02", pool_id=pool_id, started_at=TEN, at=scene.LATER, units=8)
-    commitment_id = make_commitment()
+    commitment_id = scene.make_commitment()
     settle()
     assert charges(kind="node_hour") == [
         (Part.COMMITTED, LIST, LIST, 40_000_000),
@@ -78,7 +64,7 @@ def test_a_reservation_covers_a_node_at_its_own_price_and_the_other_pays_the_rat
 def test_what_nobody_uses_is_a_charge_of_its_owner() -> None:
     team_id = make.make_team("research")
     scene.make_priced_node("gpu-01", started_at=TEN + timedelta(minutes=45))
-    make_commitment(owner_id=team_id, units=2, hourly=Decimal(80), name="two nodes")
+    scene.make_commitment(owner_id=team_id, units=2, hourly=Decimal(80), name="two nodes")
     settle()
     unused = Charge.objects.get(kind="commitment_unused")
     # A quarter of an hour of one of two nodes: an eighth.
@@ -94,7 +80,7 @@ def test_what_nobody_uses_is_a_charge_of_its_owner() -> None:
 
 def test_without_an_owner_the_unused_part_is_the_platforms() -> None:
     scene.make_priced_node("gpu-01", started_at=TEN + HOUR)
-    make_commitment()
+    scene.make_commitment()
     settle()
     line = Line.objects.get(charge__kind="commitment_unused")
     assert line.team_id == accounts.special_teams().platform_id
@@ -105,14 +91,14 @@ def test_a_node_covered_in_part_of_its_hour_is_charged_in_two_parts_that_make_it
     scene.make_priced_node("gpu-01", pool_id=pool_id)
     half_past = TEN + timedelta(minutes=30)
     make.make_node("gpu-02", pool_id=pool_id, started_at=half_past, at=scene.LATER, units=8)
-    make_commitment(units=12, unit="gpu", hourly=Decimal(48))
+    scene.make_commitment(units=12, unit="gpu", hourly=Decimal(48))
     settle()
     # Twelve GPU-hours: eight of the first node and four of the second's half an hour.
     assert charges(kind="node_hour") == [
         (Part.COMMITTED, LIST, LIST, 32_000_000),
         (Part.COMMITTED, LIST // 2, LIST // 2, 16_000_000),
     ]
-    make_commitment(units=1, unit="gpu", hourly=Decimal(1), name="one more")
+    scene.make_commitment(units=1, unit="gpu", hourly=Decimal(1), name="one more")
     Commitment.objects.filter(units=12).update(units=9)
     settle()
     spans = ChargePiece.objects.filter(charge__node__name="gpu-02").order_by("start_ms")
@@ -132,7 +118,7 @@ def test_a_node_covered_in_part_of_its_hour_is_charged_in_two_parts_that_make_it
 def test_a_spend_buys_at_its_own_prices() -> None:
     pool_id = make.make_pool("h100", instance_type="p5.48xlarge")
     scene.make_priced_node("gpu-01", pool_id=pool_id)
-    make_commitment(
+    scene.make_commitment(
         kind="savings_plan",
         units=0,
         spend=Decimal(25),
@@ -150,14 +136,14 @@ def test_a_node_without_a_price_costs_what_its_commitment_does_and_its_list_pric
     None
 ):
     make.make_node("gpu-01", started_at=TEN, at=scene.LATER, units=8)
-    make_commitment()
+    scene.make_commitment()
     settle()
     assert charges(kind="node_hour") == [(Part.COMMITTED, None, None, 40_000_000)]
 
 
 def test_a_commitment_in_money_nobody_can_convert_is_unknown_and_never_free() -> None:
     scene.make_priced_node("gpu-01")
-    make_commitment(currency="EUR")
+    scene.make_commitment(currency="EUR")
     settle()
     assert charges(kind="node_hour") == [(Part.COMMITTED, LIST, LIST, None)]
     unused = Charge.objects.get(kind="commitment_unused")
@@ -167,7 +153,7 @@ def test_a_commitment_in_money_nobody_can_convert_is_unknown_and_never_free() ->
 
 def test_one_that_is_ended_before_its_term_covers_no_more() -> None:
     scene.make_priced_node("gpu-01")
-    make_commitment(ended_at=TEN + HOUR)
+    scene.make_commitment(ended_at=TEN + HOUR)
     settle(hours=2)
     assert charges(kind="node_hour") == [
         (Part.COMMITTED, LIST, LIST, 40_000_000),
@@ -192,7 +178,9 @@ def test_over_its_life_used_and_unused_are_what_was_paid_and_every_sum_holds(
         for number, (starts, minutes) in enumerate(lives):
             begins = TEN + timedelta(minutes=starts)
             make_node(f"gpu-{number}", pool_id, begins, begins + timedelta(minutes=minutes))
-        make_commitment(upfront=upfront, hourly=hourly, period=(TEN, TEN + term * HOUR), units=2)
+        scene.make_commitment(
+            upfront=upfront, hourly=hourly, period=(TEN, TEN + term * HOUR), units=2
+        )
         settle(hours=term)
         used = sum_of(ChargePiece.objects.exclude(commitment_id=None))
         left = sum_of(Charge.objects.filter(kind="commitment_unused"))

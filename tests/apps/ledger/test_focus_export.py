@@ -68,6 +68,20 @@ def march(tmp_path: Path) -> None:
         "gpu-04", pool_id=make.make_pool("no price"), started_at=TEN, at=LATER, units=8
     )
     scene.make_gpus(unpriced)
+    covered = scene.make_priced_node("gpu-05")
+    scene.make_job("5", covered, uuids=scene.make_gpus(covered)[:2], gpus=2)
+    pool_id = Pool.objects.get(name="pool of gpu-05").id
+    scene.make_commitment(name="half of it", pool_id=pool_id, units=4, unit="gpu")
+    scene.make_commitment(
+        name="a whole one",
+        pool_id=pool_id,
+        hourly=Decimal(60),
+        kind="savings_plan",
+        units=0,
+        spend=Decimal(60),
+        prices={"p5.48xlarge": "60"},
+        external_id="sp-1",
+    )
     scene.settle_all()
     path = tmp_path / "bill.csv"
     path.write_text(BILL)

@@ -24,7 +24,7 @@ from apps.console.pages.csv_table import csv_answer, money_cell, text_cell
 from apps.console.pages.setup.questions import questions_waiting
 from apps.ledger.queries.drill import behind_line
 
-PIECE_HEADINGS = ("of_the_hour", "rate", "source", "valid", "cost", "currency", "basis")
+PIECE_HEADINGS = ("of_the_hour", "rate", "note", "source", "valid", "cost", "currency", "basis")
 
 
 @require_safe
@@ -83,6 +83,7 @@ def pieces_csv(request: HttpRequest, month: str, line_id: int) -> HttpResponse:
         [
             piece.minutes,
             piece.amount,
+            text_cell(piece.note),
             text_cell(piece.source),
             piece.valid,
             money_cell(piece.micros, currency),

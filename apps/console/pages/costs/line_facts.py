@@ -87,7 +87,7 @@ class LineFacts:
         minutes = f"{_minute(piece.start_ms)} to {_minute(piece.end_ms)} min"
         micros = piece.micros.get(self.asked.basis)
         if rate is None:
-            return PieceRow(minutes, "no price", "", "", micros)
+            return PieceRow(minutes, "no price", "", "", micros, _note(piece))
         source = rate["source"] or "entered without a source"
         dated = rate["source_date"]
         return PieceRow(
@@ -96,6 +96,7 @@ class LineFacts:
             source=f"{rate['kind']} price: {source}{f', {dated}' if dated else ''}",
             valid=in_force(rate["starts_at"], rate["ends_at"], self.zone),
             micros=micros,
+            note=_note(piece),
         )
 
 
@@ -145,6 +146,11 @@ def _policy(behind: Behind) -> fleet.PolicyFact | None:
         return None
     found = fleet.share_policies([behind.pool_id], behind.hour).get(behind.pool_id)
     return found if found and found.version == behind.policy_version else None
+
+
+def _note(piece: PieceBehind) -> str:
+    covered = f"covered by {piece.commitment}" if piece.commitment else ""
+    return "; ".join(part for part in (covered, piece.detail) if part)
 
 
 def _minute(milliseconds: int) -> str:

@@ -11,13 +11,14 @@ from apps.show.words import StateWords, Word
 
 @dataclass(frozen=True, slots=True)
 class PieceRow:
-    """A part of the hour with one rate: as quoted, where it comes from, and since when."""
+    """A part of the hour with one rate: as quoted, where it comes from, since when; what covers it."""
 
     minutes: str
     amount: str
     source: str
     valid: str
     micros: int | None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
 from apps.accounts.queries import Viewer
 from apps.economics.states import Evidence, Flag, State
@@ -12,13 +13,18 @@ from apps.ledger.queries.tables import Row, rows
 
 @dataclass(frozen=True, slots=True)
 class PieceBehind:
-    """A part of the hour with one rate on each basis; milliseconds into the hour."""
+    """A part of the hour with one rate on each basis; milliseconds into the hour.
+
+    `commitment` names what covers it, `detail` says what else made its amounts; '' where nothing.
+    """
 
     start_ms: int
     end_ms: int
     micros: Mapping[Basis, int | None]
     list_rate_id: int | None
     contract_rate_id: int | None
+    commitment: str = ""
+    detail: str = ""
 
     @property
     def rate_id(self) -> int | None:
@@ -132,16 +138,18 @@ def _sibling(row: Row, viewer: Viewer) -> SiblingLine:
     )
 
 
-def _pieces(pieces: list[list[int | None]]) -> tuple[PieceBehind, ...]:
+def _pieces(pieces: list[list[Any]]) -> tuple[PieceBehind, ...]:
     return tuple(
         PieceBehind(
-            start_ms=start or 0,
-            end_ms=end or 0,
+            start_ms=start,
+            end_ms=end,
             micros=dict(zip((Basis.LIST, Basis.CONTRACTED, Basis.EFFECTIVE), amounts, strict=True)),
             list_rate_id=list_rate,
             contract_rate_id=contract_rate,
+            commitment=commitment,
+            detail=detail,
         )
-        for start, end, *amounts, list_rate, contract_rate in pieces
+        for start, end, *amounts, list_rate, contract_rate, commitment, detail in pieces
     )
 
 
@@ -160,9 +168,12 @@ SELECT line.id, line.hour, line.team_id, line.workload_id, line.job_id, line.hol
        settlement.version, settlement.settled_at, settlement.reason,
        (SELECT jsonb_agg(jsonb_build_array(
             piece.start_ms, piece.end_ms, piece.list_micros, piece.contracted_micros,
-            piece.effective_micros, piece.list_rate_id, piece.contract_rate_id
+            piece.effective_micros, piece.list_rate_id, piece.contract_rate_id,
+            coalesce(commitment.name, ''), piece.detail
         ) ORDER BY piece.start_ms)
-        FROM ledger_chargepiece AS piece WHERE piece.charge_id = own.charge_id),
+        FROM ledger_chargepiece AS piece
+        LEFT JOIN pricing_commitment AS commitment ON commitment.id = piece.commitment_id
+        WHERE piece.charge_id = own.charge_id),
        (SELECT name FROM fleet_node AS node WHERE node.id = charge.node_id)
 FROM ledger_line AS own
 JOIN ledger_charge AS charge ON charge.id = own.charge_id

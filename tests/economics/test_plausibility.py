@@ -6,7 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.plausibility import needs_second_person, why_implausible
+from apps.economics.plausibility import (
+    TIMES_OF_A_LIST,
+    needs_second_person,
+    why_implausible,
+)
 
 USUAL = [Decimal("98.32"), Decimal("98.32"), Decimal("118.00")]
 prices = st.decimals("0.01", "1000", places=6)
@@ -24,6 +28,19 @@ prices = st.decimals("0.01", "1000", places=6)
 )
 def test_a_tenth_and_ten_times_the_usual_are_the_limits(amount: str, reason: str) -> None:
     assert why_implausible(Decimal(amount), USUAL) == reason
+
+
+def test_prices_of_one_list_lie_closer_together() -> None:
+    said = [
+        why_implausible(Decimal(amount), USUAL, times=TIMES_OF_A_LIST)
+        for amount in ("32.77", "32.78", "294.96", "294.97")
+    ]
+    assert said == [
+        "32.77 is under a third of the usual 98.32",
+        "",
+        "",
+        "294.97 is over three times the usual 98.32",
+    ]
 
 
 def test_a_region_priced_without_its_accelerators_is_named() -> None:

@@ -5,11 +5,13 @@ from apps.accounts.actions.organisation import (
     Bootstrap,
     CurrencyUnknown,
     NameMissing,
+    PriceApprovalUnknown,
     WeekStartUnknown,
     ZoneUnknown,
     bootstrap,
     bootstrap_with_defaults,
     choose_organisation,
+    set_price_approval,
 )
 from apps.accounts.actions.people import (
     AddressUnreadable,
@@ -62,6 +64,7 @@ __all__ = [
     "PasswordTooWeak",
     "PersonDeactivated",
     "PersonExists",
+    "PriceApprovalUnknown",
     "ProvidedAddressNotVerified",
     "RepeatDiffers",
     "RoleUnknown",
@@ -88,6 +91,7 @@ __all__ = [
     "move_team",
     "place_in_teams",
     "revoke_token",
+    "set_price_approval",
     "touch_token",
     "touch_tokens",
 ]

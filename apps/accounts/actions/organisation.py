@@ -10,6 +10,8 @@ from django.db import transaction
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.models import Organisation, Team, TeamKind
 
+MOST_PER_CENT = 1000
+
 
 class AlreadyBootstrapped(Exception):
     """One installation is one organisation; its currency and zone are kept for good."""
@@ -25,6 +27,10 @@ class ZoneUnknown(ValueError):
 
 class WeekStartUnknown(ValueError):
     """Not an ISO weekday."""
+
+
+class PriceApprovalUnknown(ValueError):
+    """Not a per cent that prices could move by."""
 
 
 class NameMissing(ValueError):
@@ -75,6 +81,16 @@ def choose_organisation(*, organisation: Bootstrap, at: datetime) -> None:
     )
     if not chosen:
         raise AlreadyBootstrapped("this installation has its organisation already")
+
+
+def set_price_approval(*, per_cent: int | None) -> None:
+    """Prices that move by more wait for a second person from now on; None: no price does.
+
+    What waits already goes on waiting. Refuses PriceApprovalUnknown.
+    """
+    if per_cent is not None and not 0 <= per_cent <= MOST_PER_CENT:
+        raise PriceApprovalUnknown(f"{per_cent} is not a per cent from 0 to {MOST_PER_CENT}")
+    Organisation.objects.filter(id=1).update(price_approval_per_cent=per_cent)
 
 
 @transaction.atomic

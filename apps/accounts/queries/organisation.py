@@ -14,13 +14,17 @@ class NoOrganisation(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class OrganisationFact:
-    """What is chosen once; weeks start on ISO weekday `week_starts_on` (1 is Monday)."""
+    """What is chosen once; weeks start on ISO weekday `week_starts_on` (1 is Monday).
+
+    A price that moves by more than `price_approval_per_cent` waits for a second person; None: none.
+    """
 
     name: str
     currency: str
     zone: str
     week_starts_on: int
     is_demo: bool = False
+    price_approval_per_cent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ def has_organisation() -> bool:
 def organisation() -> OrganisationFact:
     """The one organisation; refuses NoOrganisation."""
     row = Organisation.objects.values_list(
-        "name", "currency", "zone", "week_starts_on", "is_demo"
+        *("name", "currency", "zone", "week_starts_on", "is_demo", "price_approval_per_cent")
     ).first()
     if row is None:
         raise NoOrganisation("no organisation yet: run `python manage.py bootstrap`")

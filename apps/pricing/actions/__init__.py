@@ -5,14 +5,17 @@ from apps.pricing.actions.checking import (
     RateEndsBeforeItStarts,
     RateNotUnderstood,
 )
+from apps.pricing.actions.doubts import Judged, judged
 from apps.pricing.actions.exchange import (
     ExchangeRateNotUnderstood,
     NewExchangeRate,
     state_exchange_rate,
 )
+from apps.pricing.actions.quoted import NewRate, target_of
 from apps.pricing.actions.rates import (
-    NewRate,
+    EnteredRate,
     RateAlreadyEnded,
+    RateNotInForce,
     RateOverlaps,
     RefusedRow,
     TableLoaded,
@@ -20,18 +23,21 @@ from apps.pricing.actions.rates import (
     check_rate,
     end_rate,
     load_price_table,
-    target_of,
+    propose_rate,
 )
 from apps.pricing.actions.shared import NewSharedCost, SharedCostExists, add_shared_cost
 
 __all__ = [
+    "EnteredRate",
     "ExchangeRateNotUnderstood",
+    "Judged",
     "NewExchangeRate",
     "NewRate",
     "NewSharedCost",
     "RateAlreadyEnded",
     "RateCurrencyDiffers",
     "RateEndsBeforeItStarts",
+    "RateNotInForce",
     "RateNotUnderstood",
     "RateOverlaps",
     "RefusedRow",
@@ -41,7 +47,9 @@ __all__ = [
     "add_shared_cost",
     "check_rate",
     "end_rate",
+    "judged",
     "load_price_table",
+    "propose_rate",
     "state_exchange_rate",
     "target_of",
 ]

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-from decimal import Decimal
+from datetime import datetime
+from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from apps.accounts.actions.constraints import refusing
+from apps.accounts.queries import organisation
 from apps.economics.purchase import PurchaseOption
 from apps.pricing.actions.checking import (
     RateCurrencyDiffers,
@@ -18,40 +20,23 @@ from apps.pricing.actions.checking import (
     refuse_inexact,
     refuse_other_currency,
 )
-from apps.pricing.models import Rate, RateKind, RateUnit
+from apps.pricing.actions.doubts import Doubts, Judged, judged, moved
+from apps.pricing.actions.quoted import NewRate, target_of
+from apps.pricing.actions.rows import begins_at, in_force_since, row_of
+from apps.pricing.models import Rate, RateKind, RateUnit, Standing
+from apps.pricing.queries.neighbours import last_rate_id, price_before
 
 
 class RateOverlaps(ValueError):
     """Two prices of equal priority for one thing at one time: nobody could say which is meant."""
 
 
+class RateNotInForce(Exception):
+    """What prices nothing has nothing to end."""
+
+
 class RateAlreadyEnded(Exception):
     """A rate ends once; what it priced before stays priced."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewRate:
-    """`amount` of `currency` for `quantity_seconds` (1 or 3600) of one node or one GPU.
-
-    It prices one pool, or every pool of this provider, purchase option and instance type (else GPU
-    model), in this region or, where none is said, in any.
-    """
-
-    kind: str
-    amount: Decimal
-    currency: str
-    starts_at: datetime | None
-    purchase_option: str
-    provider: str = ""
-    region: str = ""
-    instance_type: str = ""
-    gpu_model: str = ""
-    pool_id: int | None = None
-    quantity_seconds: int = 3600
-    unit: str = RateUnit.NODE
-    ends_at: datetime | None = None
-    source: str = ""
-    source_date: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,43 +49,49 @@ class RefusedRow:
 
 @dataclass(frozen=True, slots=True)
 class TableLoaded:
-    """What became of a price table's rows."""
+    """What became of a price table's rows; `waiting` ones price nothing until somebody decides."""
 
     imported: int
     unchanged: int
     rejected: tuple[RefusedRow, ...]
+    waiting: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EnteredRate:
+    """A price as it stands now; `doubt` says why it does not price anything yet.
+
+    `is_new` is false where the very same price waited already, or was refused.
+    """
+
+    id: int
+    standing: str
+    doubt: str = ""
+    is_new: bool = True
 
 
 @transaction.atomic
 def add_rate(*, rate: NewRate, at: datetime) -> int:
-    """Enter a price; answers its id. Marks charge for the past part of its period.
+    """Enter a price that nobody needs to agree to; answers its id. An implausible one is quarantined.
 
-    Refuses RateNotUnderstood, RateEndsBeforeItStarts, RateCurrencyDiffers and RateOverlaps.
+    Marks charge for the past part of its period. Refuses RateNotUnderstood,
+    RateEndsBeforeItStarts, RateCurrencyDiffers and RateOverlaps.
     """
     check_rate(rate)
-    target = target_of(rate)
-    overlaps = RateOverlaps(f"{target} has a price at that time already; end it first")
-    with refusing({"rates_of_equal_priority_do_not_overlap": overlaps}):
-        row = Rate.objects.create(
-            provider=rate.provider,
-            region=rate.region,
-            instance_type=rate.instance_type,
-            gpu_model=rate.gpu_model,
-            purchase_option=rate.purchase_option,
-            pool_id=rate.pool_id,
-            kind=rate.kind,
-            amount=rate.amount,
-            currency=rate.currency,
-            quantity_seconds=rate.quantity_seconds,
-            unit=rate.unit,
-            period=(rate.starts_at, rate.ends_at),
-            target=target,
-            source=rate.source,
-            source_date=rate.source_date,
-            created_at=at,
-        )
-    mark_charge(rate.starts_at, rate.ends_at, at)
-    return row.id
+    doubt = Doubts().of(rate)
+    as_judged = Judged(Standing.QUARANTINED, doubt) if doubt else Judged()
+    return _enter(rate, as_judged, None, at).id
+
+
+@transaction.atomic
+def propose_rate(*, rate: NewRate, by: int | None, at: datetime) -> EnteredRate:
+    """Enter a price as a person (None: a machine): what moves much waits for a second person.
+
+    One that waits may overlap the price in force: accepted it takes its place. The same one again
+    changes nothing. Refuses as `add_rate`.
+    """
+    check_rate(rate)
+    return _enter(rate, judged(rate), by, at)
 
 
 def check_rate(rate: NewRate) -> None:
@@ -113,9 +104,11 @@ def check_rate(rate: NewRate) -> None:
 def end_rate(*, rate_id: int, ended_at: datetime, at: datetime) -> None:
     """The price holds until `ended_at`; what comes after is unpriced until another is entered.
 
-    Refuses RateAlreadyEnded and RateEndsBeforeItStarts.
+    Refuses RateNotInForce, RateAlreadyEnded and RateEndsBeforeItStarts.
     """
     rate = Rate.objects.select_for_update().get(pk=rate_id)
+    if rate.standing != Standing.IN_FORCE:
+        raise RateNotInForce(f"{rate.target} is {rate.get_standing_display()}: it has no end")
     began_at, until = rate.period.lower, rate.period.upper
     if until is not None and until <= ended_at:
         raise RateAlreadyEnded(f"{rate.target} ended at {until:%Y-%m-%d %H:%M}Z")
@@ -127,23 +120,26 @@ def end_rate(*, rate_id: int, ended_at: datetime, at: datetime) -> None:
 
 
 @transaction.atomic
-def load_price_table(*, rows: Sequence[tuple[int, NewRate]], at: datetime) -> TableLoaded:
+def load_price_table(
+    *, rows: Sequence[tuple[int, NewRate]], at: datetime, by: int | None = None
+) -> TableLoaded:
     """Enter the rows (line number, rate) of a price table; loading it again changes nothing.
 
     A row that begins later than the price of the same thing ends that price. A row that is refused
-    is named with its line and reason, and the others are kept.
+    is named with its line and reason, and the others are kept. An implausible row is quarantined,
+    beside its table too; one that moves a price known before the table waits for a person of
+    finance, unless it is a spot price. `by` is who loads it, where a person does.
     """
-    imported = unchanged = 0
+    imported = unchanged = waiting = 0
     rejected = []
-    for line, rate in sorted(rows, key=lambda row: (_begins(row[1]), row[0])):
+    judge = _TableJudge([rate for _, rate in rows])
+    for line, rate in sorted(rows, key=_order):
         try:
             if _entered_already(rate):
                 unchanged += 1
                 continue
-            with transaction.atomic():
-                _end_predecessor(rate, at)
-                add_rate(rate=rate, at=at)
-            imported += 1
+            check_rate(rate)
+            entered = _enter_row(rate, judge.of(rate), by, at)
         except (
             RateOverlaps,
             RateCurrencyDiffers,
@@ -151,17 +147,72 @@ def load_price_table(*, rows: Sequence[tuple[int, NewRate]], at: datetime) -> Ta
             RateEndsBeforeItStarts,
         ) as refusal:
             rejected.append(RefusedRow(line, f"{type(refusal).__name__}: {refusal}"))
-    return TableLoaded(imported, unchanged, tuple(sorted(rejected, key=lambda row: row.line)))
+        else:
+            judge.entered(rate, entered.standing)
+            imported += entered.standing == Standing.IN_FORCE
+            waiting += entered.standing != Standing.IN_FORCE
+    rejected.sort(key=lambda row: row.line)
+    return TableLoaded(imported, unchanged, tuple(rejected), waiting)
 
 
-def target_of(rate: NewRate) -> str:
-    """What a rate prices, at which priority, in words: two rates of one target may not overlap."""
-    if rate.pool_id is not None:
-        return f"{rate.kind} pool {rate.pool_id}"
-    machine = rate.instance_type or rate.gpu_model
-    kind = "instance" if rate.instance_type else "gpu"
-    place = rate.region or "any region"
-    return f"{rate.kind} {rate.provider} / {place} / {kind} {machine} / {rate.purchase_option}"
+class _TableJudge:
+    """Judges the rows of one table; what it moves is asked of the prices known before it."""
+
+    def __init__(self, rates: Sequence[NewRate]) -> None:
+        self._doubts = Doubts(rates)
+        self._threshold = organisation().price_approval_per_cent
+        self._last_id = last_rate_id()
+
+    def of(self, rate: NewRate) -> Judged:
+        if doubt := self._doubts.of(rate):
+            return Judged(Standing.QUARANTINED, doubt)
+        if rate.purchase_option == PurchaseOption.SPOT:
+            return Judged()
+        before = price_before(target_of(rate), rate.starts_at, last_id=self._last_id)
+        doubt = moved(rate, before, self._threshold)
+        return Judged(Standing.WAITING, doubt) if doubt else Judged()
+
+    def entered(self, rate: NewRate, standing: str) -> None:
+        self._doubts.entered(rate, standing)
+
+
+def _enter_row(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> EnteredRate:
+    with transaction.atomic():
+        if as_judged.standing == Standing.IN_FORCE:
+            _end_predecessor(rate, at)
+        return _enter(rate, as_judged, by, at)
+
+
+def _enter(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> EnteredRate:
+    target = target_of(rate)
+    overlaps = RateOverlaps(f"{target} has a price at that time already; end it first")
+    if as_judged.standing != Standing.IN_FORCE:
+        if (known := _known_doubtful(rate)) is not None:
+            return known
+        if in_force_since(target, rate.starts_at):
+            raise overlaps
+    with refusing({"rates_of_equal_priority_do_not_overlap": overlaps}):
+        row = Rate.objects.create(**row_of(rate), **_judgement(as_judged, by), created_at=at)
+    if as_judged.standing == Standing.IN_FORCE:
+        mark_charge(rate.starts_at, rate.ends_at, at)
+    return EnteredRate(row.id, as_judged.standing, as_judged.doubt)
+
+
+def _judgement(as_judged: Judged, by: int | None) -> dict[str, Any]:
+    return {"standing": as_judged.standing, "doubt": as_judged.doubt, "entered_by_id": by}
+
+
+def _known_doubtful(rate: NewRate) -> EnteredRate | None:
+    """The very same price that waits or was refused: nobody is asked twice."""
+    rows = _said_already(rate).exclude(standing=Standing.IN_FORCE).order_by("id")
+    row = rows.filter(period__endswith=rate.ends_at).first() if rate.ends_at else rows.first()
+    return None if row is None else EnteredRate(row.id, row.standing, row.doubt, is_new=False)
+
+
+def _order(row: tuple[int, NewRate]) -> tuple[float, bool, int]:
+    """By time; what a machine costs on demand is known before what it costs on the spot market."""
+    line, rate = row
+    return _begins(rate), rate.purchase_option == PurchaseOption.SPOT, line
 
 
 def _refuse_misunderstood(rate: NewRate) -> None:
@@ -195,18 +246,23 @@ def _begins(rate: NewRate) -> float:
 
 
 def _entered_already(rate: NewRate) -> bool:
-    began = Rate.objects.filter(target=target_of(rate), period__startswith=rate.starts_at)
-    return began.filter(
+    return _said_already(rate).exists()
+
+
+def _said_already(rate: NewRate) -> "QuerySet[Rate]":
+    begun = Rate.objects.filter(target=target_of(rate), **begins_at(rate.starts_at))
+    return begun.filter(
         amount=rate.amount,
         currency=rate.currency,
         quantity_seconds=rate.quantity_seconds,
         unit=rate.unit,
-    ).exists()
+    )
 
 
 def _end_predecessor(rate: NewRate, at: datetime) -> None:
     if rate.starts_at is None:
         return
-    held = Rate.objects.filter(target=target_of(rate), period__contains=rate.starts_at).first()
+    rows = Rate.objects.filter(standing=Standing.IN_FORCE, target=target_of(rate))
+    held = rows.filter(period__contains=rate.starts_at).first()
     if held is not None and held.period.upper is None and held.period.lower != rate.starts_at:
         end_rate(rate_id=held.id, ended_at=rate.starts_at, at=at)

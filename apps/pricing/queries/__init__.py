@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from apps.economics import rates as economics
 from apps.fleet.queries import PoolFact
-from apps.pricing.models import Rate, RateKind, RateUnit, SharedCost
+from apps.pricing.models import Rate, RateKind, RateUnit, SharedCost, Standing
 
 __all__ = ["RateKind", "RateUnit"]
 
@@ -82,7 +82,7 @@ def rates_of_pools(
     pools: Mapping[int, PoolFact], starts_at: datetime, ends_at: datetime
 ) -> list[Rate]:
     """The rates that may price one of these pools in `[starts_at, ends_at)`, by id."""
-    rows = Rate.objects.filter(period__overlap=(starts_at, ends_at))
+    rows = Rate.objects.filter(standing=Standing.IN_FORCE, period__overlap=(starts_at, ends_at))
     return list(rows.filter(_of_pools(pools.values())).order_by("id"))
 
 
@@ -98,7 +98,9 @@ def spans_of_pools(
 
 def rates_in_force(at: datetime) -> list[RateFact]:
     """Every rate that holds at `at`, by what it prices."""
-    rows = Rate.objects.filter(period__contains=at).order_by("target", "id")
+    rows = Rate.objects.filter(standing=Standing.IN_FORCE, period__contains=at).order_by(
+        "target", "id"
+    )
     return [
         RateFact(*row)
         for row in rows.values_list(

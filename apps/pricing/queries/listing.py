@@ -9,19 +9,20 @@ from django.db.models import F, Q, QuerySet
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.fleet.queries import PoolFact
-from apps.pricing.models import Rate
+from apps.pricing.models import Rate, Standing
 
 Rows: TypeAlias = "QuerySet[Any, Any]"
 
 
 @dataclass(frozen=True, slots=True)
 class RatesWanted:
-    """Which rates; None: any. `in_force_at` is a moment at which they held."""
+    """Which rates; None: any. `in_force_at` is a moment at which they held, and priced."""
 
     provider: str | None = None
     pool: str | None = None
     kind: str | None = None
     in_force_at: datetime | None = None
+    standing: str | None = None
 
 
 def rate_page(wanted: RatesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
@@ -31,25 +32,26 @@ def rate_page(wanted: RatesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
         "pool__name": wanted.pool,
         "kind": wanted.kind,
         "period__contains": wanted.in_force_at,
+        "standing": wanted.standing if wanted.in_force_at is None else Standing.IN_FORCE,
     }
     given = Q(**{name: value for name, value in chosen.items() if value is not None})
-    return page_of(_rates().filter(given), asked, "target", "id")
+    return page_of(rate_table().filter(given), asked, "target", "id")
 
 
 def rate_row(rate_id: int) -> dict[str, Any]:
     """One rate; refuses Rate.DoesNotExist."""
-    row: dict[str, Any] = _rates().get(id=rate_id)
+    row: dict[str, Any] = rate_table().get(id=rate_id)
     return row
 
 
 def rate_rows(rate_ids: Collection[int]) -> dict[int, dict[str, Any]]:
     """Rates by id."""
-    return {row["id"]: row for row in _rates().filter(id__in=rate_ids).order_by("id")}
+    return {row["id"]: row for row in rate_table().filter(id__in=rate_ids).order_by("id")}
 
 
 def rate_if_entered(rate_id: int) -> dict[str, Any] | None:
     """One rate; None where there is none of this id."""
-    row: dict[str, Any] | None = _rates().filter(id=rate_id).first()
+    row: dict[str, Any] | None = rate_table().filter(id=rate_id).first()
     return row
 
 
@@ -77,25 +79,30 @@ def rate_begun(target: str, starts_at: datetime | None) -> int | None:
 
 def all_rates() -> list[dict[str, Any]]:
     """Every rate there ever was: what it prices, the newest first."""
-    return list(_rates().order_by("target", F("period__startswith").desc(nulls_last=True), "id"))
+    return list(
+        rate_table().order_by("target", F("period__startswith").desc(nulls_last=True), "id")
+    )
 
 
 def rates_of_target(target: str) -> list[dict[str, Any]]:
     """The history of the price of one thing, the newest first."""
-    rows = _rates().filter(target=target)
+    rows = rate_table().filter(target=target)
     return list(rows.order_by(F("period__startswith").desc(nulls_last=True), "id"))
 
 
 def overlapping_rate(
     target: str, starts_at: datetime | None, ends_at: datetime | None
 ) -> dict[str, Any] | None:
-    """A rate of this very thing that holds during some of that time."""
-    rows = _rates().filter(target=target, period__overlap=(starts_at, ends_at))
+    """A rate in force of this very thing that holds during some of that time."""
+    rows = rate_table().filter(
+        standing=Standing.IN_FORCE, target=target, period__overlap=(starts_at, ends_at)
+    )
     found: dict[str, Any] | None = rows.order_by("id").first()
     return found
 
 
-def _rates() -> Rows:
+def rate_table() -> Rows:
+    """Every rate with the columns of the listing, in no order yet."""
     rows: Rows = Rate.objects.annotate(
         pool_name=F("pool__name"),
         starts_at=F("period__startswith"),
@@ -104,5 +111,6 @@ def _rates() -> Rows:
         *("id", "target", "kind", "provider", "region", "instance_type", "gpu_model"),
         *("purchase_option", "pool_id", "pool_name", "amount", "currency", "quantity_seconds"),
         *("unit", "starts_at", "ends_at", "source", "source_date", "created_at"),
+        *("standing", "doubt", "entered_by_id", "decided_by_id", "decided_at"),
     )
     return rows

@@ -1,0 +1,143 @@
+"""What speaks against a price before it prices anything."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from apps.accounts.queries import organisation
+from apps.economics.plausibility import (
+    TIMES,
+    TIMES_OF_A_LIST,
+    needs_second_person,
+    why_implausible,
+)
+from apps.economics.purchase import PurchaseOption
+from apps.pricing.actions.quoted import NewRate, target_of
+from apps.pricing.models import RateKind, Standing
+from apps.pricing.queries.neighbours import (
+    Machine,
+    PriceBefore,
+    SaidOfPlace,
+    amounts_beside,
+    hourly,
+    price_before,
+    said_of_place,
+)
+
+# A table of fewer rows of a machine has no majority that could be trusted over its first row.
+FEWEST_OF_A_TABLE = 5
+EVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """How a price enters, and what speaks against it in words; empty: nothing."""
+
+    standing: str = Standing.IN_FORCE
+    doubt: str = ""
+
+
+class Doubts:
+    """What is implausible among prices: beside those in force, and beside those of the same table.
+
+    An on-demand list price lies within three times of the usual, any other within ten. A spot price
+    is held against the on-demand prices of the machine where there are any, since its own history
+    comes in any order.
+    """
+
+    def __init__(self, rates: Sequence[NewRate] = ()) -> None:
+        own = defaultdict(list)
+        for rate in rates:
+            if rate.amount.is_finite() and rate.quantity_seconds:
+                own[_machine(rate)].append(hourly(rate.amount, rate.quantity_seconds))
+        self._own = {key: said for key, said in own.items() if len(said) >= FEWEST_OF_A_TABLE}
+        self._in_force: dict[Machine, list[Decimal]] = {}
+        self._elsewhere: dict[tuple[Machine, str], list[Decimal]] = {}
+        self._said: dict[str, list[SaidOfPlace]] = {}
+
+    def of(self, rate: NewRate) -> str:
+        """What is implausible about it, by the hour; empty: nothing."""
+        amount = hourly(rate.amount, rate.quantity_seconds)
+        is_list = (rate.kind, rate.purchase_option) == (RateKind.LIST, PurchaseOption.ON_DEMAND)
+        times = TIMES_OF_A_LIST if is_list else TIMES
+        return why_implausible(amount, self._neighbours(rate), self._bare(rate), times)
+
+    def entered(self, rate: NewRate, standing: str) -> None:
+        """It is beside those that follow from now on."""
+        amount = hourly(rate.amount, rate.quantity_seconds)
+        if standing == Standing.IN_FORCE:
+            self._amounts(_machine(rate)).append(amount)
+        said = SaidOfPlace(rate.starts_at, amount, standing == Standing.QUARANTINED)
+        if (told := self._said.get(target_of(rate))) is not None:
+            told.append(said)
+            told.sort(key=_began)
+
+    def _neighbours(self, rate: NewRate) -> Sequence[Decimal]:
+        machine = _machine(rate)
+        if rate.purchase_option == PurchaseOption.SPOT:
+            on_demand = self._usual(replace(machine, purchase_option=PurchaseOption.ON_DEMAND))
+            return on_demand or self._of_other_places(machine, target_of(rate))
+        return self._usual(machine)
+
+    def _usual(self, machine: Machine) -> Sequence[Decimal]:
+        own = self._own.get(machine)
+        return [*self._amounts(machine), *own] if own else self._amounts(machine)
+
+    def _amounts(self, machine: Machine) -> list[Decimal]:
+        if machine not in self._in_force:
+            self._in_force[machine] = amounts_beside(machine)
+        return self._in_force[machine]
+
+    def _of_other_places(self, machine: Machine, target: str) -> Sequence[Decimal]:
+        if (machine, target) not in self._elsewhere:
+            self._elsewhere[machine, target] = amounts_beside(machine, except_target=target)
+        return self._elsewhere[machine, target]
+
+    def _bare(self, rate: NewRate) -> Decimal | None:
+        """What the machine costs there without its accelerators: an on-demand price that waits."""
+        if rate.purchase_option != PurchaseOption.SPOT or rate.pool_id is not None:
+            return None
+        place = target_of(replace(rate, purchase_option=PurchaseOption.ON_DEMAND))
+        if place not in self._said:
+            self._said[place] = said_of_place(place)
+        told = self._said[place]
+        count = bisect_right(told, rate.starts_at or EVER, key=_began)
+        last = told[count - 1] if count else None
+        return last.amount if last is not None and last.is_quarantined else None
+
+
+def moved(rate: NewRate, before: PriceBefore | None, threshold: int | None) -> str:
+    """What it moves, where that is more than one person may do; empty: it is not."""
+    if threshold is None or before is None:
+        return ""
+    if (rate.unit, rate.currency) != (before.unit, before.currency):
+        return (
+            f"it is quoted for one {rate.unit} in {rate.currency}, the price before for one "
+            f"{before.unit} in {before.currency}"
+        )
+    was = hourly(before.amount, before.quantity_seconds)
+    now = hourly(rate.amount, rate.quantity_seconds)
+    if not needs_second_person(was, now, threshold):
+        return ""
+    by = f"by {abs(now - was) / was:.0%}".replace("%", " %") if was else "from nothing"
+    return f"it moves the price from {was:f} to {now:f} an hour, {by}: more than {threshold} %"
+
+
+def judged(rate: NewRate) -> Judged:
+    """How a price would enter that somebody proposes."""
+    if doubt := Doubts().of(rate):
+        return Judged(Standing.QUARANTINED, doubt)
+    before = price_before(target_of(rate), rate.starts_at)
+    doubt = moved(rate, before, organisation().price_approval_per_cent)
+    return Judged(Standing.WAITING, doubt) if doubt else Judged()
+
+
+def _machine(rate: NewRate) -> Machine:
+    return Machine(**{name: getattr(rate, name) for name in Machine.__slots__})
+
+
+def _began(said: SaidOfPlace) -> datetime:
+    return said.starts_at or EVER

@@ -1,0 +1,42 @@
+"""A price as somebody quotes it, and what it is a price of."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+
+from apps.pricing.models import RateUnit
+
+
+@dataclass(frozen=True, slots=True)
+class NewRate:
+    """`amount` of `currency` for `quantity_seconds` (1 or 3600) of one node or one GPU.
+
+    It prices one pool, or every pool of this provider, purchase option and instance type (else GPU
+    model), in this region or, where none is said, in any.
+    """
+
+    kind: str
+    amount: Decimal
+    currency: str
+    starts_at: datetime | None
+    purchase_option: str
+    provider: str = ""
+    region: str = ""
+    instance_type: str = ""
+    gpu_model: str = ""
+    pool_id: int | None = None
+    quantity_seconds: int = 3600
+    unit: str = RateUnit.NODE
+    ends_at: datetime | None = None
+    source: str = ""
+    source_date: date | None = None
+
+
+def target_of(rate: NewRate) -> str:
+    """What a rate prices, at which priority, in words: two rates of one target may not overlap."""
+    if rate.pool_id is not None:
+        return f"{rate.kind} pool {rate.pool_id}"
+    machine = rate.instance_type or rate.gpu_model
+    kind = "instance" if rate.instance_type else "gpu"
+    place = rate.region or "any region"
+    return f"{rate.kind} {rate.provider} / {place} / {kind} {machine} / {rate.purchase_option}"

@@ -1,0 +1,31 @@
+"""Rates as rows of their table."""
+
+from datetime import datetime
+from typing import Any
+
+from apps.pricing.actions.quoted import NewRate, target_of
+from apps.pricing.models import Rate, Standing
+
+SAID = (
+    *("provider", "region", "instance_type", "gpu_model", "purchase_option", "pool_id", "kind"),
+    *("amount", "currency", "quantity_seconds", "unit", "source", "source_date"),
+)
+
+
+def row_of(rate: NewRate) -> dict[str, Any]:
+    """What a rate says, by column."""
+    said = {name: getattr(rate, name) for name in SAID}
+    return {**said, "period": (rate.starts_at, rate.ends_at), "target": target_of(rate)}
+
+
+def begins_at(starts_at: datetime | None) -> dict[str, Any]:
+    """The condition that a row begins at this moment; None: that it has always held."""
+    if starts_at is None:
+        return {"period__startswith__isnull": True}
+    return {"period__startswith": starts_at}
+
+
+def in_force_since(target: str, starts_at: datetime | None) -> bool:
+    """Whether a price of this thing in force begins at this very moment."""
+    rows = Rate.objects.filter(standing=Standing.IN_FORCE, target=target)
+    return rows.filter(**begins_at(starts_at)).exists()

@@ -1,6 +1,6 @@
 """What was bought ahead takes the place of rates where it covers, and nothing of it is lost."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ from apps.accounts import queries as accounts
 from apps.fleet import actions as fleet
 from apps.fleet.actions.marks import mark_span
 from apps.fleet.queries import Pass
+from apps.ledger.actions import close
 from apps.ledger.models import Charge, ChargePiece, Line, Part
 from apps.pricing.models import Commitment
 from tests import make
@@ -22,6 +23,9 @@ from tests.apps.ledger import scene
 pytestmark = pytest.mark.django_db
 HOUR, TEN = scene.HOUR, scene.TEN
 LIST = 98_320_000
+MARCH = date(2026, 3, 1)
+IN_APRIL = datetime(2026, 4, 5, 9, tzinfo=UTC)
+EVERYTHING = ("unpriced", "unbilled", "unmatched", "unowned", "unobserved")
 # An example settles over a real database: a tenth of what pure functions are shown.
 EXAMPLES = max(5, settings.default.max_examples // 10)
 
@@ -160,6 +164,24 @@ def test_one_that_is_ended_before_its_term_covers_no_more() -> None:
         (Part.PRICED, LIST, LIST, LIST),
     ]
     assert Charge.objects.filter(kind="commitment_unused").count() == 1
+
+
+def test_one_that_comes_after_the_close_is_posted_as_a_correction_once() -> None:
+    scene.make_priced_node("gpu-01")
+    scene.settle_all(IN_APRIL)
+    close.close_month(asked=close.CloseAsked(MARCH, None, EVERYTHING), at=IN_APRIL)
+    before = sum_of(Charge.objects.all())
+    scene.make_commitment(units=2, hourly=Decimal(80), period=(TEN, TEN + HOUR))
+    mark_span(pass_=Pass.CHARGE, units=[0], starts_at=TEN, ends_at=TEN + HOUR)
+    scene.settle_all(IN_APRIL)
+    assert sum_of(Charge.objects.all()) == before
+    posted = close.post_corrections(month=MARCH, at=IN_APRIL)
+    # The node's 98.32 gives way to 40, and 40 more were not used.
+    assert posted.effective_micros == 80_000_000 - LIST
+    late = Charge.objects.get(kind="commitment_unused", corrects__isnull=False)
+    assert (late.effective_micros, late.corrects.commitment_id is not None) == (40_000_000, True)
+    mark_span(pass_=Pass.CHARGE, units=[0], starts_at=TEN, ends_at=TEN + HOUR)
+    assert close.post_corrections(month=MARCH, at=IN_APRIL).charges == 0
 
 
 @settings(max_examples=EXAMPLES)

@@ -17,7 +17,7 @@ from apps.ledger.actions.closed import lock_month
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.actions.split import split_hour
 from apps.ledger.actions.spread import spread_hour
-from apps.ledger.models import Charge, Close, Status
+from apps.ledger.models import Charge, ChargeKind, Close, Part, Status
 from apps.ledger.queries.calendar import (
     HOUR,
     first_hour,
@@ -36,6 +36,12 @@ from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import Row, copy_in
 
 AT_ONCE = 100_000
+NUMBERED_BY = {
+    ChargeKind.NODE_HOUR: "node_id",
+    ChargeKind.SHARED: "shared_cost_id",
+    ChargeKind.COMMITMENT_UNUSED: "commitment_id",
+    ChargeKind.OWNED_UNUSED: "owned_plan_id",
+}
 SOON = timedelta(hours=3)
 """Past the moment at which an hour is no longer provisional."""
 LINES = """
@@ -197,8 +203,8 @@ def _post(differences: Mapping[LineKey, Sums], hour: datetime, into: datetime, m
 
 def _original(kind: str, number: int, part: int, hour: datetime) -> Charge:
     """The charge that is corrected; one that the month never had stands there empty from now on."""
-    column = {"node_hour": "node_id", "shared": "shared_cost_id"}.get(kind, "billed_charge_id")
-    known = {"kind": kind, "hour": hour, "part": part, column: number, "corrects": None}
+    known = {"kind": kind, "hour": hour, "part": part, "corrects": None}
+    known[_numbered_by(kind, part)] = number
     found = Charge.objects.filter(**known).first()
     if found is not None:
         return found
@@ -212,6 +218,13 @@ def _original(kind: str, number: int, part: int, hour: datetime) -> Charge:
         reason="not on record when the month was closed",
         digest=b"",
     )
+
+
+def _numbered_by(kind: str, part: int) -> str:
+    """The column in which a charge says what it is of."""
+    if kind == ChargeKind.COMMITMENT_UNUSED and part != Part.COMMITTED:
+        return "billed_charge_id"
+    return NUMBERED_BY.get(kind, "billed_charge_id")
 
 
 def _together(parts: list[Sums]) -> Sums:

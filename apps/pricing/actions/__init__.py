@@ -5,6 +5,18 @@ from apps.pricing.actions.checking import (
     RateEndsBeforeItStarts,
     RateNotUnderstood,
 )
+from apps.pricing.actions.commitments import (
+    CommitmentAlreadyEnded,
+    CommitmentEndsBeforeItStarts,
+    CommitmentExists,
+    CommitmentNotUnderstood,
+    NewCommitment,
+    RecordedCommitment,
+    add_commitment,
+    check_commitment,
+    end_commitment,
+    record_commitment,
+)
 from apps.pricing.actions.doubts import Judged, judged
 from apps.pricing.actions.exchange import (
     ExchangeRateNotUnderstood,
@@ -25,12 +37,26 @@ from apps.pricing.actions.rates import (
     load_price_table,
     propose_rate,
 )
-from apps.pricing.actions.shared import NewSharedCost, SharedCostExists, add_shared_cost
+from apps.pricing.actions.shared import (
+    NewSharedCost,
+    SharedCostAlreadyEnded,
+    SharedCostExists,
+    add_shared_cost,
+    change_shared_weights,
+    check_shared_cost,
+    end_shared_cost,
+    refuse_weights,
+)
 
 __all__ = [
+    "CommitmentAlreadyEnded",
+    "CommitmentEndsBeforeItStarts",
+    "CommitmentExists",
+    "CommitmentNotUnderstood",
     "EnteredRate",
     "ExchangeRateNotUnderstood",
     "Judged",
+    "NewCommitment",
     "NewExchangeRate",
     "NewRate",
     "NewSharedCost",
@@ -40,16 +66,26 @@ __all__ = [
     "RateNotInForce",
     "RateNotUnderstood",
     "RateOverlaps",
+    "RecordedCommitment",
     "RefusedRow",
+    "SharedCostAlreadyEnded",
     "SharedCostExists",
     "TableLoaded",
+    "add_commitment",
     "add_rate",
     "add_shared_cost",
+    "change_shared_weights",
+    "check_commitment",
     "check_rate",
+    "check_shared_cost",
+    "end_commitment",
     "end_rate",
+    "end_shared_cost",
     "judged",
     "load_price_table",
     "propose_rate",
+    "record_commitment",
+    "refuse_weights",
     "state_exchange_rate",
     "target_of",
 ]

@@ -1,0 +1,319 @@
+"""What was bought ahead: entered, kept as a cloud tells it, ended before its term."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.actions.constraints import refusing
+from apps.accounts.queries import organisation, teams
+from apps.fleet.queries import pools
+from apps.pricing.actions.checking import RateNotUnderstood, mark_charge, refuse_inexact
+from apps.pricing.models import Commitment, CommitmentKind, RateUnit
+from apps.pricing.queries.exchange import exchange
+
+HOUR = timedelta(hours=1)
+MOST_UNITS = 2**31 - 1
+TEXTS = ("provider", "region", "instance_type", "gpu_model", "external_id", "source")
+ADDED, UPDATED, UNCHANGED = "added", "updated", "unchanged"
+
+
+class CommitmentNotUnderstood(ValueError):
+    """A field of a commitment says nothing that could have been bought; the message names it."""
+
+
+class CommitmentEndsBeforeItStarts(ValueError):
+    """Such a commitment would never hold."""
+
+
+class CommitmentExists(ValueError):
+    """There is one of this name, or one that the provider calls the same."""
+
+
+class CommitmentAlreadyEnded(Exception):
+    """A commitment ends once, within its term; what it covered before stays covered."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewCommitment:
+    """`units` nodes or GPUs, or `spend` an hour at `prices` (a node's hour by instance type).
+
+    It costs `upfront` once and `hourly` for each hour of `[starts_at, ends_at)`, whole hours both.
+    What is empty of its scope does not matter; nobody's unused part is Platform's.
+    """
+
+    name: str
+    kind: str
+    currency: str
+    starts_at: datetime
+    ends_at: datetime
+    provider: str = ""
+    region: str = ""
+    instance_type: str = ""
+    gpu_model: str = ""
+    pool_id: int | None = None
+    units: int = 0
+    unit: str = RateUnit.NODE
+    spend: Decimal = Decimal(0)
+    prices: Mapping[str, Decimal] = field(default_factory=dict)
+    upfront: Decimal = Decimal(0)
+    hourly: Decimal = Decimal(0)
+    owner_id: int | None = None
+    external_id: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCommitment:
+    """A commitment as it stands now: it was added, updated, or unchanged."""
+
+    id: int
+    became: str
+
+
+@transaction.atomic
+def add_commitment(*, commitment: NewCommitment, at: datetime) -> int:
+    """Enter what was bought ahead; answers its id. Marks charge for the past part of its term.
+
+    Refuses CommitmentNotUnderstood, CommitmentEndsBeforeItStarts and CommitmentExists.
+    """
+    check_commitment(commitment)
+    _refuse_unconvertible(commitment)
+    with refusing(_taken(commitment)):
+        row = Commitment.objects.create(**_row(commitment), created_at=at)
+    mark_charge(commitment.starts_at, commitment.ends_at, at)
+    return row.id
+
+
+@transaction.atomic
+def record_commitment(
+    *, commitment: NewCommitment, at: datetime, ended_at: datetime | None = None
+) -> RecordedCommitment:
+    """Keep what a provider calls `external_id` as it tells it now; the same again changes nothing.
+
+    Its bounds are cut to whole hours, as providers bill. An owner and a pool that a person gave
+    stay where the provider tells none. A currency without a rate of exchange is kept: its cost is
+    unknown until there is one. Refuses as `add_commitment`.
+    """
+    if not commitment.external_id:
+        raise CommitmentNotUnderstood("external_id: a provider calls its commitment something")
+    told = replace(
+        commitment,
+        starts_at=_hour_of(commitment.starts_at),
+        ends_at=_hour_of(commitment.ends_at, up=timedelta(minutes=1)),
+    )
+    check_commitment(told)
+    held = (
+        Commitment.objects.select_for_update()
+        .filter(provider=told.provider, external_id=told.external_id)
+        .first()
+    )
+    if held is None:
+        with refusing(_taken(told)):
+            held = Commitment.objects.create(**_row(told), created_at=at, ended_at=ended_at)
+        mark_charge(told.starts_at, told.ends_at, at)
+        return RecordedCommitment(held.id, ADDED)
+    return _kept_up(held, told, ended_at, at)
+
+
+@transaction.atomic
+def end_commitment(*, commitment_id: int, ended_at: datetime, at: datetime) -> None:
+    """It was returned or cancelled: from `ended_at` on it covers nothing and costs nothing.
+
+    Refuses CommitmentNotUnderstood, CommitmentEndsBeforeItStarts and CommitmentAlreadyEnded.
+    """
+    row = Commitment.objects.select_for_update().get(pk=commitment_id)
+    starts_at, until = row.period.lower, row.period.upper
+    if not _is_whole(ended_at):
+        raise CommitmentNotUnderstood(f"ended_at: {ended_at} is not a whole hour")
+    if ended_at <= starts_at:
+        raise CommitmentEndsBeforeItStarts(
+            f"ended_at: {row.name} begins only at {starts_at:%Y-%m-%d %H:%M}Z"
+        )
+    ends_at = until if row.ended_at is None else min(until, row.ended_at)
+    if row.ended_at is not None or ended_at >= until:
+        raise CommitmentAlreadyEnded(
+            f"ended_at: {row.name} ends at {ends_at:%Y-%m-%d %H:%M}Z already"
+        )
+    row.ended_at = ended_at
+    row.save(update_fields=["ended_at"])
+    mark_charge(ended_at, until, at)
+
+
+def check_commitment(commitment: NewCommitment) -> None:
+    """Refuse what `add_commitment` would refuse of it by itself; other ones are not looked at."""
+    _refuse_misnamed(commitment)
+    _refuse_without_scope(commitment)
+    _refuse_mismeasured(commitment)
+    _refuse_amounts(commitment)
+    _refuse_term(commitment)
+
+
+def _refuse_misnamed(commitment: NewCommitment) -> None:
+    checks = [
+        (bool(commitment.name.strip()), "name: a commitment has a name"),
+        (commitment.kind in CommitmentKind.values, f"kind: {commitment.kind!r} is none"),
+        (
+            commitment.unit in RateUnit.values,
+            f"unit: {commitment.unit!r} is neither node nor gpu",
+        ),
+        (
+            len(commitment.currency) == 3 and commitment.currency.isupper(),
+            f"currency: {commitment.currency!r} is not a code of three letters",
+        ),
+        (
+            commitment.pool_id is None or commitment.pool_id in pools(),
+            f"pool: there is no pool {commitment.pool_id}",
+        ),
+        (
+            commitment.owner_id is None or commitment.owner_id in {team.id for team in teams()},
+            f"owner: there is no team {commitment.owner_id}",
+        ),
+    ]
+    _refuse(checks)
+
+
+def _refuse_without_scope(commitment: NewCommitment) -> None:
+    machine = commitment.instance_type or commitment.gpu_model
+    checks = [
+        (
+            commitment.pool_id is not None or bool(commitment.provider),
+            "provider: a commitment names a provider, or a pool",
+        ),
+        (
+            commitment.pool_id is not None or bool(machine) or commitment.spend > 0,
+            "instance_type: a commitment of units names an instance type, a GPU model or a pool",
+        ),
+    ]
+    _refuse(checks)
+
+
+def _refuse_mismeasured(commitment: NewCommitment) -> None:
+    has_units, has_spend = commitment.units > 0, commitment.spend > 0
+    checks = [
+        (0 <= commitment.units <= MOST_UNITS, f"units: {commitment.units} is not a count"),
+        (has_units or has_spend, "units: neither units nor an hourly spend was bought"),
+        (not (has_units and has_spend), "spend: a commitment is of units or of a spend, not both"),
+        (
+            not has_spend or bool(commitment.prices),
+            "prices: a spend buys at prices, by instance type",
+        ),
+        (not has_units or not commitment.prices, "prices: units have no prices of their own"),
+        (
+            all(name.strip() and price > 0 for name, price in commitment.prices.items()),
+            "prices: each names an instance type and an amount above 0",
+        ),
+    ]
+    _refuse(checks)
+
+
+def _refuse_amounts(commitment: NewCommitment) -> None:
+    amounts = {
+        "spend": commitment.spend,
+        "upfront": commitment.upfront,
+        "hourly": commitment.hourly,
+        **{f"prices.{name}": price for name, price in commitment.prices.items()},
+    }
+    for name, amount in amounts.items():
+        try:
+            refuse_inexact(amount)
+        except RateNotUnderstood as refusal:
+            _, _, reason = str(refusal).partition(": ")
+            raise CommitmentNotUnderstood(f"{name}: {reason}") from refusal
+    # Nothing is bought for nothing: an unknown cost would stand as 0.
+    _refuse(
+        [(commitment.upfront + commitment.hourly > 0, "hourly: it costs something, or upfront")]
+    )
+
+
+def _refuse_term(commitment: NewCommitment) -> None:
+    for name in ("starts_at", "ends_at"):
+        moment = getattr(commitment, name)
+        if not _is_whole(moment):
+            raise CommitmentNotUnderstood(f"{name}: {moment} is not a whole hour")
+    if commitment.ends_at <= commitment.starts_at:
+        raise CommitmentEndsBeforeItStarts(
+            f"ends_at: {commitment.ends_at} is not after {commitment.starts_at}"
+        )
+
+
+def _refuse_unconvertible(commitment: NewCommitment) -> None:
+    ours = organisation().currency
+    month = commitment.starts_at.date().replace(day=1)
+    if exchange(from_currency=commitment.currency, to_currency=ours, month=month) is None:
+        raise CommitmentNotUnderstood(
+            f"currency: no rate of exchange from {commitment.currency} to {ours} is known for "
+            f"{month:%Y-%m} or before"
+        )
+
+
+def _refuse(checks: list[tuple[bool, str]]) -> None:
+    for holds, reason in checks:
+        if not holds:
+            raise CommitmentNotUnderstood(reason)
+
+
+def _kept_up(
+    held: Commitment, told: NewCommitment, ended_at: datetime | None, at: datetime
+) -> RecordedCommitment:
+    row = _row(told)
+    if told.owner_id is None:
+        row["owner_id"] = held.owner_id
+    if told.pool_id is None:
+        row["pool_id"] = held.pool_id
+    until = held.ended_at if ended_at is None else _hour_of(ended_at)
+    before = (held.period.lower, held.period.upper)
+    is_same = before == row["period"] and held.ended_at == until
+    names = [name for name in row if name != "period" and getattr(held, name) != row[name]]
+    if is_same and not names:
+        return RecordedCommitment(held.id, UNCHANGED)
+    for name, said in {**row, "ended_at": until}.items():
+        setattr(held, name, said)
+    with refusing(_taken(told)):
+        held.save()
+    # Both what it was and what it is have to be charged anew.
+    mark_charge(min(before[0], told.starts_at), max(before[1], told.ends_at), at)
+    return RecordedCommitment(held.id, UPDATED)
+
+
+def _row(commitment: NewCommitment) -> dict[str, Any]:
+    return {
+        **{name: getattr(commitment, name).strip() for name in TEXTS},
+        "name": commitment.name.strip(),
+        "kind": commitment.kind,
+        "pool_id": commitment.pool_id,
+        "units": commitment.units,
+        "unit": commitment.unit,
+        "spend": commitment.spend,
+        "prices": {
+            name.strip(): f"{price.normalize():f}"
+            for name, price in sorted(commitment.prices.items())
+        },
+        "upfront": commitment.upfront,
+        "hourly": commitment.hourly,
+        "currency": commitment.currency,
+        "period": (commitment.starts_at, commitment.ends_at),
+        "owner_id": commitment.owner_id,
+    }
+
+
+def _taken(commitment: NewCommitment) -> dict[str, Exception]:
+    known = f"external_id: {commitment.provider} {commitment.external_id!r} is known already"
+    return {
+        "pricing_commitment_name_key": CommitmentExists(
+            f"name: there is a commitment {commitment.name.strip()!r} already"
+        ),
+        "commitment_known_once": CommitmentExists(known),
+    }
+
+
+def _is_whole(moment: datetime) -> bool:
+    return moment == _hour_of(moment)
+
+
+def _hour_of(moment: datetime, *, up: timedelta = timedelta(0)) -> datetime:
+    """The start of its hour; `up` is how little before the next one is that one."""
+    return (moment + up).replace(minute=0, second=0, microsecond=0)

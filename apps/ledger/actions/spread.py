@@ -1,13 +1,13 @@
 """The spread pass: an hour's shared charges over its lines, and idle cost over holders."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 
 from django.db import transaction
 
 from apps.accounts import queries as accounts
 from apps.economics.bases import Amounts
-from apps.economics.spread import shared_idle, spread
+from apps.economics.spread import shared_idle
 from apps.economics.states import Flag
 from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
@@ -15,11 +15,11 @@ from apps.fleet.queries import Pass
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.partitions import ensure_month
+from apps.ledger.actions.sharing import Sharing
 from apps.ledger.queries.calendar import HOUR, first_hour, local_day, posting_month
 from apps.ledger.queries.spreading import (
     SPREAD,
     Bearer,
-    SharedCharge,
     SpreadLine,
     bearers_of_hour,
     idle_of_hour,
@@ -27,6 +27,8 @@ from apps.ledger.queries.spreading import (
     spread_lines_of_hour,
 )
 from apps.ledger.queries.tables import copy_in, run
+
+SAY = "UPDATE ledger_charge SET reason = %(said)s WHERE id = %(id)s"
 
 
 def spread_hour(*, hour: datetime) -> Outcome:
@@ -61,28 +63,14 @@ def spread_hour(*, hour: datetime) -> Outcome:
 
 
 def _shared(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
+    """The lines of shared charges; each charge says by what it was really spread."""
+    sharing = Sharing(hour, bearers)
     for charge in shared_charges_of_hour(hour, hour + HOUR):
-        weights = _weights(charge, bearers)
-        if not weights:
-            # An hour without lines: nobody to spread over, so the platform team carries it.
-            platform = Bearer(None, accounts.special_teams().platform_id, None, None, None)
-            yield _line(charge.id, platform, Flag.SHARED, charge.amounts)
-        else:
-            for place, amounts in spread(charge.amounts, weights).items():
-                yield _line(charge.id, bearers[place], Flag.SHARED, amounts)
-
-
-def _weights(charge: SharedCharge, bearers: Sequence[Bearer]) -> Mapping[int, int]:
-    """Weights by the bearer's place; by time where no cost is known, none where there is no time."""
-    by_time = {place: bearer.unit_ms for place, bearer in enumerate(bearers)}
-    weights = by_time
-    if charge.method == "even":
-        weights = {place: 1 for place, bearer in enumerate(bearers) if bearer.unit_ms}
-    elif charge.method == "by_cost":
-        weights = {place: max(0, bearer.effective_micros) for place, bearer in enumerate(bearers)}
-    if any(weights.values()):
-        return weights
-    return by_time if any(by_time.values()) else {}
+        shares, said = sharing.shares(charge)
+        if said != charge.reason:
+            run(SAY, {"id": charge.id, "said": said})
+        for bearer, amounts in shares:
+            yield _line(charge.id, bearer, Flag.SHARED, amounts)
 
 
 def _idle(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:

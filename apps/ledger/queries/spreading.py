@@ -1,6 +1,6 @@
 """What the spread pass reads: the hour's shared charges, who its lines belong to, what is idle."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,6 +9,7 @@ from apps.economics.spread import IdleCost
 from apps.economics.states import Flag, State
 from apps.ledger.queries.tables import rows
 from apps.pricing import queries as pricing
+from apps.pricing.queries.shared import weights_of
 
 HELD = [int(State.ACTIVE), int(State.HELD_IDLE), int(State.UNOBSERVED)]
 IDLE = [int(State.UNALLOCATED), int(State.STRANDED)]
@@ -17,7 +18,11 @@ SPREAD = int(Flag.SHARED | Flag.SHARED_IDLE)
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """Whose lines of a pool in an hour, added up; `held_ms` counts only what a job held."""
+    """Whose lines of a pool in an hour, added up.
+
+    `held_ms` counts only what a job held, `active_ms` what worked and what was held while nobody
+    looked (`unseen_ms` of it); `unpriced_ms` is what `effective_micros` leaves out.
+    """
 
     pool_id: int | None
     team_id: int
@@ -27,15 +32,23 @@ class Bearer:
     unit_ms: int = 0
     held_ms: int = 0
     effective_micros: int = 0
+    active_ms: int = 0
+    unseen_ms: int = 0
+    unpriced_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SharedCharge:
-    """An hour's part of a shared cost and how it is to be spread."""
+    """An hour's part of a shared cost and how it is to be spread; `reason` is what it says now.
+
+    `weights` are of teams, in millionths, where it is by them.
+    """
 
     id: int
     method: str
     amounts: Amounts
+    weights: Mapping[int, int]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +82,23 @@ def bearers_of_hour(hour: datetime) -> list[Bearer]:
                coalesce(sum(unit_milliseconds) FILTER (
                    WHERE state = ANY(%(held)s) AND job_id IS NOT NULL
                      AND flags & %(unscheduled)s = 0), 0)::int8,
-               coalesce(sum(effective_micros), 0)::int8
+               coalesce(sum(effective_micros), 0)::int8,
+               coalesce(sum(unit_milliseconds) FILTER (
+                   WHERE state IN (%(active)s, %(unseen)s)), 0)::int8,
+               coalesce(sum(unit_milliseconds) FILTER (WHERE state = %(unseen)s), 0)::int8,
+               coalesce(sum(unit_milliseconds) FILTER (WHERE effective_micros IS NULL), 0)::int8
         FROM ledger_line
         WHERE hour = %(hour)s AND settlement_id IS NOT NULL
         GROUP BY 1, 2, 3, 4, 5
         ORDER BY 1, 2, 3 NULLS FIRST, 4 NULLS FIRST, 5 NULLS FIRST
         """,
-        {"hour": hour, "held": HELD, "unscheduled": int(Flag.UNSCHEDULED)},
+        {
+            "hour": hour,
+            "held": HELD,
+            "unscheduled": int(Flag.UNSCHEDULED),
+            "active": int(State.ACTIVE),
+            "unseen": int(State.UNOBSERVED),
+        },
     )
     return [Bearer(*row) for row in found]
 
@@ -83,16 +106,24 @@ def bearers_of_hour(hour: datetime) -> list[Bearer]:
 def shared_charges_of_hour(hour: datetime, ends_at: datetime) -> list[SharedCharge]:
     """The charges to spread, each by its cost's method."""
     methods = {cost.id: cost.method for cost in pricing.shared_costs(hour, ends_at)}
+    by_weight = [cost_id for cost_id, method in methods.items() if method == "weighted"]
+    weights = weights_of(by_weight) if by_weight else {}
     found = rows(
         """
-        SELECT id, shared_cost_id, list_micros, contracted_micros, effective_micros
+        SELECT id, reason, shared_cost_id, list_micros, contracted_micros, effective_micros
         FROM ledger_charge WHERE hour = %(hour)s AND kind = 'shared' ORDER BY id
         """,
         {"hour": hour},
     )
     return [
-        SharedCharge(charge_id, methods.get(cost_id, "by_cost"), Amounts(*amounts))
-        for charge_id, cost_id, *amounts in found
+        SharedCharge(
+            id=charge_id,
+            method=methods.get(cost_id, "by_cost"),
+            amounts=Amounts(*amounts),
+            weights=weights.get(cost_id, {}),
+            reason=reason,
+        )
+        for charge_id, reason, cost_id, *amounts in found
     ]
 
 

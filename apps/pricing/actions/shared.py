@@ -1,11 +1,13 @@
 """Costs that all share."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from decimal import Decimal
 
 from django.db import transaction
 
+from apps.accounts import queries as accounts
 from apps.accounts.actions.constraints import refusing
 from apps.fleet.actions.marks import mark_span
 from apps.fleet.queries import Pass
@@ -16,16 +18,20 @@ from apps.pricing.actions.checking import (
     refuse_inexact,
     refuse_other_currency,
 )
-from apps.pricing.models import SharedCost
+from apps.pricing.models import SharedCost, SharedWeight, ShareMethod
 
 
 class SharedCostExists(ValueError):
     """A shared cost of this name runs at that time already."""
 
 
+class SharedCostAlreadyEnded(ValueError):
+    """It is over by then: there is nothing left to end or to change."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewSharedCost:
-    """A monthly amount; `method` is by_cost, by_unit_time or even."""
+    """A monthly amount; `method` is a ShareMethod, `weights` are by team where it is weighted."""
 
     name: str
     amount: Decimal
@@ -33,20 +39,106 @@ class NewSharedCost:
     method: str
     starts_at: datetime
     ends_at: datetime | None = None
+    weights: Mapping[int, Decimal] = field(default_factory=dict)
 
 
 @transaction.atomic
 def add_shared_cost(*, cost: NewSharedCost, at: datetime) -> int:
     """Enter a monthly amount that all lines carry a part of; answers its id.
 
-    Refuses RateNotUnderstood, RateEndsBeforeItStarts, RateCurrencyDiffers and SharedCostExists.
+    Refuses what check_shared_cost does, and SharedCostExists.
     """
-    if cost.method not in dict(SharedCost._meta.get_field("method").flatchoices):
+    check_shared_cost(cost)
+    cost_id = _enter(cost, at)
+    _mark(cost.starts_at, cost.ends_at, at)
+    return cost_id
+
+
+def check_shared_cost(cost: NewSharedCost) -> None:
+    """Refuse RateNotUnderstood, RateEndsBeforeItStarts, RateCurrencyDiffers and SharedCostExists."""
+    if not cost.name.strip():
+        raise RateNotUnderstood("name: a shared cost has a name")
+    if cost.method not in ShareMethod.values:
         raise RateNotUnderstood(f"method: {cost.method!r} is not a way to share a cost")
     refuse_inexact(cost.amount)
     refuse_backward(cost.starts_at, cost.ends_at)
     refuse_other_currency(cost.currency)
-    exists = SharedCostExists(f"{cost.name} is shared at that time already")
+    if cost.method == ShareMethod.WEIGHTED:
+        refuse_weights(cost.weights)
+    elif cost.weights:
+        raise RateNotUnderstood("weights: only a cost that is shared by stated weights has them")
+    held = SharedCost.objects.filter(name=cost.name, period__overlap=(cost.starts_at, cost.ends_at))
+    if held.exists():
+        raise SharedCostExists(f"name: {cost.name} is shared at that time already")
+
+
+def refuse_weights(weights: Mapping[int, Decimal]) -> None:
+    """Refuse RateNotUnderstood: no weight at all, one that is none, or one of no team."""
+    if not weights:
+        raise RateNotUnderstood("weights: say what at least one team weighs")
+    known = {team.id for team in accounts.teams()}
+    for team_id, weight in weights.items():
+        if team_id not in known:
+            raise RateNotUnderstood(f"weights: there is no team {team_id}")
+        if not weight.is_finite() or weight <= 0 or weight >= 10**12 or weight != round(weight, 6):
+            raise RateNotUnderstood(
+                f"weights: {weight} is not above 0, of up to 12 digits and 6 decimals"
+            )
+
+
+@transaction.atomic
+def end_shared_cost(*, cost_id: int, ended_at: datetime, at: datetime) -> None:
+    """The cost is shared until `ended_at`; what it was before stays.
+
+    Refuses SharedCostAlreadyEnded and RateEndsBeforeItStarts.
+    """
+    cost = SharedCost.objects.select_for_update().get(pk=cost_id)
+    until = _end(cost, ended_at)
+    _mark(ended_at, until, at)
+
+
+@transaction.atomic
+def change_shared_weights(
+    *, cost_id: int, weights: Mapping[int, Decimal], starts_at: datetime, at: datetime
+) -> int:
+    """From `starts_at` on the cost is shared by these weights: it ends, and goes on as another.
+
+    Hours before keep theirs. Answers the id that it goes on under. Refuses RateNotUnderstood,
+    SharedCostAlreadyEnded and RateEndsBeforeItStarts.
+    """
+    refuse_weights(weights)
+    if starts_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0) != starts_at:
+        # An hour has one charge of a cost, and one way in which it is spread.
+        raise RateNotUnderstood("starts_at: weights change with the beginning of an hour")
+    cost = SharedCost.objects.select_for_update().get(pk=cost_id)
+    until = _end(cost, starts_at)
+    goes_on = NewSharedCost(
+        name=cost.name,
+        amount=cost.amount,
+        currency=cost.currency,
+        method=ShareMethod.WEIGHTED,
+        starts_at=starts_at,
+        ends_at=until,
+        weights=weights,
+    )
+    new_id = _enter(goes_on, at)
+    _mark(starts_at, until, at)
+    return new_id
+
+
+def _end(cost: SharedCost, ended_at: datetime) -> datetime | None:
+    """Until when it would have run."""
+    began_at, until = cost.period.lower, cost.period.upper
+    if until is not None and until <= ended_at:
+        raise SharedCostAlreadyEnded(f"ended_at: {cost.name} ended at {until:%Y-%m-%d %H:%M}Z")
+    refuse_backward(began_at, ended_at)
+    cost.period = (began_at, ended_at)
+    cost.save(update_fields=["period"])
+    return until
+
+
+def _enter(cost: NewSharedCost, at: datetime) -> int:
+    exists = SharedCostExists(f"name: {cost.name} is shared at that time already")
     with refusing({"shared_cost_once": exists}):
         row = SharedCost.objects.create(
             name=cost.name,
@@ -56,7 +148,12 @@ def add_shared_cost(*, cost: NewSharedCost, at: datetime) -> int:
             period=(cost.starts_at, cost.ends_at),
             created_at=at,
         )
-    # It is owed from its start, before any node lived too: the platform team carries it then.
-    ends_at = at if cost.ends_at is None else min(at, cost.ends_at)
-    mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=cost.starts_at, ends_at=ends_at)
+    for team_id, weight in sorted(cost.weights.items()):
+        SharedWeight.objects.create(cost=row, team_id=team_id, weight=weight)
     return row.id
+
+
+def _mark(starts_at: datetime, ends_at: datetime | None, at: datetime) -> None:
+    """It is owed from its start, before any node lived too: the platform team carries it then."""
+    until = at if ends_at is None else min(at, ends_at)
+    mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=starts_at, ends_at=until)

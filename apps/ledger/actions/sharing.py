@@ -1,0 +1,109 @@
+"""How an hour's part of a shared cost is divided over whoever is there, and what was really used."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from apps.accounts import queries as accounts
+from apps.economics.bases import Amounts
+from apps.economics.sharing import energy_weights
+from apps.economics.spread import spread
+from apps.ledger.queries.energy import drawn_by
+from apps.ledger.queries.spreading import Bearer, SharedCharge
+from apps.pricing.queries.shared import METHODS
+
+Weights = Mapping[int, int]
+Shares = list[tuple[Bearer, Amounts]]
+SAID = "spread "
+"""What the reason of a shared charge begins with, once it was spread."""
+
+
+class Sharing:
+    """The bearers of one hour, and their weights by each method, worked out once."""
+
+    def __init__(self, hour: datetime, bearers: Sequence[Bearer]) -> None:
+        self._hour = hour
+        self._bearers = bearers
+        self._known: dict[str, tuple[Weights, str]] = {}
+
+    def shares(self, charge: SharedCharge) -> tuple[Shares, str]:
+        """Who carries what of the charge, summing to it exactly, and how that came to be."""
+        if charge.method == "weighted" and charge.weights:
+            return list(self._by_team(charge)), SAID + METHODS[charge.method]
+        if charge.method not in self._known:
+            self._known[charge.method] = self._weights(charge.method)
+        weights, said = self._known[charge.method]
+        if not any(weights.values()):
+            # An hour without lines: nobody to spread over, so the platform team carries it.
+            platform = Bearer(None, accounts.special_teams().platform_id, None, None, None)
+            return [
+                (platform, charge.amounts)
+            ], f"{SAID}{said}; nobody was there, Platform carries it"
+        found = spread(charge.amounts, weights).items()
+        return [(self._bearers[place], amounts) for place, amounts in found], SAID + said
+
+    def _by_team(self, charge: SharedCharge) -> Iterator[tuple[Bearer, Amounts]]:
+        """Each team's part by its weight; inside it by direct cost, else by time."""
+        for team_id, part in spread(charge.amounts, charge.weights).items():
+            own = [n for n, bearer in enumerate(self._bearers) if bearer.team_id == team_id]
+            by_cost = {n: max(0, self._bearers[n].effective_micros) for n in own}
+            weights = by_cost if any(by_cost.values()) else self._times(own)
+            if not any(weights.values()):
+                yield Bearer(None, team_id, None, None, None), part
+            else:
+                for place, amounts in spread(part, weights).items():
+                    yield self._bearers[place], amounts
+
+    def _weights(self, method: str) -> tuple[Weights, str]:
+        """Weights by the bearer's place; by time where the method knows none of them."""
+        known: dict[str, Callable[[], tuple[Weights, str]]] = {
+            "even": self._evenly,
+            "by_cost": self._by_cost,
+            "by_active_time": self._by_active_time,
+            "by_energy": self._by_energy,
+        }
+        of = known.get(method)
+        return (self._all_times(), METHODS["by_unit_time"]) if of is None else of()
+
+    def _evenly(self) -> tuple[Weights, str]:
+        there = {n: 1 for n, bearer in enumerate(self._bearers) if bearer.unit_ms}
+        return there, METHODS["even"]
+
+    def _by_cost(self) -> tuple[Weights, str]:
+        weights = {n: max(0, each.effective_micros) for n, each in enumerate(self._bearers)}
+        if not any(weights.values()):
+            return self._by_time_as("by_cost", "no cost is known")
+        left_out = any(bearer.unpriced_ms for bearer in self._bearers)
+        note = "; time without a price carries none" if left_out else ""
+        return weights, METHODS["by_cost"] + note
+
+    def _by_active_time(self) -> tuple[Weights, str]:
+        weights = {n: each.active_ms for n, each in enumerate(self._bearers)}
+        if not any(weights.values()):
+            return self._by_time_as("by_active_time", "no GPU was active")
+        unseen = any(bearer.unseen_ms for bearer in self._bearers)
+        note = "; held time that nobody observed counts as active" if unseen else ""
+        return weights, METHODS["by_active_time"] + note
+
+    def _by_energy(self) -> tuple[Weights, str]:
+        found = energy_weights(drawn_by(self._hour, self._bearers) if self._bearers else ())
+        if not any(found.millijoules.values()):
+            return self._by_time_as("by_energy", "no meter told")
+        said = METHODS["by_energy"]
+        if found.unmetered_ms:
+            whole = found.metered_ms + found.unmetered_ms
+            part = max(1, round(100 * found.unmetered_ms / whole))
+            said += f"; {part} % of GPU time had no meter and counts with the mean of the rest"
+        return found.millijoules, said
+
+    def _by_time_as(self, method: str, why: str) -> tuple[Weights, str]:
+        times = self._all_times()
+        said = METHODS[method]
+        return times, f"{said}; {METHODS['by_unit_time']}, as {why}" if any(
+            times.values()
+        ) else said
+
+    def _all_times(self) -> Weights:
+        return self._times(range(len(self._bearers)))
+
+    def _times(self, places: Sequence[int]) -> Weights:
+        return {n: self._bearers[n].unit_ms for n in places}

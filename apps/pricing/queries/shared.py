@@ -1,0 +1,85 @@
+"""Costs shared by everyone: as they were entered, and the weights of teams in them."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from django.db.models import QuerySet
+
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.pricing.models import SharedCost, SharedWeight, ShareMethod
+
+MILLIONTHS = 1_000_000
+METHODS = {
+    ShareMethod.BY_COST: "by direct cost",
+    ShareMethod.BY_UNIT_TIME: "by GPU time",
+    ShareMethod.EVEN: "evenly",
+    ShareMethod.BY_ACTIVE_TIME: "by active GPU time",
+    ShareMethod.BY_ENERGY: "by energy",
+    ShareMethod.WEIGHTED: "by stated weights of teams",
+}
+"""Each way to share, in words that follow on "spread"."""
+COLUMNS = (
+    *("id", "name", "amount", "currency", "method", "period__startswith", "period__endswith"),
+    "created_at",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCostRow:
+    """A monthly amount as it was entered; `ends_at` None: until ended. `weights` are by team."""
+
+    id: int
+    name: str
+    amount: Decimal
+    currency: str
+    method: str
+    starts_at: datetime
+    ends_at: datetime | None
+    created_at: datetime
+    weights: dict[int, Decimal] = field(default_factory=dict)
+
+
+def shared_cost_rows() -> list[SharedCostRow]:
+    """Every shared cost, by name, then since when."""
+    found = SharedCost.objects.order_by("name", "period", "id")
+    return _rows(found)
+
+
+def shared_cost_page(asked: PageAsked) -> Slice[SharedCostRow]:
+    """Shared costs as they were entered, the newest first."""
+    page = page_of(SharedCost.objects.values("id"), asked, "-id")
+    ids = [row["id"] for row in page.rows]
+    by_id = {row.id: row for row in _rows(SharedCost.objects.filter(id__in=ids))}
+    return Slice([by_id[cost_id] for cost_id in ids], page.after, page.before)
+
+
+def shared_cost(cost_id: int) -> SharedCostRow:
+    """One shared cost; refuses SharedCost.DoesNotExist."""
+    found = _rows(SharedCost.objects.filter(id=cost_id))
+    if not found:
+        raise SharedCost.DoesNotExist(f"there is no shared cost {cost_id}")
+    return found[0]
+
+
+def weights_of(cost_ids: Collection[int]) -> dict[int, dict[int, int]]:
+    """Millionths by team, of each of these costs."""
+    return {
+        cost_id: {team_id: int(weight * MILLIONTHS) for team_id, weight in of.items()}
+        for cost_id, of in _weights(cost_ids).items()
+    }
+
+
+def _rows(found: "QuerySet[SharedCost]") -> list[SharedCostRow]:
+    rows = list(found.values_list(*COLUMNS))
+    weights = _weights([row[0] for row in rows])
+    return [SharedCostRow(*row, weights.get(row[0], {})) for row in rows]
+
+
+def _weights(cost_ids: Collection[int]) -> dict[int, dict[int, Decimal]]:
+    found = SharedWeight.objects.filter(cost__in=cost_ids).order_by("cost_id", "team_id")
+    by_cost: dict[int, dict[int, Decimal]] = {}
+    for cost_id, team_id, weight in found.values_list("cost_id", "team_id", "weight"):
+        by_cost.setdefault(cost_id, {})[team_id] = weight
+    return by_cost

@@ -8,13 +8,11 @@ from apps.economics.bases import Amounts
 from apps.economics.sharing import energy_weights
 from apps.economics.spread import spread
 from apps.ledger.queries.energy import drawn_by
-from apps.ledger.queries.spreading import Bearer, SharedCharge
+from apps.ledger.queries.spreading import SAID, Bearer, SharedCharge
 from apps.pricing.queries.shared import METHODS
 
 Weights = Mapping[int, int]
 Shares = list[tuple[Bearer, Amounts]]
-SAID = "spread "
-"""What the reason of a shared charge begins with, once it was spread."""
 
 
 class Sharing:

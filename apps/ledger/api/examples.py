@@ -55,6 +55,8 @@ LINES = listed(
         "job": {"id": 31, "raw_id": "4711"},
         "holder": None,
         "kind": "node_hour",
+        "shared_cost": None,
+        "shared_by": None,
         "status": "estimated",
         "list_cost": _USD,
         "contracted_cost": _USD,

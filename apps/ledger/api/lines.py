@@ -67,6 +67,10 @@ class LineOut(serializers.Serializer[Any]):
     job = JobOfLineOut(allow_null=True)
     holder = serializers.CharField(allow_null=True)
     kind = serializers.CharField(allow_null=True)
+    shared_cost = NamedOut(allow_null=True)
+    shared_by = serializers.CharField(
+        allow_null=True, help_text="by what the shared cost was really spread over lines"
+    )
     status = serializers.CharField(allow_null=True)
     list_cost = MoneyOut(allow_null=True)
     contracted_cost = MoneyOut(allow_null=True)
@@ -146,6 +150,8 @@ def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str,
         "job": None if line.job_id is None else {"id": line.job_id, "raw_id": line.job},
         "holder": line.holder,
         "kind": line.kind,
+        "shared_cost": _named(line.shared_cost_id, line.shared_cost),
+        "shared_by": line.shared_by,
         "status": line.status,
         "flags": _bits(line.flags),
         "evidence": _bits(line.evidence),

@@ -9,6 +9,7 @@ from psycopg import sql
 
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.models import ExportWhat
+from apps.ledger.queries.shared_words import JOINED, SHARED_BY
 from apps.ledger.queries.tables import copy_out, planned_rows
 from apps.ledger.queries.wanted import Wanted, parameters, source
 from apps.ledger.queries.windows import Window
@@ -112,6 +113,8 @@ COLUMNS: Mapping[ExportWhat, Columns] = {
         **AMOUNTS,
         **_plain("policy_version", "charge_id"),
         "line": sql.SQL("to_char(of.posting_month, 'YYYY-MM/') || of.id"),
+        "shared_cost": _text("cost.name"),
+        "shared_by": sql.SQL(SHARED_BY),
     },
     ExportWhat.JOB_DAYS: {
         **_plain("day"),
@@ -151,8 +154,8 @@ OF_JOBS: LiteralString = (
 OF_LINES: LiteralString = (
     " JOIN ledger_charge AS charge ON charge.id = of.charge_id"
     " LEFT JOIN fleet_node AS node ON node.id = charge.node_id"
-    " LEFT JOIN telemetry_holderkey AS key ON key.id = of.holder_key_id"
-)
+    " LEFT JOIN telemetry_holderkey AS key ON key.id = of.holder_key_id "
+) + JOINED
 NAMES: Mapping[ExportWhat, LiteralString] = {
     ExportWhat.LINES: OWNERS + OF_JOBS + OF_LINES,
     ExportWhat.JOB_DAYS: OWNERS + OF_JOBS,

@@ -11,6 +11,7 @@ from apps.accounts.queries import Viewer
 from apps.accounts.queries.paging import PageAsked, Slice
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.shared_words import JOINED, SHARED_BY
 from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.wanted import Wanted, parameters, source
 
@@ -20,6 +21,7 @@ class LineFact:
     """A line and what made it. Outside the viewer's teams only time and state are told.
 
     `rate_ids` are told to who sees prices; `micros` are null where a basis is not known.
+    `shared_by` says by what the cost of that name was really spread.
     """
 
     key: tuple[str, int]
@@ -49,6 +51,9 @@ class LineFact:
     settlement_version: int | None = None
     settled_at: datetime | None = None
     rate_ids: tuple[int, ...] | None = None
+    shared_cost_id: int | None = None
+    shared_cost: str | None = None
+    shared_by: str | None = None
 
 
 def line_page(wanted: Wanted, viewer: Viewer, asked: PageAsked) -> Slice[LineFact]:
@@ -58,6 +63,8 @@ def line_page(wanted: Wanted, viewer: Viewer, asked: PageAsked) -> Slice[LineFac
     found = rows(
         sql.SQL(QUERY).format(
             source=source(wanted),
+            shared_by=sql.SQL(SHARED_BY),
+            joined=sql.SQL(JOINED),
             beyond=sql.SQL(_beyond(key, is_rising=backward)),
             way=sql.SQL("ASC" if backward else "DESC"),
         ),
@@ -122,9 +129,11 @@ def _fact(row: Row, viewer: Viewer) -> LineFact:
         settlement_version=version,
         settled_at=settled_at,
         rate_ids=tuple(rates or ()) if viewer.sees_prices else None,
+        **dict(zip(SHARED, row[29:32], strict=True)),
     )
 
 
+SHARED = ("shared_cost_id", "shared_cost", "shared_by")
 # The page is cut before anything is joined to it that only its own rows need.
 QUERY = """
 SELECT of.id, of.posting_month, of.hour, of.node_id, node.name, of.pool_id, pool.name, pool.unit,
@@ -136,11 +145,14 @@ SELECT of.id, of.posting_month, of.hour, of.node_id, node.name, of.pool_id, pool
        (SELECT array_agg(DISTINCT rate_id ORDER BY rate_id)
         FROM ledger_chargepiece AS piece,
              unnest(ARRAY[piece.list_rate_id, piece.contract_rate_id]) AS rate_id
-        WHERE piece.charge_id = of.charge_id AND rate_id IS NOT NULL)
+        WHERE piece.charge_id = of.charge_id AND rate_id IS NOT NULL),
+       cost.id, cost.name, {shared_by}
 FROM (
     SELECT of.*, charge.node_id, charge.kind, charge.status {source} AND {beyond}
     ORDER BY of.hour {way}, of.id {way} LIMIT %(most)s
 ) AS of
+JOIN ledger_charge AS charge ON charge.id = of.charge_id
+{joined}
 LEFT JOIN fleet_node AS node ON node.id = of.node_id
 LEFT JOIN fleet_pool AS pool ON pool.id = of.pool_id
 LEFT JOIN workloads_workload AS workload ON workload.id = of.workload_id

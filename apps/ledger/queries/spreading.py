@@ -14,6 +14,8 @@ from apps.pricing.queries.shared import weights_of
 HELD = [int(State.ACTIVE), int(State.HELD_IDLE), int(State.UNOBSERVED)]
 IDLE = [int(State.UNALLOCATED), int(State.STRANDED)]
 SPREAD = int(Flag.SHARED | Flag.SHARED_IDLE)
+SAID = "spread "
+"""What the reason of a shared charge begins with, once it was spread."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,8 @@ def finding(facts: LineFacts) -> str:
     when = instant(behind.hour, facts.zone)
     who = f"Job {facts.job.raw_id}" if facts.job else facts.teams[behind.team_id].name
     if behind.state is None:
-        return f"{who} carries a part of another charge of {when}: {cost}."
+        of = f"{behind.shared_cost}, shared {behind.shared_by}," if behind.shared_by else ""
+        return f"{who} carries a part of {of or 'another charge'} of {when}: {cost}."
     hours = gpu_hours(behind.unit_milliseconds)
     return f"{who}, {when}: {hours} GPU-hours {words}, {cost}."
 
@@ -157,8 +158,10 @@ def _charge(facts: LineFacts) -> Iterator[Detail]:
         amount = behind.charged[facts.asked.basis]
         text = "no price" if amount is None else full_amount(amount, _currency(facts))
         yield Detail(f"{basis_words(str(facts.asked.basis)).label} cost of all of it", text)
+    if behind.shared_by:
+        yield Detail("Shared cost", behind.shared_cost, f"Spread {behind.shared_by}.")
     status = status_words(behind.status)
-    said = behind.status_reason.rstrip(".")
+    said = "" if behind.shared_by else behind.status_reason.rstrip(".")
     why = f"{status.explanation} {said[0].upper()}{said[1:]}." if said else status.explanation
     yield Detail("Status", status.label, why)
     yield Detail(

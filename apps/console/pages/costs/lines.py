@@ -21,7 +21,7 @@ from apps.show.words import Word, flag_words, state_words
 Shown = TypeVar("Shown")
 HEADINGS = (
     *("hour", "node", "pool", "team", "kind", "status", "state", "flags", "evidence"),
-    *("cost", "currency", "basis", "gpu_hours", "line"),
+    *("cost", "currency", "basis", "gpu_hours", "line", "shared_cost", "shared_by"),
 )
 
 
@@ -114,6 +114,8 @@ def lines_csv(asked: CostQuestion, name: str, found: Sequence[LineRow]) -> HttpR
                 str(asked.drill.chosen.basis),
                 hours_cell(each.unit_milliseconds),
                 f"{each.month:%Y-%m}/{each.id}",
+                text_cell(each.shared_cost),
+                each.shared_by,
             ]
             for each in found
         ],

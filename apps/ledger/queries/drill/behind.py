@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, LiteralString
 
 from apps.accounts.queries import Viewer
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.shared_words import JOINED, SHARED_BY
 from apps.ledger.queries.tables import Row, rows
 
 
@@ -48,7 +49,10 @@ class SiblingLine:
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """One line and what made it. Amounts and pieces of the charge only to who sees prices."""
+    """One line and what made it. Amounts and pieces of the charge only to who sees prices.
+
+    `shared_by` says by what the shared cost of that name was spread.
+    """
 
     id: int
     month: date
@@ -76,6 +80,8 @@ class Behind:
     reason: str
     policy_version: int | None
     siblings: tuple[SiblingLine, ...]
+    shared_cost: str = ""
+    shared_by: str = ""
 
 
 def behind_line(month: date, line_id: int, viewer: Viewer) -> Behind | None:
@@ -92,7 +98,7 @@ def behind_line(month: date, line_id: int, viewer: Viewer) -> Behind | None:
 
 def _behind(own: Row, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
     kind, node_id, through, status, status_reason, *charged = own[17:26]
-    version, settled_at, reason, pieces, node = own[26:31]
+    version, settled_at, reason, pieces, node, shared_cost, shared_by = own[26:33]
     return Behind(
         id=own[0],
         month=own[15],
@@ -120,6 +126,8 @@ def _behind(own: Row, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
         reason=reason or "",
         policy_version=own[16],
         siblings=tuple(siblings),
+        shared_cost=shared_cost or "",
+        shared_by=shared_by or "",
     )
 
 
@@ -158,7 +166,7 @@ def _amounts(row: Row) -> dict[Basis, int | None]:
 
 
 # A charge that is spread over a whole fleet has too many lines to list; this one comes first.
-LINES = """
+LINES: LiteralString = """
 SELECT line.id, line.hour, line.team_id, line.workload_id, line.job_id, line.holder_key_id,
        line.state, line.flags, line.evidence, line.unit_milliseconds, line.list_micros,
        line.contracted_micros, line.effective_micros, line.billed_micros, line.pool_id,
@@ -174,12 +182,14 @@ SELECT line.id, line.hour, line.team_id, line.workload_id, line.job_id, line.hol
         FROM ledger_chargepiece AS piece
         LEFT JOIN pricing_commitment AS commitment ON commitment.id = piece.commitment_id
         WHERE piece.charge_id = own.charge_id),
-       (SELECT name FROM fleet_node AS node WHERE node.id = charge.node_id)
+       (SELECT name FROM fleet_node AS node WHERE node.id = charge.node_id),
+       cost.name, :shared_by
 FROM ledger_line AS own
 JOIN ledger_charge AS charge ON charge.id = own.charge_id
+:joined
 LEFT JOIN ledger_settlement AS settlement ON settlement.id = own.settlement_id
 JOIN ledger_line AS line ON line.charge_id = own.charge_id
  AND line.posting_month = own.posting_month AND line.flags & 64 = own.flags & 64
 WHERE own.posting_month = %(month)s AND own.id = %(id)s
 ORDER BY line.id <> %(id)s, line.unit_milliseconds DESC, line.id LIMIT 101
-"""
+""".replace(":shared_by", SHARED_BY).replace(":joined", JOINED)

@@ -10,6 +10,7 @@ from apps.accounts.queries import Viewer
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.drill.sums import SHARED_IDLE, Drill, Loading
+from apps.ledger.queries.shared_words import JOINED, SHARED_BY
 from apps.ledger.queries.tables import Row, rows
 
 TAGGED = sql.SQL(
@@ -22,7 +23,8 @@ TAGGED = sql.SQL(
 class LineRow:
     """A line as a table lists it; null where its amount is not known.
 
-    `node_id` None: of no node. `state` None: no device time.
+    `node_id` None: of no node. `state` None: no device time. `shared_by` says by what the cost of
+    that name was spread.
     """
 
     id: int
@@ -38,6 +40,8 @@ class LineRow:
     evidence: Evidence
     micros: int | None
     unit_milliseconds: int
+    shared_cost: str = ""
+    shared_by: str = ""
 
 
 def lines_of_job(drill: Drill, viewer: Viewer, job_id: int, most: int) -> list[LineRow]:
@@ -72,8 +76,10 @@ def _lines(
             """
             SELECT line.id, line.posting_month, line.hour, charge.kind, charge.status,
                    charge.node_id, line.pool_id, line.team_id, line.state, line.flags,
-                   line.evidence, line.{amount}, line.unit_milliseconds
+                   line.evidence, line.{amount}, line.unit_milliseconds,
+                   coalesce(cost.name, ''), coalesce({shared_by}, '')
             FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
+            {joined}
             WHERE line.hour >= %(from)s AND line.hour < %(to)s AND line.team_id = ANY(%(teams)s)
               AND {conditions}
             ORDER BY line.hour DESC, line.id DESC LIMIT %(most)s
@@ -81,6 +87,8 @@ def _lines(
         ).format(
             amount=sql.Identifier(f"{Basis(chosen.basis)}_micros"),
             conditions=sql.SQL(" AND ").join(conditions),
+            shared_by=sql.SQL(SHARED_BY),
+            joined=sql.SQL(JOINED),
         ),
         given
         | {
@@ -95,6 +103,6 @@ def _lines(
 
 
 def _typed(row: Row) -> Row:
-    *own, state, flags, evidence, micros, unit_milliseconds = row
+    own, (state, flags, evidence), rest = row[:8], row[8:11], row[11:]
     known = None if state is None else State(state)
-    return (*own, known, Flag(flags), Evidence(evidence), micros, unit_milliseconds)
+    return (*own, known, Flag(flags), Evidence(evidence), *rest)

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from hashlib import sha256
 from importlib import resources
 from typing import Any
 
@@ -124,6 +125,7 @@ def _nodes(
                 started_at=span.moment(node.get("started_hours", 0)),
                 units=pool["gpus_per_node"],
                 cluster_id=clusters[pool["cluster"]],
+                provider_id=_provider_id(node["name"]) if pool["provider"] == "aws" else "",
             ),
             at=span.at,
         )
@@ -135,6 +137,11 @@ def _nodes(
                 at=span.at,
             )
     return nodes
+
+
+def _provider_id(name: str) -> str:
+    """What the cloud calls a machine; made of its name, so that it is the same every time."""
+    return f"i-0{sha256(name.encode()).hexdigest()[:16]}"
 
 
 def _outage(outage: Table, nodes: Mapping[str, int], span: Span) -> None:

@@ -16,7 +16,7 @@ WEEK = {
     "windows": 1_051_560,
     "jobs": 75,
     "gpu_hours": 12_670.0,
-    "charges": 2004,
+    "node_hours": 2004,
     "residual_micros": 0,
 }
 

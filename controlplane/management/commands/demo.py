@@ -23,6 +23,7 @@ from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.ledger.queries.audit import audit
 from controlplane import processes
+from controlplane.demo import money
 from controlplane.demo.database import DatabaseInUse, make_room
 from controlplane.demo.fleet import Span, confirm_most, fill, scenario
 from controlplane.settings import ENVIRONMENT
@@ -69,15 +70,33 @@ class Command(BaseCommand):
         accounts.add_person(email=SIGN_IN, name="Finn (finance)", role="finance", password=password)
         sent = self._play(tokens, ends_at)
         confirm_most(span)
+        money.buy(span)
+        money.share(span)
         self._say("Settling …")
-        with contextlib.redirect_stdout(sys.stderr):
-            # Not the running hour: the same week gives the same totals whenever it is played.
-            call_command("settle", starts_at=span.starts_at, ends_at=ends_at)
+        self._settle(span)
+        self._say("The cloud's bill of the first days comes in …")
+        self._take_bill(span)
         figures = _figures(span, sent)
         figures["seconds"] = round(time.monotonic() - started, 1)
         self._tell(figures, as_json=options["json"])
         if not options["no_serve"]:
             self._serve(options["listen"], password)
+
+    def _settle(self, span: Span) -> None:
+        with contextlib.redirect_stdout(sys.stderr):
+            # Not the running hour: the same week gives the same totals whenever it is played.
+            call_command("settle", starts_at=span.starts_at, ends_at=span.ends_at)
+
+    def _take_bill(self, span: Span) -> None:
+        """Through the ordinary import, with the rows it cannot place, and into the ledger."""
+        with tempfile.TemporaryDirectory() as folder:
+            bill = Path(folder) / "aws-focus-1.2.csv"
+            money.write_bill(span, bill)
+            with contextlib.redirect_stdout(sys.stderr):
+                call_command("import_focus", str(bill))
+        with contextlib.redirect_stdout(sys.stderr):
+            call_command("reconcile_bills")
+        self._settle(span)
 
     def _play(self, tokens: dict[str, Any], ends_at: datetime) -> dict[str, Any]:
         """Run the agent's simulation as a process of its own against a web server of our own."""
@@ -130,6 +149,7 @@ def _figures(span: Span, sent: dict[str, Any]) -> dict[str, Any]:
         "windows": sent["windows"],
         "jobs": sent["jobs"],
         "gpu_hours": round(total.gpu_milliseconds / MS_PER_HOUR, 6),
+        "node_hours": proof.node_hours,
         "charges": proof.charges,
         "lines": proof.lines,
         "residual_micros": proof.residual_micros,

@@ -17,6 +17,14 @@ from apps.pricing.actions.commitments import (
     end_commitment,
     record_commitment,
 )
+from apps.pricing.actions.deciding import (
+    DecidedByFinance,
+    NoteMissing,
+    RateNotWaiting,
+    SecondPersonNeeded,
+    accept_rate,
+    refuse_rate,
+)
 from apps.pricing.actions.doubts import Judged, judged
 from apps.pricing.actions.exchange import (
     ExchangeRateNotUnderstood,
@@ -47,12 +55,14 @@ from apps.pricing.actions.shared import (
     end_shared_cost,
     refuse_weights,
 )
+from apps.pricing.actions.spot import record_spot_prices
 
 __all__ = [
     "CommitmentAlreadyEnded",
     "CommitmentEndsBeforeItStarts",
     "CommitmentExists",
     "CommitmentNotUnderstood",
+    "DecidedByFinance",
     "EnteredRate",
     "ExchangeRateNotUnderstood",
     "Judged",
@@ -60,17 +70,21 @@ __all__ = [
     "NewExchangeRate",
     "NewRate",
     "NewSharedCost",
+    "NoteMissing",
     "RateAlreadyEnded",
     "RateCurrencyDiffers",
     "RateEndsBeforeItStarts",
     "RateNotInForce",
     "RateNotUnderstood",
+    "RateNotWaiting",
     "RateOverlaps",
     "RecordedCommitment",
     "RefusedRow",
+    "SecondPersonNeeded",
     "SharedCostAlreadyEnded",
     "SharedCostExists",
     "TableLoaded",
+    "accept_rate",
     "add_commitment",
     "add_rate",
     "add_shared_cost",
@@ -85,6 +99,8 @@ __all__ = [
     "load_price_table",
     "propose_rate",
     "record_commitment",
+    "record_spot_prices",
+    "refuse_rate",
     "refuse_weights",
     "state_exchange_rate",
     "target_of",

@@ -187,7 +187,7 @@ def _enter(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> En
     target = target_of(rate)
     overlaps = RateOverlaps(f"{target} has a price at that time already; end it first")
     if as_judged.standing != Standing.IN_FORCE:
-        if (known := _known_doubtful(rate)) is not None:
+        if (known := known_doubtful(rate)) is not None:
             return known
         if in_force_since(target, rate.starts_at):
             raise overlaps
@@ -202,7 +202,7 @@ def _judgement(as_judged: Judged, by: int | None) -> dict[str, Any]:
     return {"standing": as_judged.standing, "doubt": as_judged.doubt, "entered_by_id": by}
 
 
-def _known_doubtful(rate: NewRate) -> EnteredRate | None:
+def known_doubtful(rate: NewRate) -> EnteredRate | None:
     """The very same price that waits or was refused: nobody is asked twice."""
     rows = _said_already(rate).exclude(standing=Standing.IN_FORCE).order_by("id")
     row = rows.filter(period__endswith=rate.ends_at).first() if rate.ends_at else rows.first()

@@ -18,6 +18,11 @@ def row_of(rate: NewRate) -> dict[str, Any]:
     return {**said, "period": (rate.starts_at, rate.ends_at), "target": target_of(rate)}
 
 
+def copied(row: Rate) -> dict[str, Any]:
+    """What a rate in the table says, by column, for another of the same price."""
+    return {**{name: getattr(row, name) for name in SAID}, "target": row.target}
+
+
 def begins_at(starts_at: datetime | None) -> dict[str, Any]:
     """The condition that a row begins at this moment; None: that it has always held."""
     if starts_at is None:

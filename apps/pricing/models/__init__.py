@@ -5,6 +5,7 @@ from apps.pricing.models.exchange import ExchangeKind, ExchangeRate
 from apps.pricing.models.owned import OwnedCost, OwnedPlan, PowerTariff
 from apps.pricing.models.rates import NodePricePolicy, Rate, RateKind, RateUnit, Standing
 from apps.pricing.models.shared import SharedCost, SharedWeight, ShareMethod
+from apps.pricing.models.spot import SpotRepeat
 
 __all__ = [
     "CloudQuota",
@@ -22,5 +23,6 @@ __all__ = [
     "ShareMethod",
     "SharedCost",
     "SharedWeight",
+    "SpotRepeat",
     "Standing",
 ]

@@ -1,0 +1,307 @@
+"""Spot prices as they were told, moment by moment: each holds until the next."""
+
+import zlib
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import F, Q
+
+from apps.accounts.actions.constraints import refusing
+from apps.economics.price_series import Span, changed_spans, spans_of
+from apps.economics.purchase import PurchaseOption
+from apps.pricing.actions.checking import (
+    RateCurrencyDiffers,
+    RateEndsBeforeItStarts,
+    RateNotUnderstood,
+    mark_charge,
+)
+from apps.pricing.actions.doubts import Doubts, Judged
+from apps.pricing.actions.quoted import NewRate, target_of
+from apps.pricing.actions.rates import (
+    RateOverlaps,
+    RefusedRow,
+    TableLoaded,
+    check_rate,
+    known_doubtful,
+)
+from apps.pricing.actions.rows import copied, row_of
+from apps.pricing.models import Rate, SpotRepeat, Standing
+
+LOCK_CLASS = 102
+EVER = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What one price is, so that two can be told apart."""
+
+    amount: Decimal
+    currency: str
+    quantity_seconds: int
+    unit: str
+
+
+Told = dict[datetime, Quote | None]
+
+
+@dataclass(slots=True)
+class _Tally:
+    entered: int = 0
+    unchanged: int = 0
+    waiting: int = 0
+    rejected: list[RefusedRow] = field(default_factory=list)
+
+    def loaded(self) -> TableLoaded:
+        self.rejected.sort(key=lambda row: row.line)
+        return TableLoaded(self.entered, self.unchanged, tuple(self.rejected), self.waiting)
+
+
+@transaction.atomic
+def record_spot_prices(*, rows: Sequence[tuple[int, NewRate]], at: datetime) -> TableLoaded:
+    """Enter points of spot prices (line number, rate from its moment on), each until the next.
+
+    Any order of arrival gives the same rates: a late point splits the price that held then, one
+    that says what held already makes none, the same point again changes nothing. An implausible
+    point is quarantined and none waits for a second person: they are observed, not decided. Charge
+    is marked where the price changed. A point that is refused is named with its line and reason,
+    and the others are kept.
+    """
+    tally, doubts = _Tally(), Doubts()
+    points: dict[str, list[tuple[int, NewRate]]] = defaultdict(list)
+    for line, rate in rows:
+        try:
+            _refuse_no_point(rate)
+        except (RateNotUnderstood, RateCurrencyDiffers, RateEndsBeforeItStarts) as refusal:
+            tally.rejected.append(RefusedRow(line, f"{type(refusal).__name__}: {refusal}"))
+        else:
+            points[target_of(rate)].append((line, rate))
+    for target in sorted(points):
+        _record(target, points[target], doubts, tally, at)
+    return tally.loaded()
+
+
+def accept_spot_point(*, rate: Rate, at: datetime) -> bool:
+    """Take a quarantined point into its series; false where the price before says the same.
+
+    The rate is left for the caller to save as decided; its period is set.
+    """
+    _lock(rate.target)
+    moment = rate.period.lower
+    series = _Series(rate.target, [moment])
+    series.tell(moment, _quote_of_row(rate), rate)
+    held = series.write(at, created=())
+    if moment in held:
+        rate.period = held[moment]
+    return moment in held
+
+
+def _refuse_no_point(rate: NewRate) -> None:
+    check_rate(rate)
+    if rate.purchase_option != PurchaseOption.SPOT:
+        raise RateNotUnderstood(f"purchase_option: {rate.purchase_option!r} is not spot")
+    if rate.starts_at is None:
+        raise RateNotUnderstood("at: a spot price says since when")
+    if rate.ends_at is not None:
+        raise RateNotUnderstood("ends_at: a spot price holds until the next one is told")
+
+
+def _record(
+    target: str, points: Sequence[tuple[int, NewRate]], doubts: Doubts, tally: _Tally, at: datetime
+) -> None:
+    _lock(target)
+    series = _Series(target, [_moment(rate) for _, rate in points])
+    fresh: dict[datetime, NewRate] = {}
+    for line, rate in sorted(points, key=lambda point: (_moment(point[1]), point[0])):
+        moment, told = _moment(rate), series.told.get(_moment(rate))
+        if told == _quote(rate):
+            tally.unchanged += 1
+        elif told is not None:
+            tally.rejected.append(RefusedRow(line, _contradicts(rate, told)))
+        elif doubt := doubts.of(rate):
+            is_new = _quarantine(rate, doubt, at)
+            tally.waiting += is_new
+            tally.unchanged += not is_new
+        else:
+            series.tell(moment, _quote(rate))
+            fresh[moment] = rate
+    if fresh:
+        made = series.write(at, created=fresh.values())
+        tally.entered += sum(moment in made for moment in fresh)
+        tally.unchanged += sum(moment not in made for moment in fresh)
+
+
+def _quarantine(rate: NewRate, doubt: str, at: datetime) -> bool:
+    if known_doubtful(rate) is not None:
+        return False
+    judgement = Judged(Standing.QUARANTINED, doubt)
+    Rate.objects.create(
+        **row_of(rate), standing=judgement.standing, doubt=judgement.doubt, created_at=at
+    )
+    return True
+
+
+def _contradicts(rate: NewRate, told: Quote) -> str:
+    since = f"{_moment(rate):%Y-%m-%d %H:%M:%S}Z"
+    costs = f"costs {told.amount:f} from {since} on, not {rate.amount:f}"
+    return f"RateOverlaps: {target_of(rate)} {costs}"
+
+
+class _Series:
+    """The rates in force of one target around some moments, and what is told of them now."""
+
+    def __init__(self, target: str, moments: Sequence[datetime]) -> None:
+        self.target = target
+        self._rows = _rows_around(target, min(moments), max(moments))
+        self._before = _told_by(self._rows)
+        self._before |= _told_again(target, self._rows, self._before)
+        self.told: Told = dict(self._before)
+        self._adopted: dict[datetime, Rate] = {}
+
+    def tell(self, moment: datetime, quote: Quote, adopted: Rate | None = None) -> None:
+        """A price from this moment on; `adopted` is the row that it is."""
+        self.told[moment] = quote
+        if adopted is not None:
+            self._adopted[moment] = adopted
+
+    def write(
+        self, at: datetime, created: Iterable[NewRate]
+    ) -> dict[datetime, tuple[datetime | None, datetime | None]]:
+        """Make the rates what was told; answers the periods by the start of what is in force."""
+        said = {rate.starts_at: row_of(rate) for rate in created}
+        spans = spans_of(self.told)
+        kept, made = self._planned(spans)
+        # What begins again after a late point is the price that held on there until now.
+        said = {start: said.get(start) or self._copied(start) for start, _ in made}
+        overlaps = RateOverlaps(f"{self.target} was given another price at the same time")
+        with refusing({"rates_of_equal_priority_do_not_overlap": overlaps}):
+            _resize(kept)
+            Rate.objects.bulk_create(
+                [
+                    Rate(**said[start] | {"period": (start, end)}, created_at=at)
+                    for start, end in made
+                    if start not in self._adopted
+                ]
+            )
+        self._remember(spans)
+        for starts_at, ends_at in changed_spans(self._before, self.told):
+            mark_charge(_bound(starts_at), ends_at, at)
+        return {start: (_bound(start), end) for start, end in made}
+
+    def _planned(
+        self, spans: Sequence[Span[Quote]]
+    ) -> tuple[
+        list[tuple[Rate, datetime, datetime | None]], list[tuple[datetime, datetime | None]]
+    ]:
+        """Which row takes which span; those that no row has yet."""
+        kept, made = [], []
+        for span in spans:
+            own = [row for row in self._rows if _lies_in(row, span)]
+            if not own:
+                made.append((span.starts_at, span.ends_at))
+                continue
+            # Two of one price that touch, since a gap was filled, stay two: either may be on a line.
+            starts = [span.starts_at, *(row.period.lower for row in own[1:])]
+            for row, start, end in zip(own, starts, [*starts[1:], span.ends_at], strict=True):
+                kept.append((row, start, end))
+        return kept, made
+
+    def _copied(self, start: datetime) -> dict[str, Any]:
+        held = [row for row in self._rows if (row.period.lower or EVER) <= start]
+        return copied(held[-1]) if held else {}
+
+    def _remember(self, spans: Sequence[Span[Quote]]) -> None:
+        again = [moment for span in spans for moment in span.repeated_at]
+        SpotRepeat.objects.bulk_create(
+            [SpotRepeat(target=self.target, moment=moment) for moment in again],
+            ignore_conflicts=True,
+        )
+        starts = [span.starts_at for span in spans]
+        SpotRepeat.objects.filter(target=self.target, moment__in=starts).delete()
+
+
+def _rows_around(target: str, first: datetime, last: datetime) -> list[Rate]:
+    """What holds from `first` to `last`, what ends just then, and the next one after."""
+    rows = Rate.objects.select_for_update().filter(standing=Standing.IN_FORCE, target=target)
+    later = rows.filter(period__startswith__gt=last).order_by("period__startswith").first()
+    until = last if later is None else later.period.lower
+    chosen = rows.filter(Q(period__endswith=None) | Q(period__endswith__gte=first)).filter(
+        Q(period__startswith=None) | Q(period__startswith__lte=until)
+    )
+    return list(chosen.order_by(F("period__startswith").asc(nulls_first=True)))
+
+
+def _told_by(rows: Sequence[Rate]) -> Told:
+    told: Told = {row.period.upper: None for row in rows if row.period.upper is not None}
+    told |= {row.period.lower or EVER: _quote_of_row(row) for row in rows}
+    return told
+
+
+def _told_again(target: str, rows: Sequence[Rate], told: Told) -> Told:
+    """Moments inside these rows at which their price was told again."""
+    if not rows:
+        return {}
+    repeats = SpotRepeat.objects.filter(target=target)
+    if rows[0].period.lower is not None:
+        repeats = repeats.filter(moment__gte=rows[0].period.lower)
+    if rows[-1].period.upper is not None:
+        repeats = repeats.filter(moment__lt=rows[-1].period.upper)
+    moments = sorted(told)
+    again: Told = {}
+    for moment in repeats.order_by("moment").values_list("moment", flat=True):
+        held = told[moments[bisect_right(moments, moment) - 1]]
+        if moment not in told and held is not None:
+            again[moment] = held
+    return again
+
+
+def _resize(kept: Iterable[tuple[Rate, datetime, datetime | None]]) -> None:
+    """Give rows their periods; what shrinks first, since no two may overlap at any time."""
+    grown = []
+    for row, start, end in kept:
+        lower, upper = row.period.lower, row.period.upper
+        if (lower, upper) == (_bound(start), end):
+            continue
+        row.period = (_bound(start), end)
+        if start < (lower or EVER):
+            grown.append(row)
+        else:
+            row.save(update_fields=["period"])
+    for row in grown:
+        row.save(update_fields=["period"])
+
+
+def _lies_in(row: Rate, span: Span[Quote]) -> bool:
+    lower = row.period.lower or EVER
+    is_inside = span.starts_at <= lower and (span.ends_at is None or lower < span.ends_at)
+    return is_inside and _quote_of_row(row) == span.price
+
+
+def _quote(rate: NewRate) -> Quote:
+    return Quote(rate.amount, rate.currency, rate.quantity_seconds, rate.unit)
+
+
+def _quote_of_row(row: Rate) -> Quote:
+    return Quote(row.amount, row.currency, row.quantity_seconds, row.unit)
+
+
+def _moment(rate: NewRate) -> datetime:
+    if rate.starts_at is None:
+        raise RateNotUnderstood("at: a spot price says since when")
+    return rate.starts_at
+
+
+def _bound(moment: datetime) -> datetime | None:
+    return None if moment == EVER else moment
+
+
+def _lock(target: str) -> None:
+    """One at a time: points of one target that come at once would not see each other."""
+    with connection.cursor() as cursor:
+        key = zlib.crc32(target.encode()) - 2**31
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK_CLASS, key])

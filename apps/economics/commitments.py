@@ -152,10 +152,10 @@ def apply(commitments: Sequence[Commitment], uses: Sequence[Use]) -> Applied:
     left = {commitment.id: commitment.capacity for commitment in commitments}
     free = {(use.node_id, use.start_ms): use.start_ms for use in uses}
     taken: dict[int, list[_Taken]] = {commitment.id: [] for commitment in commitments}
-    pairs = [(one, use) for one in commitments for use in uses if _rate(one, use) > 0]
+    pairs = [(one, use) for one in commitments for use in uses if capacity_per_ms(one, use) > 0]
     for commitment, use in sorted(pairs, key=_order):
         key = (use.node_id, use.start_ms)
-        rate = _rate(commitment, use)
+        rate = capacity_per_ms(commitment, use)
         start = free[key]
         end = min(use.end_ms, start + left[commitment.id] // rate)
         if end > start:
@@ -172,6 +172,15 @@ def apply(commitments: Sequence[Commitment], uses: Sequence[Use]) -> Applied:
         covered += parts
     covered.sort(key=lambda part: (part.node_id, part.start_ms))
     return Applied(tuple(covered), tuple(unused))
+
+
+def capacity_per_ms(commitment: Commitment, use: Use) -> int:
+    """Capacity that a millisecond of this use takes; 0 where the commitment does not cover it."""
+    if not _is_eligible(commitment.scope, use):
+        return 0
+    if commitment.spend_micros:
+        return commitment.prices.get(use.instance_type, 0) * use.nodes
+    return use.nodes if commitment.per is Per.NODE else use.gpus
 
 
 def coverage(covered_ms: int, eligible_ms: int) -> Fraction | None:
@@ -197,15 +206,6 @@ def break_even(committed_micros: int, on_demand_micros: int) -> Fraction | None:
     return Fraction(committed_micros, on_demand_micros) if on_demand_micros else None
 
 
-def _rate(commitment: Commitment, use: Use) -> int:
-    """Capacity that a millisecond of this use takes; 0 where the commitment does not cover it."""
-    if not _is_eligible(commitment.scope, use):
-        return 0
-    if commitment.spend_micros:
-        return commitment.prices.get(use.instance_type, 0) * use.nodes
-    return use.nodes if commitment.per is Per.NODE else use.gpus
-
-
 def _is_eligible(scope: Scope, use: Use) -> bool:
     pairs = (
         (scope.provider, use.provider),
@@ -222,7 +222,7 @@ def _order(pair: tuple[Commitment, Use]) -> tuple[int, int, Fraction, int, int, 
     is_plan = commitment.kind is CommitmentKind.SAVINGS_PLAN
     # A use without a price saves nothing that anybody knows of.
     saved = use.contracted_micros or 0
-    worth = Fraction(saved, _rate(commitment, use) * (use.end_ms - use.start_ms))
+    worth = Fraction(saved, capacity_per_ms(commitment, use) * (use.end_ms - use.start_ms))
     narrowness = 0 if is_plan else commitment.scope.narrowness
     return (commitment.kind, -narrowness, -worth, commitment.id, use.node_id, use.start_ms)
 

@@ -67,6 +67,27 @@ def told_by_bills(hour: datetime, held: Iterable[HeldCommitment]) -> set[int]:
     return {ids[name] for (name,) in named}
 
 
+def bought_as(fact: CommitmentFact, *, paid_micros: int = 0, lasts_ms: int = HOUR_MS) -> Commitment:
+    """A commitment as arithmetic knows it, in an hour that costs `paid_micros`."""
+    return Commitment(
+        id=fact.id,
+        kind=CommitmentKind[fact.kind.upper()],
+        scope=Scope(
+            provider=fact.provider,
+            region=fact.region,
+            instance_type=fact.instance_type,
+            gpu_model=fact.gpu_model,
+            pool_id=fact.pool_id,
+        ),
+        paid_micros=paid_micros,
+        units=fact.units,
+        per=Per(fact.unit),
+        spend_micros=round(fact.spend * MICROS),
+        prices={name: round(amount * MICROS) for name, amount in fact.prices.items()},
+        lasts_ms=lasts_ms,
+    )
+
+
 def _held(
     fact: CommitmentFact, rate: Exchange | None, hour: datetime, through: datetime
 ) -> HeldCommitment:
@@ -75,21 +96,9 @@ def _held(
     return HeldCommitment(
         id=fact.id,
         name=fact.name,
-        applied=Commitment(
-            id=fact.id,
-            kind=CommitmentKind[fact.kind.upper()],
-            scope=Scope(
-                provider=fact.provider,
-                region=fact.region,
-                instance_type=fact.instance_type,
-                gpu_model=fact.gpu_model,
-                pool_id=fact.pool_id,
-            ),
+        applied=bought_as(
+            fact,
             paid_micros=0 if rate is None else _paid(fact, rate.rate, hour, lasts_ms),
-            units=fact.units,
-            per=Per(fact.unit),
-            spend_micros=round(fact.spend * MICROS),
-            prices={name: round(amount * MICROS) for name, amount in fact.prices.items()},
             lasts_ms=lasts_ms,
         ),
         owner_id=fact.owner_id,

@@ -1,0 +1,350 @@
+"""How well what was bought ahead is used: coverage, utilisation, savings, and what was not used."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, LiteralString
+
+from apps.economics import commitments as economics
+from apps.fleet import queries as fleet
+from apps.ledger.models import Part
+from apps.ledger.queries.calendar import HOUR, HOUR_MS
+from apps.ledger.queries.commitments_of_hour import bought_as
+from apps.ledger.queries.tables import rows
+from apps.pricing.queries.commitments import CommitmentFact, commitments_in
+
+MILLISECOND = timedelta(milliseconds=1)
+# Every node-hour as it was charged first: corrections of closed months have no pieces. What does
+# not ride on the GPUs is the same time once more.
+USED: LiteralString = """
+SELECT width_bucket(charge.hour, %(cuts)s::timestamptz[]), piece.commitment_id, charge.pool_id,
+       node.kind, coalesce(capacity.units, 0)::int8,
+       sum(piece.end_ms - piece.start_ms)::int8,
+       CASE WHEN count(piece.contracted_micros) = count(*)
+            THEN sum(piece.contracted_micros)::int8 END,
+       CASE WHEN count(piece.effective_micros) = count(*)
+            THEN sum(piece.effective_micros)::int8 END
+FROM ledger_charge AS charge
+JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
+JOIN fleet_node AS node ON node.id = charge.node_id
+LEFT JOIN fleet_nodecapacity AS capacity ON capacity.node_id = node.id
+    AND capacity.period @> (least(charge.through, upper(node.period)) - interval '1 microsecond')
+WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.part <> %(host)s
+  AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
+GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+"""
+# What nobody used, by ourselves or by a bill, which calls the commitment what its provider does.
+UNUSED: LiteralString = """
+SELECT width_bucket(charge.hour, %(cuts)s::timestamptz[]),
+       coalesce(charge.commitment_id, bought.id),
+       coalesce(sum(extract(epoch FROM charge.through - charge.hour) * 1000)
+                FILTER (WHERE charge.commitment_id IS NOT NULL), 0)::int8,
+       CASE WHEN count(charge.effective_micros) = count(*)
+            THEN sum(charge.effective_micros)::int8 END
+FROM ledger_charge AS charge
+LEFT JOIN ledger_billedcharge AS billed ON billed.id = charge.billed_charge_id
+LEFT JOIN LATERAL (
+    SELECT id FROM pricing_commitment
+    WHERE external_id = billed.label AND external_id <> '' ORDER BY id LIMIT 1
+) AS bought ON TRUE
+WHERE charge.kind = 'commitment_unused' AND charge.corrects_id IS NULL
+  AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
+GROUP BY 1, 2 ORDER BY 1, 2
+"""
+# When reconciled bills tell of a commitment; then no charge of our own says how much it holds.
+TOLD: LiteralString = """
+SELECT DISTINCT bought.id, bill.starts_at, bill.ends_at
+FROM pricing_commitment AS bought
+JOIN ledger_billrow AS billed ON billed.commitment_id = bought.external_id
+    AND billed.commitment_id <> '' AND billed.replaced_by_id IS NULL
+JOIN ledger_bill AS bill ON bill.id = billed.bill_id
+WHERE bill.reconciled_at IS NOT NULL AND NOT bill.is_rounded_upstream
+  AND bill.starts_at < %(ends_at)s AND bill.ends_at > %(starts_at)s
+ORDER BY 1, 2, 3
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was bought, used and eligible in a time, and what it cost; money in micro-units.
+
+    Capacities are unit-milliseconds, of a spend micro-units times milliseconds. `on_demand` is what
+    the covered use costs at the price without the commitment, contracted before list. An amount is
+    None where any of it is not known.
+    """
+
+    bought: int = 0
+    used: int = 0
+    eligible: int = 0
+    covered_ms: int = 0
+    on_demand: int | None = 0
+    covered_cost: int | None = 0
+    unused_cost: int | None = 0
+
+    @property
+    def coverage(self) -> Fraction | None:
+        """Covered ÷ eligible use."""
+        return economics.coverage(self.used, self.eligible)
+
+    @property
+    def utilisation(self) -> Fraction | None:
+        """Used ÷ bought."""
+        return Fraction(self.used, self.bought) if self.bought else None
+
+    @property
+    def cost(self) -> int | None:
+        """What was paid for it, amortised: used and unused."""
+        return _plus(self.covered_cost, self.unused_cost)
+
+    @property
+    def saved(self) -> int | None:
+        """On-demand equivalent − cost, unused included; below 0 it cost more than it saved."""
+        if self.on_demand is None or self.cost is None:
+            return None
+        return self.on_demand - self.cost
+
+    @property
+    def savings_rate(self) -> Fraction | None:
+        """Effective savings rate: saved ÷ on-demand equivalent."""
+        if self.on_demand is None or self.cost is None:
+            return None
+        return economics.effective_savings_rate(self.on_demand, self.cost)
+
+    @property
+    def break_even(self) -> Fraction | None:
+        """The utilisation at which it costs what on-demand would, at the price of what it covered."""
+        if self.on_demand is None or self.cost is None or not self.used:
+            return None
+        return economics.break_even(self.cost * self.used, self.on_demand * self.bought)
+
+    def plus(self, other: "Figures") -> "Figures":
+        """Both together."""
+        return Figures(*(_plus(getattr(self, name), getattr(other, name)) for name in _NAMES))
+
+
+_NAMES = tuple(each.name for each in fields(Figures))
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """The figures of each commitment in each of some times, `[cuts[i], cuts[i + 1])`.
+
+    `eligible_ms` and `covered_ms` are GPU-milliseconds that any commitment could cover, and did.
+    `nameless_unused` is what bills tell of commitments that nobody entered.
+    """
+
+    cuts: tuple[datetime, ...]
+    commitments: Mapping[int, CommitmentFact]
+    of: Mapping[tuple[int, int], Figures]
+    eligible_ms: Mapping[int, int]
+    covered_ms: Mapping[int, int]
+    nameless_unused: int | None = 0
+
+    def figures(self, commitment_id: int) -> Figures:
+        """Of one commitment through all the times."""
+        return total(each for (one, _), each in self.of.items() if one == commitment_id)
+
+    def in_time(self, index: int) -> Figures:
+        """Of all commitments in one of the times; capacities of unlike units mean nothing."""
+        return total(each for (_, time), each in self.of.items() if time == index)
+
+    @property
+    def all(self) -> Figures:
+        """The money of all commitments; capacities of unlike units mean nothing."""
+        return total(self.of.values())
+
+    @property
+    def coverage(self) -> Fraction | None:
+        """Covered ÷ eligible GPU time of all commitments."""
+        eligible = sum(self.eligible_ms.values())
+        return economics.coverage(sum(self.covered_ms.values()), eligible)
+
+    @property
+    def utilisation(self) -> Fraction | None:
+        """Used ÷ bought, each commitment weighed by what it cost; None where a cost is unknown."""
+        weighed = [(each.cost, each.utilisation) for each in map(self.figures, self.commitments)]
+        known = [(cost, used) for cost, used in weighed if used is not None]
+        whole = sum(cost or 0 for cost, _ in known)
+        if not whole or None in [cost for cost, _ in known]:
+            return None
+        return sum((used * (cost or 0) for cost, used in known), Fraction(0)) / whole
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Figures as they are gathered, by commitment and time."""
+
+    of: dict[tuple[int, int], Figures] = field(default_factory=dict)
+    eligible_ms: dict[int, int] = field(default_factory=dict)
+    covered_ms: dict[int, int] = field(default_factory=dict)
+
+    def add(self, commitment_id: int, time: int, **more: int | None) -> None:
+        key = (commitment_id, time)
+        self.of[key] = self.of.get(key, Figures()).plus(Figures(**more))
+
+    def add_time(self, time: int, eligible_ms: int, covered_ms: int) -> None:
+        self.eligible_ms[time] = self.eligible_ms.get(time, 0) + eligible_ms
+        self.covered_ms[time] = self.covered_ms.get(time, 0) + covered_ms
+
+
+def commitment_use(cuts: Sequence[datetime], at: datetime) -> Use:
+    """What the charges say of each commitment between `cuts`, moments in order, at least two.
+
+    Hours that were not charged yet are in nothing.
+    """
+    starts_at, ends_at = cuts[0], cuts[-1]
+    held = {each.id: each for each in commitments_in(starts_at, ends_at)}
+    sums, nameless = _Sums(), 0
+    if held:
+        spans = _spans(cuts, held.values())
+        asked: dict[str, object] = {
+            "cuts": spans,
+            "starts_at": starts_at,
+            "ends_at": ends_at,
+            "host": int(Part.HOST),
+        }
+        times = {place + 1: bisect_right(cuts, start) - 1 for place, start in enumerate(spans)}
+        _add_used(sums, held, times, spans, asked)
+        nameless = _add_unused(sums, held, times, asked)
+        _add_told(sums, held, cuts, at, asked)
+    return Use(tuple(cuts), held, sums.of, sums.eligible_ms, sums.covered_ms, nameless)
+
+
+def total(each: Iterable[Figures]) -> Figures:
+    """The sum of some figures."""
+    whole = Figures()
+    for one in each:
+        whole = whole.plus(one)
+    return whole
+
+
+def _spans(cuts: Sequence[datetime], held: Iterable[CommitmentFact]) -> list[datetime]:
+    """The cuts, and where a term begins or ends between them: in none a commitment holds in part."""
+    terms = {bound for each in held for bound in (each.starts_at, each.ends_at)}
+    return sorted({*cuts[:-1], *(bound for bound in terms if cuts[0] < bound < cuts[-1])})
+
+
+def _add_used(
+    sums: _Sums,
+    held: Mapping[int, CommitmentFact],
+    times: Mapping[int, int],
+    spans: Sequence[datetime],
+    asked: Mapping[str, object],
+) -> None:
+    pools = fleet.pools()
+    bought = {one: bought_as(fact) for one, fact in held.items()}
+    for span, covers, pool_id, kind, units, lasts_ms, contracted, effective in rows(USED, asked):
+        time, use = times[span], use_of(pools[pool_id], kind, units, contracted)
+        holding = [
+            one for one, fact in held.items() if fact.starts_at <= spans[span - 1] < fact.ends_at
+        ]
+        rates = {one: economics.capacity_per_ms(bought[one], use) for one in holding}
+        could = any(rates.values())
+        for one, rate in rates.items():
+            sums.add(one, time, eligible=rate * lasts_ms)
+        unit_ms = use.gpus * lasts_ms
+        sums.add_time(time, unit_ms if could else 0, unit_ms if covers in held else 0)
+        if covers in held:
+            sums.add(
+                covers,
+                time,
+                used=rates.get(covers, 0) * lasts_ms,
+                covered_ms=unit_ms,
+                on_demand=contracted,
+                covered_cost=effective,
+            )
+
+
+def use_of(pool: fleet.PoolFact, kind: str, units: int, contracted: int | None) -> economics.Use:
+    """Nodes of one pool that have as many units, as the charge pass offers them to commitments."""
+    gpus = units or pool.gpus_per_node
+    counted = kind == "pool" and pool.gpus_per_node
+    return economics.Use(
+        node_id=0,
+        start_ms=0,
+        end_ms=HOUR_MS,
+        provider=pool.provider,
+        region=pool.region,
+        instance_type=pool.instance_type,
+        gpu_model=pool.gpu_model,
+        pool_id=pool.id,
+        gpus=gpus,
+        list_micros=None,
+        contracted_micros=contracted,
+        nodes=max(1, gpus // pool.gpus_per_node) if counted else 1,
+    )
+
+
+def _add_unused(
+    sums: _Sums,
+    held: Mapping[int, CommitmentFact],
+    times: Mapping[int, int],
+    asked: Mapping[str, object],
+) -> int | None:
+    """What bills tell of commitments that nobody entered."""
+    nameless: int | None = 0
+    for span, one, lasts_ms, micros in rows(UNUSED, asked):
+        if one in held:
+            bought = _capacity(held[one]) * lasts_ms
+            sums.add(one, times[span], bought=bought, unused_cost=micros)
+        else:
+            nameless = _plus(nameless, micros)
+    return nameless
+
+
+def _add_told(
+    sums: _Sums,
+    held: Mapping[int, CommitmentFact],
+    cuts: Sequence[datetime],
+    at: datetime,
+    asked: Mapping[str, Any],
+) -> None:
+    for one, bill_starts_at, bill_ends_at in rows(TOLD, asked):
+        if one not in held:
+            continue
+        fact = held[one]
+        for time, (starts_at, ends_at) in enumerate(pairwise(cuts)):
+            begins = max(starts_at, fact.starts_at, bill_starts_at)
+            ends = min(ends_at, fact.ends_at, bill_ends_at, at)
+            if ends > begins:
+                lasts_ms = (ends - begins) // MILLISECOND
+                sums.add(one, time, bought=_capacity(fact) * lasts_ms)
+
+
+def _capacity(fact: CommitmentFact) -> int:
+    return bought_as(fact).capacity // HOUR_MS
+
+
+def _plus(first: Any, second: Any) -> Any:
+    return None if first is None or second is None else first + second
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """How far a commitment has come, in its own currency: whole micro-units, and hours."""
+
+    paid_micros: int
+    left_micros: int
+    hours: int
+    left_hours: int
+
+
+def term_of(fact: CommitmentFact, at: datetime) -> Term:
+    """Its price over its term, so far and from now on; of one ended early nothing is left."""
+    whole = round((fact.upfront + fact.hourly * fact.hours) * 1_000_000)
+    gone = max(0, (min(at, fact.ends_at) - fact.starts_at) // HOUR)
+    paid = whole * gone // fact.hours
+    left_hours = max(0, (fact.ends_at - max(at, fact.starts_at)) // HOUR)
+    left = 0 if at >= fact.ends_at else whole * (gone + left_hours) // fact.hours - paid
+    return Term(paid, left, fact.hours, left_hours)
+
+
+def ends_within(fact: CommitmentFact, at: datetime) -> int | None:
+    """30, 60 or 90: the fewest days within which it ends; None where it is later or over."""
+    if not at < fact.ends_at:
+        return None
+    days = (fact.ends_at - at) / timedelta(days=1)
+    return next((most for most in (30, 60, 90) if days <= most), None)

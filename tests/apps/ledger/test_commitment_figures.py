@@ -1,0 +1,165 @@
+"""Coverage, utilisation, savings and what was not used, from the charges themselves."""
+
+from datetime import timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from apps.fleet.actions.marks import mark_span
+from apps.fleet.queries import Pass
+from apps.ledger.queries.commitments import Figures, commitment_use, ends_within, term_of
+from apps.pricing.queries.commitments import commitment
+from tests import make
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db
+HOUR, TEN = scene.HOUR, scene.TEN
+HOUR_MS = 3_600_000
+
+
+@pytest.fixture(autouse=True)
+def _organisation() -> None:
+    make.make_organisation()
+
+
+def settle(hours: int = 1) -> None:
+    mark_span(pass_=Pass.CHARGE, units=[0], starts_at=TEN, ends_at=TEN + hours * HOUR)
+    scene.settle(ends_at=TEN + hours * HOUR)
+
+
+def figures(commitment_id: int, hours: int = 1) -> Figures:
+    return commitment_use((TEN, TEN + hours * HOUR), scene.LATER).figures(commitment_id)
+
+
+def test_a_reservation_of_one_of_two_nodes_covers_half_and_is_used_in_full() -> None:
+    pool_id = make.make_pool("h100")
+    scene.make_priced_node("gpu-01", pool_id=pool_id)
+    make.make_node("gpu-02", pool_id=pool_id, started_at=TEN, at=scene.LATER, units=8)
+    one = scene.make_commitment()
+    settle()
+    found = figures(one)
+    assert (found.coverage, found.utilisation) == (Fraction(1, 2), 1)
+    assert (found.on_demand, found.cost, found.unused_cost) == (98_320_000, 40_000_000, 0)
+    assert found.savings_rate == Fraction(98_320_000 - 40_000_000, 98_320_000)
+    assert found.break_even == Fraction(4000, 9832)
+    assert found.covered_ms == 8 * HOUR_MS
+
+
+def test_what_nobody_used_is_paid_for_and_lowers_the_savings() -> None:
+    scene.make_priced_node("gpu-01")
+    one = scene.make_commitment(units=2, hourly=Decimal(70))
+    settle()
+    found = figures(one)
+    assert (found.coverage, found.utilisation) == (1, Fraction(1, 2))
+    assert (found.covered_cost, found.unused_cost) == (35_000_000, 35_000_000)
+    assert found.savings_rate == Fraction(98_320_000 - 70_000_000, 98_320_000)
+    # Two nodes on demand would be 196.64: used by 35.6 % it would cost as much.
+    assert found.break_even == Fraction(7000, 19664)
+
+
+def test_the_worked_example_of_the_savings_rate() -> None:
+    assert Figures(on_demand=1000, covered_cost=640, unused_cost=60).savings_rate == Fraction(3, 10)
+
+
+def test_before_anything_is_charged_every_figure_is_undefined_and_none_is_zero() -> None:
+    one = scene.make_commitment()
+    found = figures(one)
+    assert (found.coverage, found.utilisation, found.savings_rate, found.break_even) == (None,) * 4
+    use = commitment_use((TEN, TEN + HOUR), scene.LATER)
+    assert (use.coverage, use.utilisation, use.all.savings_rate) == (None, None, None)
+
+
+def test_one_that_nobody_uses_has_a_utilisation_of_zero_and_no_savings_rate() -> None:
+    scene.make_priced_node("gpu-01", started_at=TEN)
+    one = scene.make_commitment(instance_type="p4d.24xlarge", provider="aws")
+    settle()
+    found = figures(one)
+    assert (found.utilisation, found.coverage) == (0, None)
+    assert (found.savings_rate, found.break_even, found.unused_cost) == (None, None, 40_000_000)
+    assert found.saved == -40_000_000
+
+
+def test_use_without_a_price_saves_nobody_knows_what() -> None:
+    make.make_node("gpu-01", started_at=TEN, at=scene.LATER, units=8)
+    one = scene.make_commitment()
+    settle()
+    found = figures(one)
+    assert (found.utilisation, found.cost) == (1, 40_000_000)
+    assert (found.on_demand, found.saved, found.savings_rate, found.break_even) == (None,) * 4
+
+
+def test_a_commitment_of_unknown_cost_is_used_at_an_unknown_saving() -> None:
+    scene.make_priced_node("gpu-01")
+    one = scene.make_commitment(currency="EUR")
+    settle()
+    found = figures(one)
+    assert (found.utilisation, found.coverage) == (1, 1)
+    assert (found.cost, found.savings_rate, found.unused_cost) == (None, None, None)
+    assert commitment_use((TEN, TEN + HOUR), scene.LATER).utilisation is None
+
+
+def test_a_spend_is_measured_in_what_it_buys() -> None:
+    pool_id = make.make_pool("h100", instance_type="p5.48xlarge")
+    scene.make_priced_node("gpu-01", pool_id=pool_id)
+    one = scene.make_commitment(
+        kind="savings_plan",
+        units=0,
+        spend=Decimal(25),
+        hourly=Decimal(25),
+        prices={"p5.48xlarge": "50"},
+    )
+    settle()
+    found = figures(one)
+    assert (found.coverage, found.utilisation) == (Fraction(1, 2), 1)
+    assert found.savings_rate == Fraction(49_160_000 - 25_000_000, 49_160_000)
+
+
+def test_gpus_count_by_the_gpu() -> None:
+    pool_id = make.make_pool("h100")
+    scene.make_priced_node("gpu-01", pool_id=pool_id, units=8)
+    one = scene.make_commitment(units=16, unit="gpu", hourly=Decimal(80))
+    settle()
+    assert figures(one).utilisation == Fraction(1, 2)
+
+
+def test_times_in_which_it_did_not_hold_are_not_eligible() -> None:
+    scene.make_priced_node("gpu-01")
+    one = scene.make_commitment(period=(TEN + HOUR, TEN + 3 * HOUR))
+    settle(hours=4)
+    # The node lived four hours, two of them in the term.
+    found = figures(one, hours=4)
+    assert (found.coverage, found.utilisation) == (1, 1)
+    use = commitment_use(tuple(TEN + hour * HOUR for hour in range(5)), scene.LATER)
+    assert [use.in_time(hour).cost for hour in range(4)] == [0, 40_000_000, 40_000_000, 0]
+    assert use.coverage == 1
+
+
+def test_the_whole_weighs_each_commitment_by_what_it_costs() -> None:
+    pool_id = make.make_pool("h100")
+    scene.make_priced_node("gpu-01", pool_id=pool_id)
+    scene.make_commitment(hourly=Decimal(60))
+    scene.make_commitment(hourly=Decimal(20), instance_type="p4d.24xlarge")
+    settle()
+    use = commitment_use((TEN, TEN + HOUR), scene.LATER)
+    # Sixty of eighty were used.
+    assert use.utilisation == Fraction(3, 4)
+    assert use.coverage == 1
+    assert use.all.unused_cost == 20_000_000
+    assert use.all.savings_rate == Fraction(98_320_000 - 80_000_000, 98_320_000)
+
+
+def test_the_price_of_a_term_is_paid_hour_by_hour_and_nothing_is_left_at_its_end() -> None:
+    one = commitment(scene.make_commitment(upfront=Decimal(100), hourly=Decimal(1)))
+    half = term_of(one, TEN + 50 * HOUR)
+    assert (half.paid_micros, half.left_micros, half.left_hours) == (100_000_000, 100_000_000, 50)
+    over = term_of(one, TEN + 200 * HOUR)
+    assert (over.paid_micros, over.left_micros, over.left_hours) == (200_000_000, 0, 0)
+    before = term_of(one, TEN - HOUR)
+    assert (before.paid_micros, before.left_micros, before.left_hours) == (0, 200_000_000, 100)
+
+
+def test_the_ones_that_end_soon_are_told() -> None:
+    one = commitment(scene.make_commitment(period=(TEN, TEN + timedelta(days=100))))
+    left = [5, 15, 45, 71, 101]
+    assert [ends_within(one, TEN + timedelta(days=day)) for day in left] == [None, 90, 60, 30, None]

@@ -1,6 +1,7 @@
 """Node-hours: rates times lived time, what commitments cover, unless a bill says what they cost."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from apps.economics.bases import Amounts, split_bases
 from apps.economics.rates import Per, Piece, Rate, RateSpan, pieces_of_hour
@@ -137,8 +138,16 @@ def _over(pieces: Sequence[Piece], bill: BilledAmounts) -> tuple[Piece, ...]:
         weights = [piece.end_ms - piece.start_ms for piece in pieces]
     amounts = Amounts(bill.list_micros, bill.contracted_micros, bill.effective_micros)
     return tuple(
-        Piece(piece.start_ms, piece.end_ms, *part, piece.list_rate_id, piece.contract_rate_id)
-        for piece, part in zip(pieces, split_bases(amounts, weights), strict=True)
+        replace(
+            piece,
+            list_micros=listed,
+            contracted_micros=contracted,
+            effective_micros=effective,
+            detail="",
+        )
+        for piece, (listed, contracted, effective) in zip(
+            pieces, split_bases(amounts, weights), strict=True
+        )
     )
 
 

@@ -40,8 +40,11 @@ GROUP BY found.node_id, :its_hour
 )
 GATHER_CHARGES = filled("""
 INSERT INTO apart
-SELECT found.kind, found.charge_kind, found.reason, found.label, :its_period, found.team_id,
-       found.pool_id, :row_sums, count(*)
+SELECT found.kind, found.charge_kind, found.reason,
+       -- What nobody used is told by the commitment it is of.
+       CASE WHEN found.charge_kind = 'commitment_unused' AND row.commitment_id <> ''
+            THEN row.commitment_id ELSE found.label END,
+       :its_period, found.team_id, found.pool_id, :row_sums, count(*)
 :matched AND found.charge_kind <> 'node_hour'
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
 UNION ALL

@@ -57,9 +57,14 @@ class MetaOut(serializers.Serializer[Any]):
 
 
 class SumsOut(serializers.Serializer[Any]):
-    """The sums of one group; its keys stand beside them under the names of `group_by`."""
+    """The sums of one group; its keys stand beside them under the names of `group_by`.
+
+    `cost` sums to the charges: `direct_cost` is that without shared costs, `shared_cost` their
+    part of it, and `loaded_cost` has idle cost that a pool shares out too.
+    """
 
     cost = MoneyOut(allow_null=True)
+    direct_cost = MoneyOut(allow_null=True)
     loaded_cost = MoneyOut(allow_null=True)
     shared_cost = MoneyOut(allow_null=True)
     gpu_hours = serializers.FloatField()
@@ -153,6 +158,7 @@ def sums_of(group: queries.CostGroup, currency: str) -> dict[str, Any]:
     """The sums alone."""
     return {
         "cost": _money(group.micros, currency),
+        "direct_cost": _money(_direct(group), currency),
         "loaded_cost": _money(group.loaded_micros, currency),
         "shared_cost": _money(group.shared_micros, currency),
         "gpu_hours": _hours(group.gpu_milliseconds),
@@ -162,6 +168,12 @@ def sums_of(group: queries.CostGroup, currency: str) -> dict[str, Any]:
         "core_hours": _hours(group.core_milliseconds),
         "coverage": _ratio(group.observed_milliseconds, group.held_milliseconds),
     }
+
+
+def _direct(group: queries.CostGroup) -> int | None:
+    if group.micros is None or group.shared_micros is None:
+        return group.micros
+    return group.micros - group.shared_micros
 
 
 def _key(name: str, key: Any, named: Named) -> Any:

@@ -6,6 +6,7 @@ from apps.accounts.rest.examples import answered, listed, sent
 
 _SUMS: dict[str, Any] = {
     "cost": {"amount": "98.320000", "currency": "USD"},
+    "direct_cost": {"amount": "98.320000", "currency": "USD"},
     "loaded_cost": {"amount": "98.320000", "currency": "USD"},
     "shared_cost": {"amount": "0.000000", "currency": "USD"},
     "gpu_hours": 9.0,

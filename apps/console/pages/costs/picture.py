@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from apps.console.pages.costs.question import CostQuestion
+from apps.console.pages.costs.words import LOADED
 from apps.console.pages.overview.daily import DaysAsked, chart_of_days
 from apps.console.pages.overview.figures import NO_SPAN_BEFORE, idle_parts, spark, together
 from apps.console.pages.overview.periods import span
 from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import DailyChart, Figure
 from apps.ledger.queries import DaySum
-from apps.ledger.queries.drill import Daily, Loading
+from apps.ledger.queries.drill import Daily
 from apps.show.amounts import change, gpu_hours, per_cent, points
 from apps.show.money import short_amount
 
@@ -74,8 +75,8 @@ def daily_chart(asked: CostQuestion, place: Place, days: Sequence[DaySum]) -> Da
         days,
         sums,
     )
-    if chart and asked.drill.loading == Loading.LOADED:
-        return replace(chart, unit=f"{chart.unit} with shared idle")
+    if chart and asked.drill.loading in LOADED:
+        return replace(chart, unit=f"{chart.unit}{LOADED[asked.drill.loading]}")
     return chart
 
 

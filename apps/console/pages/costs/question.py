@@ -41,7 +41,11 @@ WORDS: Mapping[str, str] = {
     "state": "no device time",
     "lines": "the latest first",
 }
-LOADINGS = {Loading.DIRECT: "Stays with its owner", Loading.LOADED: "Shared out"}
+LOADINGS = {
+    Loading.DIRECT: "Stays with its owner",
+    Loading.LOADED: "Shared out",
+    Loading.OWN: "Stays, and shared costs left out",
+}
 SORTS = ("name", "cost", "bought", "no_work", "gpu_hours", "unit_cost")
 LINE_SORTS = ("hour", "node", "state", "status", "gpu_hours", "cost")
 OF_ONE_PAGE = {key: DEFAULTS[key] for key in ("team", "sort", "state", "lines")}
@@ -110,7 +114,7 @@ class CostQuestion:
         bases = {word.key: word.label for word in BASES}
         loadings = {str(key): text for key, text in LOADINGS.items()}
         bar.append(filter_of("basis", "Cost", bases, self.given))
-        bar.append(filter_of("cost", "Idle", loadings, self.given))
+        bar.append(filter_of("cost", "Idle and shared", loadings, self.given))
         return tuple(bar)
 
     def _is_of_named_team(self, drill: Drill) -> bool:
@@ -173,7 +177,7 @@ def _loading(text: str) -> Loading:
     try:
         return Loading(text)
     except ValueError:
-        raise ValueError(f"Cost is direct or loaded, not {text!r}.") from None
+        raise ValueError(f"Cost is direct, loaded or own, not {text!r}.") from None
 
 
 def _state(text: str) -> State | None:

@@ -11,6 +11,8 @@ from apps.ledger.queries.drill import Loading, Sureness
 from apps.show.amounts import per_cent, share
 from apps.show.money import whole_amount
 
+LOADED = {Loading.LOADED: " with shared idle", Loading.OWN: " without shared costs"}
+
 
 def spent(asked: CostQuestion, who: str, sums: Sums) -> str:
     """`Pretraining cost $4,120 last month, and 71 % of it worked.`"""
@@ -19,7 +21,7 @@ def spent(asked: CostQuestion, who: str, sums: Sums) -> str:
         return f"Nothing was charged to {who} {when}."
     if sums.total is None:
         return f"What {who} cost {when} is not known: no price covers it."
-    loaded = " with shared idle" if asked.drill.loading == Loading.LOADED else ""
+    loaded = LOADED.get(asked.drill.loading, "")
     said = f"{who} cost {whole_amount(sums.total, asked.currency)}{loaded} {when}"
     if sums.worked_ratio is None:
         return f"{said}."

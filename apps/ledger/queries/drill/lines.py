@@ -9,7 +9,7 @@ from psycopg import sql
 from apps.accounts.queries import Viewer
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
-from apps.ledger.queries.drill.sums import SHARED_IDLE, Drill, Loading
+from apps.ledger.queries.drill.sums import LEFT_OUT, Drill
 from apps.ledger.queries.shared_words import JOINED, SHARED_BY
 from apps.ledger.queries.tables import Row, rows
 
@@ -67,8 +67,8 @@ def _lines(
     conditions = [condition]
     if chosen.pool_ids is not None:
         conditions.append(sql.SQL("line.pool_id = ANY(%(pools)s)"))
-    if drill.loading == Loading.DIRECT:
-        conditions.append(sql.SQL("line.flags & {} = 0").format(SHARED_IDLE))
+    if drill.loading in LEFT_OUT:
+        conditions.append(sql.SQL("line.flags & {} = 0").format(LEFT_OUT[drill.loading]))
     if chosen.tags:
         conditions.append(TAGGED)
     found = rows(

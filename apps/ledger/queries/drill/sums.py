@@ -23,7 +23,6 @@ from apps.ledger.queries.costs import (
 from apps.ledger.queries.overview import StateSum
 from apps.ledger.queries.tables import Row, rows
 
-SHARED_IDLE = sql.Literal(int(Flag.SHARED_IDLE))
 GPU = sql.SQL("day.unit <> 'core'")
 COVERAGE = sql.SQL(
     ", {statuses},"
@@ -50,10 +49,20 @@ States = tuple[StateSum, ...]
 
 
 class Loading(StrEnum):
-    """Whether shared-out idle counts: direct cost leaves it with the pool's owner."""
+    """Whether shared-out idle counts: direct cost leaves it with the pool's owner.
+
+    Own cost leaves shared costs out too: what lines carry of support, storage and the like.
+    """
 
     DIRECT = "direct"
+    OWN = "own"
     LOADED = "loaded"
+
+
+LEFT_OUT = {
+    Loading.DIRECT: sql.Literal(int(Flag.SHARED_IDLE)),
+    Loading.OWN: sql.Literal(int(Flag.SHARED_IDLE | Flag.SHARED)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,12 +343,11 @@ def _where_of_jobs(drill: Drill) -> sql.Composable:
 
 
 def _narrowed(drill: Drill) -> sql.Composable:
-    direct = sql.SQL("day.flags & {} = 0").format(SHARED_IDLE)
     conditions: list[sql.Composable] = [sql.SQL("TRUE")]
     if drill.is_of_no_workload:
         conditions.append(sql.SQL("day.workload_id IS NULL"))
-    if drill.loading == Loading.DIRECT:
-        conditions.append(direct)
+    if drill.loading in LEFT_OUT:
+        conditions.append(sql.SQL("day.flags & {} = 0").format(LEFT_OUT[drill.loading]))
     return sql.SQL(" AND ").join(conditions)
 
 

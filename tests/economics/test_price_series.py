@@ -1,6 +1,7 @@
 """A price told at moments: spans that follow each other, whatever the order of telling."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -60,4 +61,4 @@ def test_changed_spans_are_where_two_tellings_differ(
         differs = held(at_moments(before), at) != held(at_moments(after), at)
         lies_in = [1 for start, end in changed if start <= at and (end is None or at < end)]
         assert len(lies_in) == differs
-    assert all(one[1] != two[0] for one, two in zip(changed, changed[1:], strict=False))
+    assert all(one[1] != two[0] for one, two in pairwise(changed))

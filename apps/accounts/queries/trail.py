@@ -49,7 +49,7 @@ NAMING = ("name", "email", "target", "account", "namespace", "user")
 SPAN = re.compile(r"""[\[(]"?([^",]*)"?,"?([^",]*)"?[\])]""")
 """A period as Postgres writes it: `["2026-03-01 00:00:00+00",)`."""
 
-OF_PEOPLE = {"user_id", "owner_id", "made_by_id"}
+OF_PEOPLE = {"user_id", "owner_id", "made_by_id", "entered_by_id", "decided_by_id"}
 OF_TEAMS = {"team_id", "parent_id", "owner_team_id"}
 
 

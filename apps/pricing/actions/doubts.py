@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from statistics import median
 
 from apps.accounts.queries import organisation
 from apps.economics.plausibility import (
@@ -53,6 +54,7 @@ class Doubts:
         for rate in rates:
             if rate.amount.is_finite() and rate.quantity_seconds:
                 own[_machine(rate)].append(hourly(rate.amount, rate.quantity_seconds))
+        self._has_spot = any(rate.purchase_option == PurchaseOption.SPOT for rate in rates)
         self._own = {key: said for key, said in own.items() if len(said) >= FEWEST_OF_A_TABLE}
         self._in_force: dict[Machine, list[Decimal]] = {}
         self._elsewhere: dict[tuple[Machine, str], list[Decimal]] = {}
@@ -70,9 +72,9 @@ class Doubts:
         amount = hourly(rate.amount, rate.quantity_seconds)
         if standing == Standing.IN_FORCE:
             self._amounts(_machine(rate)).append(amount)
-        said = SaidOfPlace(rate.starts_at, amount, standing == Standing.QUARANTINED)
-        if (told := self._said.get(target_of(rate))) is not None:
-            told.append(said)
+        if self._has_spot and rate.purchase_option == PurchaseOption.ON_DEMAND:
+            told = self._said_of(target_of(rate))
+            told.append(SaidOfPlace(rate.starts_at, amount, standing == Standing.QUARANTINED))
             told.sort(key=_began)
 
     def _neighbours(self, rate: NewRate) -> Sequence[Decimal]:
@@ -92,8 +94,10 @@ class Doubts:
         return self._in_force[machine]
 
     def _of_other_places(self, machine: Machine, target: str) -> Sequence[Decimal]:
+        """The usual one alone: a series has many points."""
         if (machine, target) not in self._elsewhere:
-            self._elsewhere[machine, target] = amounts_beside(machine, except_target=target)
+            amounts = amounts_beside(machine, except_target=target)
+            self._elsewhere[machine, target] = [median(amounts)] if amounts else []
         return self._elsewhere[machine, target]
 
     def _bare(self, rate: NewRate) -> Decimal | None:
@@ -101,12 +105,15 @@ class Doubts:
         if rate.purchase_option != PurchaseOption.SPOT or rate.pool_id is not None:
             return None
         place = target_of(replace(rate, purchase_option=PurchaseOption.ON_DEMAND))
-        if place not in self._said:
-            self._said[place] = said_of_place(place)
-        told = self._said[place]
+        told = self._said_of(place)
         count = bisect_right(told, rate.starts_at or EVER, key=_began)
         last = told[count - 1] if count else None
         return last.amount if last is not None and last.is_quarantined else None
+
+    def _said_of(self, place: str) -> list[SaidOfPlace]:
+        if place not in self._said:
+            self._said[place] = said_of_place(place)
+        return self._said[place]
 
 
 def moved(rate: NewRate, before: PriceBefore | None, threshold: int | None) -> str:

@@ -32,6 +32,7 @@ class Tally:
     prices: int = 0
     unchanged: int = 0
     rejected: int = 0
+    waiting: int = 0
     reasons: list[str] = field(default_factory=list)
 
     def add(self, loaded: actions.TableLoaded) -> None:
@@ -39,6 +40,7 @@ class Tally:
         self.prices += loaded.imported
         self.unchanged += loaded.unchanged
         self.rejected += len(loaded.rejected)
+        self.waiting += loaded.waiting
         self.reasons += [row.reason for row in loaded.rejected]
 
     def counts(self) -> dict[str, int]:
@@ -47,7 +49,12 @@ class Tally:
 
     def note(self) -> str:
         """What was odd, in words."""
-        return f"{self.rejected} prices not taken: {self.reasons[0]}" if self.reasons else ""
+        said = []
+        if self.reasons:
+            said.append(f"{self.rejected} prices not taken: {self.reasons[0]}")
+        if self.waiting:
+            said.append(f"{self.waiting} prices wait for finance to decide")
+        return "; ".join(said)
 
 
 def sync_prices(account: CloudAccountFact, what: str, clock: Clock) -> None:
@@ -227,9 +234,15 @@ def _on_demand_rates(price: aws.OnDemandPrice, places: Iterable[str]) -> list[ac
 
 
 def _enter(rates: Sequence[actions.NewRate], tally: Tally, at: datetime) -> None:
-    fresh = list(_changes(rates, at))
-    tally.unchanged += len(rates) - len(fresh)
-    tally.add(actions.load_price_table(rows=list(enumerate(fresh)), at=at))
+    """Spot prices as the series that they are; of the others those that say something new."""
+    points = [rate for rate in rates if rate.purchase_option == PurchaseOption.SPOT]
+    quoted = [rate for rate in rates if rate.purchase_option != PurchaseOption.SPOT]
+    if points:
+        tally.add(actions.record_spot_prices(rows=list(enumerate(points)), at=at))
+    fresh = list(_changes(quoted, at))
+    tally.unchanged += len(quoted) - len(fresh)
+    if fresh:
+        tally.add(actions.load_price_table(rows=list(enumerate(fresh)), at=at))
 
 
 def _changes(rates: Iterable[actions.NewRate], at: datetime) -> Iterator[actions.NewRate]:

@@ -13,6 +13,7 @@ from apps.accounts.queries import organisation, teams
 from apps.fleet.queries import pools
 from apps.pricing.actions.checking import RateNotUnderstood, mark_charge, refuse_inexact
 from apps.pricing.models import Commitment, CommitmentKind, RateUnit
+from apps.pricing.queries.commitments import CommitmentFact
 from apps.pricing.queries.exchange import exchange
 
 HOUR = timedelta(hours=1)
@@ -150,6 +151,17 @@ def check_commitment(commitment: NewCommitment) -> None:
     _refuse_mismeasured(commitment)
     _refuse_amounts(commitment)
     _refuse_term(commitment)
+
+
+def as_bought(commitment: NewCommitment) -> CommitmentFact:
+    """A commitment that nobody entered yet, as queries know those that are; its id is 0."""
+    said = {
+        name: getattr(commitment, name)
+        for name in NewCommitment.__slots__
+        if name in CommitmentFact.__slots__
+    }
+    hours = (commitment.ends_at - commitment.starts_at) // HOUR
+    return CommitmentFact(**said, id=0, hours=hours, ended_at=None)
 
 
 def _refuse_misnamed(commitment: NewCommitment) -> None:

@@ -1,15 +1,24 @@
 """Coverage, utilisation, savings and what was not used, from the charges themselves."""
 
-from datetime import timedelta
+import json
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from io import StringIO
+from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
+from django.db.models import Sum
 
 from apps.fleet.actions.marks import mark_span
 from apps.fleet.queries import Pass
+from apps.ledger.actions import close
+from apps.ledger.models import Charge
+from apps.ledger.queries.commitment_preview import if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, ends_within, term_of
-from apps.pricing.queries.commitments import commitment
+from apps.pricing.actions import NewCommitment, as_bought, end_commitment
+from apps.pricing.queries.commitments import CommitmentFact, commitment
 from tests import make
 from tests.apps.ledger import scene
 
@@ -163,3 +172,100 @@ def test_the_ones_that_end_soon_are_told() -> None:
     one = commitment(scene.make_commitment(period=(TEN, TEN + timedelta(days=100))))
     left = [5, 15, 45, 71, 101]
     assert [ends_within(one, TEN + timedelta(days=day)) for day in left] == [None, 90, 60, 30, None]
+
+
+def entered(**given: Any) -> CommitmentFact:
+    """A commitment of one node for 100 hours at 40 an hour, as somebody thinks of entering it."""
+    values = {
+        "name": "thought of",
+        "kind": "reserved",
+        "currency": "USD",
+        "starts_at": TEN,
+        "ends_at": TEN + 100 * HOUR,
+        "provider": "aws",
+        "instance_type": "p5.48xlarge",
+        "units": 1,
+        "hourly": Decimal(40),
+    } | given
+    return as_bought(NewCommitment(**values))
+
+
+def test_a_preview_says_what_entering_then_moves_exactly() -> None:
+    pool_id = make.make_pool("h100")
+    scene.make_priced_node("gpu-01", pool_id=pool_id, started_at=TEN + timedelta(minutes=30))
+    settle(hours=2)
+    told = if_entered(entered(), TEN + 2 * HOUR)
+    assert (told.hours, told.closed_hours, told.utilisation) == (2, 0, Fraction(3, 4))
+    assert (told.cost, told.on_demand) == (80_000_000, 98_320_000 * 3 // 2)
+    before = total_cost()
+    scene.make_commitment()
+    settle(hours=2)
+    assert total_cost() - before == told.difference
+
+
+def test_a_preview_takes_the_dearest_use_first_and_leaves_what_is_covered() -> None:
+    dear, cheap = make.make_pool("dear"), make.make_pool("cheap")
+    scene.make_priced_node("gpu-01", pool_id=dear)
+    make.make_node("gpu-02", pool_id=cheap, started_at=TEN, at=scene.LATER, units=8)
+    scene.make_rate(cheap, Decimal(10))
+    settle()
+    assert if_entered(entered(), TEN + HOUR).on_demand == 98_320_000
+    scene.make_commitment()
+    settle()
+    assert if_entered(entered(), TEN + HOUR).on_demand == 10_000_000
+
+
+def test_a_preview_of_what_has_no_price_says_so() -> None:
+    make.make_node("gpu-01", started_at=TEN, at=scene.LATER, units=8)
+    settle()
+    told = if_entered(entered(), TEN + HOUR)
+    assert (told.utilisation, told.on_demand, told.difference) == (1, None, None)
+    assert if_entered(entered(currency="EUR"), TEN + HOUR).cost is None
+
+
+def test_a_preview_of_what_is_to_come_moves_nothing() -> None:
+    told = if_entered(entered(), TEN)
+    assert (told.hours, told.cost, told.on_demand, told.utilisation) == (0, 0, 0, None)
+
+
+def test_hours_of_closed_months_are_told_apart_and_moved_by_nothing() -> None:
+    scene.make_priced_node("gpu-01")
+    april = datetime(2026, 4, 5, 9, tzinfo=UTC)
+    scene.settle_all(april)
+    everything = ("unpriced", "unbilled", "unmatched", "unowned", "unobserved")
+    close.close_month(asked=close.CloseAsked(date(2026, 3, 1), None, everything), at=april)
+    told = if_entered(entered(), april)
+    assert (told.hours, told.closed_hours, told.used) == (0, 100, 0)
+
+
+def test_a_preview_of_an_end_says_what_ending_then_moves() -> None:
+    scene.make_priced_node("gpu-01")
+    one = scene.make_commitment()
+    settle(hours=3)
+    told = if_ended(one, TEN + HOUR, TEN + 3 * HOUR)
+    assert (told.hours, told.cost, told.on_demand) == (2, 80_000_000, 2 * 98_320_000)
+    before = total_cost()
+    end_commitment(commitment_id=one, ended_at=TEN + HOUR, at=TEN + 3 * HOUR)
+    settle(hours=3)
+    assert before - total_cost() == told.difference
+    assert if_ended(one, TEN + 5 * HOUR, TEN + 3 * HOUR).hours == 0
+
+
+def test_the_command_tells_each_commitment_and_all_together() -> None:
+    scene.make_priced_node("gpu-01")
+    one = scene.make_commitment(units=2, hourly=Decimal(70), name="two nodes")
+    settle()
+    out = StringIO()
+    call_command("commitments", month="2026-03", json=True, stdout=out)
+    told = json.loads(out.getvalue())
+    (figures,) = told["commitments"]
+    assert (figures["id"], figures["utilisation"], figures["unused"]) == (one, 0.5, "35.000000")
+    assert (told["all"]["cost"], told["all"]["coverage"]) == ("70.000000", 1.0)
+    call_command("commitments", month="2026-02", stdout=out)
+    assert "all: savings rate " in out.getvalue()
+    with pytest.raises(CommandError, match="window"):
+        call_command("commitments", month="the ides", stdout=out)
+
+
+def total_cost() -> int:
+    return int(Charge.objects.aggregate(n=Sum("effective_micros"))["n"])

@@ -1,0 +1,102 @@
+"""Say how well what was bought ahead is used."""
+
+import json
+from argparse import ArgumentParser
+from fractions import Fraction
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts.queries import organisation
+from apps.ledger.queries import WindowNotUnderstood, calendar_of, window_of
+from apps.ledger.queries.commitments import Figures, Use, commitment_use, term_of
+from apps.pricing.queries.commitments import CommitmentFact
+from apps.show.amounts import per_cent
+from apps.show.money import full_amount
+
+MICROS = 1_000_000
+
+
+class Command(BaseCommand):
+    """`manage.py commitments --month 2026-11 --json`: coverage, utilisation, savings by each."""
+
+    help = "Tell what commitments of a month covered, what was not used, and what they saved."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which days."""
+        parser.add_argument("--month", default="month", metavar="YYYY-MM", help="or 7d, lastmonth")
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print each commitment, then all together; what is undefined is null."""
+        chosen, at = organisation(), timezone.now()
+        try:
+            window = window_of(
+                options["month"], calendar_of(chosen.zone, chosen.week_starts_on, at)
+            )
+        except WindowNotUnderstood as refusal:
+            raise CommandError(str(refusal)) from refusal
+        use = commitment_use((window.starts_at, window.ends_at), at)
+        if options["json"]:
+            told = [
+                _told(fact, use.figures(one), term_of(fact, at).left_hours)
+                for one, fact in use.commitments.items()
+            ]
+            figures = {"currency": chosen.currency, "commitments": told, "all": _told_all(use)}
+            self.stdout.write(json.dumps(figures))
+            return
+        for one, fact in use.commitments.items():
+            self.stdout.write(_said(fact.name, use.figures(one), chosen.currency))
+        self.stdout.write(_said("all", use.all, chosen.currency))
+
+
+def _told(fact: CommitmentFact, found: Figures, left_hours: int) -> dict[str, object]:
+    return {
+        "id": fact.id,
+        "name": fact.name,
+        "kind": fact.kind,
+        "coverage": _ratio(found.coverage),
+        "utilisation": _ratio(found.utilisation),
+        "effective_savings_rate": _ratio(found.savings_rate),
+        "break_even": _ratio(found.break_even),
+        **_money(found),
+        "left_hours": left_hours,
+    }
+
+
+def _told_all(use: Use) -> dict[str, object]:
+    return {
+        "coverage": _ratio(use.coverage),
+        "utilisation": _ratio(use.utilisation),
+        "effective_savings_rate": _ratio(use.all.savings_rate),
+        **_money(use.all),
+        "unused_of_nobody_entered": _amount(use.nameless_unused),
+    }
+
+
+def _money(found: Figures) -> dict[str, object]:
+    return {
+        "on_demand": _amount(found.on_demand),
+        "cost": _amount(found.cost),
+        "unused": _amount(found.unused_cost),
+        "saved": _amount(found.saved),
+    }
+
+
+def _ratio(ratio: Fraction | None) -> float | None:
+    return None if ratio is None else round(float(ratio), 6)
+
+
+def _amount(micros: int | None) -> str | None:
+    if micros is None:
+        return None
+    whole, rest = divmod(abs(micros), MICROS)
+    return f"{'-' if micros < 0 else ''}{whole}.{rest:06d}"
+
+
+def _said(name: str, found: Figures, currency: str) -> str:
+    return (
+        f"{name}: savings rate {per_cent(found.savings_rate)}, cost "
+        f"{full_amount(found.cost, currency)}, unused {full_amount(found.unused_cost, currency)}"
+    )

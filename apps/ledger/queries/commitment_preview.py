@@ -1,0 +1,185 @@
+"""What a commitment would move in hours that are charged already, asked before it is entered or ended.
+
+An estimate by the charges as they stand: each hour's use that nothing covers, the dearest first.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, LiteralString
+
+from apps.accounts.queries import organisation
+from apps.economics.commitments import Commitment, capacity_per_ms
+from apps.fleet import queries as fleet
+from apps.ledger.models import Part
+from apps.ledger.queries.calendar import HOUR, HourSpan, posting_month
+from apps.ledger.queries.closes.months import closed_spans
+from apps.ledger.queries.commitments import commitment_use, use_of
+from apps.ledger.queries.commitments_of_hour import bought_as
+from apps.ledger.queries.tables import rows
+from apps.pricing.queries.commitments import CommitmentFact, commitment
+from apps.pricing.queries.exchange import exchange
+
+MICROS = 1_000_000
+UNCOVERED: LiteralString = """
+SELECT charge.hour, charge.pool_id, node.kind, coalesce(capacity.units, 0)::int8,
+       sum(piece.end_ms - piece.start_ms)::int8,
+       CASE WHEN count(piece.contracted_micros) = count(*)
+            THEN sum(piece.contracted_micros)::int8 END
+FROM ledger_charge AS charge
+JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
+JOIN fleet_node AS node ON node.id = charge.node_id
+LEFT JOIN fleet_nodecapacity AS capacity ON capacity.node_id = node.id
+    AND capacity.period @> (least(charge.through, upper(node.period)) - interval '1 microsecond')
+WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.part <> %(host)s
+  AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s AND piece.commitment_id IS NULL
+GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The past hours that would be charged again, and what they cost; money in micro-units.
+
+    `closed_hours` stay as they are until somebody posts corrections. `covered` of them costs
+    `on_demand` without the commitment; None: some of it has no price, or the money no rate of
+    exchange. `cost` is the commitment's own in these hours, `used` ÷ `bought` its utilisation.
+    """
+
+    hours: int
+    closed_hours: int
+    bought: int
+    used: int
+    on_demand: int | None
+    cost: int | None
+
+    @property
+    def utilisation(self) -> Fraction | None:
+        """Used ÷ bought; None where there is no such hour."""
+        return Fraction(self.used, self.bought) if self.bought else None
+
+    @property
+    def difference(self) -> int | None:
+        """What the total would rise by where it is entered; where it is ended, fall."""
+        if self.on_demand is None or self.cost is None:
+            return None
+        return self.cost - self.on_demand
+
+
+def if_entered(fact: CommitmentFact, at: datetime) -> Moved:
+    """What entering it would move, in hours before `at`; nothing is entered."""
+    since = fleet.lived_since()
+    starts_at = fact.starts_at if since is None else max(fact.starts_at, _hour_of(since))
+    ends_at = min(fact.ends_at, _hour_of(at)) if since is not None else starts_at
+    closed = closed_spans()
+    hours, closed_hours = _hours(starts_at, ends_at, closed)
+    bought = bought_as(fact)
+    used, on_demand = _would_cover(bought, starts_at, ends_at, closed)
+    return Moved(
+        hours=hours,
+        closed_hours=closed_hours,
+        bought=bought.capacity * hours,
+        used=used,
+        on_demand=on_demand,
+        cost=_cost(fact, hours),
+    )
+
+
+def if_ended(commitment_id: int, ended_at: datetime, at: datetime) -> Moved:
+    """What ending it would move, in hours before `at`; nothing is ended."""
+    fact = commitment(commitment_id)
+    starts_at, ends_at = max(ended_at, fact.starts_at), min(fact.ends_at, _hour_of(at))
+    if ends_at <= starts_at:
+        return Moved(0, 0, 0, 0, 0, 0)
+    closed = closed_spans()
+    cuts = sorted({starts_at, ends_at, *_bounds(closed, starts_at, ends_at)})
+    use = commitment_use(cuts, at)
+    found = [
+        figures
+        for (one, time), figures in use.of.items()
+        if one == commitment_id and not _is_closed(cuts[time], closed)
+    ]
+    hours, closed_hours = _hours(starts_at, ends_at, closed)
+    return Moved(
+        hours=hours,
+        closed_hours=closed_hours,
+        bought=sum(each.bought for each in found),
+        used=sum(each.used for each in found),
+        on_demand=_known_sum(each.on_demand for each in found),
+        cost=_known_sum(each.cost for each in found),
+    )
+
+
+def _would_cover(
+    bought: Commitment, starts_at: datetime, ends_at: datetime, closed: list[HourSpan]
+) -> tuple[int, int | None]:
+    """The capacity that would be used, and what that use costs as it stands."""
+    pools = fleet.pools()
+    asked = {"starts_at": starts_at, "ends_at": ends_at, "host": int(Part.HOST)}
+    used, on_demand, is_known = 0, Fraction(0), True
+    for hour, found in groupby(rows(UNCOVERED, asked), key=itemgetter(0)):
+        if _is_closed(hour, closed):
+            continue
+        offered = [_offered(bought, pools[pool], *rest) for _, pool, *rest in found]
+        left = bought.capacity
+        for weight, contracted in sorted(filter(itemgetter(0), offered), key=_dearest_first):
+            taken = min(left, weight)
+            left -= taken
+            used += taken
+            if taken and contracted is None:
+                is_known = False
+            on_demand += Fraction((contracted or 0) * taken, weight)
+    return used, round(on_demand) if is_known else None
+
+
+def _offered(
+    bought: Commitment, pool: fleet.PoolFact, kind: str, units: int, lasts_ms: int, micros: Any
+) -> tuple[int, int | None]:
+    """What some use takes of the commitment in all, and costs."""
+    return capacity_per_ms(bought, use_of(pool, kind, units, micros)) * lasts_ms, micros
+
+
+def _dearest_first(offered: tuple[int, int | None]) -> Fraction:
+    weight, contracted = offered
+    return -Fraction(contracted or 0, weight)
+
+
+def _cost(fact: CommitmentFact, hours: int) -> int | None:
+    ours = organisation()
+    month = posting_month(fact.starts_at, ours.zone)
+    rate = exchange(from_currency=fact.currency, to_currency=ours.currency, month=month)
+    if rate is None:
+        return None
+    whole = Fraction(fact.upfront + fact.hourly * fact.hours) * MICROS * rate.rate
+    return round(whole * hours / fact.hours)
+
+
+def _hours(starts_at: datetime, ends_at: datetime, closed: list[HourSpan]) -> tuple[int, int]:
+    """Hours of open months, and of closed ones."""
+    whole = max(0, (ends_at - starts_at) // HOUR)
+    shut = sum(
+        max(0, (min(ends_at, span.ends_at) - max(starts_at, span.starts_at)) // HOUR)
+        for span in closed
+    )
+    return whole - shut, shut
+
+
+def _bounds(closed: list[HourSpan], starts_at: datetime, ends_at: datetime) -> list[datetime]:
+    bounds = [bound for span in closed for bound in (span.starts_at, span.ends_at)]
+    return [bound for bound in bounds if starts_at < bound < ends_at]
+
+
+def _is_closed(hour: datetime, closed: list[HourSpan]) -> bool:
+    return any(span.starts_at <= hour < span.ends_at for span in closed)
+
+
+def _known_sum(amounts: Iterable[int | None]) -> int | None:
+    known = list(amounts)
+    return None if None in known else sum(amount or 0 for amount in known)
+
+
+def _hour_of(moment: datetime) -> datetime:
+    return moment.replace(minute=0, second=0, microsecond=0)

@@ -23,14 +23,7 @@ def add_bill_rule(*, rule: Rule, at: datetime) -> int:
     The rule's own id is not looked at: the one that it is kept under is the answer. Refuses
     BillRuleSaysNothing.
     """
-    says = (rule.kind, rule.node_id, rule.pool_id, rule.team_id)
-    fits = (rule.issuer, rule.service, rule.usage_type, rule.resource_id, rule.sub_account)
-    if not any(says):
-        raise BillRuleSaysNothing("say a kind, a node, a pool or a team")
-    if not any((*fits, rule.tag_key)):
-        raise BillRuleSaysNothing(
-            "say which rows: a rule that fits all of them would take them all"
-        )
+    check_bill_rule(rule)
     last = BillRule.objects.filter(ended_at=None).aggregate(last=Max("priority"))["last"] or 0
     made = BillRule.objects.create(
         priority=last + STEP,
@@ -49,6 +42,18 @@ def add_bill_rule(*, rule: Rule, at: datetime) -> int:
     )
     _reconcile_again(at)
     return made.id
+
+
+def check_bill_rule(rule: Rule) -> None:
+    """Refuse BillRuleSaysNothing."""
+    says = (rule.kind, rule.node_id, rule.pool_id, rule.team_id)
+    fits = (rule.issuer, rule.service, rule.usage_type, rule.resource_id, rule.sub_account)
+    if not any(says):
+        raise BillRuleSaysNothing("say a kind, a node, a pool or a team")
+    if not any((*fits, rule.tag_key)):
+        raise BillRuleSaysNothing(
+            "say which rows: a rule that fits all of them would take them all"
+        )
 
 
 @transaction.atomic

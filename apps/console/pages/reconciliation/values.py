@@ -18,6 +18,14 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
+class ApartRow:
+    """What no node carries, and the form that maps it; empty where a rule could not say more."""
+
+    of: ApartSum
+    map_href: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReconciliationPage:
     """A bill, why it differs from the estimate, what no node carries, and what it leaves out."""
 
@@ -29,6 +37,6 @@ class ReconciliationPage:
     billed_micros: int
     estimated_micros: int
     causes: tuple[Cause, ...]
-    apart: tuple[ApartSum, ...]
+    apart: tuple[ApartRow, ...]
     unbilled: tuple[UnbilledNode, ...]
     reconciled_at: datetime | None

@@ -1,19 +1,25 @@
 """One bill reconciled: why it differs, what no node carries, which nodes it leaves out."""
 
+from collections.abc import Mapping
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import organisation
 from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
+from apps.console.pages.bill_rules.words import pattern_of
 from apps.console.pages.csv_table import csv_answer, money_cell, text_cell
-from apps.console.pages.reconciliation.values import Cause, ReconciliationPage
+from apps.console.pages.reconciliation.values import ApartRow, Cause, ReconciliationPage
 from apps.console.pages.setup.questions import questions_waiting
+from apps.economics.billing import NO_RESOURCE
 from apps.ledger.queries.bills import comparing
 from apps.ledger.queries.bills.deliveries import BillFact, bill_fact
+from apps.ledger.queries.bills.rules import unmatched_usage_types
 from apps.show.money import full_amount, signed_amount
 
 APART_HEADER = (
@@ -28,6 +34,8 @@ APART_HEADER = (
     "currency",
 )
 MOST_SHOWN = 500
+# What a rule can bring to a node, a pool, or a team.
+MAPPED = ("unmatched", "service")
 UNBILLED_HEADER = ("node", "pool", "hours", "estimated", "currency")
 
 
@@ -46,7 +54,7 @@ def bill(request: HttpRequest, bill_id: int) -> HttpResponse:
         billed_micros=variance.billed_micros,
         estimated_micros=variance.estimated_micros,
         causes=_causes(variance),
-        apart=tuple(comparing.apart_sums(bill_id)),
+        apart=_apart(found),
         unbilled=variance.unbilled[:MOST_SHOWN],
         reconciled_at=found.reconciled_at,
     )
@@ -94,6 +102,25 @@ def _found(bill_id: int) -> BillFact:
     if found is None:
         raise Http404
     return found
+
+
+def _apart(bill: BillFact) -> tuple[ApartRow, ...]:
+    usage_types = unmatched_usage_types(bill.id)
+    return tuple(
+        ApartRow(each, _map_href(each, bill, usage_types)) for each in comparing.apart_sums(bill.id)
+    )
+
+
+def _map_href(each: comparing.ApartSum, bill: BillFact, usage_types: Mapping[str, str]) -> str:
+    """The form of a rule that fits these rows, with what it says left open."""
+    if each.charge_kind not in MAPPED or not each.label:
+        return ""
+    name = "service"
+    if each.charge_kind == "unmatched":
+        name = "resource_id" if each.reason != NO_RESOURCE else "service"
+        name = "usage_type" if name == "service" and each.label in usage_types else name
+    said = {name: pattern_of(each.label), "issuer": pattern_of(bill.issuer)}
+    return f"{reverse('add-bill-rule')}?{urlencode(said)}"
 
 
 def _finding(bill: BillFact, of: comparing.Variance, currency: str) -> str:

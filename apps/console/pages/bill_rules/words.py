@@ -1,0 +1,106 @@
+"""Bill rules and what they move, in words."""
+
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_HALF_EVEN, Decimal
+from glob import escape
+
+from apps.console.pages.changes import LONGEST_TEXT
+from apps.ledger.queries.bills.rules import BillRuleRow, Place, RuleMove
+from apps.show.amounts import counted
+from apps.show.money import full_amount
+from apps.show.words import joined
+
+MICROS = 1_000_000
+MOST_MOVES = 12
+PATTERNS = {
+    "issuer": "issuer",
+    "service": "service",
+    "usage_type": "usage type",
+    "resource_id": "resource",
+    "sub_account": "sub account",
+}
+KINDS = {
+    "compute": "compute",
+    "disk": "disk",
+    "network": "network",
+    "licence": "licence",
+    "other": "another service",
+    "commitment": "commitment",
+    "credit": "credit",
+    "tax": "tax",
+}
+BECOMES = {
+    "unmatched": "unmatched",
+    "service": "beside machines",
+    "purchase": "purchases",
+    "commitment_unused": "unused commitment",
+    "credit": "credits",
+    "tax": "taxes",
+}
+
+
+def pattern_of(text: str) -> str:
+    """A pattern that fits just this text; of a very long one, its end."""
+    plain = escape(text)
+    return plain if len(plain) <= LONGEST_TEXT else f"*{escape(text[-LONGEST_TEXT // 4 :])}"
+
+
+def fits(rule: BillRuleRow) -> str:
+    """Which rows, as in `resource i-0ab*, tag env=prod`."""
+    said = [
+        f"{word} {getattr(rule, name)}" for name, word in PATTERNS.items() if getattr(rule, name)
+    ]
+    if rule.tag_key:
+        said.append(f"tag {rule.tag_key}={rule.tag_value or '*'}")
+    return ", ".join(said)
+
+
+def says(rule: BillRuleRow) -> str:
+    """What of them, as in `compute, node gpu-07`."""
+    said = [
+        KINDS.get(rule.kind, rule.kind),
+        f"node {rule.node}" if rule.node else "",
+        f"pool {rule.pool}" if rule.pool else "",
+        f"team {rule.team}" if rule.team else "",
+    ]
+    return ", ".join(each for each in said if each)
+
+
+def amounts(billed: Mapping[str, Decimal]) -> tuple[str, ...]:
+    """One for each currency."""
+    return tuple(full_amount(_micros(amount), currency) for currency, amount in billed.items())
+
+
+def moves_said(moves: Sequence[RuleMove]) -> tuple[str, ...]:
+    """What would go elsewhere, bill by bill; the dearest first."""
+    if not moves:
+        return ("No row of a bill of an open month goes elsewhere; it counts for bills to come.",)
+    total = sum(move.rows for move in moves)
+    bills = {move.bill_id for move in moves}
+    said = [f"{counted(total, 'row')} of {counted(len(bills), 'bill')} in open months:"]
+    said += [_move(move) for move in moves[:MOST_MOVES]]
+    if len(moves) > MOST_MOVES:
+        said.append(f"and {len(moves) - MOST_MOVES} smaller moves.")
+    said.append("Their hours are charged and split again; closed months stay as they are.")
+    return tuple(said)
+
+
+def _move(move: RuleMove) -> str:
+    amount = full_amount(_micros(move.billed), move.currency)
+    return (
+        f"{counted(move.rows, 'row')} of {move.issuer}, {move.starts_at:%B %Y} ({amount} billed): "
+        f"from {_place(move.came, move.goes)} to {_place(move.goes, move.came)}"
+    )
+
+
+def _place(place: Place, other: Place) -> str:
+    if place.becomes == "node_hour":
+        return f"node {place.node}" if place.node else f"the nodes of pool {place.pool}"
+    said = [BECOMES.get(place.becomes, place.becomes)]
+    if place.kind != other.kind and place.becomes == "service":
+        said.append(f"as {KINDS.get(place.kind, place.kind)}")
+    return joined([" ".join(said)]) + f", carried by {place.team}"
+
+
+def _micros(amount: Decimal) -> int:
+    return int((amount * MICROS).to_integral_value(ROUND_HALF_EVEN))

@@ -1,0 +1,243 @@
+"""Rules about rows of bills: what each maps, and what one would move before it is kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.economics.billing import Match, Rule, match
+from apps.fleet import queries as fleet
+from apps.ledger.models import Bill, BillRule
+from apps.ledger.queries.bills.matching import places, rules, traits_of
+from apps.ledger.queries.bills.parts import filled
+from apps.ledger.queries.calendar import posting_month
+from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.tables import rows
+
+COLUMNS = (
+    *("id", "priority", "issuer", "service", "usage_type", "resource_id", "sub_account"),
+    *("tag_key", "tag_value", "kind", "node_id", "node__name", "pool_id", "pool__name"),
+    *("team_id", "team__name", "created_at", "ended_at"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BillRuleRow:
+    """A rule, and the rows of bills of open months that it maps: how many, and what they bill."""
+
+    id: int
+    priority: int
+    issuer: str
+    service: str
+    usage_type: str
+    resource_id: str
+    sub_account: str
+    tag_key: str
+    tag_value: str
+    kind: str
+    node_id: int | None
+    node: str | None
+    pool_id: int | None
+    pool: str | None
+    team_id: int | None
+    team: str | None
+    created_at: datetime
+    ended_at: datetime | None
+    rows: int = 0
+    billed: Mapping[str, Decimal] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where rows go: what they become, and the node, the pool or the team that carries it.
+
+    `becomes` is the kind of charge; `name` of the node or pool, None where no node carries it;
+    `team` then is whose it is.
+    """
+
+    becomes: str
+    kind: str
+    node: str | None
+    pool: str | None
+    team: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleMove:
+    """Rows of one bill that would go elsewhere, and what they bill in its currency."""
+
+    bill_id: int
+    issuer: str
+    starts_at: datetime
+    currency: str
+    came: Place
+    goes: Place
+    rows: int
+    billed: Decimal
+
+
+def bill_rule_rows() -> list[BillRuleRow]:
+    """Every rule: those in force in the order in which they are asked, then ended ones."""
+    found = [BillRuleRow(*row) for row in BillRule.objects.order_by("id").values_list(*COLUMNS)]
+    found.sort(key=lambda rule: (rule.ended_at is not None, rule.priority, rule.id))
+    return _with_sums(found)
+
+
+def bill_rule_page(asked: PageAsked) -> Slice[BillRuleRow]:
+    """The same a page at a time, as they were made."""
+    page = page_of(BillRule.objects.values(*COLUMNS), asked, "id")
+    found = [BillRuleRow(*[row[name] for name in COLUMNS]) for row in page.rows]
+    return Slice(_with_sums(found), page.after, page.before)
+
+
+def bill_rule(rule_id: int) -> BillRuleRow:
+    """One rule; refuses BillRule.DoesNotExist."""
+    found = BillRule.objects.values_list(*COLUMNS).get(id=rule_id)
+    return _with_sums([BillRuleRow(*found)])[0]
+
+
+def moves_if_added(rule: Rule) -> list[RuleMove]:
+    """What of the bills of open months a rule kept after all others would take elsewhere."""
+    now = rules()
+    return _moves(now, [*now, rule])
+
+
+def moves_if_ended(rule_id: int) -> list[RuleMove]:
+    """What of the bills of open months goes elsewhere without this rule."""
+    now = rules()
+    return _moves(now, [rule for rule in now if rule.id != rule_id])
+
+
+def nodes_called(name: str) -> list[int]:
+    """The node that bears this name, or bore it last, in each cluster and in none."""
+    found = [
+        fleet.nodes_named(cluster_id, [name]).get(name) for cluster_id in (None, *fleet.clusters())
+    ]
+    return [bearers[-1][0] for bearers in found if bearers]
+
+
+def unmatched_usage_types(bill_id: int) -> dict[str, str]:
+    """The usage type of rows that name no resource, by the label of what they became."""
+    found = rows(USAGE_TYPES, {"bill": bill_id})
+    return {label: usage_type for label, usage_type in found if usage_type}
+
+
+def _moves(before: Sequence[Rule], after: Sequence[Rule]) -> list[RuleMove]:
+    """By bill, the dearest first."""
+    found: list[tuple[Bill, Match, Match, int, Decimal]] = []
+    for bill in _open_bills():
+        of = places(bill.starts_at, bill.ends_at)
+        moved = {}
+        for digest, traits in traits_of(bill).items():
+            came, goes = match(traits, before, of), match(traits, after, of)
+            if _where(came) != _where(goes):
+                moved[digest] = (came, goes)
+        if moved:
+            found += _summed(bill, moved)
+    named = _Names(found)
+    moves = [
+        RuleMove(
+            bill_id=bill.id,
+            issuer=bill.issuer,
+            starts_at=bill.starts_at,
+            currency=bill.currency,
+            came=named.place(came),
+            goes=named.place(goes),
+            rows=count,
+            billed=billed,
+        )
+        for bill, came, goes, count, billed in found
+    ]
+    return sorted(moves, key=lambda move: (-abs(move.billed), move.bill_id, str(move.came)))
+
+
+def _open_bills() -> list[Bill]:
+    zone, closed = accounts.organisation().zone, closed_months()
+    return [
+        bill
+        for bill in Bill.objects.order_by("-starts_at", "-id")
+        if posting_month(bill.starts_at, zone) not in closed
+    ]
+
+
+def _where(found: Match) -> tuple[object, ...]:
+    if found.node_id or (found.pool_id and found.becomes == "node_hour"):
+        return (found.kind, found.becomes, found.node_id, found.pool_id)
+    return (found.kind, found.becomes, None, found.pool_id, found.team_id)
+
+
+def _summed(
+    bill: Bill, moved: Mapping[bytes, tuple[Match, Match]]
+) -> list[tuple[Bill, Match, Match, int, Decimal]]:
+    """One entry for each way from one place to another."""
+    sums: dict[tuple[object, ...], tuple[Bill, Match, Match, int, Decimal]] = {}
+    for digest, count, billed in rows(SUMS, {"bill": bill.id, "traits": list(moved)}):
+        came, goes = moved[bytes(digest)]
+        way = (_where(came), _where(goes))
+        *_, so_far, amount = sums.get(way, (bill, came, goes, 0, Decimal(0)))
+        sums[way] = (bill, came, goes, so_far + count, amount + billed)
+    return list(sums.values())
+
+
+class _Names:
+    """The names of every node, pool and team that matches speak of."""
+
+    def __init__(self, found: Sequence[tuple[Bill, Match, Match, int, Decimal]]) -> None:
+        nodes = {each.node_id for _, *both, _, _ in found for each in both if each.node_id}
+        self._nodes = fleet.node_names(sorted(nodes))
+        self._pools = {pool.id: pool.name for pool in fleet.pools().values()}
+        self._teams = {team.id: team.name for team in accounts.teams()}
+        self._platform_id = accounts.special_teams().platform_id
+
+    def place(self, found: Match) -> Place:
+        return Place(
+            becomes=str(found.becomes),
+            kind=found.kind,
+            node=self._nodes.get(found.node_id or 0),
+            pool=self._pools.get(found.pool_id or 0),
+            team=self._teams[found.team_id or self._platform_id],
+        )
+
+
+def _with_sums(found: Sequence[BillRuleRow]) -> list[BillRuleRow]:
+    sums: dict[str, dict[str, tuple[int, Decimal]]] = {}
+    bills = [bill.id for bill in _open_bills()] if found else []
+    for by, currency, count, billed in rows(MAPPED, {"bills": bills}) if bills else ():
+        sums.setdefault(by, {})[currency] = (count, billed)
+    return [_summed_rule(rule, sums.get(f"rule {rule.id}", {})) for rule in found]
+
+
+def _summed_rule(rule: BillRuleRow, of: Mapping[str, tuple[int, Decimal]]) -> BillRuleRow:
+    told = {name: getattr(rule, name) for name in BillRuleRow.__slots__}
+    mapped = {
+        "rows": sum(count for count, _ in of.values()),
+        "billed": {currency: billed for currency, (_, billed) in sorted(of.items())},
+    }
+    return BillRuleRow(**(told | mapped))
+
+
+SUMS = filled("""
+SELECT row.traits, count(*)::int8, sum(row.billed_cost)
+:in_force AND row.traits = ANY(%(traits)s)
+GROUP BY row.traits ORDER BY row.traits
+""")
+MAPPED = """
+SELECT found.matched_by, bill.currency, count(*)::int8, sum(row.billed_cost)
+FROM ledger_billedmatch AS found JOIN ledger_bill AS bill ON bill.id = found.bill_id
+JOIN ledger_billrow AS row ON row.bill_id = found.bill_id AND row.traits = found.traits
+JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
+WHERE found.bill_id = ANY(%(bills)s) AND starts_with(found.matched_by, 'rule ')
+  AND row.replaced_by_id IS NULL
+GROUP BY 1, 2 ORDER BY 1, 2
+"""
+USAGE_TYPES = """
+SELECT DISTINCT found.label, row.usage_type
+FROM ledger_billedmatch AS found
+JOIN LATERAL (
+    SELECT usage_type FROM ledger_billrow AS row
+    WHERE row.bill_id = found.bill_id AND row.traits = found.traits LIMIT 1) AS row ON true
+WHERE found.bill_id = %(bill)s AND found.charge_kind = 'unmatched'
+  AND found.reason = 'the bill names no resource'
+"""

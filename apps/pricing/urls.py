@@ -2,12 +2,20 @@
 
 from django.urls import path
 
+from apps.pricing.api.commitments import Commitment, CommitmentEnd, Commitments
 from apps.pricing.api.rates import Rate, RateEnd, RateEndPreview, RatePreview, Rates
+from apps.pricing.api.spot import SpotPrices
 
 urlpatterns = [
+    path("commitments", Commitments.as_view(), name="list-commitments"),
+    path("commitments/<int:commitment_id>", Commitment.as_view(), name="read-commitment"),
+    path(
+        "commitments/<int:commitment_id>/end", CommitmentEnd.as_view(), name="rest-end-commitment"
+    ),
     path("rates", Rates.as_view(), name="list-rates"),
     path("rates/preview", RatePreview.as_view(), name="preview-rate"),
     path("rates/<int:rate_id>", Rate.as_view(), name="read-rate"),
     path("rates/<int:rate_id>/end", RateEnd.as_view(), name="end-rate"),
     path("rates/<int:rate_id>/end/preview", RateEndPreview.as_view(), name="preview-rate-end"),
+    path("spot-prices", SpotPrices.as_view(), name="record-spot-prices"),
 ]

@@ -20,6 +20,9 @@ _RATE = {
     "source": "price list of the provider",
     "source_date": "2026-03-01",
     "created_at": "2026-03-02T12:00:00Z",
+    "standing": "in_force",
+    "doubt": "",
+    "decided_at": None,
 }
 RATES = listed("Rates", _RATE)
 RATE = answered("Rate", _RATE, 200, 201)
@@ -51,3 +54,28 @@ REACH = answered(
 )
 RATE_END = sent("End", {"ended_at": "2026-03-02T18:00:00Z"})
 ENDED_RATE = answered("Ended rate", _RATE | {"ends_at": "2026-03-02T18:00:00Z"})
+SPOT_PRICES = sent(
+    "Spot prices",
+    {
+        "source": "the market page of the provider",
+        "points": [
+            {
+                "provider": "lambda",
+                "region": "us-west-1",
+                "gpu_model": "NVIDIA H100 80GB HBM3",
+                "at": "2026-03-02T12:15:00Z",
+                "price": {"amount": "1.89", "currency": "USD"},
+                "unit": "gpu",
+            }
+        ],
+    },
+)
+RECORDED = answered(
+    "Recorded",
+    {
+        "entered": 1,
+        "unchanged": 0,
+        "waiting": 0,
+        "rejected": [{"row": 2, "reason": "RateOverlaps: it costs 1.89 then, not 1.99"}],
+    },
+)

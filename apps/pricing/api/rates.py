@@ -59,17 +59,21 @@ class Rates(PricesView):
     def post(self, request: Request) -> Response:
         """Enter a price; the past hours it covers are charged again.
 
-        The same one again (what it prices, start, amount) is answered 200.
+        The same one again (what it prices, start, amount) is answered 200. One that is implausible,
+        or moves what is paid by more than the organisation lets one person do, prices nothing until
+        a person of finance accepts it: `standing` and `doubt` say so.
         """
         rate = _new_rate(parsed(RateIn, request))
+        by = self.viewer().person_id
         try:
-            rate_id = actions.add_rate(rate=rate, at=timezone.now())
+            entered = actions.propose_rate(rate=rate, by=by, at=timezone.now())
         except actions.RateOverlaps:
             begun = listing.rate_begun(actions.target_of(rate), rate.starts_at)
             if begun is None or not _is_same(listing.rate_row(begun), rate):
                 raise
             return Response(told_rate(listing.rate_row(begun)))
-        return Response(told_rate(listing.rate_row(rate_id)), status=201)
+        status = 201 if entered.is_new else 200
+        return Response(told_rate(listing.rate_row(entered.id)), status=status)
 
 
 class RatePreview(PricesView):

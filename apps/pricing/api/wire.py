@@ -15,6 +15,8 @@ from apps.economics.purchase import PurchaseOption
 KINDS = ("list", "contract")
 UNITS = ("node", "gpu")
 QUANTITIES = (1, 3600)
+STANDINGS = ("in_force", "quarantined", "waiting", "refused")
+MOST_POINTS = 5_000
 PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
 
 
@@ -39,7 +41,10 @@ class RatesAsked(Parameters):
     provider = Text(required=False)
     pool = Text(required=False, help_text="the name of a pool with its own price")
     kind = serializers.ChoiceField(choices=KINDS, required=False)
-    in_force_at = Moment(required=False, help_text="only rates that held at this moment")
+    in_force_at = Moment(
+        required=False, help_text="only rates that held at this moment, and were in force"
+    )
+    standing = serializers.ChoiceField(choices=STANDINGS, required=False)
 
 
 class RateIn(Strict):
@@ -82,6 +87,51 @@ class RateOut(serializers.Serializer[Any]):
     source = serializers.CharField()  # type: ignore[assignment]  # see RateIn
     source_date = serializers.DateField(allow_null=True)
     created_at = serializers.DateTimeField()
+    standing = serializers.ChoiceField(
+        choices=STANDINGS, help_text="only what is in force prices anything"
+    )
+    doubt = serializers.CharField(help_text="why it is not simply in force; empty: nothing")
+    decided_at = serializers.DateTimeField(
+        allow_null=True, help_text="when a person of finance accepted or refused it"
+    )
+
+
+class SpotPointIn(Strict):
+    """The spot price of one machine in one place since a moment; it holds until the next one."""
+
+    provider = Text()
+    region = OptionalText()
+    instance_type = OptionalText()
+    gpu_model = OptionalText()
+    at = Moment()
+    price = PriceIn()
+    quantity_seconds = serializers.ChoiceField(choices=QUANTITIES, default=3600)
+    unit = serializers.ChoiceField(choices=UNITS, default="node")
+
+
+class SpotPricesIn(Strict):
+    """Points in any order; the same ones again change nothing."""
+
+    source = OptionalText()  # type: ignore[assignment]  # see RateIn
+    points = serializers.ListField(
+        child=SpotPointIn(), allow_empty=False, min_length=1, max_length=MOST_POINTS
+    )
+
+
+class RefusedPoint(serializers.Serializer[Any]):
+    """A point that was not taken; `row` counts from 1."""
+
+    row = serializers.IntegerField()
+    reason = serializers.CharField()
+
+
+class SpotPricesOut(serializers.Serializer[Any]):
+    """What became of the points; `waiting` ones are quarantined until finance decides."""
+
+    entered = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+    rejected = RefusedPoint(many=True)
 
 
 class RateEndIn(Strict):
@@ -104,6 +154,8 @@ class ReachOut(serializers.Serializer[Any]):
 def told_rate(row: Mapping[str, Any]) -> dict[str, Any]:
     """A rate as it is answered."""
     told = dict(row)
+    # Who did it is on the price's page; the surface names no people.
+    del told["entered_by_id"], told["decided_by_id"]
     pool_id, pool_name = told.pop("pool_id"), told.pop("pool_name")
     told["pool"] = None if pool_id is None else {"id": pool_id, "name": pool_name}
     amount: Decimal = told.pop("amount")

@@ -67,8 +67,8 @@ def may_price(rate: dict[str, Any], pool: PoolFact) -> bool:
 
 
 def rate_begun(target: str, starts_at: datetime | None) -> int | None:
-    """The rate of this very thing that began at this very moment."""
-    begun = Rate.objects.filter(target=target)
+    """The rate in force of this very thing that began at this very moment."""
+    begun = Rate.objects.filter(standing=Standing.IN_FORCE, target=target)
     begun = (
         begun.filter(period__startswith__isnull=True)
         if starts_at is None

@@ -12,6 +12,7 @@ from django.utils import timezone
 from apps.accounts.queries import organisation
 from apps.fleet.queries import PoolFact, pools
 from apps.pricing import actions
+from apps.pricing.management.people import BY, person_named
 from apps.pricing.queries import RateKind, RateUnit
 
 
@@ -29,6 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("--per", default=RateUnit.NODE, choices=RateUnit.values)
         parser.add_argument("--kind", default=RateKind.CONTRACT, choices=RateKind.values)
         parser.add_argument("--source", default="", help="where the figure comes from")
+        parser.add_argument("--by", metavar="EMAIL", help=BY)
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,7 +49,9 @@ class Command(BaseCommand):
             source=options["source"],
         )
         try:
-            rate_id = actions.add_rate(rate=rate, at=timezone.now())
+            entered = actions.propose_rate(
+                rate=rate, by=person_named(options["by"]), at=timezone.now()
+            )
         except (
             actions.RateEndsBeforeItStarts,
             actions.RateNotUnderstood,
@@ -55,7 +59,10 @@ class Command(BaseCommand):
         ) as refusal:
             raise CommandError(str(refusal)) from refusal
         said = f"{pool.name}: {options['amount']} {currency} per {options['per']} and hour."
-        self.stdout.write(json.dumps({"id": rate_id}) if options["json"] else said)
+        if entered.doubt:
+            said += f" It waits until a person of finance decides: {entered.doubt}."
+        told = {"id": entered.id, "standing": entered.standing, "doubt": entered.doubt}
+        self.stdout.write(json.dumps(told) if options["json"] else said)
 
 
 def _pool_named(name: str) -> PoolFact:

@@ -1,8 +1,6 @@
 """Load a table of prices."""
 
-import json
 from argparse import ArgumentParser
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,8 @@ from django.utils import timezone
 
 from apps.fleet.queries import pools
 from apps.pricing import actions
+from apps.pricing.management.loaded import tell_loaded
+from apps.pricing.management.people import BY, person_named
 from apps.pricing.management.price_table import REVIEWED, ColumnsUnknown, read_price_table
 
 
@@ -22,6 +22,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which file."""
         parser.add_argument("--file", type=Path, default=REVIEWED)
+        parser.add_argument("--by", metavar="EMAIL", help=BY)
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -32,20 +33,6 @@ class Command(BaseCommand):
                 table = read_price_table(lines, pool_ids=pool_ids)
         except (ColumnsUnknown, OSError, UnicodeDecodeError) as problem:
             raise CommandError(f"{options['file']}: {problem}") from problem
-        loaded = actions.load_price_table(rows=table.rows, at=timezone.now())
-        rejected = sorted((*table.rejected, *loaded.rejected), key=lambda row: row.line)
-        for row in rejected:
-            self.stderr.write(f"line {row.line}: {row.reason}")
-        figures = {
-            "rows": loaded.imported + loaded.unchanged + len(rejected),
-            "imported": loaded.imported,
-            "unchanged": loaded.unchanged,
-            "rejected": [asdict(row) for row in rejected],
-        }
-        if options["json"]:
-            self.stdout.write(json.dumps(figures))
-        else:
-            self.stdout.write(
-                f"{loaded.imported} prices loaded, {loaded.unchanged} known already, "
-                f"{len(rejected)} rows rejected."
-            )
+        by = person_named(options["by"])
+        loaded = actions.load_price_table(rows=table.rows, at=timezone.now(), by=by)
+        tell_loaded(self, table, loaded, as_json=options["json"])

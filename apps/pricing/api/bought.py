@@ -1,0 +1,123 @@
+"""What commitments look like over the wire: amounts as exact texts, pool and owner by name."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+
+from apps.accounts.queries import teams
+from apps.accounts.rest.money import NamedOut
+from apps.accounts.rest.pages import told_as
+from apps.accounts.rest.strict import Moment, OptionalText, Strict, Text, Whole
+from apps.fleet.queries import pools
+from apps.pricing import actions
+from apps.pricing.api.wire import UNITS, Pattern
+from apps.pricing.queries.commitments import CommitmentFact
+
+KINDS = ("capacity_block", "reserved", "committed_use", "savings_plan")
+AMOUNT = r"^[0-9]{1,15}(\.[0-9]{1,9})?$"
+LONGEST_AMOUNT = 25
+AMOUNTS = ("spend", "upfront", "hourly")
+
+
+def _amount() -> Pattern:
+    return Pattern(AMOUNT, max_length=LONGEST_AMOUNT, required=False, default="0")
+
+
+class CommitmentIn(Strict):
+    """Units of machines, or a spend an hour at prices by instance type; bounds are whole hours."""
+
+    name = Text()
+    kind = serializers.ChoiceField(choices=KINDS)
+    provider = OptionalText()
+    region = OptionalText()
+    instance_type = OptionalText()
+    gpu_model = OptionalText()
+    pool = Text(required=False, allow_null=True, default=None)
+    units = Whole(required=False, default=0, min_value=0, max_value=2**31 - 1)
+    unit = serializers.ChoiceField(choices=UNITS, default="node")
+    spend = _amount()
+    prices = serializers.DictField(
+        child=Pattern(AMOUNT, max_length=LONGEST_AMOUNT), required=False, default=dict
+    )
+    upfront = _amount()
+    hourly = _amount()
+    currency = Pattern("^[A-Z]{3}$", max_length=3)
+    starts_at = Moment()
+    ends_at = Moment()
+    owner = Text(required=False, allow_null=True, default=None, help_text="the name of a team")
+    external_id = OptionalText()
+    # DRF's metaclass takes declared fields off the class, so nothing is overridden.
+    source = OptionalText()  # type: ignore[assignment]
+
+
+class CommitmentEndIn(Strict):
+    """From when it covers nothing and costs nothing."""
+
+    ended_at = Moment()
+
+
+class CommitmentOut(serializers.Serializer[Any]):
+    """A commitment as it stands; `hours` are those of its term as it was bought."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(choices=KINDS)
+    provider = serializers.CharField()
+    region = serializers.CharField()
+    instance_type = serializers.CharField()
+    gpu_model = serializers.CharField()
+    pool = NamedOut(allow_null=True)
+    units = serializers.IntegerField()
+    unit = serializers.ChoiceField(choices=UNITS)
+    spend = serializers.CharField()
+    prices = serializers.DictField(child=serializers.CharField())
+    upfront = serializers.CharField()
+    hourly = serializers.CharField()
+    currency = serializers.CharField()
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField()
+    hours = serializers.IntegerField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    owner = NamedOut(allow_null=True)
+    external_id = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # see CommitmentIn
+
+
+def new_commitment(asked: Mapping[str, Any]) -> actions.NewCommitment:
+    """What was asked for; refuses a pool or a team that nobody knows, by its field."""
+    said = dict(asked)
+    pool, owner = said.pop("pool"), said.pop("owner")
+    exact = {name: Decimal(said.pop(name)) for name in AMOUNTS}
+    prices = {name: Decimal(amount) for name, amount in said.pop("prices").items()}
+    return actions.NewCommitment(
+        **said,
+        **exact,
+        prices=prices,
+        pool_id=_named("pool", pool, {each.name: each.id for each in pools().values()}),
+        owner_id=_named("owner", owner, {each.name: each.id for each in teams()}),
+    )
+
+
+def told_commitment(fact: CommitmentFact) -> dict[str, Any]:
+    """A commitment as it is answered."""
+    told = {name: getattr(fact, name) for name in CommitmentFact.__slots__}
+    told |= {name: f"{told[name]:f}" for name in AMOUNTS}
+    told["prices"] = {name: f"{amount:f}" for name, amount in fact.prices.items()}
+    told["pool"] = told["owner"] = None
+    if fact.pool_id is not None:
+        told["pool"] = {"id": fact.pool_id, "name": pools()[fact.pool_id].name}
+    if fact.owner_id is not None:
+        names = {each.id: each.name for each in teams()}
+        told["owner"] = {"id": fact.owner_id, "name": names[fact.owner_id]}
+    return told_as(CommitmentOut, told)
+
+
+def _named(field: str, name: str | None, known: Mapping[str, int]) -> int | None:
+    if name is None:
+        return None
+    if name not in known:
+        raise ValidationError({field: [f"there is none of the name {name!r}"]})
+    return known[name]

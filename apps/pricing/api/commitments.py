@@ -1,0 +1,135 @@
+"""Commitments over the wire: as they were bought, entered, ended before their term."""
+
+from datetime import datetime
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Parameters, parsed
+from apps.accounts.rest.views import Reads, RestView, SeesPrices
+from apps.pricing import actions
+from apps.pricing.api import bought_examples as examples
+from apps.pricing.api.bought import (
+    CommitmentEndIn,
+    CommitmentIn,
+    CommitmentOut,
+    new_commitment,
+    told_commitment,
+)
+from apps.pricing.queries.commitments import CommitmentFact, commitment, commitments
+
+
+class BuysAhead(BasePermission):
+    """A person of finance, or the organisation's token of scope manage."""
+
+    message = "commitments are entered and ended by finance"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether this caller may change what was bought."""
+        known = request.auth is not None or bool(request.user and request.user.is_authenticated)
+        if not known or not isinstance(view, RestView):
+            return False
+        viewer = view.viewer()
+        return viewer.may_close or (viewer.person_id is None and viewer.may_manage)
+
+
+class CommitmentsView(RestView):
+    """Commitments are for finance and platform; finance changes them."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """By the method."""
+        reads = self.request.method in SAFE_METHODS
+        return [Reads(), SeesPrices()] if reads else [Reads(), BuysAhead()]
+
+
+class Commitments(CommitmentsView):
+    """What was bought ahead."""
+
+    row = CommitmentOut
+
+    @extend_schema(
+        operation_id="list_commitments",
+        parameters=[*PAGES],
+        responses=list_of(CommitmentOut),
+        examples=[examples.COMMITMENTS],
+    )
+    def get(self, request: Request) -> Response:
+        """Every reservation, committed use, savings plan and capacity block, past ones too."""
+        Parameters.of(request)
+        page = slice_of(commitments(), page_asked(request), lambda fact: (fact.id,))
+        return paged(request, page, told_commitment)
+
+    @extend_schema(
+        operation_id="add_commitment",
+        request=CommitmentIn,
+        parameters=[REPEAT_KEY],
+        responses={201: CommitmentOut, 200: CommitmentOut},
+        examples=[examples.NEW_COMMITMENT, examples.COMMITMENT],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Enter what was bought; the past hours of its term are charged again.
+
+        The very same one again is answered 200.
+        """
+        asked = new_commitment(parsed(CommitmentIn, request))
+        try:
+            commitment_id = actions.add_commitment(commitment=asked, at=timezone.now())
+        except actions.CommitmentExists:
+            held = _entered_already(asked)
+            if held is None:
+                raise
+            return Response(told_commitment(held))
+        return Response(told_commitment(commitment(commitment_id)), status=201)
+
+
+class Commitment(CommitmentsView):
+    """One commitment."""
+
+    @extend_schema(
+        operation_id="commitment", responses=CommitmentOut, examples=[examples.COMMITMENT]
+    )
+    def get(self, request: Request, commitment_id: int) -> Response:
+        """A commitment by its id."""
+        Parameters.of(request)
+        return Response(told_commitment(commitment(commitment_id)))
+
+
+class CommitmentEnd(CommitmentsView):
+    """The end of a commitment before its term."""
+
+    @extend_schema(
+        operation_id="end_commitment",
+        request=CommitmentEndIn,
+        parameters=[REPEAT_KEY],
+        responses=CommitmentOut,
+        examples=[examples.COMMITMENT_END, examples.ENDED_COMMITMENT],
+    )
+    @once()
+    def post(self, request: Request, commitment_id: int) -> Response:
+        """It was returned or cancelled: from then on it covers nothing and costs nothing.
+
+        The same end again changes nothing.
+        """
+        ended_at: datetime = parsed(CommitmentEndIn, request)["ended_at"]
+        if commitment(commitment_id).ended_at != ended_at:
+            actions.end_commitment(
+                commitment_id=commitment_id, ended_at=ended_at, at=timezone.now()
+            )
+        return Response(told_commitment(commitment(commitment_id)))
+
+
+def _entered_already(asked: actions.NewCommitment) -> CommitmentFact | None:
+    """The one of this name, where it says the very same."""
+    held = next((each for each in commitments() if each.name == asked.name), None)
+    if held is None or held.ended_at is not None:
+        return None
+    wanted = actions.as_bought(asked)
+    same = [name for name in CommitmentFact.__slots__ if name != "id"]
+    return held if all(getattr(held, name) == getattr(wanted, name) for name in same) else None

@@ -1,0 +1,64 @@
+"""Spot prices over the wire, for providers that are not read by themselves."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.once import once
+from apps.accounts.rest.schema import REPEAT_KEY
+from apps.accounts.rest.strict import parsed
+from apps.economics.purchase import PurchaseOption
+from apps.pricing import actions
+from apps.pricing.api import examples
+from apps.pricing.api.rates import PricesView
+from apps.pricing.api.wire import SpotPricesIn, SpotPricesOut
+from apps.pricing.queries import RateKind
+
+
+class SpotPrices(PricesView):
+    """What machines cost on the spot market, moment by moment."""
+
+    @extend_schema(
+        operation_id="record_spot_prices",
+        request=SpotPricesIn,
+        parameters=[REPEAT_KEY],
+        responses=SpotPricesOut,
+        examples=[examples.SPOT_PRICES, examples.RECORDED],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Enter points, in any order: each holds until the next, a late one splits what held then.
+
+        An implausible one is quarantined. One that is refused is named, and the others are kept.
+        """
+        asked = parsed(SpotPricesIn, request)
+        rows = [
+            (row, _point(point, asked["source"])) for row, point in enumerate(asked["points"], 1)
+        ]
+        loaded = actions.record_spot_prices(rows=rows, at=timezone.now())
+        told = {
+            "entered": loaded.imported,
+            "unchanged": loaded.unchanged,
+            "waiting": loaded.waiting,
+            "rejected": [{"row": each.line, "reason": each.reason} for each in loaded.rejected],
+        }
+        return Response(SpotPricesOut(told).data)
+
+
+def _point(said: dict[str, Any], source: str) -> actions.NewRate:
+    values = dict(said)
+    price, at = values.pop("price"), values.pop("at")
+    return actions.NewRate(
+        **values,
+        kind=RateKind.LIST,
+        amount=Decimal(price["amount"]),
+        currency=price["currency"],
+        starts_at=at,
+        purchase_option=PurchaseOption.SPOT,
+        source=source,
+        source_date=at.date(),
+    )

@@ -1,0 +1,37 @@
+"""Load spot prices."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.pricing import actions
+from apps.pricing.management.loaded import tell_loaded
+from apps.pricing.management.price_table import ColumnsUnknown
+from apps.pricing.management.spot_table import read_spot_table
+
+
+class Command(BaseCommand):
+    """`manage.py load_spot_prices points.csv`: points in any order, safe to load again."""
+
+    help = (
+        "Load spot prices from a CSV file: provider, region, instance_type or gpu_model, at, "
+        "amount, currency; each holds until the next."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which file."""
+        parser.add_argument("file", type=Path)
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Load it and print what came of it."""
+        try:
+            with options["file"].open(newline="", encoding="utf-8-sig") as lines:
+                table = read_spot_table(lines)
+        except (ColumnsUnknown, OSError, UnicodeDecodeError) as problem:
+            raise CommandError(f"{options['file']}: {problem}") from problem
+        loaded = actions.record_spot_prices(rows=table.rows, at=timezone.now())
+        tell_loaded(self, table, loaded, as_json=options["json"])

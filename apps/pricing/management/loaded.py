@@ -1,0 +1,35 @@
+"""What became of a table of prices, for the terminal."""
+
+import json
+from dataclasses import asdict
+
+from django.core.management.base import BaseCommand
+
+from apps.pricing.actions import TableLoaded
+from apps.pricing.management.price_table import PriceTable
+
+
+def tell_loaded(
+    command: BaseCommand, table: PriceTable, loaded: TableLoaded, *, as_json: bool
+) -> None:
+    """Every rejected row by its line, then the figures."""
+    rejected = sorted((*table.rejected, *loaded.rejected), key=lambda row: row.line)
+    for row in rejected:
+        command.stderr.write(f"line {row.line}: {row.reason}")
+    figures = {
+        "rows": loaded.imported + loaded.unchanged + loaded.waiting + len(rejected),
+        "imported": loaded.imported,
+        "unchanged": loaded.unchanged,
+        "waiting": loaded.waiting,
+        "rejected": [asdict(row) for row in rejected],
+    }
+    if as_json:
+        command.stdout.write(json.dumps(figures))
+        return
+    said = (
+        f"{loaded.imported} prices loaded, {loaded.unchanged} known already, "
+        f"{len(rejected)} rows rejected."
+    )
+    if loaded.waiting:
+        said += f" {loaded.waiting} wait until a person of finance decides, on the page Prices."
+    command.stdout.write(said)

@@ -1,0 +1,17 @@
+"""Who enters a price at the terminal."""
+
+from django.core.management.base import CommandError
+
+from apps.accounts.queries import person_of_address
+
+BY = "the address of who enters it, who then does not decide about what waits"
+
+
+def person_named(email: str | None) -> int | None:
+    """Their id; None where nobody is said. Refuses CommandError."""
+    if email is None:
+        return None
+    found = person_of_address(email)
+    if found is None:
+        raise CommandError(f"--by: nobody signs in as {email}")
+    return found

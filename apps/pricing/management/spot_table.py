@@ -1,0 +1,90 @@
+"""Spot prices as a CSV file, point by point, into rates or reasons."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+
+from apps.economics.purchase import PurchaseOption
+from apps.pricing.actions import NewRate, RefusedRow
+from apps.pricing.management.price_table import ColumnsUnknown, PriceTable
+from apps.pricing.queries import RateKind, RateUnit
+
+NEEDED = ("provider", "region", "at", "amount", "currency")
+MACHINES = ("instance_type", "gpu_model")
+OPTIONAL = ("quantity_seconds", "unit", "source")
+
+
+def read_spot_table(lines: Iterable[str]) -> PriceTable:
+    """Read a CSV file with a header of NEEDED, one or both of MACHINES and any of OPTIONAL.
+
+    `at` is a moment in ISO 8601, UTC where no offset is said. Refuses ColumnsUnknown; a bad row is
+    rejected with its line and reason, and the others are kept.
+    """
+    reader = csv.DictReader(lines)
+    _refuse_columns(reader.fieldnames or ())
+    rows: list[tuple[int, NewRate]] = []
+    rejected: list[RefusedRow] = []
+    for row in reader:
+        try:
+            rows.append((reader.line_num, _point(row)))
+        except ValueError as reason:
+            rejected.append(RefusedRow(reader.line_num, str(reason)))
+    return PriceTable(tuple(rows), tuple(rejected))
+
+
+def _refuse_columns(names: Iterable[str]) -> None:
+    header = set(names)
+    missing = sorted(set(NEEDED) - header)
+    if not header & set(MACHINES):
+        missing.append(" or ".join(MACHINES))
+    unknown = sorted(header - {*NEEDED, *MACHINES, *OPTIONAL})
+    if missing or unknown:
+        raise ColumnsUnknown(
+            f"missing columns: {', '.join(missing) or 'none'}; "
+            f"unknown columns: {', '.join(unknown) or 'none'}"
+        )
+
+
+def _point(row: Mapping[str | None, str | None]) -> NewRate:
+    if None in row or None in row.values():
+        raise ValueError("the row does not have as many fields as the header")
+    text = {str(name): str(value).strip() for name, value in row.items()}
+    at = _moment(text["at"])
+    return NewRate(
+        kind=RateKind.LIST,
+        amount=_amount(text["amount"]),
+        currency=text["currency"],
+        starts_at=at,
+        purchase_option=PurchaseOption.SPOT,
+        provider=text["provider"],
+        region=text["region"],
+        instance_type=text.get("instance_type", ""),
+        gpu_model=text.get("gpu_model", ""),
+        quantity_seconds=_whole(text.get("quantity_seconds") or "3600"),
+        unit=text.get("unit") or RateUnit.NODE,
+        source=text.get("source", ""),
+        source_date=at.date(),
+    )
+
+
+def _moment(text: str) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"at: {text!r} is not a moment such as 2026-03-02T12:15:00Z") from None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _amount(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError(f"amount: {text!r} is not a number") from None
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"quantity_seconds: {text!r} is not a whole number") from None

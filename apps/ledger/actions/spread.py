@@ -102,8 +102,10 @@ def _line(charge_id: int, bearer: Bearer, flag: Flag, amounts: Amounts) -> Sprea
 
 def _replace(hour: datetime, month: date, wanted: Iterable[SpreadLine]) -> None:
     run(
-        "DELETE FROM ledger_line WHERE posting_month = %(month)s AND hour = %(hour)s"
-        " AND settlement_id IS NULL AND flags & %(spread)s <> 0",
+        "DELETE FROM ledger_line AS line USING ledger_charge AS charge"
+        " WHERE line.posting_month = %(month)s AND line.hour = %(hour)s"
+        " AND line.settlement_id IS NULL AND line.flags & %(spread)s <> 0"
+        " AND charge.id = line.charge_id AND charge.corrects_id IS NULL",
         {"month": month, "hour": hour, "spread": SPREAD},
     )
     copy_in(
@@ -133,6 +135,7 @@ def _replace(hour: datetime, month: date, wanted: Iterable[SpreadLine]) -> None:
         "UPDATE ledger_line AS line SET billed_micros = 0 FROM ledger_charge AS charge"
         " WHERE line.posting_month = %(month)s AND line.hour = %(hour)s"
         " AND line.settlement_id IS NULL AND line.flags & %(spread)s <> 0"
-        " AND charge.id = line.charge_id AND charge.billed_micros IS NOT NULL",
+        " AND charge.id = line.charge_id AND charge.billed_micros IS NOT NULL"
+        " AND charge.corrects_id IS NULL",
         {"month": month, "hour": hour, "spread": SPREAD},
     )

@@ -10,6 +10,7 @@ from datetime import date, datetime
 
 from django.db import connection, transaction
 
+from apps.ledger.queries.audit_closed import CLOSES, CORRECTIONS, TOLD
 from apps.ledger.queries.audit_rollups import ROLLUPS, TEAM_DAYS
 from apps.ledger.queries.audit_sql import (
     BOUNDS,
@@ -24,10 +25,12 @@ from apps.ledger.queries.audit_sql import (
     STRAYS,
     Query,
 )
+from apps.ledger.queries.closes.contents import digest_of_month
 
 Span = dict[str, datetime | str | int | None]
 
 PLACES_SHOWN = 20
+DIGEST = "the lines of a closed month are those it was closed with"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class Audit:
     missing: int
     not_yet_swept: int
     pending_days: tuple[date, ...]
+    closed_months: tuple[date, ...]
     places: tuple[Place, ...]
     failures: int
 
@@ -88,6 +92,8 @@ CHECKS = (
     _Check("shared-out idle sums to 0 and has no time", SHARED_IDLE),
     _Check("roll-ups sum to the lines", ROLLUPS),
     _Check("roll-ups by team sum to the roll-ups", TEAM_DAYS),
+    _Check("a closed month is what was told of it", TOLD),
+    _Check("a correction is of a closed month", CORRECTIONS),
 )
 
 
@@ -105,6 +111,7 @@ def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) ->
         node_hours, not_yet_swept, charges, lines = _one(COUNTS, span)
         cursor.execute(PENDING_DAYS.text, span)
         pending = tuple(day for (day,) in cursor.fetchall())
+        closed, moved = _closes(span)
     return Audit(
         starts_at=since,
         ends_at=until,
@@ -115,8 +122,9 @@ def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) ->
         missing=found["a node-hour lived has a charge"].count,
         not_yet_swept=not_yet_swept,
         pending_days=pending,
-        places=tuple(place for each in found.values() for place in each.places),
-        failures=sum(each.count for each in found.values()),
+        closed_months=closed,
+        places=(*(place for each in found.values() for place in each.places), *moved),
+        failures=sum(each.count for each in found.values()) + len(moved),
     )
 
 
@@ -144,6 +152,22 @@ def _places(span: Span, check: _Check) -> _Found:
         for charge, node, hour, basis, expected, seen, off, _, _ in found
     ]
     return _Found(places, int(found[0][-2]), int(found[0][-1])) if found else _Found((), 0, 0)
+
+
+def _closes(span: Span) -> tuple[tuple[date, ...], tuple[Place, ...]]:
+    """The closed months, and those whose lines are not those that they were closed with."""
+    with connection.cursor() as cursor:
+        cursor.execute(CLOSES, span)
+        closes = cursor.fetchall()
+    moved = []
+    for _, month, version, digest, lines in closes:
+        found, count = digest_of_month(month, str(span["zone"]))
+        if found != digest:
+            about = f"close {version}, digest {digest[:12]}, now {found[:12]}"
+            moved.append(
+                Place(DIGEST, None, about, _text(month), "lines", lines, count, count - lines)
+            )
+    return tuple(month for _, month, *_ in closes), tuple(moved)
 
 
 def _one(query: Query, span: Span) -> tuple[int, int, int, int]:

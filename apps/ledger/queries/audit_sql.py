@@ -39,6 +39,11 @@ waiting AS (
 )
 """
 
+# Months that are closed now: what they tell is checked against itself, not against later facts.
+FROZEN = """
+frozen AS (SELECT month FROM ledger_close WHERE reopened_at IS NULL)
+"""
+
 # Every hour in which a node lived, clipped to the span, a microsecond at least.
 LIVED_HOURS = """
 lived AS (
@@ -50,6 +55,7 @@ lived AS (
              interval '1 hour'
          ) AS hour
     WHERE NOT isempty(node.period) AND lower(node.period) < %(to)s
+      AND date_trunc('month', hour AT TIME ZONE %(zone)s)::date NOT IN (SELECT month FROM frozen)
 )
 """
 
@@ -62,12 +68,13 @@ uncharged AS (
     WHERE NOT EXISTS (
         SELECT 1 FROM ledger_charge AS charge
         WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
-          AND charge.node_id = lived.node_id AND charge.hour = lived.hour)
+          AND charge.node_id = lived.node_id AND charge.hour = lived.hour
+          AND charge.digest <> '')
 )
 """
 
 COUNTS = Query(
-    (LIVED_HOURS, WAITING, UNCHARGED),
+    (FROZEN, LIVED_HOURS, WAITING, UNCHARGED),
     """
 SELECT (SELECT count(*) FROM lived),
        (SELECT count(*) FROM uncharged WHERE waits),
@@ -77,7 +84,7 @@ SELECT (SELECT count(*) FROM lived),
 )
 
 MISSING = Query(
-    (LIVED_HOURS, WAITING, UNCHARGED),
+    (FROZEN, LIVED_HOURS, WAITING, UNCHARGED),
     """
 SELECT NULL, name, hour, NULL, NULL, NULL, 0, count(*) OVER (), 0
 FROM uncharged
@@ -88,12 +95,13 @@ LIMIT %(shown)s
 )
 
 STRAYS = Query(
-    (WAITING,),
+    (FROZEN, WAITING),
     """
 SELECT charge.id, node.name, charge.hour, NULL, NULL, NULL, 0, count(*) OVER (), 0
 FROM ledger_charge AS charge JOIN fleet_node AS node ON node.id = charge.node_id
 WHERE charge.kind = 'node_hour' AND charge.hour >= %(from)s AND charge.hour < %(to)s
-  AND charge.corrects_id IS NULL
+  AND charge.corrects_id IS NULL AND charge.digest <> ''
+  AND charge.posting_month NOT IN (SELECT month FROM frozen)
   AND NOT node.period && tstzrange(charge.hour, charge.hour + interval '1 hour')
   AND NOT EXISTS (SELECT 1 FROM waiting WHERE pass_id = 2 AND waiting.hour = charge.hour)
 ORDER BY charge.hour, charge.id
@@ -108,8 +116,9 @@ charged AS (
            greatest(lower(node.period), charge.hour) AS lived_from,
            least(coalesce(upper(node.period), max(charge.through)), max(charge.through)) AS lived_to
     FROM ledger_charge AS charge JOIN fleet_node AS node ON node.id = charge.node_id
-    WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
+    WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.digest <> ''
       AND charge.hour >= %(from)s AND charge.hour < %(to)s
+      AND charge.posting_month NOT IN (SELECT month FROM frozen)
       AND NOT EXISTS (
           SELECT 1 FROM waiting
           WHERE waiting.hour = charge.hour
@@ -122,6 +131,7 @@ charged AS (
 
 COVERAGE = Query(
     (
+        FROZEN,
         WAITING,
         CHARGED,
     ),
@@ -179,9 +189,9 @@ LIMIT %(shown)s
 )
 
 # A charge without lines differs by all of itself; one whose lines wait to be written is left out,
-# and its day is listed as pending.
+# and its day is listed as pending. Those of closed months and of corrections wait for nothing.
 LINES = Query(
-    (WAITING,),
+    (FROZEN, WAITING),
     """,
 made AS (
     SELECT charge_id, count(*) AS lines,
@@ -204,11 +214,13 @@ compared AS (
         ('billed', charge.billed_micros, made.billed, made.no_billed)
     ) AS basis (name, amount, parts, unknown)
     WHERE charge.hour >= %(from)s AND charge.hour < %(to)s
-      AND NOT EXISTS (
+      AND (charge.corrects_id IS NOT NULL
+           OR charge.posting_month IN (SELECT month FROM frozen)
+           OR NOT EXISTS (
           SELECT 1 FROM waiting
           WHERE waiting.hour = charge.hour
             AND (waiting.pass_id = 3 AND waiting.unit = charge.node_id
-                 OR waiting.pass_id = 4 AND charge.kind = 'shared'))
+                 OR waiting.pass_id = 4 AND charge.kind = 'shared')))
 )
 SELECT compared.id, node.name, compared.hour, compared.name, compared.amount, compared.parts,
        coalesce(compared.parts, 0) - coalesce(compared.amount, 0), count(*) OVER (),
@@ -224,6 +236,7 @@ LIMIT %(shown)s
 # GPUs by UUID at any moment at which one is known, else the count that was declared, else the pool's.
 CAPACITY = Query(
     (
+        FROZEN,
         WAITING,
         CHARGED,
     ),
@@ -313,10 +326,11 @@ LIMIT %(shown)s
 )
 
 PENDING_DAYS = Query(
-    (WAITING,),
+    (FROZEN, WAITING),
     """
 SELECT DISTINCT (hour AT TIME ZONE %(zone)s)::date FROM waiting
 WHERE hour < %(to)s AND hour + interval '1 hour' > %(from)s
+  AND date_trunc('month', hour AT TIME ZONE %(zone)s)::date NOT IN (SELECT month FROM frozen)
 ORDER BY 1
 """,
 )

@@ -113,7 +113,10 @@ def shared_charges_of_hour(hour: datetime, ends_at: datetime) -> list[SharedChar
     found = rows(
         """
         SELECT id, reason, shared_cost_id, list_micros, contracted_micros, effective_micros
-        FROM ledger_charge WHERE hour = %(hour)s AND kind = 'shared' ORDER BY id
+        FROM ledger_charge
+        WHERE hour = %(hour)s AND kind = 'shared' AND corrects_id IS NULL
+          AND effective_micros IS NOT NULL
+        ORDER BY id
         """,
         {"hour": hour},
     )
@@ -151,13 +154,15 @@ def idle_of_hour(hour: datetime, pool_ids: Collection[int]) -> dict[int, IdlePoo
 
 
 def spread_lines_of_hour(hour: datetime) -> set[SpreadLine]:
-    """The lines that the spread pass wrote before."""
+    """The lines that the spread pass wrote before; those of corrections are not its own."""
     found = rows(
         """
-        SELECT charge_id, pool_id, team_id, workload_id, job_id, holder_key_id, flags,
-               list_micros, contracted_micros, effective_micros
-        FROM ledger_line
-        WHERE hour = %(hour)s AND settlement_id IS NULL AND flags & %(spread)s <> 0
+        SELECT line.charge_id, line.pool_id, line.team_id, line.workload_id, line.job_id,
+               line.holder_key_id, line.flags, line.list_micros, line.contracted_micros,
+               line.effective_micros
+        FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
+        WHERE line.hour = %(hour)s AND line.settlement_id IS NULL AND line.flags & %(spread)s <> 0
+          AND charge.corrects_id IS NULL
         """,
         {"hour": hour, "spread": SPREAD},
     )

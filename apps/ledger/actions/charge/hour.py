@@ -11,6 +11,7 @@ from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass
 from apps.ledger.actions.charge.apart import billed_apart, shared_costs
 from apps.ledger.actions.charge.node_hours import node_hours
+from apps.ledger.actions.charge.quoting import later_marks, wait_for_turn
 from apps.ledger.actions.charge.values import SETTLES_AFTER, Hour, Wanted
 from apps.ledger.actions.charge.writing import remove, write
 from apps.ledger.actions.closed import kept_closed
@@ -42,17 +43,19 @@ def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
         marks = fleet.marks_of_hour(Pass.CHARGE, hour)
         if not marks:
             return NOTHING
+        wait_for_turn(this)
         found = (*node_hours(this), *shared_costs(this), *billed_apart(this))
         wanted = {each.key: each for each in found}
         held = charges_of_hour(hour)
-        removed = [held[key] for key in held if key not in wanted]
+        # One without a digest is empty already, and stays only for what corrects it.
+        removed = [each for key, each in held.items() if key not in wanted and each.digest]
         changed = _changed(this, wanted, held)
         pools = remove(this, removed)
         statuses = [_status(this, held.get(each.key), each) for each in changed]
         pools |= write(this, changed, statuses, held)
         keys = [each.key for each in changed] + [each.key for each in removed]
         clear(Pass.CHARGE, hour, marks)
-        mark(_next_marks(this, keys, pools))
+        mark(_next_marks(this, keys, pools) + (later_marks(this, at) if keys else []))
     return Outcome(changed=len(keys))
 
 

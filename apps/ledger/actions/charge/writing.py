@@ -15,7 +15,10 @@ REASONS = {
 
 
 def remove(this: Hour, removed: Sequence[HeldCharge]) -> set[int]:
-    """Take away charges with their pieces and lines; the pools that lost lines (0: none)."""
+    """Take away charges with their pieces and lines; the pools that lost lines (0: none).
+
+    One that a correction names stays, empty.
+    """
     if not removed:
         return set()
     ids = {"ids": [charge.id for charge in removed], "month": this.month}
@@ -25,7 +28,12 @@ def remove(this: Hour, removed: Sequence[HeldCharge]) -> set[int]:
         ids,
     )
     run("DELETE FROM ledger_chargepiece WHERE charge_id = ANY(%(ids)s)", ids)
-    run("DELETE FROM ledger_charge WHERE id = ANY(%(ids)s)", ids)
+    run(EMPTY, ids)
+    run(
+        "DELETE FROM ledger_charge AS charge WHERE id = ANY(%(ids)s) AND NOT EXISTS"
+        " (SELECT 1 FROM ledger_charge AS later WHERE later.corrects_id = charge.id)",
+        ids,
+    )
     return {pool_id for (pool_id,) in gone}
 
 
@@ -135,6 +143,14 @@ COPY ledger_line
     (charge_id, hour, posting_month, pool_id, team_id, flags, evidence, unit_milliseconds,
      list_micros, contracted_micros, effective_micros, billed_micros)
 FROM STDIN
+"""
+EMPTY = """
+UPDATE ledger_charge AS charge
+SET list_micros = NULL, contracted_micros = NULL, effective_micros = NULL, billed_micros = NULL,
+    estimated_micros = NULL, marginal_micros = NULL, digest = '',
+    reason = 'nothing of it is left; it was corrected once'
+WHERE id = ANY(%(ids)s)
+  AND EXISTS (SELECT 1 FROM ledger_charge AS later WHERE later.corrects_id = charge.id)
 """
 UPDATE = """
 UPDATE ledger_charge AS held

@@ -9,7 +9,8 @@ from apps.ledger.actions.close.closing import (
     close_month,
     reopen_month,
 )
-from apps.ledger.actions.close.corrections import Corrected, NoOpenMonth, post_corrections
+from apps.ledger.actions.close.corrections import Corrected, post_corrections
+from apps.ledger.actions.close.posting import NoOpenMonth
 
 __all__ = [
     "CloseAsked",

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.accounts import queries as accounts
+from apps.ledger.actions.close.taking_back import take_back_corrections
 from apps.ledger.actions.closed import lock_month, refuse_closed_month
 from apps.ledger.models import Close, StatementLine
 from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
@@ -84,13 +85,17 @@ def close_month(*, asked: CloseAsked, at: datetime) -> int:
 
 @transaction.atomic
 def reopen_month(*, month: date, reason: str, person_id: int | None, at: datetime) -> None:
-    """Let facts change the month again; what was told of it stays readable. Refuses MonthNotClosed."""
+    """Let facts change the month again; what was told of it stays readable.
+
+    Corrections of it are taken back where they were posted. Refuses MonthNotClosed and NoOpenMonth.
+    """
     lock_month(month)
     reopened = Close.objects.filter(month=month, reopened_at=None).update(
         reopened_at=at, reopened_by_id=person_id, reopen_reason=reason
     )
     if not reopened:
         raise MonthNotClosed(f"{month:%Y-%m} is open")
+    take_back_corrections(month=month, at=at)
 
 
 def _refuse_open(items: Collection[Item], accepted: Collection[str]) -> None:

@@ -44,6 +44,7 @@ def _figures(found: Audit) -> dict[str, object]:
         "missing": found.missing,
         "not_yet_swept": found.not_yet_swept,
         "pending_days": [day.isoformat() for day in found.pending_days],
+        "closed_months": [f"{month:%Y-%m}" for month in found.closed_months],
         "places": [as_plain(place) for place in found.places],
     }
 
@@ -55,6 +56,8 @@ def _tell(found: Audit) -> None:
         print(f"{found.not_yet_swept} node-hours are not yet swept")
     if found.pending_days:
         print("still to be settled:", ", ".join(day.isoformat() for day in found.pending_days))
+    if found.closed_months:
+        print("closed:", ", ".join(f"{month:%Y-%m}" for month in found.closed_months))
     for place in found.places:
         print(
             f"{place.check}: node {place.node}, {place.hour}, charge {place.charge}, "

@@ -1,7 +1,7 @@
 """The lines of an hour summed by whose they are, with or without what later corrected them."""
 
-from datetime import datetime
-from typing import NamedTuple
+from datetime import date, datetime
+from typing import LiteralString, NamedTuple
 
 from apps.ledger.queries.tables import rows
 
@@ -31,21 +31,34 @@ class Sums(NamedTuple):
     billed_micros: int | None
 
 
-SUMS = """
-SELECT charge.kind,
+COLUMNS: LiteralString = """
+       charge.kind,
        coalesce(original.node_id, original.shared_cost_id, original.commitment_id,
                 original.billed_charge_id, original.owned_plan_id, 0),
        original.part, original.node_id, line.pool_id, line.team_id, line.workload_id, line.job_id,
        line.holder_key_id, line.state, line.flags,
        sum(line.list_micros)::int8, sum(line.contracted_micros)::int8,
        sum(line.effective_micros)::int8, sum(line.billed_micros)::int8
+"""
+SUMS = """
+SELECT :columns
 FROM ledger_charge AS original
 JOIN ledger_charge AS charge
   ON charge.id = original.id OR %(corrected)s AND charge.corrects_id = original.id
 JOIN ledger_line AS line ON line.charge_id = charge.id
 WHERE original.hour = %(hour)s AND original.corrects_id IS NULL
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
-"""
+""".replace(":columns", COLUMNS)
+CORRECTIONS = """
+SELECT original.hour, :columns
+FROM ledger_charge AS original
+JOIN ledger_charge AS charge ON charge.corrects_id = original.id
+JOIN ledger_line AS line ON line.charge_id = charge.id
+WHERE original.posting_month = %(month)s
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12
+HAVING sum(line.list_micros) <> 0 OR sum(line.contracted_micros) <> 0
+    OR sum(line.effective_micros) <> 0 OR sum(line.billed_micros) <> 0
+""".replace(":columns", COLUMNS)
 
 
 def sums_of_hour(hour: datetime) -> dict[LineKey, Sums]:
@@ -56,6 +69,14 @@ def sums_of_hour(hour: datetime) -> dict[LineKey, Sums]:
 def corrected_sums_of_hour(hour: datetime) -> dict[LineKey, Sums]:
     """The same with all corrections of it that were posted."""
     return _sums(hour, {"corrected": True})
+
+
+def corrections_of_month(month: date) -> dict[datetime, dict[LineKey, Sums]]:
+    """What all corrections of a month come to, where it is not nothing, by the hour they correct."""
+    found: dict[datetime, dict[LineKey, Sums]] = {}
+    for hour, *row in rows(CORRECTIONS, {"month": month}):
+        found.setdefault(hour, {})[LineKey(*row[:11])] = Sums(*row[11:])
+    return found
 
 
 def _sums(hour: datetime, params: dict[str, object]) -> dict[LineKey, Sums]:

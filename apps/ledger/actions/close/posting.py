@@ -1,0 +1,146 @@
+"""Differences posted as correction charges, in the month that is open."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from hashlib import blake2b
+
+from apps.accounts import queries as accounts
+from apps.fleet.actions.marks import Mark, mark
+from apps.fleet.queries import Pass
+from apps.ledger.actions.partitions import ensure_month
+from apps.ledger.models import Charge, ChargeKind, Part, Status
+from apps.ledger.queries.calendar import HOUR, first_hour, local_day, posting_month
+from apps.ledger.queries.closes.differences import LineKey, Sums
+from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.tables import Row, copy_in
+
+NUMBERED_BY = {
+    ChargeKind.NODE_HOUR: "node_id",
+    ChargeKind.SHARED: "shared_cost_id",
+    ChargeKind.COMMITMENT_UNUSED: "commitment_id",
+    ChargeKind.OWNED_UNUSED: "owned_plan_id",
+}
+LINES = """
+COPY ledger_line
+    (charge_id, hour, posting_month, pool_id, team_id, workload_id, job_id, holder_key_id, state,
+     flags, evidence, policy_version, unit_milliseconds, list_micros, contracted_micros,
+     effective_micros, billed_micros)
+FROM STDIN
+"""
+
+
+class NoOpenMonth(Exception):
+    """Every month up to now is closed: there is none in which a correction could be posted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The hour and month in which corrections are posted, and the words that say why."""
+
+    hour: datetime
+    month: date
+    reason: str
+
+
+def place_of(at: datetime, reason: str) -> Place:
+    """The hour of `at`. Refuses NoOpenMonth where its month is closed."""
+    hour = at.replace(minute=0, second=0, microsecond=0)
+    month = posting_month(hour, accounts.organisation().zone)
+    if month in closed_months():
+        raise NoOpenMonth(f"{month:%Y-%m} is closed too")
+    return Place(hour, month, reason)
+
+
+def post(*, differences: Mapping[LineKey, Sums], hour: datetime, place: Place) -> int:
+    """A correction charge for each charge of `hour` that moved, with a line for each part of it.
+
+    How many charges; the roll-up of the day that they are posted in is marked.
+    """
+    if not differences:
+        return 0
+    ensure_month(month=place.month)
+    by_charge: dict[LineKey, dict[LineKey, Sums]] = {}
+    for key, sums in differences.items():
+        by_charge.setdefault(_of_charge(key), {})[key] = sums
+    lines: list[Row] = []
+    for of, parts in by_charge.items():
+        charge = _correction(of, parts, hour, place)
+        lines += [_line(charge.id, key, sums, place) for key, sums in parts.items()]
+    copy_in(LINES, lines)
+    zone = accounts.organisation().zone
+    day = first_hour(local_day(place.hour, zone), zone)
+    mark(Mark(Pass.ROLLUP, pool_id, day) for pool_id in {key.pool_id or 0 for key in differences})
+    return len(by_charge)
+
+
+def _of_charge(key: LineKey) -> LineKey:
+    """What lines of one correction charge have in common."""
+    return key._replace(
+        team_id=0, workload_id=None, job_id=None, holder_key_id=None, state=None, flags=0
+    )
+
+
+def _correction(of: LineKey, parts: Mapping[LineKey, Sums], hour: datetime, place: Place) -> Charge:
+    whole = _together(list(parts.values()))
+    return Charge.objects.create(
+        kind=of.kind,
+        node_id=of.node_id,
+        pool_id=of.pool_id,
+        part=of.part,
+        hour=place.hour,
+        through=place.hour + HOUR,
+        posting_month=place.month,
+        list_micros=whole.list_micros,
+        contracted_micros=whole.contracted_micros,
+        effective_micros=whole.effective_micros,
+        billed_micros=whole.billed_micros,
+        currency=accounts.organisation().currency,
+        status=Status.RESTATED,
+        reason=place.reason,
+        corrects=_original(of.kind, of.number, of.part, hour),
+        digest=blake2b(repr((hour, parts)).encode(), digest_size=16).digest(),
+    )
+
+
+def _original(kind: str, number: int, part: int, hour: datetime) -> Charge:
+    """The charge that is corrected; one that the month never had stands there empty from now on."""
+    known = {"kind": kind, "hour": hour, "part": part, "corrects": None}
+    known[_numbered_by(kind, part)] = number
+    found = Charge.objects.filter(**known).first()
+    if found is not None:
+        return found
+    month = posting_month(hour, accounts.organisation().zone)
+    return Charge.objects.create(
+        **known,
+        through=hour + HOUR,
+        posting_month=month,
+        currency=accounts.organisation().currency,
+        status=Status.RESTATED,
+        reason="not on record when the month was closed",
+        digest=b"",
+    )
+
+
+def _numbered_by(kind: str, part: int) -> str:
+    """The column in which a charge says what it is of."""
+    if kind == ChargeKind.COMMITMENT_UNUSED and part != Part.COMMITTED:
+        return "billed_charge_id"
+    return NUMBERED_BY.get(kind, "billed_charge_id")
+
+
+def _together(parts: list[Sums]) -> Sums:
+    return Sums(
+        *(
+            None if all(amount is None for amount in of_basis) else sum(a or 0 for a in of_basis)
+            for of_basis in zip(*parts, strict=True)
+        )
+    )
+
+
+def _line(charge_id: int, key: LineKey, sums: Sums, place: Place) -> Row:
+    return (
+        *(charge_id, place.hour, place.month, key.pool_id, key.team_id, key.workload_id),
+        *(key.job_id, key.holder_key_id, key.state, key.flags, 0, None, 0),
+        *sums,
+    )

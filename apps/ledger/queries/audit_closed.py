@@ -1,0 +1,87 @@
+"""The audit's checks of closed months and of what corrects them; answers are those of audit_sql."""
+
+from apps.ledger.queries.audit_sql import FROZEN, Query
+
+# Closes of which the month touches the span, and are in force.
+CLOSES = """
+SELECT id, month, version, digest, lines FROM ledger_close
+WHERE reopened_at IS NULL
+  AND (month::timestamp AT TIME ZONE %(zone)s) < %(to)s
+  AND ((month + interval '1 month') AT TIME ZONE %(zone)s) > %(from)s
+ORDER BY month
+"""
+
+# What a month was closed with, what its statements, lines and charges come to: all the same.
+TOLD = Query(
+    (),
+    """
+WITH told AS (
+    SELECT id, month, totals FROM ledger_close
+    WHERE reopened_at IS NULL
+      AND (month::timestamp AT TIME ZONE %(zone)s) < %(to)s
+      AND ((month + interval '1 month') AT TIME ZONE %(zone)s) > %(from)s
+),
+compared AS (
+    SELECT told.month, made.name AS what, basis.name AS basis, basis.expected, basis.found
+    FROM told
+    CROSS JOIN LATERAL (
+        SELECT 'statements' AS name, sum(list_micros) AS listed,
+               sum(contracted_micros) AS contracted, sum(effective_micros) AS effective,
+               sum(billed_micros) AS billed
+        FROM ledger_statementline WHERE close_id = told.id
+        UNION ALL
+        SELECT 'lines', sum(list_micros), sum(contracted_micros), sum(effective_micros),
+               sum(billed_micros)
+        FROM ledger_line WHERE posting_month = told.month
+        UNION ALL
+        SELECT 'charges', sum(list_micros), sum(contracted_micros), sum(effective_micros),
+               sum(billed_micros)
+        FROM ledger_charge WHERE posting_month = told.month
+    ) AS made
+    CROSS JOIN LATERAL (VALUES
+        ('list', (told.totals ->> 'list_micros')::numeric, made.listed),
+        ('contracted', (told.totals ->> 'contracted_micros')::numeric, made.contracted),
+        ('effective', (told.totals ->> 'effective_micros')::numeric, made.effective),
+        ('billed', (told.totals ->> 'billed_micros')::numeric, made.billed)
+    ) AS basis (name, expected, found)
+)
+SELECT NULL, what || ' of the close', month, basis, expected, found,
+       coalesce(found, 0) - coalesce(expected, 0), count(*) OVER (),
+       sum(abs(coalesce(found, 0) - coalesce(expected, 0))) OVER ()
+FROM compared WHERE expected IS DISTINCT FROM found
+ORDER BY month, what, basis
+LIMIT %(shown)s
+""",
+)
+
+# A correction is of a charge that is none itself, of a month that was closed once, and is posted in
+# another. Those of a month that is open again come to nothing.
+CORRECTIONS = Query(
+    (FROZEN,),
+    """,
+made AS (
+    SELECT later.id, later.node_id, later.hour, 'a charge of a closed month' AS basis,
+           1 AS expected,
+           (original.corrects_id IS NULL AND original.posting_month <> later.posting_month
+            AND EXISTS (SELECT 1 FROM ledger_close AS close
+                        WHERE close.month = original.posting_month))::int AS found
+    FROM ledger_charge AS later JOIN ledger_charge AS original ON original.id = later.corrects_id
+    WHERE later.hour >= %(from)s AND later.hour < %(to)s
+),
+left_over AS (
+    SELECT original.id, original.node_id, original.hour, 'corrections of an open month',
+           0, coalesce(sum(later.effective_micros), 0)
+    FROM ledger_charge AS later JOIN ledger_charge AS original ON original.id = later.corrects_id
+    WHERE original.hour >= %(from)s AND original.hour < %(to)s
+      AND original.posting_month NOT IN (SELECT month FROM frozen)
+    GROUP BY original.id, original.node_id, original.hour
+),
+compared AS (SELECT * FROM made UNION ALL SELECT * FROM left_over)
+SELECT compared.id, node.name, compared.hour, compared.basis, expected, found, found - expected,
+       count(*) OVER (), sum(abs(found - expected)) OVER ()
+FROM compared LEFT JOIN fleet_node AS node ON node.id = compared.node_id
+WHERE expected <> found
+ORDER BY compared.hour, compared.id, compared.basis
+LIMIT %(shown)s
+""",
+)

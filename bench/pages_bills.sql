@@ -22,3 +22,7 @@ INSERT INTO ledger_statementline (close_id, team_id, kind, status, state, flags,
 SELECT 1, team_id, kind, status, state, flags, unit, sum(unit_milliseconds),
        sum(unpriced_milliseconds), sum(effective_micros)
 FROM ledger_ledgerteamday GROUP BY 2, 3, 4, 5, 6, 7;
+INSERT INTO ledger_billrule (priority, issuer, service, usage_type, resource_id, sub_account, tag_key,
+    tag_value, kind, node_id, created_at)
+SELECT 10 * k, '', '', '', 'host-' || k, '', '', '', '', (SELECT min(id) FROM fleet_node), now()
+FROM generate_series(1, 100) AS k;

@@ -3,14 +3,42 @@
 from django.urls import path
 
 from apps.ledger.api import Costs
+from apps.ledger.api.bill_rules import (
+    BillRuleEnd,
+    BillRuleEndPreview,
+    BillRulePreview,
+    BillRules,
+    BillRuleView,
+)
 from apps.ledger.api.bills import Bills
+from apps.ledger.api.commitments import (
+    CommitmentEndPreview,
+    CommitmentFigures,
+    CommitmentPreview,
+)
 from apps.ledger.api.exports import Export, ExportFile, Exports
 from apps.ledger.api.lines import CostLines
 from apps.ledger.api.search import Search
 from apps.ledger.api.unowned import Unowned
 
 urlpatterns = [
+    path("bill-rules", BillRules.as_view(), name="rest-bill-rules"),
+    path("bill-rules/preview", BillRulePreview.as_view(), name="preview-bill-rule"),
+    path("bill-rules/<int:bill_rule_id>", BillRuleView.as_view(), name="rest-bill-rule"),
+    path("bill-rules/<int:bill_rule_id>/end", BillRuleEnd.as_view(), name="rest-end-bill-rule"),
+    path(
+        "bill-rules/<int:bill_rule_id>/end/preview",
+        BillRuleEndPreview.as_view(),
+        name="preview-bill-rule-end",
+    ),
     path("bills", Bills.as_view(), name="rest-bills"),
+    path("commitments/figures", CommitmentFigures.as_view(), name="commitment-figures"),
+    path("commitments/preview", CommitmentPreview.as_view(), name="preview-commitment"),
+    path(
+        "commitments/<int:commitment_id>/end/preview",
+        CommitmentEndPreview.as_view(),
+        name="preview-commitment-end",
+    ),
     path("costs", Costs.as_view(), name="costs"),
     path("costs/lines", CostLines.as_view(), name="cost-lines"),
     path("exports", Exports.as_view(), name="rest-exports"),

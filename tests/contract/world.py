@@ -10,7 +10,7 @@ from typing import Any
 
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
-from apps.ledger.models import Bill
+from apps.ledger.models import Bill, BillRule
 from apps.telemetry.models import Incident
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
@@ -20,6 +20,7 @@ from tests import make
 from tests.apps.ledger import scene
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
+NOON_NEXT_YEAR = make.NOON + timedelta(days=365)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,14 @@ def make_world() -> World:
         "agent_id": reporting_id,
         "outage_id": fleet.record_outage(outage=outage, at=make.NOON),
         "rate_id": make.make_rate(),
+        "commitment_id": scene.make_commitment(
+            name="two p5 for a year", period=(make.NOON, NOON_NEXT_YEAR)
+        ),
         "job_id": job_id,
     }
+    ids["bill_rule_id"] = BillRule.objects.create(
+        priority=10, resource_id="host-*", node_id=node_id, created_at=make.NOON
+    ).id
     _bill()
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token("read", "manage", "jobs", name="everything")

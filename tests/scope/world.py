@@ -29,7 +29,7 @@ from apps.economics.jobs import (
 )
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
-from apps.ledger.models import Bill, BillImport, Close, Line, StatementLine
+from apps.ledger.models import Bill, BillImport, BillRule, Close, Line, StatementLine
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
 from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
@@ -122,6 +122,9 @@ def make_world() -> World:
         "batch_id": batch_id,
         "import_id": _bill_import(now),
         "bill_id": _bill(now),
+        "bill_rule_id": BillRule.objects.create(
+            priority=10, resource_id="heron-*", node_id=fleet_ids["node_id"], created_at=now
+        ).id,
         "close_id": _close(teams, now),
         "token_id": tokens["osprey"].id,
         "line_id": line["id"],

@@ -1,0 +1,269 @@
+"""Rules of bills over the wire: kept, ended, and what either would move."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.rest.money import MoneyOut, NamedOut
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.accounts.rest.views import RestView, SeesPrices
+from apps.economics.billing import Becomes, Rule
+from apps.economics.focus.kinds import KINDS
+from apps.fleet import queries as fleet
+from apps.ledger.actions.bill_rules import add_bill_rule, check_bill_rule, end_bill_rule
+from apps.ledger.api import rule_examples as examples
+from apps.ledger.queries.bills.rules import (
+    BillRuleRow,
+    Place,
+    RuleMove,
+    bill_rule,
+    bill_rule_page,
+    moves_if_added,
+    moves_if_ended,
+    nodes_called,
+)
+
+PATTERNS = (
+    *("issuer", "service", "usage_type", "resource_id", "sub_account", "tag_key", "tag_value"),
+)
+NONE = ""
+
+
+class BillRuleIn(Strict):
+    """Which rows, by shell patterns (empty: all), and what of them: a kind, a place or a team."""
+
+    issuer = OptionalText()
+    service = OptionalText()
+    usage_type = OptionalText()
+    resource_id = OptionalText()
+    sub_account = OptionalText()
+    tag_key = OptionalText()
+    tag_value = OptionalText()
+    kind = serializers.ChoiceField(choices=KINDS, required=False, allow_blank=True, default=NONE)
+    node = Text(required=False, allow_null=True, default=None, help_text="by name")
+    pool = Text(required=False, allow_null=True, default=None, help_text="by name")
+    team = Text(required=False, allow_null=True, default=None, help_text="by name")
+
+
+class BillRuleOut(serializers.Serializer[Any]):
+    """A rule, and what it maps of bills of open months: `billed` has an amount for each currency."""
+
+    id = serializers.IntegerField()
+    priority = serializers.IntegerField(help_text="the lowest is asked first")
+    issuer = serializers.CharField()
+    service = serializers.CharField()
+    usage_type = serializers.CharField()
+    resource_id = serializers.CharField()
+    sub_account = serializers.CharField()
+    tag_key = serializers.CharField()
+    tag_value = serializers.CharField()
+    kind = serializers.ChoiceField(choices=(NONE, *KINDS))
+    node = NamedOut(allow_null=True)
+    pool = NamedOut(allow_null=True)
+    team = NamedOut(allow_null=True)
+    rows = serializers.IntegerField()
+    billed = MoneyOut(many=True)
+    created_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+
+
+class PlaceOut(serializers.Serializer[Any]):
+    """Where rows go; `team` carries what no node and no pool does."""
+
+    becomes = serializers.ChoiceField(choices=[str(each) for each in Becomes])
+    kind = serializers.ChoiceField(choices=KINDS)
+    node = serializers.CharField(allow_null=True)
+    pool = serializers.CharField(allow_null=True)
+    team = serializers.CharField()
+
+
+class BillMoveOut(serializers.Serializer[Any]):
+    """Rows of one bill that would go elsewhere."""
+
+    bill_id = serializers.IntegerField()
+    issuer = serializers.CharField()
+    starts_at = serializers.DateTimeField()
+    rows = serializers.IntegerField()
+    billed = MoneyOut()
+    from_place = PlaceOut()
+    to_place = PlaceOut()
+
+
+class BillMovesOut(serializers.Serializer[Any]):
+    """What would move in open months, the dearest first."""
+
+    rows = serializers.IntegerField()
+    moves = BillMoveOut(many=True)
+
+
+class BillRulesView(RestView):
+    """Bills are for finance and platform; platform changes what is made of them."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """As everywhere, and only for who sees prices."""
+        return [*super().get_permissions(), SeesPrices()]
+
+
+class BillRules(BillRulesView):
+    """Where rows of bills go that do not say it themselves."""
+
+    row = BillRuleOut
+
+    @extend_schema(
+        operation_id="list_bill_rules",
+        parameters=[*PAGES],
+        responses=list_of(BillRuleOut),
+        examples=[examples.BILL_RULES],
+    )
+    def get(self, request: Request) -> Response:
+        """Rules as they were made, ended ones too."""
+        Parameters.of(request)
+        return paged(request, bill_rule_page(page_asked(request)), _told)
+
+    @extend_schema(
+        operation_id="add_bill_rule",
+        parameters=[REPEAT_KEY],
+        request=BillRuleIn,
+        responses={201: BillRuleOut},
+        examples=[examples.NEW_BILL_RULE, examples.BILL_RULE],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Keep a rule after those there are; bills of open months are reconciled by it again.
+
+        `/bill-rules/preview` says what it would move.
+        """
+        rule_id = add_bill_rule(rule=_asked(request), at=timezone.now())
+        return Response(_told(bill_rule(rule_id)), status=201)
+
+
+class BillRulePreview(BillRulesView):
+    """What a rule would move, before anybody keeps it."""
+
+    @extend_schema(
+        operation_id="preview_bill_rule",
+        request=BillRuleIn,
+        responses=BillMovesOut,
+        examples=[examples.NEW_BILL_RULE, examples.BILL_MOVES],
+    )
+    def post(self, request: Request) -> Response:
+        """The rows that would go elsewhere, bill by bill; nothing is kept."""
+        rule = _asked(request)
+        check_bill_rule(rule)
+        return _told_moves(moves_if_added(rule))
+
+
+class BillRuleView(BillRulesView):
+    """One rule."""
+
+    @extend_schema(operation_id="bill_rule", responses=BillRuleOut, examples=[examples.BILL_RULE])
+    def get(self, request: Request, bill_rule_id: int) -> Response:
+        """A rule by its id."""
+        Parameters.of(request)
+        return Response(_told(bill_rule(bill_rule_id)))
+
+
+class BillRuleEnd(BillRulesView):
+    """The end of a rule."""
+
+    @extend_schema(
+        operation_id="end_bill_rule",
+        parameters=[REPEAT_KEY],
+        request=None,
+        responses=BillRuleOut,
+        examples=[examples.ENDED_BILL_RULE],
+    )
+    @once()
+    def post(self, request: Request, bill_rule_id: int) -> Response:
+        """The rule counts no more; bills of open months are reconciled without it.
+
+        Ending it again changes nothing.
+        """
+        bill_rule(bill_rule_id)
+        end_bill_rule(rule_id=bill_rule_id, at=timezone.now())
+        return Response(_told(bill_rule(bill_rule_id)))
+
+
+class BillRuleEndPreview(BillRulesView):
+    """What the end of a rule would move."""
+
+    @extend_schema(
+        operation_id="preview_bill_rule_end",
+        request=None,
+        responses=BillMovesOut,
+        examples=[examples.BILL_MOVES],
+    )
+    def post(self, request: Request, bill_rule_id: int) -> Response:
+        """The rows that would go elsewhere without it; nothing is ended."""
+        rule = bill_rule(bill_rule_id)
+        return _told_moves([] if rule.ended_at else moves_if_ended(bill_rule_id))
+
+
+def _asked(request: Request) -> Rule:
+    """The rule that a body describes; refuses a ValidationError that names the field."""
+    asked = parsed(BillRuleIn, request)
+    pools = {pool.name: pool.id for pool in fleet.pools().values()}
+    teams = {team.name: team.id for team in accounts.teams()}
+    return Rule(
+        id=0,
+        **{name: asked[name] for name in PATTERNS},
+        kind=asked["kind"],
+        node_id=_named("node", asked["node"], nodes_called(asked["node"] or "")),
+        pool_id=_named("pool", asked["pool"], [pools.get(asked["pool"] or "")]),
+        team_id=_named("team", asked["team"], [teams.get(asked["team"] or "")]),
+    )
+
+
+def _named(what: str, name: str | None, found: list[int | None] | list[int]) -> int | None:
+    if name is None:
+        return None
+    if len(found) > 1:
+        raise ValidationError({what: [f"several clusters have a {what} named {name!r}"]})
+    if not found or found[0] is None:
+        raise ValidationError({what: [f"there is no {what} named {name!r}"]})
+    return found[0]
+
+
+def _told(rule: BillRuleRow) -> dict[str, Any]:
+    told: dict[str, Any] = {name: getattr(rule, name) for name in BillRuleRow.__slots__}
+    for what in ("node", "pool", "team"):
+        id_ = told.pop(f"{what}_id")
+        told[what] = None if id_ is None else {"id": id_, "name": told[what]}
+    told["billed"] = [
+        {"amount": f"{amount.normalize():f}", "currency": currency}
+        for currency, amount in rule.billed.items()
+    ]
+    return told_as(BillRuleOut, told)
+
+
+def _told_moves(moves: list[RuleMove]) -> Response:
+    told = {
+        "rows": sum(move.rows for move in moves),
+        "moves": [
+            {
+                "bill_id": move.bill_id,
+                "issuer": move.issuer,
+                "starts_at": move.starts_at,
+                "rows": move.rows,
+                "billed": {"amount": f"{move.billed.normalize():f}", "currency": move.currency},
+                "from_place": _place(move.came),
+                "to_place": _place(move.goes),
+            }
+            for move in moves
+        ],
+    }
+    return Response(told_as(BillMovesOut, told))
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {name: getattr(place, name) for name in Place.__slots__}

@@ -189,6 +189,7 @@ class BillRuleEnd(BillRulesView):
 
         Ending it again changes nothing.
         """
+        parsed(Strict, request)
         bill_rule(bill_rule_id)
         end_bill_rule(rule_id=bill_rule_id, at=timezone.now())
         return Response(_told(bill_rule(bill_rule_id)))
@@ -205,6 +206,7 @@ class BillRuleEndPreview(BillRulesView):
     )
     def post(self, request: Request, bill_rule_id: int) -> Response:
         """The rows that would go elsewhere without it; nothing is ended."""
+        parsed(Strict, request)
         rule = bill_rule(bill_rule_id)
         return _told_moves([] if rule.ended_at else moves_if_ended(bill_rule_id))
 

@@ -8,8 +8,11 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
+from apps.economics.tiers import Tier
+
 MICROS = 1_000_000
 MS_PER_SECOND = 1_000
+BETWEEN_DETAILS = "; "
 
 
 class RatesOverlap(ValueError):
@@ -25,12 +28,22 @@ class Per(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """`amount` as quoted, for `quantity_seconds` of one node or one GPU; never converted."""
+    """`amount` as quoted, for `quantity_seconds` of one node or one GPU; never converted.
+
+    `exchange` is what one unit of its currency is worth; None: nobody knows, and neither what it
+    costs. `tiers` are what holds beyond quantities of a month; `amount` may then be the blend of an
+    hour. `detail` says in words what made the amounts besides the quoted one. Of a provisional rate
+    that may still change.
+    """
 
     id: int
-    amount: Decimal
+    amount: Decimal | Fraction
     quantity_seconds: int
     per: Per
+    exchange: Fraction | int | None = 1
+    tiers: tuple[Tier, ...] = ()
+    detail: str = ""
+    is_provisional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +104,17 @@ def pieces_of_hour(
 
 
 @lru_cache(maxsize=4096)
-def amount_micros(rate: Rate, duration_ms: int, gpus: int) -> int:
-    """What `duration_ms` costs at `rate`, in micro-units, rounded once and half-even."""
+def amount_micros(rate: Rate, duration_ms: int, gpus: int) -> int | None:
+    """What `duration_ms` costs at `rate`, in micro-units, rounded once and half-even.
+
+    None where nobody knows what its currency is worth.
+    """
+    if rate.exchange is None:
+        return None
     count = gpus if rate.per is Per.GPU else 1
     return round(
         Fraction(rate.amount)
-        * (MICROS * duration_ms * count)
+        * (MICROS * duration_ms * count * rate.exchange)
         / (rate.quantity_seconds * MS_PER_SECOND)
     )
 
@@ -127,15 +145,18 @@ def _joined(spans: list[_Spanned]) -> list[_Spanned]:
 
 
 def _piece(start: int, end: int, quoted: Rate | None, agreed: Rate | None, gpus: int) -> Piece:
+    """What cannot be paid in money that is known is unpriced: the list price does not stand in."""
     duration = end - start
     listed = None if quoted is None else amount_micros(quoted, duration, gpus)
     contracted = listed if agreed is None else amount_micros(agreed, duration, gpus)
+    told = dict.fromkeys(rate.detail for rate in (quoted, agreed) if rate and rate.detail)
     return Piece(
         start_ms=start,
         end_ms=end,
-        list_micros=listed,
+        list_micros=None if contracted is None else listed,
         contracted_micros=contracted,
         effective_micros=contracted,
         list_rate_id=None if quoted is None else quoted.id,
         contract_rate_id=None if agreed is None else agreed.id,
+        detail=BETWEEN_DETAILS.join(told),
     )

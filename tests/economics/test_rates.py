@@ -1,6 +1,7 @@
 """Quoted rates over a lived span: exact, cut at every change, rounded once."""
 
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
 
 import pytest
@@ -117,3 +118,33 @@ def test_pieces_tile_the_lived_time(list_cuts, contract_cuts, lived_from, lived_
     edges = [lived_from, *(piece.end_ms for piece in pieces)]
     assert [piece.start_ms for piece in pieces] == edges[:-1]
     assert edges[-1] == lived_to
+
+
+def test_a_foreign_rate_is_converted_before_the_one_rounding():
+    # 10 at 1/3 is 3.333333…: a millisecond costs 0.000000926.
+    euros = Rate(5, Decimal(10), 3600, Per.NODE, exchange=Fraction(1, 3))
+    assert amount_micros(euros, HOUR, 8) == 3_333_333
+    assert amount_micros(euros, HOUR * 3, 8) == 10_000_000
+
+
+def test_what_is_paid_in_money_nobody_can_convert_is_unpriced_on_every_basis():
+    euros = Rate(6, Decimal(9), 3600, Per.NODE, exchange=None, detail="no rate of exchange")
+    spans = [RateSpan(0, HOUR, LIST)], [RateSpan(0, HOUR, euros)]
+    (piece,) = pieces_of_hour((0, HOUR), *spans, 8)
+    assert (piece.list_micros, piece.contracted_micros, piece.effective_micros) == (None,) * 3
+    assert (piece.contract_rate_id, piece.detail) == (6, "no rate of exchange")
+
+
+def test_a_list_price_nobody_can_convert_leaves_the_contract_known():
+    euros = Rate(7, Decimal(9), 3600, Per.NODE, exchange=None, detail="no rate of exchange")
+    spans = [RateSpan(0, HOUR, euros)], [RateSpan(0, HOUR, CONTRACT)]
+    (piece,) = pieces_of_hour((0, HOUR), *spans, 8)
+    assert (piece.list_micros, piece.contracted_micros) == (None, 6_000_000)
+
+
+def test_what_made_both_amounts_is_told_once():
+    both = [Rate(8 + n, Decimal(9), 3600, Per.NODE, detail="at 1.1") for n in (0, 1)]
+    (piece,) = pieces_of_hour(
+        (0, HOUR), [RateSpan(0, HOUR, both[0])], [RateSpan(0, HOUR, both[1])], 8
+    )
+    assert piece.detail == "at 1.1"

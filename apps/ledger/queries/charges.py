@@ -1,8 +1,9 @@
 """What the charge pass reads: who lived, at which rates, and what is charged already."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from django.db.models.functions import Coalesce
 
@@ -85,12 +86,19 @@ def unit_spans(
 
     Where nobody said how many units a node has, it is `otherwise`: the pool's usual count.
     """
-    end = milliseconds_into(hour, min(node.lived_to, through))
-    reached = milliseconds_into(hour, node.lived_from)
+    return spans_of_units(partial(milliseconds_into, hour), node, through, otherwise)
+
+
+def spans_of_units(
+    into: Callable[[datetime], int], node: fleet.NodeFact, through: datetime, otherwise: int
+) -> list[tuple[int, int, int]]:
+    """As `unit_spans`, in the milliseconds that `into` makes of a moment."""
+    end = into(min(node.lived_to, through))
+    reached = into(node.lived_from)
     spans: list[tuple[int, int, int]] = []
     for span in node.capacity_spans:
-        starts = min(end, milliseconds_into(hour, span.starts_at))
-        ends = min(end, milliseconds_into(hour, span.ends_at))
+        starts = min(end, into(span.starts_at))
+        ends = min(end, into(span.ends_at))
         if starts > reached:
             _join(spans, reached, starts, otherwise)
         if ends > max(reached, starts):

@@ -1,17 +1,21 @@
 """What every amount and span of pricing must be, and the hours that a change of one is charged in."""
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import date, datetime
 from decimal import Decimal
 
 from apps.accounts.queries import organisation
+from apps.economics.tiers import NotTiers, Tier, checked
 from apps.fleet.actions.marks import mark_span
 from apps.fleet.queries import Pass, lived_since
+from apps.pricing.queries.converting import month_of_hour
+from apps.pricing.queries.exchange import exchange
 
 ORGANISATION = 0
 
 
 class RateCurrencyDiffers(ValueError):
-    """A rate in another currency than the organisation's needs a dated rate of exchange."""
+    """An amount in another currency than the organisation's, and no rate of exchange is known."""
 
 
 class RateNotUnderstood(ValueError):
@@ -22,13 +26,13 @@ class RateEndsBeforeItStarts(ValueError):
     """Such a rate would never hold."""
 
 
-def refuse_inexact(amount: Decimal) -> None:
+def refuse_inexact(amount: Decimal, field: str = "amount") -> None:
     """Refuse RateNotUnderstood: what is no amount, or has more digits than are kept."""
     if not amount.is_finite() or amount < 0:
-        raise RateNotUnderstood(f"amount: {amount} is not an amount of 0 or more")
+        raise RateNotUnderstood(f"{field}: {amount} is not an amount of 0 or more")
     # A database that rounds would price by another figure than the one quoted.
     if amount != round(amount, 9) or amount >= 10**15:
-        raise RateNotUnderstood(f"amount: {amount} has more than 15 digits, or 9 decimals")
+        raise RateNotUnderstood(f"{field}: {amount} has more than 15 digits, or 9 decimals")
 
 
 def refuse_backward(starts_at: datetime | None, ends_at: datetime | None) -> None:
@@ -42,6 +46,33 @@ def refuse_other_currency(currency: str) -> None:
     ours = organisation().currency
     if currency != ours:
         raise RateCurrencyDiffers(f"currency: the organisation keeps {ours}, not {currency}")
+
+
+def refuse_unconvertible(currency: str, starts_at: datetime | None) -> None:
+    """Refuse RateCurrencyDiffers: what nothing converts in the first month that it is charged in."""
+    ours = organisation()
+    if currency == ours.currency:
+        return
+    known = [moment for moment in (starts_at, lived_since()) if moment is not None]
+    month = month_of_hour(max(known), ours.zone) if known else date.max.replace(day=1)
+    if exchange(from_currency=currency, to_currency=ours.currency, month=month) is None:
+        when = f" for {month:%Y-%m} or before" if known else ""
+        raise RateCurrencyDiffers(
+            f"currency: no rate of exchange from {currency} to {ours.currency} is known{when}; "
+            "state one first"
+        )
+
+
+def refuse_tiers(tiers: Sequence[Tier]) -> None:
+    """Refuse RateNotUnderstood: tiers that do not rise, or more digits than are kept."""
+    try:
+        checked(tiers)
+    except NotTiers as refusal:
+        raise RateNotUnderstood(f"tiers: {refusal}") from refusal
+    for tier in tiers:
+        if tier.beyond != round(tier.beyond, 3) or tier.beyond >= 10**12:
+            raise RateNotUnderstood(f"tiers: {tier.beyond} has more than 12 digits, or 3 decimals")
+        refuse_inexact(tier.amount, "tiers")
 
 
 def mark_charge(starts_at: datetime | None, ends_at: datetime | None, at: datetime) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
+from apps.economics.tiers import Tier
 from apps.pricing.models import RateUnit
 
 
@@ -12,7 +13,7 @@ class NewRate:
     """`amount` of `currency` for `quantity_seconds` (1 or 3600) of one node or one GPU.
 
     It prices one pool, or every pool of this provider, purchase option and instance type (else GPU
-    model), in this region or, where none is said, in any.
+    model), in this region or, where none is said, in any. `tiers` are what more of it costs in a month.
     """
 
     kind: str
@@ -30,6 +31,7 @@ class NewRate:
     ends_at: datetime | None = None
     source: str = ""
     source_date: date | None = None
+    tiers: tuple[Tier, ...] = ()
 
 
 def target_of(rate: NewRate) -> str:

@@ -18,11 +18,12 @@ from apps.pricing.actions.checking import (
     mark_charge,
     refuse_backward,
     refuse_inexact,
-    refuse_other_currency,
+    refuse_tiers,
+    refuse_unconvertible,
 )
 from apps.pricing.actions.doubts import Doubts, Judged, judged, moved
 from apps.pricing.actions.quoted import NewRate, target_of
-from apps.pricing.actions.rows import begins_at, in_force_since, row_of
+from apps.pricing.actions.rows import begins_at, in_force_since, kept_tiers, row_of
 from apps.pricing.models import Rate, RateKind, RateUnit, Standing
 from apps.pricing.queries.neighbours import last_rate_id, price_before
 
@@ -97,7 +98,7 @@ def propose_rate(*, rate: NewRate, by: int | None, at: datetime) -> EnteredRate:
 def check_rate(rate: NewRate) -> None:
     """Refuse what `add_rate` would refuse of the rate by itself; the others are not looked at."""
     _refuse_misunderstood(rate)
-    refuse_other_currency(rate.currency)
+    refuse_unconvertible(rate.currency, rate.starts_at)
 
 
 @transaction.atomic
@@ -238,6 +239,7 @@ def _refuse_misunderstood(rate: NewRate) -> None:
         if not holds:
             raise RateNotUnderstood(reason)
     refuse_inexact(rate.amount)
+    refuse_tiers(rate.tiers)
     refuse_backward(rate.starts_at, rate.ends_at)
 
 
@@ -256,6 +258,7 @@ def _said_already(rate: NewRate) -> "QuerySet[Rate]":
         currency=rate.currency,
         quantity_seconds=rate.quantity_seconds,
         unit=rate.unit,
+        tiers=kept_tiers(rate),
     )
 
 

@@ -1,6 +1,7 @@
 """Rates as rows of their table."""
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from apps.pricing.actions.quoted import NewRate, target_of
@@ -15,12 +16,27 @@ SAID = (
 def row_of(rate: NewRate) -> dict[str, Any]:
     """What a rate says, by column."""
     said = {name: getattr(rate, name) for name in SAID}
-    return {**said, "period": (rate.starts_at, rate.ends_at), "target": target_of(rate)}
+    tiers = kept_tiers(rate)
+    return {
+        **said,
+        "tiers": tiers,
+        "period": (rate.starts_at, rate.ends_at),
+        "target": target_of(rate),
+    }
 
 
 def copied(row: Rate) -> dict[str, Any]:
     """What a rate in the table says, by column, for another of the same price."""
     return {**{name: getattr(row, name) for name in SAID}, "target": row.target}
+
+
+def kept_tiers(rate: NewRate) -> list[list[str]]:
+    """[from, amount] pairs as text, without needless zeros: the same tiers are the same text."""
+    return [[_text(tier.beyond), _text(tier.amount)] for tier in rate.tiers]
+
+
+def _text(number: Decimal) -> str:
+    return f"{number.normalize():f}"
 
 
 def begins_at(starts_at: datetime | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from apps.pricing.actions.checking import (
     RateNotUnderstood,
     refuse_backward,
     refuse_inexact,
-    refuse_other_currency,
+    refuse_unconvertible,
 )
 from apps.pricing.models import SharedCost, SharedWeight, ShareMethod
 
@@ -62,7 +62,7 @@ def check_shared_cost(cost: NewSharedCost) -> None:
         raise RateNotUnderstood(f"method: {cost.method!r} is not a way to share a cost")
     refuse_inexact(cost.amount)
     refuse_backward(cost.starts_at, cost.ends_at)
-    refuse_other_currency(cost.currency)
+    refuse_unconvertible(cost.currency, cost.starts_at)
     if cost.method == ShareMethod.WEIGHTED:
         refuse_weights(cost.weights)
     elif cost.weights:

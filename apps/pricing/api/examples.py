@@ -23,6 +23,7 @@ _RATE = {
     "standing": "in_force",
     "doubt": "",
     "decided_at": None,
+    "tiers": [],
 }
 RATES = listed("Rates", _RATE)
 RATE = answered("Rate", _RATE, 200, 201)
@@ -35,6 +36,7 @@ NEW_RATE = sent(
         "instance_type": "p5.48xlarge",
         "purchase_option": "on_demand",
         "price": {"amount": "41.50", "currency": "USD"},
+        "tiers": [{"beyond": "1000", "amount": "38.00"}],
         "quantity_seconds": 3600,
         "unit": "node",
         "starts_at": "2026-03-02T12:00:00Z",

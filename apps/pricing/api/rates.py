@@ -16,12 +16,14 @@ from apps.accounts.rest.pages import list_of, page_asked, paged
 from apps.accounts.rest.schema import PAGES, REPEAT_KEY
 from apps.accounts.rest.strict import Parameters, parsed
 from apps.accounts.rest.views import RestView, SeesPrices
+from apps.economics.tiers import Tier
 from apps.fleet.queries import pools
 from apps.pricing import actions
 from apps.pricing.api import examples
 from apps.pricing.api.wire import RateEndIn, RateIn, RateOut, RatesAsked, ReachOut, told_rate
 from apps.pricing.queries import listing
 from apps.pricing.queries.reach import Prices, Reach, reach_of
+from apps.pricing.queries.tiers import tiers_of
 
 
 class PricesView(RestView):
@@ -149,12 +151,13 @@ class RateEndPreview(PricesView):
 
 
 def _new_rate(asked: dict[str, Any]) -> actions.NewRate:
-    price, pool = asked.pop("price"), asked.pop("pool")
+    price, pool, tiers = asked.pop("price"), asked.pop("pool"), asked.pop("tiers")
     return actions.NewRate(
         **asked,
         amount=Decimal(price["amount"]),
         currency=price["currency"],
         pool_id=None if pool is None else _pool_id_of(pool),
+        tiers=tuple(Tier(Decimal(each["beyond"]), Decimal(each["amount"])) for each in tiers),
     )
 
 
@@ -168,7 +171,7 @@ def _pool_id_of(name: str) -> int:
 def _is_same(row: dict[str, Any], rate: actions.NewRate) -> bool:
     said = (rate.amount, rate.currency, rate.quantity_seconds, rate.unit, rate.ends_at)
     names = ("amount", "currency", "quantity_seconds", "unit", "ends_at")
-    return said == tuple(row[name] for name in names)
+    return said == tuple(row[name] for name in names) and rate.tiers == tiers_of(row["tiers"])
 
 
 def _told_reach(reach: Reach) -> Response:

@@ -35,6 +35,20 @@ class PriceIn(Strict):
     currency = Pattern("^[A-Z]{3}$", max_length=3)
 
 
+class TierIn(Strict):
+    """What a unit costs beyond so many node-hours or GPU-hours of a month."""
+
+    beyond = Pattern(r"^[0-9]{1,12}(\.[0-9]{1,3})?$", max_length=16)
+    amount = Pattern(r"^[0-9]{1,15}(\.[0-9]{1,9})?$", max_length=25)
+
+
+class TierOut(serializers.Serializer[Any]):
+    """What a unit costs beyond so many node-hours or GPU-hours of a month."""
+
+    beyond = serializers.CharField()
+    amount = serializers.CharField()
+
+
 class RatesAsked(Parameters):
     """Which rates."""
 
@@ -65,6 +79,13 @@ class RateIn(Strict):
     # DRF's metaclass takes declared fields off the class, so nothing is overridden.
     source = OptionalText()  # type: ignore[assignment]
     source_date = serializers.DateField(required=False, allow_null=True, default=None)
+    tiers = serializers.ListField(
+        child=TierIn(),
+        required=False,
+        default=list,
+        max_length=20,
+        help_text="what more of it costs in a month, each beyond the one before",
+    )
 
 
 class RateOut(serializers.Serializer[Any]):
@@ -94,6 +115,7 @@ class RateOut(serializers.Serializer[Any]):
     decided_at = serializers.DateTimeField(
         allow_null=True, help_text="when a person of finance accepted or refused it"
     )
+    tiers = TierOut(many=True)
 
 
 class SpotPointIn(Strict):
@@ -160,4 +182,5 @@ def told_rate(row: Mapping[str, Any]) -> dict[str, Any]:
     told["pool"] = None if pool_id is None else {"id": pool_id, "name": pool_name}
     amount: Decimal = told.pop("amount")
     told["price"] = {"amount": f"{amount:f}", "currency": told.pop("currency")}
+    told["tiers"] = [{"beyond": beyond, "amount": tier} for beyond, tier in told["tiers"]]
     return told_as(RateOut, told)

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
+from apps.economics.tiers import NotTiers, Tier, parsed
 from apps.pricing.actions import NewRate, RefusedRow
 
 REVIEWED = Path(__file__).with_name("price_table.csv")
@@ -27,6 +28,7 @@ COLUMNS = (
     "source",
     "source_date",
 )
+OPTIONAL = frozenset({"tiers"})
 
 
 class ColumnsUnknown(ValueError):
@@ -43,6 +45,8 @@ class PriceTable:
 
 def read_price_table(lines: Iterable[str], *, pool_ids: Mapping[str, int]) -> PriceTable:
     """Read a CSV file with a header of COLUMNS in any order; `pool` is a pool's name or empty.
+
+    A column `tiers` may tell what more costs in a month, as in `1000=8; 5000=7`.
 
     Every price says its source and the source's date. Refuses ColumnsUnknown; a bad row is
     rejected with its line and reason, and the others are kept.
@@ -61,7 +65,7 @@ def read_price_table(lines: Iterable[str], *, pool_ids: Mapping[str, int]) -> Pr
 
 def _refuse_columns(names: Iterable[str]) -> None:
     header = set(names)
-    missing, unknown = set(COLUMNS) - header, header - set(COLUMNS)
+    missing, unknown = set(COLUMNS) - header, header - set(COLUMNS) - OPTIONAL
     if missing or unknown:
         raise ColumnsUnknown(
             f"missing columns: {', '.join(sorted(missing)) or 'none'}; "
@@ -93,7 +97,15 @@ def _rate(row: Mapping[str | None, str | None], pool_ids: Mapping[str, int]) -> 
         unit=text["unit"],
         source=text["source"],
         source_date=_day("source_date", text["source_date"]),
+        tiers=_tiers(text.get("tiers", "")),
     )
+
+
+def _tiers(text: str) -> tuple[Tier, ...]:
+    try:
+        return parsed(text)
+    except NotTiers as refusal:
+        raise ValueError(f"tiers: {refusal}") from None
 
 
 def _amount(text: str) -> Decimal:

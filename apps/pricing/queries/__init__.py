@@ -1,7 +1,7 @@
 """Which rate holds for which pool, when."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import pairwise
@@ -11,8 +11,10 @@ from django.db.models import Q
 from apps.economics import rates as economics
 from apps.fleet.queries import PoolFact
 from apps.pricing.models import Rate, RateKind, RateUnit, SharedCost, Standing
+from apps.pricing.queries.converting import Conversion, conversions
+from apps.pricing.queries.tiers import tiers_of
 
-__all__ = ["RateKind", "RateUnit"]
+__all__ = ["Conversion", "RateKind", "RateUnit", "conversions"]
 
 # A contract beats a list price, a pool's own rate beats both; below that, what is said more
 # exactly wins: an instance type over a GPU model, a region over none.
@@ -90,8 +92,9 @@ def spans_of_pools(
     rows: Sequence[Rate], pools: Mapping[int, PoolFact], starts_at: datetime, ends_at: datetime
 ) -> dict[int, list[RateSpan]]:
     """As `pool_rates`, by these rates."""
+    foreign = conversions({row.currency for row in rows}, starts_at, ends_at)
     return {
-        pool_id: _spans(_offers(rows, pool, starts_at, ends_at), starts_at, ends_at)
+        pool_id: _spans(_offers(rows, pool, (starts_at, ends_at), foreign), starts_at, ends_at)
         for pool_id, pool in pools.items()
     }
 
@@ -149,24 +152,44 @@ def _of_pools(pools: Iterable[PoolFact]) -> Q:
 
 
 def _offers(
-    rows: Sequence[Rate], pool: PoolFact, starts_at: datetime, ends_at: datetime
+    rows: Sequence[Rate],
+    pool: PoolFact,
+    asked: tuple[datetime, datetime],
+    foreign: Mapping[str, Sequence[Conversion]],
 ) -> list[_Offer]:
     return [
-        _Offer(
-            rate=economics.Rate(
-                id=row.id,
-                amount=row.amount,
-                quantity_seconds=row.quantity_seconds,
-                per=economics.Per(row.unit),
-            ),
-            kind=row.kind,
-            priority=_priority(row),
-            starts_at=_later(row.period.lower, starts_at),
-            ends_at=_sooner(row.period.upper, ends_at),
-        )
+        offer
         for row in rows
         if _prices(row, pool)
+        for offer in _offered(row, asked, foreign.get(row.currency))
     ]
+
+
+def _offered(
+    row: Rate, asked: tuple[datetime, datetime], converted: Sequence[Conversion] | None
+) -> Iterable[_Offer]:
+    """One offer; of a foreign rate one for each month, at that month's rate of exchange."""
+    rate = economics.Rate(
+        id=row.id,
+        amount=row.amount,
+        quantity_seconds=row.quantity_seconds,
+        per=economics.Per(row.unit),
+        tiers=tiers_of(row.tiers),
+    )
+    starts_at, ends_at = _later(row.period.lower, asked[0]), _sooner(row.period.upper, asked[1])
+    if converted is None:
+        yield _Offer(rate, row.kind, _priority(row), starts_at, ends_at)
+        return
+    for each in converted:
+        begins, ends = max(starts_at, each.starts_at), min(ends_at, each.ends_at)
+        if begins < ends:
+            there = replace(
+                rate,
+                exchange=each.rate,
+                detail=each.detail,
+                is_provisional=each.is_provisional,
+            )
+            yield _Offer(there, row.kind, _priority(row), begins, ends)
 
 
 def _prices(row: Rate, pool: PoolFact) -> bool:

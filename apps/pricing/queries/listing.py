@@ -9,7 +9,7 @@ from django.db.models import F, Q, QuerySet
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.fleet.queries import PoolFact
-from apps.pricing.models import Rate, Standing
+from apps.pricing.models import Rate, RateKind, Standing
 
 Rows: TypeAlias = "QuerySet[Any, Any]"
 
@@ -90,6 +90,14 @@ def rates_of_target(target: str) -> list[dict[str, Any]]:
     return list(rows.order_by(F("period__startswith").desc(nulls_last=True), "id"))
 
 
+def quoted_history(target: str) -> list[dict[str, Any]]:
+    """The rates in force of one thing, as list and as contract prices; the first first."""
+    _, _, thing = target.partition(" ")
+    targets = [f"{kind} {thing}" for kind in RateKind.values]
+    rows = rate_table().filter(standing=Standing.IN_FORCE, target__in=targets)
+    return list(rows.order_by(F("period__startswith").asc(nulls_first=True), "id"))
+
+
 def overlapping_rate(
     target: str, starts_at: datetime | None, ends_at: datetime | None
 ) -> dict[str, Any] | None:
@@ -111,6 +119,6 @@ def rate_table() -> Rows:
         *("id", "target", "kind", "provider", "region", "instance_type", "gpu_model"),
         *("purchase_option", "pool_id", "pool_name", "amount", "currency", "quantity_seconds"),
         *("unit", "starts_at", "ends_at", "source", "source_date", "created_at"),
-        *("standing", "doubt", "entered_by_id", "decided_by_id", "decided_at"),
+        *("standing", "doubt", "entered_by_id", "decided_by_id", "decided_at", "tiers"),
     )
     return rows

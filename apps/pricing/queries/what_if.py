@@ -13,6 +13,7 @@ from apps.economics import rates as economics
 from apps.fleet.queries import NodeFact, PoolFact, nodes_lived, pools
 from apps.pricing.models import Rate
 from apps.pricing.queries import RateSpan, rates_of_pools, spans_of_pools
+from apps.pricing.queries.deciding import place_of
 from apps.pricing.queries.reach import Prices, Reach, reach_of
 
 HOUR = timedelta(hours=1)
@@ -23,7 +24,7 @@ PROPOSED = 0
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A price that somebody thinks of entering."""
+    """A price that somebody thinks of entering; `replaces` is the rate that would end with it."""
 
     prices: Prices
     kind: str
@@ -32,6 +33,8 @@ class Proposal:
     unit: str
     starts_at: datetime | None
     ends_at: datetime | None
+    currency: str
+    replaces: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +73,35 @@ def if_entered(proposal: Proposal, at: datetime) -> WhatIf:
         pool_id=prices.pool_id,
         kind=proposal.kind,
         amount=proposal.amount,
+        currency=proposal.currency,
         quantity_seconds=proposal.quantity_seconds,
         unit=proposal.unit,
     )
     # A period as it comes from the database, which an unsaved row has not been to.
     entered.period = _Period(proposal.starts_at, proposal.ends_at)
-    return _what_if(reach, lambda rows: [*rows, entered])
+    return _what_if(reach, lambda rows: [*_without(rows, proposal.replaces), entered])
+
+
+def if_accepted(rate_id: int, at: datetime) -> WhatIf:
+    """What accepting this price, which waits, would move in hours before `at`."""
+    row = Rate.objects.get(id=rate_id)
+    place = place_of(row)
+    reach = reach_of(_prices(row), place.starts_at, place.changes_until, at)
+    row.period = _Period(place.starts_at, place.ends_at)
+    # In the reach the price before is what ends.
+    return _what_if(reach, lambda rows: [*_without(rows, place.predecessor_id), row])
 
 
 def if_ended(rate_id: int, ended_at: datetime, at: datetime) -> WhatIf:
     """What ending this price would move, in hours before `at`."""
     row = Rate.objects.get(id=rate_id)
-    prices = Prices(
+    reach = reach_of(_prices(row), ended_at, row.period.upper, at)
+    # In the reach the rate is what ends; before it nothing changes.
+    return _what_if(reach, lambda rows: _without(rows, rate_id))
+
+
+def _prices(row: Rate) -> Prices:
+    return Prices(
         pool_id=row.pool_id,
         provider=row.provider,
         region=row.region,
@@ -89,9 +109,10 @@ def if_ended(rate_id: int, ended_at: datetime, at: datetime) -> WhatIf:
         gpu_model=row.gpu_model,
         purchase_option=row.purchase_option,
     )
-    reach = reach_of(prices, ended_at, row.period.upper, at)
-    # In the reach the rate is what ends; before it nothing changes.
-    return _what_if(reach, lambda rows: [each for each in rows if each.id != rate_id])
+
+
+def _without(rows: Sequence[Rate], rate_id: int | None) -> list[Rate]:
+    return [row for row in rows if row.id != rate_id]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +149,7 @@ def _cost(
     for node in nodes:
         for span in spans[node.pool_id]:
             paid = span.contract_rate or span.list_rate
-            if paid is None:
+            if paid is None or paid.exchange is None:
                 unpriced += _overlap(node.lived_from, node.lived_to, span) / HOUR
             else:
                 micros += _amount(paid, node, span)
@@ -144,7 +165,7 @@ def _amount(paid: economics.Rate, node: NodeFact, span: RateSpan) -> Fraction:
             for each in node.capacity_spans
         )
     # Microseconds of time times whole units of money: micro-units.
-    return Fraction(paid.amount) * lived / paid.quantity_seconds
+    return Fraction(paid.amount) * (paid.exchange or 0) * lived / paid.quantity_seconds
 
 
 def _overlap(starts_at: datetime, ends_at: datetime, span: RateSpan) -> timedelta:

@@ -191,7 +191,7 @@ def test_prices_that_follow_each_other_are_not_refused() -> None:
 
 
 def test_a_price_in_another_currency_is_refused() -> None:
-    with pytest.raises(actions.RateCurrencyDiffers, match="USD, not EUR"):
+    with pytest.raises(actions.RateCurrencyDiffers, match="from EUR to USD"):
         make_rate("55.04", currency="EUR")
 
 

@@ -1,7 +1,8 @@
 """Entering and ending a price, each with what it would move before it is done."""
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal, InvalidOperation
 
 from django.contrib import messages
@@ -22,22 +23,22 @@ from apps.console.pages.changes import (
 )
 from apps.console.pages.fleet.asking import Asking, asking
 from apps.console.pages.frame import Link
+from apps.console.pages.prices.effects import effects_of
 from apps.console.pages.prices.rows import KINDS, OPTIONS, what_it_prices
 from apps.console.pages.setup.questions import recount
 from apps.fleet import queries as fleet
 from apps.pricing import actions
 from apps.pricing.queries import listing
 from apps.pricing.queries.reach import Prices
-from apps.pricing.queries.what_if import Proposal, WhatIf, if_ended, if_entered
-from apps.show.amounts import counted
-from apps.show.money import quoted_amount, signed_amount, whole_amount
+from apps.pricing.queries.what_if import Proposal, if_ended, if_entered
+from apps.show.money import quoted_amount
 from apps.show.time import instant
-from apps.show.words import joined
 
 changing = require_http_methods(["GET", "HEAD", "POST"])
 UNITS = {"node": "One node", "gpu": "One GPU"}
 QUANTITIES = {"3600": "One hour", "1": "One second"}
-MOST_NAMES = 5
+ENTERED = "The price is entered; past hours are charged again."
+WAITS = "The price is entered, and prices nothing until a person of finance accepts it."
 TEXTS = ("provider", "region", "instance_type", "gpu_model", "source")
 
 
@@ -51,17 +52,16 @@ def add_rate(request: HttpRequest) -> HttpResponse:
     # A link from a pool opens the form with it; only an amount asks for an answer.
     entries.is_asked = "amount" in _given(request)
     rate = _rate(entries, pools, who)
-    if rate is not None:
-        _refuse(entries, rate, who)
+    weighed = _Weighed() if rate is None else _weighed(entries, rate, who)
     if request.method == "POST" and rate is not None and not entries.problems:
         try:
-            rate_id = actions.add_rate(rate=rate, at=who.at)
+            entered = actions.propose_rate(rate=rate, by=who.viewer.person_id, at=who.at)
         except actions.RateOverlaps as refusal:
             entries.refused("starts_at", str(refusal))
         else:
             recount()
-            messages.success(request, "The price is entered; past hours are charged again.")
-            return redirect("rate", rate_id)
+            messages.success(request, WAITS if entered.doubt else ENTERED)
+            return redirect("rate", entered.id)
     ready = rate is not None and not entries.problems
     page = ChangePage(
         frame=who.frame,
@@ -70,7 +70,7 @@ def add_rate(request: HttpRequest) -> HttpResponse:
         back=Link("Back to prices", reverse("prices")),
         here=request.path,
         fields=_fields(entries, pools, who),
-        effects=_effects(if_entered(_proposal(rate), who.at), who) if rate and ready else (),
+        effects=_effects_of_entering(rate, weighed, who) if rate and ready else (),
         confirm=entries.confirm("Enter this price"),
     )
     return render(request, "components/change_page.html", {"page": page})
@@ -105,7 +105,7 @@ def end_rate(request: HttpRequest, rate_id: int) -> HttpResponse:
         back=Link("Back to the price", reverse("rate", args=[rate_id])),
         here=request.path,
         fields=(entries.field("ended_at", f"Holds until ({who.zone.key})", "datetime-local"),),
-        effects=_effects(if_ended(rate_id, ended_at, who.at), who) if ended_at and ready else (),
+        effects=effects_of(if_ended(rate_id, ended_at, who.at), who) if ended_at and ready else (),
         confirm=entries.confirm("End this price"),
     )
     return render(request, "components/change_page.html", {"page": page})
@@ -155,12 +155,23 @@ def _rate(
         unit=unit or "",
         source=entries.texts["source"],
         source_date=source_date,
-        **described,
+        provider=described["provider"],
+        region=described["region"],
+        instance_type=described["instance_type"],
+        gpu_model=described["gpu_model"],
     )
 
 
-def _refuse(entries: Entries, rate: actions.NewRate, who: Asking) -> None:
-    """Say by field what entering it would refuse."""
+@dataclass(frozen=True, slots=True)
+class _Weighed:
+    """Why the price would wait, empty: it does not; and the rate whose place it would take then."""
+
+    doubt: str = ""
+    replaces: int | None = None
+
+
+def _weighed(entries: Entries, rate: actions.NewRate, who: Asking) -> _Weighed:
+    """Say by field what entering it would refuse, and what speaks against it."""
     try:
         actions.check_rate(rate)
     except (
@@ -170,15 +181,26 @@ def _refuse(entries: Entries, rate: actions.NewRate, who: Asking) -> None:
     ) as refusal:
         name, _, said = str(refusal).partition(": ")
         entries.refused(name, said or name)
-        return
+        return _Weighed()
+    doubt = actions.judged(rate).doubt
     held = listing.overlapping_rate(actions.target_of(rate), rate.starts_at, rate.ends_at)
-    if held is not None:
+    if held is not None and (not doubt or held["starts_at"] == rate.starts_at):
         until = f" until {instant(held['ends_at'], who.zone)}" if held["ends_at"] else ""
         entries.refused(
             "starts_at",
             f"{what_it_prices(held)} has a price of that kind then{until}. End it first, or say "
             "another time.",
         )
+    return _Weighed(doubt, None if held is None else held["id"])
+
+
+def _effects_of_entering(rate: actions.NewRate, weighed: _Weighed, who: Asking) -> tuple[str, ...]:
+    proposal = _proposal(rate)
+    if not weighed.doubt:
+        return effects_of(if_entered(proposal, who.at), who)
+    found = if_entered(replace(proposal, replaces=weighed.replaces), who.at)
+    waits = f"It waits until a person of finance accepts it: {weighed.doubt}. What it moves then:"
+    return (waits, *effects_of(found, who))
 
 
 def _fields(
@@ -243,39 +265,5 @@ def _proposal(rate: actions.NewRate) -> Proposal:
         unit=rate.unit,
         starts_at=rate.starts_at,
         ends_at=rate.ends_at,
+        currency=rate.currency,
     )
-
-
-def _effects(found: WhatIf, who: Asking) -> tuple[str, ...]:
-    """What would move, in sentences; amounts are estimates."""
-    reach, currency = found.reach, who.organisation.currency
-    names = [name for _, name in reach.pools[:MOST_NAMES]]
-    if len(reach.pools) > MOST_NAMES:
-        names.append(f"{len(reach.pools) - MOST_NAMES} more")
-    if not names:
-        return ("No pool is like this yet, so nothing changes until one is.",)
-    said = [f"It can price {joined(names)}."]
-    if reach.starts_at is None or not reach.hours:
-        return (*said, "No past hour changes; it counts from its start on.")
-    said.append(
-        f"{counted(reach.hours, 'past hour')} since {_moment(reach.starts_at, who)} "
-        f"{'is' if reach.hours == 1 else 'are'} charged again: about {reach.node_hours:,.0f} "
-        f"node-hours of {counted(reach.nodes, 'node')}."
-    )
-    if not found.changes:
-        return (*said, "No effective amount changes: another price holds there.")
-    moved = found.after_micros - found.before_micros
-    said.append(
-        f"Their effective cost goes from about {whole_amount(found.before_micros, currency)} to "
-        f"about {whole_amount(found.after_micros, currency)} ({signed_amount(moved, currency)})."
-    )
-    if found.unpriced_before != found.unpriced_after:
-        said.append(
-            f"Node-hours without a price: {found.unpriced_before:,.0f} before, "
-            f"{found.unpriced_after:,.0f} after."
-        )
-    return tuple(said)
-
-
-def _moment(at: datetime, who: Asking) -> str:
-    return instant(at, who.zone)

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from apps.economics.bases import Amounts, split_bases
-from apps.economics.rates import Per, Piece, Rate, RateSpan, pieces_of_hour
+from apps.economics.rates import Per, Piece, RateSpan, pieces_of_hour
 from apps.fleet import queries as fleet
 from apps.ledger.actions.charge.covering import cover
+from apps.ledger.actions.charge.owned import owned_hours
+from apps.ledger.actions.charge.quoting import by_rates, not_stated
 from apps.ledger.actions.charge.values import (
     Estimate,
     Hour,
@@ -17,7 +19,9 @@ from apps.ledger.actions.charge.values import (
 )
 from apps.ledger.models import ChargeKind, Part, Status
 from apps.ledger.queries.bills.hours import BilledAmounts, billed_hours
+from apps.ledger.queries.calendar import HourSpan
 from apps.ledger.queries.charges import NO_RATES, HourRates, rates_of_hour, unit_spans
+from apps.ledger.queries.tiered import blended_rates
 
 BILLED = "the provider's bill"
 ROUNDED = "the bill rounded its effective cost, so the estimate stands"
@@ -27,22 +31,35 @@ UNSTATED = "billed; this month's rate of exchange is not stated yet"
 def node_hours(this: Hour) -> Iterable[Wanted]:
     """Every node-hour lived, as far as the hour has come, and what of commitments nobody used."""
     pools, billed = fleet.pools(), billed_hours(this.starts_at)
-    estimates, unused = cover(this, pools, list(_estimates(this, pools)))
-    for node, parts in estimates:
+    owned = owned_hours(this, pools)
+    rented = {pool_id: pool for pool_id, pool in pools.items() if pool_id not in owned.pools}
+    rates = _rates(this, rented)
+    unstated = not_stated(rates.values())
+    estimates, unused = cover(this, pools, list(_estimates(this, rented, rates)))
+    for node, parts in (*estimates, *owned.estimates):
         if node.id in billed:
             yield _billed(node, parts, billed[node.id], this)
             continue
         for part, price in parts:
-            yield Wanted((ChargeKind.NODE_HOUR, node.id, part), node.pool_id, price)
-    yield from unused
+            yield by_rates(node, part, price, unstated)
+    yield from (*unused, *owned.unused)
 
 
-def _estimates(this: Hour, pools: Mapping[int, fleet.PoolFact]) -> Iterable[Estimate]:
-    """What each node-hour costs by its rates."""
+def _rates(this: Hour, pools: Mapping[int, fleet.PoolFact]) -> Mapping[int, HourRates]:
+    """Each pool's rates, those with tiers at the one price that the hour has."""
     rates = rates_of_hour(this.starts_at, pools)
+    return blended_rates(HourSpan(this.starts_at, this.through), this.zone, pools, rates)
+
+
+def _estimates(
+    this: Hour, pools: Mapping[int, fleet.PoolFact], rates: Mapping[int, HourRates]
+) -> Iterable[Estimate]:
+    """What each node-hour costs by its rates."""
     # A fleet's nodes live alike: one price for each (pool, kind, life) instead of one per node.
     prices: dict[tuple[object, ...], list[tuple[Part, Price]]] = {}
     for node in fleet.nodes_lived(this.starts_at, this.through):
+        if node.pool_id not in pools:
+            continue
         pool = pools[node.pool_id]
         spans = unit_spans(this.starts_at, node, this.through, pool.gpus_per_node)
         alike = (node.pool_id, node.kind, *spans)
@@ -69,7 +86,7 @@ def _by_gpu(span: RateSpan, gpus_per_node: int) -> list[RateSpan]:
     if not gpus_per_node:
         return []
     seconds = rate.quantity_seconds * gpus_per_node
-    whole = Rate(id=rate.id, amount=rate.amount, quantity_seconds=seconds, per=Per.GPU)
+    whole = replace(rate, quantity_seconds=seconds, per=Per.GPU)
     return [RateSpan(span.start_ms, span.end_ms, whole, span.priority)]
 
 

@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts.queries import organisation
+from apps.economics.tiers import NotTiers, Tier, parsed
 from apps.fleet.queries import PoolFact, pools
 from apps.pricing import actions
 from apps.pricing.management.people import BY, person_named
@@ -29,6 +30,14 @@ class Command(BaseCommand):
         parser.add_argument("--to", dest="ends_at", type=_moment)
         parser.add_argument("--per", default=RateUnit.NODE, choices=RateUnit.values)
         parser.add_argument("--kind", default=RateKind.CONTRACT, choices=RateKind.values)
+        parser.add_argument("--currency", help="of the amount, where it is not the organisation's")
+        parser.add_argument(
+            "--tiers",
+            type=_tiers,
+            default=(),
+            metavar="FROM=AMOUNT;…",
+            help="what more costs in a month: 1000=8 is 8 beyond 1,000 node-hours or GPU-hours",
+        )
         parser.add_argument("--source", default="", help="where the figure comes from")
         parser.add_argument("--by", metavar="EMAIL", help=BY)
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
@@ -36,7 +45,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Enter it, or say why not."""
         pool = _pool_named(options["pool"])
-        currency = organisation().currency
+        currency = options["currency"] or organisation().currency
         rate = actions.NewRate(
             kind=options["kind"],
             amount=options["amount"],
@@ -46,6 +55,7 @@ class Command(BaseCommand):
             purchase_option=pool.purchase_option,
             pool_id=pool.id,
             unit=options["per"],
+            tiers=options["tiers"],
             source=options["source"],
         )
         try:
@@ -53,6 +63,7 @@ class Command(BaseCommand):
                 rate=rate, by=person_named(options["by"]), at=timezone.now()
             )
         except (
+            actions.RateCurrencyDiffers,
             actions.RateEndsBeforeItStarts,
             actions.RateNotUnderstood,
             actions.RateOverlaps,
@@ -77,6 +88,13 @@ def _amount(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         raise ArgumentTypeError(f"{text!r} is not an amount") from None
+
+
+def _tiers(text: str) -> tuple[Tier, ...]:
+    try:
+        return parsed(text)
+    except NotTiers as refusal:
+        raise ArgumentTypeError(str(refusal)) from None
 
 
 def _moment(text: str) -> datetime:

@@ -1,0 +1,84 @@
+"""What foreign currencies are worth over a span: one rate for each local month."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from fractions import Fraction
+from zoneinfo import ZoneInfo
+
+from apps.accounts.queries import organisation
+from apps.pricing.queries.exchange import exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """What one unit of a currency is worth in the organisation's in `[starts_at, ends_at)`.
+
+    `rate` None: nobody knows. `detail` says it in words. It is provisional until the month's own
+    rate is stated.
+    """
+
+    starts_at: datetime
+    ends_at: datetime
+    rate: Fraction | None
+    detail: str
+    is_provisional: bool
+
+
+def conversions(
+    currencies: Collection[str], starts_at: datetime, ends_at: datetime
+) -> dict[str, list[Conversion]]:
+    """For each foreign currency, what tiles the span, month by month; the organisation's is not in.
+
+    Without a foreign one no rate is asked for.
+    """
+    if not currencies:
+        return {}
+    ours = organisation()
+    months = _months(starts_at, ends_at, ours.zone)
+    return {
+        code: [_conversion(code, ours.currency, *each) for each in months]
+        for code in sorted(set(currencies) - {ours.currency})
+    }
+
+
+def month_of_hour(hour: datetime, zone: str) -> date:
+    """The first day of the local month in which the hour starts."""
+    return hour.astimezone(ZoneInfo(zone)).date().replace(day=1)
+
+
+def month_begins(month: date, zone: str) -> datetime:
+    """The first UTC hour that starts in the local month."""
+    midnight = datetime.combine(month, time.min, tzinfo=ZoneInfo(zone)).astimezone(UTC)
+    whole = midnight.replace(minute=0, second=0, microsecond=0)
+    return whole if whole == midnight else whole + timedelta(hours=1)
+
+
+def _months(
+    starts_at: datetime, ends_at: datetime, zone: str
+) -> Sequence[tuple[date, datetime, datetime]]:
+    found = []
+    reached = starts_at
+    while reached < ends_at:
+        # The hour that local midnight cuts belongs to the month before.
+        hour = reached.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+        month = month_of_hour(hour, zone)
+        following = (month + timedelta(days=32)).replace(day=1)
+        until = min(ends_at, month_begins(following, zone))
+        found.append((month, reached, until))
+        reached = until
+    return found
+
+
+def _conversion(
+    code: str, ours: str, month: date, starts_at: datetime, ends_at: datetime
+) -> Conversion:
+    found = exchange(from_currency=code, to_currency=ours, month=month)
+    if found is None:
+        said = f"no rate of exchange from {code} to {ours} is known for {month:%Y-%m} or before"
+        return Conversion(starts_at, ends_at, None, said, is_provisional=False)
+    rate = f"{float(found.rate):.10g}"
+    said = f"quoted in {code}, at {rate} {ours} each"
+    if not found.is_stated:
+        said = f"{said} until the rate of {month:%Y-%m} is stated"
+    return Conversion(starts_at, ends_at, found.rate, said, not found.is_stated)

@@ -97,6 +97,20 @@ def cost_of_hour(
     return OwnedHour(owed, running, power_micros(drawn, plan.pue), measured is not None)
 
 
+def written_off_before(plan: OwnedPlan, month: int, hour: int, hours_in_month: int) -> int:
+    """Micro-units of depreciation before hour `hour` of month `month` of the life (both from 0).
+
+    Each month takes an equal part of purchase − salvage, each hour of it an equal part of that;
+    from the last month of the life on it is all of it.
+    """
+    to_write_off = plan.purchase_micros - plan.salvage_micros
+    if month >= plan.life_months:
+        return to_write_off
+    before = to_write_off * month // plan.life_months
+    of_month = term_amount_in_hour(to_write_off, plan.life_months, month)
+    return before + of_month * hour // hours_in_month
+
+
 def rated_energy(
     watts: int, tariffs: Sequence[tuple[int, int]], share: Fraction = Fraction(1)
 ) -> list[Drawn]:

@@ -109,3 +109,14 @@ def test_a_used_gpu_hour_carries_the_unused_ones() -> None:
 def test_plans_that_make_no_sense_are_refused(change: dict[str, int]) -> None:
     with pytest.raises(NotAnOwnedPlan):
         replace(PLAN, **change)
+
+
+def test_the_worked_example_of_a_year_at_65_per_cent() -> None:
+    # METHODS 9: 78,324.04 of capital and 46,800.04 to run 8 GPUs: 1.7854 an hour, 2.7468 used.
+    year = 78_324_040_000 + 46_800_040_000
+    full = per_unit_hour(year, 8 * 8_760, Fraction(1))
+    used = per_unit_hour(year, 8 * 8_760, Fraction(65, 100))
+    assert (full is not None and round(full, -2), used is not None and round(used, -2)) == (
+        1_785_400,
+        2_746_800,
+    )

@@ -19,6 +19,7 @@ from apps.fleet.models import (
     Pool,
     SharePolicy,
 )
+from apps.fleet.queries.inventory import nodes_owned
 from apps.fleet.queries.marks import Pass
 
 ORGANISATION = 0
@@ -209,12 +210,7 @@ def record_outage(*, outage: NewOutage, at: datetime) -> int:
         kind=outage.kind,
         period=(outage.starts_at, outage.ends_at),
     )
-    mark_span(
-        pass_=Pass.SPLIT,
-        units=[outage.node_id],
-        starts_at=outage.starts_at,
-        ends_at=min(at, outage.ends_at or at),
-    )
+    _mark_unusable(outage.node_id, outage.starts_at, min(at, outage.ends_at or at))
     return row.id
 
 
@@ -228,16 +224,18 @@ def end_outage(*, outage_id: int, ended_at: datetime, at: datetime) -> None:
     outage.period = (began_at, ended_at)
     outage.save(update_fields=["period"])
     changed_to = at if until is None else max(until, ended_at)
-    mark_span(
-        pass_=Pass.SPLIT,
-        units=[outage.node_id],
-        starts_at=min(ended_at, until or ended_at),
-        ends_at=min(at, changed_to),
-    )
+    _mark_unusable(outage.node_id, min(ended_at, until or ended_at), min(at, changed_to))
 
 
 def _mark_lived(node_id: int, starts_at: datetime, ends_at: datetime) -> None:
     mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=starts_at, ends_at=ends_at)
+    mark_span(pass_=Pass.SPLIT, units=[node_id], starts_at=starts_at, ends_at=ends_at)
+
+
+def _mark_unusable(node_id: int, starts_at: datetime, ends_at: datetime) -> None:
+    """Hardware of one's own costs less while it is out of service: it draws no power."""
+    if nodes_owned([node_id]):
+        mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=starts_at, ends_at=ends_at)
     mark_span(pass_=Pass.SPLIT, units=[node_id], starts_at=starts_at, ends_at=ends_at)
 
 

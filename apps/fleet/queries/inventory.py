@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db.models import F, Min, Q, Value
 from django.db.models.functions import Greatest, Least, NullIf
 
+from apps.economics.purchase import PurchaseOption
 from apps.fleet.models import Agent, Cluster, Device, Node, NodeCapacity, Outage, Pool, SharePolicy
 
 
@@ -283,6 +284,12 @@ def unconfirmed_devices(at: datetime) -> list[UnconfirmedDevice]:
             "id", "uuid", "model", "kind", "node_id", "node__name", "period__startswith"
         )
     ]
+
+
+def nodes_owned(node_ids: Collection[int]) -> set[int]:
+    """Those of these nodes whose pool is hardware of one's own."""
+    owned = Node.objects.filter(id__in=node_ids, pool__purchase_option=PurchaseOption.OWNED)
+    return set(owned.values_list("id", flat=True))
 
 
 def _begins_later(starts_at: datetime) -> NullIf:

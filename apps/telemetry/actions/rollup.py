@@ -1,6 +1,7 @@
 """Windows to usage hours: only the hours that changed, only the devices that changed in them."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from math import isnan
@@ -13,13 +14,14 @@ from numpy.typing import NDArray
 from apps.economics.usage import UsageRow
 from apps.economics.usage import usage_of_hour as counted_usage
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
-from apps.fleet.queries import Pass, devices_lived, marks_of_hour
+from apps.fleet.queries import Pass, devices_lived, marks_of_hour, nodes_owned
 from apps.telemetry.actions.busy import ByDevice, note_busy_hour
 from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
 from apps.telemetry.actions.partitions import ensure_months, has_windows_of
 from apps.telemetry.queries import usage_rows, windows_of_hour
 
 HOUR = timedelta(hours=1)
+ORGANISATION = 0
 # 8 GPUs, a window a minute: some 240,000 windows in memory at once.
 NODES_AT_ONCE = 500
 
@@ -51,8 +53,9 @@ def roll_up_hour(*, hour: datetime, node_ids: Collection[int] | None = None) -> 
     """Redo the usage of an hour for its marked nodes (of `node_ids`, where given); how many.
 
     At most 500 at a time: call it again until it answers 0. Nodes whose usage changed are marked
-    for the split in the same transaction. Usage whose windows are over and gone stays as it is.
-    Answers 0 while another process does this hour.
+    for the split in the same transaction, the hour for the charge where one of them is owned.
+    Usage whose windows are over and gone stays as it is. Answers 0 while another process does this
+    hour.
     """
     ensure_months([hour.date()])
     with transaction.atomic():
@@ -69,7 +72,7 @@ def roll_up_hour(*, hour: datetime, node_ids: Collection[int] | None = None) -> 
         if has_windows_of(hour.date()):
             _stay_on_one_core()
             changed = _rolled_up(hour, [each.unit for each in marks])
-            mark(Mark(Pass.SPLIT, node_id, hour) for node_id in changed)
+            mark(_next_marks(hour, changed))
         clear(Pass.USAGE, hour, marks)
     return len(marks)
 
@@ -80,8 +83,24 @@ def _stay_on_one_core() -> None:
         cursor.execute("SET LOCAL max_parallel_workers_per_gather = 0")
 
 
-def _rolled_up(hour: datetime, node_ids: Sequence[int]) -> set[int]:
-    """Replace what differs; the nodes whose observed or worked time did."""
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """The nodes whose observed or worked time differs, and those of which anything does."""
+
+    in_time: frozenset[int]
+    at_all: frozenset[int]
+
+
+def _next_marks(hour: datetime, changed: _Changed) -> list[Mark]:
+    """The split goes by time; what hardware of one's own costs goes by joules, too."""
+    marks = [Mark(Pass.SPLIT, node_id, hour) for node_id in changed.in_time]
+    if nodes_owned(changed.at_all):
+        marks.append(Mark(Pass.CHARGE, ORGANISATION, hour))
+    return marks
+
+
+def _rolled_up(hour: datetime, node_ids: Sequence[int]) -> _Changed:
+    """Replace what differs; the nodes of which it did."""
     lived = devices_lived(node_ids, hour, hour + HOUR)
     node_of = {each.id: each.node_id for each in lived}
     device_ids = sorted(node_of)
@@ -90,9 +109,13 @@ def _rolled_up(hour: datetime, node_ids: Sequence[int]) -> set[int]:
     note_busy_hour(hour=hour, node_ids=node_ids, devices=lived, usage=counted)
     differing = [each for each in device_ids if stored.get(each) != counted.get(each)]
     if not differing:
-        return set()
+        return _Changed(frozenset(), frozenset())
     _replace(hour, differing, [row for each in differing for row in counted.get(each, ())])
-    return {node_of[each] for each in differing if _times(stored, each) != _times(counted, each)}
+    in_time = [each for each in differing if _times(stored, each) != _times(counted, each)]
+    return _Changed(
+        frozenset(node_of[each] for each in in_time),
+        frozenset(node_of[each] for each in differing),
+    )
 
 
 def _by_device(rows: Iterable[UsageRow]) -> ByDevice:

@@ -2,10 +2,11 @@
 
 import pytest
 
-from apps.fleet.models import ChangedHour, Device
+from apps.fleet.models import ChangedHour, Device, Node
 from apps.telemetry.actions.rollup import roll_up_hour
 from apps.telemetry.models import HolderKey, UsageHour
 from tests.apps.telemetry.sending import batch, make_sending, this_hour, window
+from tests.make import make_pool
 
 pytestmark = pytest.mark.django_db
 
@@ -50,3 +51,18 @@ def test_the_same_usage_again_marks_nothing_for_the_split():
     sending.post(batch([window(0)], sequence=1))
     assert roll_up_hour(hour=this_hour()) == 1
     assert (marked(1), marked(3)) == (set(), set())
+
+
+@pytest.mark.parametrize(("option", "charged"), [("owned", {0}), ("reserved", set())])
+def test_joules_that_come_late_charge_the_hour_of_owned_hardware_again(option, charged):
+    sending = make_sending()
+    pool_id = make_pool("another", purchase_option=option)
+    Node.objects.filter(id=sending.node_id).update(pool=pool_id)
+    sending.post(batch([window(0, energy_joules=41_000.0)]))
+    roll_up_hour(hour=this_hour())
+    ChangedHour.objects.all().delete()
+    UsageHour.objects.update(energy_joules=None)
+    sending.post(batch([window(0, energy_joules=41_000.0)], sequence=1))
+    roll_up_hour(hour=this_hour())
+    # Time stayed as it was: nothing is split for joules alone.
+    assert (marked(2), marked(3)) == (charged, set())

@@ -1,0 +1,74 @@
+"""What a node drew in an hour: by the meters of its GPUs as far as they told, else by its plate."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from apps.economics.owned import Drawn
+from apps.economics.owned_time import TariffSpan
+
+MS_PER_SECOND = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Plate:
+    """What a node draws at most, and how many GPUs of what thermal design power are in it.
+
+    `gpu_watts` None: nobody knows, so that a meter of its GPUs says nothing about the node.
+    """
+
+    watts: int
+    gpus: int
+    gpu_watts: int | None
+
+    @property
+    def host_watts(self) -> int:
+        """What is left for all but the GPUs: the plate less the GPUs' design power, at least 0."""
+        return max(0, self.watts - self.gpus * (self.gpu_watts or 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """What one GPU's meter told: how long it was read, and what it drew."""
+
+    metered_ms: int
+    joules: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEnergy:
+    """Joules at the machine; `measured_share` is of the GPU time in which the node was up."""
+
+    joules: Fraction
+    measured_share: Fraction
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the meters told all of it but the host's part."""
+        return self.measured_share == 1
+
+
+def energy_of_node(plate: Plate, up_ms: int, meters: Sequence[Meter]) -> NodeEnergy:
+    """What a node that could be used for `up_ms` of an hour drew.
+
+    The host's part is by the plate while the node was up. A GPU's is what its meter told, and for
+    the time of which it told nothing its part of the plate. Without a GPU's design power, or
+    without GPUs, all is by the plate.
+    """
+    if plate.gpu_watts is None or not plate.gpus:
+        return NodeEnergy(Fraction(plate.watts * up_ms, MS_PER_SECOND), Fraction(0))
+    of_gpu = Fraction(plate.watts - plate.host_watts, plate.gpus)
+    told = [min(up_ms, each.metered_ms) for each in meters]
+    untold_ms = max(0, plate.gpus * up_ms - sum(told))
+    joules = sum((each.joules for each in meters), Fraction(0))
+    joules += Fraction(plate.host_watts * up_ms, MS_PER_SECOND) + of_gpu * untold_ms / MS_PER_SECOND
+    whole = plate.gpus * up_ms
+    return NodeEnergy(joules, 1 - Fraction(untold_ms, whole) if whole else Fraction(1))
+
+
+def drawn_by_tariff(energy: NodeEnergy, spans: Sequence[TariffSpan]) -> list[Drawn]:
+    """The energy under each tariff, evenly by time: a usage hour keeps one sum of joules."""
+    whole = sum(span.end_ms - span.start_ms for span in spans)
+    return [
+        Drawn(energy.joules * (span.end_ms - span.start_ms) / whole, span.micros) for span in spans
+    ]

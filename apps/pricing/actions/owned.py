@@ -1,0 +1,252 @@
+"""Hardware of one's own: entered as a plan, ended, its monthly costs and tariffs changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from django.db import connection, transaction
+
+from apps.accounts.actions.constraints import refusing
+from apps.economics.purchase import PurchaseOption
+from apps.fleet.queries import pools
+from apps.pricing.actions.checking import mark_charge, refuse_other_currency
+from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
+
+MINUTES_OF_DAY = 1440
+# The first key of an advisory lock: plans of one pool that do not exist yet cannot be locked.
+LOCK = 7305043
+
+
+class OwnedPlanNotUnderstood(ValueError):
+    """A field of a plan says nothing that could be; the message names the field."""
+
+
+class OwnedPlanExists(ValueError):
+    """There is a plan of this name, or one of this pool at that time, already."""
+
+
+class OwnedPlanAlreadyEnded(ValueError):
+    """It is over by then: there is nothing left to end or to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewOwnedPlan:
+    """A purchase of `nodes` nodes of a pool and what it costs to run them.
+
+    `monthly` are amounts by name; `tariffs` are prices of a kilowatt-hour by the minute of the
+    local day from which they hold. `watts` are one node's, by its plate.
+    """
+
+    name: str
+    pool_id: int
+    nodes: int
+    purchase: Decimal
+    life_months: int
+    watts: int
+    currency: str
+    starts_at: datetime
+    tariffs: Mapping[int, Decimal]
+    ends_at: datetime | None = None
+    salvage: Decimal = Decimal(0)
+    pue: Decimal = Decimal(1)
+    monthly: Mapping[str, Decimal] | None = None
+
+
+@transaction.atomic
+def add_owned_plan(*, plan: NewOwnedPlan, at: datetime) -> int:
+    """Enter a plan; answers its id. Marks charge for the past part of its period.
+
+    Refuses what check_owned_plan does.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
+    check_owned_plan(plan)
+    with refusing({"pricing_ownedplan_name_key": _named_already(plan.name)}):
+        row = OwnedPlan.objects.create(
+            name=plan.name.strip(),
+            pool_id=plan.pool_id,
+            nodes=plan.nodes,
+            purchase=plan.purchase,
+            salvage=plan.salvage,
+            life_months=plan.life_months,
+            watts=plan.watts,
+            pue=plan.pue,
+            currency=plan.currency,
+            period=(plan.starts_at, plan.ends_at),
+            created_at=at,
+        )
+    _enter_costs(row.id, plan.monthly or {}, plan.starts_at, plan.ends_at)
+    _enter_tariffs(row.id, plan.tariffs, plan.starts_at, plan.ends_at)
+    mark_charge(plan.starts_at, plan.ends_at, at)
+    return row.id
+
+
+def check_owned_plan(plan: NewOwnedPlan) -> None:
+    """Refuse OwnedPlanNotUnderstood, OwnedPlanExists and RateCurrencyDiffers."""
+    if not plan.name.strip():
+        raise OwnedPlanNotUnderstood("name: a plan has a name")
+    _refuse_other_pool(plan.pool_id)
+    for field in ("nodes", "life_months", "watts"):
+        count = getattr(plan, field)
+        if not 0 < count < 2**31:
+            raise OwnedPlanNotUnderstood(f"{field}: {count} is not a whole number above 0")
+    _refuse_inexact("purchase", plan.purchase)
+    _refuse_inexact("salvage", plan.salvage)
+    if plan.salvage > plan.purchase:
+        raise OwnedPlanNotUnderstood(f"salvage: {plan.salvage} is more than the purchase")
+    if not plan.pue.is_finite() or not 1 <= plan.pue < 100 or plan.pue != round(plan.pue, 4):
+        raise OwnedPlanNotUnderstood(f"pue: {plan.pue} is not 1 to 100, of up to 4 decimals")
+    _refuse_part_of_hour("starts_at", plan.starts_at)
+    if plan.ends_at is not None:
+        _refuse_part_of_hour("ends_at", plan.ends_at)
+        if plan.ends_at <= plan.starts_at:
+            raise OwnedPlanNotUnderstood(f"ends_at: {plan.ends_at} is not after starts_at")
+    _refuse_costs(plan.monthly or {})
+    _refuse_tariffs(plan.tariffs)
+    refuse_other_currency(plan.currency)
+    _refuse_held(plan)
+
+
+@transaction.atomic
+def end_owned_plan(*, plan_id: int, ended_at: datetime, at: datetime) -> None:
+    """The hardware leaves service at `ended_at`; what of it is not written off yet is owed no more.
+
+    Refuses OwnedPlanAlreadyEnded and OwnedPlanNotUnderstood.
+    """
+    row = _changing(plan_id, ended_at, "ended_at")
+    until = row.period.upper
+    if ended_at == row.period.lower:
+        raise OwnedPlanNotUnderstood(f"ended_at: {row.name} begins only then")
+    row.period = (row.period.lower, ended_at)
+    row.save(update_fields=["period"])
+    _cut(OwnedCost, row.id, ended_at)
+    _cut(PowerTariff, row.id, ended_at)
+    mark_charge(ended_at, until, at)
+
+
+@transaction.atomic
+def change_owned_costs(
+    *, plan_id: int, monthly: Mapping[str, Decimal], starts_at: datetime, at: datetime
+) -> None:
+    """From `starts_at` on these, and no others, are the plan's monthly costs; before stays.
+
+    Refuses OwnedPlanAlreadyEnded and OwnedPlanNotUnderstood.
+    """
+    _refuse_costs(monthly)
+    row = _changing(plan_id, starts_at, "starts_at")
+    until = row.period.upper
+    _cut(OwnedCost, plan_id, starts_at)
+    _enter_costs(plan_id, monthly, starts_at, until)
+    mark_charge(starts_at, until, at)
+
+
+@transaction.atomic
+def set_power_tariff(
+    *, plan_id: int, tariffs: Mapping[int, Decimal], starts_at: datetime, at: datetime
+) -> None:
+    """From `starts_at` on these are the prices of a kilowatt-hour by time of day; before stays.
+
+    Refuses OwnedPlanAlreadyEnded and OwnedPlanNotUnderstood.
+    """
+    _refuse_tariffs(tariffs)
+    row = _changing(plan_id, starts_at, "starts_at")
+    until = row.period.upper
+    _cut(PowerTariff, plan_id, starts_at)
+    _enter_tariffs(plan_id, tariffs, starts_at, until)
+    mark_charge(starts_at, until, at)
+
+
+def _changing(plan_id: int, moment: datetime, field: str) -> OwnedPlan:
+    _refuse_part_of_hour(field, moment)
+    row = OwnedPlan.objects.select_for_update().get(pk=plan_id)
+    if row.period.upper is not None and row.period.upper <= moment:
+        raise OwnedPlanAlreadyEnded(
+            f"{field}: {row.name} ended at {row.period.upper:%Y-%m-%d %H:%M}Z"
+        )
+    if moment < row.period.lower:
+        raise OwnedPlanNotUnderstood(
+            f"{field}: {row.name} begins only at {row.period.lower:%Y-%m-%d %H:%M}Z"
+        )
+    return row
+
+
+def _refuse_other_pool(pool_id: int) -> None:
+    pool = pools().get(pool_id)
+    if pool is None:
+        raise OwnedPlanNotUnderstood(f"pool: there is no pool {pool_id}")
+    if pool.purchase_option != PurchaseOption.OWNED:
+        raise OwnedPlanNotUnderstood(
+            f"pool: {pool.name} is bought {pool.purchase_option}, not owned"
+        )
+
+
+def _refuse_inexact(field: str, amount: Decimal) -> None:
+    if not amount.is_finite() or not 0 <= amount < 10**12:
+        raise OwnedPlanNotUnderstood(f"{field}: {amount} is not an amount of 0 or more")
+    # Hours sum to the whole in micro-units: a seventh decimal would be lost.
+    if amount != round(amount, 6):
+        raise OwnedPlanNotUnderstood(f"{field}: {amount} has more than 6 decimals")
+
+
+def _refuse_part_of_hour(field: str, moment: datetime) -> None:
+    if moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0) != moment:
+        raise OwnedPlanNotUnderstood(f"{field}: {moment} is not the beginning of an hour of UTC")
+
+
+def _refuse_costs(monthly: Mapping[str, Decimal]) -> None:
+    for name, amount in monthly.items():
+        if not name.strip():
+            raise OwnedPlanNotUnderstood("monthly: a cost has a name")
+        _refuse_inexact(f"monthly.{name}", amount)
+
+
+def _refuse_tariffs(tariffs: Mapping[int, Decimal]) -> None:
+    if not tariffs:
+        raise OwnedPlanNotUnderstood("power: say what a kilowatt-hour costs, be it 0")
+    for minute, amount in tariffs.items():
+        if not 0 <= minute < MINUTES_OF_DAY:
+            raise OwnedPlanNotUnderstood(f"power: {minute} is not a minute of a day")
+        _refuse_inexact(f"power.{minute // 60:02}:{minute % 60:02}", amount)
+
+
+def _refuse_held(plan: NewOwnedPlan) -> None:
+    if OwnedPlan.objects.filter(name=plan.name.strip()).exists():
+        raise _named_already(plan.name)
+    span = (plan.starts_at, plan.ends_at)
+    held = OwnedPlan.objects.filter(pool_id=plan.pool_id, period__overlap=span).first()
+    if held is not None:
+        raise OwnedPlanExists(
+            f"pool: {held.name} pays for its nodes at that time; another purchase is another pool"
+        )
+
+
+def _named_already(name: str) -> OwnedPlanExists:
+    return OwnedPlanExists(f"name: there is a plan named {name.strip()} already")
+
+
+def _enter_costs(
+    plan_id: int, monthly: Mapping[str, Decimal], starts_at: datetime, ends_at: datetime | None
+) -> None:
+    for name, amount in sorted(monthly.items()):
+        OwnedCost.objects.create(
+            plan_id=plan_id, name=name.strip(), monthly=amount, period=(starts_at, ends_at)
+        )
+
+
+def _enter_tariffs(
+    plan_id: int, tariffs: Mapping[int, Decimal], starts_at: datetime, ends_at: datetime | None
+) -> None:
+    for minute, amount in sorted(tariffs.items()):
+        PowerTariff.objects.create(
+            plan_id=plan_id, minute=minute, amount=amount, period=(starts_at, ends_at)
+        )
+
+
+def _cut(rows: type[OwnedCost] | type[PowerTariff], plan_id: int, moment: datetime) -> None:
+    """What of them would hold from `moment` on does so no longer; the audit trail keeps it."""
+    of_plan = rows.objects.filter(plan_id=plan_id)
+    of_plan.filter(period__startswith__gte=moment).delete()
+    for row in of_plan.filter(period__contains=moment).order_by("id"):
+        row.period = (row.period.lower, moment)
+        row.save(update_fields=["period"])

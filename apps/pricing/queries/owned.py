@@ -1,0 +1,235 @@
+"""Hardware of one's own: plans with their monthly costs and tariffs, as they hold when."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+
+from django.db.models import QuerySet
+
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.economics import owned as economics
+from apps.economics.owned_time import of_calendar, of_life
+from apps.economics.terms import term_amount_in_hour
+from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
+
+HOUR = timedelta(hours=1)
+MICROS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedCostFact:
+    """What a plan costs each month besides, and when; `ends_at` None: until further notice."""
+
+    name: str
+    monthly: Decimal
+    starts_at: datetime
+    ends_at: datetime | None
+
+    def holds(self, hour: datetime) -> bool:
+        """Whether it is owed in the hour that starts at `hour`."""
+        return self.starts_at <= hour and (self.ends_at is None or hour < self.ends_at)
+
+
+@dataclass(frozen=True, slots=True)
+class TariffFact:
+    """A kilowatt-hour's price from `minute` of the local day on, and when that holds."""
+
+    minute: int
+    amount: Decimal
+    starts_at: datetime
+    ends_at: datetime | None
+
+    def holds(self, hour: datetime) -> bool:
+        """Whether it is the tariff of the hour that starts at `hour`."""
+        return self.starts_at <= hour and (self.ends_at is None or hour < self.ends_at)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedPlanFact:
+    """A purchase of nodes with all its monthly costs and tariffs; `ends_at` None: in service."""
+
+    id: int
+    name: str
+    pool_id: int
+    nodes: int
+    purchase: Decimal
+    salvage: Decimal
+    life_months: int
+    watts: int
+    pue: Decimal
+    currency: str
+    starts_at: datetime
+    ends_at: datetime | None
+    costs: tuple[OwnedCostFact, ...] = ()
+    tariffs: tuple[TariffFact, ...] = ()
+
+    def holds(self, at: datetime) -> bool:
+        """Whether it is in service at `at`."""
+        return self.starts_at <= at and (self.ends_at is None or at < self.ends_at)
+
+    def tariffs_at(self, hour: datetime) -> tuple[tuple[int, int], ...]:
+        """(minute of the local day, micro-units per kilowatt-hour) in that hour, by minute."""
+        held = [each for each in self.tariffs if each.holds(hour)]
+        return tuple(sorted((each.minute, _micros(each.amount)) for each in held))
+
+    def costs_at(self, hour: datetime) -> list[OwnedCostFact]:
+        """The monthly costs owed in that hour, by name."""
+        return sorted((each for each in self.costs if each.holds(hour)), key=lambda each: each.name)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedHour:
+    """What a plan owes for an hour whether or not anything runs, in micro-units."""
+
+    depreciation_micros: int
+    running_micros: dict[str, int]
+
+    @property
+    def micros(self) -> int:
+        """All of it."""
+        return self.depreciation_micros + sum(self.running_micros.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """What a plan owes over some hours whether or not anything runs, in micro-units."""
+
+    depreciation_micros: int
+    running_micros: int
+
+    @property
+    def micros(self) -> int:
+        """All of it."""
+        return self.depreciation_micros + self.running_micros
+
+
+def owned_plans() -> list[OwnedPlanFact]:
+    """Every plan, by name."""
+    return _facts(OwnedPlan.objects.order_by("name"))
+
+
+def owned_plan_page(asked: PageAsked) -> Slice[OwnedPlanFact]:
+    """Plans as they were entered, the newest first."""
+    page = page_of(OwnedPlan.objects.values("id"), asked, "-id")
+    ids = [row["id"] for row in page.rows]
+    by_id = {plan.id: plan for plan in _facts(OwnedPlan.objects.filter(id__in=ids))}
+    return Slice([by_id[plan_id] for plan_id in ids], page.after, page.before)
+
+
+def owned_plans_in(starts_at: datetime, ends_at: datetime) -> list[OwnedPlanFact]:
+    """The plans in service in `[starts_at, ends_at)`, by id."""
+    return _facts(OwnedPlan.objects.filter(period__overlap=(starts_at, ends_at)).order_by("id"))
+
+
+def owned_plan(plan_id: int) -> OwnedPlanFact:
+    """One plan; refuses OwnedPlan.DoesNotExist."""
+    found = _facts(OwnedPlan.objects.filter(id=plan_id))
+    if not found:
+        raise OwnedPlan.DoesNotExist(f"there is no owned plan {plan_id}")
+    return found[0]
+
+
+def fixed_hour(plan: OwnedPlanFact, hour: datetime, zone: str) -> FixedHour:
+    """Depreciation and monthly costs of the hour that starts at `hour`, in which it is in service."""
+    when = of_life(plan.starts_at, hour, zone)
+    cost = economics.cost_of_hour(
+        _bought(plan), economics.HourOfLife(when.month, when.hour, when.hours), None, []
+    )
+    month = of_calendar(hour, zone)
+    running = {
+        each.name: term_amount_in_hour(_micros(each.monthly), month.hours, month.hour)
+        for each in plan.costs_at(hour)
+    }
+    return FixedHour(cost.depreciation_micros, running)
+
+
+def owed(plan: OwnedPlanFact, starts_at: datetime, ends_at: datetime, zone: str) -> Owed:
+    """The sum of `fixed_hour` over the plan's hours in `[starts_at, ends_at)`, whole hours."""
+    starts_at = max(starts_at, plan.starts_at)
+    ends_at = ends_at if plan.ends_at is None else min(ends_at, plan.ends_at)
+    if ends_at <= starts_at:
+        return Owed(0, 0)
+    depreciation = written_off(plan, ends_at, zone) - written_off(plan, starts_at, zone)
+    running = 0
+    for cost in plan.costs:
+        begins = max(starts_at, cost.starts_at)
+        ends = ends_at if cost.ends_at is None else min(ends_at, cost.ends_at)
+        if begins < ends:
+            running += _running_until(cost, ends, zone) - _running_until(cost, begins, zone)
+    return Owed(depreciation, running)
+
+
+def written_off(plan: OwnedPlanFact, at: datetime, zone: str) -> int:
+    """Micro-units of depreciation before the hour that starts at `at`, or before the plan's end."""
+    until = at if plan.ends_at is None else min(at, plan.ends_at)
+    if until <= plan.starts_at:
+        return 0
+    when = of_life(plan.starts_at, until, zone)
+    return economics.written_off_before(_bought(plan), when.month, when.hour, when.hours)
+
+
+def pue_of(plan: OwnedPlanFact) -> Fraction:
+    """What a kilowatt-hour at the machine takes at the meter, exactly."""
+    return Fraction(plan.pue)
+
+
+def _running_until(cost: OwnedCostFact, at: datetime, zone: str) -> int:
+    """What it would have come to before the hour at `at`, had it run since the year 0."""
+    month, monthly = of_calendar(at, zone), _micros(cost.monthly)
+    return monthly * month.month + monthly * month.hour // month.hours
+
+
+def _bought(plan: OwnedPlanFact) -> economics.OwnedPlan:
+    return economics.OwnedPlan(
+        purchase_micros=_micros(plan.purchase),
+        salvage_micros=_micros(plan.salvage),
+        life_months=plan.life_months,
+        monthly_micros={},
+        pue=pue_of(plan),
+    )
+
+
+def _micros(amount: Decimal) -> int:
+    # Entered amounts have no more than six decimals: nothing is rounded here.
+    return int(amount * MICROS)
+
+
+def _facts(found: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
+    rows = list(
+        found.values_list(
+            *("id", "name", "pool_id", "nodes", "purchase", "salvage", "life_months", "watts"),
+            *("pue", "currency", "period__startswith", "period__endswith"),
+        )
+    )
+    ids = [row[0] for row in rows]
+    costs, tariffs = _costs(ids), _tariffs(ids)
+    return [
+        OwnedPlanFact(*row, tuple(costs.get(row[0], ())), tuple(tariffs.get(row[0], ())))
+        for row in rows
+    ]
+
+
+def _costs(plan_ids: Collection[int]) -> dict[int, list[OwnedCostFact]]:
+    rows: Sequence[tuple[int, str, Decimal, datetime, datetime | None]] = list(
+        OwnedCost.objects.filter(plan__in=plan_ids, period__isempty=False)
+        .order_by("plan_id", "name", "period")
+        .values_list("plan_id", "name", "monthly", "period__startswith", "period__endswith")
+    )
+    of_plan: dict[int, list[OwnedCostFact]] = {}
+    for plan_id, *row in rows:
+        of_plan.setdefault(plan_id, []).append(OwnedCostFact(*row))
+    return of_plan
+
+
+def _tariffs(plan_ids: Collection[int]) -> dict[int, list[TariffFact]]:
+    rows: Sequence[tuple[int, int, Decimal, datetime, datetime | None]] = list(
+        PowerTariff.objects.filter(plan__in=plan_ids, period__isempty=False)
+        .order_by("plan_id", "period", "minute")
+        .values_list("plan_id", "minute", "amount", "period__startswith", "period__endswith")
+    )
+    of_plan: dict[int, list[TariffFact]] = {}
+    for plan_id, *row in rows:
+        of_plan.setdefault(plan_id, []).append(TariffFact(*row))
+    return of_plan

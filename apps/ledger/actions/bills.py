@@ -12,7 +12,7 @@ from apps.accounts import queries as accounts
 from apps.economics.focus.rows import BilledRow, BillKey, as_json
 from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.models import Bill, BillImport, BillImportState, RejectedBillRow
-from apps.ledger.queries.calendar import posting_month
+from apps.ledger.queries.calendar import main_month
 from apps.ledger.queries.tables import rows, run
 
 MOST_REJECTIONS_KEPT = 10_000
@@ -267,11 +267,9 @@ def _bill_id(import_id: int, key: BillKey, at: datetime) -> int:
 
 
 def _refuse_closed(starts_at: datetime, ends_at: datetime) -> None:
-    zone = accounts.organisation().zone
-    last = ends_at - timedelta(microseconds=1)
-    refuse_closed_month(
-        months={posting_month(starts_at, zone), posting_month(last, zone)}, what="the bill"
-    )
+    """Hours over the edges of its month may be of closed ones: they wait there as late facts."""
+    month = main_month(starts_at, ends_at, accounts.organisation().zone)
+    refuse_closed_month(months={month}, what="the bill")
 
 
 def _columns(import_id: int, bill_id: int, line: int, row: BilledRow) -> tuple[object, ...]:

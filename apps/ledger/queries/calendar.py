@@ -54,6 +54,11 @@ def month_span(month: date, zone: str) -> HourSpan:
     return HourSpan(first_hour(month, zone), first_hour(next_month(month), zone))
 
 
+def main_month(starts_at: datetime, ends_at: datetime, zone: str) -> date:
+    """The local month that a bill's period is of, though it may reach over its edges: its middle's."""
+    return posting_month(starts_at + (ends_at - starts_at) / 2, zone)
+
+
 def next_month(month: date) -> date:
     """The first day of the month after."""
     return (month.replace(day=1) + timedelta(days=32)).replace(day=1)

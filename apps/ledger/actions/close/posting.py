@@ -15,7 +15,7 @@ from apps.ledger.queries.closes.differences import LineKey, Sums
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import Row, copy_in
 
-NUMBERED_BY = {
+NUMBERED_BY: dict[str, str] = {
     ChargeKind.NODE_HOUR: "node_id",
     ChargeKind.SHARED: "shared_cost_id",
     ChargeKind.COMMITMENT_UNUSED: "commitment_id",

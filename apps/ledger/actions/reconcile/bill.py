@@ -17,7 +17,7 @@ from apps.ledger.actions.reconcile import statements as sql
 from apps.ledger.actions.reconcile.long_rows import place_long_rows
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.matching import places, rules, traits_of
-from apps.ledger.queries.calendar import posting_month
+from apps.ledger.queries.calendar import first_hour, main_month
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.conversion import conversion
 from apps.ledger.queries.tables import rows, run
@@ -43,7 +43,9 @@ def bills_due() -> list[int]:
 def reconcile_again(*, bills: QuerySet[Bill], at: datetime) -> int:
     """Have those of these bills that lie in open months reconciled anew; how many they are."""
     zone, closed = accounts.organisation().zone, closed_months()
-    opens = [bill.id for bill in bills if posting_month(bill.starts_at, zone) not in closed]
+    opens = [
+        bill.id for bill in bills if main_month(bill.starts_at, bill.ends_at, zone) not in closed
+    ]
     Bill.objects.filter(id__in=opens).update(changed_at=at, reconciled_at=None)
     return len(opens)
 
@@ -61,14 +63,14 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     """
     bill = Bill.objects.select_for_update().get(id=bill_id)
     organisation = accounts.organisation()
-    month = posting_month(bill.starts_at, organisation.zone)
+    month = main_month(bill.starts_at, bill.ends_at, organisation.zone)
     refuse_closed_month(months={month}, what="the bill")
     rate = conversion(currency=bill.currency, to=organisation.currency, month=month)
     found = traits_of(bill)
     of = places(bill.starts_at, bill.ends_at)
     by = rules()
     _keep_matches(bill, {digest: match(each, by, of) for digest, each in found.items()})
-    params = _params(bill, rate, organisation.zone)
+    params = _params(bill, rate, first_hour(month, organisation.zone))
     for statement in sql.PLACE_SHORT_ROWS:
         run(statement, params)
     place_long_rows(bill)
@@ -81,14 +83,14 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     return Reconciled(bill_id, node_hours, charges, len(hours))
 
 
-def _params(bill: Bill, rate: Exchange, zone: str) -> dict[str, object]:
+def _params(bill: Bill, rate: Exchange, month_from: datetime) -> dict[str, object]:
     return {
         "bill": bill.id,
         "numerator": rate.rate.numerator,
         "denominator": rate.rate.denominator,
         "provisional": not rate.is_stated,
         "rounded": bill.is_rounded_upstream,
-        "zone": zone,
+        "month_from": month_from,
     }
 
 

@@ -108,7 +108,7 @@ INSERT INTO ledger_billedcharge AS held
     (bill_id, kind, billed_kind, reason, label, starts_at, ends_at, hour, team_id, pool_id,
      list_micros, contracted_micros, effective_micros, billed_micros, is_provisional, rows)
 SELECT %(bill)s, charge_kind, kind, reason, label, starts_at, ends_at,
-       date_trunc('hour', starts_at, 'UTC'), team_id, pool_id, :list_micros, :contracted_micros,
+       :charged_at, team_id, pool_id, :list_micros, :contracted_micros,
        CASE WHEN %(rounded)s THEN :billed_micros ELSE :effective_micros END, :billed_micros,
        %(provisional)s, rows
 FROM summed

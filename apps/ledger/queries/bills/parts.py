@@ -41,6 +41,12 @@ ITS_PERIOD: LiteralString = """
     CASE WHEN row.ends_at - row.starts_at <= interval '1 day'
          THEN date_trunc('day', row.starts_at, 'UTC') + interval '1 day' ELSE row.ends_at END
 """
+# What begins before its bill's month and reaches into it is of that month: an invoice in UTC does not
+# leave its monthly fees in the month before of an organisation in the west.
+CHARGED_AT: LiteralString = """
+    CASE WHEN starts_at < %(month_from)s AND ends_at > %(month_from)s THEN %(month_from)s
+         ELSE date_trunc('hour', starts_at, 'UTC') END
+"""
 SUMS: LiteralString = """
     CASE WHEN count(listed) = count(*) THEN sum(listed) END AS listed,
     CASE WHEN count(contracted) = count(*) THEN sum(contracted) END AS contracted,
@@ -68,6 +74,7 @@ PARTS: tuple[tuple[LiteralString, LiteralString], ...] = (
     (":is_short", IS_SHORT),
     (":lives_then", LIVES_THEN),
     (":its_period", ITS_PERIOD),
+    (":charged_at", CHARGED_AT),
     (":sums", SUMS),
     (":list_micros", converted("listed")),
     (":contracted_micros", converted("contracted")),

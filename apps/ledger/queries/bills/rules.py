@@ -12,7 +12,7 @@ from apps.fleet import queries as fleet
 from apps.ledger.models import Bill, BillRule
 from apps.ledger.queries.bills.matching import places, rules, traits_of
 from apps.ledger.queries.bills.parts import filled
-from apps.ledger.queries.calendar import posting_month
+from apps.ledger.queries.calendar import main_month
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import rows
 
@@ -158,7 +158,7 @@ def _open_bills() -> list[Bill]:
     return [
         bill
         for bill in Bill.objects.order_by("-starts_at", "-id")
-        if posting_month(bill.starts_at, zone) not in closed
+        if main_month(bill.starts_at, bill.ends_at, zone) not in closed
     ]
 
 

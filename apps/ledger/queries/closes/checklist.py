@@ -7,6 +7,7 @@ from typing import LiteralString
 from apps.accounts import queries as accounts
 from apps.economics.states import State
 from apps.ledger.queries.calendar import month_span, next_month
+from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
 from apps.ledger.queries.tables import rows
 
 
@@ -107,6 +108,7 @@ def checklist(month: date) -> list[Item]:
             is_blocking=True,
         ),
         *(_item(code, params) for code in WHICH),
+        *_invoices(month, zone),
     ]
 
 
@@ -121,6 +123,23 @@ def _item(code: str, params: dict[str, object]) -> Item:
         meaning=meaning,
         is_blocking=code == "provisional",
     )
+
+
+def _invoices(month: date, zone: str) -> list[Item]:
+    """Up to which hour the month is billed, where there are bills at all; kept with the close."""
+    spans = invoices_of_month(month)
+    if not spans:
+        return []
+    missing = [each for each in spans if each.invoice is None]
+    return [
+        Item(
+            code="uninvoiced",
+            label="Hours that no invoice reaches yet",
+            count=sum(each.hours for each in missing),
+            micros=None,
+            meaning=invoices_in_words(spans, zone),
+        )
+    ]
 
 
 def has_ended(month: date, at: datetime) -> bool:

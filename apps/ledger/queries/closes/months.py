@@ -30,6 +30,12 @@ class CloseFact:
     reopened_at: datetime | None
     reopen_reason: str
 
+    @property
+    def invoices(self) -> str:
+        """Which invoice billed which of its hours when it was closed, in words; empty: none did."""
+        items = [item for item in self.checklist if item.get("code") == "uninvoiced"]
+        return str(items[0]["meaning"]) if items else ""
+
 
 def closed_months() -> set[date]:
     """The months that are closed now, by their first days."""

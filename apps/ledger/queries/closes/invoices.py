@@ -1,0 +1,91 @@
+"""Which invoice bills which hours of a month, and which hours none bills yet."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import groupby
+from zoneinfo import ZoneInfo
+
+from apps.accounts import queries as accounts
+from apps.ledger.queries.calendar import HOUR, HourSpan, month_span
+from apps.ledger.queries.tables import rows
+
+# Who billed the month before is expected to bill this one.
+BILLS = """
+SELECT DISTINCT bill.issuer, bill.account, bill.starts_at, bill.ends_at
+FROM ledger_bill AS bill
+WHERE bill.starts_at < %(to)s AND bill.ends_at > %(from)s::timestamptz - interval '28 days'
+  AND EXISTS (
+      SELECT 1 FROM ledger_billrow AS row JOIN ledger_billimport AS batch ON batch.id = row.batch_id
+      WHERE row.bill_id = bill.id AND row.replaced_by_id IS NULL AND batch.state = 'done')
+ORDER BY 1, 2, 3, 4
+"""
+A_MOMENT = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class InvoiceSpan:
+    """A part of a month that one invoice bills, or (without a period of its own) none of them yet."""
+
+    issuer: str
+    account: str
+    starts_at: datetime
+    ends_at: datetime
+    invoice: HourSpan | None
+
+    @property
+    def hours(self) -> int:
+        """How many hours it touches."""
+        return -((self.starts_at - self.ends_at) // HOUR)
+
+
+def invoices_of_month(month: date) -> list[InvoiceSpan]:
+    """The month cut by the invoices of each issuer and account, in order, without holes."""
+    span = month_span(month, accounts.organisation().zone)
+    found = rows(BILLS, {"from": span.starts_at, "to": span.ends_at})
+    spans: list[InvoiceSpan] = []
+    for (issuer, account), of_account in groupby(found, key=lambda row: (row[0], row[1])):
+        bills = [HourSpan(starts_at, ends_at) for _, _, starts_at, ends_at in of_account]
+        spans += [
+            InvoiceSpan(issuer, account, *cut) for cut in _cut(bills, span) if cut[0] < cut[1]
+        ]
+    return spans
+
+
+def _cut(
+    bills: Sequence[HourSpan], span: HourSpan
+) -> Iterator[tuple[datetime, datetime, HourSpan | None]]:
+    reached = span.starts_at
+    for bill in bills:
+        starts_at, ends_at = max(bill.starts_at, reached), min(bill.ends_at, span.ends_at)
+        if starts_at < ends_at:
+            yield reached, starts_at, None
+            yield starts_at, ends_at, bill
+            reached = ends_at
+    yield reached, span.ends_at, None
+
+
+def invoices_in_words(spans: Sequence[InvoiceSpan], zone: str) -> str:
+    """What each invoice bills of the month, and what is not billed yet, in the organisation's time."""
+    of_accounts = groupby(spans, key=lambda each: (each.issuer, each.account))
+    return "; ".join(
+        f"{issuer} {account}: " + ", ".join(_words(each, zone) for each in of_account)
+        for (issuer, account), of_account in of_accounts
+    )
+
+
+def _words(span: InvoiceSpan, zone: str) -> str:
+    said = _period(span.starts_at, span.ends_at, zone)
+    if span.invoice is None:
+        return f"{said} by no invoice yet"
+    return f"{said} by the invoice of {_period(span.invoice.starts_at, span.invoice.ends_at, zone)}"
+
+
+def _period(starts_at: datetime, ends_at: datetime, zone: str) -> str:
+    """`1 Mar 08:00 to 31 Mar 24:00`."""
+    here = ZoneInfo(zone)
+    since, until = starts_at.astimezone(here), ends_at.astimezone(here)
+    is_midnight = (until.hour, until.minute) == (0, 0)
+    last = (ends_at - A_MOMENT).astimezone(here) if is_midnight else until
+    ends = "24:00" if is_midnight else f"{until:%H:%M}"
+    return f"{since.day} {since:%b %H:%M} to {last.day} {last:%b} {ends}"

@@ -43,6 +43,8 @@ urlpatterns = [
     path("", include("apps.console.pages.price_urls")),
     path("", include("apps.console.pages.bill_rules.addresses")),
     path("", include("apps.console.pages.bills.addresses")),
+    path("", include("apps.console.pages.commitments.addresses")),
     path("", include("apps.console.pages.imports.addresses")),
+    path("", include("apps.console.pages.shared_costs.addresses")),
     path("", include("apps.console.pages.ownership.addresses")),
 ]

@@ -86,6 +86,14 @@ def refuse_weights(weights: Mapping[int, Decimal]) -> None:
             )
 
 
+def check_weights(weights: Mapping[int, Decimal], starts_at: datetime) -> None:
+    """Refuse RateNotUnderstood: as above, or weights that begin inside an hour."""
+    refuse_weights(weights)
+    if starts_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0) != starts_at:
+        # An hour has one charge of a cost, and one way in which it is spread.
+        raise RateNotUnderstood("starts_at: weights change with the beginning of an hour")
+
+
 @transaction.atomic
 def end_shared_cost(*, cost_id: int, ended_at: datetime, at: datetime) -> None:
     """The cost is shared until `ended_at`; what it was before stays.
@@ -106,10 +114,7 @@ def change_shared_weights(
     Hours before keep theirs. Answers the id that it goes on under. Refuses RateNotUnderstood,
     SharedCostAlreadyEnded and RateEndsBeforeItStarts.
     """
-    refuse_weights(weights)
-    if starts_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0) != starts_at:
-        # An hour has one charge of a cost, and one way in which it is spread.
-        raise RateNotUnderstood("starts_at: weights change with the beginning of an hour")
+    check_weights(weights, starts_at)
     cost = SharedCost.objects.select_for_update().get(pk=cost_id)
     until = _end(cost, starts_at)
     goes_on = NewSharedCost(

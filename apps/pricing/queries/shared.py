@@ -57,10 +57,15 @@ def shared_cost_page(asked: PageAsked) -> Slice[SharedCostRow]:
 
 def shared_cost(cost_id: int) -> SharedCostRow:
     """One shared cost; refuses SharedCost.DoesNotExist."""
-    found = _rows(SharedCost.objects.filter(id=cost_id))
-    if not found:
+    found = shared_cost_if_entered(cost_id)
+    if found is None:
         raise SharedCost.DoesNotExist(f"there is no shared cost {cost_id}")
-    return found[0]
+    return found
+
+
+def shared_cost_if_entered(cost_id: int) -> SharedCostRow | None:
+    """One shared cost; None where there is none of this id."""
+    return next(iter(_rows(SharedCost.objects.filter(id=cost_id))), None)
 
 
 def weights_of(cost_ids: Collection[int]) -> dict[int, dict[int, int]]:

@@ -1,0 +1,118 @@
+"""The rows of shared costs and of the teams that carry them."""
+
+from collections.abc import Mapping
+from datetime import date
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from apps.accounts import queries as accounts
+from apps.console.pages.fleet.asking import Asking
+from apps.console.pages.listed import By
+from apps.console.pages.shared_costs.values import CostRow, TeamRow
+from apps.ledger.queries.calendar import local_day
+from apps.ledger.queries.shared_costs import carried
+from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost_rows
+from apps.show.money import quoted_amount
+
+IN_FORCE, TO_COME, ENDED = "In force", "To come", "Ended"
+COST_COLUMNS: Mapping[str, By[CostRow]] = {
+    "name": By("Shared cost", lambda row: row.name),
+    "amount": By("A month", lambda row: row.number, is_number=True),
+    "method": By("Shared", lambda row: row.method),
+    "last": By("Last month", lambda row: row.last_micros, is_number=True),
+    "this": By("This month", lambda row: row.this_micros, is_number=True),
+    "since": By("Since", lambda row: row.starts_at),
+    "until": By("Until", lambda row: row.ends_at),
+    "change": By("Change"),
+}
+TEAM_COLUMNS: Mapping[str, By[TeamRow]] = {
+    "cost": By("Shared cost", lambda row: row.cost),
+    "team": By("Team", lambda row: row.team),
+    "last": By("Last month", lambda row: row.last_micros, is_number=True),
+    "this": By("This month", lambda row: row.this_micros, is_number=True),
+}
+Carried = Mapping[int, Mapping[date, Mapping[int, int]]]
+
+
+def months_of(who: Asking) -> tuple[date, date]:
+    """The last month and this one, by their first days."""
+    this = local_day(who.at, who.organisation.zone).replace(day=1)
+    last = date(this.year - (this.month == 1), (this.month - 2) % 12 + 1, 1)
+    return last, this
+
+
+def tables(who: Asking) -> tuple[list[CostRow], list[TeamRow]]:
+    """Every shared cost, and what each team carried of it."""
+    months = months_of(who)
+    costs, of = shared_cost_rows(), carried(months)
+    teams = {team.id: team.name for team in accounts.teams()}
+    return (
+        [_cost_row(cost, of, teams, who) for cost in costs],
+        _team_rows({cost.id: cost.name for cost in costs}, of, teams, months),
+    )
+
+
+def weights_said(cost: SharedCostRow, teams: Mapping[int, str]) -> str:
+    """As in `Research 3, Search 1`."""
+    return ", ".join(
+        f"{teams[team_id]} {weight.normalize():f}" for team_id, weight in cost.weights.items()
+    )
+
+
+def _cost_row(cost: SharedCostRow, of: Carried, teams: Mapping[int, str], who: Asking) -> CostRow:
+    last, this = (_sum(of, cost.id, month) for month in months_of(who))
+    standing = _standing(cost, who)
+    is_weighted = bool(cost.weights) and standing != ENDED
+    href = reverse("change-shared-weights", args=[cost.id]) if is_weighted else ""
+    return CostRow(
+        id=cost.id,
+        name=cost.name,
+        amount=quoted_amount(cost.amount, cost.currency),
+        number=cost.amount,
+        currency=cost.currency,
+        method=METHODS[cost.method],
+        weights=weights_said(cost, teams),
+        starts_at=cost.starts_at,
+        ends_at=cost.ends_at,
+        standing=standing,
+        last_micros=last,
+        this_micros=this,
+        end_href="" if standing == ENDED else reverse("end-shared-cost", args=[cost.id]),
+        weights_href=href,
+    )
+
+
+def _standing(cost: SharedCostRow, who: Asking) -> str:
+    if cost.starts_at > who.at:
+        return TO_COME
+    return ENDED if cost.ends_at is not None and cost.ends_at <= who.at else IN_FORCE
+
+
+def _sum(of: Carried, cost_id: int, month: date) -> int | None:
+    teams = of.get(cost_id, {}).get(month)
+    return None if teams is None else sum(teams.values())
+
+
+def _team_rows(
+    costs: Mapping[int, str], of: Carried, teams: Mapping[int, str], months: tuple[date, date]
+) -> list[TeamRow]:
+    """Of one name together, whatever weights it had; the dearest of this month first."""
+    sums: dict[tuple[str, int], dict[date, int]] = {}
+    for cost_id, by_month in of.items():
+        for month, by_team in by_month.items():
+            for team_id, micros in by_team.items():
+                months_of_team = sums.setdefault((costs.get(cost_id, ""), team_id), {})
+                months_of_team[month] = months_of_team.get(month, 0) + micros
+    last, this = months
+    rows = [
+        TeamRow(
+            cost=name,
+            team=teams[team_id],
+            href=f"{reverse('costs-team', args=[team_id])}?{urlencode({'window': 'month'})}",
+            last_micros=found.get(last),
+            this_micros=found.get(this),
+        )
+        for (name, team_id), found in sums.items()
+    ]
+    return sorted(rows, key=lambda row: (row.cost, -(row.this_micros or row.last_micros or 0)))

@@ -1,0 +1,203 @@
+"""What teams carry of shared costs, and what a change of one would move in open months."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from hashlib import blake2b
+
+from django.core.cache import caches
+
+from apps.accounts import queries as accounts
+from apps.economics.split import largest_remainder
+from apps.economics.states import State
+from apps.ledger.queries.calendar import (
+    HOUR,
+    HourSpan,
+    first_hour,
+    month_span,
+    next_month,
+    posting_month,
+)
+from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.tables import rows
+
+KEPT_SECONDS = 24 * 3600
+BY_TIME, EXACT = "by_unit_time", frozenset({"weighted"})
+
+
+@dataclass(frozen=True, slots=True)
+class MonthShare:
+    """What of a monthly amount falls in the past hours of an open or closed month."""
+
+    month: date
+    hours: int
+    micros: int
+    is_closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShareWhatIf:
+    """What sharing an amount so would move: by month, and by team in open months.
+
+    Micro-units of the cost's currency; below 0: carried less. `is_rough`: teams are told by the
+    sums of their days, not hour by hour; `teams` is empty where nothing is known to divide by.
+    """
+
+    months: tuple[MonthShare, ...]
+    teams: Mapping[int, int]
+    is_rough: bool
+
+    @property
+    def open_micros(self) -> int:
+        """What moves at once; closed months get corrections, when somebody posts them."""
+        return sum(each.micros for each in self.months if not each.is_closed)
+
+
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """A monthly amount to be shared in a span, by a method and perhaps by teams' weights."""
+
+    amount: Decimal
+    method: str
+    starts_at: datetime
+    ends_at: datetime | None
+    weights: Mapping[int, Decimal]
+
+
+def carried(months: Sequence[date]) -> dict[int, dict[date, dict[int, int]]]:
+    """Effective micro-units by shared cost, month and team; corrections count where posted."""
+    found: dict[int, dict[date, dict[int, int]]] = {}
+    for month in months:
+        for cost_id, team_id, micros in _carried_in(month):
+            found.setdefault(cost_id, {}).setdefault(month, {})[team_id] = micros
+    return found
+
+
+def if_shared(of: Sharing, at: datetime) -> ShareWhatIf:
+    """What the past hours of this span would carry, were it entered."""
+    months = tuple(_months(of, at))
+    total = sum(each.micros for each in months if not each.is_closed)
+    by_team = _weights(of, [each.month for each in months if not each.is_closed])
+    keys = sorted(by_team)
+    parts = (
+        largest_remainder(total, [by_team[key] for key in keys]) if any(by_team.values()) else ()
+    )
+    teams = {key: part for key, part in zip(keys, parts, strict=False) if part}
+    return ShareWhatIf(months, teams, is_rough=of.method not in EXACT)
+
+
+def if_ended(of: Sharing, cost_id: int, at: datetime) -> ShareWhatIf:
+    """What would be carried no longer: `of` is the rest of the cost's span."""
+    months = tuple(
+        MonthShare(each.month, each.hours, -each.micros, each.is_closed) for each in _months(of, at)
+    )
+    return ShareWhatIf(months, _less(cost_id, of.starts_at), is_rough=False)
+
+
+def if_weighed(of: Sharing, cost_id: int, at: datetime) -> ShareWhatIf:
+    """What would go from team to team, were the rest of the cost's span shared by these weights."""
+    after, teams = if_shared(of, at), _less(cost_id, of.starts_at)
+    for team_id, micros in after.teams.items():
+        teams[team_id] = teams.get(team_id, 0) + micros
+    still = tuple(MonthShare(each.month, each.hours, 0, each.is_closed) for each in after.months)
+    return ShareWhatIf(still, {key: part for key, part in teams.items() if part}, is_rough=False)
+
+
+def _months(of: Sharing, at: datetime) -> Iterator[MonthShare]:
+    """Month by month what is owed for the hours that are past."""
+    zone, closed = accounts.organisation().zone, closed_months()
+    until = at if of.ends_at is None else min(at, of.ends_at)
+    monthly = int(of.amount * 1_000_000)
+    month = posting_month(of.starts_at, zone)
+    while first_hour(month, zone) < until:
+        span = month_span(month, zone)
+        hours = _hours(span, of.starts_at, until)
+        if hours:
+            yield MonthShare(month, hours, monthly * hours // span.hours, month in closed)
+        month = next_month(month)
+
+
+def _hours(span: HourSpan, starts_at: datetime, until: datetime) -> int:
+    seconds = (min(span.ends_at, until) - max(span.starts_at, starts_at)).total_seconds()
+    return max(0, round(seconds / HOUR.total_seconds()))
+
+
+def _weights(of: Sharing, months: Sequence[date]) -> dict[int, int]:
+    """What teams weigh by these months' sums; by time where the method has none."""
+    if of.method == "weighted":
+        return {team_id: int(weight * 1_000_000) for team_id, weight in of.weights.items()}
+    found = rows(
+        BY_TEAM,
+        {"months": list(months), "active": int(State.ACTIVE), "unseen": int(State.UNOBSERVED)},
+    )
+    sums = {
+        "by_cost": {team_id: max(0, cost) for team_id, cost, _, _ in found},
+        "by_active_time": {team_id: active for team_id, _, _, active in found},
+        BY_TIME: {team_id: time for team_id, _, time, _ in found},
+    }
+    by = sums.get(of.method, sums[BY_TIME])
+    return by if any(by.values()) else sums[BY_TIME]
+
+
+def _less(cost_id: int, since: datetime) -> dict[int, int]:
+    """By team, what open months' lines of the cost carry from then on, as less."""
+    closed = closed_months()
+    found = rows(SINCE, {"cost": cost_id, "since": since})
+    teams: dict[int, int] = {}
+    for month, team_id, micros in found:
+        if month not in closed:
+            teams[team_id] = teams.get(team_id, 0) - micros
+    return teams
+
+
+def _carried_in(month: date) -> Sequence[tuple[int, int, int]]:
+    """By cost and team. A fleet's month has millions of such lines: they are summed anew only
+    where the sums by cost, or by team, are other than before.
+    """
+    span = month_span(month, accounts.organisation().zone)
+    days = rows(OF_TEAMS, {"month": month})
+    costs = rows(OF_COSTS, {"from": span.starts_at, "to": span.ends_at})
+    if not days:
+        return ()
+    digest = blake2b(repr((month, days, costs)).encode(), digest_size=16).hexdigest()
+    kept = caches["process"].get(f"shared-carried-{digest}")
+    if kept is None:
+        kept = tuple(rows(CARRIED, {"month": month}))
+        caches["process"].set(f"shared-carried-{digest}", kept, KEPT_SECONDS)
+    found: Sequence[tuple[int, int, int]] = kept
+    return found
+
+
+OF_COSTS = """
+SELECT shared_cost_id, count(*), sum(effective_micros)::int8 FROM ledger_charge
+WHERE kind = 'shared' AND corrects_id IS NULL AND hour >= %(from)s AND hour < %(to)s
+GROUP BY 1 ORDER BY 1
+"""
+OF_TEAMS = """
+SELECT team_id, sum(effective_micros)::int8, count(*) FROM ledger_ledgerteamday
+WHERE posting_month = %(month)s AND kind = 'shared' GROUP BY team_id ORDER BY team_id
+"""
+CARRIED = """
+SELECT charge.shared_cost_id, line.team_id, sum(line.effective_micros)::int8
+FROM ledger_charge AS charge JOIN ledger_line AS line ON line.charge_id = charge.id
+WHERE charge.kind = 'shared' AND charge.posting_month = %(month)s
+  AND line.posting_month = %(month)s AND line.effective_micros IS NOT NULL
+  AND charge.shared_cost_id IS NOT NULL
+GROUP BY 1, 2 ORDER BY 1, 3 DESC, 2
+"""
+SINCE = """
+SELECT line.posting_month, line.team_id, sum(line.effective_micros)::int8
+FROM ledger_charge AS charge JOIN ledger_line AS line ON line.charge_id = charge.id
+WHERE charge.kind = 'shared' AND charge.shared_cost_id = %(cost)s AND charge.hour >= %(since)s
+  AND charge.corrects_id IS NULL AND line.posting_month = charge.posting_month
+  AND line.effective_micros IS NOT NULL
+GROUP BY 1, 2 ORDER BY 1, 2
+"""
+BY_TEAM = """
+SELECT team_id, coalesce(sum(effective_micros) FILTER (WHERE kind = 'node_hour'), 0)::int8,
+       sum(unit_milliseconds)::int8,
+       coalesce(sum(unit_milliseconds) FILTER (WHERE state IN (%(active)s, %(unseen)s)), 0)::int8
+FROM ledger_ledgerteamday WHERE posting_month = ANY(%(months)s)
+GROUP BY team_id ORDER BY team_id
+"""

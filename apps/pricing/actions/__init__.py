@@ -30,6 +30,7 @@ from apps.pricing.actions.doubts import Judged, judged
 from apps.pricing.actions.exchange import (
     ExchangeRateNotUnderstood,
     NewExchangeRate,
+    mark_converted,
     state_exchange_rate,
 )
 from apps.pricing.actions.owned import (
@@ -64,6 +65,7 @@ from apps.pricing.actions.shared import (
     add_shared_cost,
     change_shared_weights,
     check_shared_cost,
+    check_weights,
     end_shared_cost,
     refuse_weights,
 )
@@ -112,12 +114,14 @@ __all__ = [
     "check_owned_plan",
     "check_rate",
     "check_shared_cost",
+    "check_weights",
     "end_commitment",
     "end_owned_plan",
     "end_rate",
     "end_shared_cost",
     "judged",
     "load_price_table",
+    "mark_converted",
     "propose_rate",
     "record_commitment",
     "record_spot_prices",

@@ -75,15 +75,17 @@ beat_schedule = {
         "schedule": 4.0,
         "options": {"expires": 4},
     },
-    "sync-cloud-prices": {
-        "task": "apps.pricing.tasks.sync_cloud_prices",
-        "schedule": 300.0,
-        "options": {"expires": 300},
+    "sync-clouds": {
+        "task": "apps.pricing.tasks.sync_clouds",
+        # Little is due each time: this is how long somebody waits who wants it at once.
+        "schedule": 15.0,
+        "options": {"expires": 15},
     },
     "sync-cloud-bills": {
         "task": "apps.ledger.tasks.sync_cloud_bills",
-        "schedule": 300.0,
-        "options": {"expires": 300},
+        # Little is due each time: this is how long somebody waits who wants it at once.
+        "schedule": 15.0,
+        "options": {"expires": 15},
     },
     "make-exports": {
         "task": "apps.ledger.tasks.make_exports",

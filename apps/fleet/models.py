@@ -360,7 +360,8 @@ class CloudSync(models.Model):
 
     `turn` counts the times it was begun: whoever works on an earlier one may no longer write.
     `cursor` is kept after each page; what is in it is the reader's own affair. `counts` are of the
-    last time, `error` says in words why it broke off, `note` what was odd about it.
+    last time, `error` says in words why it broke off, `note` what was odd about it. Who asked for
+    it at once did so at `wanted_at`.
     """
 
     account = models.ForeignKey(CloudAccount, on_delete=models.PROTECT, related_name="states")
@@ -377,9 +378,37 @@ class CloudSync(models.Model):
     counts = models.JSONField(default=dict)
     error = models.TextField(blank=True, default="")
     note = models.TextField(blank=True, default="")
+    wanted_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["account", "what"], name="cloud_sync_once")]
 
     def __str__(self) -> str:
         return f"{self.account_id} {self.what}: {self.state}"
+
+
+class CloudMachine(models.Model):
+    """A machine with accelerators that ran in an account when it was last read.
+
+    `names` are all that a node of it may be called. What is not seen any more goes.
+    """
+
+    account = models.ForeignKey(CloudAccount, on_delete=models.PROTECT, related_name="machines")
+    external_id = models.TextField()
+    name = models.TextField()
+    names = models.JSONField(default=list)
+    region = models.TextField()
+    zone = models.TextField(blank=True, default="")
+    instance_type = models.TextField(blank=True, default="")
+    purchase_option = models.TextField(blank=True, default="")
+    cpus = models.PositiveIntegerField(null=True)
+    launched_at = models.DateTimeField(null=True)
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["account", "external_id"], name="cloud_machine_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -110,6 +110,18 @@ def run_sync(
 
 
 @transaction.atomic
+def want_syncs(*, account_id: int, at: datetime) -> int:
+    """All of the account is to be read as soon as a worker is free; answers how much will be.
+
+    What is being read at the moment, or was never begun and so is due already, counts too.
+    """
+    account = CloudAccount.objects.select_for_update().get(pk=account_id, ended_at=None)
+    rows = CloudSync.objects.filter(account=account, what__in=account.syncs)
+    rows.exclude(state="running", alive_at__gt=at - DEAD_AFTER).update(wanted_at=at)
+    return len(account.syncs)
+
+
+@transaction.atomic
 def begin_sync(*, account_id: int, what: str, at: datetime) -> SyncTurn:
     """Take a turn at reading `what`. Refuses SyncRunsAlready."""
     CloudAccount.objects.select_for_update().get(pk=account_id)
@@ -121,6 +133,8 @@ def begin_sync(*, account_id: int, what: str, at: datetime) -> SyncTurn:
     row.turn += 1
     row.state, row.started_at, row.alive_at, row.ended_at = "running", at, at, None
     row.counts, row.error, row.note = {}, "", ""
+    # What was wanted is what begins here; whoever wants it later wants another turn.
+    row.wanted_at = None
     row.save()
     return SyncTurn(row.id, row.turn, row.cursor)
 
@@ -180,7 +194,10 @@ def _refuse_misunderstood(account: NewCloudAccount, known: tuple[str, ...]) -> N
             "export_uri: such as s3://bucket/prefix/name-of-the-export",
         ),
         (not reads_bills or bool(account.export_uri), "export_uri: where the bills are delivered"),
-        (reads_bills or bool(account.regions), "regions: at least one, to ask for prices"),
+        (
+            set(account.syncs) == {"bills"} or bool(account.regions),
+            "regions: at least one to ask in",
+        ),
     ]
     for holds, reason in checks:
         if not holds:

@@ -28,11 +28,13 @@ CONFIG = Config(
 )
 PERMISSIONS = {
     "AssumeRole": "sts:AssumeRole",
-    "DescribeSpotPriceHistory": "ec2:DescribeSpotPriceHistory",
+    "DescribeCapacityReservations": "ec2:DescribeCapacityReservations",
+    "DescribeInstances": "ec2:DescribeInstances",
     "DescribeReservedInstances": "ec2:DescribeReservedInstances",
+    "DescribeSavingsPlanRates": "savingsplans:DescribeSavingsPlanRates",
     "DescribeSavingsPlans": "savingsplans:DescribeSavingsPlans",
+    "DescribeSpotPriceHistory": "ec2:DescribeSpotPriceHistory",
     "GetProducts": "pricing:GetProducts",
-    "GetServiceQuota": "servicequotas:GetServiceQuota",
     "HeadObject": "s3:GetObject",
     "GetObject": "s3:GetObject",
     "ListObjectsV2": "s3:ListBucket",

@@ -11,11 +11,24 @@ from apps.fleet.models import CloudAccount, CloudSync
 EVERY = {
     "spot_prices": timedelta(hours=1),
     "on_demand_prices": timedelta(days=1),
+    "reserved_instances": timedelta(hours=6),
+    "savings_plans": timedelta(hours=6),
+    "committed_use": timedelta(hours=6),
+    "reservations": timedelta(hours=1),
+    "quotas": timedelta(hours=6),
+    "machines": timedelta(minutes=30),
     "bills": timedelta(hours=6),
 }
 """What can be read of an account, and how often it is."""
 
-OF_PROVIDER = {"aws": tuple(EVERY), "gcp": ("spot_prices", "on_demand_prices")}
+NOT_OF = {
+    "aws": frozenset({"committed_use"}),
+    "gcp": frozenset({"reserved_instances", "savings_plans", "bills"}),
+}
+OF_PROVIDER = {
+    provider: tuple(what for what in EVERY if what not in absent)
+    for provider, absent in NOT_OF.items()
+}
 AGAIN_AFTER_FAILURE = timedelta(minutes=15)
 DEAD_AFTER = timedelta(minutes=30)
 """A sync that gave no sign of life for so long is no longer worked on."""
@@ -52,6 +65,7 @@ class SyncHealth:
     error: str
     note: str
     due_at: datetime | None
+    wanted_at: datetime | None = None
 
 
 def cloud_accounts() -> list[CloudAccountFact]:
@@ -115,10 +129,13 @@ def _health(account: CloudAccountFact, what: str, row: CloudSync | None) -> Sync
         error=row.error if row else "",
         note=row.note if row else "",
         due_at=_due_at(row) if row else None,
+        wanted_at=row.wanted_at if row else None,
     )
 
 
 def _due_at(row: CloudSync) -> datetime:
     if row.ended_at is None:
         return row.alive_at + DEAD_AFTER
+    if row.wanted_at is not None:
+        return min(row.wanted_at, row.ended_at + EVERY[row.what])
     return row.ended_at + (AGAIN_AFTER_FAILURE if row.state == "failed" else EVERY[row.what])

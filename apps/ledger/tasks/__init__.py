@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 BUDGET_SECONDS = 25
 RESETTLED_EVERY = timedelta(minutes=10)
+BILLS = frozenset({"bills"})
 OF_AN_HOUR = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
 
 
@@ -72,14 +73,14 @@ def reconcile_bills() -> None:
 @shared_task
 def sync_cloud_bills() -> None:
     """Fetch the bills of clouds that are due; what breaks off says so and comes again."""
-    due = syncs_due(timezone.now(), frozenset({"bills"}))
-    if not due:
-        return
-    # The clouds' libraries take seconds and a hundred MiB; workers that never ask do without.
-    from apps.fleet.providers.aws import CloudRefused
-    from apps.ledger.tasks.cloud_bills import sync_bills
+    for account, what in syncs_due(timezone.now(), BILLS):
+        # Another sweep may have read it while this one read what came before.
+        if (account, what) not in syncs_due(timezone.now(), BILLS):
+            continue
+        # The clouds' libraries take seconds and a hundred MiB; workers that never ask do without.
+        from apps.fleet.providers.aws import CloudRefused
+        from apps.ledger.tasks.cloud_bills import sync_bills
 
-    for account, what in due:
         try:
             sync_bills(account, what, timezone.now)
         except (CloudRefused, SyncRunsAlready, SyncTakenOver) as refused:

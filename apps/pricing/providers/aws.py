@@ -78,6 +78,19 @@ def on_demand_prices(
     offered: "PricingClient", *, region: str, instance_type: str
 ) -> list[OnDemandPrice]:
     """What the price list asks for it; none where it does not know it. Refuses CloudRefused."""
+    return _offered(offered, region, instance_type, "OnDemand")
+
+
+def block_prices(
+    offered: "PricingClient", *, region: str, instance_type: str
+) -> list[OnDemandPrice]:
+    """What it asks for an hour of one in a capacity block. Refuses CloudRefused."""
+    return _offered(offered, region, instance_type, "CapacityBlock")
+
+
+def _offered(
+    offered: "PricingClient", region: str, instance_type: str, market: str
+) -> list[OnDemandPrice]:
     wanted = {
         "instanceType": instance_type,
         "regionCode": region,
@@ -96,7 +109,9 @@ def on_demand_prices(
             ],
         )
         for page in pages:
-            found += [price for text in page["PriceList"] for price in _offers(json.loads(text))]
+            found += [
+                price for text in page["PriceList"] for price in _offers(json.loads(text), market)
+            ]
             pace.wait()
     return found
 
@@ -107,10 +122,10 @@ def _spot_point(row: Mapping[str, Any]) -> SpotPoint:
     )
 
 
-def _offers(product: Mapping[str, Any]) -> Iterator[OnDemandPrice]:
+def _offers(product: Mapping[str, Any], market: str) -> Iterator[OnDemandPrice]:
     """Capacity blocks are products of the same instance type; they are not on demand."""
     attributes = product["product"]["attributes"]
-    if attributes.get("marketoption", "OnDemand") != "OnDemand":
+    if attributes.get("marketoption", "OnDemand") != market:
         return
     for term in product["terms"].get("OnDemand", {}).values():
         for dimension in term["priceDimensions"].values():

@@ -72,7 +72,7 @@ class MachinePrice:
 
 def access() -> Access:
     """Whoever Google's ordinary chain of credentials says. Refuses CloudRefused."""
-    with _in_words("credentials"):
+    with in_words("credentials"):
         credentials, _ = google.auth.default(
             scopes=["https://www.googleapis.com/auth/cloud-platform"]
         )
@@ -82,8 +82,8 @@ def access() -> Access:
 def machine_shapes(asks: Access, *, project: str, name: str) -> dict[str, Shape]:
     """What the machine type is made of, by the zones that have it. Refuses CloudRefused."""
     request = AggregatedListMachineTypesRequest(project=project, filter=f'name = "{name}"')
-    with _in_words("compute.machineTypes.list"):
-        client = MachineTypesClient(credentials=asks.credentials, client_options=_options(asks))
+    with in_words("compute.machineTypes.list"):
+        client = MachineTypesClient(credentials=asks.credentials, client_options=options(asks))
         return {
             zone.removeprefix("zones/"): _shape(row)
             for zone, scoped in client.aggregated_list(request=request)
@@ -93,9 +93,9 @@ def machine_shapes(asks: Access, *, project: str, name: str) -> dict[str, Shape]
 
 def compute_skus(asks: Access) -> list[Sku]:
     """Every SKU of Compute Engine that is a core, memory or a GPU. Refuses CloudRefused."""
-    with _in_words("cloudbilling: the catalogue of SKUs"):
+    with in_words("cloudbilling: the catalogue of SKUs"):
         client = CloudCatalogClient(
-            credentials=asks.credentials, client_options=_options(asks), transport="rest"
+            credentials=asks.credentials, client_options=options(asks), transport="rest"
         )
         rows = client.list_skus(parent=COMPUTE_ENGINE)
         return [sku for row in rows for sku in _skus(row)]
@@ -166,12 +166,14 @@ def _skus(row: Any) -> Iterator[Sku]:
         )
 
 
-def _options(asks: Access) -> ClientOptions | None:
+def options(asks: Access) -> ClientOptions | None:
+    """Where a client asks; None for Google's own addresses."""
     return ClientOptions(api_endpoint=asks.endpoint) if asks.endpoint else None
 
 
 @contextmanager
-def _in_words(needed: str) -> Iterator[None]:
+def in_words(needed: str) -> Iterator[None]:
+    """What Google refuses inside becomes CloudRefused; `needed` is the permission it takes."""
     try:
         yield
     except DefaultCredentialsError as missing:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.actions import clouds
-from apps.fleet.providers.aws import CloudRefused, session
+from apps.fleet.providers.aws import session
 from apps.fleet.queries import pools
 from apps.fleet.queries.clouds import CloudAccountFact
 from apps.pricing import actions, queries
 from apps.pricing.providers import aws
+from apps.pricing.tasks.places import lies_in
 
 if TYPE_CHECKING:
     from apps.pricing.providers.gcp import MachinePrice as GooglePrice
@@ -22,7 +23,6 @@ KEPT_BY_AWS = timedelta(days=90)
 AT_ONCE = timedelta(days=7)
 Clock = Callable[[], datetime]
 Zones = dict[str, Decimal]
-REFUSALS = (CloudRefused, clouds.SyncRunsAlready, clouds.SyncTakenOver)
 
 
 @dataclass(slots=True)
@@ -55,17 +55,6 @@ class Tally:
         if self.waiting:
             said.append(f"{self.waiting} prices wait for finance to decide")
         return "; ".join(said)
-
-
-def sync_prices(account: CloudAccountFact, what: str, clock: Clock) -> None:
-    """Read `spot_prices` or `on_demand_prices` of an account, on from where the last time ended.
-
-    Refuses SyncRunsAlready, SyncTakenOver and CloudRefused.
-    """
-    read = READERS[account.provider, what]
-    clouds.run_sync(
-        account_id=account.id, what=what, read=lambda turn: read(account, turn, clock), clock=clock
-    )
 
 
 def _read_spot(account: CloudAccountFact, turn: clouds.SyncTurn, clock: Clock) -> str:
@@ -165,15 +154,9 @@ def _wanted(
         if (pool.provider, pool.purchase_option) != (account.provider, option):
             continue
         for region in account.regions:
-            if pool.instance_type and _lies_in(pool.region, region):
+            if pool.instance_type and lies_in(pool.region, region):
                 found.setdefault((region, pool.instance_type), set()).add(pool.region)
     return [(*key, tuple(sorted(places))) for key, places in sorted(found.items())]
-
-
-def _lies_in(place: str, region: str) -> bool:
-    return place == region or (
-        place.startswith(region) and place[len(region) :].strip("-").isalpha()
-    )
 
 
 def _spot_rates(

@@ -17,13 +17,13 @@ from apps.fleet.queries.clouds import (
     sync_health,
 )
 from apps.ledger.tasks.cloud_bills import sync_bills
-from apps.pricing.tasks.cloud_prices import REFUSALS, sync_prices
+from apps.pricing.tasks.cloud_syncs import REFUSALS, sync_cloud
 
 
 class Command(BaseCommand):
     """`manage.py sync_cloud ACCOUNT`: goes on where the last sync ended, due or not."""
 
-    help = "Read prices and bills of a cloud account now; without an error it exits with 0."
+    help = "Read all that is set of a cloud account now; without an error it exits with 0."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which account, and what of it."""
@@ -50,7 +50,7 @@ class Command(BaseCommand):
             raise CommandError("something broke off")
 
     def _read(self, account: CloudAccountFact, what: str) -> None:
-        sync = sync_bills if what == "bills" else sync_prices
+        sync = sync_bills if what == "bills" else sync_cloud
         try:
             sync(account, what, timezone.now)
             self.stderr.write(f"{what}: read")

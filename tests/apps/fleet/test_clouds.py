@@ -4,6 +4,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.core.exceptions import ObjectDoesNotExist
 from django.core.management import CommandError, call_command
 
 from apps.fleet.actions import clouds
@@ -29,8 +30,40 @@ def add(**given):
 def test_an_account_without_an_export_reads_prices_and_with_one_bills_too():
     add()
     add(name="payer", export_uri="s3://bills/runrate/focus")
-    assert cloud_account_named("main").syncs == ("spot_prices", "on_demand_prices")
-    assert cloud_account_named("payer").syncs == ("spot_prices", "on_demand_prices", "bills")
+    of_aws = (
+        *("spot_prices", "on_demand_prices", "reserved_instances", "savings_plans"),
+        *("reservations", "quotas", "machines"),
+    )
+    assert cloud_account_named("main").syncs == of_aws
+    assert cloud_account_named("payer").syncs == (*of_aws, "bills")
+
+
+def test_of_google_is_read_what_google_has():
+    add(provider="gcp", account="acme", regions=("us-central1",))
+    assert cloud_account_named("main").syncs == (
+        *("spot_prices", "on_demand_prices", "committed_use"),
+        *("reservations", "quotas", "machines"),
+    )
+
+
+def test_what_somebody_wants_read_is_due_at_once_and_once():
+    account_id = add(syncs=("spot_prices", "quotas"))
+    turn = clouds.begin_sync(account_id=account_id, what="spot_prices", at=NOON)
+    clouds.finish_sync(turn=turn, at=NOON)
+    assert syncs_due(NOON + MINUTE, SPOT) == []
+    assert clouds.want_syncs(account_id=account_id, at=NOON + MINUTE) == 2
+    assert len(syncs_due(NOON + MINUTE, SPOT)) == 1
+    turn = clouds.begin_sync(account_id=account_id, what="spot_prices", at=NOON + MINUTE)
+    clouds.want_syncs(account_id=account_id, at=NOON + MINUTE)
+    clouds.finish_sync(turn=turn, at=NOON + 2 * MINUTE)
+    assert syncs_due(NOON + 2 * MINUTE, SPOT) == []
+
+
+def test_of_an_ended_account_nothing_can_be_wanted():
+    account_id = add()
+    clouds.end_cloud_account(account_id=account_id, at=NOON)
+    with pytest.raises(ObjectDoesNotExist):
+        clouds.want_syncs(account_id=account_id, at=NOON)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +72,7 @@ def test_an_account_without_an_export_reads_prices_and_with_one_bills_too():
         ({"provider": "azure"}, "provider"),
         ({"name": " "}, "name"),
         ({"account": ""}, "account"),
-        ({"syncs": ("quotas",)}, "syncs"),
+        ({"syncs": ("committed_use",)}, "syncs"),
         ({"syncs": ("bills",)}, "export_uri"),
         ({"role_arn": "runrate"}, "role_arn"),
         ({"export_uri": "https://bills"}, "export_uri"),
@@ -73,7 +106,7 @@ def test_the_next_turn_goes_on_where_the_last_page_ended():
     turn = clouds.begin_sync(account_id=account_id, what="spot_prices", at=NOON)
     clouds.keep_page(turn=turn, cursor={"page": 3}, counts={"prices": 7}, at=NOON)
     clouds.fail_sync(turn=turn, error="AWS cannot be reached", at=NOON)
-    (health, _) = sync_health()
+    (health, *_) = sync_health()
     assert (health.state, health.error, health.counts) == (
         "failed", "AWS cannot be reached", {"prices": 7}
     )  # fmt: skip

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs
 
+from tests.apps.pricing.fake_aws_account import FakeAccount
+
 EC2_NAMESPACE = "http://ec2.amazonaws.com/doc/2016-11-15/"
 STS_NAMESPACE = "https://sts.amazonaws.com/doc/2011-06-15/"
 
@@ -20,8 +22,21 @@ class FakeAws:
     products: list[dict] = field(default_factory=list)
     refusals: list[tuple[int, str]] = field(default_factory=list)
     rows_a_page: int = 2
+    account: FakeAccount = field(default_factory=FakeAccount)
     asked: list[dict[str, str]] = field(default_factory=list)
     url: str = ""
+
+    def answer(self, path: str, target: str, query: dict) -> str:
+        """Whatever service it is that is asked."""
+        if path.startswith("/Describe"):
+            return json.dumps(self.account.rest(path, query))
+        if target:
+            is_quotas = "ServiceQuotas" in target
+            page = self.account.quota_page if is_quotas else self.price_list_page
+            return json.dumps(page(query))
+        if query["Action"] == "AssumeRole":
+            return role_of(query["RoleArn"])
+        return self.account.ec2(query) or self.spot_page(query)
 
     def spot_page(self, query: dict[str, str]) -> str:
         """Newest first; what held at the start comes with it, as AWS does it."""
@@ -112,17 +127,15 @@ def serving(fake: FakeAws):
 
         def do_POST(self):
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            is_json = "X-Amz-Target" in self.headers
+            is_rest = self.path.startswith("/Describe")
+            is_json = is_rest or "X-Amz-Target" in self.headers
             query = json.loads(body) if is_json else {k: v[0] for k, v in parse_qs(body).items()}
             fake.asked.append(query)
             if fake.refusals:
                 self.refuse(*fake.refusals.pop(0), is_json=is_json)
-            elif is_json:
-                self.answer(200, json.dumps(fake.price_list_page(query)))
-            elif query["Action"] == "AssumeRole":
-                self.answer(200, role_of(query["RoleArn"]))
             else:
-                self.answer(200, fake.spot_page(query))
+                target = self.headers.get("X-Amz-Target", "")
+                self.answer(200, fake.answer(self.path, target, query))
 
         def refuse(self, status, code, *, is_json):
             words = f"{code} was said"

@@ -13,8 +13,8 @@ from apps.fleet.providers.aws import NO_KEYS, CloudRefused
 from apps.fleet.queries.clouds import cloud_account_named, sync_health, syncs_due
 from apps.pricing import tasks
 from apps.pricing.models import Rate
-from apps.pricing.tasks.cloud_prices import sync_prices
-from tests.apps.pricing.fake_aws import FakeAws, product, serving
+from apps.pricing.tasks.cloud_syncs import sync_cloud
+from tests.apps.pricing.fake_aws import product
 from tests.make import NOON, make_organisation, make_pool
 
 pytestmark = pytest.mark.django_db
@@ -23,24 +23,13 @@ HOUR = timedelta(hours=1)
 PRICES = frozenset({"spot_prices", "on_demand_prices"})
 
 
-@pytest.fixture
-def aws(monkeypatch, tmp_path):
-    """The far end, keys that open nothing, and no other way to find any."""
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
-    with serving(FakeAws()) as fake:
-        monkeypatch.setenv("AWS_ENDPOINT_URL", fake.url)
-        yield fake
-
-
 def account(**given):
     values = {
         "name": "main",
         "provider": "aws",
         "account": "123456789012",
         "regions": ("us-east-1",),
+        "syncs": ("spot_prices", "on_demand_prices"),
     }
     clouds.add_cloud_account(account=clouds.NewCloudAccount(**values | given), at=NOON)
     return cloud_account_named("main")
@@ -52,7 +41,7 @@ def spot_pool(**given):
 
 def sync(what="spot_prices", at: datetime = NOON, **given):
     found = account(**given) if not sync_health() else cloud_account_named("main")
-    sync_prices(found, what, lambda: at)
+    sync_cloud(found, what, lambda: at)
     return found
 
 
@@ -238,7 +227,7 @@ def test_the_sweep_reads_what_is_due_and_what_breaks_off_stops_nothing_else(aws)
     account()
     aws.products = [product("98.32")]
     aws.refusals = [(403, "UnauthorizedOperation")]
-    tasks.sync_cloud_prices()
+    tasks.sync_clouds()
     assert {each.what: each.state for each in sync_health()} == {
         "spot_prices": "failed",
         "on_demand_prices": "done",
@@ -249,7 +238,7 @@ def test_the_sweep_reads_what_is_due_and_what_breaks_off_stops_nothing_else(aws)
     assert [what for _, what in due] == ["spot_prices"]
 
 
-def test_moto_answers_with_the_shapes_that_are_read(monkeypatch):
+def test_moto_answers_with_the_shapes_that_are_read(monkeypatch, guarded):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     make_organisation()

@@ -12,7 +12,7 @@ from apps.fleet.providers.aws import CloudRefused
 from apps.fleet.queries.clouds import cloud_account_named, sync_health
 from apps.pricing.models import Rate
 from apps.pricing.providers import gcp
-from apps.pricing.tasks.cloud_prices import sync_prices
+from apps.pricing.tasks.cloud_syncs import sync_cloud
 from tests.make import NOON, make_organisation, make_pool
 
 pytestmark = pytest.mark.django_db
@@ -114,7 +114,7 @@ def sync():
         syncs=("on_demand_prices",),
     )
     clouds.add_cloud_account(account=account, at=NOON)
-    sync_prices(cloud_account_named("main"), "on_demand_prices", lambda: NOON)
+    sync_cloud(cloud_account_named("main"), "on_demand_prices", lambda: NOON)
 
 
 def test_a_machine_costs_what_its_cores_memory_and_gpus_cost(google):

@@ -1,0 +1,58 @@
+"""Machines that run in a cloud account: kept page by page, forgotten when they are gone."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.fleet.models import CloudMachine
+
+TOLD = ("name", "names", "region", "zone", "instance_type", "purchase_option", "cpus")
+AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SeenMachine:
+    """A machine as its cloud tells it; `names` are all that a node of it may be called."""
+
+    external_id: str
+    name: str
+    names: tuple[str, ...]
+    region: str
+    zone: str
+    instance_type: str
+    purchase_option: str
+    cpus: int | None
+    launched_at: datetime | None
+
+
+def keep_machines(*, account_id: int, machines: Sequence[SeenMachine], at: datetime) -> None:
+    """They run in the account at `at`; the same again changes only when they were seen."""
+    rows = [
+        CloudMachine(
+            account_id=account_id,
+            seen_at=at,
+            **asdict(each) | {"names": list(each.names)},
+        )
+        for each in {machine.external_id: machine for machine in machines}.values()
+    ]
+    CloudMachine.objects.bulk_create(
+        rows,
+        batch_size=AT_ONCE,
+        update_conflicts=True,
+        unique_fields=["account", "external_id"],
+        update_fields=[*TOLD, "launched_at", "seen_at"],
+    )
+
+
+@transaction.atomic
+def forget_machines(*, account_id: int, before: datetime, regions: Sequence[str]) -> int:
+    """Those not seen since `before` are gone, and so are those of other regions; answers how many.
+
+    Call it when all of `regions` was read since then.
+    """
+    held = CloudMachine.objects.filter(account_id=account_id)
+    gone = held.filter(seen_at__lt=before) | held.exclude(region__in=regions)
+    count, _ = gone.delete()
+    return count

@@ -1,0 +1,150 @@
+"""What runs in cloud accounts, beside the nodes that Runrate knows."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import QuerySet
+
+from apps.fleet.models import CloudMachine, CloudSync, Node
+from apps.fleet.queries.clouds import CloudAccountFact, cloud_accounts
+
+FRESH_FOR = timedelta(hours=2)
+"""What was read longer ago says nothing of now."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFact:
+    """A machine as its cloud told it when it was last read; `names` are all that it is called."""
+
+    id: int
+    account_id: int
+    external_id: str
+    name: str
+    names: tuple[str, ...]
+    region: str
+    zone: str
+    instance_type: str
+    purchase_option: str
+    cpus: int | None
+    launched_at: datetime | None
+    seen_at: datetime
+
+
+SAME = tuple(name for name in MachineFact.__slots__ if name != "names")
+
+
+@dataclass(frozen=True, slots=True)
+class StrayNode:
+    """A node that no cloud account runs by any of its names."""
+
+    id: int
+    name: str
+    provider_id: str
+    pool: str
+    provider: str
+    region: str
+    began_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Strays:
+    """Machines that are no node, nodes that are no machine, and how many are both.
+
+    `unread` names accounts whose machines were not read lately: nodes of their provider are not
+    judged.
+    """
+
+    machines: tuple[MachineFact, ...]
+    nodes: tuple[StrayNode, ...]
+    matched: int
+    unread: tuple[str, ...]
+
+
+def machines_of(account_id: int, at: datetime) -> list[MachineFact] | None:
+    """What runs in the account by its id there; None where that was not read lately."""
+    read = CloudSync.objects.filter(
+        account_id=account_id, what="machines", succeeded_at__gt=at - FRESH_FOR
+    )
+    if not read.exists():
+        return None
+    return _machines(CloudMachine.objects.filter(account_id=account_id).order_by("external_id"))
+
+
+def strays(at: datetime) -> Strays:
+    """Who is missing on either side, of the accounts whose machines are read.
+
+    A node counts where it lives at `at`, in a pool of such an account's provider and one of its
+    regions, and did before the last reading began. It is a machine where they share a name, whole
+    or up to the first dot, or the last part of the id that its cluster knows it by.
+    """
+    asked = [account for account in cloud_accounts() if "machines" in account.syncs]
+    read = _read_lately([account.id for account in asked], at)
+    machines = _machines(
+        CloudMachine.objects.filter(account_id__in=read).order_by("name", "account_id", "id")
+    )
+    called = {name for machine in machines for name in machine.names}
+    judged = _first_read(asked, read)
+    living = {node: _names(node.name, node.provider_id) for node in _nodes(judged, at)}
+    known = {name for names in living.values() for name in names}
+    return Strays(
+        machines=tuple(each for each in machines if not known & set(each.names)),
+        nodes=tuple(
+            node
+            for node, names in living.items()
+            if not called & names and _is_judged(node, judged)
+        ),
+        matched=sum(1 for machine in machines if known & set(machine.names)),
+        unread=tuple(account.name for account in asked if account.id not in read),
+    )
+
+
+def _read_lately(account_ids: Sequence[int], at: datetime) -> dict[int, datetime]:
+    rows = CloudSync.objects.filter(
+        what="machines", account_id__in=account_ids, succeeded_at__gt=at - FRESH_FOR
+    )
+    told = rows.values_list("account_id", "succeeded_at")
+    return {account_id: read_at for account_id, read_at in told if read_at is not None}
+
+
+def _first_read(
+    asked: Sequence[CloudAccountFact], read: dict[int, datetime]
+) -> dict[tuple[str, str], datetime]:
+    """Since when each (provider, region) is read whole: every account that reads it was."""
+    moments: dict[tuple[str, str], list[datetime | None]] = {}
+    for account in asked:
+        for region in account.regions:
+            moments.setdefault((account.provider, region), []).append(read.get(account.id))
+    known = {place: [at for at in told if at is not None] for place, told in moments.items()}
+    return {place: min(told) for place, told in known.items() if len(told) == len(moments[place])}
+
+
+def _nodes(judged: Collection[tuple[str, str]], at: datetime) -> list[StrayNode]:
+    """Every machine that lives in a pool of one of these providers."""
+    rows = Node.objects.filter(
+        period__contains=at,
+        kind="machine",
+        pool__provider__in={provider for provider, _ in judged},
+    ).order_by("name", "id")
+    columns = ("id", "name", "provider_id", "pool__name", "pool__provider", "pool__region")
+    return [StrayNode(*row) for row in rows.values_list(*columns, "period__startswith")]
+
+
+def _is_judged(node: StrayNode, judged: Mapping[tuple[str, str], datetime]) -> bool:
+    return any(
+        provider == node.provider and node.region.startswith(region) and node.began_at < read_at
+        for (provider, region), read_at in judged.items()
+    )
+
+
+def _names(name: str, provider_id: str) -> frozenset[str]:
+    """The cluster's id may be aws:///us-east-1a/i-0abc or gce://project/zone/name."""
+    told = (name, name.partition(".")[0], provider_id, provider_id.rpartition("/")[2])
+    return frozenset(each for each in told if each)
+
+
+def _machines(rows: "QuerySet[CloudMachine]") -> list[MachineFact]:
+    return [
+        MachineFact(**{name: getattr(row, name) for name in SAME}, names=tuple(row.names))
+        for row in rows
+    ]

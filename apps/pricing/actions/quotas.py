@@ -1,0 +1,62 @@
+"""What clouds let an account have: limits, and capacity that is held for it."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from apps.pricing.models import CloudQuota
+from apps.pricing.queries.quotas import HELD
+
+TOLD = ["name", "value", "unit", "used", "read_at"]
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaPlace:
+    """An account of a provider and one of its regions."""
+
+    provider: str
+    account: str
+    region: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewQuota:
+    """At most `value` of what `name` says, by the provider's own `code`; `used` None: not known."""
+
+    code: str
+    name: str
+    value: Decimal
+    unit: str = ""
+    used: Decimal | None = None
+
+
+@transaction.atomic
+def record_quotas(*, place: QuotaPlace, quotas: Sequence[NewQuota], at: datetime) -> None:
+    """All limits of the place as just read; one that is no longer told of goes."""
+    _replace(place, CloudQuota.objects.exclude(code__startswith=HELD), quotas, at)
+
+
+@transaction.atomic
+def record_held_capacity(*, place: QuotaPlace, held: Sequence[NewQuota], at: datetime) -> None:
+    """All capacity that is held for the account there: `value` machines, `used` of them taken.
+
+    One that is no longer told of goes. Their `code` begins with `reservation/`.
+    """
+    _replace(place, CloudQuota.objects.filter(code__startswith=HELD), held, at)
+
+
+def _replace(
+    place: QuotaPlace, held: QuerySet[CloudQuota], told: Sequence[NewQuota], at: datetime
+) -> None:
+    rows = [CloudQuota(**asdict(place), **asdict(each), read_at=at) for each in told]
+    held.filter(**asdict(place)).exclude(code__in=[row.code for row in rows]).delete()
+    CloudQuota.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["provider", "account", "region", "code"],
+        update_fields=TOLD,
+    )

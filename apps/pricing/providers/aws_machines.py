@@ -1,0 +1,58 @@
+"""Machines with accelerators that run in an AWS account, a page at a time."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import boto3
+
+from apps.fleet.actions.cloud_machines import SeenMachine
+from apps.fleet.providers.aws import CONFIG, Pace, in_words
+from apps.pricing.providers.aws_account import is_accelerated
+
+RUNS = ("pending", "running", "stopping", "shutting-down")
+LIFECYCLES = {"spot": "spot", "capacity-block": "reserved"}
+ROWS_A_PAGE = 500
+
+
+def machine_pages(
+    session: boto3.Session, region: str, *, also: frozenset[str], token: str = ""
+) -> Iterator[tuple[list[SeenMachine], str]]:
+    """Each page of what runs there, and the token of the next one; begins at `token`.
+
+    Machines without accelerators are left out but for the types `also`. Refuses CloudRefused.
+    """
+    client = session.client("ec2", region_name=region, config=CONFIG)
+    pace = Pace(per_second=5)
+    while True:
+        pace.wait()
+        more: dict[str, Any] = {"NextToken": token} if token else {}
+        with in_words():
+            page = client.describe_instances(
+                Filters=[{"Name": "instance-state-name", "Values": list(RUNS)}],
+                MaxResults=ROWS_A_PAGE,
+                **more,
+            )
+        token = page.get("NextToken", "")
+        rows = [row for each in page["Reservations"] for row in each["Instances"]]
+        mine = [row for row in rows if is_accelerated(row["InstanceType"], also)]
+        yield [_seen(row, region) for row in mine], token
+        if not token:
+            return
+
+
+def _seen(row: Mapping[str, Any], region: str) -> SeenMachine:
+    tags = {tag["Key"]: tag["Value"] for tag in row.get("Tags", [])}
+    dns = row.get("PrivateDnsName", "")
+    names = (row["InstanceId"], tags.get("Name", ""), dns, dns.partition(".")[0])
+    cores = row.get("CpuOptions", {})
+    return SeenMachine(
+        external_id=row["InstanceId"],
+        name=tags.get("Name") or row["InstanceId"],
+        names=tuple(dict.fromkeys(name for name in names if name)),
+        region=region,
+        zone=row.get("Placement", {}).get("AvailabilityZone", ""),
+        instance_type=row["InstanceType"],
+        purchase_option=LIFECYCLES.get(row.get("InstanceLifecycle", ""), "on_demand"),
+        cpus=cores["CoreCount"] * cores["ThreadsPerCore"] if cores else None,
+        launched_at=row.get("LaunchTime"),
+    )

@@ -1,0 +1,38 @@
+"""AWS's far end on loopback, for every test of what is read from it."""
+
+import socket
+
+import pytest
+
+from tests.apps.pricing.fake_aws import FakeAws, serving
+
+LOOPBACK = "127.0.0.1"
+
+
+@pytest.fixture
+def aws(monkeypatch, tmp_path, guarded):
+    """The far end, keys that open nothing, and no other way to find any."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+    with serving(FakeAws()) as fake:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", fake.url)
+        yield fake
+
+
+@pytest.fixture
+def guarded(monkeypatch):
+    """No socket leads anywhere but to this machine."""
+    connect = socket.socket.connect
+
+    def only_here(self, address):
+        if self.family != socket.AF_UNIX and address[0] != LOOPBACK:
+            raise ReachedOut(f"a test reached out to {address}")
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", only_here)
+
+
+class ReachedOut(BaseException):
+    """A test asked for something outside; no retry of a client may swallow it."""

@@ -4,6 +4,12 @@ from django.urls import path
 
 from apps.pricing.api.commitments import Commitment, CommitmentEnd, Commitments
 from apps.pricing.api.rates import Rate, RateEnd, RateEndPreview, RatePreview, Rates
+from apps.pricing.api.sharing import (
+    OneSharedCost,
+    SharedCostEnd,
+    SharedCosts,
+    SharedCostWeights,
+)
 from apps.pricing.api.spot import SpotPrices
 
 urlpatterns = [
@@ -17,5 +23,17 @@ urlpatterns = [
     path("rates/<int:rate_id>", Rate.as_view(), name="read-rate"),
     path("rates/<int:rate_id>/end", RateEnd.as_view(), name="end-rate"),
     path("rates/<int:rate_id>/end/preview", RateEndPreview.as_view(), name="preview-rate-end"),
+    path("shared-costs", SharedCosts.as_view(), name="rest-shared-costs"),
+    path("shared-costs/<int:shared_cost_id>", OneSharedCost.as_view(), name="rest-shared-cost"),
+    path(
+        "shared-costs/<int:shared_cost_id>/end",
+        SharedCostEnd.as_view(),
+        name="rest-end-shared-cost",
+    ),
+    path(
+        "shared-costs/<int:shared_cost_id>/weights",
+        SharedCostWeights.as_view(),
+        name="rest-shared-weights",
+    ),
     path("spot-prices", SpotPrices.as_view(), name="record-spot-prices"),
 ]

@@ -72,6 +72,7 @@ def make_world() -> World:
         ),
         "job_id": job_id,
     }
+    ids["shared_cost_id"] = scene.make_shared_cost("Support")
     ids["bill_rule_id"] = BillRule.objects.create(
         priority=10, resource_id="host-*", node_id=node_id, created_at=make.NOON
     ).id

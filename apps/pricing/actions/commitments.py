@@ -147,9 +147,10 @@ def end_commitment(*, commitment_id: int, ended_at: datetime, at: datetime) -> N
 def check_commitment(commitment: NewCommitment) -> None:
     """Refuse what `add_commitment` would refuse of it by itself; other ones are not looked at."""
     _refuse_misnamed(commitment)
+    # What is no number cannot be compared with one.
+    _refuse_amounts(commitment)
     _refuse_without_scope(commitment)
     _refuse_mismeasured(commitment)
-    _refuse_amounts(commitment)
     _refuse_term(commitment)
 
 
@@ -218,6 +219,8 @@ def _refuse_mismeasured(commitment: NewCommitment) -> None:
             all(name.strip() and price > 0 for name, price in commitment.prices.items()),
             "prices: each names an instance type and an amount above 0",
         ),
+        # Nothing is bought for nothing: an unknown cost would stand as 0.
+        (commitment.upfront + commitment.hourly > 0, "hourly: it costs something, or upfront"),
     ]
     _refuse(checks)
 
@@ -235,10 +238,6 @@ def _refuse_amounts(commitment: NewCommitment) -> None:
         except RateNotUnderstood as refusal:
             _, _, reason = str(refusal).partition(": ")
             raise CommitmentNotUnderstood(f"{name}: {reason}") from refusal
-    # Nothing is bought for nothing: an unknown cost would stand as 0.
-    _refuse(
-        [(commitment.upfront + commitment.hourly > 0, "hourly: it costs something, or upfront")]
-    )
 
 
 def _refuse_term(commitment: NewCommitment) -> None:

@@ -1,9 +1,12 @@
-"""AWS's far end on loopback, for every test of what is read from it."""
+"""The far ends of clouds on loopback, for every test of what is read from them."""
 
 import socket
 
 import pytest
+from google.auth.credentials import AnonymousCredentials
 
+from apps.pricing.providers import gcp
+from tests.apps.pricing import fake_google
 from tests.apps.pricing.fake_aws import FakeAws, serving
 
 LOOPBACK = "127.0.0.1"
@@ -18,6 +21,15 @@ def aws(monkeypatch, tmp_path, guarded):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     with serving(FakeAws()) as fake:
         monkeypatch.setenv("AWS_ENDPOINT_URL", fake.url)
+        yield fake
+
+
+@pytest.fixture
+def google(monkeypatch, guarded):
+    """The far end, asked by nobody in particular."""
+    with fake_google.serving(fake_google.FakeGoogle()) as fake:
+        access = gcp.Access(AnonymousCredentials(), fake.url)
+        monkeypatch.setattr(gcp, "access", lambda: access)
         yield fake
 
 

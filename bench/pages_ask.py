@@ -39,6 +39,7 @@ PLANTED = {
     "token_id": "SELECT min(id) FROM accounts_accesstoken",
     "batch_id": "SELECT min(id) FROM workloads_importbatch",
     "bill_id": "SELECT min(id) FROM ledger_bill",
+    "shared_cost_id": "SELECT min(id) FROM pricing_sharedcost",
     "bill_rule_id": "SELECT min(id) FROM ledger_billrule",
     "import_id": "SELECT min(id) FROM ledger_billimport",
     "close_id": "SELECT min(id) FROM ledger_close",

@@ -26,3 +26,6 @@ INSERT INTO ledger_billrule (priority, issuer, service, usage_type, resource_id,
     tag_value, kind, node_id, created_at)
 SELECT 10 * k, '', '', '', 'host-' || k, '', '', '', '', (SELECT min(id) FROM fleet_node), now()
 FROM generate_series(1, 100) AS k;
+INSERT INTO pricing_sharedcost (name, amount, currency, method, period, created_at)
+SELECT 'Shared ' || k, 1000 * k, 'USD', 'by_cost', tstzrange(now() + interval '1 day', NULL), now()
+FROM generate_series(1, 40) AS k;

@@ -45,7 +45,8 @@ NOBODY_HAS = dict.fromkeys(
     (
         "team_id", "workload_id", "job_id", "run_id", "node_id", "device_id", "pool_id", "rate_id",
         "rule_id", "line_id", "person_id", "token_id", "batch_id", "agent_id", "outage_id",
-        "import_id", "bill_id", "bill_rule_id", "close_id",
+        "import_id", "bill_id", "bill_rule_id", "shared_cost_id", "close_id",
+        "commitment_id",
     ),
     NOT_PLANTED,
 )  # fmt: skip

@@ -59,6 +59,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
     WHOLE: (
         "7919.308", "7,919.3", "5003.11", "5,003.11", "token-osprey", "token-of-zephyr",
         "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
+        "reserve-curlew",
     ),
 }  # fmt: skip
 
@@ -122,10 +123,12 @@ def make_world() -> World:
         "batch_id": batch_id,
         "import_id": _bill_import(now),
         "bill_id": _bill(now),
+        "shared_cost_id": scene.make_shared_cost("pelican-storage", starts_at=now),
         "bill_rule_id": BillRule.objects.create(
             priority=10, resource_id="heron-*", node_id=fleet_ids["node_id"], created_at=now
         ).id,
         "close_id": _close(teams, now),
+        "commitment_id": _commitment(teams, now),
         "token_id": tokens["osprey"].id,
         "line_id": line["id"],
         "export_id": scene.make_export(
@@ -276,6 +279,18 @@ def _bill(now: datetime) -> int:
         changed_at=now,
         reconciled_at=now,
     ).id
+
+
+def _commitment(teams: Mapping[str, int], now: datetime) -> int:
+    """What was bought ahead from tomorrow on: it covers nothing yet."""
+    tomorrow = now.replace(minute=0, second=0, microsecond=0) + timedelta(days=1)
+    return scene.make_commitment(
+        name="reserve-curlew",
+        provider="aws",
+        instance_type="p5.48xlarge",
+        owner_id=teams["zephyr"],
+        period=(tomorrow, tomorrow + timedelta(days=365)),
+    )
 
 
 def _close(teams: Mapping[str, int], now: datetime) -> int:

@@ -73,6 +73,18 @@ def make_commitment(**given: Any) -> int:
     return Commitment.objects.create(**values).pk
 
 
+def make_shared_cost(name: str, **given: Any) -> int:
+    """A shared cost of 9,000 a month, by direct cost, from noon on."""
+    values = {
+        "amount": Decimal(9000),
+        "currency": "USD",
+        "method": "by_cost",
+        "starts_at": make.NOON,
+    } | given
+    cost = pricing.NewSharedCost(name=name, **values)
+    return pricing.add_shared_cost(cost=cost, at=LATER)
+
+
 def make_gpus(node_id: int, count: int = 8, **given: Any) -> list[str]:
     """GPUs that the node's agent has seen since 10:00; their UUIDs."""
     seen_from = given.pop("seen_from", TEN)

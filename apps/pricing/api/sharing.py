@@ -1,0 +1,206 @@
+"""Shared costs over the wire: as they run, entered, ended, and by which weights."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.rest.money import MoneyOut, NamedOut
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Moment, Parameters, Strict, Text, parsed
+from apps.accounts.rest.views import RestView, SeesPrices
+from apps.pricing import actions
+from apps.pricing.api import sharing_examples as examples
+from apps.pricing.api.wire import Pattern, PriceIn
+from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost, shared_cost_page
+
+METHOD_KEYS = tuple(str(method) for method in METHODS)
+
+
+class WeightIn(Strict):
+    """What a team weighs: a text of up to 6 decimals, never a float."""
+
+    team = Text(help_text="by name")
+    weight = Pattern(r"^[0-9]{1,12}(\.[0-9]{1,6})?$", max_length=19)
+
+
+class SharedCostIn(Strict):
+    """A monthly amount that the lines of every hour carry a part of."""
+
+    name = Text()
+    price = PriceIn()
+    method = serializers.ChoiceField(choices=METHOD_KEYS, default="by_cost")
+    weights = WeightIn(many=True, required=False, default=list)
+    starts_at = Moment()
+    ends_at = Moment(required=False, allow_null=True, default=None)
+
+
+class SharedWeightsIn(Strict):
+    """New weights, from the beginning of an hour on."""
+
+    weights = WeightIn(many=True)
+    starts_at = Moment()
+
+
+class SharedCostEndIn(Strict):
+    """Until when the cost is shared."""
+
+    ended_at = Moment()
+
+
+class WeightOut(serializers.Serializer[Any]):
+    """What a team weighs."""
+
+    team = NamedOut()
+    weight = serializers.CharField()
+
+
+class SharedCostOut(serializers.Serializer[Any]):
+    """A shared cost as it was entered; `ends_at` null: until ended. The amount is a month's."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    price = MoneyOut()
+    method = serializers.ChoiceField(choices=METHOD_KEYS)
+    weights = WeightOut(many=True)
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class SharedCostsView(RestView):
+    """Shared costs are for finance and platform; platform and tokens that manage change them."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """As everywhere, and only for who sees prices."""
+        return [*super().get_permissions(), SeesPrices()]
+
+
+class SharedCosts(SharedCostsView):
+    """What is shared, and how."""
+
+    row = SharedCostOut
+
+    @extend_schema(
+        operation_id="list_shared_costs",
+        parameters=[*PAGES],
+        responses=list_of(SharedCostOut),
+        examples=[examples.SHARED_COSTS],
+    )
+    def get(self, request: Request) -> Response:
+        """Shared costs, the newest first, ended ones too."""
+        Parameters.of(request)
+        return paged(request, shared_cost_page(page_asked(request)), told_shared_cost)
+
+    @extend_schema(
+        operation_id="add_shared_cost",
+        parameters=[REPEAT_KEY],
+        request=SharedCostIn,
+        responses={201: SharedCostOut},
+        examples=[examples.NEW_SHARED_COST, examples.SHARED_COST],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Share a cost; past hours from its start on are charged again."""
+        asked = parsed(SharedCostIn, request)
+        cost = actions.NewSharedCost(
+            name=asked["name"],
+            amount=Decimal(asked["price"]["amount"]),
+            currency=asked["price"]["currency"],
+            method=asked["method"],
+            starts_at=asked["starts_at"],
+            ends_at=asked["ends_at"],
+            weights=_weights(asked["weights"]),
+        )
+        cost_id = actions.add_shared_cost(cost=cost, at=timezone.now())
+        return Response(told_shared_cost(shared_cost(cost_id)), status=201)
+
+
+class OneSharedCost(SharedCostsView):
+    """One shared cost."""
+
+    @extend_schema(
+        operation_id="shared_cost", responses=SharedCostOut, examples=[examples.SHARED_COST]
+    )
+    def get(self, request: Request, shared_cost_id: int) -> Response:
+        """A shared cost by its id."""
+        Parameters.of(request)
+        return Response(told_shared_cost(shared_cost(shared_cost_id)))
+
+
+class SharedCostEnd(SharedCostsView):
+    """The end of a shared cost."""
+
+    @extend_schema(
+        operation_id="end_shared_cost",
+        parameters=[REPEAT_KEY],
+        request=SharedCostEndIn,
+        responses=SharedCostOut,
+        examples=[examples.SHARED_COST_END, examples.ENDED_SHARED_COST],
+    )
+    @once()
+    def post(self, request: Request, shared_cost_id: int) -> Response:
+        """The cost is shared until then; the same end again changes nothing."""
+        ended_at: datetime = parsed(SharedCostEndIn, request)["ended_at"]
+        if shared_cost(shared_cost_id).ends_at != ended_at:
+            actions.end_shared_cost(cost_id=shared_cost_id, ended_at=ended_at, at=timezone.now())
+        return Response(told_shared_cost(shared_cost(shared_cost_id)))
+
+
+class SharedCostWeights(SharedCostsView):
+    """The weights of a shared cost."""
+
+    @extend_schema(
+        operation_id="change_shared_weights",
+        parameters=[REPEAT_KEY],
+        request=SharedWeightsIn,
+        responses={201: SharedCostOut},
+        examples=[examples.NEW_WEIGHTS, examples.WEIGHED_COST],
+    )
+    @once()
+    def post(self, request: Request, shared_cost_id: int) -> Response:
+        """From then on the cost goes on as another, by these weights; hours before keep theirs."""
+        asked = parsed(SharedWeightsIn, request)
+        goes_on = actions.change_shared_weights(
+            cost_id=shared_cost_id,
+            weights=_weights(asked["weights"]),
+            starts_at=asked["starts_at"],
+            at=timezone.now(),
+        )
+        return Response(told_shared_cost(shared_cost(goes_on)), status=201)
+
+
+def told_shared_cost(cost: SharedCostRow) -> dict[str, Any]:
+    """A shared cost as it is answered."""
+    names = {team.id: team.name for team in accounts.teams()} if cost.weights else {}
+    told: dict[str, Any] = {name: getattr(cost, name) for name in SharedCostRow.__slots__}
+    told["price"] = {"amount": f"{told.pop('amount'):f}", "currency": told.pop("currency")}
+    told["weights"] = [
+        {"team": {"id": team_id, "name": names[team_id]}, "weight": f"{weight:f}"}
+        for team_id, weight in cost.weights.items()
+    ]
+    return told_as(SharedCostOut, told)
+
+
+def _weights(asked: list[Mapping[str, str]]) -> dict[int, Decimal]:
+    ids = {team.name: team.id for team in accounts.teams()}
+    found: dict[int, Decimal] = {}
+    for each in asked:
+        team_id = ids.get(each["team"])
+        if team_id is None:
+            raise ValidationError({"weights": [f"there is no team named {each['team']!r}"]})
+        if team_id in found:
+            raise ValidationError({"weights": [f"{each['team']!r} is there twice"]})
+        found[team_id] = Decimal(each["weight"])
+    return found

@@ -1,0 +1,83 @@
+"""Share a monthly amount over the lines of every hour."""
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts import queries as accounts
+from apps.pricing import actions
+from apps.pricing.queries.shared import METHODS
+
+
+class Command(BaseCommand):
+    """`manage.py add_shared_cost Storage 4200 --method weighted --weight Research=3 --from …`."""
+
+    help = "An amount a month that lines carry a part of; past hours are settled anew."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """What, how much, by which method, and when."""
+        parser.add_argument("name", metavar="NAME")
+        parser.add_argument("amount", metavar="AMOUNT", type=_number, help="a month")
+        parser.add_argument("--method", default="by_cost", choices=[str(each) for each in METHODS])
+        parser.add_argument(
+            "--weight", action="append", default=[], metavar="TEAM=WEIGHT", help="for weighted"
+        )
+        parser.add_argument("--from", dest="starts_at", type=_moment, required=True)
+        parser.add_argument("--to", dest="ends_at", type=_moment)
+        parser.add_argument("--currency", help="the organisation's where it is not said")
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Enter it, or say why not."""
+        cost = actions.NewSharedCost(
+            name=options["name"],
+            amount=options["amount"],
+            currency=options["currency"] or accounts.organisation().currency,
+            method=options["method"],
+            starts_at=options["starts_at"],
+            ends_at=options["ends_at"],
+            weights=_weights(options["weight"]),
+        )
+        try:
+            cost_id = actions.add_shared_cost(cost=cost, at=timezone.now())
+        except (
+            actions.RateCurrencyDiffers,
+            actions.RateEndsBeforeItStarts,
+            actions.RateNotUnderstood,
+            actions.SharedCostExists,
+        ) as refusal:
+            raise CommandError(str(refusal)) from refusal
+        said = f"{cost.name}: {cost.amount} {cost.currency} a month, {METHODS[cost.method]}."
+        self.stdout.write(json.dumps({"id": cost_id}) if options["json"] else said)
+
+
+def _weights(texts: list[str]) -> dict[int, Decimal]:
+    ids = {team.name: team.id for team in accounts.teams()}
+    found = {}
+    for text in texts:
+        name, _, weight = text.rpartition("=")
+        if name not in ids:
+            raise CommandError(f"weight: there is no team named {name!r}")
+        try:
+            found[ids[name]] = Decimal(weight)
+        except InvalidOperation:
+            raise CommandError(f"weight: {weight!r} is not a number") from None
+    return found
+
+
+def _number(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ArgumentTypeError(f"{text!r} is not an amount") from None
+
+
+def _moment(text: str) -> datetime:
+    """A day or moment in ISO 8601; UTC where no offset is said."""
+    moment = datetime.fromisoformat(text)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

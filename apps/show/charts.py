@@ -18,8 +18,8 @@ from apps.show.words import StateWords
 HEIGHT_PX = 280
 _MARGIN_PX = {"r": 8, "t": 10, "b": 28}
 _LABELS_PX = 116
-_CHARACTER_PX = 7
-_FONT = "Inter Variable, Inter, system-ui, sans-serif"
+CHARACTER_PX = 7
+FONT = "Inter Variable, Inter, system-ui, sans-serif"
 _DAY_MS = 86_400_000
 _FEWEST_DAYS = 4
 _MOST_DAY_LABELS = 8
@@ -51,13 +51,13 @@ def daily_cost_by_state(days: Sequence[date], series: Sequence[DailySeries], cur
     `days` are consecutive, and every series has one amount for each of them.
     """
     shown = [row for row in series if any(row.settled) or any(row.provisional)]
-    ticks = _ticks(*_extent(days, shown))
+    ticks = ticks_between(*_extent(days, shown))
     traces = [trace for row in shown for trace in _traces(days, row, currency)]
     layout = _layout(days, ticks, currency)
     if len(shown) <= MOST_END_LABELS:
         layout |= _end_labels(shown, ticks)
         layout["margin"] = {**_margin(ticks, currency), "r": _LABELS_PX}
-    return _checked(traces, layout)
+    return checked(traces, layout)
 
 
 def _traces(days: Sequence[date], row: DailySeries, currency: str) -> list[Json]:
@@ -115,14 +115,14 @@ def _layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Js
         "margin": _margin(ticks, currency),
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": _FONT, "size": 12, "color": "var(--ink-2)"},
+        "font": {"family": FONT, "size": 12, "color": "var(--ink-2)"},
         "showlegend": False,
         "dragmode": False,
         "hovermode": "x unified",
         "hoverlabel": {
             "bgcolor": "var(--card)",
             "bordercolor": "var(--line-strong)",
-            "font": {"family": _FONT, "size": 12, "color": "var(--ink)"},
+            "font": {"family": FONT, "size": 12, "color": "var(--ink)"},
         },
         "xaxis": _day_axis(days),
         "yaxis": _money_axis(ticks, currency),
@@ -131,7 +131,7 @@ def _layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Js
 
 def _margin(ticks: Sequence[Decimal], currency: str) -> dict[str, int]:
     widest = max(len(_tick_text(tick, currency)) for tick in ticks)
-    return {"l": 10 + _CHARACTER_PX * widest, **_MARGIN_PX}
+    return {"l": 10 + CHARACTER_PX * widest, **_MARGIN_PX}
 
 
 def _day_axis(days: Sequence[date]) -> Json:
@@ -210,7 +210,7 @@ def _extent(days: Sequence[date], series: Sequence[DailySeries]) -> tuple[Decima
     return Decimal(low) / MICROS, Decimal(high) / MICROS
 
 
-def _ticks(low: Decimal, high: Decimal) -> list[Decimal]:
+def ticks_between(low: Decimal, high: Decimal) -> list[Decimal]:
     """Three to six round values from at most `low` to at least `high`, zero among them."""
     span = (high - low) or Decimal(1)
     rough = span / 5
@@ -280,7 +280,8 @@ def _end_mark(state: StateWords, at: float) -> Json:
     }
 
 
-def _checked(traces: Sequence[Json], layout: Json) -> Json:
+def checked(traces: Sequence[Json], layout: Json) -> Json:
+    """The figure as it is sent."""
     # Figure refuses what plotly.js would not draw; its template would triple what is sent.
     figure = Figure(data=list(traces), layout=layout)  # type: ignore[no-untyped-call]  # untyped
     drawn = figure.to_plotly_json()  # type: ignore[no-untyped-call]  # untyped

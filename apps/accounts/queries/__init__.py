@@ -21,6 +21,7 @@ from apps.accounts.queries.people import (
     listed_person,
     people,
     person,
+    person_names,
     person_of_address,
 )
 from apps.accounts.queries.tokens import (
@@ -64,6 +65,7 @@ __all__ = [
     "organisation",
     "people",
     "person",
+    "person_names",
     "person_of_address",
     "special_teams",
     "teams",

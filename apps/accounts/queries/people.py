@@ -45,6 +45,11 @@ def person_of_address(email: str) -> int | None:
     return found.values_list("id", flat=True).first()
 
 
+def person_names() -> dict[int, str]:
+    """Everybody who signs in, or did, by id."""
+    return dict(User.objects.order_by("id").values_list("id", "name"))
+
+
 @dataclass(frozen=True, slots=True)
 class InvitedPerson:
     """Whom a link lets in."""

@@ -23,7 +23,7 @@ from apps.pricing.actions.checking import (
 )
 from apps.pricing.actions.doubts import Doubts, Judged, judged, moved
 from apps.pricing.actions.quoted import NewRate, target_of
-from apps.pricing.actions.rows import begins_at, in_force_since, kept_tiers, row_of
+from apps.pricing.actions.rows import begins_at, in_force_since, kept_tiers, outlasted, row_of
 from apps.pricing.models import Rate, RateKind, RateUnit, Standing
 from apps.pricing.queries.neighbours import last_rate_id, price_before
 
@@ -88,11 +88,14 @@ def add_rate(*, rate: NewRate, at: datetime) -> int:
 def propose_rate(*, rate: NewRate, by: int | None, at: datetime) -> EnteredRate:
     """Enter a price as a person (None: a machine): what moves much waits for a second person.
 
-    One that waits may overlap the price in force: accepted it takes its place. The same one again
-    changes nothing. Refuses as `add_rate`.
+    One that waits may overlap the price in force, unless that goes on after it: accepted it takes
+    its place. The same one again changes nothing. Refuses as `add_rate`.
     """
     check_rate(rate)
-    return _enter(rate, judged(rate), by, at)
+    as_judged = judged(rate)
+    if as_judged.doubt and outlasted(rate):
+        raise RateOverlaps(f"{target_of(rate)} has a price that goes on after it; end it first")
+    return _enter(rate, as_judged, by, at)
 
 
 def check_rate(rate: NewRate) -> None:

@@ -50,3 +50,13 @@ def in_force_since(target: str, starts_at: datetime | None) -> bool:
     """Whether a price of this thing in force begins at this very moment."""
     rows = Rate.objects.filter(standing=Standing.IN_FORCE, target=target)
     return rows.filter(**begins_at(starts_at)).exists()
+
+
+def outlasted(rate: NewRate) -> bool:
+    """Whether a price in force would have to begin again when this one is over."""
+    if rate.ends_at is None:
+        return False
+    rows = Rate.objects.filter(standing=Standing.IN_FORCE, target=target_of(rate))
+    return rows.filter(
+        period__overlap=(rate.starts_at, rate.ends_at), period__contains=rate.ends_at
+    ).exists()

@@ -1,12 +1,18 @@
 """Prices: what is paid, what has none, and what a price would move before it is entered."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.test import Client
 from django.urls import reverse
 
+from apps.accounts.queries import organisation
+from apps.pricing import actions
 from apps.pricing import queries as pricing
 from apps.pricing.queries import listing
 from tests import make
@@ -196,3 +202,147 @@ def test_use_without_a_price_leads_to_its_costs_and_its_nodes(world):
     for address in ("/costs?window=90d&amp;pool=lab", "/fleet?pool=lab"):
         assert f'href="{address}"' in page
         assert client.get(address.replace("&amp;", "&")).status_code == 200
+
+
+CUT = {"amount": "55.04", "unit": "node", "kind": "list", "ends_at": ""}
+
+
+def cut(world: World, **given: str) -> dict[str, str]:
+    """The price of the pool h100 falls by 44 % for its last hour but one."""
+    starts_at = f"{world.began_at + HOUR:%Y-%m-%dT%H:%M}"
+    return world.entered(**{"pool": str(world.h100), "starts_at": starts_at} | CUT | given)
+
+
+def waits(world: World) -> int:
+    """The id of the cut, entered by platform."""
+    answer = signed_in("platform").post("/prices/new", cut(world))
+    return int(answer.headers["Location"].rsplit("/", 1)[1])
+
+
+def test_a_price_that_moves_much_says_that_it_waits_before_it_is_entered(world):
+    page = text(signed_in("platform").get("/prices/new", cut(world)))
+    assert "It waits until a person of finance accepts it: it moves the price from 98.32 to" in page
+    # Two hours and a little at 43.28 less.
+    assert re.search(r"from about \$\d+(\.\d+)? to about \$\d+(\.\d+)? \(−\$", page)
+
+
+def test_a_price_that_waits_prices_nothing_and_is_shown_with_what_lies_beside_it(world):
+    rate_id = waits(world)
+    page = text(signed_in("finance").get("/prices"))
+    assert "<h1>1 price waits for a decision. 1 pool has no price now" in page
+    part = page[page.index('id="waiting"') : page.index('id="unpriced"')]
+    assert "by 44 %: more than 20 %" in part
+    assert "by Platform" in part
+    assert f'href="/prices/{world.rate_id}">$98.32</a>' in part
+    assert f'href="/prices/{rate_id}/decide">Decide' in part
+    assert pricing.rates_in_force(world.now)[0].amount == Decimal("98.32")
+
+
+def test_finance_accepts_after_seeing_what_it_moves_and_the_page_says_who_did(world):
+    rate_id = waits(world)
+    finance = signed_in("finance")
+    page = text(finance.get(f"/prices/{rate_id}/decide"))
+    assert "What accepting it changes" in page
+    assert "past hours since" in page
+    assert "(−$" in page
+    answer = finance.post(f"/prices/{rate_id}/accept")
+    assert answer.headers["Location"] == f"/prices/{rate_id}"
+    page = text(finance.get(f"/prices/{rate_id}"))
+    assert "<dt>Accepted</dt>" in page
+    assert "by Finance" in page
+    assert "<h2>Pool h100 fell 44 % on" in page
+    assert pricing.rates_in_force(world.now)[0].amount == Decimal("55.04")
+    assert "nothing waits." in finance.post(f"/prices/{rate_id}/accept").content.decode()
+    assert "does not wait any more" in text(finance.get(f"/prices/{rate_id}/decide"))
+
+
+def test_finance_refuses_with_a_note_that_stays_with_the_price(world):
+    rate_id = waits(world)
+    finance = signed_in("finance")
+    answer = finance.post(f"/prices/{rate_id}/refuse", {"note": " "})
+    assert (answer.status_code, "say why the price is refused" in answer.content.decode()) == (
+        409,
+        True,
+    )
+    finance.post(f"/prices/{rate_id}/refuse", {"note": "the offer ended"})
+    page = text(finance.get(f"/prices/{rate_id}"))
+    assert "refused: the offer ended" in page
+    assert "<dt>Refused</dt>" in page
+    assert "None: no price is implausible" in text(finance.get("/prices?show=all"))
+
+
+def test_who_entered_a_price_does_not_decide_about_it_nor_does_platform(world):
+    rate_id = waits(world)
+    person = get_user_model().objects.get(email="platform@example.org")
+    client = Client()
+    client.force_login(person, backend=settings.AUTHENTICATION_BACKENDS[0])
+    for address in (f"/prices/{rate_id}/accept", f"/prices/{rate_id}/refuse", "/prices/approval"):
+        assert client.post(address, {"note": "mine"}).status_code == 403
+    assert "Accept this price" not in text(client.get(f"/prices/{rate_id}/decide"))
+    person.role = "finance"
+    person.save()
+    assert "another person of finance decides" in text(client.get(f"/prices/{rate_id}/decide"))
+    answer = client.post(f"/prices/{rate_id}/accept")
+    assert answer.status_code == 409
+    assert "you entered this price" in answer.content.decode()
+
+
+def test_finance_says_how_much_a_price_may_move(world):
+    finance = signed_in("finance")
+    for given, kept in (("35", 35), ("", None), ("much", None), ("5000", None)):
+        finance.post("/prices/approval", {"per_cent": given})
+        assert organisation().price_approval_per_cent == kept
+
+
+def test_what_waits_is_a_file_too(world):
+    waits(world)
+    header, row = text(signed_in("finance").get("/prices/waiting.csv")).splitlines()
+    assert header == "prices,amount,currency,per,kind,starts_at,standing,why"
+    assert row.startswith("pool h100,55.040000000,USD,per node and hour,List,")
+    assert 'Waits for a second person,"it moves the price from 98.32 to 55.04' in row
+
+
+def figure_of(page: str) -> dict:
+    found = re.search(r'<script id="price-figure" type="application/json">(.*?)</script>', page)
+    return json.loads(found[1])
+
+
+def test_a_price_has_a_chart_of_its_steps_with_list_contract_and_today(world):
+    scene.make_rate(world.h100, Decimal(70), kind="contract", starts_at=world.began_at)
+    page = text(signed_in("finance").get(f"/prices/{world.rate_id}"))
+    assert "<h2>Pool h100 has cost $98.32 an hour since 1 January 2026</h2>" in page
+    assert "USD per node and hour; dashed: list price and solid: contract price" in page
+    listed, contract, today = figure_of(page)["data"]
+    assert (listed["name"], contract["name"], today["name"]) == ("List", "Contract", "Today")
+    assert listed["y"] == [98.32, 98.32, None]
+    assert contract["x"][0] == f"{world.began_at:%Y-%m-%d %H:%M:%S}"
+    assert figure_of(page)["layout"]["yaxis"]["range"][0] == 0
+
+
+def test_a_spot_price_of_many_steps_is_told_by_its_range(world):
+    scene.make_rate(
+        None,
+        Decimal(40),
+        provider="aws",
+        instance_type="p5.48xlarge",
+        region="us-east-1a",
+        purchase_option="spot",
+        starts_at=world.began_at,
+    )
+    points = [
+        actions.NewRate(
+            kind="list",
+            amount=Decimal(amount),
+            currency="USD",
+            starts_at=world.began_at + timedelta(minutes=minutes),
+            purchase_option="spot",
+            provider="aws",
+            instance_type="p5.48xlarge",
+            region="us-east-1a",
+        )
+        for minutes, amount in enumerate(("41", "38.5", "44"), 1)
+    ]
+    actions.record_spot_prices(rows=list(enumerate(points)), at=world.now)
+    rate_id = listing.quoted_history(actions.target_of(points[0]))[0]["id"]
+    page = text(signed_in("finance").get(f"/prices/{rate_id}"))
+    assert "p5.48xlarge, spot, in us-east-1a cost between $38.50 and $44.00 an hour since" in page

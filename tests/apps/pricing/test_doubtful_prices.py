@@ -163,6 +163,13 @@ def test_how_much_a_price_may_move_is_a_setting(after, per_cent, standing) -> No
     assert entered.standing == standing
 
 
+def test_a_price_that_waits_may_not_tear_a_hole_into_one_that_goes_on_after_it() -> None:
+    load(LIST)
+    short = price("55.04", starts_at=NOON + DAY, ends_at=NOON + 2 * DAY)
+    with pytest.raises(actions.RateOverlaps, match="goes on after it"):
+        actions.propose_rate(rate=short, by=None, at=NOON)
+
+
 def test_ending_a_price_first_does_not_hide_what_the_next_one_moves() -> None:
     actions.end_rate(rate_id=make_rate("98.32"), ended_at=NOON + HOUR, at=NOON)
     entered = actions.propose_rate(rate=price("55.04", starts_at=NOON + DAY), by=None, at=NOON)

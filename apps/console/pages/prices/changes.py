@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
@@ -184,7 +185,7 @@ def _weighed(entries: Entries, rate: actions.NewRate, who: Asking) -> _Weighed:
         return _Weighed()
     doubt = actions.judged(rate).doubt
     held = listing.overlapping_rate(actions.target_of(rate), rate.starts_at, rate.ends_at)
-    if held is not None and (not doubt or held["starts_at"] == rate.starts_at):
+    if held is not None and not (doubt and _may_take_its_place(rate, held)):
         until = f" until {instant(held['ends_at'], who.zone)}" if held["ends_at"] else ""
         entries.refused(
             "starts_at",
@@ -192,6 +193,13 @@ def _weighed(entries: Entries, rate: actions.NewRate, who: Asking) -> _Weighed:
             "another time.",
         )
     return _Weighed(doubt, None if held is None else held["id"])
+
+
+def _may_take_its_place(rate: actions.NewRate, held: Mapping[str, Any]) -> bool:
+    goes_on = rate.ends_at is not None and (
+        held["ends_at"] is None or held["ends_at"] > rate.ends_at
+    )
+    return held["starts_at"] != rate.starts_at and not goes_on
 
 
 def _effects_of_entering(rate: actions.NewRate, weighed: _Weighed, who: Asking) -> tuple[str, ...]:

@@ -7,12 +7,15 @@ from typing import Any
 from django.http import QueryDict
 from django.urls import reverse
 
+from apps.accounts.queries import person_names
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.frame import Choice, EmptyState, Filter, Link, Step
 from apps.console.pages.listed import Asked, listed
+from apps.console.pages.prices.deciding import DECIDES, waiting_rows
+from apps.console.pages.prices.picture import price_chart
 from apps.console.pages.prices.rows import (
-    ENDED,
     PAID_COLUMNS,
+    PAST,
     RATE_COLUMNS,
     paid_rows,
     pool_href,
@@ -20,10 +23,18 @@ from apps.console.pages.prices.rows import (
     unpriced_rows,
     what_it_prices,
 )
-from apps.console.pages.prices.values import PaidRow, PricesPage, RatePage, RateRow, UnpricedRow
+from apps.console.pages.prices.values import (
+    PaidRow,
+    PricesPage,
+    RatePage,
+    RateRow,
+    UnpricedRow,
+    WaitingRow,
+)
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.pricing.queries import listing
+from apps.pricing.queries.deciding import WAITS
 from apps.show.amounts import counted, gpu_hours
 
 LOOKED_BACK = "90d"
@@ -48,15 +59,16 @@ def prices_page(given: QueryDict, asking: Asking) -> PricesPage:
     show = given.get("show", "")
     problems = () if show in SHOWS else (f"Prices cannot be chosen by {show[:40]!r}.",)
     rows = [rate_row(rate, asking.at) for rate in rates]
-    shown = [row for row in rows if show == "all" or row.standing != ENDED]
+    shown = [row for row in rows if show == "all" or row.standing not in PAST]
     unpriced = unpriced_now(asking)
     paid = paid_rows(pools, {rate["id"]: rate for rate in rates}, asking.at)
     here = reverse("prices")
     of_rates = Asked(given, here, part="rates", noun=("rate", "rates"))
+    waiting = waiting_rows(asking)
     new = Link("Enter a price", reverse("add-rate")) if asking.viewer.may_manage else None
     return PricesPage(
         frame=asking.frame,
-        finding=_finding(paid, unpriced),
+        finding=_finding(paid, unpriced, waiting),
         currency=asking.organisation.currency,
         zone=asking.zone,
         filters=(_filter(show),),
@@ -69,6 +81,9 @@ def prices_page(given: QueryDict, asking: Asking) -> PricesPage:
         sort=of_rates.sort,
         csv_href=reverse("prices-csv") + ("?show=all" if show == "all" else ""),
         new=new,
+        waiting=waiting,
+        approval=asking.organisation.price_approval_per_cent,
+        may_decide=asking.viewer.role in DECIDES,
         empty=None if rates or pools else EMPTY,
     )
 
@@ -84,7 +99,7 @@ def unpriced_now(asking: Asking) -> tuple[UnpricedRow, ...]:
 def rates_shown(given: QueryDict, at: datetime) -> list[RateRow]:
     """The rates that the address asks for, all of them."""
     rows = [rate_row(rate, at) for rate in listing.all_rates()]
-    return [row for row in rows if given.get("show") == "all" or row.standing != ENDED]
+    return [row for row in rows if given.get("show") == "all" or row.standing not in PAST]
 
 
 def paid_now(asking: Asking) -> tuple[PaidRow, ...]:
@@ -100,7 +115,9 @@ def rate_page(rate_id: int, given: QueryDict, asking: Asking) -> RatePage | None
         return None
     row = rate_row(rate, asking.at)
     reached = [pool for pool in fleet.pools().values() if listing.may_price(rate, pool)]
-    may_end = asking.viewer.may_manage and (rate["ends_at"] is None or rate["ends_at"] > asking.at)
+    is_over = rate["ends_at"] is not None and rate["ends_at"] <= asking.at
+    may_end = asking.viewer.may_manage and rate["standing"] == "in_force" and not is_over
+    names = person_names()
     return RatePage(
         frame=asking.frame,
         finding=f"{row.amount} {row.per} for {what_it_prices(rate)}",
@@ -115,6 +132,15 @@ def rate_page(rate_id: int, given: QueryDict, asking: Asking) -> RatePage | None
         csv_href=reverse("rate-history", args=[rate_id]),
         end=Link("End this price", reverse("end-rate", args=[rate_id])) if may_end else None,
         entered_at=rate["created_at"],
+        entered_by=names.get(rate["entered_by_id"], ""),
+        chart=price_chart(rate, asking),
+        doubt=rate["doubt"],
+        decide=Link("Decide about it", reverse("decide-rate", args=[rate_id]))
+        if rate["standing"] in WAITS
+        else None,
+        decision="Refused" if rate["standing"] == "refused" else "Accepted",
+        decided_at=rate["decided_at"],
+        decided_by=names.get(rate["decided_by_id"], ""),
     )
 
 
@@ -123,7 +149,19 @@ def history_of(rate: Mapping[str, Any], at: datetime) -> list[RateRow]:
     return [rate_row(each, at) for each in listing.rates_of_target(rate["target"])]
 
 
-def _finding(paid: tuple[PaidRow, ...], unpriced: tuple[UnpricedRow, ...]) -> str:
+def _finding(
+    paid: tuple[PaidRow, ...],
+    unpriced: tuple[UnpricedRow, ...],
+    waiting: tuple[WaitingRow, ...],
+) -> str:
+    said = _priced(paid, unpriced)
+    if not waiting:
+        return said
+    verb = "waits" if len(waiting) == 1 else "wait"
+    return f"{counted(len(waiting), 'price')} {verb} for a decision. {said}"
+
+
+def _priced(paid: tuple[PaidRow, ...], unpriced: tuple[UnpricedRow, ...]) -> str:
     without = [row for row in paid if not row.paid]
     if not paid:
         return "There are no pools to price yet."

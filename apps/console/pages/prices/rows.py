@@ -18,6 +18,12 @@ MOMENT = timedelta(microseconds=1)
 KINDS = {"list": "List", "contract": "Contract"}
 OPTIONS = {"on_demand": "On demand", "spot": "Spot", "reserved": "Reserved", "owned": "Owned"}
 IN_FORCE, TO_COME, ENDED = "In force", "To come", "Ended"
+NOT_IN_FORCE = {
+    "quarantined": "In quarantine",
+    "waiting": "Waits for a second person",
+    "refused": "Refused",
+}
+PAST = frozenset({ENDED, NOT_IN_FORCE["refused"]})
 RATE_COLUMNS: Mapping[str, By[RateRow]] = {
     "what": By("What it prices", lambda row: row.what),
     "amount": By("Amount as quoted", lambda row: row.number, is_number=True),
@@ -53,6 +59,8 @@ def rate_row(rate: Mapping[str, Any], at: datetime) -> RateRow:
         href=reverse("rate", args=[rate["id"]]),
         exact=f"{rate['amount']:f}",
         number=rate["amount"],
+        currency=rate["currency"],
+        doubt=rate["doubt"],
     )
 
 
@@ -138,6 +146,8 @@ def unpriced_rows(
 
 
 def _standing(rate: Mapping[str, Any], at: datetime) -> str:
+    if rate["standing"] in NOT_IN_FORCE:
+        return NOT_IN_FORCE[rate["standing"]]
     if rate["starts_at"] is not None and rate["starts_at"] > at:
         return TO_COME
     return ENDED if rate["ends_at"] is not None and rate["ends_at"] <= at else IN_FORCE

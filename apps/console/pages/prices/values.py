@@ -1,5 +1,6 @@
 """The values that the templates of prices get."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
@@ -47,7 +48,7 @@ class PaidRow:
 
 @dataclass(frozen=True, slots=True)
 class RateRow:
-    """A rate as it was entered. `standing` is in force, ended or to come.
+    """A rate as it was entered. `standing` is in force, ended, to come, waits or refused.
 
     `exact` is the amount in figures alone.
     """
@@ -65,11 +66,52 @@ class RateRow:
     href: str
     exact: str
     number: Decimal
+    currency: str
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingRow:
+    """A price that waits for finance: why, who entered it (empty: no person), what lies beside."""
+
+    rate: RateRow
+    why: str
+    entered_at: datetime
+    entered_by: str
+    neighbours: tuple[RateRow, ...]
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecidePage:
+    """One price that waits, and what accepting it would move."""
+
+    frame: Frame
+    finding: str
+    zone: tzinfo
+    row: WaitingRow
+    waits: bool
+    problem: str
+    effects: tuple[str, ...]
+    may_decide: bool
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PriceChart:
+    """How a price moved; its table is the history beside it."""
+
+    title: str
+    unit: str
+    figure: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class PricesPage:
-    """Everything the list of prices reads; `show` says which rates are shown."""
+    """Everything the list of prices reads; `show` says which rates are shown.
+
+    `approval` is by how many per cent a price may move without a second person; None: by any.
+    """
 
     frame: Frame
     finding: str
@@ -85,6 +127,9 @@ class PricesPage:
     sort: str = ""
     csv_href: str = ""
     new: Link | None = None
+    waiting: tuple[WaitingRow, ...] = ()
+    approval: int | None = None
+    may_decide: bool = False
     empty: EmptyState | None = None
 
 
@@ -101,3 +146,10 @@ class RatePage:
     csv_href: str
     end: Link | None
     entered_at: datetime
+    entered_by: str
+    chart: PriceChart | None = None
+    doubt: str = ""
+    decide: Link | None = None
+    decision: str = ""
+    decided_at: datetime | None = None
+    decided_by: str = ""

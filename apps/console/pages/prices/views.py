@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from apps.console.pages.access import SEES_EVERYTHING, shown_to
 from apps.console.pages.csv_table import csv_answer, hours_cell, moment_cell, text_cell
 from apps.console.pages.fleet.asking import Asking, asking
+from apps.console.pages.prices.deciding import waiting_rows
 from apps.console.pages.prices.pages import (
     history_of,
     paid_now,
@@ -32,8 +33,9 @@ RATES_HEADER = (
         "source",
         "source_date",
     ),
-    "standing",
+    *("standing", "doubt"),
 )
+WAITING_HEADER = ("prices", "amount", "currency", "per", "kind", "starts_at", "standing", "why")
 PAID_HEADER = (
     *("pool", "gpu_model", "purchase_option", "paid", "currency", "per", "which", "starts_at"),
     "source",
@@ -81,6 +83,26 @@ def rate_history_csv(request: HttpRequest, rate_id: int) -> HttpResponse:
 
 @require_safe
 @shown_to(SEES_EVERYTHING)
+def waiting_csv(request: HttpRequest) -> HttpResponse:
+    """What waits for finance, and why."""
+    rows = [
+        [
+            text_cell(row.rate.what),
+            row.rate.exact,
+            row.rate.currency,
+            row.rate.per,
+            row.rate.kind,
+            moment_cell(row.rate.starts_at),
+            row.rate.standing,
+            text_cell(row.why),
+        ]
+        for row in waiting_rows(asking(request, "prices"))
+    ]
+    return csv_answer("prices that wait", WAITING_HEADER, rows)
+
+
+@require_safe
+@shown_to(SEES_EVERYTHING)
 def pools_csv(request: HttpRequest) -> HttpResponse:
     """What each pool pays now."""
     who = asking(request, "prices")
@@ -124,11 +146,12 @@ def _rate_cells(rows: Iterable[RateRow], who: Asking) -> Iterator[Sequence[str]]
             text_cell(row.what),
             row.kind,
             row.exact,
-            who.organisation.currency,
+            row.currency,
             row.per,
             moment_cell(row.starts_at),
             moment_cell(row.ends_at),
             text_cell(row.source),
             "" if row.source_date is None else row.source_date.isoformat(),
             row.standing,
+            text_cell(row.doubt),
         ]

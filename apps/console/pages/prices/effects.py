@@ -1,0 +1,47 @@
+"""What a change of a price would move, in sentences."""
+
+from datetime import datetime
+
+from apps.console.pages.fleet.asking import Asking
+from apps.pricing.queries.what_if import WhatIf
+from apps.show.amounts import counted
+from apps.show.money import signed_amount, whole_amount
+from apps.show.time import instant
+from apps.show.words import joined
+
+MOST_NAMES = 5
+
+
+def effects_of(found: WhatIf, who: Asking) -> tuple[str, ...]:
+    """What would move, in sentences; amounts are estimates."""
+    reach, currency = found.reach, who.organisation.currency
+    names = [name for _, name in reach.pools[:MOST_NAMES]]
+    if len(reach.pools) > MOST_NAMES:
+        names.append(f"{len(reach.pools) - MOST_NAMES} more")
+    if not names:
+        return ("No pool is like this yet, so nothing changes until one is.",)
+    said = [f"It can price {joined(names)}."]
+    if reach.starts_at is None or not reach.hours:
+        return (*said, "No past hour changes; it counts from its start on.")
+    said.append(
+        f"{counted(reach.hours, 'past hour')} since {_moment(reach.starts_at, who)} "
+        f"{'is' if reach.hours == 1 else 'are'} charged again: about {reach.node_hours:,.0f} "
+        f"node-hours of {counted(reach.nodes, 'node')}."
+    )
+    if not found.changes:
+        return (*said, "No effective amount changes: another price holds there.")
+    moved = found.after_micros - found.before_micros
+    said.append(
+        f"Their effective cost goes from about {whole_amount(found.before_micros, currency)} to "
+        f"about {whole_amount(found.after_micros, currency)} ({signed_amount(moved, currency)})."
+    )
+    if found.unpriced_before != found.unpriced_after:
+        said.append(
+            f"Node-hours without a price: {found.unpriced_before:,.0f} before, "
+            f"{found.unpriced_after:,.0f} after."
+        )
+    return tuple(said)
+
+
+def _moment(at: datetime, who: Asking) -> str:
+    return instant(at, who.zone)

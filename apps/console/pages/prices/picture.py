@@ -1,0 +1,118 @@
+"""How a price moved: the steps of its list and contract prices, and the sentence they come to."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, tzinfo
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any
+
+from apps.console.pages.fleet.asking import Asking
+from apps.console.pages.prices.rows import KINDS, OPTIONS, per
+from apps.console.pages.prices.values import PriceChart
+from apps.pricing.queries.listing import quoted_history
+from apps.pricing.queries.neighbours import hourly
+from apps.show.amounts import per_cent
+from apps.show.money import quoted_amount
+from apps.show.steps import Span, Step, StepSeries, price_steps
+from apps.show.time import day
+
+LOOKS = {"list": ("--state-other", "dash"), "contract": ("--accent", "solid")}
+MOST_STEPS = 2_000
+# A series of spot prices is told by its range; of others each change is news.
+FEWEST_OF_A_RANGE = 4
+SPARE = timedelta(days=30)
+
+Rates = Sequence[Mapping[str, Any]]
+
+
+def price_chart(rate: Mapping[str, Any], asking: Asking) -> PriceChart | None:
+    """The prices in force of what the rate prices, quoted for the same unit; None: there are none.
+
+    Amounts are for an hour. At most MOST_STEPS are drawn, the newest.
+    """
+    history = [
+        each
+        for each in quoted_history(rate["target"])
+        if (each["unit"], each["currency"]) == (rate["unit"], rate["currency"])
+    ][-MOST_STEPS:]
+    if not history:
+        return None
+    currency, span = rate["currency"], _span(history, asking)
+    series = [
+        StepSeries(KINDS[kind], *look, steps=_steps(of_kind))
+        for kind, look in LOOKS.items()
+        if (of_kind := [each for each in history if each["kind"] == kind])
+    ]
+    own = [each for each in history if each["kind"] == rate["kind"]] or history
+    lines = " and ".join(
+        f"{'dashed' if each.dash == 'dash' else 'solid'}: {each.label.lower()} price"
+        for each in series
+    )
+    return PriceChart(
+        title=_finding(own, asking.at, asking.zone),
+        unit=f"{currency} {per(rate['unit'], 3600)}; {lines}; dotted: today",
+        figure=price_steps(series, span, currency),
+    )
+
+
+def _steps(rates: Rates) -> tuple[Step, ...]:
+    return tuple(Step(each["starts_at"], each["ends_at"], _hourly(each)) for each in rates)
+
+
+def _hourly(rate: Mapping[str, Any]) -> Decimal:
+    return hourly(rate["amount"], rate["quantity_seconds"])
+
+
+def _span(history: Rates, asking: Asking) -> Span:
+    """From the first price that has a start to the last change to come, at least to today."""
+    told = [at for each in history for at in (each["starts_at"], each["ends_at"]) if at is not None]
+    first = min((*told, asking.at))
+    if first == asking.at or any(each["starts_at"] is None for each in history):
+        first -= SPARE
+    last = max((*told, asking.at))
+    return Span(first, last + (last - first) / 20, asking.at, asking.zone)
+
+
+def _finding(own: Rates, at: datetime, zone: tzinfo) -> str:
+    """The last change that has come, else the first to come, else that there was none."""
+    what = _thing(own[0])
+    if own[0]["purchase_option"] == "spot" and len(own) >= FEWEST_OF_A_RANGE:
+        return _range(what, own, zone)
+    changes = [
+        (later, earlier) for earlier, later in pairwise(own) if _hourly(earlier) != _hourly(later)
+    ]
+    come = [each for each in changes if each[0]["starts_at"] <= at]
+    if not changes:
+        amount = quoted_amount(_hourly(own[-1]), own[-1]["currency"])
+        since = own[0]["starts_at"]
+        if since is not None and since > at:
+            return f"{what} costs {amount} an hour from {_day(since, zone)} on"
+        said = "has always cost" if since is None else "has cost"
+        return f"{what} {said} {amount} an hour" + (f" since {_day(since, zone)}" if since else "")
+    later, earlier = come[-1] if come else changes[0]
+    was, now = _hourly(earlier), _hourly(later)
+    verb = ("rose" if now > was else "fell") if come else ("rises" if now > was else "falls")
+    by = f" {per_cent(float(abs(now - was) / was))}" if was else ""
+    return f"{what} {verb}{by} on {_day(later['starts_at'], zone)}"
+
+
+def _range(what: str, own: Rates, zone: tzinfo) -> str:
+    amounts, currency = [_hourly(each) for each in own], own[0]["currency"]
+    low, high = quoted_amount(min(amounts), currency), quoted_amount(max(amounts), currency)
+    since = own[0]["starts_at"]
+    said = f" since {_day(since, zone)}" if since else ""
+    return f"{what} cost between {low} and {high} an hour{said}"
+
+
+def _thing(rate: Mapping[str, Any]) -> str:
+    if rate["pool_id"] is not None:
+        return f"Pool {rate['pool_name']}"
+    option = OPTIONS.get(rate["purchase_option"], rate["purchase_option"]).lower()
+    machine = rate["instance_type"] or rate["gpu_model"]
+    bought = "" if rate["purchase_option"] == "on_demand" else f", {option},"
+    return f"{machine}{bought} in {rate['region'] or 'any region'}"
+
+
+def _day(at: datetime, zone: tzinfo) -> str:
+    local = at.astimezone(zone)
+    return f"{day(local.date())} {local.year}"

@@ -1,0 +1,206 @@
+"""Prices over time as steps: each holds until the next, and nothing is drawn where there is none."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from decimal import Decimal
+
+from apps.show.charts import (
+    CHARACTER_PX,
+    FONT,
+    HEIGHT_PX,
+    Json,
+    checked,
+    spread_apart,
+    ticks_between,
+)
+from apps.show.money import quoted_amount
+from apps.show.time import day, short_day
+
+_LABELS_PX = 84
+_LABEL_GAP_PX = 17
+_TOP_PX, _BOTTOM_PX = 18, 28
+_SPARE = 0.02
+_MOST_DATES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One price in `[starts_at, ends_at)`; None: as far as the chart goes on that side."""
+
+    starts_at: datetime | None
+    ends_at: datetime | None
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class StepSeries:
+    """The prices of one kind, in order; `token` is its colour, `dash` as plotly names it."""
+
+    label: str
+    token: str
+    dash: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What the chart shows, and where today is in it."""
+
+    starts_at: datetime
+    ends_at: datetime
+    today: datetime
+    zone: tzinfo
+
+
+def price_steps(series: Sequence[StepSeries], span: Span, currency: str) -> Json:
+    """Lines that hold and then step, from zero, with a marker at today and names at their end."""
+    highest = max((step.amount for each in series for step in each.steps), default=Decimal(0))
+    ticks = ticks_between(Decimal(0), highest)
+    traces = [_line(each, span, currency) for each in series]
+    traces.append(_today(span, ticks[-1]))
+    return checked(traces, _layout(series, span, ticks, currency))
+
+
+def _line(each: StepSeries, span: Span, currency: str) -> Json:
+    moments: list[str | None] = []
+    amounts: list[float | None] = []
+    said: list[str] = []
+    for step in each.steps:
+        begins = max(step.starts_at or span.starts_at, span.starts_at)
+        ends = min(step.ends_at or span.ends_at, span.ends_at)
+        text = f"{each.label}: {quoted_amount(step.amount, currency)}"
+        for moment in (begins, ends):
+            moments.append(_local(moment, span))
+            amounts.append(float(step.amount))
+            said.append(text)
+        # Between two that do not touch nothing was quoted: the line has a gap there.
+        moments.append(_local(ends, span))
+        amounts.append(None)
+        said.append("")
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": each.label,
+        "x": moments,
+        "y": amounts,
+        "customdata": said,
+        "hovertemplate": "%{customdata}, %{x|%-d %b %Y %H:%M}<extra></extra>",
+        "line": {"color": f"var({each.token})", "width": 2, "dash": each.dash, "shape": "hv"},
+    }
+
+
+def _today(span: Span, top: Decimal) -> Json:
+    """A line of its own, since shapes are left out where there is little room."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "Today",
+        "x": [_local(span.today, span)] * 2,
+        "y": [0, float(top)],
+        "hoverinfo": "skip",
+        "line": {"color": "var(--ink-3)", "width": 1, "dash": "dot"},
+    }
+
+
+def _layout(
+    series: Sequence[StepSeries], span: Span, ticks: Sequence[Decimal], currency: str
+) -> Json:
+    texts = [quoted_amount(tick, currency) for tick in ticks]
+    return {
+        "height": HEIGHT_PX,
+        "margin": {
+            "l": 12 + CHARACTER_PX * max(map(len, texts)),
+            "r": _LABELS_PX,
+            "t": _TOP_PX,
+            "b": _BOTTOM_PX,
+        },
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT, "size": 12, "color": "var(--ink-2)"},
+        "showlegend": False,
+        "dragmode": False,
+        "hovermode": "closest",
+        "hoverlabel": {
+            "bgcolor": "var(--card)",
+            "bordercolor": "var(--line-strong)",
+            "font": {"family": FONT, "size": 12, "color": "var(--ink)"},
+        },
+        "xaxis": _time_axis(span),
+        "yaxis": {
+            "range": [float(ticks[0]), float(ticks[-1])],
+            "tickmode": "array",
+            "tickvals": [float(tick) for tick in ticks],
+            "ticktext": texts,
+            "gridcolor": "var(--line)",
+            "zerolinecolor": "var(--line-strong)",
+            "fixedrange": True,
+        },
+        "annotations": [*_end_labels(series, span, ticks), _today_label(span)],
+    }
+
+
+def _time_axis(span: Span) -> Json:
+    length = span.ends_at - span.starts_at
+    labelled = [span.starts_at + length * part / _MOST_DATES for part in range(_MOST_DATES)]
+    return {
+        "type": "date",
+        "range": [
+            _local(span.starts_at - length * _SPARE, span),
+            _local(span.ends_at + length * _SPARE, span),
+        ],
+        "tickmode": "array",
+        "tickvals": [_local(at, span) for at in labelled],
+        "ticktext": [_date_text(at, span) for at in labelled],
+        "tickangle": 0,
+        "showgrid": False,
+        "fixedrange": True,
+        "linecolor": "var(--line-strong)",
+    }
+
+
+def _date_text(at: datetime, span: Span) -> str:
+    local = at.astimezone(span.zone)
+    if span.ends_at - span.starts_at < timedelta(days=_MOST_DATES):
+        return f"{short_day(local.date())} {local:%H:%M}"
+    return f"{short_day(local.date())} {local.year}"
+
+
+def _end_labels(series: Sequence[StepSeries], span: Span, ticks: Sequence[Decimal]) -> list[Json]:
+    """Each kind named beside where its line ends, moved apart where they would touch."""
+    drawn_px = HEIGHT_PX - _TOP_PX - _BOTTOM_PX
+    per_px = ticks[-1] / drawn_px
+    lowest_first = sorted(series, key=lambda each: each.steps[-1].amount)
+    middles = [each.steps[-1].amount / per_px for each in lowest_first]
+    heights = spread_apart(middles, Decimal(_LABEL_GAP_PX), Decimal(drawn_px))
+    return [
+        {
+            "text": each.label,
+            "x": 1,
+            "xref": "paper",
+            "xanchor": "left",
+            "xshift": 6,
+            "y": float(height * per_px),
+            "yanchor": "middle",
+            "showarrow": False,
+            "font": {"size": 12, "color": "var(--ink-2)"},
+        }
+        for each, height in zip(lowest_first, heights, strict=True)
+    ]
+
+
+def _today_label(span: Span) -> Json:
+    return {
+        "text": f"today, {day(span.today.astimezone(span.zone).date())}",
+        "x": _local(span.today, span),
+        "xanchor": "right",
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 11, "color": "var(--ink-3)"},
+    }
+
+
+def _local(at: datetime, span: Span) -> str:
+    return f"{at.astimezone(span.zone):%Y-%m-%d %H:%M:%S}"

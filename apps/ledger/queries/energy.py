@@ -51,7 +51,7 @@ def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[Drawn]:
     nodes = _nodes(hour, places)
     devices = fleet.devices_lived(list(nodes), hour, hour + HOUR)
     holding, slices = _holding(hour, devices), _slices(devices)
-    found = []
+    found: list[Drawn] = []
     left = {node_id: sum(node.times.values()) for node_id, node in nodes.items()}
     for device in devices:
         if device.parent_id is not None:

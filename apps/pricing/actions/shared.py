@@ -133,7 +133,8 @@ def change_shared_weights(
 
 def _end(cost: SharedCost, ended_at: datetime) -> datetime | None:
     """Until when it would have run."""
-    began_at, until = cost.period.lower, cost.period.upper
+    began_at: datetime = cost.period.lower
+    until: datetime | None = cost.period.upper
     if until is not None and until <= ended_at:
         raise SharedCostAlreadyEnded(f"ended_at: {cost.name} ended at {until:%Y-%m-%d %H:%M}Z")
     refuse_backward(began_at, ended_at)

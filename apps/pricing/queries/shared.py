@@ -1,17 +1,19 @@
 """Costs shared by everyone: as they were entered, and the weights of teams in them."""
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any, TypeAlias
 
 from django.db.models import QuerySet
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.pricing.models import SharedCost, SharedWeight, ShareMethod
 
+Rows: TypeAlias = "QuerySet[Any, Any]"
 MILLIONTHS = 1_000_000
-METHODS = {
+METHODS: Mapping[str, str] = {
     ShareMethod.BY_COST: "by direct cost",
     ShareMethod.BY_UNIT_TIME: "by GPU time",
     ShareMethod.EVEN: "evenly",
@@ -49,7 +51,8 @@ def shared_cost_rows() -> list[SharedCostRow]:
 
 def shared_cost_page(asked: PageAsked) -> Slice[SharedCostRow]:
     """Shared costs as they were entered, the newest first."""
-    page = page_of(SharedCost.objects.values("id"), asked, "-id")
+    found: Rows = SharedCost.objects.values("id")
+    page = page_of(found, asked, "-id")
     ids = [row["id"] for row in page.rows]
     by_id = {row.id: row for row in _rows(SharedCost.objects.filter(id__in=ids))}
     return Slice([by_id[cost_id] for cost_id in ids], page.after, page.before)
@@ -79,7 +82,7 @@ def weights_of(cost_ids: Collection[int]) -> dict[int, dict[int, int]]:
 def _rows(found: "QuerySet[SharedCost]") -> list[SharedCostRow]:
     rows = list(found.values_list(*COLUMNS))
     weights = _weights([row[0] for row in rows])
-    return [SharedCostRow(*row, weights.get(row[0], {})) for row in rows]
+    return [replace(SharedCostRow(*row), weights=weights.get(row[0], {})) for row in rows]
 
 
 def _weights(cost_ids: Collection[int]) -> dict[int, dict[int, Decimal]]:

@@ -4,6 +4,7 @@ import html
 import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -33,7 +34,7 @@ def research(monkeypatch: pytest.MonkeyPatch) -> int:
     return team_id
 
 
-def share(method: str = "by_cost", **given) -> int:
+def share(method: str = "by_cost", **given: Any) -> int:
     values = {"starts_at": scene.TEN, "ends_at": scene.TEN + scene.HOUR} | given
     return actions.add_shared_cost(
         cost=actions.NewSharedCost(
@@ -43,7 +44,7 @@ def share(method: str = "by_cost", **given) -> int:
     )
 
 
-def words(answer) -> str:
+def words(answer: Any) -> str:
     text = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
     return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
 
@@ -65,7 +66,7 @@ def test_the_page_says_what_each_team_carried_and_how() -> None:
     )
     teams = finance.get("/shared-costs/teams.csv").content.decode().splitlines()
     assert "Support,Research,,0.500000,USD" in teams
-    line = Charge.objects.get(kind="shared").lines.first()
+    line = Charge.objects.get(kind="shared").lines.order_by("id")[0]
     behind = words(finance.get(f"/costs/lines/2026-03/{line.id}"))
     assert "Shared cost Support Spread by direct cost." in behind
 

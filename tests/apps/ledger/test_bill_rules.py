@@ -5,6 +5,7 @@ import re
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -30,7 +31,7 @@ def node_id() -> int:
     return node_id
 
 
-def words(answer) -> str:
+def words(answer: Any) -> str:
     text = html.unescape(re.sub(r"<[^>]+>", " ", answer.content.decode()))
     return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
 
@@ -94,8 +95,8 @@ def test_a_cost_beside_machines_goes_to_the_team_that_a_rule_names(tmp_path: Pat
 def test_a_row_of_no_node_is_mapped_from_its_bill(tmp_path: Path) -> None:
     bill_of_two_machines(tmp_path)
     finance = signed_in("finance")
-    bill_page = finance.get(f"/bills/{BilledMatch.objects.first().bill_id}").content.decode()
-    link = html.unescape(re.search(r'href="([^"]+resource_id=host-7[^"]+)"', bill_page)[1])
+    bill_page = finance.get(f"/bills/{BilledMatch.objects.order_by('id')[0].bill_id}").content.decode()
+    (link,) = map(html.unescape, re.findall(r'href="([^"]+resource_id=host-7[^"]+)"', bill_page))
 
     opened = finance.get(link)
     asked = {"resource_id": "host-7", "issuer": "A Cloud", "node": "gpu-01"}

@@ -12,7 +12,7 @@ from apps.pricing.models import SharedCost, SharedWeight
 from tests import make
 
 pytestmark = pytest.mark.django_db
-STORAGE = {
+STORAGE: dict[str, Any] = {
     "name": "Storage",
     "price": {"amount": "4200.50", "currency": "USD"},
     "method": "weighted",

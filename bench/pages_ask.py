@@ -34,6 +34,7 @@ PLANTED = {
     "device_id": "SELECT min(id) FROM fleet_device",
     "outage_id": "SELECT min(id) FROM fleet_outage",
     "rate_id": "SELECT min(id) FROM pricing_rate",
+    "waiting_id": "SELECT min(id) FROM pricing_rate WHERE standing = 'waiting'",
     "rule_id": "SELECT min(id) FROM workloads_ownershiprule",
     "person_id": "SELECT 4",
     "token_id": "SELECT min(id) FROM accounts_accesstoken",
@@ -43,6 +44,7 @@ PLANTED = {
     "bill_rule_id": "SELECT min(id) FROM ledger_billrule",
     "import_id": "SELECT min(id) FROM ledger_billimport",
     "close_id": "SELECT min(id) FROM ledger_close",
+    "commitment_id": "SELECT min(id) FROM pricing_commitment",
     "cluster_id": "SELECT min(id) FROM fleet_cluster",
     "pool_id": "SELECT min(id) FROM fleet_pool",
     # These need what nobody planted: an invitation's secret, a provider, a finished export.

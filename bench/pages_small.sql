@@ -30,14 +30,21 @@ INSERT INTO fleet_sharepolicy (pool_id, version, rule, period)
 SELECT n, 1, 'largest', tstzrange(%(began)s, NULL) FROM generate_series(1, %(pools)s) AS n;
 -- The last pool has a list price alone, and for its first half year none.
 INSERT INTO pricing_rate (provider, region, instance_type, gpu_model, purchase_option, pool_id, kind,
-    amount, currency, quantity_seconds, unit, period, target, source, created_at)
+    amount, currency, quantity_seconds, unit, period, target, source, created_at, standing, doubt, tiers)
 SELECT '', '', '', '', pool.purchase_option, pool.id, kind.name,
        CASE kind.name WHEN 'list' THEN 98.32 ELSE 63.2985 END, 'USD', 3600, 'node',
        tstzrange(%(began)s + part * interval '200 days',
                  CASE part WHEN 0 THEN %(began)s + interval '200 days' END),
-       'pool:' || pool.id || ':' || kind.name, 'a contract', %(began)s
+       'pool:' || pool.id || ':' || kind.name, 'a contract', %(began)s, 'in_force', '', '[]'
 FROM fleet_pool AS pool, (VALUES ('list'), ('contract')) AS kind (name), generate_series(0, 1) AS part
 WHERE pool.id < %(pools)s OR (kind.name = 'list' AND part = 1);
+-- Each fifth pool's list price is said to fall by half, and waits for a second person.
+INSERT INTO pricing_rate (provider, region, instance_type, gpu_model, purchase_option, pool_id, kind,
+    amount, currency, quantity_seconds, unit, period, target, source, created_at, standing, doubt, tiers)
+SELECT '', '', '', '', pool.purchase_option, pool.id, 'list', 49.16, 'USD', 3600, 'node',
+       tstzrange(%(began)s + interval '300 days', NULL), 'pool:' || pool.id || ':list', 'a contract',
+       %(began)s, 'waiting', 'it moves the price from 98.32 to 49.16 an hour, by 50 %%', '[]'
+FROM fleet_pool AS pool WHERE pool.id %% 5 = 0 OR pool.id = 1;
 
 INSERT INTO workloads_workload (id, name, team_id, kind) OVERRIDING SYSTEM VALUE
 SELECT n, 'workload-' || n, 100 + n %% %(teams)s,

@@ -44,6 +44,7 @@ NOT_PLANTED = 987_654_321
 NOBODY_HAS = dict.fromkeys(
     (
         "team_id", "workload_id", "job_id", "run_id", "node_id", "device_id", "pool_id", "rate_id",
+        "waiting_id",
         "rule_id", "line_id", "person_id", "token_id", "batch_id", "agent_id", "outage_id",
         "import_id", "bill_id", "bill_rule_id", "shared_cost_id", "close_id",
         "commitment_id",

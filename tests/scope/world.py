@@ -30,6 +30,7 @@ from apps.economics.jobs import (
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.ledger.models import Bill, BillImport, BillRule, Close, Line, StatementLine
+from apps.pricing.actions import NewRate, propose_rate
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
 from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
@@ -176,6 +177,16 @@ def _fleet(
     other_id = make.make_pool("lab", cluster_id=cluster_id)
     rate_id = scene.make_rate(pool_id, Decimal("7919.308"))
     scene.make_rate(other_id, Decimal("5003.11"))
+    # Half of what is paid: it waits for a second person, and prices nothing.
+    halved = NewRate(
+        kind="list",
+        amount=Decimal("3959.654"),
+        currency="USD",
+        starts_at=now,
+        purchase_option="on_demand",
+        pool_id=pool_id,
+    )
+    waiting_id = propose_rate(rate=halved, by=None, at=now).id
     alive = {"cluster_id": cluster_id, "started_at": began_at, "at": now}
     node_id = make.make_node("gpu-01", pool_id=pool_id, **alive)
     lab_id = make.make_node("gpu-02", pool_id=other_id, **alive)
@@ -194,6 +205,7 @@ def _fleet(
         "cluster_id": cluster_id,
         "pool_id": pool_id,
         "rate_id": rate_id,
+        "waiting_id": waiting_id,
         "node_id": node_id,
         "device_id": min(scene.device_ids(uuids)),
         "agent_id": agent_id,

@@ -15,7 +15,7 @@ urlpatterns = [
     path("prices/<int:rate_id>", views.rate, name="rate"),
     path("prices/<int:rate_id>.csv", views.rate_history_csv, name="rate-history"),
     path("prices/<int:rate_id>/end", changes.end_rate, name="end-rate"),
-    path("prices/<int:rate_id>/decide", deciding.decide, name="decide-rate"),
-    path("prices/<int:rate_id>/accept", deciding.accept, name="accept-rate"),
-    path("prices/<int:rate_id>/refuse", deciding.refuse, name="refuse-rate"),
+    path("prices/<int:waiting_id>/decide", deciding.decide, name="decide-rate"),
+    path("prices/<int:waiting_id>/accept", deciding.accept, name="accept-rate"),
+    path("prices/<int:waiting_id>/refuse", deciding.refuse, name="refuse-rate"),
 ]

@@ -27,7 +27,7 @@ def row_of(rate: NewRate) -> dict[str, Any]:
 
 def copied(row: Rate) -> dict[str, Any]:
     """What a rate in the table says, by column, for another of the same price."""
-    return {**{name: getattr(row, name) for name in SAID}, "target": row.target}
+    return {name: getattr(row, name) for name in (*SAID, "tiers", "target")}
 
 
 def kept_tiers(rate: NewRate) -> list[list[str]]:

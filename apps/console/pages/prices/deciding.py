@@ -41,38 +41,38 @@ def waiting_rows(asking: Asking) -> tuple[WaitingRow, ...]:
 
 @require_safe
 @shown_to(SEES_EVERYTHING)
-def decide(request: HttpRequest, rate_id: int) -> HttpResponse:
+def decide(request: HttpRequest, waiting_id: int) -> HttpResponse:
     """Why the price waits and what accepting it would move."""
-    return _page(request, rate_id, problem="", status=200)
+    return _page(request, waiting_id, problem="", status=200)
 
 
 @require_POST
 @shown_to(DECIDES)
-def accept(request: HttpRequest, rate_id: int) -> HttpResponse:
+def accept(request: HttpRequest, waiting_id: int) -> HttpResponse:
     """The price holds from its start on."""
-    who, rate = asking(request, "prices"), _rate(rate_id)
+    who, rate = asking(request, "prices"), _rate(waiting_id)
     try:
-        actions.accept_rate(rate_id=rate_id, by=_person(who), at=who.at)
+        actions.accept_rate(rate_id=waiting_id, by=_person(who), at=who.at)
     except REFUSALS as refused:
-        return _page(request, rate_id, problem=f"{refused}.", status=409)
+        return _page(request, waiting_id, problem=f"{refused}.", status=409)
     recount()
     said = f"The price of {what_it_prices(rate)} is accepted; past hours are charged again."
     messages.success(request, said)
-    return redirect("rate", rate_id)
+    return redirect("rate", waiting_id)
 
 
 @require_POST
 @shown_to(DECIDES)
-def refuse(request: HttpRequest, rate_id: int) -> HttpResponse:
+def refuse(request: HttpRequest, waiting_id: int) -> HttpResponse:
     """The price prices nothing, and why is kept with it."""
-    who, rate = asking(request, "prices"), _rate(rate_id)
+    who, rate = asking(request, "prices"), _rate(waiting_id)
     note = request.POST.get("note", "")[:LONGEST_NOTE]
     try:
-        actions.refuse_rate(rate_id=rate_id, by=_person(who), note=note, at=who.at)
+        actions.refuse_rate(rate_id=waiting_id, by=_person(who), note=note, at=who.at)
     except REFUSALS as refused:
-        return _page(request, rate_id, problem=f"{refused}.", status=409)
+        return _page(request, waiting_id, problem=f"{refused}.", status=409)
     messages.success(request, f"The price of {what_it_prices(rate)} is refused.")
-    return redirect("rate", rate_id)
+    return redirect("rate", waiting_id)
 
 
 @require_POST

@@ -41,6 +41,7 @@ urlpatterns = [
     path("", include("apps.console.pages.exports.addresses")),
     path("", include("apps.console.pages.fleet_urls")),
     path("", include("apps.console.pages.price_urls")),
+    path("", include("apps.console.pages.clouds.addresses")),
     path("", include("apps.console.pages.bill_rules.addresses")),
     path("", include("apps.console.pages.bills.addresses")),
     path("", include("apps.console.pages.commitments.addresses")),

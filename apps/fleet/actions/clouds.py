@@ -61,7 +61,7 @@ def add_cloud_account(*, account: NewCloudAccount, at: datetime) -> int:
 
     Refuses CloudAccountNameTaken and CloudAccountNotUnderstood.
     """
-    account = _understood(account)
+    account = understood(account)
     taken = CloudAccountNameTaken(f"there is a cloud account named {account.name!r} already")
     with refusing({"fleet_cloudaccount_name_key": taken}):
         return CloudAccount.objects.create(**_columns(account), created_at=at).id
@@ -74,7 +74,7 @@ def change_cloud_account(*, account: NewCloudAccount) -> int:
     What was read stays, and reading goes on where it was. Refuses ObjectDoesNotExist and
     CloudAccountNotUnderstood.
     """
-    account = _understood(account)
+    account = understood(account)
     row = CloudAccount.objects.select_for_update().get(name=account.name)
     for name, value in _columns(account).items():
         setattr(row, name, value)
@@ -162,7 +162,11 @@ def _change(turn: SyncTurn, **fields: Any) -> None:
         raise SyncTakenOver("this sync was begun anew by somebody else, or is over")
 
 
-def _understood(account: NewCloudAccount) -> NewCloudAccount:
+def understood(account: NewCloudAccount) -> NewCloudAccount:
+    """The account with all that can be read of it where nothing is said.
+
+    Refuses CloudAccountNotUnderstood.
+    """
     known = OF_PROVIDER.get(account.provider, ())
     account = replace(account, syncs=account.syncs or _possible(account, known))
     _refuse_misunderstood(account, known)

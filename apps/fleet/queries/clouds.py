@@ -29,6 +29,27 @@ OF_PROVIDER = {
     provider: tuple(what for what in EVERY if what not in absent)
     for provider, absent in NOT_OF.items()
 }
+NEEDED = {
+    ("aws", "spot_prices"): ("ec2:DescribeSpotPriceHistory",),
+    ("aws", "on_demand_prices"): ("pricing:GetProducts",),
+    ("aws", "reserved_instances"): ("ec2:DescribeReservedInstances",),
+    ("aws", "savings_plans"): (
+        "savingsplans:DescribeSavingsPlans",
+        "savingsplans:DescribeSavingsPlanRates",
+    ),
+    ("aws", "reservations"): ("ec2:DescribeCapacityReservations", "pricing:GetProducts"),
+    ("aws", "quotas"): ("servicequotas:ListServiceQuotas",),
+    ("aws", "machines"): ("ec2:DescribeInstances",),
+    ("aws", "bills"): ("s3:ListBucket", "s3:GetObject"),
+    ("gcp", "spot_prices"): ("compute.machineTypes.list",),
+    ("gcp", "on_demand_prices"): ("compute.machineTypes.list",),
+    ("gcp", "committed_use"): ("compute.commitments.list",),
+    ("gcp", "reservations"): ("compute.reservations.list",),
+    ("gcp", "quotas"): ("compute.regions.get",),
+    ("gcp", "machines"): ("compute.instances.list",),
+}
+"""What whoever asks must be allowed, as the cloud calls it."""
+
 AGAIN_AFTER_FAILURE = timedelta(minutes=15)
 DEAD_AFTER = timedelta(minutes=30)
 """A sync that gave no sign of life for so long is no longer worked on."""
@@ -71,6 +92,18 @@ class SyncHealth:
 def cloud_accounts() -> list[CloudAccountFact]:
     """Every account that is read from, by name."""
     return [_fact(row) for row in CloudAccount.objects.filter(ended_at=None).order_by("name")]
+
+
+def cloud_account(account_id: int) -> CloudAccountFact | None:
+    """The account of this id; None where it is not read from."""
+    row = CloudAccount.objects.filter(id=account_id, ended_at=None).first()
+    return None if row is None else _fact(row)
+
+
+def ended_cloud_account_names() -> set[str]:
+    """The names of those that are read from no more; said anew, one goes on where it was."""
+    ended = CloudAccount.objects.exclude(ended_at=None)
+    return set(ended.values_list("name", flat=True))
 
 
 def cloud_account_named(name: str) -> CloudAccountFact:

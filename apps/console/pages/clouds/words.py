@@ -1,0 +1,98 @@
+"""What is read of clouds, and how that goes, in words."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from apps.fleet.queries.clouds import EVERY, NEEDED, SyncHealth
+from apps.show.amounts import counted
+
+CLOUDS = {"aws": "AWS", "gcp": "Google Cloud"}
+WHATS = {
+    "spot_prices": "Spot prices",
+    "on_demand_prices": "On-demand prices",
+    "reserved_instances": "Reserved instances",
+    "savings_plans": "Savings plans",
+    "committed_use": "Committed use",
+    "reservations": "Reservations and capacity blocks",
+    "quotas": "Quotas",
+    "machines": "Running machines",
+    "bills": "Bills",
+}
+PER = {
+    timedelta(minutes=30): "every half hour",
+    timedelta(hours=1): "hourly",
+    timedelta(hours=6): "every six hours",
+    timedelta(days=1): "daily",
+}
+COUNTED = {
+    "prices": ("price entered", "prices entered"),
+    "unchanged": ("unchanged", "unchanged"),
+    "rejected": ("not taken", "not taken"),
+    "waiting": ("waiting", "waiting"),
+    "added": ("commitment new", "commitments new"),
+    "updated": ("changed", "changed"),
+    "left_out": ("left out", "left out"),
+    "reservations": ("reservation held", "reservations held"),
+    "quotas": ("limit", "limits"),
+    "machines": ("machine", "machines"),
+    "gone": ("gone", "gone"),
+    "periods": ("period taken in", "periods taken in"),
+    "unchanged_periods": ("period unchanged", "periods unchanged"),
+    "refused": ("period refused", "periods refused"),
+    "rows": ("row", "rows"),
+    "imported": ("new", "new"),
+}
+KEYS = {
+    "aws": "Give the worker a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and restart it",
+    "gcp": "Give the worker a service account, or GOOGLE_APPLICATION_CREDENTIALS, and restart it",
+}
+
+
+def how_often(what: str) -> str:
+    """As a person says it."""
+    return PER[EVERY[what]]
+
+
+def needs(provider: str, what: str) -> str:
+    """The permissions it takes."""
+    return ", ".join(NEEDED[provider, what])
+
+
+def state_of(health: SyncHealth, at: datetime) -> tuple[str, str]:
+    """How it goes in words, and the tone of them."""
+    if health.state == "running":
+        is_alive = health.due_at is None or health.due_at > at
+        return ("being read", "info") if is_alive else ("fell silent; taken over soon", "warn")
+    if health.wanted_at is not None:
+        return "about to be read", "info"
+    if health.state == "failed":
+        return "broken off", "bad"
+    if health.state == "done":
+        return ("read, with a note", "warn") if health.note else ("read", "good")
+    return "not read yet", "info"
+
+
+def is_under_way(health: SyncHealth, at: datetime) -> bool:
+    """Whether a moment later more may be known."""
+    return state_of(health, at)[0] in {"being read", "about to be read"}
+
+
+def counts_of(counts: Mapping[str, int]) -> str:
+    """What came of the last time: nothing that is none, but for the first word."""
+    told = [counted(number, *COUNTED[name]) for name, number in counts.items() if number]
+    if told or not counts:
+        return ", ".join(told)
+    return counted(0, *COUNTED[next(iter(counts))])
+
+
+def advice_of(health: SyncHealth) -> str:
+    """What to do about what broke off."""
+    if health.state != "failed":
+        return ""
+    if "denies" in health.error:
+        return f"Allow {needs(health.provider, health.what)} to whoever asks, then read again."
+    if "credentials" in health.error or "accept the keys" in health.error:
+        return f"{KEYS[health.provider]}, then read again."
+    if "slow down" in health.error:
+        return "Nothing to do: it goes on by itself."
+    return "It is tried again by itself; read now once what it says is mended."

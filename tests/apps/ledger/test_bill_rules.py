@@ -1,6 +1,7 @@
 """A rule of bills says what it would move before it is kept, by browser and over REST."""
 
 import html
+import json
 import re
 from datetime import timedelta
 from decimal import Decimal
@@ -95,7 +96,9 @@ def test_a_cost_beside_machines_goes_to_the_team_that_a_rule_names(tmp_path: Pat
 def test_a_row_of_no_node_is_mapped_from_its_bill(tmp_path: Path) -> None:
     bill_of_two_machines(tmp_path)
     finance = signed_in("finance")
-    bill_page = finance.get(f"/bills/{BilledMatch.objects.order_by('id')[0].bill_id}").content.decode()
+    bill_page = finance.get(
+        f"/bills/{BilledMatch.objects.order_by('id')[0].bill_id}"
+    ).content.decode()
     (link,) = map(html.unescape, re.findall(r'href="([^"]+resource_id=host-7[^"]+)"', bill_page))
 
     opened = finance.get(link)
@@ -163,3 +166,47 @@ def test_only_finance_and_platform_see_rules() -> None:
     for address in ("/bills/rules", "/bills/rules.csv", "/bills/rules/new", "/bills/rules/1/end"):
         assert lead.get(address).status_code == 403
         assert Client().get(address).status_code == 302
+
+
+def test_over_rest_a_rule_is_looked_at_kept_and_ended(tmp_path: Path) -> None:
+    bill_of_two_machines(tmp_path)
+    token = make.make_token("read", "manage").secret
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+
+    def send(path: str, body: Any) -> Any:
+        return client.post(f"/api/v1/bill-rules{path}", json.dumps(body), "application/json")
+
+    asked = {"resource_id": "host-*", "node": "gpu-01"}
+    preview = send("/preview", asked).json()
+    assert not BillRule.objects.exists()
+    made = send("", asked)
+    reconcile(LATER)
+    rule_id = made.json()["id"]
+    back = send(f"/{rule_id}/end/preview", {}).json()
+    (listed,) = client.get("/api/v1/bill-rules").json()["results"]
+    ended = send(f"/{rule_id}/end", {}).json()
+
+    assert (preview["rows"], made.status_code) == (2, 201)
+    assert preview["moves"][0]["billed"] == {"amount": "123", "currency": "USD"}
+    assert preview["moves"][0]["to_place"]["node"] == "gpu-01"
+    assert (back["rows"], back["moves"][0]["to_place"]["becomes"]) == (2, "unmatched")
+    assert (listed["rows"], listed["billed"]) == (2, [{"amount": "123", "currency": "USD"}])
+    assert ended["ended_at"] is not None
+    assert send(f"/{rule_id}/end", {}).json() == ended
+    assert send(f"/{rule_id}/end/preview", {}).json() == {"rows": 0, "moves": []}
+
+
+def test_over_rest_a_rule_that_is_none_is_refused_by_its_field() -> None:
+    reader = make.make_token("read").secret
+    writer = make.make_token("read", "manage", name="writer").secret
+
+    def send(secret: str, body: Any) -> Any:
+        client = Client(headers={"Authorization": f"Bearer {secret}"})
+        return client.post("/api/v1/bill-rules", json.dumps(body), "application/json")
+
+    assert send(reader, {"service": "x", "kind": "disk"}).status_code == 403
+    assert send(writer, {"kind": "disk"}).status_code == 400
+    for field in ("node", "pool", "team"):
+        answer = send(writer, {"service": "x", field: "nobody"})
+        assert [error["field"] for error in answer.json()["errors"]] == [field]
+    assert not BillRule.objects.exists()

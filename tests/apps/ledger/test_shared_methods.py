@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 from django.db.models import Sum
+from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from apps.ledger.queries.spreading import Bearer, SharedCharge
 from apps.pricing import actions as pricing
 from apps.pricing.models import SharedCost
 from tests import make
+from tests.apps.console.people import signed_in
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -294,3 +296,42 @@ def test_the_parts_of_a_shared_charge_sum_to_it_on_every_basis(
     assert said.startswith("spread ")
     if method == "weighted":
         assert {bearer.team_id for bearer, _ in shares} == set(weights)
+
+
+def test_direct_cost_is_told_without_what_is_shared_and_lines_say_by_what() -> None:
+    two_jobs()
+    share("by_energy")
+    scene.settle()
+    reads = {"Authorization": f"Bearer {make.make_token('read').secret}"}
+    client = Client(headers=reads)
+    window = {"window": "2026-03-02"}
+
+    sums = client.get("/api/v1/costs", window).json()["totals"]
+    lines = client.get("/api/v1/costs/lines", window | {"limit": "1000"}).json()["results"]
+    csv = client.get("/api/v1/costs/lines", window, headers={"Accept": "text/csv"}).content.decode()
+
+    assert [sums[f"{name}cost"]["amount"] for name in ("", "direct_", "shared_", "loaded_")] == [
+        "99.320000",
+        "98.320000",
+        "1.000000",
+        "99.320000",
+    ]
+    said = "by energy; by GPU time, as no meter told"
+    shared_ones = [line for line in lines if line["kind"] == "shared"]
+    assert {line["shared_by"] for line in shared_ones} == {said}
+    assert {line["shared_cost"]["name"] for line in shared_ones} == {"storage"}
+    assert {line["shared_by"] for line in lines if line["kind"] == "node_hour"} == {None}
+    assert said in csv
+
+
+def test_own_cost_leaves_shared_costs_out_on_the_way_down() -> None:
+    two_jobs()
+    share("by_cost")
+    scene.settle()
+    finance = signed_in("finance")
+
+    whole = finance.get("/costs", {"window": "2026-03-02"}).content.decode()
+    own = finance.get("/costs", {"window": "2026-03-02", "cost": "own"}).content.decode()
+
+    assert "$99.32" in whole
+    assert ("$98.32" in own, "$99.32" in own) == (True, False)

@@ -1,4 +1,4 @@
-"""A rate of exchange, and the bills that it converts."""
+"""A rate of exchange, and the bills and hours that it converts."""
 
 from datetime import datetime
 
@@ -9,20 +9,22 @@ from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.actions.reconcile import reconcile_again
 from apps.ledger.models import Bill
 from apps.ledger.queries.calendar import first_hour
-from apps.pricing.actions import NewExchangeRate, state_exchange_rate
+from apps.pricing.actions import NewExchangeRate, mark_converted, state_exchange_rate
 
 
 @transaction.atomic
 def state_rate(*, rate: NewExchangeRate, at: datetime) -> int:
     """Keep a month's rate of exchange; how many bills are converted anew by it.
 
-    Those of later months too: until theirs is stated they go by the last one that is. Refuses
+    Those of later months too: until theirs is stated they go by the last one that is. Hours in
+    which rates, shared costs or commitments of the currency hold are charged again. Refuses
     ExchangeRateNotUnderstood, and MonthAlreadyClosed.
     """
     month = rate.month.replace(day=1)
     refuse_closed_month(months={month}, what="a rate of exchange")
     if not state_exchange_rate(rate=rate, at=at):
         return 0
+    mark_converted(rate=rate, at=at)
     since = first_hour(month, accounts.organisation().zone)
     bills = Bill.objects.filter(currency=rate.from_currency, ends_at__gt=since)
     return reconcile_again(bills=bills, at=at)

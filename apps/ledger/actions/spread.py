@@ -12,6 +12,7 @@ from apps.economics.states import Flag
 from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass
+from apps.ledger.actions.charge.quoting import NOT_STATED
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.partitions import ensure_month
@@ -67,6 +68,8 @@ def _shared(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
     sharing = Sharing(hour, bearers)
     for charge in shared_charges_of_hour(hour, hour + HOUR):
         shares, said = sharing.shares(charge)
+        if NOT_STATED in charge.reason:
+            said = f"{said}; {NOT_STATED}"
         if said != charge.reason:
             run(SAY, {"id": charge.id, "said": said})
         for bearer, amounts in shares:

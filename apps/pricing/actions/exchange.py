@@ -1,10 +1,24 @@
 """Rates of exchange, as they are stated or fetched."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from typing import Any
 
-from apps.pricing.models import ExchangeKind, ExchangeRate
+from django.db.models import QuerySet
+
+from apps.accounts.queries import organisation
+from apps.pricing.actions.checking import mark_charge
+from apps.pricing.models import (
+    Commitment,
+    ExchangeKind,
+    ExchangeRate,
+    Rate,
+    SharedCost,
+    Standing,
+)
+from apps.pricing.queries.converting import month_begins
 
 
 class ExchangeRateNotUnderstood(ValueError):
@@ -45,3 +59,36 @@ def state_exchange_rate(*, rate: NewExchangeRate, at: datetime) -> bool:
     held.rate, held.source = rate.rate, rate.source
     held.save(update_fields=["rate", "source"])
     return True
+
+
+def mark_converted(*, rate: NewExchangeRate, at: datetime) -> None:
+    """Mark charge where amounts of this currency hold, from the month on.
+
+    Of later months too, until one that has a rate of its own: they go by this one.
+    """
+    ours = organisation()
+    if rate.to_currency != ours.currency:
+        return
+    month = rate.month.replace(day=1)
+    pair = {"from_currency": rate.from_currency, "to_currency": rate.to_currency}
+    later = ExchangeRate.objects.filter(**pair, month__gt=month).order_by("month").first()
+    begins = month_begins(month, ours.zone)
+    ends = at if later is None else min(at, month_begins(later.month, ours.zone))
+    spans = list(_spans_of(rate.from_currency, begins, ends)) if begins < ends else []
+    if spans:
+        mark_charge(min(start for start, _ in spans), max(end for _, end in spans), at)
+
+
+def _spans_of(
+    currency: str, begins: datetime, ends: datetime
+) -> Iterable[tuple[datetime, datetime]]:
+    """When rates in force, shared costs and commitments of a currency hold, clipped to the span."""
+    held: tuple[QuerySet[Any], ...] = (
+        Rate.objects.filter(standing=Standing.IN_FORCE),
+        SharedCost.objects.all(),
+        Commitment.objects.all(),
+    )
+    for table in held:
+        rows = table.filter(currency=currency, period__overlap=(begins, ends)).order_by("id")
+        for start, end in rows.values_list("period__startswith", "period__endswith"):
+            yield max(begins, start or begins), min(ends, end or ends)

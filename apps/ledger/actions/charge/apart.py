@@ -2,33 +2,57 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
-from decimal import ROUND_HALF_EVEN
+from fractions import Fraction
 from hashlib import blake2b
 
 from apps.accounts import queries as accounts
+from apps.economics.rates import MICROS
 from apps.economics.terms import term_amount_in_hour
+from apps.ledger.actions.charge.quoting import NOT_STATED
 from apps.ledger.actions.charge.values import Hour, Price, Wanted
 from apps.ledger.models import ChargeKind, Part, Status
 from apps.ledger.queries.bills.hours import billed_charges
 from apps.ledger.queries.calendar import HOUR, month_span
 from apps.ledger.queries.charges import shared_costs_of_hour
+from apps.pricing.queries import SharedCostFact, conversions
 
 HOUR_MS = 3_600_000
 
 
 def shared_costs(this: Hour) -> Iterable[Wanted]:
-    """This hour's part of each monthly amount, as far as the hour has come."""
-    month = month_span(this.month, this.zone)
-    k = (this.starts_at - month.starts_at) // HOUR
-    for cost in shared_costs_of_hour(this.starts_at):
-        monthly = int((cost.amount * 1_000_000).to_integral_value(ROUND_HALF_EVEN))
-        ends_at = min(cost.ends_at, this.through)
-        covered_ms = max(0, (ends_at - cost.starts_at) // timedelta(milliseconds=1))
-        amount = term_amount_in_hour(monthly, month.hours, k) * covered_ms // HOUR_MS
+    """This hour's part of each monthly amount, as far as the hour has come.
+
+    One in a currency that nothing converts is unknown, and in no team's sum.
+    """
+    costs = shared_costs_of_hour(this.starts_at)
+    hour = (this.starts_at, this.starts_at + HOUR)
+    foreign = conversions({cost.currency for cost in costs}, *hour)
+    for cost in costs:
+        converted = foreign[cost.currency][0] if cost.currency in foreign else None
+        amount = _in_hour(this, cost, 1 if converted is None else converted.rate)
         about = (cost.id, cost.method, this.through_ms, amount)
         digest = blake2b(repr(about).encode(), digest_size=16).digest()
-        price = Price((), amount, amount, amount, digest)
-        yield Wanted((ChargeKind.SHARED, cost.id, Part.PRICED), None, price)
+        is_provisional = converted is not None and converted.is_provisional
+        reason = "" if converted is None or amount is not None else converted.detail
+        yield Wanted(
+            (ChargeKind.SHARED, cost.id, Part.PRICED),
+            None,
+            Price((), amount, amount, amount, digest),
+            status=Status.PROVISIONAL if is_provisional else None,
+            reason=NOT_STATED if is_provisional else reason,
+        )
+
+
+def _in_hour(this: Hour, cost: SharedCostFact, rate: Fraction | int | None) -> int | None:
+    """Converted before the month is rounded, so that its hours sum to the month's amount."""
+    if rate is None:
+        return None
+    month = month_span(this.month, this.zone)
+    k = (this.starts_at - month.starts_at) // HOUR
+    monthly = round(Fraction(cost.amount) * MICROS * rate)
+    ends_at = min(cost.ends_at, this.through)
+    covered_ms = max(0, (ends_at - cost.starts_at) // timedelta(milliseconds=1))
+    return term_amount_in_hour(monthly, month.hours, k) * covered_ms // HOUR_MS
 
 
 def billed_apart(this: Hour) -> Iterable[Wanted]:

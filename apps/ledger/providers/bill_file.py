@@ -15,6 +15,7 @@ from apps.economics.focus.cells import BadCell
 from apps.economics.focus.columns import NotABill, layout_of
 from apps.economics.focus.cur import CurReader, is_cur
 from apps.economics.focus.rows import BilledRow, Rejection, RowReader
+from apps.ledger.providers.read_ahead import read_ahead
 
 GZIP_MAGIC = b"\x1f\x8b"
 PARQUET_MAGIC = b"PAR1"
@@ -52,8 +53,8 @@ def open_bill(path: Path, *, name: str = "") -> Iterator[BillFile]:
     digest, size = _digest(path)
     with _table(path) as (names, cells):
         layout, reader = _reader(names)
-        rows = _read(cells, reader, len(names))
-        yield BillFile(name or path.name, digest, size, layout, rows)
+        with read_ahead(_read(cells, reader, len(names))) as rows:
+            yield BillFile(name or path.name, digest, size, layout, rows)
 
 
 def _reader(names: Sequence[str]) -> tuple[str, _Reader]:

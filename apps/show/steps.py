@@ -66,7 +66,8 @@ def _line(each: StepSeries, span: Span, currency: str) -> Json:
     moments: list[str | None] = []
     amounts: list[float | None] = []
     said: list[str] = []
-    for step in each.steps:
+    following = [*(step.starts_at for step in each.steps[1:]), None]
+    for step, next_at in zip(each.steps, following, strict=True):
         begins = max(step.starts_at or span.starts_at, span.starts_at)
         ends = min(step.ends_at or span.ends_at, span.ends_at)
         text = f"{each.label}: {quoted_amount(step.amount, currency)}"
@@ -74,10 +75,11 @@ def _line(each: StepSeries, span: Span, currency: str) -> Json:
             moments.append(_local(moment, span))
             amounts.append(float(step.amount))
             said.append(text)
-        # Between two that do not touch nothing was quoted: the line has a gap there.
-        moments.append(_local(ends, span))
-        amounts.append(None)
-        said.append("")
+        if next_at is not None and step.ends_at != next_at:
+            # Between two that do not touch nothing was quoted: the line has a gap there.
+            moments.append(_local(ends, span))
+            amounts.append(None)
+            said.append("")
     return {
         "type": "scatter",
         "mode": "lines",

@@ -1,11 +1,15 @@
 """Nodes and prices as people meet them: by mouse, without script, on a phone."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.core.cache import cache
 from playwright.sync_api import Page, expect
 
+from apps.fleet.queries import pools
+from apps.pricing.actions import NewRate, propose_rate
+from apps.pricing.queries import rates_in_force
 from tests.browser.conftest import Desk
 from tests.browser.fleet import PASSWORD, make_fleet, make_people
 
@@ -21,10 +25,10 @@ def site(live_server) -> str:
     return live_server.url
 
 
-def opened(page: Page, address: str) -> Page:
-    """The page at an address, signed in as Petra on the way."""
+def opened(page: Page, address: str, name: str = "petra") -> Page:
+    """The page at an address, signed in as Petra, or another, on the way."""
     page.goto(address)
-    page.get_by_label("Email").fill("petra@example.org")
+    page.get_by_label("Email").fill(f"{name}@example.org")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", level=1)).not_to_have_text("Sign in")
@@ -62,3 +66,44 @@ def test_nothing_scrolls_sideways_on_a_phone(desk: Desk, site, scheme):
     for address in ["/fleet?show=ended", *addresses, "/prices/new"]:
         page.goto(f"{site}{address}")
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+def halved() -> int:
+    """Half the price of the pool h100 since a month ago, entered by a machine: it waits."""
+    held = rates_in_force(datetime.now(UTC))[0]
+    now = datetime.now(UTC)
+    rate = NewRate(
+        kind="list",
+        amount=held.amount / 2,
+        currency="USD",
+        starts_at=now - timedelta(days=30),
+        purchase_option="on_demand",
+        pool_id=next(pool.id for pool in pools().values() if pool.name == "h100"),
+    )
+    return propose_rate(rate=rate, by=None, at=now).id
+
+
+def test_finance_looks_at_a_price_that_waits_accepts_it_and_sees_how_it_moved(page, site):
+    make_people("Finn")
+    halved()
+    opened(page, f"{site}/prices", "finn")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("1 price waits for a decision.")
+    page.locator("#waiting").get_by_role("link", name="Decide").click()
+    expect(page.locator("#effects")).to_contain_text("(−$98.32)")
+    page.get_by_role("button", name="Accept this price").click()
+    expect(page.get_by_role("status")).to_contain_text("is accepted")
+    expect(page.locator("#moved")).to_contain_text("Pool h100 fell 50 % on")
+    expect(page.locator("#moved .chart path.js-line")).to_have_count(2)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_price_that_waits_fits_on_a_phone_and_can_be_refused_there(desk: Desk, site, scheme):
+    make_people("Finn")
+    rate_id = halved()
+    page = opened(desk.page(390, color_scheme=scheme), f"{site}/prices", "finn")
+    for address in ("/prices", f"/prices/{rate_id}", f"/prices/{rate_id}/decide"):
+        page.goto(f"{site}{address}")
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    page.get_by_label("Because").fill("the offer is over")
+    page.get_by_role("button", name="Refuse this price").click()
+    expect(page.locator(".facts")).to_contain_text("refused: the offer is over")

@@ -314,7 +314,7 @@ def test_a_price_has_a_chart_of_its_steps_with_list_contract_and_today(world):
     assert "USD per node and hour; dashed: list price and solid: contract price" in page
     listed, contract, today = figure_of(page)["data"]
     assert (listed["name"], contract["name"], today["name"]) == ("List", "Contract", "Today")
-    assert listed["y"] == [98.32, 98.32, None]
+    assert listed["y"] == [98.32, 98.32]
     assert contract["x"][0] == f"{world.began_at:%Y-%m-%d %H:%M:%S}"
     assert figure_of(page)["layout"]["yaxis"]["range"][0] == 0
 

@@ -29,3 +29,9 @@ FROM generate_series(1, 100) AS k;
 INSERT INTO pricing_sharedcost (name, amount, currency, method, period, created_at)
 SELECT 'Shared ' || k, 1000 * k, 'USD', 'by_cost', tstzrange(now() + interval '1 day', NULL), now()
 FROM generate_series(1, 40) AS k;
+INSERT INTO pricing_commitment (name, kind, provider, region, instance_type, gpu_model, units, unit, spend,
+    prices, upfront, hourly, currency, period, external_id, source, created_at)
+SELECT 'Commitment ' || k, 'reserved', provider, '', instance_type, '', 20, 'node', 0, '{}', 0, 800, 'USD',
+       tstzrange(date_trunc('hour', now()) - interval '300 days', date_trunc('hour', now()) + k * interval '10 days'),
+       '', '', now()
+FROM generate_series(1, 40) AS k, (SELECT provider, instance_type FROM fleet_pool ORDER BY id LIMIT 1) AS pool;

@@ -43,6 +43,7 @@ def printed(world: World) -> list[str]:
         f"/costs/jobs/{ids['job_id']}",
         f"/costs/lines/{ids['month']}/{ids['line_id']}",
         "/prices",
+        "/commitments",
         "/ownership",
     ]
 

@@ -29,8 +29,11 @@ from apps.economics.jobs import (
 )
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
+from apps.fleet.actions import clouds
+from apps.fleet.actions.cloud_machines import SeenMachine, keep_machines
 from apps.ledger.models import Bill, BillImport, BillRule, Close, Line, StatementLine
 from apps.pricing.actions import NewRate, propose_rate
+from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
 from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
@@ -60,6 +63,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
     WHOLE: (
         "7919.308", "7,919.3", "5003.11", "5,003.11", "token-osprey", "token-of-zephyr",
         "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
+        "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant",
         "reserve-curlew",
     ),
 }  # fmt: skip
@@ -130,6 +134,7 @@ def make_world() -> World:
         ).id,
         "close_id": _close(teams, now),
         "commitment_id": _commitment(teams, now),
+        "account_id": _cloud(now),
         "token_id": tokens["osprey"].id,
         "line_id": line["id"],
         "export_id": scene.make_export(
@@ -141,6 +146,31 @@ def make_world() -> World:
         "provider_id": "no-provider",
     }
     return World(planted, _askers(tokens), _secrets(teams))
+
+
+def _cloud(now: datetime) -> int:
+    """A cloud account whose name, limits and machines are no team's to read."""
+    account = clouds.NewCloudAccount(
+        "cloud-of-cormorants", "aws", "7", ("us-east-1",), ("machines",)
+    )
+    account_id = clouds.add_cloud_account(account=account, at=now)
+    turn = clouds.begin_sync(account_id=account_id, what="machines", at=now)
+    clouds.finish_sync(turn=turn, at=now)
+    limit = NewQuota("L-417A185B", "limit-of-cormorants", Decimal(8))
+    record_quotas(place=QuotaPlace("aws", "7", "us-east-1"), quotas=[limit], at=now)
+    machine = SeenMachine(
+        external_id="i-7",
+        name="lone-cormorant",
+        names=("lone-cormorant",),
+        region="us-east-1",
+        zone="us-east-1a",
+        instance_type="p5.48xlarge",
+        purchase_option="spot",
+        cpus=None,
+        launched_at=None,
+    )
+    keep_machines(account_id=account_id, machines=[machine], at=now)
+    return account_id
 
 
 def _people() -> dict[str, int]:

@@ -102,10 +102,10 @@ def _prices(
     by_part: dict[Part, list[Piece]] = {}
     for piece in pieces:
         by_part.setdefault(_part(piece), []).append(piece)
-    return [
-        (part, price_of((pool_id, this.through_ms), tuple(of_part)))
-        for part, of_part in sorted(by_part.items())
-    ]
+    # A tier may be free: how much an hour took of it must show all the same.
+    tiered = any(span.rate.tiers for span in (*rates.listed, *rates.contracted))
+    about = (pool_id, this.through_ms, *(units for *_, units in spans if tiered))
+    return [(part, price_of(about, tuple(of_part))) for part, of_part in sorted(by_part.items())]
 
 
 def _part(piece: Piece) -> Part:

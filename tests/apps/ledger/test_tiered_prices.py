@@ -160,9 +160,10 @@ def test_a_free_first_tier_still_counts_what_it_gave() -> None:
     make_tiered(pool_id, "16=1", "0", unit="gpu")
     charge_until(4)
     assert by_hour() == [0, 0, 8, 8]
-    fleet.set_capacity(node_id=node_id, units=6, from_at=TEN, at=TEN + HOUR)
+    for units, since in ((4, TEN), (8, TEN + HOUR)):
+        fleet.set_capacity(node_id=node_id, units=units, from_at=since, at=TEN + HOUR)
     charge_until(4)
-    assert by_hour() == [0, 0, 2, 6]
+    assert by_hour() == [0, 0, 4, 8]
 
 
 def test_a_pool_counted_as_a_whole_is_as_many_nodes_as_its_gpus_make() -> None:

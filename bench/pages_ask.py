@@ -46,6 +46,7 @@ PLANTED = {
     "close_id": "SELECT min(id) FROM ledger_close",
     "commitment_id": "SELECT min(id) FROM pricing_commitment",
     "cluster_id": "SELECT min(id) FROM fleet_cluster",
+    "account_id": "SELECT min(id) FROM fleet_cloudaccount",
     "pool_id": "SELECT min(id) FROM fleet_pool",
     # These need what nobody planted: an invitation's secret, a provider, a finished export.
     "secret": "SELECT 'none'",

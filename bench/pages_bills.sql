@@ -35,3 +35,20 @@ SELECT 'Commitment ' || k, 'reserved', provider, '', instance_type, '', 20, 'nod
        tstzrange(date_trunc('hour', now()) - interval '300 days', date_trunc('hour', now()) + k * interval '10 days'),
        '', '', now()
 FROM generate_series(1, 40) AS k, (SELECT provider, instance_type FROM fleet_pool ORDER BY id LIMIT 1) AS pool;
+INSERT INTO fleet_cloudaccount (name, provider, account, regions, syncs, role_arn, export_uri, export_region,
+    created_at)
+VALUES ('main', 'aws', '123456789012', '["us-east-1"]',
+    '["spot_prices", "on_demand_prices", "reserved_instances", "savings_plans", "reservations", "quotas", "machines"]',
+    '', '', '', now());
+INSERT INTO fleet_cloudsync (account_id, what, state, turn, started_at, alive_at, ended_at, succeeded_at, cursor,
+    counts, error, note)
+SELECT account.id, what, 'done', 1, now(), now(), now(), now(), '{}', '{"unchanged": 40}', '', ''
+FROM fleet_cloudaccount AS account, jsonb_array_elements_text(account.syncs) AS what;
+INSERT INTO fleet_cloudmachine (account_id, external_id, name, names, region, zone, instance_type, purchase_option,
+    cpus, launched_at, seen_at)
+SELECT account.id, 'i-' || k, 'machine-' || k, jsonb_build_array('i-' || k, 'machine-' || k), 'us-east-1', 'us-east-1a',
+       'p5.48xlarge', 'on_demand', 192, now() - interval '30 days', now()
+FROM fleet_cloudaccount AS account, generate_series(1, 2000) AS k;
+INSERT INTO pricing_cloudquota (provider, account, region, code, name, value, unit, used, read_at)
+SELECT 'aws', '123456789012', 'us-east-1', 'L-' || k, 'Limit ' || k, 1000 * k, 'vCPUs', 192, now()
+FROM generate_series(1, 60) AS k;

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from apps.fleet.api.clouds import CloudAccounts
 from apps.fleet.api.clusters import Cluster, Clusters, ClusterTokens
 from apps.fleet.api.devices import Agent, Agents, Device, DeviceConfirmation, Devices
 from apps.fleet.api.enrolments import Enrolments
@@ -10,6 +11,7 @@ from apps.fleet.api.outages import Outage, OutageEnd, Outages
 from apps.fleet.api.pools import Pool, Pools
 
 urlpatterns = [
+    path("cloud-accounts", CloudAccounts.as_view(), name="list-cloud-accounts"),
     path("clusters", Clusters.as_view(), name="list-clusters"),
     path("clusters/<int:cluster_id>", Cluster.as_view(), name="read-cluster"),
     path("clusters/<int:cluster_id>/tokens", ClusterTokens.as_view(), name="make-cluster-token"),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.pricing.api.commitments import Commitment, CommitmentEnd, Commitments
+from apps.pricing.api.quotas import Quotas
 from apps.pricing.api.rates import Rate, RateEnd, RateEndPreview, RatePreview, Rates
 from apps.pricing.api.sharing import (
     OneSharedCost,
@@ -13,11 +13,7 @@ from apps.pricing.api.sharing import (
 from apps.pricing.api.spot import SpotPrices
 
 urlpatterns = [
-    path("commitments", Commitments.as_view(), name="list-commitments"),
-    path("commitments/<int:commitment_id>", Commitment.as_view(), name="read-commitment"),
-    path(
-        "commitments/<int:commitment_id>/end", CommitmentEnd.as_view(), name="rest-end-commitment"
-    ),
+    path("quotas", Quotas.as_view(), name="list-quotas"),
     path("rates", Rates.as_view(), name="list-rates"),
     path("rates/preview", RatePreview.as_view(), name="preview-rate"),
     path("rates/<int:rate_id>", Rate.as_view(), name="read-rate"),

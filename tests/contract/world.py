@@ -6,11 +6,14 @@ body. A new parameter that neither knows fails the tests: make the thing in `mak
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
+from apps.fleet.actions import clouds
 from apps.ledger.models import Bill, BillRule
+from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.telemetry.models import Incident
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
@@ -77,6 +80,7 @@ def make_world() -> World:
         priority=10, resource_id="host-*", node_id=node_id, created_at=make.NOON
     ).id
     _bill()
+    _cloud()
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token("read", "manage", "jobs", name="everything")
     ids["export_id"] = scene.make_export(everything.id)
@@ -93,6 +97,18 @@ def _bill() -> None:
         changed_at=make.NOON,
         **values,
     )
+
+
+def _cloud() -> None:
+    """An account with one thing that was read of it, and a limit."""
+    account = clouds.NewCloudAccount("main", "aws", "123456789012", ("us-east-1",), ("quotas",))
+    account_id = clouds.add_cloud_account(account=account, at=make.NOON)
+    turn = clouds.begin_sync(account_id=account_id, what="quotas", at=make.NOON)
+    clouds.keep_page(turn=turn, cursor={}, counts={"quotas": 1}, at=make.NOON)
+    clouds.finish_sync(turn=turn, at=make.NOON)
+    limit = NewQuota("L-417A185B", "Running On-Demand P instances", Decimal(1152), "vCPUs")
+    place = QuotaPlace("aws", "123456789012", "us-east-1")
+    record_quotas(place=place, quotas=[limit], at=make.NOON)
 
 
 def _report(agent_id: int, node_id: int) -> None:

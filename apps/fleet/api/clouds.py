@@ -1,0 +1,120 @@
+"""Cloud accounts over the wire: what is read of them, and how that goes."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.examples import listed
+from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.strict import Parameters
+from apps.accounts.rest.views import RestView, SeesPrices
+from apps.fleet.queries.clouds import (
+    NEEDED,
+    CloudAccountFact,
+    SyncHealth,
+    cloud_accounts,
+    sync_health,
+)
+
+PROVIDERS = ("aws", "gcp")
+STATES = ("never", "running", "done", "failed")
+EXAMPLE = listed(
+    "Cloud accounts",
+    {
+        "id": 1,
+        "name": "main",
+        "provider": "aws",
+        "account": "123456789012",
+        "regions": ["us-east-1"],
+        "role_arn": "",
+        "export_uri": "",
+        "syncs": [
+            {
+                "what": "quotas",
+                "state": "done",
+                "started_at": "2026-03-02T12:00:00Z",
+                "ended_at": "2026-03-02T12:00:04Z",
+                "succeeded_at": "2026-03-02T12:00:04Z",
+                "due_at": "2026-03-02T18:00:04Z",
+                "counts": {"quotas": 11},
+                "error": "",
+                "note": "",
+                "permissions": ["servicequotas:ListServiceQuotas"],
+            }
+        ],
+    },
+)
+
+
+class SyncOut(serializers.Serializer[Any]):
+    """One thing that is read: how the last time went, what went wrong, and when it comes again.
+
+    `due_at` null: as soon as a worker is free. `permissions` are what whoever asks must be allowed.
+    """
+
+    what = serializers.CharField()
+    state = serializers.ChoiceField(choices=STATES)
+    started_at = serializers.DateTimeField(allow_null=True)
+    ended_at = serializers.DateTimeField(allow_null=True)
+    succeeded_at = serializers.DateTimeField(allow_null=True)
+    due_at = serializers.DateTimeField(allow_null=True)
+    counts = serializers.DictField(child=serializers.IntegerField())
+    error = serializers.CharField()
+    note = serializers.CharField()
+    permissions = serializers.ListField(child=serializers.CharField())
+
+
+class CloudAccountOut(serializers.Serializer[Any]):
+    """An account (AWS) or project (Google Cloud) that is read from; keys are never kept."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    provider = serializers.ChoiceField(choices=PROVIDERS)
+    account = serializers.CharField()
+    regions = serializers.ListField(child=serializers.CharField())
+    role_arn = serializers.CharField()
+    export_uri = serializers.CharField()
+    syncs = SyncOut(many=True)
+
+
+class CloudAccounts(RestView):
+    """What is read from clouds, for finance and platform."""
+
+    row = CloudAccountOut
+
+    def get_permissions(self) -> list[BasePermission]:
+        """As everywhere, and only for who sees prices."""
+        return [*super().get_permissions(), SeesPrices()]
+
+    @extend_schema(
+        operation_id="list_cloud_accounts",
+        parameters=[*PAGES],
+        responses=list_of(CloudAccountOut),
+        examples=[EXAMPLE],
+    )
+    def get(self, request: Request) -> Response:
+        """Accounts by name, each with everything that is read of it."""
+        Parameters.of(request)
+        health = sync_health()
+        page = slice_of(cloud_accounts(), page_asked(request), key=lambda each: (each.name,))
+        return paged(request, page, lambda account: _told(account, health))
+
+
+def _told(account: CloudAccountFact, health: list[SyncHealth]) -> dict[str, Any]:
+    told = {name: getattr(account, name) for name in CloudAccountOut().fields if name != "syncs"}
+    syncs = [_told_sync(each) for each in health if each.account_id == account.id]
+    return told_as(CloudAccountOut, told | {"syncs": syncs})
+
+
+def _told_sync(health: SyncHealth) -> dict[str, Any]:
+    said = {
+        "state": health.state or "never",
+        "permissions": list(NEEDED[health.provider, health.what]),
+    }
+    same = [name for name in SyncOut().fields if name not in said]
+    return {name: getattr(health, name) for name in same} | said

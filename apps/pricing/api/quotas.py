@@ -1,0 +1,75 @@
+"""Quotas over the wire: the most that clouds let accounts have, and capacity that is held."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.examples import listed
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.strict import Parameters, Text
+from apps.pricing.api.rates import PricesView
+from apps.pricing.queries.quotas import QuotasWanted, quota_page
+
+EXAMPLE = listed(
+    "Quotas",
+    {
+        "id": 4,
+        "provider": "aws",
+        "account": "123456789012",
+        "region": "us-east-1",
+        "code": "L-417A185B",
+        "name": "Running On-Demand P instances",
+        "value": "1152.000000",
+        "used": "192.000000",
+        "unit": "vCPUs",
+        "read_at": "2026-03-02T12:00:00Z",
+    },
+)
+
+
+class QuotasAsked(Parameters):
+    """Which quotas."""
+
+    provider = Text(required=False)
+    account = Text(required=False)
+    region = Text(required=False)
+
+
+class QuotaOut(serializers.Serializer[Any]):
+    """At most `value`, of which `used` is taken; null where nobody told.
+
+    A code that begins with `reservation/` is capacity that is held, in machines.
+    """
+
+    id = serializers.IntegerField()
+    provider = serializers.CharField()
+    account = serializers.CharField()
+    region = serializers.CharField()
+    code = serializers.CharField()
+    name = serializers.CharField()
+    value = serializers.DecimalField(max_digits=24, decimal_places=6)
+    used = serializers.DecimalField(max_digits=24, decimal_places=6, allow_null=True)
+    unit = serializers.CharField()
+    read_at = serializers.DateTimeField()
+
+
+class Quotas(PricesView):
+    """What clouds let the accounts have, as last read."""
+
+    row = QuotaOut
+
+    @extend_schema(
+        operation_id="list_quotas",
+        parameters=[QuotasAsked, *PAGES],
+        responses=list_of(QuotaOut),
+        examples=[EXAMPLE],
+    )
+    def get(self, request: Request) -> Response:
+        """Limits and held capacity by provider, account, region and code."""
+        wanted = QuotasWanted(**QuotasAsked.of(request))
+        page = quota_page(wanted, page_asked(request))
+        return paged(request, page, lambda row: told_as(QuotaOut, row))

@@ -11,11 +11,12 @@ from apps.ledger.api.bill_rules import (
     BillRuleView,
 )
 from apps.ledger.api.bills import Bills
-from apps.ledger.api.commitments import (
+from apps.ledger.api.commitment_figures import (
     CommitmentEndPreview,
     CommitmentFigures,
     CommitmentPreview,
 )
+from apps.ledger.api.commitments import Commitment, CommitmentEnd, Commitments
 from apps.ledger.api.exports import Export, ExportFile, Exports
 from apps.ledger.api.lines import CostLines
 from apps.ledger.api.search import Search
@@ -32,6 +33,11 @@ urlpatterns = [
         name="preview-bill-rule-end",
     ),
     path("bills", Bills.as_view(), name="rest-bills"),
+    path("commitments", Commitments.as_view(), name="rest-commitments"),
+    path("commitments/<int:commitment_id>", Commitment.as_view(), name="rest-commitment"),
+    path(
+        "commitments/<int:commitment_id>/end", CommitmentEnd.as_view(), name="rest-end-commitment"
+    ),
     path("commitments/figures", CommitmentFigures.as_view(), name="commitment-figures"),
     path("commitments/preview", CommitmentPreview.as_view(), name="preview-commitment"),
     path(

@@ -1,173 +1,135 @@
-"""GET commitments/figures: how what was bought ahead is used; and what a change would move."""
+"""Commitments over the wire: as they were bought, entered, ended before their term."""
 
 from datetime import datetime
-from fractions import Fraction
-from typing import Any
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
-from rest_framework.permissions import BasePermission
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.queries import organisation
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Parameters, Text, parsed
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Parameters, parsed
 from apps.accounts.rest.views import Reads, RestView, SeesPrices
-from apps.economics.money import Money
-from apps.ledger.api import commitment_examples as examples
-from apps.ledger.queries import calendar_of, window_of
-from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
-from apps.ledger.queries.commitments import Figures, commitment_use, term_of
+from apps.ledger.api import bought_examples as examples
+from apps.ledger.api.bought import (
+    CommitmentEndIn,
+    CommitmentIn,
+    CommitmentOut,
+    new_commitment,
+    told_commitment,
+)
 from apps.pricing import actions
-from apps.pricing.api.bought import CommitmentEndIn, CommitmentIn, new_commitment
-from apps.pricing.api.commitments import BuysAhead
-from apps.pricing.queries.commitments import CommitmentFact
+from apps.pricing.queries.commitments import CommitmentFact, commitment, commitments
 
 
-class FiguresAsked(Parameters):
-    """Which days."""
+class BuysAhead(BasePermission):
+    """A person of finance, or the organisation's token of scope manage."""
 
-    window = Text(required=False, default="month", help_text="month, lastmonth, 2026-07, 7d …")
+    message = "commitments are entered and ended by finance"
 
-
-class FiguresOut(serializers.Serializer[Any]):
-    """A commitment in a span; what is undefined or not known is null, and never 0.
-
-    `on_demand` is what the covered use costs without it, `cost` its own, amortised, `unused` what
-    of that nobody used. `left_hours` of its term are to come.
-    """
-
-    commitment = NamedOut()
-    coverage = serializers.FloatField(allow_null=True)
-    utilisation = serializers.FloatField(allow_null=True)
-    effective_savings_rate = serializers.FloatField(allow_null=True)
-    break_even = serializers.FloatField(allow_null=True)
-    on_demand = MoneyOut(allow_null=True)
-    cost = MoneyOut(allow_null=True)
-    unused = MoneyOut(allow_null=True)
-    saved = MoneyOut(allow_null=True)
-    left_hours = serializers.IntegerField()
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether this caller may change what was bought."""
+        known = request.auth is not None or bool(request.user and request.user.is_authenticated)
+        if not known or not isinstance(view, RestView):
+            return False
+        viewer = view.viewer()
+        return viewer.may_close or (viewer.person_id is None and viewer.may_manage)
 
 
-class MovedOut(serializers.Serializer[Any]):
-    """About what would move in past hours of open months; null where a price is not known."""
-
-    hours = serializers.IntegerField()
-    closed_hours = serializers.IntegerField(help_text="these wait as corrections")
-    utilisation = serializers.FloatField(allow_null=True)
-    on_demand = MoneyOut(allow_null=True)
-    cost = MoneyOut(allow_null=True)
-    difference = MoneyOut(allow_null=True)
-
-
-class CommitmentFigures(RestView):
-    """How well commitments are used."""
-
-    row = FiguresOut
+class CommitmentsView(RestView):
+    """Commitments are for finance and platform; finance changes them."""
 
     def get_permissions(self) -> list[BasePermission]:
-        """Who sees prices."""
-        return [Reads(), SeesPrices()]
+        """By the method."""
+        reads = self.request.method in SAFE_METHODS
+        return [Reads(), SeesPrices()] if reads else [Reads(), BuysAhead()]
+
+
+class Commitments(CommitmentsView):
+    """What was bought ahead."""
+
+    row = CommitmentOut
 
     @extend_schema(
-        operation_id="list_commitment_figures",
-        parameters=[FiguresAsked, *PAGES],
-        responses=list_of(FiguresOut),
-        examples=[examples.FIGURES],
+        operation_id="list_commitments",
+        parameters=[*PAGES],
+        responses=list_of(CommitmentOut),
+        examples=[examples.COMMITMENTS],
     )
     def get(self, request: Request) -> Response:
-        """Coverage, utilisation, savings and what was not used, of each that held in the window."""
-        asked = FiguresAsked.of(request)
-        chosen, at = organisation(), timezone.now()
-        calendar = calendar_of(chosen.zone, chosen.week_starts_on, at)
-        window = window_of(asked["window"], calendar)
-        use = commitment_use((window.starts_at, window.ends_at), at)
-        page = slice_of(use.commitments.values(), page_asked(request), lambda fact: (fact.id,))
-        return paged(
-            request,
-            page,
-            lambda fact: _told(fact, use.figures(fact.id), at, chosen.currency),
-        )
-
-
-class CommitmentPreview(RestView):
-    """What entering a commitment would move, for who may enter it."""
-
-    def get_permissions(self) -> list[BasePermission]:
-        """Who may enter one."""
-        return [Reads(), BuysAhead()]
+        """Every reservation, committed use, savings plan and capacity block, past ones too."""
+        Parameters.of(request)
+        page = slice_of(commitments(), page_asked(request), lambda fact: (fact.id,))
+        return paged(request, page, told_commitment)
 
     @extend_schema(
-        operation_id="preview_commitment",
+        operation_id="add_commitment",
         request=CommitmentIn,
-        responses=MovedOut,
-        examples=[examples.THOUGHT_OF, examples.MOVED],
+        parameters=[REPEAT_KEY],
+        responses={201: CommitmentOut, 200: CommitmentOut},
+        examples=[examples.NEW_COMMITMENT, examples.COMMITMENT],
     )
+    @once()
     def post(self, request: Request) -> Response:
-        """The past hours it would be charged in; nothing is entered."""
+        """Enter what was bought; the past hours of its term are charged again.
+
+        The very same one again is answered 200.
+        """
         asked = new_commitment(parsed(CommitmentIn, request))
-        actions.check_commitment(asked)
-        return _told_moved(if_entered(actions.as_bought(asked), timezone.now()))
+        try:
+            commitment_id = actions.add_commitment(commitment=asked, at=timezone.now())
+        except actions.CommitmentExists:
+            held = _entered_already(asked)
+            if held is None:
+                raise
+            return Response(told_commitment(held))
+        return Response(told_commitment(commitment(commitment_id)), status=201)
 
 
-class CommitmentEndPreview(RestView):
-    """What ending a commitment would move, for who may end it."""
-
-    def get_permissions(self) -> list[BasePermission]:
-        """Who may end one."""
-        return [Reads(), BuysAhead()]
+class Commitment(CommitmentsView):
+    """One commitment."""
 
     @extend_schema(
-        operation_id="preview_commitment_end",
-        request=CommitmentEndIn,
-        responses=MovedOut,
-        examples=[examples.THOUGHT_END, examples.MOVED],
+        operation_id="commitment", responses=CommitmentOut, examples=[examples.COMMITMENT]
     )
+    def get(self, request: Request, commitment_id: int) -> Response:
+        """A commitment by its id."""
+        Parameters.of(request)
+        return Response(told_commitment(commitment(commitment_id)))
+
+
+class CommitmentEnd(CommitmentsView):
+    """The end of a commitment before its term."""
+
+    @extend_schema(
+        operation_id="end_commitment",
+        request=CommitmentEndIn,
+        parameters=[REPEAT_KEY],
+        responses=CommitmentOut,
+        examples=[examples.COMMITMENT_END, examples.ENDED_COMMITMENT],
+    )
+    @once()
     def post(self, request: Request, commitment_id: int) -> Response:
-        """The past hours that it would no longer cover; nothing is ended."""
+        """It was returned or cancelled: from then on it covers nothing and costs nothing.
+
+        The same end again changes nothing.
+        """
         ended_at: datetime = parsed(CommitmentEndIn, request)["ended_at"]
-        return _told_moved(if_ended(commitment_id, ended_at, timezone.now()))
+        if commitment(commitment_id).ended_at != ended_at:
+            actions.end_commitment(
+                commitment_id=commitment_id, ended_at=ended_at, at=timezone.now()
+            )
+        return Response(told_commitment(commitment(commitment_id)))
 
 
-def _told(fact: CommitmentFact, found: Figures, at: datetime, currency: str) -> dict[str, Any]:
-    told = {
-        "commitment": {"id": fact.id, "name": fact.name},
-        "coverage": _ratio(found.coverage),
-        "utilisation": _ratio(found.utilisation),
-        "effective_savings_rate": _ratio(found.savings_rate),
-        "break_even": _ratio(found.break_even),
-        "on_demand": _money(found.on_demand, currency),
-        "cost": _money(found.cost, currency),
-        "unused": _money(found.unused_cost, currency),
-        "saved": _money(found.saved, currency),
-        "left_hours": term_of(fact, at).left_hours,
-    }
-    return told_as(FiguresOut, told)
-
-
-def _told_moved(moved: Moved) -> Response:
-    currency = organisation().currency
-    told = {
-        "hours": moved.hours,
-        "closed_hours": moved.closed_hours,
-        "utilisation": _ratio(moved.utilisation),
-        "on_demand": _money(moved.on_demand, currency),
-        "cost": _money(moved.cost, currency),
-        "difference": _money(moved.difference, currency),
-    }
-    return Response(told_as(MovedOut, told))
-
-
-def _ratio(ratio: Fraction | None) -> float | None:
-    return None if ratio is None else round(float(ratio), 6)
-
-
-def _money(micros: int | None, currency: str) -> dict[str, str] | None:
-    if micros is None:
+def _entered_already(asked: actions.NewCommitment) -> CommitmentFact | None:
+    """The one of this name, where it says the very same."""
+    held = next((each for each in commitments() if each.name == asked.name), None)
+    if held is None or held.ended_at is not None:
         return None
-    money = Money.from_micros(micros, currency)
-    return {"amount": f"{money.amount:f}", "currency": money.currency}
+    wanted = actions.as_bought(asked)
+    same = [name for name in CommitmentFact.__slots__ if name != "id"]
+    return held if all(getattr(held, name) == getattr(wanted, name) for name in same) else None

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from fractions import Fraction
 from itertools import pairwise
@@ -122,10 +122,15 @@ class Figures:
 
     def plus(self, other: "Figures") -> "Figures":
         """Both together."""
-        return Figures(*(_plus(getattr(self, name), getattr(other, name)) for name in _NAMES))
-
-
-_NAMES = tuple(each.name for each in fields(Figures))
+        return Figures(
+            bought=self.bought + other.bought,
+            used=self.used + other.used,
+            eligible=self.eligible + other.eligible,
+            covered_ms=self.covered_ms + other.covered_ms,
+            on_demand=_plus(self.on_demand, other.on_demand),
+            covered_cost=_plus(self.covered_cost, other.covered_cost),
+            unused_cost=_plus(self.unused_cost, other.unused_cost),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +186,9 @@ class _Sums:
     eligible_ms: dict[int, int] = field(default_factory=dict)
     covered_ms: dict[int, int] = field(default_factory=dict)
 
-    def add(self, commitment_id: int, time: int, **more: int | None) -> None:
+    def add(self, commitment_id: int, time: int, more: Figures) -> None:
         key = (commitment_id, time)
-        self.of[key] = self.of.get(key, Figures()).plus(Figures(**more))
+        self.of[key] = self.of.get(key, Figures()).plus(more)
 
     def add_time(self, time: int, eligible_ms: int, covered_ms: int) -> None:
         self.eligible_ms[time] = self.eligible_ms.get(time, 0) + eligible_ms
@@ -197,7 +202,8 @@ def commitment_use(cuts: Sequence[datetime], at: datetime) -> Use:
     """
     starts_at, ends_at = cuts[0], cuts[-1]
     held = {each.id: each for each in commitments_in(starts_at, ends_at)}
-    sums, nameless = _Sums(), 0
+    sums = _Sums()
+    nameless: int | None = 0
     if held:
         spans = _spans(cuts, held.values())
         asked: dict[str, object] = {
@@ -244,18 +250,17 @@ def _add_used(
         rates = {one: economics.capacity_per_ms(bought[one], use) for one in holding}
         could = any(rates.values())
         for one, rate in rates.items():
-            sums.add(one, time, eligible=rate * lasts_ms)
+            sums.add(one, time, Figures(eligible=rate * lasts_ms))
         unit_ms = use.gpus * lasts_ms
         sums.add_time(time, unit_ms if could else 0, unit_ms if covers in held else 0)
         if covers in held:
-            sums.add(
-                covers,
-                time,
+            covered = Figures(
                 used=rates.get(covers, 0) * lasts_ms,
                 covered_ms=unit_ms,
                 on_demand=contracted,
                 covered_cost=effective,
             )
+            sums.add(covers, time, covered)
 
 
 def use_of(pool: fleet.PoolFact, kind: str, units: int, contracted: int | None) -> economics.Use:
@@ -289,7 +294,7 @@ def _add_unused(
     for span, one, lasts_ms, micros in rows(UNUSED, asked):
         if one in held:
             bought = _capacity(held[one]) * lasts_ms
-            sums.add(one, times[span], bought=bought, unused_cost=micros)
+            sums.add(one, times[span], Figures(bought=bought, unused_cost=micros))
         else:
             nameless = _plus(nameless, micros)
     return nameless
@@ -311,14 +316,14 @@ def _add_told(
             ends = min(ends_at, fact.ends_at, bill_ends_at, at)
             if ends > begins:
                 lasts_ms = (ends - begins) // MILLISECOND
-                sums.add(one, time, bought=_capacity(fact) * lasts_ms)
+                sums.add(one, time, Figures(bought=_capacity(fact) * lasts_ms))
 
 
 def _capacity(fact: CommitmentFact) -> int:
     return bought_as(fact).capacity // HOUR_MS
 
 
-def _plus(first: Any, second: Any) -> Any:
+def _plus(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 

@@ -136,17 +136,26 @@ def _thought_of(
     pool = entries.read("pool", one_of(pools))
     owner = entries.read("owner", one_of(owners))
     units = entries.read("units", _count)
-    amounts = {name: entries.read(name, _amount) for name in AMOUNTS}
+    spend, upfront, hourly = (entries.read(name, _amount) for name in AMOUNTS)
     prices = entries.read("prices", _prices)
     starts_at = entries.read("starts_at", moment(who.zone))
     ends_at = entries.read("ends_at", moment(who.zone))
     if entries.problems or starts_at is None or ends_at is None:
         return None
+    said = entries.texts
     return actions.NewCommitment(
-        **{name: entries.texts[name] for name in TEXTS},
-        **{name: amount or Decimal(0) for name, amount in amounts.items()},
+        name=said["name"],
+        provider=said["provider"],
+        region=said["region"],
+        instance_type=said["instance_type"],
+        gpu_model=said["gpu_model"],
+        external_id=said["external_id"],
+        source=said["source"],
+        spend=spend or Decimal(0),
+        upfront=upfront or Decimal(0),
+        hourly=hourly or Decimal(0),
         kind=kind or "",
-        currency=entries.texts["currency"],
+        currency=said["currency"],
         starts_at=starts_at,
         ends_at=ends_at,
         pool_id=int(pool) if pool else None,

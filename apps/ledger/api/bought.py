@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from django.core.validators import RegexValidator
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
@@ -13,13 +14,22 @@ from apps.accounts.rest.pages import told_as
 from apps.accounts.rest.strict import Moment, OptionalText, Strict, Text, Whole
 from apps.fleet.queries import pools
 from apps.pricing import actions
-from apps.pricing.api.wire import UNITS, Pattern
 from apps.pricing.queries.commitments import CommitmentFact
 
+UNITS = ("node", "gpu")
 KINDS = ("capacity_block", "reserved", "committed_use", "savings_plan")
 AMOUNT = r"^[0-9]{1,15}(\.[0-9]{1,9})?$"
+CODE = "^[A-Z]{3}$"
 LONGEST_AMOUNT = 25
 AMOUNTS = ("spend", "upfront", "hourly")
+
+
+class Pattern(Text):
+    """A JSON string of one form."""
+
+    def __init__(self, regex: str, **given: Any) -> None:
+        super().__init__(**given)
+        self.validators.append(RegexValidator(regex, "this does not have the form " + regex))
 
 
 def _amount() -> Pattern:
@@ -44,7 +54,7 @@ class CommitmentIn(Strict):
     )
     upfront = _amount()
     hourly = _amount()
-    currency = Pattern("^[A-Z]{3}$", max_length=3)
+    currency = Pattern(CODE, max_length=3)
     starts_at = Moment()
     ends_at = Moment()
     owner = Text(required=False, allow_null=True, default=None, help_text="the name of a team")
@@ -90,11 +100,10 @@ def new_commitment(asked: Mapping[str, Any]) -> actions.NewCommitment:
     """What was asked for; refuses a pool or a team that nobody knows, by its field."""
     said = dict(asked)
     pool, owner = said.pop("pool"), said.pop("owner")
-    exact = {name: Decimal(said.pop(name)) for name in AMOUNTS}
+    said |= {name: Decimal(said[name]) for name in AMOUNTS}
     prices = {name: Decimal(amount) for name, amount in said.pop("prices").items()}
     return actions.NewCommitment(
         **said,
-        **exact,
         prices=prices,
         pool_id=_named("pool", pool, {each.name: each.id for each in pools().values()}),
         owner_id=_named("owner", owner, {each.name: each.id for each in teams()}),

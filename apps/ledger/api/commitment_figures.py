@@ -1,0 +1,173 @@
+"""GET commitments/figures: how what was bought ahead is used; and what a change would move."""
+
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import organisation
+from apps.accounts.rest.money import MoneyOut, NamedOut
+from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.strict import Parameters, Text, parsed
+from apps.accounts.rest.views import Reads, RestView, SeesPrices
+from apps.economics.money import Money
+from apps.ledger.api import commitment_examples as examples
+from apps.ledger.api.bought import CommitmentEndIn, CommitmentIn, new_commitment
+from apps.ledger.api.commitments import BuysAhead
+from apps.ledger.queries import calendar_of, window_of
+from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
+from apps.ledger.queries.commitments import Figures, commitment_use, term_of
+from apps.pricing import actions
+from apps.pricing.queries.commitments import CommitmentFact
+
+
+class FiguresAsked(Parameters):
+    """Which days."""
+
+    window = Text(required=False, default="month", help_text="month, lastmonth, 2026-07, 7d …")
+
+
+class FiguresOut(serializers.Serializer[Any]):
+    """A commitment in a span; what is undefined or not known is null, and never 0.
+
+    `on_demand` is what the covered use costs without it, `cost` its own, amortised, `unused` what
+    of that nobody used. `left_hours` of its term are to come.
+    """
+
+    commitment = NamedOut()
+    coverage = serializers.FloatField(allow_null=True)
+    utilisation = serializers.FloatField(allow_null=True)
+    effective_savings_rate = serializers.FloatField(allow_null=True)
+    break_even = serializers.FloatField(allow_null=True)
+    on_demand = MoneyOut(allow_null=True)
+    cost = MoneyOut(allow_null=True)
+    unused = MoneyOut(allow_null=True)
+    saved = MoneyOut(allow_null=True)
+    left_hours = serializers.IntegerField()
+
+
+class MovedOut(serializers.Serializer[Any]):
+    """About what would move in past hours of open months; null where a price is not known."""
+
+    hours = serializers.IntegerField()
+    closed_hours = serializers.IntegerField(help_text="these wait as corrections")
+    utilisation = serializers.FloatField(allow_null=True)
+    on_demand = MoneyOut(allow_null=True)
+    cost = MoneyOut(allow_null=True)
+    difference = MoneyOut(allow_null=True)
+
+
+class CommitmentFigures(RestView):
+    """How well commitments are used."""
+
+    row = FiguresOut
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Who sees prices."""
+        return [Reads(), SeesPrices()]
+
+    @extend_schema(
+        operation_id="list_commitment_figures",
+        parameters=[FiguresAsked, *PAGES],
+        responses=list_of(FiguresOut),
+        examples=[examples.FIGURES],
+    )
+    def get(self, request: Request) -> Response:
+        """Coverage, utilisation, savings and what was not used, of each that held in the window."""
+        asked = FiguresAsked.of(request)
+        chosen, at = organisation(), timezone.now()
+        calendar = calendar_of(chosen.zone, chosen.week_starts_on, at)
+        window = window_of(asked["window"], calendar)
+        use = commitment_use((window.starts_at, window.ends_at), at)
+        page = slice_of(use.commitments.values(), page_asked(request), lambda fact: (fact.id,))
+        return paged(
+            request,
+            page,
+            lambda fact: _told(fact, use.figures(fact.id), at, chosen.currency),
+        )
+
+
+class CommitmentPreview(RestView):
+    """What entering a commitment would move, for who may enter it."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Who may enter one."""
+        return [Reads(), BuysAhead()]
+
+    @extend_schema(
+        operation_id="preview_commitment",
+        request=CommitmentIn,
+        responses=MovedOut,
+        examples=[examples.THOUGHT_OF, examples.MOVED],
+    )
+    def post(self, request: Request) -> Response:
+        """The past hours it would be charged in; nothing is entered."""
+        asked = new_commitment(parsed(CommitmentIn, request))
+        actions.check_commitment(asked)
+        return _told_moved(if_entered(actions.as_bought(asked), timezone.now()))
+
+
+class CommitmentEndPreview(RestView):
+    """What ending a commitment would move, for who may end it."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Who may end one."""
+        return [Reads(), BuysAhead()]
+
+    @extend_schema(
+        operation_id="preview_commitment_end",
+        request=CommitmentEndIn,
+        responses=MovedOut,
+        examples=[examples.THOUGHT_END, examples.MOVED],
+    )
+    def post(self, request: Request, commitment_id: int) -> Response:
+        """The past hours that it would no longer cover; nothing is ended."""
+        ended_at: datetime = parsed(CommitmentEndIn, request)["ended_at"]
+        return _told_moved(if_ended(commitment_id, ended_at, timezone.now()))
+
+
+def _told(fact: CommitmentFact, found: Figures, at: datetime, currency: str) -> dict[str, Any]:
+    told = {
+        "commitment": {"id": fact.id, "name": fact.name},
+        "coverage": _ratio(found.coverage),
+        "utilisation": _ratio(found.utilisation),
+        "effective_savings_rate": _ratio(found.savings_rate),
+        "break_even": _ratio(found.break_even),
+        "on_demand": _money(found.on_demand, currency),
+        "cost": _money(found.cost, currency),
+        "unused": _money(found.unused_cost, currency),
+        "saved": _money(found.saved, currency),
+        "left_hours": term_of(fact, at).left_hours,
+    }
+    return told_as(FiguresOut, told)
+
+
+def _told_moved(moved: Moved) -> Response:
+    currency = organisation().currency
+    told = {
+        "hours": moved.hours,
+        "closed_hours": moved.closed_hours,
+        "utilisation": _ratio(moved.utilisation),
+        "on_demand": _money(moved.on_demand, currency),
+        "cost": _money(moved.cost, currency),
+        "difference": _money(moved.difference, currency),
+    }
+    return Response(told_as(MovedOut, told))
+
+
+def _ratio(ratio: Fraction | None) -> float | None:
+    return None if ratio is None else round(float(ratio), 6)
+
+
+def _money(micros: int | None, currency: str) -> dict[str, str] | None:
+    if micros is None:
+        return None
+    money = Money.from_micros(micros, currency)
+    return {"amount": f"{money.amount:f}", "currency": money.currency}

@@ -68,8 +68,9 @@ class Sharing:
 def carried(months: Sequence[date]) -> dict[int, dict[date, dict[int, int]]]:
     """Effective micro-units by shared cost, month and team; corrections count where posted."""
     found: dict[int, dict[date, dict[int, int]]] = {}
+    zone = accounts.organisation().zone
     for month in months:
-        for cost_id, team_id, micros in _carried_in(month):
+        for cost_id, team_id, micros in _carried_in(month, zone):
             found.setdefault(cost_id, {}).setdefault(month, {})[team_id] = micros
     return found
 
@@ -151,11 +152,11 @@ def _less(cost_id: int, since: datetime) -> dict[int, int]:
     return teams
 
 
-def _carried_in(month: date) -> Sequence[tuple[int, int, int]]:
+def _carried_in(month: date, zone: str) -> Sequence[tuple[int, int, int]]:
     """By cost and team. A fleet's month has millions of such lines: they are summed anew only
     where the sums by cost, or by team, are other than before.
     """
-    span = month_span(month, accounts.organisation().zone)
+    span = month_span(month, zone)
     days = rows(OF_TEAMS, {"month": month})
     costs = rows(OF_COSTS, {"from": span.starts_at, "to": span.ends_at})
     if not days:

@@ -210,3 +210,16 @@ def test_over_rest_a_rule_that_is_none_is_refused_by_its_field() -> None:
         answer = send(writer, {"service": "x", field: "nobody"})
         assert [error["field"] for error in answer.json()["errors"]] == [field]
     assert not BillRule.objects.exists()
+
+
+def test_the_list_asks_no_more_for_more_rules(
+    node_id: int, tmp_path: Path, django_assert_max_num_queries: Any
+) -> None:
+    bill_of_two_machines(tmp_path)
+    for number in range(5):
+        add_bill_rule(rule=Rule(0, resource_id=f"host-{number}", node_id=node_id), at=LATER)
+    finance = signed_in("finance")
+    assert "The 5 rules map no row of bills in open months." in words(finance.get("/bills/rules"))
+
+    with django_assert_max_num_queries(14):
+        assert finance.get("/bills/rules").status_code == 200

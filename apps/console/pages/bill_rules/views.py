@@ -114,6 +114,9 @@ def _finding(found: Sequence[BillRuleRow]) -> str:
     if not rules:
         return "No rule says where rows of bills go; they go by what they say themselves."
     mapped = sum(rule.rows for rule in rules)
+    if not mapped:
+        which = "The rule maps" if len(rules) == 1 else f"The {len(rules)} rules map"
+        return f"{which} no row of bills in open months."
     idle = sum(1 for rule in rules if not rule.rows)
     said = f"{counted(len(rules), 'rule')} {'maps' if len(rules) == 1 else 'map'}"
     said += f" {counted(mapped, 'row')} of bills in open months"

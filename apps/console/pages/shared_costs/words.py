@@ -8,6 +8,7 @@ from apps.show.money import signed_amount
 from apps.show.words import joined
 
 MOST_TEAMS = 12
+IN_OPEN = "In open months teams carry"
 
 
 def moved(found: ShareWhatIf, currency: str, teams: Mapping[int, str]) -> tuple[str, ...]:
@@ -23,8 +24,8 @@ def moved(found: ShareWhatIf, currency: str, teams: Mapping[int, str]) -> tuple[
     if len(ordered) > MOST_TEAMS:
         shown.append(f"{len(ordered) - MOST_TEAMS} more teams the rest")
     if shown:
-        about = "about, by the sums of these months, " if found.is_rough else ""
-        said.append(f"In open months teams carry {about}{joined(shown)}.")
+        how = "By the sums of open months, teams carry about" if found.is_rough else IN_OPEN
+        said.append(f"{how} {joined(shown)}.")
     elif found.open_micros:
         said.append("Nobody is known to carry it yet; where nobody is there, Platform does.")
     return tuple(said)

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.queries import organisation
+from apps.ledger.models import Close
 from apps.pricing import actions
 from apps.pricing import queries as pricing
 from apps.pricing.queries import listing
@@ -346,3 +347,11 @@ def test_a_spot_price_of_many_steps_is_told_by_its_range(world):
     rate_id = listing.quoted_history(actions.target_of(points[0]))[0]["id"]
     page = text(signed_in("finance").get(f"/prices/{rate_id}"))
     assert "p5.48xlarge, spot, in us-east-1a cost between $38.50 and $44.00 an hour since" in page
+
+
+def test_hours_of_closed_months_are_said_to_wait_for_corrections(world):
+    month = world.began_at.date().replace(day=1)
+    when = {"month": month, "closed_at": world.now, "cut_off": world.now}
+    Close.objects.create(version=1, digest="", lines=0, **when)
+    page = text(signed_in("platform").get("/prices/new", cut(world)))
+    assert re.search(r"\d hours? of them (is|are) of closed months: what they move waits", page)

@@ -1,14 +1,16 @@
 """What a change of a price would move, in sentences."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from apps.console.pages.fleet.asking import Asking
+from apps.ledger.queries.closes.months import closed_spans
 from apps.pricing.queries.what_if import WhatIf
 from apps.show.amounts import counted
 from apps.show.money import signed_amount, whole_amount
 from apps.show.time import instant
 from apps.show.words import joined
 
+HOUR = timedelta(hours=1)
 MOST_NAMES = 5
 
 
@@ -28,6 +30,11 @@ def effects_of(found: WhatIf, who: Asking) -> tuple[str, ...]:
         f"{'is' if reach.hours == 1 else 'are'} charged again: about {reach.node_hours:,.0f} "
         f"node-hours of {counted(reach.nodes, 'node')}."
     )
+    if closed := _closed_hours(reach.starts_at, reach.ends_at):
+        said.append(
+            f"{counted(closed, 'hour')} of them {'is' if closed == 1 else 'are'} of closed months: "
+            "what they move waits there until somebody posts it as corrections."
+        )
     if not found.changes:
         return (*said, "No effective amount changes: another price holds there.")
     moved = found.after_micros - found.before_micros
@@ -41,6 +48,14 @@ def effects_of(found: WhatIf, who: Asking) -> tuple[str, ...]:
             f"{found.unpriced_after:,.0f} after."
         )
     return tuple(said)
+
+
+def _closed_hours(starts_at: datetime, ends_at: datetime | None) -> int:
+    lasting = [
+        min(span.ends_at, ends_at or span.ends_at) - max(span.starts_at, starts_at)
+        for span in closed_spans()
+    ]
+    return sum(span // HOUR for span in lasting if span > timedelta(0))
 
 
 def _moment(at: datetime, who: Asking) -> str:

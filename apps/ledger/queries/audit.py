@@ -104,6 +104,12 @@ def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) ->
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        return audit_here(starts_at, ends_at)
+
+
+def audit_here(starts_at: datetime | None = None, ends_at: datetime | None = None) -> Audit:
+    """The same inside the caller's transaction, as far as that sees one moment."""
+    with connection.cursor() as cursor:
         cursor.execute(BOUNDS, {"from": starts_at, "to": ends_at})
         since, until, zone = cursor.fetchone()
         span: Span = {"from": since, "to": until, "zone": zone, "shown": PLACES_SHOWN}

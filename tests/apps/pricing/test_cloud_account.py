@@ -305,7 +305,7 @@ def test_a_missing_permission_is_named_as_the_policy_names_it(p5, what, needed):
     assert health.error.startswith(f"AWS denies {needed}: ")
 
 
-def test_moto_answers_with_the_instances_that_are_read(monkeypatch, guarded):
+def test_moto_answers_with_the_instances_that_are_read(monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     make_organisation()

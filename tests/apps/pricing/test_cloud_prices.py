@@ -238,7 +238,7 @@ def test_the_sweep_reads_what_is_due_and_what_breaks_off_stops_nothing_else(aws)
     assert [what for _, what in due] == ["spot_prices"]
 
 
-def test_moto_answers_with_the_shapes_that_are_read(monkeypatch, guarded):
+def test_moto_answers_with_the_shapes_that_are_read(monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     make_organisation()

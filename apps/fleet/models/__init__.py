@@ -1,0 +1,45 @@
+"""What is owned or rented, who reports it, which hours changed, and which clouds are read."""
+
+from apps.fleet.models.clouds import CloudAccount, CloudMachine, CloudSync
+from apps.fleet.models.inventory import (
+    Agent,
+    AgentStatus,
+    CapacityUnit,
+    ChangedHour,
+    ChangedRange,
+    Cluster,
+    ClusterToken,
+    Device,
+    Enrolment,
+    IdleSharing,
+    Node,
+    NodeCapacity,
+    Outage,
+    Pass,
+    Pool,
+    SharePolicy,
+    no_overlap,
+)
+
+__all__ = [
+    "Agent",
+    "AgentStatus",
+    "CapacityUnit",
+    "ChangedHour",
+    "ChangedRange",
+    "CloudAccount",
+    "CloudMachine",
+    "CloudSync",
+    "Cluster",
+    "ClusterToken",
+    "Device",
+    "Enrolment",
+    "IdleSharing",
+    "Node",
+    "NodeCapacity",
+    "Outage",
+    "Pass",
+    "Pool",
+    "SharePolicy",
+    "no_overlap",
+]

@@ -26,7 +26,7 @@ from apps.pricing.queries.exchange import exchange
 MICROS = 1_000_000
 UNCOVERED: LiteralString = """
 SELECT charge.hour, charge.pool_id, node.kind, coalesce(capacity.units, 0)::int8,
-       sum(piece.end_ms - piece.start_ms)::int8,
+       coalesce(sum(piece.end_ms - piece.start_ms) FILTER (WHERE charge.part <> %(host)s), 0)::int8,
        CASE WHEN count(piece.contracted_micros) = count(*)
             THEN sum(piece.contracted_micros)::int8 END
 FROM ledger_charge AS charge
@@ -34,7 +34,7 @@ JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
 JOIN fleet_node AS node ON node.id = charge.node_id
 LEFT JOIN fleet_nodecapacity AS capacity ON capacity.node_id = node.id
     AND capacity.period @> (least(charge.through, upper(node.period)) - interval '1 microsecond')
-WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.part <> %(host)s
+WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.owned_plan_id IS NULL
   AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s AND piece.commitment_id IS NULL
 GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
 """

@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,17 +15,25 @@ from django.db.models import Sum
 from apps.fleet.actions.marks import mark_span
 from apps.fleet.queries import Pass
 from apps.ledger.actions import close
-from apps.ledger.models import Charge
+from apps.ledger.actions.reconcile import bills_due, reconcile_bill
+from apps.ledger.models import Charge, Part
 from apps.ledger.queries.commitment_preview import if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, ends_within, term_of
 from apps.pricing.actions import NewCommitment, as_bought, end_commitment
 from apps.pricing.queries.commitments import CommitmentFact, commitment
 from tests import make
 from tests.apps.ledger import scene
+from tests.apps.ledger.bill_files import deliver, hour_row
 
 pytestmark = pytest.mark.django_db
 HOUR, TEN = scene.HOUR, scene.TEN
 HOUR_MS = 3_600_000
+IN_MARCH = {
+    "BillingPeriodStart": "2026-03-01T00:00:00Z",
+    "BillingPeriodEnd": "2026-04-01T00:00:00Z",
+    "ChargePeriodStart": "2026-03-02T10:00:00Z",
+    "ChargePeriodEnd": "2026-03-02T11:00:00Z",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -269,3 +278,36 @@ def test_the_command_tells_each_commitment_and_all_together() -> None:
 
 def total_cost() -> int:
     return int(Charge.objects.aggregate(n=Sum("effective_micros"))["n"])
+
+
+def test_owned_hardware_is_no_use_that_a_commitment_could_cover() -> None:
+    scene.make_priced_node("gpu-01")
+    scene.make_priced_node("gpu-02")
+    one = scene.make_commitment()
+    settle()
+    assert figures(one).coverage == Fraction(1, 2)
+    Charge.objects.filter(kind="node_hour", part=Part.PRICED).update(owned_plan_id=1)
+    assert figures(one).coverage == 1
+    assert if_entered(entered(), TEN + HOUR).used == 0
+
+
+def test_a_bill_keeps_which_commitment_covered_and_tells_what_was_not_used(
+    tmp_path: Path,
+) -> None:
+    scene.make_priced_node("gpu-01", provider_id="i-01")
+    one = scene.make_commitment(
+        units=2, hourly=Decimal(70), external_id="ri-1", period=(TEN, TEN + HOUR)
+    )
+    settle()
+    named = {"CommitmentDiscountId": "ri-1", "CommitmentDiscountStatus": "Used"}
+    used = hour_row("36", **IN_MARCH, **named, ResourceId="i-01", ContractedCost="98.32")
+    unused = hour_row("33", **IN_MARCH, **named | {"CommitmentDiscountStatus": "Unused"})
+    deliver(tmp_path, used, unused | {"ResourceId": ""})
+    for bill_id in bills_due():
+        reconcile_bill(bill_id=bill_id, at=scene.LATER)
+    scene.settle(ends_at=TEN + HOUR)
+    # What bills say of less than a day is charged by the day.
+    midnight = TEN - 10 * HOUR
+    found = commitment_use((midnight, midnight + 24 * HOUR), scene.LATER).figures(one)
+    assert (found.covered_cost, found.unused_cost) == (36_000_000, 33_000_000)
+    assert (found.utilisation, found.on_demand) == (Fraction(1, 2), 98_320_000)

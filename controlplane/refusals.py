@@ -100,6 +100,7 @@ STATUS_OF: dict[type[Exception], int] = {
     pricing.OwnedPlanExists: 409,
     pricing.OwnedPlanNotUnderstood: 400,
     pricing.RateAlreadyEnded: 409,
+    pricing.GpuShareNotUnderstood: 400,
     pricing.RateCurrencyDiffers: 400,
     pricing.RateEndsBeforeItStarts: 400,
     pricing.RateNotInForce: 409,

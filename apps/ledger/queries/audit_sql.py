@@ -109,6 +109,7 @@ LIMIT %(shown)s
 """,
 )
 
+# Part 4 is what does not ride on GPUs: an amount beside the time, and no time of its own.
 # Node-hours as charged, with the lived time in whole milliseconds of the hour.
 CHARGED = """
 charged AS (
@@ -143,7 +144,8 @@ measured AS (
            (SELECT coalesce(sum(piece.end_ms - piece.start_ms), 0)
             FROM ledger_chargepiece AS piece JOIN ledger_charge AS charge ON charge.id = piece.charge_id
             WHERE charge.node_id = charged.node_id AND charge.hour = charged.hour
-              AND charge.kind = 'node_hour' AND charge.corrects_id IS NULL) AS covered_ms
+              AND charge.kind = 'node_hour' AND charge.corrects_id IS NULL
+              AND charge.part <> 4) AS covered_ms
     FROM charged
 )
 SELECT charge_id, name, hour, 'milliseconds', lived_ms, covered_ms, covered_ms - lived_ms,

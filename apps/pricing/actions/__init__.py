@@ -40,9 +40,17 @@ from apps.pricing.actions.owned import (
     OwnedPlanNotUnderstood,
     add_owned_plan,
     change_owned_costs,
+    change_owned_plan,
+    check_owned_change,
+    check_owned_end,
     check_owned_plan,
     end_owned_plan,
     set_power_tariff,
+)
+from apps.pricing.actions.price_policies import (
+    GpuShareNotUnderstood,
+    check_gpu_share,
+    set_gpu_share,
 )
 from apps.pricing.actions.quoted import NewRate, target_of
 from apps.pricing.actions.rates import (
@@ -79,6 +87,7 @@ __all__ = [
     "DecidedByFinance",
     "EnteredRate",
     "ExchangeRateNotUnderstood",
+    "GpuShareNotUnderstood",
     "Judged",
     "NewCommitment",
     "NewExchangeRate",
@@ -109,8 +118,12 @@ __all__ = [
     "add_shared_cost",
     "as_bought",
     "change_owned_costs",
+    "change_owned_plan",
     "change_shared_weights",
     "check_commitment",
+    "check_gpu_share",
+    "check_owned_change",
+    "check_owned_end",
     "check_owned_plan",
     "check_rate",
     "check_shared_cost",
@@ -127,6 +140,7 @@ __all__ = [
     "record_spot_prices",
     "refuse_rate",
     "refuse_weights",
+    "set_gpu_share",
     "set_power_tariff",
     "state_exchange_rate",
     "target_of",

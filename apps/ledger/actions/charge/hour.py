@@ -10,6 +10,7 @@ from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass
 from apps.ledger.actions.charge.apart import billed_apart, shared_costs
+from apps.ledger.actions.charge.host import divide_host
 from apps.ledger.actions.charge.node_hours import node_hours
 from apps.ledger.actions.charge.quoting import later_marks, wait_for_turn
 from apps.ledger.actions.charge.values import SETTLES_AFTER, Hour, Wanted
@@ -20,6 +21,7 @@ from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import ChargeKind, Status
 from apps.ledger.queries.calendar import HOUR, first_hour, local_day, posting_month
 from apps.ledger.queries.charges import ChargeKey, HeldCharge, charges_of_hour
+from apps.pricing.queries.price_policies import gpu_shares
 
 BY_BILL = frozenset({Status.RECONCILED, Status.RESTATED})
 
@@ -44,7 +46,8 @@ def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
         if not marks:
             return NOTHING
         wait_for_turn(this)
-        found = (*node_hours(this), *shared_costs(this), *billed_apart(this))
+        by_rates = divide_host(node_hours(this), gpu_shares(hour), this)
+        found = (*by_rates, *shared_costs(this), *billed_apart(this))
         wanted = {each.key: each for each in found}
         held = charges_of_hour(hour)
         # One without a digest is empty already, and stays only for what corrects it.

@@ -10,6 +10,7 @@ from apps.accounts import queries as accounts
 from apps.economics.node_hour import KeyFact, UsageFact
 from apps.economics.rates import Piece
 from apps.fleet import queries as fleet
+from apps.ledger.models import Part
 from apps.ledger.queries.calendar import HOUR, milliseconds_into
 from apps.ledger.queries.tables import rows
 from apps.telemetry import queries as telemetry
@@ -91,10 +92,10 @@ def _charged(hour: datetime, node_ids: Collection[int]) -> dict[int, Charged]:
                piece.effective_micros, piece.list_rate_id, piece.contract_rate_id
         FROM ledger_charge AS charge JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
         WHERE charge.hour = %(hour)s AND charge.kind = 'node_hour' AND charge.corrects_id IS NULL
-          AND charge.node_id = ANY(%(nodes)s)
+          AND charge.node_id = ANY(%(nodes)s) AND charge.part <> %(host)s
         ORDER BY charge.node_id, charge.id, piece.start_ms
         """,
-        {"hour": hour, "nodes": list(node_ids)},
+        {"hour": hour, "nodes": list(node_ids), "host": int(Part.HOST)},
     )
     pieces: dict[int, dict[int, list[Piece]]] = {}
     billed: dict[int, dict[int, int]] = {}

@@ -1,0 +1,96 @@
+"""The part of a node's price that does not ride on its GPUs: a charge of the pool's owner."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from hashlib import blake2b
+
+from apps.accounts import queries as accounts
+from apps.economics.gpu_share import WHOLE, divided
+from apps.economics.split import largest_remainder
+from apps.fleet import queries as fleet
+from apps.ledger.actions.charge.values import Hour, Price, Wanted, price_of
+from apps.ledger.models import ChargeKind, Part, Status
+
+SURENESS = (Status.PROVISIONAL, Status.RECONCILED)
+
+
+def divide_host(wanted: Iterable[Wanted], policies: Mapping[int, int], this: Hour) -> list[Wanted]:
+    """The node-hours of pools with a policy (millionths on GPUs, by pool) divided; the rest as is.
+
+    To be applied last: what a commitment covers and what a bill says are divided alike.
+    """
+    found = list(wanted)
+    if not policies:
+        return found
+    pools, platform = fleet.pools(), accounts.special_teams().platform_id
+    by_node: dict[int, list[Wanted]] = {}
+    done = []
+    for each in found:
+        if each.key[0] == ChargeKind.NODE_HOUR and each.pool_id in policies:
+            by_node.setdefault(each.key[1], []).append(each)
+        else:
+            done.append(each)
+    for parts in by_node.values():
+        pool = pools[parts[0].pool_id or 0]
+        done += _node(this, parts, policies[pool.id], pool.owner_team_id or platform)
+    return done
+
+
+def _node(this: Hour, parts: Sequence[Wanted], millionths: int, team_id: int) -> list[Wanted]:
+    """The parts of a node-hour by GPU time, and the host's part, where any of it has a price."""
+    pieces = [piece for part in parts for piece in part.price.pieces]
+    kept, host = divided(pieces, millionths)
+    if not host:
+        return list(parts)
+    about = (parts[0].pool_id or 0, this.through_ms)
+    shares = {
+        name: _shares([getattr(part.price, name) for part in parts], millionths)
+        for name in ("billed_micros", "estimated_micros", "marginal_micros")
+    }
+    left = list(kept)
+    of_gpus = []
+    for place, part in enumerate(parts):
+        mine, left = left[: len(part.price.pieces)], left[len(part.price.pieces) :]
+        beside = {name: of_parts[place] for name, (of_parts, _) in shares.items()}
+        price = replace(price_of(about, tuple(mine)), **beside)
+        of_gpus.append(replace(part, price=_as(price, [part], (millionths, "gpus"))))
+    ordered = tuple(sorted(host, key=lambda piece: piece.start_ms))
+    price = replace(price_of(about, ordered), **{name: rest for name, (_, rest) in shares.items()})
+    return [*of_gpus, _host(parts, _as(price, parts, (millionths, team_id)), millionths, team_id)]
+
+
+def _host(parts: Sequence[Wanted], price: Price, millionths: int, team_id: int) -> Wanted:
+    sure = [part for status in SURENESS for part in parts if part.status is status]
+    rest = Fraction(WHOLE - millionths, WHOLE) * 100
+    said = f"{float(rest):g} % of its nodes' price does not ride on their GPUs"
+    why = [said, *(part.reason for part in sure[:1] if part.reason)]
+    return Wanted(
+        key=(ChargeKind.NODE_HOUR, parts[0].key[1], Part.HOST),
+        pool_id=parts[0].pool_id,
+        price=price,
+        status=sure[0].status if sure else None,
+        reason="; ".join(why),
+        through=parts[0].through,
+        team_id=team_id,
+    )
+
+
+def _shares(amounts: Sequence[int | None], millionths: int) -> tuple[list[int | None], int | None]:
+    """Each amount's part on the GPUs and the host's of them all; one unknown leaves them whole."""
+    known = [amount for amount in amounts if amount is not None]
+    if len(known) < len(amounts):
+        return list(amounts), None
+    pairs = [largest_remainder(amount, [millionths, WHOLE - millionths]) for amount in known]
+    return [pair[0] for pair in pairs], sum(pair[1] for pair in pairs)
+
+
+def _as(price: Price, parts: Sequence[Wanted], about: tuple[object, ...]) -> Price:
+    """Of the same plan; another charge where any of its parts was, or the policy is another."""
+    told = ([part.price.digest for part in parts], about, price.pieces)
+    plans = {part.price.owned_plan_id for part in parts}
+    return replace(
+        price,
+        digest=blake2b(repr(told).encode(), digest_size=16).digest(),
+        owned_plan_id=plans.pop() if len(plans) == 1 else None,
+    )

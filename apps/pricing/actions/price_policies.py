@@ -1,0 +1,54 @@
+"""How much of the price of a pool's nodes rides on their GPUs' time."""
+
+from datetime import datetime
+from decimal import Decimal
+
+from django.db import transaction
+from django.db.models import F
+
+from apps.pricing.actions.checking import mark_charge
+from apps.pricing.models import NodePricePolicy
+
+LONGEST_NOTE = 500
+
+
+class GpuShareNotUnderstood(ValueError):
+    """A share lies between 0 and 1 and has at most six decimals; the message names the field."""
+
+
+def check_gpu_share(gpu_share: Decimal) -> None:
+    """Refuse GpuShareNotUnderstood."""
+    if not gpu_share.is_finite() or not 0 <= gpu_share <= 1:
+        raise GpuShareNotUnderstood(f"gpu_share: {gpu_share} is not a share between 0 and 1")
+    if gpu_share != round(gpu_share, 6):
+        raise GpuShareNotUnderstood(f"gpu_share: {gpu_share} has more than 6 decimals")
+
+
+@transaction.atomic
+def set_gpu_share(
+    *, pool_id: int, gpu_share: Decimal, starts_at: datetime, note: str, at: datetime
+) -> int:
+    """From `starts_at` on this much of a node's price rides on its GPUs; answers the policy's id.
+
+    It ends the policy before, and holds until one that begins later. One that begins at the same
+    moment is replaced. Marks charge for the past part of it. Refuses GpuShareNotUnderstood.
+    """
+    check_gpu_share(gpu_share)
+    of_pool = NodePricePolicy.objects.select_for_update().filter(pool_id=pool_id)
+    said = {"gpu_share": gpu_share, "note": note.strip()[:LONGEST_NOTE]}
+    held = of_pool.filter(period__contains=starts_at).first()
+    if held is not None and held.period.lower == starts_at:
+        held.gpu_share, held.note = gpu_share, said["note"]
+        held.save(update_fields=["gpu_share", "note"])
+        mark_charge(starts_at, held.period.upper, at)
+        return held.id
+    later = of_pool.filter(period__startswith__gt=starts_at).order_by("period")
+    ends_at = later.values_list(F("period__startswith"), flat=True).first()
+    if held is not None:
+        ends_at = held.period.upper
+        held.period = (held.period.lower, starts_at)
+        held.save(update_fields=["period"])
+    period = (starts_at, ends_at)
+    row = NodePricePolicy.objects.create(pool_id=pool_id, period=period, **said, created_at=at)
+    mark_charge(starts_at, ends_at, at)
+    return row.id

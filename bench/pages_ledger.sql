@@ -51,8 +51,8 @@ SELECT h * %(nodes)s + n, 'node_hour', n, 1 + n %% %(pools)s, 0, hour, hour + in
 FROM generate_series(0, %(line_hours)s - 1) AS h,
      LATERAL (SELECT date_trunc('hour', %(at)s::timestamptz) - (h + 1) * interval '1 hour' AS hour) AS hours,
      generate_series(1, %(nodes)s) AS n;
-INSERT INTO ledger_chargepiece (charge_id, start_ms, end_ms, list_micros, contracted_micros, effective_micros)
-SELECT id, 0, 3600000, list_micros, contracted_micros, effective_micros FROM ledger_charge;
+INSERT INTO ledger_chargepiece (charge_id, start_ms, end_ms, list_micros, contracted_micros, effective_micros, detail)
+SELECT id, 0, 3600000, list_micros, contracted_micros, effective_micros, '' FROM ledger_charge;
 INSERT INTO ledger_settlement (id, node_id, hour, version, through, digest, reason, policy_version,
     unit_milliseconds, effective_micros, settled_at)
 OVERRIDING SYSTEM VALUE

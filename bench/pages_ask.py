@@ -45,6 +45,7 @@ PLANTED = {
     "import_id": "SELECT min(id) FROM ledger_billimport",
     "close_id": "SELECT min(id) FROM ledger_close",
     "commitment_id": "SELECT min(id) FROM pricing_commitment",
+    "owned_plan_id": "SELECT min(id) FROM pricing_ownedplan",
     "cluster_id": "SELECT min(id) FROM fleet_cluster",
     "account_id": "SELECT min(id) FROM fleet_cloudaccount",
     "pool_id": "SELECT min(id) FROM fleet_pool",

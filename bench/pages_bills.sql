@@ -52,3 +52,13 @@ FROM fleet_cloudaccount AS account, generate_series(1, 2000) AS k;
 INSERT INTO pricing_cloudquota (provider, account, region, code, name, value, unit, used, read_at)
 SELECT 'aws', '123456789012', 'us-east-1', 'L-' || k, 'Limit ' || k, 1000 * k, 'vCPUs', 192, now()
 FROM generate_series(1, 60) AS k;
+INSERT INTO pricing_ownedplan (name, pool_id, nodes, purchase, salvage, life_months, watts, pue, currency,
+    period, created_at)
+SELECT 'Plan ' || k, (SELECT min(id) FROM fleet_pool), 16, 4480000, 448000, 48, 10200, 1.3, 'USD',
+       tstzrange(date_trunc('hour', now()) - k * interval '40 days',
+                 date_trunc('hour', now()) - (k - 1) * interval '40 days'), now()
+FROM generate_series(1, 20) AS k;
+INSERT INTO pricing_ownedcost (plan_id, name, monthly, period)
+SELECT id, 'staff', 9000, period FROM pricing_ownedplan;
+INSERT INTO pricing_powertariff (plan_id, minute, amount, period)
+SELECT id, 0, 0.12, period FROM pricing_ownedplan;

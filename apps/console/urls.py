@@ -47,5 +47,6 @@ urlpatterns = [
     path("", include("apps.console.pages.commitments.addresses")),
     path("", include("apps.console.pages.imports.addresses")),
     path("", include("apps.console.pages.shared_costs.addresses")),
+    path("", include("apps.console.pages.owned.addresses")),
     path("", include("apps.console.pages.ownership.addresses")),
 ]

@@ -2,6 +2,7 @@
 
 from django.urls import path
 
+from apps.pricing.api.owned import OwnedPlans
 from apps.pricing.api.quotas import Quotas
 from apps.pricing.api.rates import Rate, RateEnd, RateEndPreview, RatePreview, Rates
 from apps.pricing.api.sharing import (
@@ -13,6 +14,7 @@ from apps.pricing.api.sharing import (
 from apps.pricing.api.spot import SpotPrices
 
 urlpatterns = [
+    path("owned-plans", OwnedPlans.as_view(), name="list-owned-plans"),
     path("quotas", Quotas.as_view(), name="list-quotas"),
     path("rates", Rates.as_view(), name="list-rates"),
     path("rates/preview", RatePreview.as_view(), name="preview-rate"),

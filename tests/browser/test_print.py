@@ -44,6 +44,7 @@ def printed(world: World) -> list[str]:
         f"/costs/lines/{ids['month']}/{ids['line_id']}",
         "/prices",
         "/commitments",
+        f"/owned/{ids['owned_plan_id']}",
         "/ownership",
     ]
 

@@ -5,14 +5,21 @@ body. A new parameter that neither knows fails the tests: make the thing in `mak
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
-from apps.ledger.models import Bill, BillRule
+from apps.ledger.models import (
+    Bill,
+    BillImport,
+    BillRule,
+    Close,
+    RejectedBillRow,
+    StatementLine,
+)
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.telemetry.models import Incident
 from apps.workloads.actions.rules import add_rule
@@ -75,11 +82,14 @@ def make_world() -> World:
         ),
         "job_id": job_id,
     }
+    scene.make_owned_plan("rack 4")
     ids["shared_cost_id"] = scene.make_shared_cost("Support")
     ids["bill_rule_id"] = BillRule.objects.create(
         priority=10, resource_id="host-*", node_id=node_id, created_at=make.NOON
     ).id
-    _bill()
+    ids["bill_id"] = _bill()
+    ids["import_id"] = _delivery()
+    ids["close_id"] = _close(team_id)
     _cloud()
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token("read", "manage", "jobs", name="everything")
@@ -87,16 +97,55 @@ def make_world() -> World:
     return World(everything.secret, paths=ids, bodies={"node_id": node_id, "token": invitation})
 
 
-def _bill() -> None:
+def _bill() -> int:
     """A bill that came, and nothing of it yet."""
     values = {"issuer": "A Cloud", "provider": "A Cloud", "account": "1234", "currency": "USD"}
-    Bill.objects.create(
+    bill = Bill.objects.create(
         starts_at=make.NOON,
         ends_at=NEVER,
         created_at=make.NOON,
         changed_at=make.NOON,
         **values,
     )
+    return bill.id
+
+
+def _delivery() -> int:
+    """A delivery of a bill's file, with a row that could not be read."""
+    batch = BillImport.objects.create(
+        name="july.csv",
+        digest="0" * 64,
+        state="done",
+        rejected=1,
+        totals={"USD": dict.fromkeys(("billed", "effective", "list", "contracted"), "0")},
+        started_at=make.NOON,
+    )
+    RejectedBillRow.objects.create(batch=batch, line=2, field="BilledCost", reason="no amount")
+    return batch.id
+
+
+def _close(team_id: int) -> int:
+    """A closed month, and what a team was told of it."""
+    close = Close.objects.create(
+        month=date(2025, 12, 1),
+        version=1,
+        closed_at=make.NOON,
+        cut_off=make.NOON,
+        digest="0" * 64,
+        lines=1,
+        totals={f"{basis}_micros": 10_000 for basis in ("list", "contracted", "effective")},
+    )
+    StatementLine.objects.create(
+        close=close,
+        team_id=team_id,
+        kind="node_hour",
+        status="estimated",
+        flags=0,
+        unit_milliseconds=0,
+        unpriced_milliseconds=0,
+        effective_micros=10_000,
+    )
+    return close.id
 
 
 def _cloud() -> None:

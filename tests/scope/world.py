@@ -64,7 +64,7 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "7919.308", "7,919.3", "5003.11", "5,003.11", "token-osprey", "token-of-zephyr",
         "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
         "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant",
-        "reserve-curlew",
+        "reserve-curlew", "purchase-stork",
     ),
 }  # fmt: skip
 
@@ -134,6 +134,10 @@ def make_world() -> World:
         ).id,
         "close_id": _close(teams, now),
         "commitment_id": _commitment(teams, now),
+        "owned_plan_id": scene.make_owned_plan(
+            "purchase-stork",
+            starts_at=now.replace(minute=0, second=0, microsecond=0) + timedelta(days=1),
+        ),
         "account_id": _cloud(now),
         "token_id": tokens["osprey"].id,
         "line_id": line["id"],

@@ -14,7 +14,10 @@ FocusRow = dict[str, Cell]
 BASES = ("BilledCost", "EffectiveCost", "ContractedCost", "ListCost")
 NODE_HOUR, SHARED, PURCHASE, UNUSED = "node_hour", "shared", "purchase", "commitment_unused"
 CATEGORIES = {PURCHASE: "Purchase", "credit": "Credit", "tax": "Tax"}
-FREQUENCIES = {PURCHASE: "One-Time", "credit": "One-Time", "tax": "One-Time", SHARED: "Recurring"}
+FREQUENCIES = {
+    **dict.fromkeys((PURCHASE, "credit", "tax"), "One-Time"),
+    **dict.fromkeys((SHARED, "owned_unused"), "Recurring"),
+}
 OPTIONS = {"on_demand": "Standard", "spot": "Dynamic", "owned": "Other"}
 SERVICES = {
     "compute": ("Compute", "Other (Compute)", "Other compute"),

@@ -114,10 +114,8 @@ def end_owned_plan(*, plan_id: int, ended_at: datetime, at: datetime) -> None:
 
     Refuses OwnedPlanAlreadyEnded and OwnedPlanNotUnderstood.
     """
-    row = _changing(plan_id, ended_at, "ended_at")
+    row = _ending(plan_id, ended_at)
     until = row.period.upper
-    if ended_at == row.period.lower:
-        raise OwnedPlanNotUnderstood(f"ended_at: {row.name} begins only then")
     row.period = (row.period.lower, ended_at)
     row.save(update_fields=["period"])
     _cut(OwnedCost, row.id, ended_at)
@@ -155,6 +153,47 @@ def set_power_tariff(
     _cut(PowerTariff, plan_id, starts_at)
     _enter_tariffs(plan_id, tariffs, starts_at, until)
     mark_charge(starts_at, until, at)
+
+
+@transaction.atomic
+def change_owned_plan(
+    *,
+    plan_id: int,
+    monthly: Mapping[str, Decimal],
+    tariffs: Mapping[int, Decimal],
+    starts_at: datetime,
+    at: datetime,
+) -> None:
+    """Both at once; refuses as each."""
+    change_owned_costs(plan_id=plan_id, monthly=monthly, starts_at=starts_at, at=at)
+    set_power_tariff(plan_id=plan_id, tariffs=tariffs, starts_at=starts_at, at=at)
+
+
+@transaction.atomic
+def check_owned_change(
+    *,
+    plan_id: int,
+    monthly: Mapping[str, Decimal],
+    tariffs: Mapping[int, Decimal],
+    starts_at: datetime,
+) -> None:
+    """Refuse what change_owned_plan would refuse."""
+    _refuse_costs(monthly)
+    _refuse_tariffs(tariffs)
+    _changing(plan_id, starts_at, "starts_at")
+
+
+@transaction.atomic
+def check_owned_end(*, plan_id: int, ended_at: datetime) -> None:
+    """Refuse what end_owned_plan would refuse."""
+    _ending(plan_id, ended_at)
+
+
+def _ending(plan_id: int, ended_at: datetime) -> OwnedPlan:
+    row = _changing(plan_id, ended_at, "ended_at")
+    if ended_at == row.period.lower:
+        raise OwnedPlanNotUnderstood(f"ended_at: {row.name} begins only then")
+    return row
 
 
 def _changing(plan_id: int, moment: datetime, field: str) -> OwnedPlan:

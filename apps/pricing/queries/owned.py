@@ -233,3 +233,17 @@ def _tariffs(plan_ids: Collection[int]) -> dict[int, list[TariffFact]]:
     for plan_id, *row in rows:
         of_plan.setdefault(plan_id, []).append(TariffFact(*row))
     return of_plan
+
+
+def minute_of_day(clock: str) -> int | None:
+    """The minute of the day that `07:30` says; None where it says none."""
+    hours, colon, minutes = clock.partition(":")
+    if not (colon and hours.isdecimal() and minutes.isdecimal() and len(minutes) == 2):
+        return None
+    minute = 60 * int(hours) + int(minutes)
+    return minute if int(hours) < 24 and int(minutes) < 60 else None
+
+
+def clock_of(minute: int) -> str:
+    """`07:30` of the minute of a day."""
+    return f"{minute // 60:02}:{minute % 60:02}"

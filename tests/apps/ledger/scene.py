@@ -85,6 +85,23 @@ def make_shared_cost(name: str, **given: Any) -> int:
     return pricing.add_shared_cost(cost=cost, at=LATER)
 
 
+def make_owned_plan(name: str, **given: Any) -> int:
+    """A node of a pool of that name that was bought, in service from 2026 on."""
+    pool_id = make.make_pool(f"pool of {name}", provider="onprem", purchase_option="owned")
+    values: dict[str, Any] = {
+        "nodes": 1,
+        "purchase": Decimal(35_712),
+        "life_months": 48,
+        "watts": 10_200,
+        "currency": "USD",
+        "starts_at": datetime(2026, 1, 1, tzinfo=UTC),
+        "monthly": {"staff": Decimal(744)},
+        "tariffs": {0: Decimal("0.10")},
+    } | given
+    plan = pricing.NewOwnedPlan(name=name, pool_id=pool_id, **values)
+    return pricing.add_owned_plan(plan=plan, at=LATER)
+
+
 def make_gpus(node_id: int, count: int = 8, **given: Any) -> list[str]:
     """GPUs that the node's agent has seen since 10:00; their UUIDs."""
     seen_from = given.pop("seen_from", TEN)

@@ -1,14 +1,19 @@
 """Plans of hardware of one's own: what is refused, what changes when, and that hours make the whole."""
 
+import io
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.accounts.models import Organisation
 from apps.fleet.models import ChangedRange
 from apps.pricing import actions
 from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
@@ -200,7 +205,8 @@ def test_the_hours_of_a_life_are_purchase_less_salvage_and_the_monthly_costs_exa
         starts_at=starts_at,
         costs=(cost,),
     )
-    ends_at = starts_at + 24 * 31 * months * HOUR
+    # Two hours more: clocks go back within a life.
+    ends_at = starts_at + (24 * 31 * months + 2) * HOUR
     hours = [starts_at + k * HOUR for k in range((ends_at - starts_at) // HOUR)]
     whole = [fixed_hour(plan, hour, zone) for hour in hours]
     assert sum(each.depreciation_micros for each in whole) == purchase
@@ -221,3 +227,108 @@ def test_a_whole_month_owes_each_monthly_cost_once() -> None:
     assert written_off(plan, MARCH - HOUR, "UTC") == 0
     assert not plan.holds(MARCH - HOUR)
     assert plan.holds(april)
+
+
+FILE = """
+name = "rack 4"
+pool = "rack"
+nodes = 2
+purchase = 560000
+salvage = "56000"
+life_months = 48
+watts = 10200
+pue = 1.3
+starts_at = 2026-03-01
+
+[monthly]
+colocation = 2000.00
+staff = "1000"
+
+[power]
+"07:00" = 0.24
+"22:00" = "0.11"
+"""
+
+
+def run(*args: str) -> Any:
+    out = io.StringIO()
+    call_command(*args, "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def test_a_plan_is_read_from_a_file_and_listed(pool_id: int, tmp_path: Path) -> None:
+    path = tmp_path / "rack-4.toml"
+    path.write_text(FILE)
+    plan_id = run("add_owned_plan", str(path))["id"]
+    (told,) = run("owned_plans")["plans"]
+    assert told.pop("written_off") != "0"
+    assert Decimal(told.pop("left")) < 560_000
+    assert told == {
+        "id": plan_id,
+        "name": "rack 4",
+        "pool": "rack",
+        "nodes": 2,
+        "purchase": "560000.000000000",
+        "salvage": "56000.000000000",
+        "life_months": 48,
+        "watts": 10_200,
+        "pue": "1.3000",
+        "currency": "USD",
+        "starts_at": "2026-03-01T00:00:00+00:00",
+        "ends_at": None,
+        "monthly": {"colocation": "2000.000000000", "staff": "1000.000000000"},
+        "power": {"07:00": "0.240000", "22:00": "0.110000"},
+    }
+    said = io.StringIO()
+    call_command("owned_plans", stdout=said)
+    assert "ends_at: in service" in said.getvalue()
+
+
+def test_no_plan_at_all_says_how_to_enter_one(pool_id: int) -> None:
+    said = io.StringIO()
+    call_command("owned_plans", stdout=said)
+    assert "add_owned_plan FILE.toml" in said.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "said"),
+    [
+        ("nodes = 2", "nodes = 2.5", "nodes: Decimal('2.5') is not a whole number"),
+        ("nodes = 2", "", "nodes: this is missing"),
+        ("nodes = 2", "nodes = 2\nrack = 4", "rack: there is no such field"),
+        ('pool = "rack"', 'pool = "other"', "pool: there is no pool named 'other'"),
+        ('pool = "rack"', "pool = 4", "pool: 4 is not a text"),
+        ("purchase = 560000", "purchase = true", "purchase: True is not an amount"),
+        ("purchase = 560000", 'purchase = "much"', "purchase: 'much' is not an amount"),
+        ("starts_at = 2026-03-01", "starts_at = 'soon'", "starts_at: 'soon' is not a day"),
+        ('"07:00" = 0.24', '"7" = 0.24', "power: '7' is not a time of day like 07:00"),
+        ('"07:00" = 0.24', '"24:00" = 0.24', "power: '24:00' is not a time of day"),
+        ('"07:00" = 0.24', '"07:00" = "x"', "power.07:00: 'x' is not an amount"),
+        ("[monthly]", "monthly = 3\n[costs]", "costs: there is no such field"),
+        ("name = ", "name ==", "Invalid"),
+    ],
+)
+def test_what_a_file_does_not_say_right_is_named(
+    pool_id: int, tmp_path: Path, line: str, instead: str, said: str
+) -> None:
+    path = tmp_path / "rack-4.toml"
+    path.write_text(FILE.replace(line, instead, 1))
+    with pytest.raises(CommandError) as refusal:
+        call_command("add_owned_plan", str(path))
+    assert said in str(refusal.value)
+    assert not OwnedPlan.objects.exists()
+
+
+def test_a_day_in_a_file_begins_by_the_organisations_clock_and_power_may_cost_the_same_always(
+    pool_id: int, tmp_path: Path
+) -> None:
+    Organisation.objects.update(zone=BERLIN)
+    path = tmp_path / "rack-4.toml"
+    told = FILE.split("[monthly]")[0]
+    path.write_text(f'{told}power = "0.2"\nends_at = 2027-03-01T00:00:00\n')
+    plan = owned_plan(run("add_owned_plan", str(path))["id"])
+    assert plan.starts_at == MARCH - HOUR
+    assert plan.ends_at == datetime(2027, 3, 1, tzinfo=UTC)
+    assert plan.tariffs_at(AT) == ((0, 200_000),)
+    with pytest.raises(CommandError, match="name: there is a plan named rack 4 already"):
+        call_command("add_owned_plan", str(path))

@@ -20,6 +20,7 @@ KINDS = {
     "node_hour": "an hour of a node",
     "shared": "a shared cost of the hour",
     "commitment_unused": "unused commitment",
+    "owned_unused": "own hardware that no node carries",
 }
 
 
@@ -158,6 +159,7 @@ def _charge(facts: LineFacts) -> Iterator[Detail]:
         amount = behind.charged[facts.asked.basis]
         text = "no price" if amount is None else full_amount(amount, _currency(facts))
         yield Detail(f"{basis_words(str(facts.asked.basis)).label} cost of all of it", text)
+    yield from _owned(facts)
     if behind.shared_by:
         yield Detail("Shared cost", behind.shared_cost, f"Spread {behind.shared_by}.")
     status = status_words(behind.status)
@@ -175,6 +177,24 @@ def _charge(facts: LineFacts) -> Iterator[Detail]:
         yield Detail("Settled", instant(behind.settled_at, facts.zone))
     if behind.policy_version is not None:
         yield Detail("Share policy", f"version {behind.policy_version} of the pool", _policy(facts))
+
+
+def _owned(facts: LineFacts) -> Iterator[Detail]:
+    """Fully loaded stands above; this is what the hour added to what was owed anyway."""
+    behind = facts.behind
+    if behind.owned_plan_id is None or behind.marginal_micros is None:
+        return
+    yield Detail(
+        "Marginal cost of all of it",
+        full_amount(behind.marginal_micros, _currency(facts)),
+        "Its power: what the hour added to what is owed for the hardware anyway.",
+    )
+    yield Detail(
+        "Hardware",
+        behind.owned_plan,
+        "The plan that pays for the node.",
+        reverse("owned-plan", args=[behind.owned_plan_id]),
+    )
 
 
 def _policy(facts: LineFacts) -> str:

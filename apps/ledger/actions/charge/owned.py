@@ -20,6 +20,7 @@ from apps.ledger.models import ChargeKind, Part
 from apps.ledger.queries.calendar import HOUR_MS
 from apps.ledger.queries.charges import unit_spans
 from apps.ledger.queries.owned_hours import NOTHING, HeldPlan, NodeDrew, known_draws, plans_of_hour
+from apps.ledger.queries.owned_plans import MEASURED
 
 MINUTE_MS = 60_000
 POOL = "pool"
@@ -232,7 +233,7 @@ def _priced(
         energy = drew.within(each)
         power = power_micros(drawn_by_tariff(energy, spans), plan.pue)
         owed = each.micros or 0
-        detail = f"{plan.name}: {_amount(owed)} owed anyway, {_amount(power)} power: "
+        detail = f"{plan.name}: {_amount(owed)} owed anyway, {_amount(power)} "
         detail += _energy_words(drew, energy) + _tariff_words(plan, spans, energy)
         amounts = (owed + power,) * 3
         pieces.append(Piece(each.start_ms, each.end_ms, *amounts, detail=detail))
@@ -243,16 +244,16 @@ def _priced(
 
 def _energy_words(drew: _Drew, energy: NodeEnergy) -> str:
     if not energy.joules:
-        return "none drawn" if drew.up_ms else "none while out of service"
+        return "power: none drawn" if drew.up_ms else "power: none while out of service"
     kwh = energy.joules / JOULES_PER_KWH
     said = f"{float(kwh):.1f} kWh" if kwh >= 1 else f"{float(kwh):.3f} kWh"
     if energy.is_measured:
-        said = f"measured {said}"
+        said = f"{MEASURED}{said}"
     elif energy.measured_share:
         told = min(99, max(1, round(100 * energy.measured_share)))
-        said = f"{said}, {told} % of GPU time measured, the rest by its plate,"
+        said = f"power: {said}, {told} % of GPU time measured, the rest by its plate,"
     else:
-        said = f"{said} by its plate"
+        said = f"power: {said} by its plate"
     if drew.up_ms == drew.lived_ms:
         return said
     return f"{said} (out of service for {round((drew.lived_ms - drew.up_ms) / MINUTE_MS)} min)"

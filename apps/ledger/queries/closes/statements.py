@@ -12,6 +12,7 @@ MICROS_PER_CENT = 10_000
 ACCOUNTS = {
     "node_hour": "GPU compute",
     "commitment_unused": "Unused commitments",
+    "owned_unused": "Unused own hardware",
     "shared": "Shared costs",
     "purchase": "Purchases",
     "credit": "Credits",

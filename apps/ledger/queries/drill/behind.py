@@ -51,7 +51,8 @@ class SiblingLine:
 class Behind:
     """One line and what made it. Amounts and pieces of the charge only to who sees prices.
 
-    `shared_by` says by what the shared cost of that name was spread.
+    `shared_by` says by what the shared cost of that name was spread; `marginal_micros` is what
+    all of the charge adds to what is owed for hardware of one's own anyway, by the plan named.
     """
 
     id: int
@@ -82,6 +83,9 @@ class Behind:
     siblings: tuple[SiblingLine, ...]
     shared_cost: str = ""
     shared_by: str = ""
+    marginal_micros: int | None = None
+    owned_plan_id: int | None = None
+    owned_plan: str = ""
 
 
 def behind_line(month: date, line_id: int, viewer: Viewer) -> Behind | None:
@@ -128,7 +132,16 @@ def _behind(own: Row, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
         siblings=tuple(siblings),
         shared_cost=shared_cost or "",
         shared_by=shared_by or "",
+        **_owned(own, viewer),
     )
+
+
+def _owned(own: Row, viewer: Viewer) -> dict[str, Any]:
+    """Nothing of plans to who does not see prices."""
+    if not viewer.sees_prices:
+        return {}
+    marginal_micros, plan_id, plan = own[33:36]
+    return {"marginal_micros": marginal_micros, "owned_plan_id": plan_id, "owned_plan": plan or ""}
 
 
 def _sibling(row: Row, viewer: Viewer) -> SiblingLine:
@@ -183,7 +196,9 @@ SELECT line.id, line.hour, line.team_id, line.workload_id, line.job_id, line.hol
         LEFT JOIN pricing_commitment AS commitment ON commitment.id = piece.commitment_id
         WHERE piece.charge_id = own.charge_id),
        (SELECT name FROM fleet_node AS node WHERE node.id = charge.node_id),
-       cost.name, :shared_by
+       cost.name, :shared_by,
+       charge.marginal_micros, charge.owned_plan_id,
+       (SELECT name FROM pricing_ownedplan AS plan WHERE plan.id = charge.owned_plan_id)
 FROM ledger_line AS own
 JOIN ledger_charge AS charge ON charge.id = own.charge_id
 :joined

@@ -1,0 +1,294 @@
+"""What hardware of one's own came to: by month, by GPU-hour, and what another plan would move."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from fractions import Fraction
+
+from apps.accounts import queries as accounts
+from apps.economics.owned import JOULES_PER_KWH
+from apps.economics.owned_time import tariffs_of_hour
+from apps.fleet import queries as fleet
+from apps.ledger.models import Part
+from apps.ledger.queries.calendar import HOUR, HOUR_MS, HourSpan, month_span, posting_month
+from apps.ledger.queries.closes.months import closed_spans
+from apps.ledger.queries.tables import rows
+from apps.pricing.queries.owned import Owed, OwnedPlanFact, owed, owned_plans, written_off
+
+MEASURED = "power: measured "
+"""What the words of a piece say where every GPU's meter told all of its hour."""
+MONTHS_SHOWN = 13
+DAY = timedelta(days=1)
+MICROS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class PlanMonth:
+    """A plan in a month as far as it is charged: micro-units, and its nodes' GPU milliseconds.
+
+    `owed` is depreciation and monthly costs by the plan, `unused` what of them no node carries.
+    """
+
+    month: date
+    owed: Owed
+    loaded_micros: int
+    marginal_micros: int
+    unused_micros: int
+    unit_ms: int
+
+    @property
+    def loaded_per_gpu_hour(self) -> Fraction | None:
+        """Everything ÷ GPU-hours, in micro-units; None where no GPU was there."""
+        return Fraction(self.loaded_micros * HOUR_MS, self.unit_ms) if self.unit_ms else None
+
+    @property
+    def marginal_per_gpu_hour(self) -> Fraction | None:
+        """What one more GPU-hour adds: its power; None where no GPU was there."""
+        return Fraction(self.marginal_micros * HOUR_MS, self.unit_ms) if self.unit_ms else None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStanding:
+    """A plan as it stands: its pool, what is written off, this month, and whose power is metered.
+
+    `measured_hours` of `node_hours` of the last day had every GPU's meter tell all of the hour.
+    """
+
+    plan: OwnedPlanFact
+    pool: str
+    written_off_micros: int
+    left_micros: int
+    this_month: PlanMonth
+    measured_hours: int
+    node_hours: int
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedWhatIf:
+    """The past hours of open months that a plan would charge anew, in micro-units.
+
+    `before_micros` leaves out `unpriced_hours` node-hours without a price. Power is by the plates:
+    nothing was measured for a price nobody had entered. `over` node-hours are beyond the plan.
+    """
+
+    hours: int
+    closed_hours: int
+    node_hours: float
+    before_micros: int
+    unpriced_hours: int
+    owed_micros: int
+    power_micros: int
+    over: float
+
+    @property
+    def after_micros(self) -> int:
+        """What the hours would cost, fully loaded."""
+        return self.owed_micros + self.power_micros
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedWhatIf:
+    """The charged hours of open months that a change of a plan would reach, in micro-units."""
+
+    hours: int
+    closed_hours: int
+    before_micros: int
+    after_micros: int
+
+
+def plan_standings(at: datetime) -> list[PlanStanding]:
+    """Every plan, by name."""
+    plans = owned_plans()
+    if not plans:
+        return []
+    zone, pools = accounts.organisation().zone, fleet.pools()
+    month = posting_month(at, zone)
+    charged = _months([plan.id for plan in plans], month_span(month, zone))
+    used = _unit_ms([plan.pool_id for plan in plans], [month])
+    measured = {
+        plan_id: (told, of)
+        for plan_id, told, of in rows(
+            METERED, {"from": at - DAY, "to": at, "measured": f"%{MEASURED}%"}
+        )
+    }
+    standings = []
+    for plan in plans:
+        off = written_off(plan, _hour_of(at), zone)
+        told, of = measured.get(plan.id, (0, 0))
+        standings.append(
+            PlanStanding(
+                plan=plan,
+                pool=pools[plan.pool_id].name,
+                written_off_micros=off,
+                left_micros=int(plan.purchase * MICROS) - off,
+                this_month=_month(plan, month, charged, used, at),
+                measured_hours=told,
+                node_hours=of,
+            )
+        )
+    return standings
+
+
+def plan_months(plan: OwnedPlanFact, at: datetime) -> list[PlanMonth]:
+    """The plan's last thirteen months that have begun, the newest first."""
+    zone = accounts.organisation().zone
+    last = at if plan.ends_at is None else min(at, plan.ends_at - HOUR)
+    if last < plan.starts_at:
+        return []
+    months = []
+    month, first = posting_month(last, zone), posting_month(plan.starts_at, zone)
+    while month >= first and len(months) < MONTHS_SHOWN:
+        months.append(month)
+        month = (month - DAY).replace(day=1)
+    span = HourSpan(month_span(months[-1], zone).starts_at, month_span(months[0], zone).ends_at)
+    charged = _months([plan.id], span)
+    used = _unit_ms([plan.pool_id], months)
+    return [_month(plan, month, charged, used, at) for month in months]
+
+
+def if_plan_entered(plan: OwnedPlanFact, at: datetime) -> OwnedWhatIf:
+    """What entering this plan would move in hours before `at`; nothing is entered."""
+    zone, since = accounts.organisation().zone, fleet.lived_since()
+    starts_at = plan.starts_at if since is None else max(plan.starts_at, _hour_of(since))
+    ends_at = _hour_of(at) if plan.ends_at is None else min(plan.ends_at, _hour_of(at))
+    if since is None or ends_at <= starts_at:
+        return OwnedWhatIf(0, 0, 0.0, 0, 0, 0, 0, 0.0)
+    closed = closed_spans()
+    every = [starts_at + k * HOUR for k in range((ends_at - starts_at) // HOUR)]
+    hours = [hour for hour in every if not any(_is_in(hour, span) for span in closed)]
+    ((before, unpriced),) = rows(BEFORE, {"pool": plan.pool_id, "hours": hours})
+    asked = {"pool": plan.pool_id, "hours": hours, "host": int(Part.HOST)}
+    told = dict(rows(LIVED, asked))
+    lived = {hour: min(Fraction(ms, HOUR_MS), Fraction(plan.nodes)) for hour, ms in told.items()}
+    whole = sum(told.values())
+    power = sum(
+        _kwh_price(plan, hour, zone) * plan.watts * 3_600 * Fraction(plan.pue) * nodes
+        for hour, nodes in lived.items()
+    )
+    return OwnedWhatIf(
+        hours=len(hours),
+        closed_hours=len(every) - len(hours),
+        node_hours=whole / HOUR_MS,
+        before_micros=before or 0,
+        unpriced_hours=unpriced,
+        owed_micros=sum(owed(plan, hour, hour + HOUR, zone).micros for hour in hours),
+        power_micros=round(power / JOULES_PER_KWH),
+        over=float(Fraction(whole, HOUR_MS) - sum(lived.values())),
+    )
+
+
+def if_plan_changed(
+    before: OwnedPlanFact, after: OwnedPlanFact | None, since: datetime, at: datetime
+) -> ChangedWhatIf:
+    """What a plan's hours from `since` to `at` would come to as `after`; None: it ends then.
+
+    What was drawn stays what it was, at the new tariff.
+    """
+    zone = accounts.organisation().zone
+    asked = {"plans": [before.id], "from": _hour_of(since), "to": at}
+    found = rows(BY_HOUR, asked)
+    closed = closed_spans()
+    open_ = [each for each in found if not any(_is_in(each[0], span) for span in closed)]
+    whole = Fraction(0)
+    for hour, _, marginal in open_ if after is not None else ():
+        priced = _kwh_price(before, hour, zone)
+        power = Fraction(marginal) * _kwh_price(after, hour, zone) / priced if priced else 0
+        whole += owed(after, hour, hour + HOUR, zone).micros + power
+    return ChangedWhatIf(
+        hours=len(open_),
+        closed_hours=len(found) - len(open_),
+        before_micros=sum(effective for _, effective, _ in open_),
+        after_micros=round(whole),
+    )
+
+
+def _month(
+    plan: OwnedPlanFact,
+    month: date,
+    charged: Mapping[tuple[int, date], tuple[int, int, int]],
+    used: Mapping[tuple[int, date], int],
+    at: datetime,
+) -> PlanMonth:
+    zone = accounts.organisation().zone
+    span = month_span(month, zone)
+    loaded, marginal, unused = charged.get((plan.id, month), (0, 0, 0))
+    return PlanMonth(
+        month=month,
+        owed=owed(plan, span.starts_at, min(span.ends_at, _hour_of(at)), zone),
+        loaded_micros=loaded,
+        marginal_micros=marginal,
+        unused_micros=unused,
+        unit_ms=used.get((plan.pool_id, month), 0),
+    )
+
+
+def _months(
+    plan_ids: Collection[int], span: HourSpan
+) -> dict[tuple[int, date], tuple[int, int, int]]:
+    found = rows(CHARGED, {"plans": list(plan_ids), "from": span.starts_at, "to": span.ends_at})
+    return {
+        (plan_id, month): (loaded, marginal, unused)
+        for plan_id, month, loaded, marginal, unused in found
+    }
+
+
+def _unit_ms(pool_ids: Collection[int], months: Collection[date]) -> dict[tuple[int, date], int]:
+    found = rows(USED, {"pools": list(pool_ids), "months": list(months)})
+    return {(pool_id, month): unit_ms for pool_id, month, unit_ms in found}
+
+
+def _kwh_price(plan: OwnedPlanFact, hour: datetime, zone: str) -> Fraction:
+    """The mean of the hour's tariffs by time, in micro-units per kilowatt-hour."""
+    spans = tariffs_of_hour(plan.tariffs_at(hour), hour, zone)
+    whole = sum(each.micros * (each.end_ms - each.start_ms) for each in spans)
+    return Fraction(whole, HOUR_MS)
+
+
+def _is_in(hour: datetime, span: HourSpan) -> bool:
+    return span.starts_at <= hour < span.ends_at
+
+
+def _hour_of(moment: datetime) -> datetime:
+    return moment.replace(minute=0, second=0, microsecond=0)
+
+
+CHARGED = """
+SELECT owned_plan_id, posting_month, coalesce(sum(effective_micros), 0)::int8,
+       coalesce(sum(marginal_micros), 0)::int8,
+       coalesce(sum(effective_micros) FILTER (WHERE kind = 'owned_unused'), 0)::int8
+FROM ledger_charge
+WHERE hour >= %(from)s AND hour < %(to)s AND owned_plan_id = ANY(%(plans)s)
+GROUP BY owned_plan_id, posting_month
+"""
+BY_HOUR = """
+SELECT hour, coalesce(sum(effective_micros), 0)::int8, coalesce(sum(marginal_micros), 0)::int8
+FROM ledger_charge
+WHERE hour >= %(from)s AND hour < %(to)s AND owned_plan_id = ANY(%(plans)s) AND corrects_id IS NULL
+GROUP BY hour ORDER BY hour
+"""
+USED = """
+SELECT pool_id, posting_month, sum(unit_milliseconds)::int8
+FROM ledger_ledgerday
+WHERE pool_id = ANY(%(pools)s) AND posting_month = ANY(%(months)s) AND kind = 'node_hour'
+GROUP BY pool_id, posting_month
+"""
+METERED = """
+SELECT charge.owned_plan_id, count(*) FILTER (WHERE piece.detail LIKE %(measured)s), count(*)
+FROM ledger_charge AS charge JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
+WHERE charge.hour >= %(from)s AND charge.hour < %(to)s AND charge.kind = 'node_hour'
+  AND charge.owned_plan_id IS NOT NULL
+GROUP BY charge.owned_plan_id
+"""
+BEFORE = """
+SELECT sum(effective_micros)::int8, count(*) FILTER (WHERE effective_micros IS NULL)
+FROM ledger_charge
+WHERE kind = 'node_hour' AND pool_id = %(pool)s AND hour = ANY(%(hours)s::timestamptz[])
+  AND corrects_id IS NULL
+"""
+LIVED = """
+SELECT charge.hour, sum(piece.end_ms - piece.start_ms)::int8
+FROM ledger_charge AS charge JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
+WHERE charge.kind = 'node_hour' AND charge.pool_id = %(pool)s AND charge.corrects_id IS NULL
+  AND charge.part <> %(host)s AND charge.hour = ANY(%(hours)s::timestamptz[])
+GROUP BY charge.hour ORDER BY charge.hour
+"""

@@ -1,0 +1,144 @@
+"""Hardware of one's own over the wire: plans with their monthly costs and tariffs."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import organisation
+from apps.accounts.rest.examples import listed
+from apps.accounts.rest.money import NamedOut
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.strict import Parameters
+from apps.fleet.queries import pools
+from apps.pricing.api.rates import PricesView
+from apps.pricing.queries.owned import OwnedPlanFact, clock_of, owned_plan_page, written_off
+
+EXAMPLE = listed(
+    "Owned plans",
+    {
+        "id": 2,
+        "name": "rack 4",
+        "pool": {"id": 3, "name": "h100-own"},
+        "nodes": 16,
+        "purchase": "4480000.000000000",
+        "salvage": "448000.000000000",
+        "written_off": "168000.000000",
+        "left": "4312000.000000",
+        "life_months": 48,
+        "watts": 10200,
+        "pue": "1.3000",
+        "currency": "USD",
+        "starts_at": "2026-01-01T00:00:00Z",
+        "ends_at": None,
+        "monthly_costs": [
+            {
+                "name": "colocation",
+                "amount": "9000.000000000",
+                "starts_at": "2026-01-01T00:00:00Z",
+                "ends_at": None,
+            }
+        ],
+        "tariffs": [
+            {
+                "from_time": "07:00",
+                "amount_per_kilowatt_hour": "0.240000000",
+                "starts_at": "2026-01-01T00:00:00Z",
+                "ends_at": None,
+            }
+        ],
+    },
+)
+
+
+class OwnedCostOut(serializers.Serializer[Any]):
+    """What a plan costs each month besides; `ends_at` null: until further notice."""
+
+    name = serializers.CharField()
+    amount = serializers.CharField()
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField(allow_null=True)
+
+
+class PowerTariffOut(serializers.Serializer[Any]):
+    """A kilowatt-hour's price from a local time of day on, until the next one of the day."""
+
+    from_time = serializers.CharField()
+    amount_per_kilowatt_hour = serializers.CharField()
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField(allow_null=True)
+
+
+class OwnedPlanOut(serializers.Serializer[Any]):
+    """A purchase of nodes of a pool: `written_off` of it so far, `left` is the rest of it.
+
+    `watts` are a node's, by its plate.
+    """
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    pool = NamedOut()
+    nodes = serializers.IntegerField()
+    purchase = serializers.CharField()
+    salvage = serializers.CharField()
+    written_off = serializers.CharField()
+    left = serializers.CharField()
+    life_months = serializers.IntegerField()
+    watts = serializers.IntegerField()
+    pue = serializers.CharField()
+    currency = serializers.CharField()
+    starts_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField(allow_null=True)
+    monthly_costs = OwnedCostOut(many=True)
+    tariffs = PowerTariffOut(many=True)
+
+
+class OwnedPlans(PricesView):
+    """Hardware that was bought, for finance and platform."""
+
+    row = OwnedPlanOut
+
+    @extend_schema(
+        operation_id="list_owned_plans",
+        parameters=[*PAGES],
+        responses=list_of(OwnedPlanOut),
+        examples=[EXAMPLE],
+    )
+    def get(self, request: Request) -> Response:
+        """Every plan, ended ones too, with the costs and tariffs it ever had."""
+        Parameters.of(request)
+        return paged(request, owned_plan_page(page_asked(request)), _told)
+
+
+def _told(plan: OwnedPlanFact) -> dict[str, Any]:
+    at = timezone.now().replace(minute=0, second=0, microsecond=0)
+    off = Decimal(written_off(plan, at, organisation().zone)).scaleb(-6)
+    same = ("id", "name", "nodes", "life_months", "watts", "currency", "starts_at", "ends_at")
+    told: dict[str, Any] = {name: getattr(plan, name) for name in same}
+    told |= {name: f"{getattr(plan, name):f}" for name in ("purchase", "salvage", "pue")}
+    told |= {"written_off": f"{off:f}", "left": f"{round(plan.purchase - off, 6):f}"}
+    told["pool"] = {"id": plan.pool_id, "name": pools()[plan.pool_id].name}
+    told["monthly_costs"] = [
+        {
+            "name": each.name,
+            "amount": f"{each.monthly:f}",
+            "starts_at": each.starts_at,
+            "ends_at": each.ends_at,
+        }
+        for each in plan.costs
+    ]
+    told["tariffs"] = [
+        {
+            "from_time": clock_of(each.minute),
+            "amount_per_kilowatt_hour": f"{each.amount:f}",
+            "starts_at": each.starts_at,
+            "ends_at": each.ends_at,
+        }
+        for each in plan.tariffs
+    ]
+    return told_as(OwnedPlanOut, told)

@@ -19,7 +19,7 @@ from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.models import Charge, Part
 from apps.ledger.queries.commitment_preview import if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, ends_within, term_of
-from apps.pricing.actions import NewCommitment, as_bought, end_commitment
+from apps.pricing.actions import NewCommitment, as_bought, end_commitment, set_gpu_share
 from apps.pricing.queries.commitments import CommitmentFact, commitment
 from tests import make
 from tests.apps.ledger import scene
@@ -311,3 +311,16 @@ def test_a_bill_keeps_which_commitment_covered_and_tells_what_was_not_used(
     found = commitment_use((midnight, midnight + 24 * HOUR), scene.LATER).figures(one)
     assert (found.covered_cost, found.unused_cost) == (36_000_000, 33_000_000)
     assert (found.utilisation, found.on_demand) == (Fraction(1, 2), 98_320_000)
+
+
+def test_what_does_not_ride_on_gpus_is_covered_money_and_no_time_of_its_own() -> None:
+    pool_id = make.make_pool("h100")
+    scene.make_priced_node("gpu-01", pool_id=pool_id)
+    one = scene.make_commitment(units=2, hourly=Decimal(70))
+    set_gpu_share(pool_id=pool_id, gpu_share=Decimal("0.8"), starts_at=TEN, note="", at=scene.LATER)
+    settle()
+    assert Charge.objects.filter(part=Part.HOST).count() == 1
+    found = figures(one)
+    assert (found.coverage, found.utilisation) == (1, Fraction(1, 2))
+    assert (found.on_demand, found.covered_cost) == (98_320_000, 35_000_000)
+    assert found.covered_ms == 8 * HOUR_MS

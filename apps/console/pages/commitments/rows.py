@@ -27,7 +27,7 @@ UNITS = {"node": "node", "gpu": "GPU"}
 COLUMNS: Mapping[str, By[CommitmentRow]] = {
     "name": By("Commitment", lambda row: row.name),
     "kind": By("Kind", lambda row: (row.rank, row.name)),
-    "covers": By("Covers", lambda row: row.covers),
+    "covers": By("Bought", lambda row: row.covers),
     "ends": By("Ends", lambda row: row.ends_at),
     "coverage": By("Coverage", lambda row: row.coverage, is_number=True),
     "utilisation": By("Utilisation", lambda row: row.utilisation, is_number=True),

@@ -127,7 +127,8 @@ def reading_row(health: SyncHealth, at: datetime) -> ReadingRow:
         error=health.error,
         advice=advice_of(health),
         note=health.note,
-        needs=f"{how_often(health.what)}; needs {needs(health.provider, health.what)}",
+        every=how_often(health.what),
+        needs=needs(health.provider, health.what),
     )
 
 

@@ -22,6 +22,7 @@ class ReadingRow:
     error: str
     advice: str
     note: str
+    every: str
     needs: str
 
 

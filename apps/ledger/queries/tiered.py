@@ -19,6 +19,7 @@ from apps.ledger.queries.calendar import HOUR, HOUR_MS, HourSpan, month_span, po
 from apps.ledger.queries.charges import HourRates, spans_of_units
 from apps.ledger.queries.tables import rows
 from apps.pricing import queries as pricing
+from apps.pricing.queries.owned import owned_plans_in
 from apps.pricing.queries.tiers import has_tiers
 
 UNITS = {Per.NODE: "node", Per.GPU: "GPU"}
@@ -95,6 +96,7 @@ def _quantities(
     steps: dict[int, Steps] = {rate_id: defaultdict(int) for rate_id in rate_ids}
     into = partial(_milliseconds, span.starts_at)
     spans = pricing.pool_rates(pools, span.starts_at, span.ends_at)
+    owned = _owned(span)
     for node in fleet.nodes_lived(span.starts_at, span.ends_at):
         if node.pool_id not in pools:
             continue
@@ -103,9 +105,33 @@ def _quantities(
         for priced in spans[pool.id]:
             for rate in (priced.list_rate, priced.contract_rate):
                 if rate is not None and rate.id in steps:
-                    within = into(priced.starts_at), into(priced.ends_at)
-                    _step(steps[rate.id], within, units, _per_unit(rate, node, pool))
+                    for within in _rented(priced, owned.get(pool.id, [])):
+                        at = into(within.starts_at), into(within.ends_at)
+                        _step(steps[rate.id], at, units, _per_unit(rate, node, pool))
     return {rate_id: _quantity(of_rate) for rate_id, of_rate in steps.items()}
+
+
+def _owned(span: HourSpan) -> dict[int, list[HourSpan]]:
+    """The hours in which a pool's nodes cost what a plan says and no rate prices them, by pool."""
+    found: dict[int, list[HourSpan]] = {}
+    for plan in owned_plans_in(span.starts_at, span.ends_at):
+        ends_at = span.ends_at if plan.ends_at is None else _whole(plan.ends_at)
+        began = plan.starts_at.replace(minute=0, second=0, microsecond=0)
+        found.setdefault(plan.pool_id, []).append(HourSpan(began, ends_at))
+    return found
+
+
+def _rented(priced: pricing.RateSpan, owned: Iterable[HourSpan]) -> list[HourSpan]:
+    """What is left of a span without the hours of plans."""
+    left = [HourSpan(priced.starts_at, priced.ends_at)]
+    for plan in owned:
+        parts = [
+            (HourSpan(each.starts_at, min(each.ends_at, plan.starts_at)),
+             HourSpan(max(each.starts_at, plan.ends_at), each.ends_at))
+            for each in left
+        ]  # fmt: skip
+        left = [part for pair in parts for part in pair if part.starts_at < part.ends_at]
+    return left
 
 
 def _per_unit(rate: Rate, node: fleet.NodeFact, pool: fleet.PoolFact) -> Fraction | None:

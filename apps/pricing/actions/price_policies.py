@@ -35,10 +35,10 @@ def set_gpu_share(
     """
     check_gpu_share(gpu_share)
     of_pool = NodePricePolicy.objects.select_for_update().filter(pool_id=pool_id)
-    said = {"gpu_share": gpu_share, "note": note.strip()[:LONGEST_NOTE]}
+    said = note.strip()[:LONGEST_NOTE]
     held = of_pool.filter(period__contains=starts_at).first()
     if held is not None and held.period.lower == starts_at:
-        held.gpu_share, held.note = gpu_share, said["note"]
+        held.gpu_share, held.note = gpu_share, said
         held.save(update_fields=["gpu_share", "note"])
         mark_charge(starts_at, held.period.upper, at)
         return held.id
@@ -49,6 +49,8 @@ def set_gpu_share(
         held.period = (held.period.lower, starts_at)
         held.save(update_fields=["period"])
     period = (starts_at, ends_at)
-    row = NodePricePolicy.objects.create(pool_id=pool_id, period=period, **said, created_at=at)
+    row = NodePricePolicy.objects.create(
+        pool_id=pool_id, gpu_share=gpu_share, period=period, note=said, created_at=at
+    )
     mark_charge(starts_at, ends_at, at)
     return row.id

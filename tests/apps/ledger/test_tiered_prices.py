@@ -13,6 +13,7 @@ from apps.economics.tiers import Tier, graduated, parsed
 from apps.fleet import actions as fleet
 from apps.fleet import queries as fleet_facts
 from apps.fleet.queries import Pass, hours_marked
+from apps.ledger.actions import close
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.models import Charge, ChargePiece
 from apps.pricing import actions
@@ -189,6 +190,46 @@ def test_tiers_in_another_currency_are_converted_once() -> None:
     assert detail == (
         "quoted in EUR, at 1.5 USD each; tier: 3 node-hours at 10, then 8: this hour at 10"
     )
+
+
+def test_what_comes_late_for_a_closed_month_corrects_the_hours_whose_tier_it_moves() -> None:
+    pool_id, april = make.make_pool("h100"), datetime(2026, 4, 5, 9, tzinfo=UTC)
+    node_id = make_nodes(pool_id, 1)[0]
+    fleet.end_node(node_id=node_id, ended_at=TEN + 4 * HOUR, reason="gone", at=AT)
+    make_tiered(pool_id, "3=4")
+    scene.settle_all(april)
+    assert by_hour() == [10, 10, 10, 4]
+    every = ("unpriced", "unbilled", "unmatched", "unowned", "unobserved")
+    month = TEN.date().replace(day=1)
+    close.close_month(asked=close.CloseAsked(month, None, every), at=april)
+    late = make_nodes(pool_id, 1)[0]
+    fleet.end_node(node_id=late, ended_at=TEN + HOUR, reason="gone", at=TEN + HOUR)
+    # One more node-hour at 10, so that the third hour lies beyond three: 4 instead of 10.
+    assert close.post_corrections(month=month, at=april).effective_micros == 4_000_000
+    assert close.post_corrections(month=month, at=april).charges == 0
+
+
+def test_hardware_of_ones_own_is_in_no_tier() -> None:
+    pool_id = make.make_pool("h100", purchase_option="owned")
+    make_nodes(pool_id, 1)
+    make_tiered(pool_id, "2=4")
+    plan = actions.NewOwnedPlan(
+        name="bought",
+        pool_id=pool_id,
+        nodes=1,
+        purchase=Decimal(100),
+        life_months=12,
+        watts=1,
+        currency="USD",
+        starts_at=TEN + HOUR,
+        ends_at=TEN + 3 * HOUR,
+        tariffs={0: Decimal("0.1")},
+    )
+    actions.add_owned_plan(plan=plan, at=AT)
+    charge_until(6)
+    priced = by_hour()
+    # Two of the hours at a price lie before and after the plan's; beyond them 4.
+    assert [priced[0], *priced[3:]] == [10, 10, 4, 4]
 
 
 spans = st.lists(

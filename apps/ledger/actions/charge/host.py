@@ -44,19 +44,27 @@ def _node(this: Hour, parts: Sequence[Wanted], millionths: int, team_id: int) ->
     if not host:
         return list(parts)
     about = (parts[0].pool_id or 0, this.through_ms)
-    shares = {
-        name: _shares([getattr(part.price, name) for part in parts], millionths)
-        for name in ("billed_micros", "estimated_micros", "marginal_micros")
-    }
+    billed, host_billed = _shares([part.price.billed_micros for part in parts], millionths)
+    estimated, host_was = _shares([part.price.estimated_micros for part in parts], millionths)
+    marginal, host_more = _shares([part.price.marginal_micros for part in parts], millionths)
     left = list(kept)
     of_gpus = []
     for place, part in enumerate(parts):
         mine, left = left[: len(part.price.pieces)], left[len(part.price.pieces) :]
-        beside = {name: of_parts[place] for name, (of_parts, _) in shares.items()}
-        price = replace(price_of(about, tuple(mine)), **beside)
+        price = replace(
+            price_of(about, tuple(mine)),
+            billed_micros=billed[place],
+            estimated_micros=estimated[place],
+            marginal_micros=marginal[place],
+        )
         of_gpus.append(replace(part, price=_as(price, [part], (millionths, "gpus"))))
     ordered = tuple(sorted(host, key=lambda piece: piece.start_ms))
-    price = replace(price_of(about, ordered), **{name: rest for name, (_, rest) in shares.items()})
+    price = replace(
+        price_of(about, ordered),
+        billed_micros=host_billed,
+        estimated_micros=host_was,
+        marginal_micros=host_more,
+    )
     return [*of_gpus, _host(parts, _as(price, parts, (millionths, team_id)), millionths, team_id)]
 
 

@@ -1,6 +1,6 @@
 """What came late for a closed month, posted in an open one as the difference it makes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from django.db import transaction
 
 from apps.accounts import queries as accounts
-from apps.fleet.actions.marks import clear, expand_ranges
+from apps.fleet.actions.marks import Mark, clear, expand_ranges, mark
 from apps.fleet.queries import Pass, hours_marked, marks_of_hour
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.actions.close.closing import MonthNotClosed
@@ -27,8 +27,10 @@ from apps.ledger.queries.closes.differences import (
     sums_of_hour,
 )
 from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.tiered import hours_to_price_again
 
 AT_ONCE = 100_000
+ORGANISATION = 0
 LATE_PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
 SOON = timedelta(hours=3)
 """Past the moment at which an hour is no longer provisional."""
@@ -54,7 +56,9 @@ def post_corrections(*, month: date, at: datetime) -> Corrected:
         raise MonthNotClosed(f"{month:%Y-%m} is open")
     while expand_ranges():
         pass
-    span = month_span(month, accounts.organisation().zone)
+    zone = accounts.organisation().zone
+    span = month_span(month, zone)
+    _mark_moved(_late_hours(span.starts_at, span.ends_at), span.ends_at, zone)
     hours = charges = effective = 0
     for hour in _late_hours(span.starts_at, span.ends_at):
         posted = _correct_hour(month, hour, at)
@@ -67,6 +71,13 @@ def post_corrections(*, month: date, at: datetime) -> Corrected:
 def _late_hours(starts_at: datetime, ends_at: datetime) -> list[datetime]:
     found = {hour for pass_ in LATE_PASSES for hour in hours_marked(pass_, ends_at, AT_ONCE)}
     return sorted(hour for hour in found if hour >= starts_at)
+
+
+@transaction.atomic
+def _mark_moved(late: Sequence[datetime], ends_at: datetime, zone: str) -> None:
+    """What came late moves the tier prices of the hours after it too."""
+    moved = hours_to_price_again(late[0], ends_at, zone) if late else []
+    mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in moved)
 
 
 @transaction.atomic

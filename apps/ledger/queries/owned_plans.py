@@ -135,7 +135,7 @@ def plan_months(plan: OwnedPlanFact, at: datetime) -> list[PlanMonth]:
     last = at if plan.ends_at is None else min(at, plan.ends_at - HOUR)
     if last < plan.starts_at:
         return []
-    months = []
+    months: list[date] = []
     month, first = posting_month(last, zone), posting_month(plan.starts_at, zone)
     while month >= first and len(months) < MONTHS_SHOWN:
         months.append(month)
@@ -158,7 +158,7 @@ def if_plan_entered(plan: OwnedPlanFact, at: datetime) -> OwnedWhatIf:
     hours = [hour for hour in every if not any(_is_in(hour, span) for span in closed)]
     ((before, unpriced),) = rows(BEFORE, {"pool": plan.pool_id, "hours": hours})
     asked = {"pool": plan.pool_id, "hours": hours, "host": int(Part.HOST)}
-    told = dict(rows(LIVED, asked))
+    told: dict[datetime, int] = dict(rows(LIVED, asked))
     lived = {hour: min(Fraction(ms, HOUR_MS), Fraction(plan.nodes)) for hour, ms in told.items()}
     whole = sum(told.values())
     power = sum(
@@ -190,10 +190,11 @@ def if_plan_changed(
     closed = closed_spans()
     open_ = [each for each in found if not any(_is_in(each[0], span) for span in closed)]
     whole = Fraction(0)
-    for hour, _, marginal in open_ if after is not None else ():
-        priced = _kwh_price(before, hour, zone)
-        power = Fraction(marginal) * _kwh_price(after, hour, zone) / priced if priced else 0
-        whole += owed(after, hour, hour + HOUR, zone).micros + power
+    if after is not None:
+        for hour, _, marginal in open_:
+            priced = _kwh_price(before, hour, zone)
+            power = Fraction(marginal) * _kwh_price(after, hour, zone) / priced if priced else 0
+            whole += owed(after, hour, hour + HOUR, zone).micros + power
     return ChangedWhatIf(
         hours=len(open_),
         closed_hours=len(found) - len(open_),

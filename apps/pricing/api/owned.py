@@ -12,12 +12,12 @@ from rest_framework.response import Response
 from apps.accounts.queries import organisation
 from apps.accounts.rest.examples import listed
 from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.accounts.rest.schema import PAGES
 from apps.accounts.rest.strict import Parameters
 from apps.fleet.queries import pools
 from apps.pricing.api.rates import PricesView
-from apps.pricing.queries.owned import OwnedPlanFact, clock_of, owned_plan_page, written_off
+from apps.pricing.queries.owned import OwnedPlanFact, clock_of, owned_plans, written_off
 
 EXAMPLE = listed(
     "Owned plans",
@@ -112,7 +112,8 @@ class OwnedPlans(PricesView):
     def get(self, request: Request) -> Response:
         """Every plan, ended ones too, with the costs and tariffs it ever had."""
         Parameters.of(request)
-        return paged(request, owned_plan_page(page_asked(request)), _told)
+        page = slice_of(owned_plans(), page_asked(request), lambda plan: (plan.id,))
+        return paged(request, page, _told)
 
 
 def _told(plan: OwnedPlanFact) -> dict[str, Any]:

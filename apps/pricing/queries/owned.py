@@ -1,14 +1,14 @@
 """Hardware of one's own: plans with their monthly costs and tariffs, as they hold when."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 from django.db.models import QuerySet
 
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.economics import owned as economics
 from apps.economics.owned_time import of_calendar, of_life
 from apps.economics.terms import term_amount_in_hour
@@ -16,6 +16,8 @@ from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
 
 HOUR = timedelta(hours=1)
 MICROS = 1_000_000
+# A row as the database gives it: the fields of a fact in their order.
+Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +108,8 @@ class Owed:
 
 
 def owned_plans() -> list[OwnedPlanFact]:
-    """Every plan, by name."""
+    """Every plan, by name, which no two share."""
     return _facts(OwnedPlan.objects.order_by("name"))
-
-
-def owned_plan_page(asked: PageAsked) -> Slice[OwnedPlanFact]:
-    """Plans as they were entered, the newest first."""
-    page = page_of(OwnedPlan.objects.values("id"), asked, "-id")
-    ids = [row["id"] for row in page.rows]
-    by_id = {plan.id: plan for plan in _facts(OwnedPlan.objects.filter(id__in=ids))}
-    return Slice([by_id[plan_id] for plan_id in ids], page.after, page.before)
 
 
 def owned_plans_in(starts_at: datetime, ends_at: datetime) -> list[OwnedPlanFact]:
@@ -197,7 +191,7 @@ def _micros(amount: Decimal) -> int:
 
 
 def _facts(found: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
-    rows = list(
+    rows: list[Row] = list(
         found.values_list(
             *("id", "name", "pool_id", "nodes", "purchase", "salvage", "life_months", "watts"),
             *("pue", "currency", "period__startswith", "period__endswith"),
@@ -206,16 +200,21 @@ def _facts(found: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
     ids = [row[0] for row in rows]
     costs, tariffs = _costs(ids), _tariffs(ids)
     return [
-        OwnedPlanFact(*row, tuple(costs.get(row[0], ())), tuple(tariffs.get(row[0], ())))
+        replace(
+            OwnedPlanFact(*row),
+            costs=tuple(costs.get(row[0], ())),
+            tariffs=tuple(tariffs.get(row[0], ())),
+        )
         for row in rows
     ]
 
 
 def _costs(plan_ids: Collection[int]) -> dict[int, list[OwnedCostFact]]:
-    rows: Sequence[tuple[int, str, Decimal, datetime, datetime | None]] = list(
-        OwnedCost.objects.filter(plan__in=plan_ids, period__isempty=False)
-        .order_by("plan_id", "name", "period")
-        .values_list("plan_id", "name", "monthly", "period__startswith", "period__endswith")
+    found = OwnedCost.objects.filter(plan__in=plan_ids, period__isempty=False)
+    rows: list[Row] = list(
+        found.order_by("plan_id", "name", "period").values_list(
+            "plan_id", "name", "monthly", "period__startswith", "period__endswith"
+        )
     )
     of_plan: dict[int, list[OwnedCostFact]] = {}
     for plan_id, *row in rows:
@@ -224,10 +223,11 @@ def _costs(plan_ids: Collection[int]) -> dict[int, list[OwnedCostFact]]:
 
 
 def _tariffs(plan_ids: Collection[int]) -> dict[int, list[TariffFact]]:
-    rows: Sequence[tuple[int, int, Decimal, datetime, datetime | None]] = list(
-        PowerTariff.objects.filter(plan__in=plan_ids, period__isempty=False)
-        .order_by("plan_id", "period", "minute")
-        .values_list("plan_id", "minute", "amount", "period__startswith", "period__endswith")
+    found = PowerTariff.objects.filter(plan__in=plan_ids, period__isempty=False)
+    rows: list[Row] = list(
+        found.order_by("plan_id", "period", "minute").values_list(
+            "plan_id", "minute", "amount", "period__startswith", "period__endswith"
+        )
     )
     of_plan: dict[int, list[TariffFact]] = {}
     for plan_id, *row in rows:

@@ -218,8 +218,8 @@ def _cost_fields(entries: Entries, currency: str) -> tuple[Field, ...]:
 def _plan(entries: Entries, pools: dict[str, str], who: Asking) -> actions.NewOwnedPlan | None:
     """What was entered; None where a field says nothing."""
     pool = entries.read("pool", one_of(pools))
-    amounts = {name: entries.read(name, _amount) for name in NUMBERS}
-    counts = {name: entries.read(name, _count) for name in COUNTS}
+    purchase, salvage, pue = (entries.read(name, _amount) for name in NUMBERS)
+    nodes, life_months, watts = (entries.read(name, _count) for name in COUNTS)
     starts_at = entries.read("starts_at", moment(who.zone))
     ends_at = entries.read("ends_at", moment_or_none(who.zone))
     monthly, tariffs = entries.read("monthly", _monthly), entries.read("power", _power)
@@ -228,8 +228,12 @@ def _plan(entries: Entries, pools: dict[str, str], who: Asking) -> actions.NewOw
     return actions.NewOwnedPlan(
         name=entries.texts["name"],
         pool_id=int(pool),
-        **{name: amount or Decimal(0) for name, amount in amounts.items()},
-        **{name: count or 0 for name, count in counts.items()},
+        nodes=nodes or 0,
+        purchase=purchase or Decimal(0),
+        salvage=salvage or Decimal(0),
+        life_months=life_months or 0,
+        watts=watts or 0,
+        pue=pue or Decimal(0),
         currency=who.organisation.currency,
         starts_at=starts_at,
         ends_at=ends_at,

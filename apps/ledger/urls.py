@@ -3,6 +3,7 @@
 from django.urls import path
 
 from apps.ledger.api import Costs
+from apps.ledger.api.bill_imports import BillImport, BillImports, BillImportUndo, RejectedBillRows
 from apps.ledger.api.bill_rules import (
     BillRuleEnd,
     BillRuleEndPreview,
@@ -10,7 +11,8 @@ from apps.ledger.api.bill_rules import (
     BillRules,
     BillRuleView,
 )
-from apps.ledger.api.bills import Bills
+from apps.ledger.api.bills import Bills, BillView
+from apps.ledger.api.closes import CloseJournal, Closes, CloseStatements
 from apps.ledger.api.commitment_figures import (
     CommitmentEndPreview,
     CommitmentFigures,
@@ -33,6 +35,26 @@ urlpatterns = [
         name="preview-bill-rule-end",
     ),
     path("bills", Bills.as_view(), name="rest-bills"),
+    path("bills/<int:bill_id>", BillView.as_view(), name="rest-bill"),
+    path("bills/imports", BillImports.as_view(), name="rest-bill-imports"),
+    path("bills/imports/<int:import_id>", BillImport.as_view(), name="rest-bill-import"),
+    path(
+        "bills/imports/<int:import_id>/rejected",
+        RejectedBillRows.as_view(),
+        name="rest-rejected-bill-rows",
+    ),
+    path(
+        "bills/imports/<int:import_id>/undo",
+        BillImportUndo.as_view(),
+        name="rest-undo-bill-import",
+    ),
+    path("closes", Closes.as_view(), name="rest-closes"),
+    path(
+        "closes/<int:close_id>/statements",
+        CloseStatements.as_view(),
+        name="rest-close-statements",
+    ),
+    path("closes/<int:close_id>/journal", CloseJournal.as_view(), name="rest-close-journal"),
     path("commitments", Commitments.as_view(), name="rest-commitments"),
     path("commitments/<int:commitment_id>", Commitment.as_view(), name="rest-commitment"),
     path(

@@ -28,10 +28,9 @@ def operations() -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def request_examples(operation: dict[str, Any]) -> dict[str, Any]:
-    """Example bodies by name."""
-    return _examples(
-        operation.get("requestBody", {}).get("content", {}).get("application/json", {})
-    )
+    """Example bodies by name, in whatever form they are sent."""
+    forms = operation.get("requestBody", {}).get("content", {}).values()
+    return {name: body for form in forms for name, body in _examples(form).items()}
 
 
 def answer_examples(operation: dict[str, Any], status: str) -> dict[str, Any]:

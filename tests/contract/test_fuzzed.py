@@ -1,6 +1,7 @@
 """Whatever the schema allows, and much that it forbids, is answered as the schema says."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,7 +41,8 @@ def _one_connection() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _unlimited(settings: Any) -> None:
+def _unlimited(settings: Any, tmp_path: Path) -> None:
+    settings.HOME = tmp_path
     settings.API_REQUESTS_PER_MINUTE = dict.fromkeys(("reads", "writes", "events"), 10**9)
 
 

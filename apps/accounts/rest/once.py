@@ -20,20 +20,25 @@ KEY = re.compile("[!-~]{1,200}")
 View = TypeVar("View", bound=APIView)
 
 
+def body_of(request: Request) -> bytes:
+    """What tells two requests to one address apart: what was sent."""
+    return bytes(request.body)
+
+
 def once(
-    forgetting: str | None = None,
+    forgetting: str | None = None, said: Callable[[Request], bytes] = body_of
 ) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
     """Make a `post` answer a repeated Idempotency-Key with its first answer.
 
     What `forgetting` names is a secret, shown once: it is not kept, and null in a repeated answer.
     A refusal is not kept: the same key may be tried again. One key with two different requests is
-    refused (RepeatDiffers).
+    refused (RepeatDiffers); `said` is what of them is compared.
     """
 
     def decorate(post: Callable[..., Response]) -> Callable[..., Response]:
         @wraps(post)
         def answered(view: APIView, request: Request, **given: Any) -> Response:
-            repeat = _repeat_of(request)
+            repeat = _repeat_of(request, said)
             if repeat is None:
                 return post(view, request, **given)
             with transaction.atomic():
@@ -52,12 +57,12 @@ def once(
     return decorate
 
 
-def _repeat_of(request: Request) -> Repeat | None:
+def _repeat_of(request: Request, said: Callable[[Request], bytes]) -> Repeat | None:
     key = request.headers.get("Idempotency-Key")
     caller = caller_of(request)
     if key is None or caller is None:
         return None
     if not KEY.fullmatch(key):
         raise ValidationError({"Idempotency-Key": ["1 to 200 visible ASCII characters"]})
-    asked = f"{request.method} {request.get_full_path()}\n".encode() + request.body
+    asked = f"{request.method} {request.get_full_path()}\n".encode() + said(request)
     return Repeat(caller=caller, key=key, digest=hashlib.sha256(asked).digest())

@@ -59,6 +59,30 @@ class SeesPrices(BasePermission):
         return viewer is not None and viewer.sees_prices
 
 
+class KeepsBills(BasePermission):
+    """The organisation's token of scope manage, or a person of finance or platform."""
+
+    message = "bills are for finance and platform, and for the organisation's 'manage' tokens"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether bills are theirs to bring in and to take back."""
+        viewer = _viewer_in(request, view)
+        if viewer is None:
+            return False
+        return viewer.may_manage if viewer.person_id is None else viewer.sees_prices
+
+
+class ClosesMonths(BasePermission):
+    """Finance: months are closed by people."""
+
+    message = "months are closed by people of finance"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether months are theirs to close."""
+        viewer = _viewer_in(request, view)
+        return viewer is not None and viewer.may_close
+
+
 class RestView(APIView):
     """A view that knows its viewer: who reads may ask, who manages may change.
 
@@ -67,6 +91,7 @@ class RestView(APIView):
 
     row: ClassVar[type[serializers.Serializer[Any]] | None] = None
     csv_renderer: ClassVar[type[BaseRenderer]] = CsvRenderer
+    largest_body: ClassVar[int] = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     _viewer: Viewer | None = None
 
     def get_permissions(self) -> list[BasePermission]:
@@ -83,7 +108,7 @@ class RestView(APIView):
         super().initial(request, *args, **given)
         # Without a length nothing is read at all.
         length = str(request.META.get("CONTENT_LENGTH") or "0")
-        if not length.isdigit() or int(length) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+        if not length.isdigit() or int(length) > self.largest_body:
             raise BodyTooLarge
 
     def viewer(self) -> Viewer:

@@ -157,10 +157,10 @@ def result_of(
 def sums_of(group: queries.CostGroup, currency: str) -> dict[str, Any]:
     """The sums alone."""
     return {
-        "cost": _money(group.micros, currency),
-        "direct_cost": _money(_direct(group), currency),
-        "loaded_cost": _money(group.loaded_micros, currency),
-        "shared_cost": _money(group.shared_micros, currency),
+        "cost": money_of(group.micros, currency),
+        "direct_cost": money_of(_direct(group), currency),
+        "loaded_cost": money_of(group.loaded_micros, currency),
+        "shared_cost": money_of(group.shared_micros, currency),
         "gpu_hours": _hours(group.gpu_milliseconds),
         "held_gpu_hours": _hours(group.held_milliseconds),
         "observed_gpu_hours": _hours(group.observed_milliseconds),
@@ -185,7 +185,8 @@ def _key(name: str, key: Any, named: Named) -> Any:
     return key.isoformat() if isinstance(key, date) else key
 
 
-def _money(micros: int | None, currency: str) -> dict[str, str] | None:
+def money_of(micros: int | None, currency: str) -> dict[str, str] | None:
+    """An amount as it is told; None where it is not known."""
     if micros is None:
         return None
     return {"amount": f"{Money.from_micros(micros, currency).amount:f}", "currency": currency}

@@ -2,18 +2,23 @@
 
 from typing import Any
 
+from django.core.exceptions import ObjectDoesNotExist
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts import queries as accounts
+from apps.accounts.rest.money import MoneyOut
 from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES
 from apps.accounts.rest.strict import Parameters
 from apps.accounts.rest.views import RestView, SeesPrices
-from apps.ledger.api import examples
-from apps.ledger.queries.bills.deliveries import BillFact, bill_page
+from apps.ledger.api import bill_examples, examples
+from apps.ledger.api.answers import money_of
+from apps.ledger.queries.bills.comparing import ApartSum, apart_sums, variance_of
+from apps.ledger.queries.bills.deliveries import BillFact, bill_fact, bill_page
 
 BILL_STATES = ("waiting", "reconciled", "failed")
 
@@ -45,6 +50,51 @@ class BillOut(serializers.Serializer[Any]):
     failure = serializers.CharField()
 
 
+class UnbilledOut(serializers.Serializer[Any]):
+    """A node that was charged by estimate in the bill's period, and is not on the bill then."""
+
+    node = serializers.CharField()
+    pool = serializers.CharField()
+    hours = serializers.IntegerField()
+    estimated = MoneyOut(allow_null=True)
+
+
+class ApartOut(serializers.Serializer[Any]):
+    """Rows that no node-hour carries: what for, why, and who carries them."""
+
+    charge_kind = serializers.CharField()
+    kind = serializers.CharField()
+    reason = serializers.CharField()
+    what = serializers.CharField()
+    team = serializers.CharField()
+    rows = serializers.IntegerField()
+    effective = MoneyOut(allow_null=True)
+    billed = MoneyOut(allow_null=True)
+
+
+class ReconciliationOut(serializers.Serializer[Any]):
+    """Why what the bill charges differs from the estimate, in the organisation's currency.
+
+    `price` + `quantity` + `missing` + `unmatched` + `shared` = `billed` - `estimated`, exactly.
+    """
+
+    billed = MoneyOut()
+    estimated = MoneyOut()
+    price = MoneyOut()
+    quantity = MoneyOut()
+    missing = MoneyOut()
+    unmatched = MoneyOut()
+    shared = MoneyOut()
+    unbilled = UnbilledOut(many=True)
+    apart = ApartOut(many=True)
+
+
+class BillDetailOut(BillOut):
+    """A bill; `reconciliation` is null until it was reconciled."""
+
+    reconciliation = ReconciliationOut(allow_null=True)
+
+
 class Bills(RestView):
     """Bills, for finance and platform."""
 
@@ -64,6 +114,58 @@ class Bills(RestView):
         """Bills that came, the latest period first."""
         Parameters.of(request)
         return paged(request, bill_page(page_asked(request)), _told)
+
+
+class BillView(RestView):
+    """One bill, for finance and platform."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Who sees prices sees bills."""
+        return [SeesPrices()]
+
+    @extend_schema(
+        operation_id="bill", responses=BillDetailOut, examples=[bill_examples.BILL_WITH_VARIANCE]
+    )
+    def get(self, request: Request, bill_id: int) -> Response:
+        """A bill beside what was estimated: why they differ, and what no node carries."""
+        Parameters.of(request)
+        bill = bill_fact(bill_id)
+        if bill is None:
+            raise ObjectDoesNotExist(f"there is no bill {bill_id}")
+        is_done = bill.reconciled_at is not None
+        return Response(_told(bill) | {"reconciliation": _compared(bill_id) if is_done else None})
+
+
+def _compared(bill_id: int) -> dict[str, Any]:
+    found, currency = variance_of(bill_id), accounts.organisation().currency
+    causes = ("billed", "estimated", "price", "quantity", "missing", "unmatched", "shared")
+    told: dict[str, Any] = {
+        cause: money_of(getattr(found, f"{cause}_micros"), currency) for cause in causes
+    }
+    unbilled = [
+        {
+            "node": each.node_name,
+            "pool": each.pool_name,
+            "hours": each.hours,
+            "estimated": money_of(each.estimated_micros, currency),
+        }
+        for each in found.unbilled
+    ]
+    return told | {
+        "unbilled": unbilled,
+        "apart": [_apart(each, currency) for each in apart_sums(bill_id)],
+    }
+
+
+def _apart(row: ApartSum, currency: str) -> dict[str, Any]:
+    told: dict[str, Any] = {name: getattr(row, name) for name in ApartSum.__slots__}
+    told |= {
+        "team": row.team_name,
+        "what": row.label,
+        "effective": money_of(row.effective_micros, currency),
+        "billed": money_of(row.billed_micros, currency),
+    }
+    return told_as(ApartOut, told)
 
 
 def _told(bill: BillFact) -> dict[str, Any]:

@@ -97,23 +97,21 @@ NEW_EXPORT = sent(
     "New export", {"what": "lines", "window": "2026-03", "team": ["Research"], "tags": {}}
 )
 CANCELLED_EXPORT = answered("Cancelled export", _EXPORT | {"state": "cancelled"})
-BILLS = listed(
-    "Bills",
-    {
-        "id": 3,
-        "issuer": "Amazon Web Services, Inc.",
-        "account": "123456789012",
-        "starts_at": "2026-07-01T00:00:00Z",
-        "ends_at": "2026-08-01T00:00:00Z",
-        "currency": "USD",
-        "rows": 1018240,
-        "billed": "1318040.52022672899",
-        "effective": "1201377.93090575119",
-        "contracted": "1488200.11",
-        "list": "1983310.5",
-        "residual": "0.00000022672899",
-        "is_rounded_upstream": False,
-        "state": "reconciled",
-        "failure": "",
-    },
-)
+BILL: dict[str, Any] = {
+    "id": 3,
+    "issuer": "Amazon Web Services, Inc.",
+    "account": "123456789012",
+    "starts_at": "2026-07-01T00:00:00Z",
+    "ends_at": "2026-08-01T00:00:00Z",
+    "currency": "USD",
+    "rows": 1018240,
+    "billed": "1318040.52022672899",
+    "effective": "1201377.93090575119",
+    "contracted": "1488200.11",
+    "list": "1983310.5",
+    "residual": "0.00000022672899",
+    "is_rounded_upstream": False,
+    "state": "reconciled",
+    "failure": "",
+}
+BILLS = listed("Bills", BILL)

@@ -118,6 +118,28 @@ def delivery(import_id: int) -> DeliveryFact | None:
     return None if found is None else DeliveryFact(*found)
 
 
+def delivery_page(asked: PageAsked) -> Slice[DeliveryFact]:
+    """Deliveries, the newest first."""
+    found = page_of(BillImport.objects.values(*DeliveryFact.__slots__), asked, "-id")
+    return Slice([DeliveryFact(**row) for row in found.rows], found.after, found.before)
+
+
+def bills_of_deliveries(import_ids: Sequence[int]) -> dict[int, list[int]]:
+    """The bills that deliveries had rows of, by delivery."""
+    bills: dict[int, list[int]] = {import_id: [] for import_id in import_ids}
+    found = BillImport.bills.through.objects.filter(billimport_id__in=import_ids)
+    for import_id, bill_id in found.order_by("bill_id").values_list("billimport_id", "bill_id"):
+        bills[import_id].append(bill_id)
+    return bills
+
+
+def rejected_page(import_id: int, asked: PageAsked) -> Slice[RejectedBillFact]:
+    """Rows of a delivery that were not taken, by line."""
+    rejected = RejectedBillRow.objects.filter(batch_id=import_id)
+    found = page_of(rejected.values(*RejectedBillFact.__slots__), asked, "line")
+    return Slice([RejectedBillFact(**row) for row in found.rows], found.after, found.before)
+
+
 def rejected_bill_rows(import_id: int, limit: int) -> Iterator[RejectedBillFact]:
     """The first rows that were not taken, by line."""
     found = RejectedBillRow.objects.filter(batch_id=import_id).order_by("line", "id")

@@ -7,9 +7,13 @@ from django.db.models import TextField, Value
 from django.db.models.functions import Coalesce
 
 from apps.accounts import queries as accounts
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.ledger.models import Close
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.tables import rows
+
+
+CLOSE_KEYS = ("month", "version", "id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,13 @@ def closes(month: date | None = None) -> list[CloseFact]:
     )
     named = found.annotate(who=Coalesce("closed_by__name", Value(""), output_field=TextField()))
     return [CloseFact(*row) for row in named.values_list(*columns)]
+
+
+def close_page(asked: PageAsked) -> Slice[CloseFact]:
+    """Closes, the newest month and version first."""
+    found = page_of(Close.objects.values(*CLOSE_KEYS), asked, "-month", "-version")
+    facts = {fact.id: fact for fact in closes()} if found.rows else {}
+    return Slice([facts[row["id"]] for row in found.rows], found.after, found.before)
 
 
 def close_fact(close_id: int) -> CloseFact | None:

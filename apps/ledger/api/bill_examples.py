@@ -1,0 +1,95 @@
+"""Examples of the requests for deliveries of bills, and of their answers."""
+
+from drf_spectacular.utils import OpenApiExample
+
+from apps.accounts.rest.examples import answered, listed
+from apps.ledger.api.examples import BILL
+
+_FILE = (
+    "BilledCost,EffectiveCost,BillingAccountId,BillingCurrency,BillingPeriodStart,"
+    "BillingPeriodEnd,ChargeCategory,ChargePeriodStart,ChargePeriodEnd,InvoiceIssuerName\n"
+    "55.04,55.04,1234,USD,2026-07-01T00:00:00Z,2026-08-01T00:00:00Z,Usage,"
+    "2026-07-03T10:00:00Z,2026-07-03T11:00:00Z,A Cloud\n"
+)
+_IMPORT = {
+    "id": 7,
+    "address": "https://runrate.example.org/api/v1/bills/imports/7",
+    "name": "july.csv",
+    "layout": "FOCUS 1.2",
+    "addition": False,
+    "state": "done",
+    "rows": 1018240,
+    "imported": 1018238,
+    "unchanged": 0,
+    "replaced": 0,
+    "rejected": 2,
+    "rejected_rows": "https://runrate.example.org/api/v1/bills/imports/7/rejected",
+    "totals": [
+        {
+            "currency": "USD",
+            "billed": "1318040.52022672899",
+            "effective": "1201377.93090575119",
+            "list": "1983310.5",
+            "contracted": "1488200.11",
+        }
+    ],
+    "flags": [],
+    "bills": [3],
+    "size_bytes": 184028192,
+    "failure": "",
+    "by": "Fay",
+    "started_at": "2026-08-03T08:00:00Z",
+    "ended_at": "2026-08-03T08:01:10Z",
+    "undone_at": None,
+}
+BILL_IMPORTS = listed("Bill imports", _IMPORT)
+BILL_IMPORT = answered("Bill import", _IMPORT, 200, 202)
+UNDONE_BILL_IMPORT = answered(
+    "Undone bill import", _IMPORT | {"state": "undone", "undone_at": "2026-08-03T09:00:00Z"}
+)
+NEW_BILL_IMPORT = OpenApiExample(
+    "New bill import",
+    {"file": _FILE, "addition": False},
+    request_only=True,
+    media_type="multipart/form-data",
+)
+REJECTED_BILL_ROWS = listed(
+    "Rejected bill rows",
+    {"line": 812, "field": "BilledCost", "reason": "'n/a' is not an amount"},
+)
+
+
+def _usd(amount: str) -> dict[str, str]:
+    return {"amount": amount, "currency": "USD"}
+
+
+BILL_WITH_VARIANCE = answered(
+    "Bill",
+    BILL
+    | {
+        "reconciliation": {
+            "billed": _usd("366.000000"),
+            "estimated": _usd("393.280000"),
+            "price": _usd("-27.280000"),
+            "quantity": _usd("0.000000"),
+            "missing": _usd("0.000000"),
+            "unmatched": _usd("0.000000"),
+            "shared": _usd("0.000000"),
+            "unbilled": [
+                {"node": "gpu-07", "pool": "h100", "hours": 2, "estimated": _usd("196.640000")}
+            ],
+            "apart": [
+                {
+                    "charge_kind": "unmatched",
+                    "kind": "compute",
+                    "reason": "no node has this resource id",
+                    "what": "i-0ab",
+                    "team": "Platform",
+                    "rows": 3,
+                    "effective": _usd("12.500000"),
+                    "billed": _usd("12.500000"),
+                }
+            ],
+        }
+    },
+)

@@ -1,0 +1,253 @@
+"""Deliveries of bills over the wire: brought in, looked at, and taken back."""
+
+import hashlib
+import secrets
+from pathlib import Path, PurePath
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ObjectDoesNotExist
+from django.core.files.uploadedfile import UploadedFile
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import MultiPartParser
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Parameters, Strict, parsed
+from apps.accounts.rest.views import KeepsBills, RestView, SeesPrices
+from apps.ledger.actions.bill_uploads import BillUpload, keep_bill
+from apps.ledger.actions.bills import BASES, undo_delivery
+from apps.ledger.api import bill_examples as examples
+from apps.ledger.queries.bills.deliveries import (
+    DeliveryFact,
+    bills_of_deliveries,
+    delivery,
+    delivery_page,
+    rejected_page,
+)
+
+LARGEST_FILE = 512 * 1024 * 1024
+FORM_BYTES = 64 * 1024
+"""What a form adds to the file in it."""
+LONGEST_NAME = 120
+STATES = ("waiting", "running", "done", "failed", "undone")
+
+
+class BillUploadIn(Strict):
+    """A file of a bill, as a form; with `addition` it is one of several and replaces nothing."""
+
+    file = serializers.FileField(max_length=LONGEST_NAME)
+    addition = serializers.BooleanField(required=False, default=False)
+
+
+class BillTotalOut(serializers.Serializer[Any]):
+    """What the rows taken in sum to, in one currency, exactly."""
+
+    currency = serializers.CharField()
+    billed = serializers.CharField()
+    effective = serializers.CharField()
+    list = serializers.CharField()
+    contracted = serializers.CharField()
+
+
+class BillImportOut(serializers.Serializer[Any]):
+    """A delivery of a bill's file and what came of it; the figures are those of `import_focus`.
+
+    `address` is its own, `rejected_rows` that of the rows that could not be read.
+    """
+
+    id = serializers.IntegerField()
+    address = serializers.CharField()
+    name = serializers.CharField()
+    layout = serializers.CharField()
+    addition = serializers.BooleanField()
+    state = serializers.ChoiceField(choices=STATES)
+    rows = serializers.IntegerField()
+    imported = serializers.IntegerField()
+    unchanged = serializers.IntegerField()
+    replaced = serializers.IntegerField()
+    rejected = serializers.IntegerField()
+    rejected_rows = serializers.CharField()
+    totals = BillTotalOut(many=True)
+    flags = serializers.ListField(child=serializers.CharField())
+    bills = serializers.ListField(child=serializers.IntegerField(), help_text="by id")
+    size_bytes = serializers.IntegerField()
+    failure = serializers.CharField()
+    by = serializers.CharField(allow_null=True)
+    started_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    undone_at = serializers.DateTimeField(allow_null=True)
+
+
+class RejectedBillRowOut(serializers.Serializer[Any]):
+    """A row that was not taken: its line in the file, the column, and why."""
+
+    line = serializers.IntegerField()
+    field = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class BillImportsView(RestView):
+    """Who sees prices reads; finance and platform bring in and take back."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """By the method."""
+        return [SeesPrices() if self.request.method in SAFE_METHODS else KeepsBills()]
+
+    def told(self, fact: DeliveryFact, bills: list[int] | None = None) -> dict[str, Any]:
+        """A delivery as it is answered."""
+        address = self.request.build_absolute_uri(f"/api/v1/bills/imports/{fact.id}")
+        told = {name: getattr(fact, name) for name in DeliveryFact.__slots__}
+        told |= {
+            "address": address,
+            "rejected_rows": f"{address}/rejected",
+            "addition": fact.is_addition,
+            "by": fact.person__name,
+            "bills": bills_of_deliveries([fact.id])[fact.id] if bills is None else bills,
+            "totals": [
+                {"currency": currency} | {basis: sums[basis] for basis in BASES}
+                for currency, sums in sorted(fact.totals.items())
+            ],
+        }
+        return told_as(BillImportOut, told)
+
+
+class BillImports(BillImportsView):
+    """Files of bills."""
+
+    row = BillImportOut
+    parser_classes = [MultiPartParser]
+    largest_body = LARGEST_FILE + FORM_BYTES
+
+    @extend_schema(
+        operation_id="list_bill_imports",
+        parameters=[*PAGES],
+        responses=list_of(BillImportOut),
+        examples=[examples.BILL_IMPORTS],
+    )
+    def get(self, request: Request) -> Response:
+        """Deliveries, the newest first."""
+        Parameters.of(request)
+        page = delivery_page(page_asked(request))
+        bills = bills_of_deliveries([fact.id for fact in page.rows])
+        return paged(request, page, lambda fact: self.told(fact, bills[fact.id]))
+
+    @extend_schema(
+        operation_id="import_bill",
+        parameters=[REPEAT_KEY],
+        request={"multipart/form-data": BillUploadIn},
+        responses={202: BillImportOut},
+        examples=[examples.NEW_BILL_IMPORT, examples.BILL_IMPORT],
+    )
+    @once(said=lambda request: _said(request))
+    def post(self, request: Request) -> Response:
+        """Bring in a file of at most 512 MiB: FOCUS 1.0 to 1.4 or an AWS report (CSV, gzip, Parquet).
+
+        The worker takes it in; look at `address` until its `state` is done or failed. The same file
+        again changes nothing, a corrected one replaces its period.
+        """
+        body = parsed(BillUploadIn, request)
+        upload = _kept(body["file"], is_addition=body["addition"], by=self.viewer().person_id)
+        told = self.told(_delivery(keep_bill(upload=upload, at=timezone.now())))
+        return Response(told, status=202, headers={"Location": told["address"]})
+
+
+class BillImport(BillImportsView):
+    """One delivery."""
+
+    @extend_schema(
+        operation_id="bill_import", responses=BillImportOut, examples=[examples.BILL_IMPORT]
+    )
+    def get(self, request: Request, import_id: int) -> Response:
+        """How far it is, and what came of it."""
+        Parameters.of(request)
+        return Response(self.told(_delivery(import_id)))
+
+
+class RejectedBillRows(BillImportsView):
+    """Rows of a delivery that could not be read."""
+
+    row = RejectedBillRowOut
+
+    @extend_schema(
+        operation_id="list_rejected_bill_rows",
+        parameters=[*PAGES],
+        responses=list_of(RejectedBillRowOut),
+        examples=[examples.REJECTED_BILL_ROWS],
+    )
+    def get(self, request: Request, import_id: int) -> Response:
+        """By line; the first 10,000 are kept."""
+        Parameters.of(request)
+        _delivery(import_id)
+        page = rejected_page(import_id, page_asked(request))
+        return paged(request, page, lambda row: told_as(RejectedBillRowOut, row))
+
+
+class BillImportUndo(BillImportsView):
+    """A delivery taken back."""
+
+    @extend_schema(
+        operation_id="undo_bill_import",
+        parameters=[REPEAT_KEY],
+        request=None,
+        responses=BillImportOut,
+        examples=[examples.UNDONE_BILL_IMPORT],
+    )
+    @once()
+    def post(self, request: Request, import_id: int) -> Response:
+        """Its rows go and those that it replaced count again; the newest of a bill, in open months.
+
+        One that was undone already stays as it is.
+        """
+        parsed(Strict, request)
+        if _delivery(import_id).undone_at is None:
+            undo_delivery(import_id=import_id, at=timezone.now())
+        return Response(self.told(_delivery(import_id)))
+
+
+def _delivery(import_id: int) -> DeliveryFact:
+    found = delivery(import_id)
+    if found is None:
+        raise ObjectDoesNotExist(f"there is no import {import_id}")
+    return found
+
+
+def _said(request: Request) -> bytes:
+    """What a form says, with the digest of its file in the file's place."""
+    digest = hashlib.sha256()
+    for name in sorted(request.data):
+        value = request.data[name]
+        digest.update(f"{name}\n".encode())
+        if isinstance(value, UploadedFile):
+            for chunk in value.chunks():
+                digest.update(chunk)
+        else:
+            digest.update(str(value).encode())
+    return digest.digest()
+
+
+def _kept(file: "UploadedFile[Any]", *, is_addition: bool, by: int | None) -> BillUpload:
+    """The file where the worker finds it, with its digest."""
+    folder = Path(settings.HOME) / "uploads"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path, digest, size = folder / f"{secrets.token_hex(16)}.bill", hashlib.sha256(), 0
+    with path.open("xb") as out:
+        path.chmod(0o600)
+        for chunk in file.chunks():
+            out.write(chunk)
+            digest.update(chunk)
+            size += len(chunk)
+    return BillUpload(
+        name=PurePath(file.name or "").name[-LONGEST_NAME:] or "a bill",
+        stored_as=path.name,
+        size_bytes=size,
+        digest=digest.hexdigest(),
+        is_addition=is_addition,
+        person_id=by,
+    )

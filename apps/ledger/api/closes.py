@@ -1,0 +1,230 @@
+"""Closed months over the wire: closed by finance, and what was told of them."""
+
+from datetime import date
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.rest.money import MoneyOut
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.accounts.rest.views import ClosesMonths, RestView, SeesPrices
+from apps.ledger.actions.close import CloseAsked, close_month
+from apps.ledger.api import close_examples as examples
+from apps.ledger.api.answers import money_of
+from apps.ledger.queries.closes.checklist import checklist
+from apps.ledger.queries.closes.months import CloseFact, close_fact, close_page
+from apps.ledger.queries.closes.statements import journal, team_statements
+
+
+class CloseIn(Strict):
+    """Which month, and which open questions of its checklist may stay open, by code."""
+
+    month = Text(max_length=7, help_text="such as 2026-07")
+    accept = serializers.ListField(child=Text(), required=False, default=list, max_length=20)
+    note = OptionalText(max_length=2_000)
+
+
+class CloseOut(serializers.Serializer[Any]):
+    """A month as it was closed. Sums are of all teams; `digest` is a SHA-256 of its lines."""
+
+    id = serializers.IntegerField()
+    month = serializers.CharField()
+    version = serializers.IntegerField()
+    closed_at = serializers.DateTimeField()
+    closed_by = serializers.CharField()
+    note = serializers.CharField()
+    cut_off = serializers.DateTimeField(help_text="facts known by then are in it")
+    invoices = serializers.CharField(help_text="which invoice billed which of its hours, in words")
+    lines = serializers.IntegerField()
+    digest = serializers.CharField()
+    accepted = serializers.ListField(child=serializers.CharField(), help_text="what stood open")
+    list = MoneyOut(allow_null=True)
+    contracted = MoneyOut(allow_null=True)
+    effective = MoneyOut(allow_null=True)
+    billed = MoneyOut(allow_null=True)
+    reopened_at = serializers.DateTimeField(allow_null=True)
+    reopen_reason = serializers.CharField()
+
+
+class StatementOut(serializers.Serializer[Any]):
+    """What a team was told; `corrections` is the part that late facts of other months added."""
+
+    team_id = serializers.IntegerField()
+    team = serializers.CharField()
+    cost_centre = serializers.CharField()
+    gpu_hours = serializers.FloatField(allow_null=True)
+    unpriced_gpu_hours = serializers.FloatField()
+    effective = MoneyOut(allow_null=True)
+    billed = MoneyOut(allow_null=True)
+    corrections = MoneyOut(allow_null=True)
+
+
+class JournalEntryOut(serializers.Serializer[Any]):
+    """A posting, in whole cents."""
+
+    cost_centre = serializers.CharField()
+    team = serializers.CharField()
+    account = serializers.CharField()
+    amount = MoneyOut()
+
+
+class Closes(RestView):
+    """Closed months: who sees prices reads them, finance closes."""
+
+    row = CloseOut
+
+    def get_permissions(self) -> list[BasePermission]:
+        """By the method."""
+        return [SeesPrices() if self.request.method in SAFE_METHODS else ClosesMonths()]
+
+    @extend_schema(
+        operation_id="list_closes",
+        parameters=[*PAGES],
+        responses=list_of(CloseOut),
+        examples=[examples.CLOSES],
+    )
+    def get(self, request: Request) -> Response:
+        """Every version of every closed month, the newest first; opened ones too."""
+        Parameters.of(request)
+        return paged(request, close_page(page_asked(request)), _told)
+
+    @extend_schema(
+        operation_id="close_month",
+        parameters=[REPEAT_KEY],
+        request=CloseIn,
+        responses={201: CloseOut},
+        examples=[examples.NEW_CLOSE, examples.CLOSE],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Close a month that is over. For people of finance; a token closes nothing.
+
+        What stands open and is not accepted is refused by name (409).
+        """
+        body = parsed(CloseIn, request)
+        month, accepted = _month(body["month"]), body["accept"]
+        known = {item.code for item in checklist(month)}
+        unknown = sorted(set(accepted) - known)
+        if unknown:
+            raise ValidationError({"accept": [f"{unknown[0]!r} is no question of the checklist"]})
+        asked = CloseAsked(month, self.viewer().person_id, accepted, body["note"])
+        return Response(_told(_close(close_month(asked=asked, at=timezone.now()))), status=201)
+
+
+class CloseStatements(RestView):
+    """What was told of a close."""
+
+    row = StatementOut
+
+    @extend_schema(
+        operation_id="list_statements",
+        parameters=[*PAGES],
+        responses=list_of(StatementOut),
+        examples=[examples.STATEMENTS],
+    )
+    def get(self, request: Request, close_id: int) -> Response:
+        """The statements of the caller's teams; of every team to who sees everything."""
+        Parameters.of(request)
+        _close(close_id)
+        viewer, currency = self.viewer(), accounts.organisation().currency
+        teams = None if viewer.sees_everything else viewer.team_ids
+        found = team_statements(close_id, teams)
+        page = slice_of(found, page_asked(request), lambda each: (each.team_id,))
+
+        def told(each: Any) -> dict[str, Any]:
+            return told_as(
+                StatementOut,
+                {
+                    "team_id": each.team_id,
+                    "team": each.team_name,
+                    "cost_centre": each.cost_centre,
+                    "gpu_hours": _hours(each.gpu_milliseconds),
+                    "unpriced_gpu_hours": _hours(each.unpriced_milliseconds),
+                    "effective": money_of(each.effective_micros, currency),
+                    "billed": money_of(each.billed_micros, currency),
+                    "corrections": money_of(each.corrections_micros, currency),
+                },
+            )
+
+        return paged(request, page, told)
+
+
+class CloseJournal(RestView):
+    """The postings of a close."""
+
+    row = JournalEntryOut
+
+    def get_permissions(self) -> list[BasePermission]:
+        """It names every team's amounts."""
+        return [SeesPrices()]
+
+    @extend_schema(
+        operation_id="list_journal",
+        parameters=[*PAGES],
+        responses=list_of(JournalEntryOut),
+        examples=[examples.JOURNAL],
+    )
+    def get(self, request: Request, close_id: int) -> Response:
+        """By cost centre, team and account; they sum to the close rounded to the cent."""
+        Parameters.of(request)
+        _close(close_id)
+        currency = accounts.organisation().currency
+        page = slice_of(
+            journal(close_id),
+            page_asked(request),
+            lambda each: (each.cost_centre, each.team, each.account),
+        )
+        return paged(
+            request,
+            page,
+            lambda each: {
+                "cost_centre": each.cost_centre,
+                "team": each.team,
+                "account": each.account,
+                "amount": {"amount": f"{each.amount:f}", "currency": currency},
+            },
+        )
+
+
+def _told(fact: CloseFact) -> dict[str, Any]:
+    currency = accounts.organisation().currency
+    told: dict[str, Any] = {name: getattr(fact, name) for name in CloseFact.__slots__}
+    told |= {
+        basis: money_of(fact.totals.get(f"{basis}_micros"), currency)
+        for basis in ("list", "contracted", "effective", "billed")
+    }
+    told |= {
+        "month": f"{fact.month:%Y-%m}",
+        "invoices": fact.invoices,
+        "accepted": [str(item["code"]) for item in fact.checklist if item["count"]],
+    }
+    return told_as(CloseOut, told)
+
+
+def _hours(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else round(milliseconds / 3_600_000, 6)
+
+
+def _month(text: str) -> date:
+    try:
+        return date.fromisoformat(f"{text}-01")
+    except ValueError:
+        raise ValidationError({"month": ["a month is written as 2026-07"]}) from None
+
+
+def _close(close_id: int) -> CloseFact:
+    found = close_fact(close_id)
+    if found is None:
+        raise ObjectDoesNotExist(f"there is no close {close_id}")
+    return found

@@ -195,7 +195,7 @@ def _fields(
         entries.field("gpu_model", "GPU model"),
         entries.field("units", "How many", hint="Or the spend below, not both."),
         entries.choice("unit", "Of", UNITS),
-        entries.field("spend", "Or a spend an hour", hint="Of savings plans, before any upfront."),
+        entries.field("spend", "Or a spend an hour", hint="What a savings plan is for, each hour."),
         entries.field("prices", "Which buys at", hint=PRICES_HINT),
         entries.field("upfront", "Paid upfront", hint="Once, for the whole term."),
         entries.field("hourly", "Paid by the hour", hint="For each hour of the term, used or not."),

@@ -26,8 +26,7 @@ RANKS = {kind: place for place, kind in enumerate(KINDS)}
 UNITS = {"node": "node", "gpu": "GPU"}
 COLUMNS: Mapping[str, By[CommitmentRow]] = {
     "name": By("Commitment", lambda row: row.name),
-    "kind": By("Kind", lambda row: (row.rank, row.name)),
-    "covers": By("Bought", lambda row: row.covers),
+    "bought": By("Bought", lambda row: (row.rank, row.covers, row.name)),
     "ends": By("Ends", lambda row: row.ends_at),
     "coverage": By("Coverage", lambda row: row.coverage, is_number=True),
     "utilisation": By("Utilisation", lambda row: row.utilisation, is_number=True),

@@ -1,19 +1,21 @@
 """Prices beside a price: of the same machine elsewhere and at other times, and the one before."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 
-from apps.fleet.queries import pools
+from apps.fleet.queries import PoolFact, pools
 from apps.pricing.models import Rate, Standing
 from apps.pricing.queries.listing import Rows, rate_table
 
 HOUR_SECONDS = 3600
 MOST_SHOWN = 8
+MOST_MACHINES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +59,42 @@ def hourly(amount: Decimal, quantity_seconds: int) -> Decimal:
 
 def amounts_beside(machine: Machine, *, except_target: str = "") -> list[Decimal]:
     """What an hour of the machine costs by the rates in force, in all places and at all times."""
-    rows = _beside(machine, Rate.objects.all()).exclude(target=except_target)
+    known = {} if machine.pool_id is None else pools()
+    rows = _beside(machine, Rate.objects.all(), known).exclude(target=except_target)
     return [hourly(*row) for row in rows.values_list("amount", "quantity_seconds")]
 
 
-def neighbours_of(rate: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rates in force beside one, as rows of the listing: the newest of other places first."""
-    machine = Machine(**{name: rate[name] for name in Machine.__slots__})
-    rows = _beside(machine, rate_table()).exclude(id=rate["id"])
+def neighbours_of(rates: Sequence[Mapping[str, Any]]) -> dict[int, list[dict[str, Any]]]:
+    """The rates in force beside each, by its id: rows of the listing, the newest first.
+
+    Of more than MOST_MACHINES the rest are left out.
+    """
+    known = pools() if any(rate["pool_id"] is not None for rate in rates) else {}
+    of_each = {rate["id"]: _machine_of(rate) for rate in rates}
+    machines = list(dict.fromkeys(of_each.values()))[:MOST_MACHINES]
+    found: dict[Machine, list[dict[str, Any]]] = defaultdict(list)
+    for row in _newest_of_each(machines, known):
+        found[machines[row.pop("machine")]].append(row)
+    return {
+        rate_id: [row for row in found[machine] if row["id"] != rate_id][:MOST_SHOWN]
+        for rate_id, machine in of_each.items()
+    }
+
+
+def _newest_of_each(machines: Sequence[Machine], known: Mapping[int, PoolFact]) -> Rows:
+    """In one question, however many machines there are."""
     newest = F("period__startswith").desc(nulls_last=True)
-    return list(rows.order_by(newest, "target", "id")[:MOST_SHOWN])
+    parts = [
+        _beside(machine, rate_table(), known)
+        .annotate(machine=Value(index))
+        .order_by(newest, "target", "id")[: MOST_SHOWN + 1]
+        for index, machine in enumerate(machines)
+    ]
+    return parts[0].union(*parts[1:], all=True) if parts else rate_table().none()
+
+
+def _machine_of(rate: Mapping[str, Any]) -> Machine:
+    return Machine(**{name: rate[name] for name in Machine.__slots__})
 
 
 def price_before(
@@ -108,17 +136,17 @@ def last_rate_id() -> int:
     return Rate.objects.order_by("-id").values_list("id", flat=True).first() or 0
 
 
-def _beside(machine: Machine, rows: Rows) -> Rows:
+def _beside(machine: Machine, rows: Rows, known: Mapping[int, PoolFact]) -> Rows:
     return rows.filter(
         standing=Standing.IN_FORCE,
         kind=machine.kind,
         purchase_option=machine.purchase_option,
         unit=machine.unit,
         currency=machine.currency,
-    ).filter(_same_machine(machine))
+    ).filter(_same_machine(machine, known))
 
 
-def _same_machine(machine: Machine) -> Q:
+def _same_machine(machine: Machine, known: Mapping[int, PoolFact]) -> Q:
     if machine.pool_id is None:
         return Q(
             pool=None,
@@ -126,7 +154,7 @@ def _same_machine(machine: Machine) -> Q:
             instance_type=machine.instance_type,
             gpu_model=machine.gpu_model,
         )
-    pool = pools()[machine.pool_id]
+    pool = known[machine.pool_id]
     described = Q(pool=machine.pool_id)
     if pool.instance_type:
         described |= Q(pool=None, provider=pool.provider, instance_type=pool.instance_type)

@@ -78,7 +78,7 @@ def test_a_region_priced_without_its_accelerators_prices_nothing() -> None:
     assert queries.rates_in_force(NOON)[0].amount == Decimal("98.32")
     (waiting,) = rates_waiting()
     assert waiting["doubt"] == "12.2 is under a third of the usual 98.32"
-    assert [row["amount"] for row in neighbours_of(waiting)] == [Decimal("98.32")]
+    assert [row["amount"] for row in neighbours_of([waiting])[waiting["id"]]] == [Decimal("98.32")]
 
 
 @pytest.mark.parametrize(

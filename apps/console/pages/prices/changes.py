@@ -27,6 +27,7 @@ from apps.console.pages.frame import Link
 from apps.console.pages.prices.effects import effects_of
 from apps.console.pages.prices.rows import KINDS, OPTIONS, what_it_prices
 from apps.console.pages.setup.questions import recount
+from apps.economics.tiers import parsed
 from apps.fleet import queries as fleet
 from apps.pricing import actions
 from apps.pricing.queries import listing
@@ -118,7 +119,8 @@ def _given(request: HttpRequest) -> QueryDict:
 
 def _defaults(who: Asking) -> dict[str, str]:
     return {
-        **dict.fromkeys(("pool", *TEXTS, "amount", "ends_at", "source_date"), ""),
+        **dict.fromkeys(("pool", *TEXTS, "amount", "tiers", "ends_at", "source_date"), ""),
+        "currency": who.organisation.currency,
         "purchase_option": "on_demand",
         "kind": "contract",
         "quantity_seconds": "3600",
@@ -140,6 +142,7 @@ def _rate(
     starts_at = entries.read("starts_at", moment(who.zone))
     ends_at = entries.read("ends_at", moment_or_none(who.zone))
     source_date = entries.read("source_date", _day_or_none)
+    tiers = entries.read("tiers", parsed)
     if entries.problems or amount is None:
         return None
     pool = pools[int(pool_key)] if pool_key else None
@@ -147,7 +150,7 @@ def _rate(
     return actions.NewRate(
         kind=kind or "",
         amount=amount,
-        currency=who.organisation.currency,
+        currency=entries.texts["currency"].upper(),
         starts_at=starts_at,
         ends_at=ends_at,
         purchase_option=pool.purchase_option if pool else option or "",
@@ -160,6 +163,7 @@ def _rate(
         region=described["region"],
         instance_type=described["instance_type"],
         gpu_model=described["gpu_model"],
+        tiers=tiers or (),
     )
 
 
@@ -214,11 +218,22 @@ def _effects_of_entering(rate: actions.NewRate, weighed: _Weighed, who: Asking) 
 def _fields(
     entries: Entries, pools: Mapping[int, fleet.PoolFact], who: Asking
 ) -> tuple[Field, ...]:
-    currency = who.organisation.currency
+    ours = who.organisation.currency
     return (
         entries.choice("pool", "What it prices", _pool_names(pools)),
         entries.choice("kind", "Kind", KINDS, "A contract beats a list price; a pool’s own, both."),
-        entries.field("amount", f"Amount as quoted, in {currency}"),
+        entries.field("amount", "Amount as quoted"),
+        entries.field(
+            "currency",
+            "In",
+            hint=f"Another than {ours} is converted by the month’s rate of exchange.",
+        ),
+        entries.field(
+            "tiers",
+            "And beyond",
+            hint="1000=8; 5000=7 is 8 beyond 1,000 node-hours or GPU-hours of a month, 7 beyond "
+            "5,000. Empty: one price.",
+        ),
         entries.choice("unit", "For", UNITS),
         entries.choice("quantity_seconds", "And", QUANTITIES),
         entries.field("starts_at", f"Holds from ({who.zone.key})", "datetime-local"),
@@ -274,4 +289,5 @@ def _proposal(rate: actions.NewRate) -> Proposal:
         starts_at=rate.starts_at,
         ends_at=rate.ends_at,
         currency=rate.currency,
+        tiers=rate.tiers,
     )

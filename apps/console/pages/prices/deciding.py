@@ -1,6 +1,6 @@
 """Prices that wait: why, what lies beside them, what would move, and what finance decides."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -35,8 +35,10 @@ REFUSALS = (
 
 def waiting_rows(asking: Asking) -> tuple[WaitingRow, ...]:
     """Every price that waits, the oldest first, with some of its neighbours."""
-    names = person_names()
-    return tuple(_waiting_row(rate, asking, names) for rate in rates_waiting())
+    rates = rates_waiting()
+    names = person_names() if rates else {}
+    beside = neighbours_of(rates)
+    return tuple(_waiting_row(rate, beside[rate["id"]], asking, names) for rate in rates)
 
 
 @require_safe
@@ -93,7 +95,7 @@ def set_approval(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, rate_id: int, *, problem: str, status: int) -> HttpResponse:
     who, rate = asking(request, "prices"), _rate(rate_id)
-    row = _waiting_row(rate, who, person_names())
+    row = _waiting_row(rate, neighbours_of([rate])[rate["id"]], who, person_names())
     waits = rate["standing"] in WAITS
     own = rate["entered_by_id"] is not None and rate["entered_by_id"] == who.viewer.person_id
     page = DecidePage(
@@ -126,12 +128,17 @@ def _person(who: Asking) -> int:
     return who.viewer.person_id
 
 
-def _waiting_row(rate: Mapping[str, Any], asking: Asking, names: Mapping[int, str]) -> WaitingRow:
+def _waiting_row(
+    rate: Mapping[str, Any],
+    beside: Sequence[Mapping[str, Any]],
+    asking: Asking,
+    names: Mapping[int, str],
+) -> WaitingRow:
     return WaitingRow(
         rate=rate_row(rate, asking.at),
         why=rate["doubt"],
         entered_at=rate["created_at"],
         entered_by=names.get(rate["entered_by_id"], ""),
-        neighbours=tuple(rate_row(each, asking.at) for each in neighbours_of(rate)),
+        neighbours=tuple(rate_row(each, asking.at) for each in beside),
         href=reverse("decide-rate", args=[rate["id"]]),
     )

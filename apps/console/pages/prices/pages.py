@@ -20,6 +20,7 @@ from apps.console.pages.prices.rows import (
     paid_rows,
     pool_href,
     rate_row,
+    tiers_in_words,
     unpriced_rows,
     what_it_prices,
 )
@@ -141,6 +142,7 @@ def rate_page(rate_id: int, given: QueryDict, asking: Asking) -> RatePage | None
         decision="Refused" if rate["standing"] == "refused" else "Accepted",
         decided_at=rate["decided_at"],
         decided_by=names.get(rate["decided_by_id"], ""),
+        tiers=tiers_in_words(rate),
     )
 
 

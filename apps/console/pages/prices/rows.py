@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
@@ -62,6 +63,18 @@ def rate_row(rate: Mapping[str, Any], at: datetime) -> RateRow:
         currency=rate["currency"],
         doubt=rate["doubt"],
     )
+
+
+def tiers_in_words(rate: Mapping[str, Any]) -> str:
+    """`8.00 beyond 1,000 node-hours of a month, 7.00 beyond 5,000`; empty: one price for all."""
+    unit = "GPU-hours" if rate["unit"] == "gpu" else "node-hours"
+    told = [
+        f"{quoted_amount(Decimal(amount), rate['currency'])} beyond {Decimal(beyond):,f}"
+        for beyond, amount in rate["tiers"]
+    ]
+    if told:
+        told[0] = f"{told[0]} {unit} of a month"
+    return ", ".join(told)
 
 
 def what_it_prices(rate: Mapping[str, Any]) -> str:

@@ -153,3 +153,4 @@ class RatePage:
     decision: str = ""
     decided_at: datetime | None = None
     decided_by: str = ""
+    tiers: str = ""

@@ -324,3 +324,15 @@ def test_what_does_not_ride_on_gpus_is_covered_money_and_no_time_of_its_own() ->
     assert (found.coverage, found.utilisation) == (1, Fraction(1, 2))
     assert (found.on_demand, found.covered_cost) == (98_320_000, 35_000_000)
     assert found.covered_ms == 8 * HOUR_MS
+
+
+def test_what_a_bill_tells_of_a_commitment_nobody_entered_is_told_apart(tmp_path: Path) -> None:
+    scene.make_commitment()
+    told = {"CommitmentDiscountId": "ri-9", "CommitmentDiscountStatus": "Unused", "ResourceId": ""}
+    deliver(tmp_path, hour_row("33", **IN_MARCH, **told))
+    for bill_id in bills_due():
+        reconcile_bill(bill_id=bill_id, at=scene.LATER)
+    scene.settle_all()
+    midnight = TEN - 10 * HOUR
+    use = commitment_use((midnight, midnight + 24 * HOUR), scene.LATER)
+    assert (use.nameless_unused, use.all.unused_cost) == (33_000_000, 0)

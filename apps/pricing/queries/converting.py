@@ -35,7 +35,7 @@ def conversions(
     if not currencies:
         return {}
     ours = organisation()
-    months = _months(starts_at, ends_at, ours.zone)
+    months = months_of(starts_at, ends_at, ours.zone)
     return {
         code: [_conversion(code, ours.currency, *each) for each in months]
         for code in sorted(set(currencies) - {ours.currency})
@@ -54,9 +54,10 @@ def month_begins(month: date, zone: str) -> datetime:
     return whole if whole == midnight else whole + timedelta(hours=1)
 
 
-def _months(
+def months_of(
     starts_at: datetime, ends_at: datetime, zone: str
 ) -> Sequence[tuple[date, datetime, datetime]]:
+    """The local months of a span, each with the part of the span that is in it."""
     found = []
     reached = starts_at
     while reached < ends_at:

@@ -4,15 +4,18 @@ An estimate by nodes' lives and rates as they stand, without rounding by the hou
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
+from apps.accounts.queries import organisation
 from apps.economics import rates as economics
+from apps.economics.tiers import Tier, graduated
 from apps.fleet.queries import NodeFact, PoolFact, nodes_lived, pools
 from apps.pricing.models import Rate
 from apps.pricing.queries import RateSpan, rates_of_pools, spans_of_pools
+from apps.pricing.queries.converting import month_of_hour, months_of
 from apps.pricing.queries.deciding import place_of
 from apps.pricing.queries.reach import Prices, Reach, reach_of
 
@@ -35,6 +38,7 @@ class Proposal:
     ends_at: datetime | None
     currency: str
     replaces: int | None = None
+    tiers: tuple[Tier, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ def if_entered(proposal: Proposal, at: datetime) -> WhatIf:
         currency=proposal.currency,
         quantity_seconds=proposal.quantity_seconds,
         unit=proposal.unit,
+        tiers=[[str(tier.beyond), str(tier.amount)] for tier in proposal.tiers],
     )
     # A period as it comes from the database, which an unsaved row has not been to.
     entered.period = _Period(proposal.starts_at, proposal.ends_at)
@@ -145,27 +150,49 @@ def _cost(
     if reach.starts_at is None or reach.ends_at is None:
         return 0, 0.0
     spans = spans_of_pools(rows, chosen, reach.starts_at, reach.ends_at)
-    micros, unpriced = Fraction(0), 0.0
+    zone = organisation().zone
+    if any(row.tiers for row in rows):
+        spans = {pool_id: _by_month(of_pool, zone) for pool_id, of_pool in spans.items()}
+    lived: dict[tuple[economics.Rate, date | None], int] = {}
+    unpriced = 0.0
     for node in nodes:
         for span in spans[node.pool_id]:
             paid = span.contract_rate or span.list_rate
             if paid is None or paid.exchange is None:
                 unpriced += _overlap(node.lived_from, node.lived_to, span) / HOUR
             else:
-                micros += _amount(paid, node, span)
+                key = (paid, month_of_hour(span.starts_at, zone) if paid.tiers else None)
+                lived[key] = lived.get(key, 0) + _lived(paid, node, span)
+    micros = sum((_amount(rate, time) for (rate, _), time in lived.items()), Fraction(0))
     return round(micros), round(unpriced, 6)
 
 
-def _amount(paid: economics.Rate, node: NodeFact, span: RateSpan) -> Fraction:
+def _by_month(spans: Sequence[RateSpan], zone: str) -> list[RateSpan]:
+    """Cut where a local month begins: quantities of tiers are counted by the month."""
+    return [
+        replace(span, starts_at=begins, ends_at=ends)
+        for span in spans
+        for _, begins, ends in months_of(span.starts_at, span.ends_at, zone)
+    ]
+
+
+def _lived(paid: economics.Rate, node: NodeFact, span: RateSpan) -> int:
+    """Microseconds of nodes, or of GPUs."""
     if paid.per is economics.Per.NODE:
-        lived = _overlap(node.lived_from, node.lived_to, span) // MICROSECOND
-    else:
-        lived = sum(
-            each.units * (_overlap(each.starts_at, each.ends_at, span) // MICROSECOND)
-            for each in node.capacity_spans
-        )
-    # Microseconds of time times whole units of money: micro-units.
-    return Fraction(paid.amount) * (paid.exchange or 0) * lived / paid.quantity_seconds
+        return _overlap(node.lived_from, node.lived_to, span) // MICROSECOND
+    return sum(
+        each.units * (_overlap(each.starts_at, each.ends_at, span) // MICROSECOND)
+        for each in node.capacity_spans
+    )
+
+
+def _amount(paid: economics.Rate, lived: int) -> Fraction:
+    """Microseconds of time times whole units of money: micro-units. Tiers begin with the reach."""
+    amount = Fraction(paid.amount) * lived
+    if paid.tiers:
+        hours = Fraction(lived, HOUR // MICROSECOND)
+        amount = graduated(paid.amount, paid.tiers, hours) * (HOUR // MICROSECOND)
+    return amount * (paid.exchange or 0) / paid.quantity_seconds
 
 
 def _overlap(starts_at: datetime, ends_at: datetime, span: RateSpan) -> timedelta:

@@ -355,3 +355,22 @@ def test_hours_of_closed_months_are_said_to_wait_for_corrections(world):
     Close.objects.create(version=1, digest="", lines=0, **when)
     page = text(signed_in("platform").get("/prices/new", cut(world)))
     assert re.search(r"\d hours? of them (is|are) of closed months: what they move waits", page)
+
+
+def test_a_price_with_tiers_in_euros_says_what_it_moves_and_what_more_of_it_costs(
+    world: World,
+) -> None:
+    platform = signed_in("platform")
+    asked = {"amount": "10", "unit": "node", "currency": "EUR", "tiers": "1=6"}
+    refused = text(platform.get(reverse("add-rate"), world.entered(**asked)))
+    assert "no rate of exchange from EUR to USD is known" in refused
+    month = (world.began_at - timedelta(days=62)).date()
+    rate = actions.NewExchangeRate(month, "EUR", "USD", Decimal("1.5"))
+    actions.state_exchange_rate(rate=rate, at=world.now)
+    told = text(platform.get(reverse("add-rate"), world.entered(**asked)))
+    # One hour at 10 euros, one at 6.
+    assert "goes from about $0.00 to about $24.00" in told
+    wrong = text(platform.get(reverse("add-rate"), world.entered(**asked | {"tiers": "5=1; 2=3"})))
+    assert "2 does not lie beyond 5" in wrong
+    done = platform.post(reverse("add-rate"), world.entered(**asked), follow=True)
+    assert "€6.00 beyond 1 node-hours of a month" in text(done)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -20,9 +20,10 @@ from apps.pricing.tasks.rounds import Clock, Round, round_of
 if TYPE_CHECKING:
     from apps.pricing.providers.gcp_account import CommittedUse
 
+HOUR = timedelta(hours=1)
 HELD_STATES = {"active", "retired", "queued", "pending-return", "scheduled", "expired"}
 GOOGLE_STATES = {"ACTIVE", "NOT_YET_ACTIVE", "EXPIRED"}
-COUNTED = ("added", "updated", "unchanged", "left_out", "rejected")
+COUNTED = ("added", "updated", "unchanged", "ended", "left_out", "rejected")
 REFUSED = (
     actions.CommitmentNotUnderstood,
     actions.CommitmentEndsBeforeItStarts,
@@ -57,6 +58,18 @@ class Buying:
         """It buys nothing that Runrate counts."""
         self.round.count("left_out")
 
+    def give_up(self, external_id: str) -> None:
+        """It was returned, cancelled or not paid: if it was counted, it ends with this hour."""
+        at = self.round.clock()
+        this_hour = at.replace(minute=0, second=0, microsecond=0)
+        for held in commitments():
+            ended_at = max(this_hour, held.starts_at) + HOUR
+            is_it = (held.provider, held.external_id) == (self.account.provider, external_id)
+            if is_it and held.ended_at is None and ended_at < held.ends_at:
+                actions.end_commitment(commitment_id=held.id, ended_at=ended_at, at=at)
+                self.round.count("ended")
+        self.leave_out()
+
     def reject(self, name: str, reason: str) -> None:
         """It cannot be kept as it is told."""
         self.round.count("rejected")
@@ -84,7 +97,10 @@ def read_savings_plans(account: CloudAccountFact, turn: clouds.SyncTurn, clock: 
     plans = {plan.id: plan for plan in aws_account.savings_plans(asks)}
     for plan_id in this.round.left(sorted(plans)):
         plan = plans[plan_id]
-        if plan.state not in HELD_STATES or this.was_over(plan.ends_at):
+        if plan.state not in HELD_STATES:
+            this.give_up(plan.arn)
+            continue
+        if this.was_over(plan.ends_at):
             this.leave_out()
             continue
         types = sorted(this.types)
@@ -100,12 +116,7 @@ def read_committed_use(account: CloudAccountFact, turn: clouds.SyncTurn, clock: 
     this = _buying(account, turn, clock)
     asks = gcp.access()
     found = gcp_account.committed_uses(asks, project=account.account)
-    mine = [
-        bought
-        for bought in found
-        if bought.gpus and bought.status in GOOGLE_STATES and not this.was_over(bought.ends_at)
-    ]
-    this.round.count("left_out", len(found) - len(mine))
+    mine = [bought for bought in found if _is_counted(this, bought)]
     skus = gcp.compute_skus(asks) if mine else []
     for bought in mine:
         price = gcp_account.committed_price(bought, skus)
@@ -130,7 +141,10 @@ def keep_blocks(
     this = Buying(account, round_, _pools_of(account))
     fees = {each.external_id: (each.upfront, each.source) for each in commitments()}
     for block in blocks:
-        if block.ends_at is None or block.state not in HELD_STATES or this.was_over(block.ends_at):
+        if block.state not in HELD_STATES:
+            this.give_up(block.arn)
+            continue
+        if block.ends_at is None or this.was_over(block.ends_at):
             this.leave_out()
             continue
         fee, source = fees.get(block.arn) or _listed_fee(account, block)
@@ -152,8 +166,14 @@ def _pools_of(account: CloudAccountFact) -> list[PoolFact]:
 
 
 def _keep_reserved(this: Buying, bought: aws_account.ReservedInstance) -> None:
+    external_id = (
+        f"arn:aws:ec2:{bought.region}:{this.account.account}:reserved-instances/{bought.id}"
+    )
+    if bought.state not in HELD_STATES:
+        this.give_up(external_id)
+        return
     counts = aws_account.is_accelerated(bought.instance_type, this.types) and bought.is_linux
-    if not counts or bought.state not in HELD_STATES or this.was_over(bought.ends_at):
+    if not counts or this.was_over(bought.ends_at):
         this.leave_out()
         return
     lasted = (bought.ends_at - bought.starts_at).total_seconds()
@@ -177,8 +197,7 @@ def _keep_reserved(this: Buying, bought: aws_account.ReservedInstance) -> None:
             # One that was exchanged or split ends early, and its fee goes on with the next.
             upfront=round(bought.upfront * part, 9),
             hourly=bought.hourly,
-            external_id=f"arn:aws:ec2:{bought.region}:{this.account.account}"
-            f":reserved-instances/{bought.id}",
+            external_id=external_id,
             source="AWS reserved instances",
         )
     )
@@ -239,6 +258,16 @@ def _prices_where_used(
         if used:
             found.setdefault(price.instance_type, set()).add(price.amount)
     return found
+
+
+def _is_counted(this: Buying, bought: "CommittedUse") -> bool:
+    if bought.status not in GOOGLE_STATES:
+        this.give_up(bought.id)
+        return False
+    if not bought.gpus or this.was_over(bought.ends_at):
+        this.leave_out()
+        return False
+    return True
 
 
 def _committed(this: Buying, bought: "CommittedUse", price: Decimal) -> actions.NewCommitment:

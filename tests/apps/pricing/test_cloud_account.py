@@ -142,6 +142,19 @@ def test_a_savings_plan_that_prices_no_pool_is_left_out_and_noted(p5):
     assert "has no price for any instance type of a pool" in health.note
 
 
+def test_a_plan_that_was_returned_ends_with_the_hour_in_which_it_was_told(p5):
+    p5.account.plans = [plan(BEGAN, YEAR_END)]
+    p5.account.plan_prices = {
+        plan(BEGAN, YEAR_END)["savingsPlanId"]: [plan_price("44.5", "p5.48xlarge")]
+    }
+    sync("savings_plans")
+    p5.account.plans = [plan(BEGAN, YEAR_END, state="returned")]
+    assert sync("savings_plans", at=NOON + HOUR / 2).counts["ended"] == 1
+    assert Commitment.objects.get().ended_at == NOON + HOUR
+    health = sync("savings_plans", at=NOON + DAY)
+    assert (health.counts["ended"], health.counts["left_out"]) == (0, 1)
+
+
 def test_savings_plans_are_read_page_by_page_and_go_on_after_the_last_done(p5):
     plans = [
         plan(BEGAN, YEAR_END, savingsPlanId=f"plan-{n}", savingsPlanArn=f"arn-{n}")

@@ -99,6 +99,14 @@ def test_commitments_without_gpus_or_that_were_cancelled_are_left_out(a3):
     assert not any("/skus" in path for path in a3.asked)
 
 
+def test_a_commitment_that_was_cancelled_ends(a3):
+    a3.scoped = {"commitments": {"regions/us-central1": [commitment()]}}
+    sync("committed_use")
+    a3.scoped = {"commitments": {"regions/us-central1": [commitment(status="CANCELLED")]}}
+    assert sync("committed_use", at=NOON + HOUR).counts["ended"] == 1
+    assert Commitment.objects.get().ended_at == NOON + 2 * HOUR
+
+
 def test_limits_on_gpus_come_with_what_is_used(a3):
     a3.quotas = {
         "us-central1": [

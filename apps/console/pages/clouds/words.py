@@ -31,6 +31,7 @@ COUNTED = {
     "waiting": ("waiting", "waiting"),
     "added": ("commitment new", "commitments new"),
     "updated": ("changed", "changed"),
+    "ended": ("ended", "ended"),
     "left_out": ("left out", "left out"),
     "reservations": ("reservation held", "reservations held"),
     "quotas": ("limit", "limits"),

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.fleet.facts import FleetFacts
+from apps.console.pages.fleet.gpu_share import gpu_share
 from apps.console.pages.fleet.heat_map import heat_map
 from apps.console.pages.fleet.hours import HOUR, by_key, key_of, time_of
 from apps.console.pages.fleet.pools import (
@@ -93,6 +94,7 @@ def fleet_page(asked: FleetQuestion, asking: Asking, facts: FleetFacts) -> Fleet
         after=_turned(asked, page + 1, "Next") if page < last_page else None,
         states=_states(spans, rows),
         trouble=trouble(asking.at),
+        gpu_share=gpu_share(chosen[0], asking) if asked.pool and chosen else None,
     )
 
 

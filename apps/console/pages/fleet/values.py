@@ -79,6 +79,25 @@ class NodeRow:
 
 
 @dataclass(frozen=True, slots=True)
+class GpuShareSpan:
+    """What was said of a pool's price; `starts_at` None: since ever, `ends_at` None: until now."""
+
+    said: str
+    starts_at: datetime | None
+    ends_at: datetime | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class GpuShare:
+    """How much of a pool's node price rides on its GPUs, what was said before, how to change it."""
+
+    said: str
+    history: tuple[GpuShareSpan, ...]
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
 class FleetPage:
     """Everything the list of nodes reads."""
 
@@ -101,6 +120,7 @@ class FleetPage:
     states: tuple[StateWords, ...] = ()
     empty: EmptyState | None = None
     trouble: tuple[Link, ...] = ()
+    gpu_share: GpuShare | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,43 @@
+"""The page of a pool says how much of its price rides on its GPUs, to who sees prices."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+
+from apps.fleet.queries import pools
+from apps.pricing import actions
+from tests import make
+from tests.apps.console.people import signed_in
+
+pytestmark = pytest.mark.django_db
+MARCH = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _pool() -> None:
+    make.make_organisation()
+    make.make_node(pool_id=make.make_pool("h100"))
+
+
+def test_a_pool_says_what_holds_and_what_was_said_before() -> None:
+    client = signed_in("finance")
+    assert "All of a node’s price rides on" in client.get("/fleet?pool=h100").content.decode()
+    for share, month in (("0.85", 3), ("0.725", 4)):
+        actions.set_gpu_share(
+            pool_id=next(iter(pools())),
+            gpu_share=Decimal(share),
+            starts_at=MARCH.replace(month=month),
+            note="by contract",
+            at=MARCH,
+        )
+    told = client.get("/fleet?pool=h100").content.decode()
+    assert "72.5 % of a node’s price rides on the time of its GPUs" in told
+    assert "85 % from" in told
+    assert "by contract" in told
+    assert "gpu-share" not in client.get("/fleet").content.decode()
+
+
+def test_who_sees_no_prices_is_not_told() -> None:
+    told = signed_in("viewer").get("/fleet?pool=h100").content.decode()
+    assert "gpu-share" not in told

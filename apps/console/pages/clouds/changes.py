@@ -147,7 +147,9 @@ def _fields(entries: Entries, known: tuple[str, ...]) -> tuple[Field, ...]:
         entries.field("account", "Account", hint="Its number (AWS), or the project (Google)."),
         entries.field("regions", "Regions", hint="Such as us-east-1 us-west-2."),
         entries.field("syncs", "What to read", hint=f"Empty: all of {', '.join(known)}."),
-        entries.field("role_arn", "Role to take on", hint="(AWS) arn:aws:iam::…:role/…; may be empty."),
+        entries.field(
+            "role_arn", "Role to take on", hint="(AWS) arn:aws:iam::…:role/…; may be empty."
+        ),
         entries.field(
             "export_uri", "Where bills are delivered", hint="(AWS) s3://bucket/prefix/export-name"
         ),

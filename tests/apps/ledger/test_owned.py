@@ -10,10 +10,13 @@ from django.db.models import Sum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from apps.economics.focus.making import rows_of
 from apps.fleet import actions as fleet
 from apps.fleet.actions.marks import mark_span
 from apps.fleet.queries import Pass, marks_of_hour
 from apps.ledger.models import Charge, ChargePiece, Line, Part
+from apps.ledger.queries.audit import audit
+from apps.ledger.queries.focus_rows import billed_by, charges_of_month
 from apps.pricing import actions as pricing
 from apps.pricing.queries.owned import owed, owned_plan, written_off
 from tests import make
@@ -320,3 +323,29 @@ def test_over_its_life_a_plan_charges_what_it_owes_and_the_power_and_not_a_micro
             written_off(plan, ends, BERLIN) == owed(plan, begins, ends, BERLIN).depreciation_micros
         )
         transaction.set_rollback(True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_audit_finds_nothing_and_a_focus_file_has_every_charge_of_the_plan() -> None:
+    make.make_organisation()
+    pool_id = make_own_pool()
+    make_plan(pool_id, nodes=2)
+    make_own_node(pool_id)
+    settle(hours=2)
+    found = audit(TEN, TEN + 2 * HOUR)
+    assert (found.places, found.adds_up) == ((), True)
+    by = billed_by(MARCH.date())
+    told = [
+        row
+        for charge, lines in charges_of_month(MARCH.date())
+        for row in rows_of(charge, lines, by)
+    ]
+    unused = [row for row in told if row["x_ChargeKind"] == "owned_unused"]
+    nodes = [row for row in told if row["x_ChargeKind"] == "node_hour"]
+    assert [row["EffectiveCost"] for row in unused] == [Decimal(1)] * 2
+    assert sum(Decimal(str(row["EffectiveCost"])) for row in nodes) == 2 * Decimal("2.275")
+    for row in (*unused, *nodes):
+        assert row["InvoiceIssuerName"] == "Atlas Labs"
+        assert row["BilledCost"] == 0
+    assert unused[0]["ChargeDescription"] == "owned unused: rack 4: 1 of 2 nodes lived"
+    assert unused[0]["ChargeFrequency"] == "Recurring"

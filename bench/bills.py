@@ -80,12 +80,12 @@ def run(*, full: bool = False) -> dict[str, object]:
         url = stack.enter_context(own_database(os.environ["RUNRATE_DATABASE_URL"], DATABASE))
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         environment = os.environ | {"RUNRATE_DATABASE_URL": url}
-        _manage(environment, "migrate", "--verbosity", "0")
-        _manage(environment, "bootstrap", "--name", "Atlas Labs", "--currency", "USD")
+        manage(environment, "migrate", "--verbosity", "0")
+        manage(environment, "bootstrap", "--name", "Atlas Labs", "--currency", "USD")
         file = Path(folder) / "bill.csv"
         write_bill(file, ROWS)
-        seconds, peak_mib, told = _timed(environment, "import_focus", str(file), "--json")
-        again_seconds, _, again = _timed(environment, "import_focus", str(file), "--json")
+        seconds, peak_mib, told = timed(environment, "import_focus", str(file), "--json")
+        again_seconds, _, again = timed(environment, "import_focus", str(file), "--json")
     figures: dict[str, object] = {
         "rows": told["rows"],
         "seconds": round(seconds, 1),
@@ -130,7 +130,7 @@ def _rows(count: int) -> Iterator[dict[str, str]]:
         }
 
 
-def _timed(environment: dict[str, str], *command: str) -> tuple[float, float, dict[str, object]]:
+def timed(environment: dict[str, str], *command: str) -> tuple[float, float, dict[str, object]]:
     """Seconds, peak RSS in MiB, and what the command printed last."""
     began = time.monotonic()
     process = subprocess.Popen(
@@ -161,5 +161,5 @@ def _watch(pid: int, peaks: list[int]) -> None:
         return
 
 
-def _manage(environment: dict[str, str], *command: str) -> None:
+def manage(environment: dict[str, str], *command: str) -> None:
     subprocess.run([sys.executable, "manage.py", *command], cwd=ROOT, env=environment, check=True)

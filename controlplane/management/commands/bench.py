@@ -10,14 +10,24 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    """`manage.py bench ingest|settle|pages|browser|fleet|reconcile|bills`; exits 1 where a target is missed."""
+    """`manage.py bench ingest|settle|pages|browser|fleet|reconcile|bills|export`; exits 1 where a target is missed."""
 
     help = "Measure on a database of the bench's own; see docs/bench.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """What to measure, and how to print it."""
         parser.add_argument(
-            "what", choices=["ingest", "settle", "pages", "browser", "fleet", "reconcile", "bills"]
+            "what",
+            choices=[
+                "ingest",
+                "settle",
+                "pages",
+                "browser",
+                "fleet",
+                "reconcile",
+                "bills",
+                "export",
+            ],
         )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
         parser.add_argument("--full", action="store_true", help="the long form as well")

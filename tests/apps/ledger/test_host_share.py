@@ -1,5 +1,6 @@
 """How much of a node's price rides on its GPUs: the rest is the pool owner's, and nothing is lost."""
 
+import csv
 import json
 from datetime import datetime
 from decimal import Decimal
@@ -236,3 +237,21 @@ def test_the_command_names_what_it_does_not_understand(
 ) -> None:
     with pytest.raises(CommandError, match=r"nowhere|between 0 and 1|not a share"):
         command(*given)
+
+
+def test_the_hosts_part_is_in_focus_files_with_identities_that_hold(
+    pool_id: int, tmp_path: Path
+) -> None:
+    set_share(pool_id, "0.7")
+    settle(2)
+    out = tmp_path / "march.csv"
+    asked = ("--month", "2026-03", "--version", "1.2", "--out", str(out))
+    call_command("export_focus", *asked)
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert sum(Decimal(row["EffectiveCost"]) for row in rows) == Decimal(2 * WHOLE) / 10**6
+    priced = [row for row in rows if row["ListUnitPrice"]]
+    assert priced
+    for told in priced:
+        product = Decimal(told["ListUnitPrice"]) * Decimal(told["PricingQuantity"])
+        assert product == Decimal(told["ListCost"])

@@ -206,15 +206,22 @@ def break_even(committed_micros: int, on_demand_micros: int) -> Fraction | None:
     return Fraction(committed_micros, on_demand_micros) if on_demand_micros else None
 
 
+def lies_in(place: str, region: str) -> bool:
+    """Whether a place is the region or a zone of it, as clouds name them (us-east-1a, us-east1-b)."""
+    return place == region or (
+        place.startswith(region) and place[len(region) :].strip("-").isalpha()
+    )
+
+
 def _is_eligible(scope: Scope, use: Use) -> bool:
     pairs = (
         (scope.provider, use.provider),
-        (scope.region, use.region),
         (scope.instance_type, use.instance_type),
         (scope.gpu_model, use.gpu_model),
     )
     in_pool = scope.pool_id is None or scope.pool_id == use.pool_id
-    return in_pool and all(wanted in ("", found) for wanted, found in pairs)
+    in_place = not scope.region or lies_in(use.region, scope.region)
+    return in_pool and in_place and all(wanted in ("", found) for wanted, found in pairs)
 
 
 def _order(pair: tuple[Commitment, Use]) -> tuple[int, int, Fraction, int, int, int]:

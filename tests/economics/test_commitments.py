@@ -219,3 +219,16 @@ def test_measures_of_nothing_are_unknown() -> None:
     assert utilisation([]) is None
     assert effective_savings_rate(0, 5) is None
     assert break_even(5, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("region", "is_covered"),
+    [("us-east-1", True), ("us-east-1a", True), ("us-east-1-b", True), ("us-east-10", False)],
+)
+def test_a_region_covers_its_zones_and_not_what_begins_like_it(
+    region: str, is_covered: bool
+) -> None:
+    held = replace(RESERVED, scope=Scope(provider="aws", region="us-east-1"))
+    assert bool(apply([held], [replace(USE, region=region)]).covered) is is_covered
+    zonal = replace(RESERVED, scope=Scope(provider="aws", region="us-east-1a"))
+    assert not apply([zonal], [replace(USE, region="us-east-1")]).covered

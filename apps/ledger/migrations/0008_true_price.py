@@ -168,4 +168,12 @@ class Migration(migrations.Migration):
                 name="bill_row_by_commitment",
             ),
         ),
+        migrations.AddIndex(
+            model_name="charge",
+            index=models.Index(
+                condition=models.Q(("owned_plan_id__isnull", False)),
+                fields=["owned_plan_id", "hour"],
+                name="charge_by_owned_plan",
+            ),
+        ),
     ]

@@ -112,7 +112,14 @@ class Charge(models.Model):
                 name="node_hours_have_nodes",
             ),
         ]
-        indexes = [models.Index(fields=["hour"], name="charge_by_hour")]
+        indexes = [
+            models.Index(fields=["hour"], name="charge_by_hour"),
+            models.Index(
+                fields=["owned_plan_id", "hour"],
+                condition=Q(owned_plan_id__isnull=False),
+                name="charge_by_owned_plan",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.hour:%Y-%m-%dT%H}"

@@ -12,7 +12,6 @@ from apps.ledger.models import Close
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.tables import rows
 
-
 CLOSE_KEYS = ("month", "version", "id")
 
 

@@ -105,10 +105,10 @@ def _of_month(month: date, span: Span) -> Iterator[Cells]:
     for charge, parts in charges_of_month(month):
         if charge.ends_at <= ends_at and _is_billed(charge, span):
             yield about | _machine(charge, parts)
-    days = (ends_at - starts_at) // HOUR
+    hours = (ends_at - starts_at) // HOUR
     for service, category, amount in (
-        ("Amazon Elastic Block Store", "Storage", Decimal("0.0411") * days),
-        ("AWS Data Transfer", "Networking", Decimal("0.2817") * days),
+        ("Amazon Elastic Block Store", "Storage", Decimal("0.0411") * hours),
+        ("AWS Data Transfer", "Networking", Decimal("0.2817") * hours),
     ):
         yield about | _beside(starts_at, ends_at, amount) | {
             "ServiceName": service, "ServiceCategory": category, "ChargeDescription": service,
@@ -117,6 +117,7 @@ def _of_month(month: date, span: Span) -> Iterator[Cells]:
     yield about | _beside(starts_at, starts_at + HOUR, Decimal("12.2401")) | {
         "ServiceName": "Amazon Elastic Compute Cloud", "ServiceCategory": "Compute",
         "ResourceId": "i-0f00dfeed15a51de5", "ChargeDescription": "g5.12xlarge Linux",
+        "ConsumedQuantity": 1, "ConsumedUnit": "Hours", "PricingQuantity": 1, "PricingUnit": "Hours",
     }  # fmt: skip
     yield about | _beside(starts_at, ends_at, Decimal("-150.25")) | {
         "ChargeCategory": "Credit", "ServiceName": "Amazon Elastic Compute Cloud",

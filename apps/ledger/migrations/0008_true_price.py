@@ -164,7 +164,7 @@ class Migration(migrations.Migration):
             model_name="billrow",
             index=models.Index(
                 condition=models.Q(("commitment_id", ""), _negated=True),
-                fields=["bill", "commitment_id"],
+                fields=["bill", "commitment_id", "ends_at"],
                 name="bill_row_by_commitment",
             ),
         ),

@@ -285,7 +285,7 @@ class BillRow(models.Model):
             ),
             models.Index(fields=["bill", "traits"], name="bill_row_by_traits"),
             models.Index(
-                fields=["bill", "commitment_id"],
+                fields=["bill", "commitment_id", "ends_at"],
                 condition=~Q(commitment_id=""),
                 name="bill_row_by_commitment",
             ),

@@ -56,13 +56,15 @@ GROUP BY 1, 2 ORDER BY 1, 2
 """
 # When reconciled bills tell of a commitment; then no charge of our own says how much it holds.
 TOLD: LiteralString = """
-SELECT DISTINCT bought.id, bill.starts_at, bill.ends_at
+SELECT bought.id, greatest(bill.starts_at, min(billed.starts_at)),
+       least(bill.ends_at, max(billed.ends_at))
 FROM pricing_commitment AS bought
 JOIN ledger_billrow AS billed ON billed.commitment_id = bought.external_id
     AND billed.commitment_id <> '' AND billed.replaced_by_id IS NULL
 JOIN ledger_bill AS bill ON bill.id = billed.bill_id
 WHERE bill.reconciled_at IS NOT NULL AND NOT bill.is_rounded_upstream
   AND bill.starts_at < %(ends_at)s AND bill.ends_at > %(starts_at)s
+GROUP BY bought.id, bill.id, bill.starts_at, bill.ends_at
 ORDER BY 1, 2, 3
 """
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+from typing import LiteralString
 
 from apps.accounts import queries as accounts
 from apps.economics.commitments import HOUR_MS, Commitment, CommitmentKind, Scope
@@ -13,6 +14,37 @@ from apps.ledger.queries.calendar import HOUR, milliseconds_into, posting_month
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 from apps.pricing.queries.exchange import Exchange, exchange
+
+# A row of a bill covers the hour and names the commitment: used or not, the bill knows it all.
+IS_TOLD: LiteralString = """
+EXISTS (SELECT 1 FROM ledger_bill AS bill
+        JOIN ledger_billrow AS billed ON billed.bill_id = bill.id
+        WHERE bill.starts_at <= this.hour AND bill.ends_at > this.hour
+          AND bill.reconciled_at IS NOT NULL AND NOT bill.is_rounded_upstream
+          AND billed.commitment_id = external_id AND billed.commitment_id <> ''
+          AND billed.starts_at <= this.hour AND billed.ends_at > this.hour
+          AND billed.replaced_by_id IS NULL)
+"""
+NAMED: LiteralString = f"""
+SELECT external_id FROM unnest(%(names)s::text[]) AS external_id, (SELECT %(hour)s::timestamptz AS hour) AS this
+WHERE {IS_TOLD}
+"""  # noqa: S608 - a part of the query's own
+# Where both tell what was not used, or neither does.
+TOLD_OTHERWISE: LiteralString = f"""
+SELECT DISTINCT this.hour
+FROM pricing_commitment AS bought,
+     generate_series(
+         date_trunc('hour', greatest(lower(bought.period), %(starts_at)s,
+                                     (SELECT min(lower(period)) FROM fleet_node)), 'UTC'),
+         least(upper(bought.period), bought.ended_at, %(ends_at)s) - interval '1 microsecond',
+         interval '1 hour') AS this (hour)
+WHERE bought.external_id <> ''
+  AND {IS_TOLD} = EXISTS (
+      SELECT 1 FROM ledger_charge AS charge
+      WHERE charge.kind = 'commitment_unused' AND charge.commitment_id = bought.id
+        AND charge.hour = this.hour AND charge.corrects_id IS NULL)
+ORDER BY this.hour
+"""  # noqa: S608 - a part of the query's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +79,18 @@ def commitments_of_hour(hour: datetime, through: datetime) -> list[HeldCommitmen
 
 
 def told_by_bills(hour: datetime, held: Iterable[HeldCommitment]) -> set[int]:
-    """Those that a reconciled bill of this hour names, by id."""
+    """Those of which a reconciled bill tells in this hour, by id."""
     ids = {each.external_id: each.id for each in held if each.external_id}
     if not ids:
         return set()
-    named = rows(
-        """
-        SELECT external_id FROM unnest(%(names)s::text[]) AS external_id
-        WHERE EXISTS (
-            SELECT 1 FROM ledger_bill AS bill
-            JOIN ledger_billrow AS billed ON billed.bill_id = bill.id
-            WHERE bill.starts_at <= %(hour)s AND bill.ends_at > %(hour)s
-              AND bill.reconciled_at IS NOT NULL AND NOT bill.is_rounded_upstream
-              AND billed.commitment_id = external_id AND billed.commitment_id <> ''
-              AND billed.replaced_by_id IS NULL)
-        """,
-        {"names": list(ids), "hour": hour},
-    )
+    named = rows(NAMED, {"names": list(ids), "hour": hour})
     return {ids[name] for (name,) in named}
+
+
+def hours_told_otherwise(starts_at: datetime, ends_at: datetime) -> list[datetime]:
+    """Hours in which a commitment's unused part stands twice, or not at all, since bills changed."""
+    found = rows(TOLD_OTHERWISE, {"starts_at": starts_at, "ends_at": ends_at})
+    return [hour for (hour,) in found]
 
 
 def bought_as(fact: CommitmentFact, *, paid_micros: int = 0, lasts_ms: int = HOUR_MS) -> Commitment:

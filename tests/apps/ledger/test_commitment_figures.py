@@ -15,6 +15,7 @@ from django.db.models import Sum
 from apps.fleet.actions.marks import mark_span
 from apps.fleet.queries import Pass
 from apps.ledger.actions import close
+from apps.ledger.actions.bills import undo_delivery
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.models import Charge, Part
 from apps.ledger.queries.commitment_preview import if_ended, if_entered
@@ -311,6 +312,29 @@ def test_a_bill_keeps_which_commitment_covered_and_tells_what_was_not_used(
     found = commitment_use((midnight, midnight + 24 * HOUR), scene.LATER).figures(one)
     assert (found.covered_cost, found.unused_cost) == (36_000_000, 33_000_000)
     assert (found.utilisation, found.on_demand) == (Fraction(1, 2), 98_320_000)
+
+
+def test_hours_that_a_bill_does_not_reach_yet_keep_their_own_unused_part(tmp_path: Path) -> None:
+    scene.make_priced_node("gpu-01", provider_id="i-01")
+    one = scene.make_commitment(
+        units=2, hourly=Decimal(70), external_id="ri-1", period=(TEN, TEN + 2 * HOUR)
+    )
+    mark_span(pass_=Pass.CHARGE, units=[0], starts_at=TEN, ends_at=TEN + 2 * HOUR)
+    scene.settle(ends_at=TEN + 2 * HOUR)
+    # The first hour's use, and that nobody used the rest of it; the second was not billed yet.
+    named = {"CommitmentDiscountId": "ri-1", "CommitmentDiscountStatus": "Unused"}
+    taken = deliver(tmp_path, hour_row("33", **IN_MARCH, **named, ResourceId=""))
+    for bill_id in bills_due():
+        reconcile_bill(bill_id=bill_id, at=scene.LATER)
+    scene.settle(ends_at=TEN + 2 * HOUR)
+    own = Charge.objects.filter(kind="commitment_unused", commitment_id=one)
+    assert list(own.values_list("hour", flat=True)) == [TEN + HOUR]
+    undo_delivery(import_id=taken.import_id, at=scene.LATER)
+    for bill_id in bills_due():
+        reconcile_bill(bill_id=bill_id, at=scene.LATER)
+    scene.settle(ends_at=TEN + 2 * HOUR)
+    assert list(own.order_by("hour").values_list("hour", flat=True)) == [TEN, TEN + HOUR]
+    assert Charge.objects.filter(kind="commitment_unused").count() == 2
 
 
 def test_what_does_not_ride_on_gpus_is_covered_money_and_no_time_of_its_own() -> None:

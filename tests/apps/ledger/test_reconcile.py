@@ -27,7 +27,7 @@ from apps.ledger.models import (
     Settlement,
     Status,
 )
-from apps.ledger.queries.bills.comparing import unbilled_nodes, variance_of
+from apps.ledger.queries.bills.comparing import Variance, unbilled_nodes, variance_of
 from apps.ledger.queries.conversion import RateOfExchangeMissing
 from apps.pricing.actions import NewExchangeRate
 from tests import make
@@ -223,7 +223,21 @@ def test_the_causes_of_a_difference_add_up(node_id: int, tmp_path: Path) -> None
         ],
     )
     (bill,) = Bill.objects.all()
-    found = variance_of(bill.id)
+    # It came before its month was over: later hours are not billed yet, and not missing.
+    so_far = variance_of(bill.id)
+    assert_causes_add_up(so_far)
+    assert (so_far.quantity_micros, so_far.price_micros) == (-24_580_000, -12_740_000)
+    assert (so_far.missing_micros, so_far.unbilled) == (0, ())
+    assert so_far.billed_until == TEN + 2 * HOUR
+    Bill.objects.update(changed_at=bill.ends_at)
+    whole = variance_of(bill.id)
+    assert_causes_add_up(whole)
+    assert whole.missing_micros < 0
+    assert whole.billed_until is None
+    assert [each.node_name for each in unbilled_nodes(bill)] == ["gpu-01"]
+
+
+def assert_causes_add_up(found: Variance) -> None:
     causes = (
         found.price_micros,
         found.quantity_micros,
@@ -232,10 +246,6 @@ def test_the_causes_of_a_difference_add_up(node_id: int, tmp_path: Path) -> None
         found.shared_micros,
     )
     assert sum(causes) == found.billed_micros - found.estimated_micros
-    assert found.quantity_micros == -24_580_000
-    assert found.price_micros == -12_740_000
-    assert found.missing_micros < 0
-    assert [each.node_name for each in unbilled_nodes(bill)] == ["gpu-01"]
 
 
 def test_a_bill_that_rounded_its_effective_cost_leaves_the_estimate(

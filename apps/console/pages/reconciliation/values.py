@@ -40,3 +40,5 @@ class ReconciliationPage:
     apart: tuple[ApartRow, ...]
     unbilled: tuple[UnbilledNode, ...]
     reconciled_at: datetime | None
+    billed_until: datetime | None
+    residual: str

@@ -57,6 +57,8 @@ def bill(request: HttpRequest, bill_id: int) -> HttpResponse:
         apart=_apart(found),
         unbilled=variance.unbilled[:MOST_SHOWN],
         reconciled_at=found.reconciled_at,
+        billed_until=variance.billed_until,
+        residual=_residual(found),
     )
     return render(request, "reconciliation/page.html", {"page": page})
 
@@ -84,7 +86,7 @@ def apart_csv(request: HttpRequest, bill_id: int) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def unbilled_csv(request: HttpRequest, bill_id: int) -> HttpResponse:
     """Nodes that were estimated and that the bill leaves out."""
-    found = _found(bill_id)
+    _found(bill_id)
     currency = organisation().currency
     cells = [
         [
@@ -92,9 +94,16 @@ def unbilled_csv(request: HttpRequest, bill_id: int) -> HttpResponse:
             money_cell(each.estimated_micros, currency),
             currency,
         ]
-        for each in comparing.unbilled_nodes(found)
+        for each in comparing.variance_of(bill_id).unbilled
     ]
     return csv_answer(f"bill {bill_id} unbilled nodes", UNBILLED_HEADER, cells)
+
+
+def _residual(bill: BillFact) -> str:
+    """With all its digits and no more; empty while nobody knows it."""
+    if bill.residual is None:
+        return ""
+    return f"{bill.residual.normalize():f} {bill.currency}" if bill.residual else "nothing"
 
 
 def _found(bill_id: int) -> BillFact:

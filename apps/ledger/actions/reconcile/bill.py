@@ -19,6 +19,7 @@ from apps.ledger.models import Bill
 from apps.ledger.queries.bills.matching import places, rules, traits_of
 from apps.ledger.queries.calendar import first_hour, main_month
 from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.commitments_of_hour import hours_told_otherwise
 from apps.ledger.queries.conversion import conversion
 from apps.ledger.queries.tables import rows, run
 from apps.pricing.queries.exchange import Exchange
@@ -80,6 +81,9 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     ((node_hours, charges, residual),) = rows(sql.SUMS, params)
     bill.residual, bill.reconciled_at, bill.failure = residual, at, ""
     bill.save(update_fields=["residual", "reconciled_at", "failure"])
+    # What a bill tells of commitments takes the place of ours, also where no node's charge moves.
+    told = hours_told_otherwise(bill.starts_at, min(bill.ends_at, at))
+    mark(Mark(Pass.CHARGE, 0, hour) for hour in told)
     return Reconciled(bill_id, node_hours, charges, len(hours))
 
 

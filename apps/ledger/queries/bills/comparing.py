@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.deliveries import BillFact
@@ -65,6 +66,9 @@ WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
 GROUP BY node.id, node.name, pool.name
 ORDER BY 5 DESC NULLS LAST, 1
 """
+BILLED_UNTIL = """
+SELECT max(hour) + interval '1 hour' FROM ledger_billedhour WHERE bill_id = %(bill)s
+"""
 MOST_APART = 500
 
 
@@ -74,6 +78,7 @@ class Variance:
 
     `missing` is what was estimated and not billed (negative, of the `unbilled` nodes), or billed
     without an estimate; `unmatched` compute of no node; `shared` all that is billed beside machines.
+    `billed_until` is set on a bill that came before its period was over: it ends there so far.
     """
 
     billed_micros: int
@@ -84,6 +89,7 @@ class Variance:
     unmatched_micros: int
     shared_micros: int
     unbilled: tuple["UnbilledNode", ...]
+    billed_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +118,8 @@ def variance_of(bill_id: int) -> Variance:
     apart: dict[str, int] = dict(rows(APART, {"bill": bill_id}))
     unmatched = apart.pop("unmatched", 0)
     shared = sum(apart.values())
-    left_out = unbilled_nodes(bill)
+    until = _billed_until(bill)
+    left_out = unbilled_nodes(bill, until)
     unbilled = sum(each.estimated_micros or 0 for each in left_out)
     return Variance(
         billed_micros=hours + unmatched + shared,
@@ -123,12 +130,20 @@ def variance_of(bill_id: int) -> Variance:
         unmatched_micros=unmatched,
         shared_micros=shared,
         unbilled=tuple(left_out),
+        billed_until=until,
     )
 
 
-def unbilled_nodes(bill: Bill | BillFact) -> Sequence[UnbilledNode]:
-    """Nodes like those on the bill that it leaves out, the dearest first."""
-    params = {"bill": bill.id, "from": bill.starts_at, "to": bill.ends_at}
+def _billed_until(bill: Bill) -> datetime | None:
+    if bill.changed_at >= bill.ends_at:
+        return None
+    ((until,),) = rows(BILLED_UNTIL, {"bill": bill.id})
+    return None if until is None else min(until, bill.ends_at)
+
+
+def unbilled_nodes(bill: Bill | BillFact, until: datetime | None = None) -> Sequence[UnbilledNode]:
+    """Nodes like those on the bill that it leaves out (before `until`), the dearest first."""
+    params = {"bill": bill.id, "from": bill.starts_at, "to": until or bill.ends_at}
     return [UnbilledNode(*row) for row in rows(UNBILLED, params)]
 
 

@@ -136,6 +136,7 @@ def make_world() -> World:
         "commitment_id": _commitment(teams, now),
         "owned_plan_id": scene.make_owned_plan(
             "purchase-stork",
+            pool="bought machines",  # pools are everybody's to know
             starts_at=now.replace(minute=0, second=0, microsecond=0) + timedelta(days=1),
         ),
         "account_id": _cloud(now),

@@ -24,7 +24,7 @@ def test_an_installation_begins_with_an_organisation_and_two_special_teams() -> 
     make_organisation(name=" Atlas Labs ", currency="EUR", zone="Asia/Kolkata", week_starts_on=7)
     assert queries.has_organisation()
     assert queries.organisation() == queries.OrganisationFact(
-        "Atlas Labs", "EUR", "Asia/Kolkata", 7
+        "Atlas Labs", "EUR", "Asia/Kolkata", 7, price_approval_per_cent=20
     )
     special = queries.special_teams()
     kinds = {team.id: (team.name, team.kind) for team in queries.teams()}

@@ -86,8 +86,9 @@ def make_shared_cost(name: str, **given: Any) -> int:
 
 
 def make_owned_plan(name: str, **given: Any) -> int:
-    """A node of a pool of that name that was bought, in service from 2026 on."""
-    pool_id = make.make_pool(f"pool of {name}", provider="onprem", purchase_option="owned")
+    """A node of a pool (of that name) that was bought, in service from 2026 on."""
+    pool = given.pop("pool", f"pool of {name}")
+    pool_id = make.make_pool(pool, provider="onprem", purchase_option="owned")
     values: dict[str, Any] = {
         "nodes": 1,
         "purchase": Decimal(35_712),

@@ -6,9 +6,11 @@ from decimal import Decimal
 import pytest
 
 from apps.fleet.queries import pools
+from apps.ledger.models import Line
 from apps.pricing import actions
 from tests import make
 from tests.apps.console.people import signed_in
+from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
 MARCH = datetime(2026, 3, 1, tzinfo=UTC)
@@ -41,3 +43,15 @@ def test_a_pool_says_what_holds_and_what_was_said_before() -> None:
 def test_who_sees_no_prices_is_not_told() -> None:
     told = signed_in("viewer").get("/fleet?pool=h100").content.decode()
     assert "gpu-share" not in told
+
+
+def test_the_line_of_the_rest_says_what_it_is() -> None:
+    pool_id = make.make_pool("a100")
+    node_id = scene.make_priced_node("gpu-77", pool_id=pool_id)
+    actions.set_gpu_share(
+        pool_id=pool_id, gpu_share=Decimal("0.8"), starts_at=MARCH, note="", at=scene.LATER
+    )
+    scene.settle()
+    (line,) = Line.objects.filter(charge__node_id=node_id, state=None)
+    told = signed_in("finance").get(f"/costs/lines/2026-03/{line.id}").content.decode()
+    assert "carries what of gpu-77 does not ride on its GPUs" in told

@@ -11,6 +11,7 @@ from apps.console.pages.frame import Link
 from apps.console.pages.overview.sums import state_key
 from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.ledger.queries import Basis
+from apps.ledger.queries.drill import Behind
 from apps.show.amounts import gpu_hours
 from apps.show.money import full_amount
 from apps.show.time import instant
@@ -40,10 +41,18 @@ def finding(facts: LineFacts) -> str:
     when = instant(behind.hour, facts.zone)
     who = f"Job {facts.job.raw_id}" if facts.job else facts.teams[behind.team_id].name
     if behind.state is None:
-        of = f"{behind.shared_cost}, shared {behind.shared_by}," if behind.shared_by else ""
-        return f"{who} carries a part of {of or 'another charge'} of {when}: {cost}."
+        return f"{who} carries {_carried(behind)} of {when}: {cost}."
     hours = gpu_hours(behind.unit_milliseconds)
     return f"{who}, {when}: {hours} GPU-hours {words}, {cost}."
+
+
+def _carried(behind: Behind) -> str:
+    """What a line without GPU time is of."""
+    if behind.shared_by:
+        return f"a part of {behind.shared_cost}, shared {behind.shared_by},"
+    if behind.kind == "node_hour":
+        return f"what of {behind.node} does not ride on its GPUs,"
+    return KINDS.get(behind.kind, behind.kind.replace("_", " "))
 
 
 def settled(facts: LineFacts) -> str:

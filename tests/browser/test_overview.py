@@ -35,6 +35,7 @@ def opened(page: Page, address: str) -> Page:
     page.goto(address)
     sign_in(page)
     expect(page.get_by_role("heading", level=1)).not_to_have_text("Sign in")
+    page.wait_for_load_state()  # before that no script hears a key
     return page
 
 

@@ -13,7 +13,7 @@ from apps.fleet.actions.cloud_machines import SeenMachine, keep_machines
 from apps.fleet.queries.clouds import CloudAccountFact, cloud_account_named
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from tests import make
-from tests.browser.conftest import Desk
+from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import PASSWORD, make_people
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
@@ -106,4 +106,4 @@ def test_nothing_of_clouds_scrolls_sideways_on_a_phone(desk: Desk, site, scheme)
     page = opened(desk.page(390, color_scheme=scheme), f"{site}/clouds")
     for address in ("/clouds", "/clouds/add", f"/clouds/{held.id}/change"):
         page.goto(f"{site}{address}")
-        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        fits(page)

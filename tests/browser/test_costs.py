@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from apps.accounts.models import Team
 from tests import make
-from tests.browser.conftest import Desk
+from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import PASSWORD
 from tests.browser.spending import make_spending
 
@@ -78,6 +78,7 @@ def test_without_a_script_the_days_stand_where_the_picture_would(desk: Desk, sit
 def test_on_a_phone_tables_scroll_inside_their_card(desk: Desk, site):
     page = opened(desk.page(width=390), f"{site}/costs?window=lastmonth", "finn")
     for name in ("Research", "Pretraining", "4711"):
-        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        fits(page)
         page.get_by_role("link", name=name, exact=True).click()
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        expect(page.get_by_role("heading", level=1)).to_contain_text(name)
+    fits(page)

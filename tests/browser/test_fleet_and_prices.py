@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from apps.fleet.queries import pools
 from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.queries import rates_in_force
-from tests.browser.conftest import Desk
+from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import PASSWORD, make_fleet, make_people
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
@@ -65,7 +65,7 @@ def test_nothing_scrolls_sideways_on_a_phone(desk: Desk, site, scheme):
     addresses = [page.get_by_role("link", name="gpu-01").get_attribute("href"), "/prices"]
     for address in ["/fleet?show=ended", *addresses, "/prices/new"]:
         page.goto(f"{site}{address}")
-        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        fits(page)
 
 
 def halved() -> int:
@@ -103,7 +103,7 @@ def test_a_price_that_waits_fits_on_a_phone_and_can_be_refused_there(desk: Desk,
     page = opened(desk.page(390, color_scheme=scheme), f"{site}/prices", "finn")
     for address in ("/prices", f"/prices/{rate_id}", f"/prices/{rate_id}/decide"):
         page.goto(f"{site}{address}")
-        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        fits(page)
     page.get_by_label("Because").fill("the offer is over")
     page.get_by_role("button", name="Refuse this price").click()
     expect(page.locator(".facts")).to_contain_text("refused: the offer is over")

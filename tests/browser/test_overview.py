@@ -8,7 +8,7 @@ from django.core.cache import cache
 from playwright.sync_api import Page, expect
 
 from tests import make
-from tests.browser.conftest import Desk
+from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import FINDING, PASSWORD, make_fleet, make_people
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
@@ -37,10 +37,6 @@ def opened(page: Page, address: str) -> Page:
     expect(page.get_by_role("heading", level=1)).not_to_have_text("Sign in")
     page.wait_for_load_state()  # before that no script hears a key
     return page
-
-
-def scrolls_sideways(page: Page) -> bool:
-    return page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
 
 def test_a_deep_link_survives_the_sign_in(page, site):
@@ -115,14 +111,14 @@ def test_the_keyboard_reaches_the_content_and_the_filters(page, site):
 def test_on_a_phone_tables_scroll_and_the_page_does_not(desk: Desk, site):
     page = opened(desk.page(width=390), site)
     expect(page.locator(".chart .plot-container")).to_be_visible()
-    assert not scrolls_sideways(page)
+    fits(page)
     team = page.get_by_role("combobox", name="Team")
     expect(team).not_to_be_visible()
     page.locator("summary", has_text="Filters").click()
     team.select_option("Research")
     expect(page.get_by_role("heading", level=1)).to_contain_text("Research cost $98.32")
     expect(page.locator("#filters-chosen")).to_contain_text("Research")
-    assert not scrolls_sideways(page)
+    fits(page)
 
 
 def test_the_dark_theme_is_the_systems_or_the_readers(desk: Desk, site):

@@ -11,7 +11,7 @@ from apps.fleet.actions import SeenAgent, agents_seen
 from apps.fleet.queries import agent_of_token
 from tests import make
 from tests.apps.ledger import scene
-from tests.browser.conftest import Desk
+from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import PASSWORD, make_people
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db, pytest.mark.xdist_group("browser")]
@@ -71,4 +71,4 @@ def test_setup_is_behind_the_account_menu_and_fits_a_phone(desk: Desk, site):
     page.locator("summary", has_text="Petra").click()
     page.get_by_role("link", name="Setup").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("1 question waits for an answer.")
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    fits(page)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
 
+from apps.economics.places import lies_in
 from apps.economics.rates import Per
 from apps.economics.split import largest_remainder
 from apps.economics.terms import term_amount_in_hour
@@ -204,13 +205,6 @@ def effective_savings_rate(on_demand_micros: int, actual_micros: int) -> Fractio
 def break_even(committed_micros: int, on_demand_micros: int) -> Fraction | None:
     """The utilisation at which a commitment costs what on-demand would."""
     return Fraction(committed_micros, on_demand_micros) if on_demand_micros else None
-
-
-def lies_in(place: str, region: str) -> bool:
-    """Whether a place is the region or a zone of it, as clouds name them (us-east-1a, us-east1-b)."""
-    return place == region or (
-        place.startswith(region) and place[len(region) :].strip("-").isalpha()
-    )
 
 
 def _is_eligible(scope: Scope, use: Use) -> bool:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING
 
+from apps.economics.places import lies_in
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.actions import clouds
 from apps.fleet.providers.aws import session
@@ -14,7 +15,6 @@ from apps.fleet.queries import pools
 from apps.fleet.queries.clouds import CloudAccountFact
 from apps.pricing import actions, queries
 from apps.pricing.providers import aws
-from apps.pricing.tasks.places import lies_in
 
 if TYPE_CHECKING:
     from apps.pricing.providers.gcp import MachinePrice as GooglePrice

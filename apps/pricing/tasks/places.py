@@ -2,14 +2,8 @@
 
 from collections.abc import Iterable
 
+from apps.economics.places import lies_in
 from apps.fleet.queries import PoolFact
-
-
-def lies_in(place: str, region: str) -> bool:
-    """Whether a place is the region, or a zone of it (us-east-1a, us-central1-a)."""
-    return place == region or (
-        place.startswith(region) and place[len(region) :].strip("-").isalpha()
-    )
 
 
 def place_of(pools: Iterable[PoolFact], *, instance_type: str, region: str, zone: str = "") -> str:

@@ -3,14 +3,15 @@
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from apps.accounts.queries import organisation, teams
 from apps.fleet.queries import pools
 from apps.pricing.actions import CommitmentNotUnderstood, NewCommitment
+from apps.pricing.management.toml_fields import amount_of, moment_of, text_of
 
 TEXTS = (
     *("name", "kind", "currency", "provider", "region", "instance_type", "gpu_model", "unit"),
@@ -73,19 +74,8 @@ def commitment_of(told: Mapping[str, Any]) -> NewCommitment:
     )
 
 
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise CommitmentNotUnderstood(f"{name}: {value!r} is not a text")
-    return value
-
-
-def _amount(name: str, value: object) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, Decimal | int | str):
-        raise CommitmentNotUnderstood(f"{name}: {value!r} is not an amount")
-    try:
-        return Decimal(value)
-    except ArithmeticError:
-        raise CommitmentNotUnderstood(f"{name}: {value!r} is not an amount") from None
+_text = partial(text_of, refusal=CommitmentNotUnderstood)
+_amount = partial(amount_of, refusal=CommitmentNotUnderstood)
 
 
 def _count(name: str, value: object) -> int:
@@ -100,17 +90,7 @@ def _prices(name: str, value: object) -> dict[str, Decimal]:
     return {each: _amount(f"{name}.{each}", amount) for each, amount in value.items()}
 
 
-def _moment(name: str, value: object) -> datetime:
-    """A day or a moment; UTC where no offset is said."""
-    try:
-        said = datetime.fromisoformat(value) if isinstance(value, str) else value
-    except ValueError:
-        said = None
-    if isinstance(said, date) and not isinstance(said, datetime):
-        said = datetime.combine(said, time())
-    if not isinstance(said, datetime):
-        raise CommitmentNotUnderstood(f"{name}: {value!r} is not a day or a moment")
-    return said.replace(tzinfo=UTC) if said.tzinfo is None else said.astimezone(UTC)
+_moment = partial(moment_of, refusal=CommitmentNotUnderstood)
 
 
 _READERS: Mapping[str, Callable[[str, object], Any]] = {

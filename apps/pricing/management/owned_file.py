@@ -2,8 +2,9 @@
 
 import tomllib
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, time
+from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,6 +12,7 @@ from zoneinfo import ZoneInfo
 from apps.accounts.queries import organisation
 from apps.fleet.queries import pools
 from apps.pricing.actions import NewOwnedPlan, OwnedPlanNotUnderstood
+from apps.pricing.management.toml_fields import amount_of, moment_of, text_of
 from apps.pricing.queries.owned import minute_of_day
 
 NEEDED = ("name", "pool", "nodes", "purchase", "life_months", "watts", "starts_at", "power")
@@ -50,19 +52,8 @@ def plan_of(told: Mapping[str, Any]) -> NewOwnedPlan:
     return NewOwnedPlan(**read, pool_id=ids[pool], tariffs=tariffs, currency=currency)
 
 
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise OwnedPlanNotUnderstood(f"{name}: {value!r} is not a text")
-    return value
-
-
-def _amount(name: str, value: object) -> Decimal:
-    if isinstance(value, bool) or not isinstance(value, Decimal | int | str):
-        raise OwnedPlanNotUnderstood(f"{name}: {value!r} is not an amount")
-    try:
-        return Decimal(value)
-    except ArithmeticError:
-        raise OwnedPlanNotUnderstood(f"{name}: {value!r} is not an amount") from None
+_text = partial(text_of, refusal=OwnedPlanNotUnderstood)
+_amount = partial(amount_of, refusal=OwnedPlanNotUnderstood)
 
 
 def _count(name: str, value: object) -> int:
@@ -91,17 +82,8 @@ def _power(name: str, value: object) -> dict[int, Decimal]:
 
 
 def _moment(name: str, value: object) -> datetime:
-    """A day begins by the organisation's clock; a moment is UTC where no offset is said."""
-    try:
-        said = datetime.fromisoformat(value) if isinstance(value, str) else value
-    except ValueError:
-        said = None
-    if isinstance(said, date) and not isinstance(said, datetime):
-        zone = ZoneInfo(organisation().zone)
-        return datetime.combine(said, time(), tzinfo=zone).astimezone(UTC)
-    if not isinstance(said, datetime):
-        raise OwnedPlanNotUnderstood(f"{name}: {value!r} is not a day or a moment")
-    return said.replace(tzinfo=UTC) if said.tzinfo is None else said.astimezone(UTC)
+    """A day begins by the organisation's clock."""
+    return moment_of(name, value, OwnedPlanNotUnderstood, days_in=ZoneInfo(organisation().zone))
 
 
 _READERS: Mapping[str, Callable[[str, object], Any]] = {

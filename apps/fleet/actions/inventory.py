@@ -7,7 +7,7 @@ from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.economics.purchase import PurchaseOption
-from apps.fleet.actions.marks import mark_span
+from apps.fleet.actions.marks import ORGANISATION, mark_span
 from apps.fleet.models import (
     CapacityUnit,
     Cluster,
@@ -21,8 +21,6 @@ from apps.fleet.models import (
 )
 from apps.fleet.queries.inventory import nodes_owned
 from apps.fleet.queries.marks import Pass
-
-ORGANISATION = 0
 
 
 class ClusterNameTaken(ValueError):

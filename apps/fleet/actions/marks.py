@@ -15,6 +15,8 @@ INSERT INTO fleet_changedhour (pass_id, unit, hour, revision) VALUES {rows}
 ON CONFLICT (pass_id, unit, hour) DO UPDATE SET revision = nextval('fleet_revision')
 """
 RANGES_AT_ONCE = 50
+ORGANISATION = 0
+"""The unit of passes over everything at once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any
 from django.db import connection, transaction
 from psycopg import sql
 
-from apps.fleet.actions.inventory import ORGANISATION, end_node
-from apps.fleet.actions.marks import hour_of, mark_span
+from apps.fleet.actions.inventory import end_node
+from apps.fleet.actions.marks import ORGANISATION, hour_of, mark_span
 from apps.fleet.models import AgentStatus, Node
 from apps.fleet.queries.marks import Pass
 

@@ -6,14 +6,13 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from apps.fleet import queries as fleet
-from apps.fleet.actions.marks import hour_of, mark_span
+from apps.fleet.actions.marks import ORGANISATION, hour_of, mark_span
 from apps.fleet.queries import Pass
 from apps.ledger.actions.charge import SETTLES_AFTER
 from apps.ledger.models import ClockSweep
 from apps.ledger.queries.calendar import HOUR
 
 REFRESHED_EVERY = timedelta(minutes=10)
-ORGANISATION = 0
 
 
 def mark_by_clock(*, at: datetime) -> int:

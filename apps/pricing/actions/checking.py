@@ -6,12 +6,10 @@ from decimal import Decimal
 
 from apps.accounts.queries import organisation
 from apps.economics.tiers import NotTiers, Tier, checked
-from apps.fleet.actions.marks import mark_span
+from apps.fleet.actions.marks import ORGANISATION, mark_span
 from apps.fleet.queries import Pass, lived_since
 from apps.pricing.queries.converting import month_of_hour
 from apps.pricing.queries.exchange import exchange
-
-ORGANISATION = 0
 
 
 class RateCurrencyDiffers(ValueError):

@@ -9,10 +9,9 @@ from django.db import transaction
 
 from apps.accounts import queries as accounts
 from apps.accounts.actions.constraints import refusing
-from apps.fleet.actions.marks import mark_span
+from apps.fleet.actions.marks import ORGANISATION, mark_span
 from apps.fleet.queries import Pass
 from apps.pricing.actions.checking import (
-    ORGANISATION,
     RateNotUnderstood,
     refuse_backward,
     refuse_inexact,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from apps.economics.usage import UsageRow
 from apps.economics.usage import usage_of_hour as counted_usage
-from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
+from apps.fleet.actions.marks import ORGANISATION, Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass, devices_lived, marks_of_hour, nodes_owned
 from apps.telemetry.actions.busy import ByDevice, note_busy_hour
 from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
@@ -21,7 +21,6 @@ from apps.telemetry.actions.partitions import ensure_months, has_windows_of
 from apps.telemetry.queries import usage_rows, windows_of_hour
 
 HOUR = timedelta(hours=1)
-ORGANISATION = 0
 # 8 GPUs, a window a minute: some 240,000 windows in memory at once.
 NODES_AT_ONCE = 500
 

@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from django.db import transaction
 
 from apps.accounts import queries as accounts
-from apps.fleet.actions.marks import Mark, clear, expand_ranges, mark
+from apps.fleet.actions.marks import ORGANISATION, Mark, clear, expand_ranges, mark
 from apps.fleet.queries import Pass, hours_marked, marks_of_hour
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.actions.close.closing import MonthNotClosed
@@ -30,7 +30,6 @@ from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tiered import hours_to_price_again
 
 AT_ONCE = 100_000
-ORGANISATION = 0
 LATE_PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
 SOON = timedelta(hours=3)
 """Past the moment at which an hour is no longer provisional."""

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from apps.accounts import queries as accounts
 from apps.economics.billing import Match, match
-from apps.fleet.actions.marks import Mark, mark
+from apps.fleet.actions.marks import ORGANISATION, Mark, mark
 from apps.fleet.queries import Pass
 from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.actions.reconcile import statements as sql
@@ -77,13 +77,13 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     place_long_rows(bill)
     run(sql.GATHER_CHARGES, params)
     hours = _changed_hours(params)
-    mark(Mark(Pass.CHARGE, 0, hour) for hour in hours)
+    mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in hours)
     ((node_hours, charges, residual),) = rows(sql.SUMS, params)
     bill.residual, bill.reconciled_at, bill.failure = residual, at, ""
     bill.save(update_fields=["residual", "reconciled_at", "failure"])
     # What a bill tells of commitments takes the place of ours, also where no node's charge moves.
     told = hours_told_otherwise(bill.starts_at, min(bill.ends_at, at))
-    mark(Mark(Pass.CHARGE, 0, hour) for hour in told)
+    mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in told)
     return Reconciled(bill_id, node_hours, charges, len(hours))
 
 

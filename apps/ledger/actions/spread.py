@@ -12,7 +12,7 @@ from apps.economics.states import Flag
 from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass
-from apps.ledger.actions.charge.quoting import NOT_STATED
+from apps.ledger.actions.charge.values import NOT_STATED
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.partitions import ensure_month

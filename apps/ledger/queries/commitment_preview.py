@@ -17,7 +17,7 @@ from apps.fleet import queries as fleet
 from apps.ledger.models import Part
 from apps.ledger.queries.calendar import HOUR, HourSpan, posting_month
 from apps.ledger.queries.closes.months import closed_spans
-from apps.ledger.queries.commitments import commitment_use, use_of
+from apps.ledger.queries.commitments import OFFERED, commitment_use, use_of
 from apps.ledger.queries.commitments_of_hour import bought_as
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitment
@@ -29,15 +29,9 @@ SELECT charge.hour, charge.pool_id, node.kind, coalesce(capacity.units, 0)::int8
        coalesce(sum(piece.end_ms - piece.start_ms) FILTER (WHERE charge.part <> %(host)s), 0)::int8,
        CASE WHEN count(piece.contracted_micros) = count(*)
             THEN sum(piece.contracted_micros)::int8 END
-FROM ledger_charge AS charge
-JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
-JOIN fleet_node AS node ON node.id = charge.node_id
-LEFT JOIN fleet_nodecapacity AS capacity ON capacity.node_id = node.id
-    AND capacity.period @> (least(charge.through, upper(node.period)) - interval '1 microsecond')
-WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.owned_plan_id IS NULL
-  AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s AND piece.commitment_id IS NULL
+:offered AND piece.commitment_id IS NULL
 GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-"""
+""".replace(":offered", OFFERED)
 
 
 @dataclass(frozen=True, slots=True)

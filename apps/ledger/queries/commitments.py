@@ -19,6 +19,15 @@ from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 MILLISECOND = timedelta(milliseconds=1)
 # Every node-hour as it was charged first: corrections of closed months have no pieces. What does
 # not ride on the GPUs is the same time once more; owned hardware is offered to no commitment.
+OFFERED: LiteralString = """
+FROM ledger_charge AS charge
+JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
+JOIN fleet_node AS node ON node.id = charge.node_id
+LEFT JOIN fleet_nodecapacity AS capacity ON capacity.node_id = node.id
+    AND capacity.period @> (least(charge.through, upper(node.period)) - interval '1 microsecond')
+WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.owned_plan_id IS NULL
+  AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
+"""
 USED: LiteralString = """
 SELECT width_bucket(charge.hour, %(cuts)s::timestamptz[]), piece.commitment_id, charge.pool_id,
        node.kind, coalesce(capacity.units, 0)::int8,
@@ -27,15 +36,9 @@ SELECT width_bucket(charge.hour, %(cuts)s::timestamptz[]), piece.commitment_id, 
             THEN sum(piece.contracted_micros)::int8 END,
        CASE WHEN count(piece.effective_micros) = count(*)
             THEN sum(piece.effective_micros)::int8 END
-FROM ledger_charge AS charge
-JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
-JOIN fleet_node AS node ON node.id = charge.node_id
-LEFT JOIN fleet_nodecapacity AS capacity ON capacity.node_id = node.id
-    AND capacity.period @> (least(charge.through, upper(node.period)) - interval '1 microsecond')
-WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.owned_plan_id IS NULL
-  AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
+:offered
 GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
-"""
+""".replace(":offered", OFFERED)
 # What nobody used, by ourselves or by a bill, which calls the commitment what its provider does.
 UNUSED: LiteralString = """
 SELECT width_bucket(charge.hour, %(cuts)s::timestamptz[]),

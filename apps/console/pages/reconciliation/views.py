@@ -86,7 +86,7 @@ def apart_csv(request: HttpRequest, bill_id: int) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def unbilled_csv(request: HttpRequest, bill_id: int) -> HttpResponse:
     """Nodes that were estimated and that the bill leaves out."""
-    _found(bill_id)
+    found = _found(bill_id)
     currency = organisation().currency
     cells = [
         [
@@ -94,7 +94,7 @@ def unbilled_csv(request: HttpRequest, bill_id: int) -> HttpResponse:
             money_cell(each.estimated_micros, currency),
             currency,
         ]
-        for each in comparing.variance_of(bill_id).unbilled
+        for each in comparing.unbilled_so_far(found)
     ]
     return csv_answer(f"bill {bill_id} unbilled nodes", UNBILLED_HEADER, cells)
 

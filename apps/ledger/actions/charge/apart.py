@@ -3,20 +3,16 @@
 from collections.abc import Iterable
 from datetime import timedelta
 from fractions import Fraction
-from hashlib import blake2b
 
 from apps.accounts import queries as accounts
 from apps.economics.rates import MICROS
 from apps.economics.terms import term_amount_in_hour
-from apps.ledger.actions.charge.quoting import NOT_STATED
-from apps.ledger.actions.charge.values import Hour, Price, Wanted
+from apps.ledger.actions.charge.values import NOT_STATED, Hour, Price, Wanted, digest_of
 from apps.ledger.models import ChargeKind, Part, Status
 from apps.ledger.queries.bills.hours import billed_charges
-from apps.ledger.queries.calendar import HOUR, month_span
+from apps.ledger.queries.calendar import HOUR, HOUR_MS, month_span
 from apps.ledger.queries.charges import shared_costs_of_hour
 from apps.pricing.queries import SharedCostFact, conversions
-
-HOUR_MS = 3_600_000
 
 
 def shared_costs(this: Hour) -> Iterable[Wanted]:
@@ -31,7 +27,7 @@ def shared_costs(this: Hour) -> Iterable[Wanted]:
         converted = foreign[cost.currency][0] if cost.currency in foreign else None
         amount = _in_hour(this, cost, 1 if converted is None else converted.rate)
         about = (cost.id, cost.method, this.through_ms, amount)
-        digest = blake2b(repr(about).encode(), digest_size=16).digest()
+        digest = digest_of(about)
         is_provisional = converted is not None and converted.is_provisional
         reason = "" if converted is None or amount is not None else converted.detail
         yield Wanted(
@@ -62,7 +58,7 @@ def billed_apart(this: Hour) -> Iterable[Wanted]:
         amounts = (each.list_micros, each.contracted_micros, each.effective_micros)
         team_id = each.team_id or platform
         about = (each, team_id)
-        digest = blake2b(repr(about).encode(), digest_size=16).digest()
+        digest = digest_of(about)
         yield Wanted(
             key=(each.kind, each.id, Part.PRICED),
             pool_id=each.pool_id,

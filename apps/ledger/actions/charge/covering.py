@@ -2,13 +2,20 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 
 from apps.accounts import queries as accounts
 from apps.economics.commitments import Covered, Unused, Use, apply
 from apps.economics.rates import Piece
 from apps.fleet import queries as fleet
-from apps.ledger.actions.charge.values import Estimate, Hour, Price, Wanted, price_of
+from apps.ledger.actions.charge.values import (
+    NOT_STATED,
+    Estimate,
+    Hour,
+    Price,
+    Wanted,
+    digest_of,
+    price_of,
+)
 from apps.ledger.models import ChargeKind, Part, Status
 from apps.ledger.queries.commitments_of_hour import (
     HeldCommitment,
@@ -16,7 +23,6 @@ from apps.ledger.queries.commitments_of_hour import (
     told_by_bills,
 )
 
-NOT_STATED = "this month's rate of exchange is not stated yet"
 NO_RATE = "no rate of exchange is known for its currency"
 Parts = list[tuple[Part, Price]]
 
@@ -44,7 +50,7 @@ def cover(
         for node, parts in estimates
     ]
     told = told_by_bills(this.starts_at, held)
-    left = zip(sorted(held, key=lambda each: each.id), applied.unused, strict=True)
+    left = zip(held, applied.unused, strict=True)  # both by id
     return covered, [_unused(this, one, over) for one, over in left if one.id not in told]
 
 
@@ -149,7 +155,7 @@ def _unused(this: Hour, held: HeldCommitment, over: Unused) -> Wanted:
     micros = None if held.is_unconverted else over.micros
     team_id = held.owner_id or accounts.special_teams().platform_id
     about = (held.id, team_id, held.pool_id, this.through_ms, micros, over.capacity, over.of)
-    digest = blake2b(repr(about).encode(), digest_size=16).digest()
+    digest = digest_of(about)
     return Wanted(
         key=(ChargeKind.COMMITMENT_UNUSED, held.id, Part.COMMITTED),
         pool_id=held.pool_id,

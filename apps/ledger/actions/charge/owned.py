@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from hashlib import blake2b
 from itertools import pairwise
 
 from apps.accounts import queries as accounts
@@ -15,7 +14,7 @@ from apps.economics.owned_time import TariffSpan, within
 from apps.economics.rates import Piece
 from apps.economics.split import largest_remainder
 from apps.fleet import queries as fleet
-from apps.ledger.actions.charge.values import Estimate, Hour, Price, Wanted, price_of
+from apps.ledger.actions.charge.values import Estimate, Hour, Price, Wanted, digest_of, price_of
 from apps.ledger.models import ChargeKind, Part
 from apps.ledger.queries.calendar import HOUR_MS
 from apps.ledger.queries.charges import unit_spans
@@ -277,7 +276,7 @@ def _unused(this: Hour, plan: HeldPlan, pool: fleet.PoolFact, left: int, lived: 
     team_id = pool.owner_team_id or accounts.special_teams().platform_id
     reason = f"{plan.name}: {_plain(round(lived, 2))} of {plan.nodes} nodes lived"
     about = (plan.id, team_id, pool.id, this.through_ms, left, reason)
-    digest = blake2b(repr(about).encode(), digest_size=16).digest()
+    digest = digest_of(about)
     return Wanted(
         key=(ChargeKind.OWNED_UNUSED, plan.id, Part.PRICED),
         pool_id=pool.id,

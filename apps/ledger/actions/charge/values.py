@@ -11,6 +11,7 @@ from apps.ledger.models import Part, Status
 from apps.ledger.queries.charges import ChargeKey
 
 SETTLES_AFTER = timedelta(hours=2)
+NOT_STATED = "this month's rate of exchange is not stated yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,11 @@ Estimate = tuple[fleet.NodeFact, list[tuple[Part, Price]]]
 """A node and what its hour costs, by which of its bases are known."""
 
 
+def digest_of(about: object) -> bytes:
+    """What a charge was made from, so that a change of it shows."""
+    return blake2b(repr(about).encode(), digest_size=16).digest()
+
+
 def price_of(about: tuple[int, ...], pieces: tuple[Piece, ...]) -> Price:
     """The sum of some pieces; `about` is what else a change of the charge would show in."""
     return Price(
@@ -76,7 +82,7 @@ def price_of(about: tuple[int, ...], pieces: tuple[Piece, ...]) -> Price:
         list_micros=known_sum(piece.list_micros for piece in pieces),
         contracted_micros=known_sum(piece.contracted_micros for piece in pieces),
         effective_micros=known_sum(piece.effective_micros for piece in pieces),
-        digest=blake2b(repr((about, pieces)).encode(), digest_size=16).digest(),
+        digest=digest_of((about, pieces)),
     )
 
 

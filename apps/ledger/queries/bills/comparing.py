@@ -134,7 +134,12 @@ def variance_of(bill_id: int) -> Variance:
     )
 
 
-def _billed_until(bill: Bill) -> datetime | None:
+def unbilled_so_far(bill: Bill | BillFact) -> Sequence["UnbilledNode"]:
+    """The nodes that a comparison of this bill calls missing, the dearest first."""
+    return unbilled_nodes(bill, _billed_until(bill))
+
+
+def _billed_until(bill: Bill | BillFact) -> datetime | None:
     if bill.changed_at >= bill.ends_at:
         return None
     ((until,),) = rows(BILLED_UNTIL, {"bill": bill.id})

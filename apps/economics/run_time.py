@@ -1,0 +1,92 @@
+"""Where the time of a training run went: every second of it in exactly one bucket."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import pairwise
+
+
+class Bucket(IntEnum):
+    """What a second of a run was; where two are told of one second, the lower one holds."""
+
+    FAILED = 0
+    LOST = 1
+    RECOVERY = 2
+    CHECKPOINT = 3
+    DATA_WAIT = 4
+    COMMUNICATION = 5
+    STARTUP = 6
+    PRODUCTIVE = 7
+    CAPACITY_WAIT = 8
+    IDLE_AFTER_END = 9
+    UNTOLD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A span, in milliseconds of any one clock, and what somebody said it was."""
+
+    start_ms: int
+    end_ms: int
+    bucket: Bucket
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A training step: its number, and when it began and ended."""
+
+    number: int
+    start_ms: int
+    end_ms: int
+
+
+def buckets_of(spans: Sequence[tuple[int, int]], told: Iterable[Told]) -> dict[Bucket, int]:
+    """Milliseconds of these spans (that do not overlap) by bucket; what nobody told is UNTOLD.
+
+    They sum to the spans exactly.
+    """
+    spent: dict[Bucket, int] = {}
+    marks = sorted(told, key=lambda each: (each.start_ms, each.end_ms, each.bucket))
+    for start, end in spans:
+        of_span = [each for each in marks if each.start_ms < end and each.end_ms > start]
+        cuts = {start, end}
+        for each in of_span:
+            cuts.update(cut for cut in (each.start_ms, each.end_ms) if start < cut < end)
+        edges = sorted(cuts)
+        for left, right in pairwise(edges):
+            holding = [
+                each.bucket for each in of_span if each.start_ms <= left and each.end_ms >= right
+            ]
+            bucket = min(holding, default=Bucket.UNTOLD)
+            spent[bucket] = spent.get(bucket, 0) + right - left
+    return spent
+
+
+def redone(attempts: Sequence[Sequence[Step]]) -> list[Told]:
+    """The steps of earlier attempts that a later one did again: they were lost to an interruption.
+
+    An attempt that begins at step k makes every step from k on of those before it lost.
+    """
+    lost: list[Told] = []
+    for place, attempt in enumerate(attempts):
+        later = [min(step.number for step in each) for each in attempts[place + 1 :] if each]
+        if later:
+            first = min(later)
+            lost += [
+                Told(step.start_ms, step.end_ms, Bucket.LOST)
+                for step in attempt
+                if step.number >= first
+            ]
+    return lost
+
+
+def goodput(spent: Mapping[Bucket, int]) -> float | None:
+    """Productive time of all that was told; None where nothing was."""
+    told = sum(milliseconds for bucket, milliseconds in spent.items() if bucket != Bucket.UNTOLD)
+    return spent.get(Bucket.PRODUCTIVE, 0) / told if told else None
+
+
+def coverage(spent: Mapping[Bucket, int]) -> float | None:
+    """Told time of all of it; None of no time."""
+    whole = sum(spent.values())
+    return 1 - spent.get(Bucket.UNTOLD, 0) / whole if whole else None

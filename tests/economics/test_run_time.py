@@ -1,0 +1,57 @@
+"""Every second of a run is in one bucket, and work that was done again was lost the first time."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apps.economics.run_time import Bucket, Step, Told, buckets_of, coverage, goodput, redone
+
+spans = st.tuples(st.integers(0, 500), st.integers(1, 200)).map(lambda s: (s[0], s[0] + s[1]))
+told = st.lists(st.tuples(spans, st.sampled_from(Bucket)).map(lambda t: Told(*t[0], t[1])))
+
+
+def test_the_worked_ledger() -> None:
+    hours = {
+        Bucket.PRODUCTIVE: 600,
+        Bucket.CHECKPOINT: 30,
+        Bucket.STARTUP: 20,
+        Bucket.DATA_WAIT: 90,
+        Bucket.LOST: 40,
+        Bucket.RECOVERY: 15,
+        Bucket.CAPACITY_WAIT: 5,
+    }
+    assert goodput(hours) == 0.75
+
+
+@given(told, st.lists(st.integers(1, 100), max_size=6))
+def test_the_buckets_are_the_time_exactly(said: list[Told], lengths: list[int]) -> None:
+    apart, at = [], 0
+    for length in lengths:
+        apart.append((at, at + length))
+        at += length + 7
+    spent = buckets_of(apart, said)
+    assert sum(spent.values()) == sum(lengths)
+    assert all(milliseconds > 0 for milliseconds in spent.values())
+
+
+def test_of_two_that_are_told_of_a_second_the_graver_holds() -> None:
+    said = [Told(0, 100, Bucket.PRODUCTIVE), Told(40, 60, Bucket.DATA_WAIT)]
+    spent = buckets_of([(0, 120)], said)
+    assert spent == {Bucket.PRODUCTIVE: 80, Bucket.DATA_WAIT: 20, Bucket.UNTOLD: 20}
+    assert coverage(spent) == pytest.approx(100 / 120)
+    assert goodput(spent) == 0.8
+
+
+def test_nothing_told_is_nothing_known() -> None:
+    assert goodput({Bucket.UNTOLD: 5}) is None
+    assert coverage({}) is None
+
+
+def test_steps_that_a_later_attempt_does_again_were_lost() -> None:
+    first = [Step(number, number * 10, number * 10 + 10) for number in range(5)]
+    second = [Step(3, 100, 110), Step(4, 110, 120)]
+    assert redone([first, [], second]) == [
+        Told(30, 40, Bucket.LOST),
+        Told(40, 50, Bucket.LOST),
+    ]
+    assert redone([second]) == []

@@ -1,1 +1,6 @@
-"""Runrate's training SDK: reserves the import name; the SDK itself comes with runs."""
+"""Runrate's training SDK: a run says what it did, and never waits for anybody to hear it."""
+
+from runrate.running import Run, run
+
+__all__ = ["Run", "run"]
+__version__ = "0.2.0"

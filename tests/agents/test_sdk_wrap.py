@@ -1,0 +1,127 @@
+"""`runrate wrap`: the program runs as it would, and its log becomes steps."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runrate.cli import main
+from runrate.log_lines import Said, read_line
+
+RUNRATE = Path(sys.executable).with_name("runrate")
+TORCHTITAN = (
+    "[rank0]:[titan] 2026-11-21 00:10:01,123 - root - INFO - \x1b[31mstep: 120  \x1b[32mloss:  2.7"
+    "  \x1b[38;2;180;60;0mgrad_norm:  0.43  \x1b[38;2;54;234;195mmemory: 47.41GiB(59.87%)  "
+    "\x1b[34mtps: 7,411  \x1b[36mtflops: 428.70  \x1b[35mmfu: 43.35%\x1b[39m"
+)
+MEGATRON = (
+    " [2026-11-21 00:10:01] iteration      120/  500000 | consumed samples:       122880 | elapsed"
+    " time per iteration (ms): 5931.2 | throughput per GPU (TFLOP/s/GPU): 431.7 | learning rate: "
+    "3.0E-04 | global batch size:  1024 | lm loss: 2.718280E+00 |"
+)
+NANOTRON = (
+    "11/21/2026 00:10:01 [INFO|DP=0|PP=0|TP=0|node01]: iteration: 120 / 500000 | consumed_tokens: "
+    "503M | elapsed_time_per_iteration_ms: 5.93K | tokens_per_sec: 707K | tokens_per_sec_per_gpu: "
+    "11K | global_batch_size: 1.02K | lm_loss: 2.72 | model_tflops_per_gpu: 428"
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            TORCHTITAN,
+            Said(120, tokens_per_second_per_gpu=7411.0, flops_per_second_per_gpu=428.7e12),
+        ),
+        (
+            MEGATRON,
+            Said(120, seconds=5.9312, examples=1024.0, flops_per_second_per_gpu=431.7e12),
+        ),
+        (
+            NANOTRON,
+            Said(120, 5.93, None, 707e3, 11e3, 1020.0, 428e12),
+        ),
+    ],
+)
+def test_the_lines_of_the_known_programs_are_read(line: str, said: Said) -> None:
+    assert read_line(line) == said
+
+
+@pytest.mark.parametrize(
+    "line", ["", "step: 7", "loading checkpoint shards", "epoch 3 of 4", "step: x tps: 5"]
+)
+def test_other_lines_tell_nothing(line: str) -> None:
+    assert read_line(line) is None
+
+
+def test_a_pattern_of_ones_own() -> None:
+    own = re.compile(r"it (?P<step>\d+) took (?P<seconds>[\d.]+)s, (?P<tokens>\d+) tokens")
+    assert read_line("it 5 took 1.5s, 4096 tokens", own) == Said(5, seconds=1.5, tokens=4096.0)
+    assert read_line("something else", own) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["wrap"], "say what to run"),
+        (["wrap", "--line", "(", "--", "true"], "--line"),
+        (["wrap", "--line", "x", "--", "true"], "needs a group named step"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    arguments: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert problem in capsys.readouterr().err
+
+
+def wrapped(*command: str, **env: str) -> "subprocess.CompletedProcess[bytes]":
+    return subprocess.run(
+        [RUNRATE, "wrap", "--name", "a", "--", *command],
+        capture_output=True,
+        env=os.environ | env,
+        timeout=30,
+        check=False,
+    )
+
+
+def test_output_and_status_are_the_programs_own(far_server, tmp_path) -> None:
+    program = f"import sys; print('one'); print({MEGATRON!r}); sys.stdout.write('\\xff no newline'); sys.exit(7)"
+    env = {
+        "RUNRATE_URL": far_server.url,
+        "RUNRATE_TOKEN": "secret",
+        "RUNRATE_SPOOL": str(tmp_path),
+        "PYTHONIOENCODING": "latin-1",
+    }
+    done = wrapped(sys.executable, "-c", program, **env)
+    assert done.returncode == 7
+    assert done.stdout == b"one\n" + MEGATRON.encode() + b"\n\xff no newline"
+    reports = [each.document for each in far_server.requests]
+    windows = [window for report in reports for window in report["windows"]]
+    assert [(each["last_step"], each["examples"]) for each in windows] == [(120, 1024)]
+    assert reports[-1]["status"] == "failed"
+
+
+def test_what_is_not_there_is_said_as_a_shell_does() -> None:
+    done = wrapped("/no/such/program")
+    assert done.returncode == 127
+    assert b"No such file" in done.stderr
+
+
+def test_a_signal_reaches_the_program(tmp_path: Path) -> None:
+    program = (
+        "import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit(5)); "
+        "print('ready', flush=True); time.sleep(20)"
+    )
+    command = [RUNRATE, "wrap", "--", sys.executable, "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"ready\n"
+        running.send_signal(signal.SIGTERM)
+        assert running.wait(10) == 5

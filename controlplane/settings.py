@@ -83,6 +83,7 @@ INSTALLED_APPS = [
     "apps.pricing",
     "apps.workloads",
     "apps.ledger",
+    "apps.review",
     "apps.console",
 ]
 

@@ -27,6 +27,8 @@ KINDS = {
     "pricing.OwnedPlan": "owned hardware",
     "pricing.OwnedCost": "cost of owned hardware",
     "pricing.PowerTariff": "power tariff",
+    "pricing.ApiPrice": "contract price of an API",
+    "pricing.ApiVendor": "vendor of an API",
     "ledger.BillRule": "bill rule",
     "ledger.Close": "close",
     "pricing.ExchangeRate": "rate of exchange",
@@ -34,6 +36,7 @@ KINDS = {
     "fleet.SharePolicy": "share policy",
     "fleet.CloudAccount": "cloud account",
     "workloads.OwnershipRule": "ownership rule",
+    "workloads.ServiceObjective": "objective of a service",
 }
 """What is audited, in words; facts (usage, jobs, lines) are not: they are settled and restated."""
 

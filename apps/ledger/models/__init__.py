@@ -24,8 +24,19 @@ from apps.ledger.models.charges import (
 from apps.ledger.models.closes import Close, StatementLine
 from apps.ledger.models.exports import Export, ExportState, ExportWhat
 from apps.ledger.models.rollups import ClockSweep, LedgerDay, LedgerJobDay, LedgerTeamDay
+from apps.ledger.models.unit_costs import (
+    ApiCost,
+    ApiHour,
+    RunDay,
+    RunFigures,
+    ServiceDay,
+    ServicePart,
+    VendorCost,
+)
 
 __all__ = [
+    "ApiCost",
+    "ApiHour",
     "Bill",
     "BillImport",
     "BillImportState",
@@ -49,7 +60,12 @@ __all__ = [
     "Line",
     "Part",
     "RejectedBillRow",
+    "RunDay",
+    "RunFigures",
+    "ServiceDay",
+    "ServicePart",
     "Settlement",
     "StatementLine",
     "Status",
+    "VendorCost",
 ]

@@ -1,5 +1,6 @@
 """Pricing's tables."""
 
+from apps.pricing.models.api import ApiPrice, ApiVendor
 from apps.pricing.models.commitments import CloudQuota, Commitment, CommitmentKind
 from apps.pricing.models.exchange import ExchangeKind, ExchangeRate
 from apps.pricing.models.owned import OwnedCost, OwnedPlan, PowerTariff
@@ -8,6 +9,8 @@ from apps.pricing.models.shared import SharedCost, SharedWeight, ShareMethod
 from apps.pricing.models.spot import SpotRepeat
 
 __all__ = [
+    "ApiPrice",
+    "ApiVendor",
     "CloudQuota",
     "Commitment",
     "CommitmentKind",

@@ -1,106 +1,12 @@
-"""Workloads, runs, jobs and their allocations, and the rules that say whose they are."""
+"""Jobs, what they hold, and which runs they carry."""
 
-import pghistory
 from django.contrib.postgres.fields import ArrayField, DateTimeRangeField
-from django.contrib.postgres.indexes import GistIndex, OpClass
+from django.contrib.postgres.indexes import GistIndex
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Collate, Lower
 
-
-class WorkloadKind(models.TextChoices):
-    """The classes of work; each has its own economics."""
-
-    TRAINING = "training"
-    SERVING = "serving"
-    BATCH = "batch"
-    NOTEBOOK = "notebook"
-    OTHER = "other"
-
-
-class Workload(models.Model):
-    """The stable thing with an owner: a training programme, a service, a notebook fleet."""
-
-    name = models.TextField()
-    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="workloads")
-    kind = models.TextField(choices=WorkloadKind.choices, default=WorkloadKind.OTHER)
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["team", "name"], name="workload_once")]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Run(models.Model):
-    """One logical training run, whatever jobs carried it."""
-
-    workload = models.ForeignKey(Workload, on_delete=models.PROTECT, null=True, related_name="runs")
-    key = models.TextField(unique=True)
-
-    class Meta:
-        indexes = [
-            models.Index(OpClass(Lower("key"), "text_pattern_ops"), name="run_by_key_begun"),
-        ]
-
-    def __str__(self) -> str:
-        return self.key
-
-
-class ImportState(models.TextChoices):
-    """How far an import is; one of a command begins as running."""
-
-    LOOKING = "looking", "to be looked at"
-    ASKING = "asking", "waits for a person"
-    WAITING = "waiting", "to be run"
-    RUNNING = "running", "running"
-    DONE = "done", "done"
-    FAILED = "failed", "broken off"
-    DISCARDED = "discarded", "discarded"
-
-
-class ImportBatch(models.Model):
-    """One import of a file of jobs: what came of it and which rows were rejected.
-
-    `stored_as` is the uploaded file's name under RUNRATE_HOME/uploads while it is kept; `asked` how
-    it is to be read, `seen` what a look at its first lines found; `alive_at` the last sign of life
-    of whoever works on it.
-    """
-
-    kind = models.TextField(choices=[("sacct", "sacct"), ("csv", "CSV of jobs")])
-    name = models.TextField()
-    digest = models.TextField()
-    started_at = models.DateTimeField()
-    ended_at = models.DateTimeField(null=True)
-    rows = models.BigIntegerField(default=0)
-    imported = models.BigIntegerField(default=0)
-    unchanged = models.BigIntegerField(default=0)
-    rejected = models.BigIntegerField(default=0)
-    state = models.TextField(choices=ImportState.choices, default=ImportState.DONE)
-    stored_as = models.TextField(blank=True, default="")
-    size_bytes = models.BigIntegerField(default=0)
-    asked = models.JSONField(default=dict)
-    seen = models.JSONField(default=dict)
-    failure = models.TextField(blank=True, default="")
-    alive_at = models.DateTimeField(null=True)
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class RejectedRow(models.Model):
-    """A row of an import that was not taken, with its line number and why."""
-
-    batch = models.ForeignKey(ImportBatch, on_delete=models.PROTECT, related_name="rejected_rows")
-    line = models.BigIntegerField()
-    field = models.TextField()
-    reason = models.TextField()
-
-    class Meta:
-        constraints = [models.UniqueConstraint(fields=["batch", "line"], name="rejected_row_once")]
-
-    def __str__(self) -> str:
-        return f"line {self.line}: {self.field}: {self.reason}"
+from apps.workloads.models.work import Run
 
 
 class Job(models.Model):
@@ -247,51 +153,3 @@ class RunSpan(models.Model):
 
     def __str__(self) -> str:
         return f"{self.run} by {self.job}"
-
-
-@pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
-class OwnershipRule(models.Model):
-    """Jobs that match belong to this team and workload; the lowest priority number wins.
-
-    An empty text matches anything; `label` is `key=value`; `name` may hold `*` for any letters.
-    """
-
-    priority = models.IntegerField()
-    cluster = models.ForeignKey(
-        "fleet.Cluster", on_delete=models.PROTECT, null=True, related_name="ownership_rules"
-    )
-    account = models.TextField(blank=True, default="")
-    partition = models.TextField(blank=True, default="")
-    namespace = models.TextField(blank=True, default="")
-    user = models.TextField(blank=True, default="")
-    label = models.TextField(blank=True, default="")
-    name = models.TextField(blank=True, default="")
-    team = models.ForeignKey(
-        "accounts.Team", on_delete=models.PROTECT, related_name="ownership_rules"
-    )
-    workload = models.ForeignKey(
-        Workload, on_delete=models.PROTECT, null=True, related_name="ownership_rules"
-    )
-    period = DateTimeRangeField()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=[
-                    "priority",
-                    "cluster",
-                    "account",
-                    "partition",
-                    "namespace",
-                    "user",
-                    "label",
-                    "name",
-                    "period",
-                ],
-                name="ownership_rule_once",
-                nulls_distinct=False,
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.priority}: {self.team}"

@@ -1,0 +1,48 @@
+"""Workloads, runs, jobs and their allocations, whose they are, and what came of them."""
+
+from apps.workloads.models.imports import ImportBatch, ImportState, RejectedRow
+from apps.workloads.models.jobs import Allocation, Job, JobEvent, RunSpan
+from apps.workloads.models.reports import (
+    RunAttempt,
+    RunEvent,
+    RunHour,
+    RunProgress,
+    RunStatus,
+    RunSummary,
+)
+from apps.workloads.models.requests import (
+    RequestDay,
+    RequestHour,
+    RequestSource,
+    ServiceObjective,
+    WorkloadChange,
+)
+from apps.workloads.models.rules import OwnershipRule
+from apps.workloads.models.usage import UsageEvent
+from apps.workloads.models.work import Run, Workload, WorkloadKind
+
+__all__ = [
+    "Allocation",
+    "ImportBatch",
+    "ImportState",
+    "Job",
+    "JobEvent",
+    "OwnershipRule",
+    "RejectedRow",
+    "RequestDay",
+    "RequestHour",
+    "RequestSource",
+    "Run",
+    "RunAttempt",
+    "RunEvent",
+    "RunHour",
+    "RunProgress",
+    "RunSpan",
+    "RunStatus",
+    "RunSummary",
+    "ServiceObjective",
+    "UsageEvent",
+    "Workload",
+    "WorkloadChange",
+    "WorkloadKind",
+]

@@ -1,0 +1,43 @@
+"""What was bought from model APIs, call by call; no prompt and no answer is ever kept."""
+
+from django.db import models
+
+from apps.workloads.models.work import Workload
+
+
+class UsageEvent(models.Model):
+    """One call to a model API, as its response or a gateway told of it.
+
+    (source, key) is told once. `input_tokens` include cached and cache-write ones, `output_tokens`
+    include reasoning ones, whatever the vendor's own convention. `outcome` is ok, rate_limited (429),
+    server_error (5xx), refused (other 4xx) or cancelled. `detail` holds counts that prices may ask
+    for beyond these (audio tokens, web searches), by genai-prices' own names.
+    """
+
+    source = models.TextField()
+    key = models.TextField()
+    at = models.DateTimeField()
+    vendor = models.TextField()
+    model = models.TextField()
+    tier = models.TextField(blank=True, default="")
+    outcome = models.TextField(default="ok")
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
+    workload = models.ForeignKey(
+        Workload, on_delete=models.PROTECT, null=True, related_name="usage_events"
+    )
+    feature = models.TextField(blank=True, default="")
+    input_tokens = models.BigIntegerField(null=True)
+    cached_tokens = models.BigIntegerField(null=True)
+    cache_write_tokens = models.BigIntegerField(null=True)
+    output_tokens = models.BigIntegerField(null=True)
+    reasoning_tokens = models.BigIntegerField(null=True)
+    detail = models.JSONField(default=dict)
+    latency_seconds = models.FloatField(null=True)
+    taken_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["source", "key"], name="usage_event_once")]
+        indexes = [models.Index(fields=["at"], name="usage_event_by_time")]
+
+    def __str__(self) -> str:
+        return f"{self.vendor} {self.model} {self.key}"

@@ -1,6 +1,6 @@
 """A strip: shares of a whole side by side, in widths that fill it exactly."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -31,12 +31,16 @@ class Strip:
 
 
 def strip_of_states(amounts: Mapping[str, int]) -> Strip | None:
-    """A strip of amounts by state key; None where there is nothing to divide.
+    """A strip of amounts by state key; None where there is nothing to divide."""
+    return strip_of([(state, amounts.get(state.key, 0)) for state in STATES])
+
+
+def strip_of(amounts: Sequence[tuple[StateWords, int]]) -> Strip | None:
+    """A strip of these amounts in their order; None where there is nothing to divide.
 
     Negative amounts (credits) have no width and are left out. The widths add up to exactly 100.
     """
-    sizes = [(state, max(0, amounts.get(state.key, 0))) for state in STATES]
-    sizes = [(state, size) for state, size in sizes if size]
+    sizes = [(state, amount) for state, amount in amounts if amount > 0]
     whole = sum(size for _, size in sizes)
     if not whole:
         return None

@@ -21,7 +21,7 @@ def test_every_bucket_has_words_and_a_colour_of_its_own(bucket):
 
 
 def test_progress_is_listed_first_and_what_is_not_known_last_and_hatched():
-    assert list(BUCKETS)[0] is Bucket.PRODUCTIVE
+    assert next(iter(BUCKETS)) is Bucket.PRODUCTIVE
     assert list(BUCKETS)[-1] is Bucket.UNTOLD
     assert [bucket for bucket, words in BUCKETS.items() if words.is_hatched] == [Bucket.UNTOLD]
 

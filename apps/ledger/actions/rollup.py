@@ -14,6 +14,9 @@ from apps.fleet.actions.marks import clear, try_lock
 from apps.fleet.queries import Pass
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.actions.rolled_day import RolledDay
+from apps.ledger.actions.runs import write_run_days
+from apps.ledger.actions.services import write_service_days
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.ledger.queries.tables import rows, run
 from apps.workloads import queries as workloads
@@ -33,12 +36,9 @@ def roll_up_day(*, first_hour: datetime) -> Outcome:
         if not marks:
             return NOTHING
         span = day_span(day, zone)
-        marked = [each.unit for each in marks]
-        params: dict[str, object] = {
-            "day": day,
-            "from": span.starts_at,
-            "to": span.ends_at,
-            "pools": marked,
+        marked = tuple(each.unit for each in marks)
+        rolled = RolledDay(day, span.starts_at, span.ends_at, marked)
+        params: dict[str, object] = rolled.parameters() | {
             "held": [int(State.ACTIVE), int(State.HELD_IDLE), int(State.UNOBSERVED)],
             "unobserved": int(State.UNOBSERVED),
             "not_held": int(Flag.UNSCHEDULED | Flag.UNCLAIMED),
@@ -48,6 +48,8 @@ def roll_up_day(*, first_hour: datetime) -> Outcome:
         written = run(DAYS, params | _pool_columns(marked) | _tag_columns(params))
         run(TEAM_DAYS, params)
         run(JOB_DAYS, params)
+        write_run_days(rolled)
+        write_service_days(rolled)
         clear(Pass.ROLLUP, first_hour, marks)
     return Outcome(changed=written)
 

@@ -1,0 +1,1 @@
+"""Questions about training runs: what they cost, where their time went, what to do."""

@@ -30,6 +30,7 @@ class RequestHour(models.Model):
         Workload, on_delete=models.PROTECT, null=True, related_name="request_hours"
     )
     service_named = models.TextField()
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, null=True, related_name="+")
     feature = models.TextField(blank=True, default="")
     model = models.TextField(blank=True, default="")
     source = models.TextField(choices=RequestSource.choices)

@@ -1,13 +1,15 @@
 """What twice the GPUs bring: the universal scalability law, fitted on a workload's own runs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import inf, sqrt
 
 FEWEST_SIZES = 3
 FURTHEST = 2
 """No answer beyond so many times the largest number of GPUs that was seen."""
+RESAMPLES = 100
+TAIL = 0.05
 
 
 class TooFewRuns(ValueError):
@@ -81,6 +83,45 @@ def fit(runs: Sequence[Throughput]) -> ScalingLaw:
         wanted.append(1.0)
     a, b, c = _non_negative(rows, wanted)
     return ScalingLaw(1 / a, b / a, c / a, max(run.gpus for run in useful))
+
+
+def resampled(runs: Sequence[Throughput]) -> list[ScalingLaw]:
+    """Laws of runs drawn anew from these, each as often as chance has it: how sure a fit is.
+
+    The chance is a fixed sequence: the same runs always have the same laws. Draws of fewer than
+    three sizes are left out, and no law at all is given where every other draw is the runs
+    themselves: then there is nothing to tell a range by.
+    """
+    useful = sorted(
+        (run for run in runs if run.rate > 0 and run.gpus > 0),
+        key=lambda run: (run.gpus, run.rate),
+    )
+    if len(useful) <= FEWEST_SIZES:
+        return []
+    largest = max(run.gpus for run in useful)
+    chance = _chance(len(useful))
+    draws = [[useful[next(chance)] for _ in useful] for _ in range(RESAMPLES)]
+    return [
+        replace(fit(draw), largest=largest)
+        for draw in draws
+        if len({run.gpus for run in draw}) >= FEWEST_SIZES
+    ]
+
+
+def middle_of(values: Sequence[float]) -> tuple[float, float] | None:
+    """Between what nine of ten of these lie; None of none."""
+    if not values:
+        return None
+    ordered, cut = sorted(values), int(TAIL * len(values))
+    return ordered[cut], ordered[-1 - cut]
+
+
+def _chance(below: int) -> Iterator[int]:
+    """Whole numbers from 0 that are as good as drawn (Knuth's linear congruence, upper bits)."""
+    state = 1
+    while True:
+        state = (6364136223846793005 * state + 1442695040888963407) % 2**64
+        yield (state >> 33) % below
 
 
 def _non_negative(rows: Sequence[Sequence[float]], wanted: Sequence[float]) -> Sequence[float]:

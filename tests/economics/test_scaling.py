@@ -12,6 +12,8 @@ from apps.economics.scaling import (
     Throughput,
     TooFewRuns,
     fit,
+    middle_of,
+    resampled,
 )
 
 LAW = ScalingLaw(speed=1.0, contention=0.02, coherence=1e-4, largest=128)
@@ -71,3 +73,27 @@ def test_too_few_sizes_and_questions_far_beyond_are_refused() -> None:
     assert law.rate(64) > 0
     with pytest.raises(BeyondWhatWasSeen, match="twice the largest run seen, 32"):
         law.rate(65)
+
+
+def test_runs_that_follow_the_law_leave_no_doubt_and_runs_that_vary_do() -> None:
+    exact = runs(LAW, 8, 16, 32, 64)
+    noisy = [Throughput(run.gpus, run.rate * by) for run in exact for by in (0.9, 1.0, 1.1)]
+
+    sure = middle_of([law.speed_up(32, 64) for law in resampled(exact)])
+    unsure = middle_of([law.speed_up(32, 64) for law in resampled(noisy)])
+
+    assert sure == pytest.approx((1.2911, 1.2911), abs=1e-3)
+    assert unsure is not None
+    assert unsure[0] < 1.2911 < unsure[1]
+    assert unsure[1] - unsure[0] > 0.05
+
+
+def test_the_same_runs_always_have_the_same_range() -> None:
+    some = [Throughput(size, rate) for size, rate in ((1, 1.0), (2, 1.7), (4, 3.3), (8, 5.0))]
+    assert resampled(some) == resampled(some[::-1])
+    assert {law.largest for law in resampled(some)} == {8}
+
+
+def test_three_runs_are_too_few_to_tell_a_range_by() -> None:
+    assert resampled(runs(LAW, 8, 16, 32)) == []
+    assert middle_of([]) is None

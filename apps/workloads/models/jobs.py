@@ -142,11 +142,15 @@ class Allocation(models.Model):
 
 
 class RunSpan(models.Model):
-    """A run was carried by a job from when to when; many to many."""
+    """A run was carried by a job from when to when; many to many.
+
+    `is_reported`: the run's own reports say so, and not what is stated of the job.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="spans")
     job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="run_spans")
     period = DateTimeRangeField()
+    is_reported = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = [models.UniqueConstraint("run", "job", Lower("period"), name="run_span_once")]

@@ -22,7 +22,8 @@ class RunAttempt(models.Model):
 
     `key` is the process's own; `job` null while no job of that cluster and id is known at the time.
     `model` says what MFU needs: active_parameters, adapter_parameters, layers, heads,
-    head_dimension, sequence, precision. `dropped` counts the reports it could not keep.
+    head_dimension, sequence, precision. `dropped` counts the reports it could not keep. `host` is
+    the machine's own name.
     """
 
     run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="attempts")
@@ -30,6 +31,7 @@ class RunAttempt(models.Model):
     rank = models.IntegerField(default=0)
     world_size = models.IntegerField(default=1)
     restarts = models.IntegerField(default=0)
+    host = models.TextField(blank=True, default="", db_default="")
     scheduler = models.TextField(blank=True, default="")
     cluster_named = models.TextField(blank=True, default="")
     raw_id = models.TextField(blank=True, default="")
@@ -148,6 +150,7 @@ class RunHour(models.Model):
 class RunSummary(models.Model):
     """What a run folded to as a whole; `told_at` later than `folded_at`: it is to be folded again.
 
+    `changed_from` is the first moment about which something new is known since; null: all of it.
     `submitted_at` is of its first job; `status` of its last attempt, else of its last job.
     `first_good_at` is of the first checkpoint that passed.
     """
@@ -157,6 +160,7 @@ class RunSummary(models.Model):
     )
     told_at = models.DateTimeField()
     folded_at = models.DateTimeField(null=True)
+    changed_from = models.DateTimeField(null=True)
     submitted_at = models.DateTimeField(null=True)
     began_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)

@@ -1,0 +1,174 @@
+"""What training runs told, as it folded: for the ledger's division, for curves and for advice."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import connection
+
+from apps.economics.run_time import Bucket
+from apps.workloads.models import RunHour, RunSpan, RunSummary
+
+HOUR = timedelta(hours=1)
+BUCKETS = len(Bucket)
+Span = tuple[datetime, datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedHour:
+    """An hour in which a job carried a run, and where that time went.
+
+    `spans` are when it did, inside the hour. `bucket_ms` are by apps.economics.run_time.Bucket, in
+    its order; they sum to the spans' time once the hour is folded, and of an hour nobody folded yet
+    all is UNTOLD.
+    """
+
+    run_id: int
+    job_id: int
+    hour: datetime
+    spans: tuple[Span, ...]
+    bucket_ms: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClockHour:
+    """An hour of a run by the clock; `job_id` None: no job is known, or it waited for one.
+
+    `tokens`, `examples`, `flops` and `steps` count once what was done twice; `redone_tokens` are
+    those of steps that were done again. `step_ms` is the time of all its steps.
+    """
+
+    run_id: int
+    job_id: int | None
+    hour: datetime
+    bucket_ms: tuple[int, ...]
+    tokens: int
+    redone_tokens: int
+    examples: int
+    flops: float
+    steps: int
+    step_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryFact:
+    """What a run folded to as a whole; see RunSummary. Empty texts and None where nobody told.
+
+    `jobs` carried it; `gpus` is the most it held at once, else the processes it said it has.
+    """
+
+    run_id: int
+    key: str
+    workload_id: int | None
+    submitted_at: datetime | None
+    began_at: datetime | None
+    ended_at: datetime | None
+    status: str
+    attempts: int
+    jobs: int
+    gpus: int | None
+    model: dict[str, object]
+    tags: dict[str, object]
+    steps: int
+    tokens: int
+    redone_tokens: int
+    examples: int
+    flops: float
+    good_checkpoints: int
+    first_good_at: datetime | None
+    last_good_step: int | None
+    dropped: int
+    folded_at: datetime | None
+
+
+def run_hours(
+    job_ids: Collection[int], starts_at: datetime, ends_at: datetime
+) -> list[CarriedHour]:
+    """Which runs these jobs carried in `[starts_at, ends_at)`, hour by hour, and where it went.
+
+    By job, hour and run.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(CARRIED, {"jobs": list(job_ids), "from": starts_at, "to": ends_at})
+        spans: dict[tuple[int, datetime, int], list[Span]] = {}
+        told: dict[tuple[int, datetime, int], list[int] | None] = {}
+        for job_id, hour, run_id, since, until, bucket_ms in cursor:
+            key = job_id, hour, run_id
+            spans.setdefault(key, []).append((since, until))
+            told[key] = bucket_ms
+    return [
+        CarriedHour(run_id, job_id, hour, tuple(found), _buckets(told[job_id, hour, run_id], found))
+        for (job_id, hour, run_id), found in spans.items()
+    ]
+
+
+# The hours of a span are made from its own ends, so that a job of a month reads its own hours only.
+CARRIED = """
+SELECT span.job_id, hour.at, span.run_id,
+       greatest(lower(span.period), hour.at, %(from)s),
+       least(upper(span.period), hour.at + interval '1 hour', %(to)s), folded.bucket_ms
+FROM workloads_runspan AS span
+CROSS JOIN LATERAL generate_series(
+    date_trunc('hour', greatest(lower(span.period), %(from)s), 'UTC'),
+    least(upper(span.period), %(to)s) - interval '1 microsecond',
+    interval '1 hour'
+) AS hour (at)
+LEFT JOIN workloads_runhour AS folded
+       ON folded.run_id = span.run_id AND folded.job_key = span.job_id AND folded.hour = hour.at
+WHERE span.job_id = ANY(%(jobs)s) AND span.period && tstzrange(%(from)s, %(to)s)
+ORDER BY span.job_id, hour.at, span.run_id, lower(span.period)
+"""
+
+
+def clock_hours(
+    run_ids: Collection[int], starts_at: datetime | None = None, ends_at: datetime | None = None
+) -> list[ClockHour]:
+    """The hours of these runs that begin in `[starts_at, ends_at)`, by run, hour and job."""
+    rows = RunHour.objects.filter(run_id__in=run_ids)
+    if starts_at is not None:
+        rows = rows.filter(hour__gte=starts_at)
+    if ends_at is not None:
+        rows = rows.filter(hour__lt=ends_at)
+    return [
+        ClockHour(run_id, job_key or None, hour, tuple(bucket_ms), *sums)
+        for run_id, job_key, hour, bucket_ms, *sums in rows.order_by(
+            "run_id", "hour", "job_key"
+        ).values_list("run_id", "job_key", "hour", "bucket_ms", *SUMMED)
+    ]
+
+
+SUMMED = ("tokens", "redone_tokens", "examples", "flops", "steps", "step_ms")
+
+
+def run_summaries(run_ids: Collection[int]) -> dict[int, SummaryFact]:
+    """What is known of these runs as wholes, of each that anything was told of, by id."""
+    own = SummaryFact.__slots__[3:]
+    rows = RunSummary.objects.filter(run_id__in=run_ids).order_by("run_id")
+    return {
+        row[0]: SummaryFact(*row)
+        for row in rows.values_list("run_id", "run__key", "run__workload_id", *own)
+    }
+
+
+def runs_of_workload(workload_id: int) -> list[int]:
+    """The ids of the runs that were told to be this workload's, in order."""
+    rows = RunSummary.objects.filter(run__workload_id=workload_id)
+    return list(rows.order_by("run_id").values_list("run_id", flat=True))
+
+
+def jobs_of_runs(run_ids: Collection[int]) -> dict[int, list[int]]:
+    """The jobs that carried each of these runs, the first first."""
+    found: dict[int, list[int]] = {}
+    rows = RunSpan.objects.filter(run_id__in=run_ids).order_by("run_id", "period", "job_id")
+    for run_id, job_id in rows.values_list("run_id", "job_id"):
+        held = found.setdefault(run_id, [])
+        if job_id not in held:
+            held.append(job_id)
+    return found
+
+
+def _buckets(told: list[int] | None, spans: Collection[Span]) -> tuple[int, ...]:
+    if told is not None:
+        return tuple(told)
+    whole = sum((until - since) // timedelta(milliseconds=1) for since, until in spans)
+    return tuple(whole if bucket is Bucket.UNTOLD else 0 for bucket in Bucket)

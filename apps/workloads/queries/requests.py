@@ -1,14 +1,57 @@
 """What services answered: counts by hour and day, how long it took, what was promised, what changed."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Any
 
+from django.db import connection
 
+from apps.economics.latency import (
+    Histogram,
+    Quantile,
+    budget_left,
+    merged,
+    quantiles,
+    within,
+)
+from apps.workloads.models import RequestDay, ServiceObjective, WorkloadChange
 
 Span = tuple[datetime, datetime]
 """`[from, to)`."""
 QUANTILES = (0.5, 0.9, 0.95, 0.99)
+
+SUMS = """
+CASE WHEN bool_or(requests IS NULL) THEN NULL ELSE sum(requests) END,
+CASE WHEN bool_or(succeeded IS NULL AND requests IS DISTINCT FROM 0) THEN NULL
+     ELSE coalesce(sum(succeeded), 0) END,
+CASE WHEN bool_or(prompt_tokens IS NULL) THEN NULL ELSE sum(prompt_tokens) END,
+CASE WHEN bool_or(cached_tokens IS NULL AND prompt_tokens IS DISTINCT FROM 0) THEN NULL
+     ELSE coalesce(sum(cached_tokens), 0) END,
+CASE WHEN bool_or(output_tokens IS NULL) THEN NULL ELSE sum(output_tokens) END,
+CASE WHEN bool_or(prefill_seconds IS NULL AND prompt_tokens IS DISTINCT FROM 0) THEN NULL
+     ELSE coalesce(sum(prefill_seconds), 0) END,
+CASE WHEN bool_or(decode_seconds IS NULL AND output_tokens IS DISTINCT FROM 0) THEN NULL
+     ELSE coalesce(sum(decode_seconds), 0) END,
+CASE WHEN bool_or(prefill_seconds IS NULL AND prompt_tokens IS DISTINCT FROM 0) THEN ''
+     WHEN bool_or(split_kind = 'estimated') THEN 'estimated' ELSE max(split_kind) END
+"""
+"""The columns of Counts over several RequestHour: see there. What is a part of nothing is nothing,
+told or not: no request succeeded of none."""
+
+HISTOGRAMS = """
+SELECT source, bounds, array_agg(requests ORDER BY place)
+FROM (
+    SELECT source, {measure}_bounds_seconds AS bounds, place, sum(count)::int8 AS requests
+    FROM workloads_requesthour,
+         unnest({measure}_counts) WITH ORDINALITY AS told (count, place)
+    WHERE workload_id = %(workload)s AND hour >= %(from)s AND hour < %(to)s
+      AND (%(feature)s::text IS NULL OR feature = %(feature)s)
+    GROUP BY 1, 2, 3
+) AS summed
+GROUP BY 1, 2 ORDER BY 1, 2
+"""
+MEASURES = ("latency", "first_token")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +95,13 @@ class DayCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Quantile:
-    """`ratio` of the requests took at most `seconds`; `is_over`: longer than that, the last bound."""
-
-    ratio: float
-    seconds: float
-    is_over: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Latency:
-    """How long answers took, from the histograms of all who counted, merged."""
+    """How long answers took: histograms merged, of the `source` that told of more requests.
 
+    No quantiles: nothing was answered, or the histograms share no bound.
+    """
+
+    source: str
     requests: int
     quantiles: tuple[Quantile, ...]
 
@@ -103,12 +141,27 @@ class ChangeFact:
 
 def request_hours(workload_ids: Collection[int], span: Span) -> list[HourCount]:
     """Per hour, feature and source; by workload, hour, feature, source."""
-    raise NotImplementedError
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""
+            SELECT workload_id, hour, feature, source, {SUMS}
+            FROM workloads_requesthour
+            WHERE workload_id = ANY(%s) AND hour >= %s AND hour < %s
+            GROUP BY workload_id, hour, feature, source
+            ORDER BY workload_id, hour, feature, source
+            """,  # noqa: S608  # our own column names
+            [list(workload_ids), *span],
+        )
+        return [HourCount(*row[:4], counts_of(row[4:])) for row in cursor]
 
 
 def request_days(workload_ids: Collection[int], days: tuple[date, date]) -> list[DayCount]:
     """Per local day (first and last), feature and source; by workload, day, feature, source."""
-    raise NotImplementedError
+    key = ("workload_id", "day", "feature", "source")
+    rows = RequestDay.objects.filter(workload_id__in=workload_ids, day__range=days).order_by(*key)
+    return [
+        DayCount(*row[:4], counts_of(row[4:])) for row in rows.values_list(*key, *Counts.__slots__)
+    ]
 
 
 def latency(
@@ -116,16 +169,74 @@ def latency(
 ) -> Latency | None:
     """Quantiles of the whole answer, or of `first_token`; `feature` None: of all.
 
-    Linear within a bucket. None where nobody told a histogram, or nothing was answered.
+    Linear within a bucket. None where nobody told a histogram.
     """
-    raise NotImplementedError
+    told = _histogram(workload_id, feature, span, measure)
+    if told is None:
+        return None
+    source, histogram = told
+    return Latency(source, histogram.total, quantiles(histogram, QUANTILES))
 
 
 def attainment(workload_id: int, span: Span) -> list[Attainment]:
-    """Each objective in force in the span, over the part of it in which it was; by id."""
-    raise NotImplementedError
+    """Each objective in force in the span, over the hours of it in which it was; by id."""
+    rows = ServiceObjective.objects.filter(workload_id=workload_id, period__overlap=span)
+    return [_attained(each, span) for each in rows.order_by("id")]
 
 
 def changes_of(workload_id: int, span: Span) -> list[ChangeFact]:
     """What changed about a workload in the span, by time."""
-    raise NotImplementedError
+    rows = WorkloadChange.objects.filter(workload_id=workload_id, at__gte=span[0], at__lt=span[1])
+    return [
+        ChangeFact(*row) for row in rows.order_by("at", "id").values_list(*ChangeFact.__slots__)
+    ]
+
+
+def counts_of(row: Iterable[Any]) -> Counts:
+    """Counts as the database sums them: its sums of integers are decimals."""
+    *whole, prefill_seconds, decode_seconds, split_kind = row
+    numbers = [None if each is None else int(each) for each in whole]
+    return Counts(*numbers, prefill_seconds, decode_seconds, split_kind)
+
+
+def _histogram(
+    workload_id: int, feature: str | None, span: Span, measure: str
+) -> tuple[str, Histogram] | None:
+    """Of the source that told of more requests: engine and gateway see the same ones."""
+    if measure not in MEASURES:
+        raise ValueError(f"{measure!r} is none of {', '.join(MEASURES)}")
+    asked = {"workload": workload_id, "feature": feature, "from": span[0], "to": span[1]}
+    by_source: dict[str, list[Histogram]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(HISTOGRAMS.format(measure=measure), asked)
+        for source, bounds, counts in cursor:
+            by_source.setdefault(source, []).append(Histogram(tuple(bounds), tuple(counts)))
+    found = [
+        (source, histogram)
+        for source, told in by_source.items()
+        if (histogram := merged(told)) is not None
+    ]
+    # At a tie the gateway, who saw the whole answer; it comes last by name.
+    return max(found, key=lambda one: (one[1].total, one[0]), default=None)
+
+
+def _attained(objective: ServiceObjective, span: Span) -> Attainment:
+    since, until = objective.period.lower, objective.period.upper
+    lived = (max(span[0], since) if since else span[0], min(span[1], until) if until else span[1])
+    told = _histogram(objective.workload_id, objective.feature or None, lived, objective.measure)
+    total, likely, sure = 0, None, None
+    if told is not None and told[1].total:
+        found = within(told[1], objective.within_seconds)
+        total, likely, sure = found.total, found.likely / found.total, found.sure / found.total
+    target = objective.target_ratio
+    return Attainment(
+        objective_id=objective.id,
+        feature=objective.feature,
+        measure=objective.measure,
+        within_seconds=objective.within_seconds,
+        target_ratio=target,
+        requests=total,
+        met_ratio=likely,
+        at_least_ratio=sure,
+        budget_left_ratio=None if likely is None else budget_left(likely, target),
+    )

@@ -1,0 +1,217 @@
+"""What an hour of a service's cost was for, and what a thousand requests and a million tokens cost.
+
+An hour is divided over features by the work their tokens were: computed prompt tokens, prompt tokens
+found in a cache, and output tokens, each with its weight. Tokens that the engine worked and no
+gateway asked for are nobody's and stay so. Cost per token is allocated cost × the tokens' share of
+the work ÷ tokens, as llm-d and OpenCost have it too.
+"""
+
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from fractions import Fraction
+from typing import NamedTuple
+
+PROMPT_WEIGHT, CACHED_WEIGHT, OUTPUT_WEIGHT = 10, 1, 40
+"""What a token is taken to be worth where the engine does not tell its prefill and decode time.
+
+An output token is a forward pass of its own, bound by memory; prompt tokens are computed together;
+a cached one is only read. 40 : 10 : 1 is what the public price lists of model APIs charge for them
+(3 to 5 times the prompt's price, and a tenth of it), which is what such a cost is held against.
+"""
+THOUSAND, MILLION = 1_000, 1_000_000
+
+
+class Purpose(IntEnum):
+    """What an hour of a service was for."""
+
+    ANSWERED = 0
+    IDLE = 1
+    UNATTRIBUTED = 2
+    UNCOUNTED = 3
+
+
+class Told(NamedTuple):
+    """What one who counted told of a feature's hour; None: not told. Prompts include cached tokens."""
+
+    requests: int | None = None
+    succeeded: int | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether the work is known by its tokens: what was asked and what was answered."""
+        return self.prompt_tokens is not None and self.output_tokens is not None
+
+
+class EngineTime(NamedTuple):
+    """How long the engine worked on prompts and on answers, in milliseconds: good for the ratio."""
+
+    prefill_ms: int
+    decode_ms: int
+
+
+class Portion(NamedTuple):
+    """A part of an hour: whose, how much of it (its weight), and by which tokens.
+
+    `prompt`, `cached` and `output` sum to `weight`, or are 0 where no tokens are known.
+    """
+
+    purpose: Purpose
+    feature: str
+    weight: int
+    told: Told
+    prompt: int = 0
+    cached: int = 0
+    output: int = 0
+
+
+class UnitCosts(NamedTuple):
+    """Micro-units for a thousand requests and a million tokens of each kind; None: undefined."""
+
+    thousand_requests: Fraction | None
+    million_tokens: Fraction | None
+    million_prompt: Fraction | None
+    million_cached: Fraction | None
+    million_output: Fraction | None
+
+
+class Worked(NamedTuple):
+    """The work of a cost by kind of token, in any one unit; of prompts, only what was computed."""
+
+    prompt: int
+    cached: int
+    output: int
+
+
+UNCOUNTED = (Portion(Purpose.UNCOUNTED, "", 1, Told()),)
+IDLE = Portion(Purpose.IDLE, "", 1, Told(0, 0, 0, 0, 0))
+
+
+def portions(
+    engine: Mapping[str, Told], gateway: Mapping[str, Told], time: EngineTime | None = None
+) -> tuple[Portion, ...]:
+    """Divide an hour by what its engine and the gateway before it counted, by feature.
+
+    Features are the gateway's where one counted, else the engine's own. What the engine counted
+    beyond the gateway is unattributed, never spread. `time` takes the place of the fixed weights.
+    Without tokens requests are the weights. Neither requests nor tokens: the hour is idle; nothing
+    told: uncounted. Ordered by purpose and feature; who counted but did no work has the weight 0.
+    """
+    parts = _parts(engine, gateway)
+    for weighted in (_by_tokens(parts, time), _by_requests(parts)):
+        if any(each.weight for each in weighted):
+            return weighted
+    if not any(_known(told) for _, _, told in parts):
+        return UNCOUNTED
+    return (IDLE._replace(told=summed(told for _, _, told in parts)),)
+
+
+def summed(told: Iterable[Told]) -> Told:
+    """The sum of each count; None where one of them is not told, for it would be a part only."""
+    columns = list(zip(*told, strict=True))
+    return Told(*(_sum(column) for column in columns)) if columns else Told()
+
+
+def beyond(engine: Told, gateway: Told) -> Told:
+    """What the engine counted more than the gateway, each count by itself, never below 0."""
+    return Told(
+        *(
+            None if ours is None or theirs is None else max(0, ours - theirs)
+            for ours, theirs in zip(engine, gateway, strict=True)
+        )
+    )
+
+
+def unit_costs(micros: int | None, requests: int | None, told: Told, worked: Worked) -> UnitCosts:
+    """What `micros` come to for a thousand of `requests` and a million of each kind of token.
+
+    `told` are the tokens that the cost was for and `worked` their work, whose shares divide it:
+    $/M output = C × s ÷ G, with s the decode share. A cost that is not known and a count that is not
+    told or 0 leave it undefined.
+    """
+    prompt, cached, output = told.prompt_tokens, told.cached_tokens, told.output_tokens
+    computed = None if prompt is None else max(0, prompt - (cached or 0))
+    tokens = None if prompt is None or output is None else prompt + output
+    return UnitCosts(
+        thousand_requests=per(THOUSAND, micros, requests),
+        million_tokens=per(MILLION, micros, tokens),
+        million_prompt=_of_kind(micros, worked.prompt, worked, computed),
+        million_cached=_of_kind(micros, worked.cached, worked, cached),
+        million_output=_of_kind(micros, worked.output, worked, output),
+    )
+
+
+def per(many: int, micros: int | Fraction | None, count: int | None) -> Fraction | None:
+    """What so many cost, where `count` cost `micros`; None where undefined."""
+    if micros is None or not count:
+        return None
+    return Fraction(micros) * many / count
+
+
+def _of_kind(micros: int | None, work: int, worked: Worked, tokens: int | None) -> Fraction | None:
+    whole = sum(worked)
+    if micros is None or not whole:
+        return None
+    return per(MILLION, Fraction(micros) * work / whole, tokens)
+
+
+_Part = tuple[Purpose, str, Told]
+
+
+def _parts(engine: Mapping[str, Told], gateway: Mapping[str, Told]) -> list[_Part]:
+    features = gateway or engine
+    parts = [(Purpose.ANSWERED, name, features[name]) for name in sorted(features)]
+    if gateway and engine:
+        more = beyond(summed(engine.values()), summed(gateway.values()))
+        if any(more):
+            parts.append((Purpose.UNATTRIBUTED, "", more))
+    return parts
+
+
+def _by_tokens(parts: list[_Part], time: EngineTime | None) -> tuple[Portion, ...]:
+    """Weighted by the work of tokens; empty where some feature's are not told."""
+    if not all(told.has_tokens for purpose, _, told in parts if purpose is Purpose.ANSWERED):
+        return ()
+    works = [_work(told) for _, _, told in parts]
+    reading = sum(work.prompt + work.cached for work in works)
+    writing = sum(work.output for work in works)
+    if time is not None and time.prefill_ms + time.decode_ms and reading and writing:
+        # Prompts together weigh what prefill took of the engine, answers what decode took.
+        works = [
+            Worked(
+                work.prompt * writing * time.prefill_ms,
+                work.cached * writing * time.prefill_ms,
+                work.output * reading * time.decode_ms,
+            )
+            for work in works
+        ]
+    return tuple(
+        Portion(purpose, feature, sum(work), told, *work)
+        for (purpose, feature, told), work in zip(parts, works, strict=True)
+    )
+
+
+def _by_requests(parts: list[_Part]) -> tuple[Portion, ...]:
+    return tuple(
+        Portion(purpose, feature, told.requests or 0, told) for purpose, feature, told in parts
+    )
+
+
+def _work(told: Told) -> Worked:
+    cached = told.cached_tokens or 0
+    return Worked(
+        max(0, (told.prompt_tokens or 0) - cached) * PROMPT_WEIGHT,
+        cached * CACHED_WEIGHT,
+        (told.output_tokens or 0) * OUTPUT_WEIGHT,
+    )
+
+
+def _known(told: Told) -> bool:
+    return told.requests is not None or told.has_tokens
+
+
+def _sum(column: tuple[int | None, ...]) -> int | None:
+    known = [each for each in column if each is not None]
+    return sum(known) if len(known) == len(column) else None

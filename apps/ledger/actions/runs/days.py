@@ -1,0 +1,205 @@
+"""RunDay in the roll-up: the day's lines of jobs that carried runs, divided over these."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
+from typing import LiteralString, NamedTuple
+
+from apps.economics.bases import Amounts, split_bases
+from apps.economics.run_shares import Carried, Part, hour_weights
+from apps.economics.split import largest_remainder
+from apps.ledger.actions.marginal import MARGINAL, MARGINAL_JOIN, MARGINAL_MICROS
+from apps.ledger.actions.rolled_day import RolledDay
+from apps.ledger.queries.calendar import HOUR, milliseconds_into
+from apps.ledger.queries.runs.energy import job_joules
+from apps.ledger.queries.tables import Row, copy_in, rows, run
+from apps.workloads.queries.carried import Life, jobs_carrying, lives
+from apps.workloads.queries.run_facts import CarriedHour, run_hours
+
+
+class Lines(NamedTuple):
+    """Lines of a job and hour that differ in their node alone, added up; as LINES gives them."""
+
+    job_id: int
+    hour: datetime
+    through: datetime | None
+    traits: Row
+    list_micros: int | None
+    contracted_micros: int | None
+    effective_micros: int | None
+    billed_micros: int | None
+    marginal_micros: int | None
+    unit_milliseconds: int
+
+    @property
+    def pool_id(self) -> int | None:
+        """The pool, which is one of their traits."""
+        pool_id: int | None = self.traits[POOL]
+        return pool_id
+
+
+def write_run_days(rolled: RolledDay) -> int:
+    """Write the day's rows of runs anew, in the roll-up's transaction; how many.
+
+    Every basis and all milliseconds of a job's time in runs sum exactly to its lines of that time.
+    """
+    params = rolled.parameters()
+    run(DELETE, params)
+    job_ids = jobs_carrying(rolled.starts_at, rolled.ends_at)
+    if not job_ids:
+        return 0
+    found = rows(LINES, params | {"jobs": job_ids})
+    carried = _carried(rolled, {row[0] for row in found})
+    joules = job_joules(list(carried), rolled.starts_at, rolled.ends_at) if carried else {}
+    lived = lives(list(carried))
+    written = _Rows()
+    for (job_id, hour), of_hour in groupby(found, itemgetter(0, 1)):
+        lines = [_lines(row) for row in of_hour]
+        runs = carried.get(job_id, {}).get(hour, ())
+        weights = _weights(lines, lived[job_id], runs) if runs else {}
+        if any(weights):
+            _divide(written, weights, lines, joules)
+    copy_in(COPY, ((rolled.day, *row) for row in written.told()))
+    return len(written.sums)
+
+
+class _Rows:
+    """The day's rows by what tells them apart."""
+
+    def __init__(self) -> None:
+        self.sums: dict[Row, list[int | None]] = {}
+        self.joules: dict[Row, float] = {}
+
+    def add(self, key: Row, amounts: Sequence[int | None], joules: float | None) -> None:
+        """Add a part to its row: which bases are unknown tells rows apart, so no sum mixes both."""
+        key = (*key, tuple(amount is None for amount in amounts))
+        held = self.sums.get(key)
+        if held is None:
+            self.sums[key] = list(amounts)
+        else:
+            for place, more in enumerate(amounts):
+                had = held[place]
+                held[place] = None if had is None or more is None else had + more
+        if joules is not None:
+            self.joules[key] = self.joules.get(key, 0.0) + joules
+
+    def told(self) -> Iterator[Row]:
+        """As COPY takes them."""
+        for key, amounts in self.sums.items():
+            (run_id, bucket), job_id, traits, _ = key
+            unpriced = amounts[-1] if amounts[EFFECTIVE] is None else 0
+            yield job_id, run_id, int(bucket), *traits, *amounts, unpriced, self.joules.get(key)
+
+
+def _carried(
+    rolled: RolledDay, job_ids: Iterable[int]
+) -> Mapping[int, Mapping[datetime, list[CarriedHour]]]:
+    found: dict[int, dict[datetime, list[CarriedHour]]] = {}
+    for each in run_hours(list(job_ids), rolled.starts_at, rolled.ends_at):
+        found.setdefault(each.job_id, {}).setdefault(each.hour, []).append(each)
+    return found
+
+
+def _lines(row: Row) -> Lines:
+    return Lines(*row[:3], row[3 : 3 + TRAITS], *row[3 + TRAITS :])
+
+
+def _weights(lines: Iterable[Lines], life: Life, runs: Iterable[CarriedHour]) -> dict[Part, int]:
+    """By the job's time and its runs' in the hour, which in progress ends where its charges do."""
+    hour = max(each.hour for each in lines)
+    through = max((each.through for each in lines if each.through), default=hour + HOUR)
+    since, ended_at = life
+
+    def within(starts_at: datetime, ends_at: datetime) -> tuple[int, int]:
+        end = min(ends_at, through)
+        return milliseconds_into(hour, min(starts_at, end)), milliseconds_into(hour, end)
+
+    carried = [
+        Carried(each.run_id, tuple(within(*span) for span in each.spans), each.bucket_ms)
+        for each in runs
+    ]
+    return hour_weights(within(since, ended_at or through), carried)
+
+
+def _divide(
+    written: _Rows,
+    weights: Mapping[Part, int],
+    lines: Iterable[Lines],
+    joules: Mapping[tuple[int, int | None, datetime], float],
+) -> None:
+    parts, of_parts = list(weights), list(weights.values())
+    whole = sum(of_parts)
+    times: dict[int | None, int] = {}
+    for each in lines:
+        times[each.pool_id] = times.get(each.pool_id, 0) + each.unit_milliseconds
+    for each in lines:
+        drawn = joules.get((each.job_id, each.pool_id, each.hour))
+        energy = None
+        if drawn is not None and each.unit_milliseconds:
+            energy = drawn * each.unit_milliseconds / times[each.pool_id]
+        for part, weight, amounts in zip(parts, of_parts, _split(each, of_parts), strict=True):
+            if part is not None:
+                of_part = None if energy is None else energy * weight / whole
+                written.add((part, each.job_id, each.traits), amounts, of_part)
+
+
+def _split(lines: Lines, weights: Sequence[int]) -> Iterator[tuple[int | None, ...]]:
+    bases = split_bases(
+        Amounts(lines.list_micros, lines.contracted_micros, lines.effective_micros), weights
+    )
+    return (
+        (*amounts, billed, marginal, milliseconds)
+        for amounts, billed, marginal, milliseconds in zip(
+            bases,
+            _shares(lines.billed_micros, weights),
+            _shares(lines.marginal_micros, weights),
+            largest_remainder(lines.unit_milliseconds, weights),
+            strict=True,
+        )
+    )
+
+
+def _shares(amount: int | None, weights: Sequence[int]) -> Sequence[int | None]:
+    return [None] * len(weights) if amount is None else largest_remainder(amount, weights)
+
+
+TRAITS = 8
+POOL = 3
+EFFECTIVE = 2
+DELETE = """
+DELETE FROM ledger_runday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
+"""
+# What is unknown on any basis stays apart.
+SELECT: LiteralString = """
+SELECT line.job_id, line.hour, max(charge.through) FILTER (WHERE charge.kind = 'node_hour'),
+       line.posting_month, charge.status, charge.kind, line.pool_id, line.team_id,
+       line.workload_id, line.state, line.flags,
+       sum(line.list_micros)::int8, sum(line.contracted_micros)::int8,
+       sum(line.effective_micros)::int8, sum(line.billed_micros)::int8, sum(:marginal)::int8,
+       sum(line.unit_milliseconds)::int8
+FROM ledger_line AS line
+JOIN ledger_charge AS charge ON charge.id = line.charge_id
+:marginal_join
+WHERE line.hour >= %(from)s AND line.hour < %(to)s AND coalesce(line.pool_id, 0) = ANY(%(pools)s)
+  AND line.job_id = ANY(%(jobs)s)
+GROUP BY line.job_id, line.hour, line.posting_month, charge.status, charge.kind, line.pool_id,
+         line.team_id, line.workload_id, line.state, line.flags, line.list_micros IS NULL,
+         line.contracted_micros IS NULL, line.effective_micros IS NULL, line.billed_micros IS NULL,
+         (:marginal) IS NULL
+ORDER BY line.job_id, line.hour, line.posting_month, charge.status, charge.kind, line.pool_id,
+         line.team_id, line.workload_id, line.state, line.flags
+"""
+WITH: LiteralString = "WITH "
+LINES: LiteralString = (
+    WITH
+    + MARGINAL
+    + SELECT.replace(":marginal_join", MARGINAL_JOIN).replace(":marginal", MARGINAL_MICROS)
+)
+COPY: LiteralString = """
+COPY ledger_runday
+    (day, job_id, run_id, bucket, posting_month, status, kind, pool_id, team_id, workload_id, state,
+     flags, list_micros, contracted_micros, effective_micros, billed_micros, marginal_micros,
+     unit_milliseconds, unpriced_milliseconds, energy_joules)
+FROM STDIN
+"""

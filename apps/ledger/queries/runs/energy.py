@@ -1,0 +1,64 @@
+"""What the GPUs that jobs held drew, as far as their meters told."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from apps.ledger.queries.tables import rows
+
+JobHour = tuple[int, int | None, datetime]
+"""A job, a pool, an hour."""
+
+
+def job_joules(
+    job_ids: Sequence[int], starts_at: datetime, ends_at: datetime
+) -> dict[JobHour, float]:
+    """Joules of the hours in `[starts_at, ends_at)` by job, pool and hour; none: nothing was told.
+
+    A GPU's hour is divided by the part of its life in it for which the job held it; where it is not
+    known which GPUs of a node a job held, each counts with the part of them that it held.
+    """
+    params = {"jobs": list(job_ids), "from": starts_at, "to": ends_at}
+    return {
+        (job_id, pool_id, hour): joules for job_id, pool_id, hour, joules in rows(DRAWN, params)
+    }
+
+
+# Each hour's part of a grant; then its node's GPUs; then what each of those drew in the hour. A
+# device's own reading has holder 0, and only it (or the only row) has joules.
+DRAWN = """
+WITH held AS MATERIALIZED (
+    SELECT grant_.job_id, grant_.node_id, hour.at AS hour, grant_.device_uuids,
+           grant_.gpus_numerator::float8 / grant_.gpus_denominator AS gpus,
+           tstzrange(greatest(lower(grant_.period), hour.at),
+                     least(upper(grant_.period), hour.at + interval '1 hour')) AS during
+    FROM workloads_allocation AS grant_
+    CROSS JOIN LATERAL generate_series(
+        date_trunc('hour', greatest(lower(grant_.period), %(from)s), 'UTC'),
+        least(upper(grant_.period), %(to)s) - interval '1 microsecond', interval '1 hour'
+    ) AS hour (at)
+    WHERE grant_.job_id = ANY(%(jobs)s) AND grant_.node_id IS NOT NULL
+      AND grant_.period && tstzrange(%(from)s, %(to)s)
+), drawn AS MATERIALIZED (
+    SELECT device.node_id, usage.hour, device.uuid, max(usage.energy_joules) AS joules,
+           tstzrange(greatest(lower(device.period), usage.hour),
+                     least(upper(device.period), usage.hour + interval '1 hour')) AS lived
+    FROM telemetry_usagehour AS usage JOIN fleet_device AS device ON device.id = usage.device_id
+    WHERE usage.hour >= %(from)s AND usage.hour < %(to)s AND usage.energy_joules IS NOT NULL
+      AND device.node_id IN (SELECT node_id FROM held)
+    GROUP BY device.node_id, usage.hour, device.id
+), known AS (
+    SELECT *, count(*) OVER (PARTITION BY node_id, hour) AS gpus_of_node FROM drawn
+)
+SELECT held.job_id, node.pool_id, held.hour,
+       sum(known.joules
+           * extract(epoch FROM upper(held.during * known.lived) - lower(held.during * known.lived))
+           / extract(epoch FROM upper(known.lived) - lower(known.lived))
+           * CASE WHEN held.device_uuids IS NULL THEN least(1, held.gpus / known.gpus_of_node)
+                  ELSE 1 END)::float8
+FROM held
+JOIN known ON known.node_id = held.node_id AND known.hour = held.hour
+     AND (held.device_uuids IS NULL OR known.uuid = ANY(held.device_uuids))
+     AND held.during && known.lived
+JOIN fleet_node AS node ON node.id = held.node_id
+GROUP BY held.job_id, node.pool_id, held.hour
+"""

@@ -1,0 +1,55 @@
+"""Training runs on the scene's jobs, put straight into the tables."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from apps.economics.run_time import Bucket
+from apps.workloads.models import Run, RunHour, RunSpan, RunSummary
+from tests.apps.ledger import scene
+
+MINUTE_MS = 60_000
+
+
+def make_run(
+    key: str,
+    *spans: tuple[int, datetime, datetime],
+    workload_id: int | None = None,
+    **told: Any,
+) -> int:
+    """A run that these jobs carried from when to when; with `told`, its summary says so."""
+    run = Run.objects.create(key=key, workload_id=workload_id)
+    for job_id, starts_at, ends_at in spans:
+        RunSpan.objects.create(run=run, job_id=job_id, period=(starts_at, ends_at))
+    if told:
+        summarise(run.id, **told)
+    return run.id
+
+
+def summarise(run_id: int, **told: Any) -> None:
+    """What the run folded to."""
+    values = {"told_at": scene.LATER, "folded_at": scene.LATER} | told
+    RunSummary.objects.update_or_create(run_id=run_id, defaults=values)
+
+
+def tell(
+    run_id: int, job_id: int, minutes: Mapping[Bucket, int], hour: datetime = scene.TEN, **sums: Any
+) -> None:
+    """How many minutes of an hour went where."""
+    bucket_ms = [minutes.get(bucket, 0) * MINUTE_MS for bucket in Bucket]
+    RunHour.objects.create(run_id=run_id, job_key=job_id, hour=hour, bucket_ms=bucket_ms, **sums)
+
+
+def make_energy(uuids: Sequence[str], joules: float, hour: datetime = scene.TEN) -> None:
+    """Each of these GPUs drew so much in the hour."""
+    ids = scene.device_ids(uuids)
+    for device_id in ids:
+        scene.make_usage(device_id, [240] * 60, hour=hour)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE telemetry_usagehour SET energy_joules = %s"
+            " WHERE hour = %s AND device_id = ANY(%s)",
+            [joules, hour, ids],
+        )

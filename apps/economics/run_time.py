@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from itertools import pairwise
 
 
 class Bucket(IntEnum):
@@ -20,6 +19,10 @@ class Bucket(IntEnum):
     CAPACITY_WAIT = 8
     IDLE_AFTER_END = 9
     UNTOLD = 10
+
+
+INSIDE = len(Bucket)
+"""Beside the buckets, in `buckets_of`: whether a moment is of the run at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +48,20 @@ def buckets_of(spans: Sequence[tuple[int, int]], told: Iterable[Told]) -> dict[B
 
     They sum to the spans exactly.
     """
-    spent: dict[Bucket, int] = {}
-    marks = sorted(told, key=lambda each: (each.start_ms, each.end_ms, each.bucket))
+    edges: list[tuple[int, int, int]] = []
     for start, end in spans:
-        of_span = [each for each in marks if each.start_ms < end and each.end_ms > start]
-        cuts = {start, end}
-        for each in of_span:
-            cuts.update(cut for cut in (each.start_ms, each.end_ms) if start < cut < end)
-        edges = sorted(cuts)
-        for left, right in pairwise(edges):
-            holding = [
-                each.bucket for each in of_span if each.start_ms <= left and each.end_ms >= right
-            ]
-            bucket = min(holding, default=Bucket.UNTOLD)
-            spent[bucket] = spent.get(bucket, 0) + right - left
+        edges += [(start, INSIDE, 1), (end, INSIDE, -1)]
+    for each in (mark for mark in told if mark.start_ms < mark.end_ms):
+        edges += [(each.start_ms, each.bucket, 1), (each.end_ms, each.bucket, -1)]
+    holding = [0] * (INSIDE + 1)
+    spent: dict[Bucket, int] = {}
+    since = 0
+    for at, what, by in sorted(edges):
+        if holding[INSIDE] and at > since:
+            bucket = next((each for each in Bucket if holding[each]), Bucket.UNTOLD)
+            spent[bucket] = spent.get(bucket, 0) + at - since
+        holding[what] += by
+        since = at
     return spent
 
 

@@ -97,7 +97,7 @@ def step_times(run_id: int, starts_at: datetime, ends_at: datetime) -> list[Rank
             *("first_step", "last_step", "steps", "productive_ms", "phases_ms", "step_times_ms"),
         )
     )
-    return [RankWindow(*own, tuple(times)) for *own, times in rows]
+    return [RankWindow(*row[:10], step_times_ms=tuple(row[10])) for row in rows]
 
 
 def good_checkpoints(run_id: int) -> list[GoodCheckpoint]:

@@ -1,0 +1,292 @@
+"""A run folded by the hour: what its attempts told, put into the time that its jobs held."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from apps.economics.run_time import Bucket, Told, buckets_of
+from apps.economics.split import largest_remainder
+
+HOUR_MS = 3_600_000
+NO_JOB = 0
+"""The job of what is on none that is known."""
+BUCKET_OF_PHASE = {
+    "startup": Bucket.STARTUP,
+    "data": Bucket.DATA_WAIT,
+    "communication": Bucket.COMMUNICATION,
+    "checkpoint_save": Bucket.CHECKPOINT,
+    "checkpoint_restore": Bucket.CHECKPOINT,
+    "evaluation": Bucket.PRODUCTIVE,
+    "recovery": Bucket.RECOVERY,
+    "capacity_wait": Bucket.CAPACITY_WAIT,
+}
+OF_A_RESTART = frozenset({"startup", "checkpoint_restore"})
+"""Phases that are recovery where the run had been under way before."""
+REDONE = frozenset({Bucket.PRODUCTIVE, Bucket.COMMUNICATION, Bucket.DATA_WAIT})
+"""What was spent in vain with a step that was done again."""
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowTold:
+    """Some seconds of an attempt, summed up. Moments in milliseconds since 1970."""
+
+    start_ms: int
+    end_ms: int
+    steps: int = 0
+    first_step: int | None = None
+    last_step: int | None = None
+    tokens: int = 0
+    examples: int = 0
+    flops: float = 0.0
+    productive_ms: int = 0
+    phases: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """The leading rank's part in a run, from its start to its end or to the last heard of it.
+
+    `job` is NO_JOB where none is known. `first_told_ms` is when its first window began; None: it
+    told none. `windows` are those at hand, maybe not all.
+    """
+
+    id: int
+    job: int
+    start_ms: int
+    end_ms: int
+    is_ended: bool
+    first_told_ms: int | None
+    windows: Sequence[WindowTold] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewind:
+    """From this moment on the run went on from this step; `attempt` is which one said so."""
+
+    at_ms: int
+    step: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A job carried the run in this time."""
+
+    job: int
+    start_ms: int
+    end_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunTold:
+    """A run as far as it is known.
+
+    `attempts` in the order of their starts. `waits` are when its jobs were queued. From
+    `failed_after_ms` on what it did was in vain, for it failed and was not taken up again.
+    """
+
+    attempts: Sequence[Attempt]
+    held: Sequence[Held]
+    rewinds: Sequence[Rewind] = ()
+    waits: Sequence[Span] = ()
+    failed_after_ms: int | None = None
+
+
+@dataclass(slots=True)
+class HourSums:
+    """An hour of a run on a job: time by Bucket, and what was done in its windows."""
+
+    bucket_ms: list[int] = field(default_factory=lambda: [0] * len(Bucket))
+    tokens: int = 0
+    redone_tokens: int = 0
+    examples: int = 0
+    flops: float = 0.0
+    steps: int = 0
+    step_ms: int = 0
+
+
+def folded(run: RunTold, from_ms: int) -> dict[tuple[int, int], HourSums]:
+    """The hours of a run from `from_ms` on, which begins one, by job and by the hour's beginning.
+
+    Each job's hours sum to the time that it held the run exactly; NO_JOB has what was told with no
+    job known, and the time in the queue while no job carried the run.
+    """
+    found: dict[tuple[int, int], HourSums] = {}
+    homeless = _joined((a.start_ms, a.end_ms) for a in run.attempts if a.job == NO_JOB)
+    held = [(each.start_ms, each.end_ms) for each in run.held]
+    waits = _without(_joined(run.waits), _joined([*held, *homeless]))
+    lost = {each.id: _undoing(each, run) for each in run.attempts}
+    marks = {each.id: list(_marks_of(each, run, lost[each.id])) for each in run.attempts}
+    spans: dict[int, list[Span]] = {NO_JOB: [*homeless, *waits]}
+    for each in run.held:
+        spans.setdefault(each.job, []).append((each.start_ms, each.end_ms))
+    for job, of_job in spans.items():
+        told = _told_on(job, _joined(of_job), run, marks)
+        if job == NO_JOB:
+            told += [Told(*each, Bucket.CAPACITY_WAIT) for each in waits]
+        for hour, spent in _by_hour(_joined(of_job), told, from_ms).items():
+            for bucket, milliseconds in spent.items():
+                _hour(found, job, hour).bucket_ms[bucket] = milliseconds
+    _count_windows(found, run, lost, from_ms)
+    return found
+
+
+def _count_windows(
+    found: dict[tuple[int, int], HourSums],
+    run: RunTold,
+    lost: Mapping[int, Sequence[tuple[int, int]]],
+    from_ms: int,
+) -> None:
+    for attempt in run.attempts:
+        for window in attempt.windows:
+            if window.start_ms >= from_ms:
+                sums = _hour(found, attempt.job, window.start_ms)
+                _count(sums, window, _lost_steps(window, lost[attempt.id]))
+
+
+def _hour(found: dict[tuple[int, int], HourSums], job: int, moment: int) -> HourSums:
+    return found.setdefault((job, moment - moment % HOUR_MS), HourSums())
+
+
+def _undoing(attempt: Attempt, run: RunTold) -> list[tuple[int, int]]:
+    """The rewinds that undo steps of this attempt: its own, and of those that began after it."""
+    starts = {each.id: each.start_ms for each in run.attempts}
+    return [
+        (each.at_ms, each.step)
+        for each in run.rewinds
+        if each.attempt == attempt.id or starts.get(each.attempt, 0) >= attempt.end_ms
+    ]
+
+
+def _lost_steps(window: WindowTold, rewinds: Sequence[tuple[int, int]]) -> int:
+    first = min((step for at, step in rewinds if at >= window.end_ms), default=None)
+    if first is None or window.last_step is None or window.first_step is None:
+        return 0
+    return max(0, min(window.steps, window.last_step - max(first, window.first_step) + 1))
+
+
+def _count(sums: HourSums, window: WindowTold, lost_steps: int) -> None:
+    kept = window.steps - lost_steps
+    whole = window.steps or 1
+    redone = window.tokens * lost_steps // whole
+    sums.redone_tokens += redone
+    sums.tokens += window.tokens - redone
+    sums.examples += window.examples - window.examples * lost_steps // whole
+    sums.flops += window.flops * (kept / whole if window.steps else 1)
+    sums.steps += kept
+    sums.step_ms += max(0, window.productive_ms) + window.phases.get("communication", 0)
+
+
+def _marks_of(attempt: Attempt, run: RunTold, rewinds: Sequence[tuple[int, int]]) -> Iterator[Told]:
+    """What its windows tell, laid one after the other into each window's time."""
+    is_first = attempt is run.attempts[0]
+    start = Bucket.STARTUP if is_first else Bucket.RECOVERY
+    if attempt.first_told_ms is not None:
+        yield Told(attempt.start_ms, attempt.first_told_ms, start)
+    for window in attempt.windows:
+        at = window.start_ms
+        for bucket, length in _pieces(window, _lost_steps(window, rewinds), is_first=is_first):
+            yield Told(at, at + length, bucket)
+            if bucket is Bucket.PRODUCTIVE and run.failed_after_ms is not None:
+                yield Told(max(at, run.failed_after_ms), at + length, Bucket.FAILED)
+            at += length
+
+
+def _pieces(window: WindowTold, lost_steps: int, *, is_first: bool) -> Iterator[tuple[Bucket, int]]:
+    """How long what took in the window; what is told beyond its own length is cut in proportion."""
+    spent: dict[Bucket, int] = {Bucket.PRODUCTIVE: max(0, window.productive_ms)}
+    for phase, milliseconds in window.phases.items():
+        bucket = BUCKET_OF_PHASE.get(phase, Bucket.UNTOLD)
+        if phase in OF_A_RESTART and not is_first:
+            bucket = Bucket.RECOVERY
+        spent[bucket] = spent.get(bucket, 0) + max(0, milliseconds)
+    if lost_steps:
+        for bucket in REDONE & spent.keys():
+            lost = spent[bucket] * lost_steps // window.steps
+            spent[bucket] -= lost
+            spent[Bucket.LOST] = spent.get(Bucket.LOST, 0) + lost
+    length = window.end_ms - window.start_ms
+    ordered = sorted(spent, reverse=True)
+    lengths = [spent[bucket] for bucket in ordered]
+    if sum(lengths) > length:
+        lengths = largest_remainder(length, lengths)
+    yield from ((bucket, each) for bucket, each in zip(ordered, lengths, strict=True) if each)
+
+
+def _told_on(
+    job: int, spans: Sequence[Span], run: RunTold, marks: Mapping[int, Sequence[Told]]
+) -> list[Told]:
+    """What is told of a job's time: by its own attempts, or the run's where it has none."""
+    own = [each for each in run.attempts if each.job == job]
+    speaking = own or (list(run.attempts) if job != NO_JOB else [])
+    told = [each for attempt in speaking for each in marks[attempt.id]]
+    for span in spans:
+        told += _gaps(span, speaking, run)
+    return told
+
+
+def _gaps(span: Span, speaking: Sequence[Attempt], run: RunTold) -> Iterator[Told]:
+    """The time of a job in which no attempt was under way: before, between and after them."""
+    start, end = span
+    inside = sorted(
+        (each for each in speaking if each.start_ms < end and each.end_ms > start),
+        key=lambda each: (each.start_ms, each.end_ms),
+    )
+    at = start
+    for attempt in inside:
+        if attempt.start_ms > at:
+            is_first = attempt is run.attempts[0]
+            yield Told(at, attempt.start_ms, Bucket.STARTUP if is_first else Bucket.RECOVERY)
+        at = max(at, attempt.end_ms)
+    last = max(inside, key=lambda each: each.end_ms, default=None)
+    if last is not None and last.is_ended and at < end:
+        yield Told(at, end, Bucket.IDLE_AFTER_END)
+
+
+def _by_hour(
+    spans: Sequence[Span], told: Iterable[Told], from_ms: int
+) -> dict[int, dict[Bucket, int]]:
+    spans_of: dict[int, list[Span]] = {}
+    told_of: dict[int, list[Told]] = {}
+    for start, end in spans:
+        for hour, since, until in _cut(max(start, from_ms), end):
+            spans_of.setdefault(hour, []).append((since, until))
+    for each in told:
+        for hour, since, until in _cut(max(each.start_ms, from_ms), each.end_ms):
+            told_of.setdefault(hour, []).append(Told(since, until, each.bucket))
+    return {hour: buckets_of(found, told_of.get(hour, ())) for hour, found in spans_of.items()}
+
+
+def _cut(start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """The hours that a span touches, with the part of it in each."""
+    while start < end:
+        hour = start - start % HOUR_MS
+        until = min(end, hour + HOUR_MS)
+        yield hour, start, until
+        start = until
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    """The same time in as few spans as it takes, in order."""
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        elif start < end:
+            found.append((start, end))
+    return found
+
+
+def _without(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
+    """What of `spans` is in none of `taken`; both apart and in order."""
+    left: list[Span] = []
+    for start, end in spans:
+        at = start
+        for since, until in taken:
+            if until > at and since < end:
+                if since > at:
+                    left.append((at, since))
+                at = until
+        if at < end:
+            left.append((at, end))
+    return left

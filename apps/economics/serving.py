@@ -114,6 +114,12 @@ def summed(told: Iterable[Told]) -> Told:
     return Told(*(_sum(column) for column in columns)) if columns else Told()
 
 
+def known_sum(counts: Iterable[int | None]) -> int | None:
+    """The sum of those that are told; None where none is."""
+    known = [each for each in counts if each is not None]
+    return sum(known) if known else None
+
+
 def beyond(engine: Told, gateway: Told) -> Told:
     """What the engine counted more than the gateway, each count by itself, never below 0."""
     return Told(

@@ -1,35 +1,269 @@
 """ServiceDay in the roll-up: the day's lines of services, divided over their features."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+
+from apps.economics.bases import Amounts, split_bases
+from apps.economics.serving import (
+    UNCOUNTED,
+    EngineTime,
+    Portion,
+    Purpose,
+    Told,
+    known_sum,
+    portions,
+    summed,
+)
+from apps.economics.split import largest_remainder
+from apps.economics.states import Flag, State
 from apps.ledger.actions.rolled_day import RolledDay
-from apps.ledger.models import ServicePart
-from apps.ledger.queries.tables import run
+from apps.ledger.actions.service_rows import (
+    COUNTS,
+    DELETE,
+    DIVIDED,
+    INSERT,
+    LIVED,
+    SERVICES,
+    TOTALS,
+    WHOLE,
+)
+from apps.ledger.models import Status
+from apps.ledger.queries.tables import Row, rows, run
+from apps.workloads import queries as workloads
+from apps.workloads.queries.requests import HourCount, request_hours
+
+SERVICE_KINDS = frozenset({"serving", "batch"})
+MEASURED_SPLIT = "measured"
+BILLION = 10**9
+Cell = tuple[int, datetime]
+"""A service's hour."""
+
+
+class _Hour:
+    """How a service's hour is divided; weights are brought to a billion, which is plenty."""
+
+    __slots__ = ("is_measured", "portions", "weights")
+
+    def __init__(self, found: tuple[Portion, ...], *, is_measured: bool) -> None:
+        self.portions = found
+        self.weights = largest_remainder(BILLION, [each.weight for each in found])
+        self.is_measured = is_measured
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether more than one has a part of it."""
+        return sum(1 for weight in self.weights if weight) > 1
+
+    @property
+    def whole(self) -> Portion:
+        """Who has all of it, where it is not divided."""
+        return next(each for each, w in zip(self.portions, self.weights, strict=True) if w)
 
 
 def write_service_days(rolled: RolledDay) -> None:
-    """Write the day's rows of services anew, in the roll-up's transaction."""
-    run(DELETE, rolled.parameters())
-    run(UNCOUNTED, rolled.parameters() | {"part": int(ServicePart.UNCOUNTED)})
+    """Write the day's rows of services anew, in the roll-up's transaction.
+
+    Of services with lines in the marked pools, in all their pools: what they counted is divided
+    over all their devices at once.
+    """
+    kinds = [w.id for w in workloads.workloads().values() if w.kind in SERVICE_KINDS]
+    params = rolled.parameters() | {"kinds": kinds}
+    services = [workload_id for (workload_id,) in rows(SERVICES, params)]
+    if not services:
+        return
+    params["services"] = services
+    for query in DELETE:
+        run(query, params)
+    counted = request_hours(services, (rolled.starts_at, rolled.ends_at))
+    hours = {cell: _hour(list(told)) for cell, told in groupby(counted, _cell)}
+    _write_days(params, hours)
+    lived = {(workload_id, hour): ms for workload_id, hour, ms in rows(LIVED, params)}
+    _write_counts(params, hours, lived)
+    run(TOTALS, params | _costless(hours, lived) | CONSTANTS)
 
 
-DELETE = """
-DELETE FROM ledger_serviceday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
-"""
-UNCOUNTED = """
-INSERT INTO ledger_serviceday
-    (day, posting_month, status, kind, pool_id, team_id, workload_id, feature, part, state, flags,
-     list_micros, contracted_micros, effective_micros, billed_micros, marginal_micros,
-     unit_milliseconds, unpriced_milliseconds)
-SELECT %(day)s, line.posting_month, charge.status, charge.kind, line.pool_id, line.team_id,
-       line.workload_id, '', %(part)s, line.state, line.flags,
-       sum(line.list_micros), sum(line.contracted_micros), sum(line.effective_micros),
-       sum(line.billed_micros), sum(line.effective_micros), sum(line.unit_milliseconds),
-       coalesce(sum(line.unit_milliseconds) FILTER (WHERE line.effective_micros IS NULL), 0)
-FROM ledger_line AS line
-JOIN ledger_charge AS charge ON charge.id = line.charge_id
-JOIN workloads_workload AS workload
-     ON workload.id = line.workload_id AND workload.kind = 'serving'
-WHERE line.hour >= %(from)s AND line.hour < %(to)s AND coalesce(line.pool_id, 0) = ANY(%(pools)s)
-GROUP BY line.posting_month, charge.status, charge.kind, line.pool_id, line.team_id,
-         line.workload_id, line.state, line.flags, line.list_micros IS NULL,
-         line.contracted_micros IS NULL, line.effective_micros IS NULL, line.billed_micros IS NULL
-"""
+def _cell(told: HourCount) -> Cell:
+    return told.workload_id, told.hour
+
+
+def _hour(counted: Sequence[HourCount]) -> _Hour:
+    engine, gateway = (
+        {each.feature: _told(each) for each in counted if each.source == source}
+        for source in ("engine", "gateway")
+    )
+    time, kind = _engine_time(counted)
+    return _Hour(portions(engine, gateway, time), is_measured=kind == MEASURED_SPLIT)
+
+
+def _told(counted: HourCount) -> Told:
+    counts = counted.counts
+    return Told(
+        counts.requests,
+        counts.succeeded,
+        counts.prompt_tokens,
+        counts.cached_tokens,
+        counts.output_tokens,
+    )
+
+
+def _engine_time(counted: Sequence[HourCount]) -> tuple[EngineTime | None, str]:
+    """Prefill and decode of all that told both; measured where every one of them was."""
+    known = [
+        (each.counts.prefill_seconds, each.counts.decode_seconds, each.counts.split_kind)
+        for each in counted
+        if each.source == "engine"
+    ]
+    told = [
+        (round(prefill * 1_000), round(decode * 1_000), kind)
+        for prefill, decode, kind in known
+        if prefill is not None and decode is not None
+    ]
+    if not told or not any(prefill + decode for prefill, decode, _ in told):
+        return None, ""
+    kinds = {kind for _, _, kind in told}
+    time = EngineTime(sum(prefill for prefill, _, _ in told), sum(decode for _, decode, _ in told))
+    return time, kinds.pop() if len(kinds) == 1 else ""
+
+
+def _write_days(params: Mapping[str, object], hours: Mapping[Cell, _Hour]) -> None:
+    """Hours that one has whole are summed where they lie; the others are divided here."""
+    whole = [(*cell, hour.whole) for cell, hour in hours.items() if not hour.is_divided]
+    divided = {cell: hour for cell, hour in hours.items() if hour.is_divided}
+    named = {
+        "whole_of": [workload_id for workload_id, _, _ in whole],
+        "whole_at": [at for _, at, _ in whole],
+        "features": [portion.feature for _, _, portion in whole],
+        "parts": [int(portion.purpose) for _, _, portion in whole],
+        "divided_of": [workload_id for workload_id, _ in divided],
+        "divided_at": [at for _, at in divided],
+        "uncounted": int(Purpose.UNCOUNTED),
+    }
+    run(WHOLE, {**params, **named})
+    if divided:
+        _insert(params, _divided(rows(DIVIDED, {**params, **named}), divided))
+
+
+Sums = dict[tuple[object, ...], list[int | None]]
+
+
+def _divided(groups: Iterable[Row], hours: Mapping[Cell, _Hour]) -> Sums:
+    """Each group of an hour's lines over its portions, summed by day; exact on every basis."""
+    sums: Sums = {}
+    for workload_id, at, *key, listed, contracted, effective, billed, marginal, ms in groups:
+        hour = hours[workload_id, at]
+        pattern = (listed is None, contracted is None, effective is None, billed is None)
+        columns = (
+            split_bases(Amounts(listed, contracted, effective), hour.weights),
+            _part_of(billed, hour.weights),
+            _part_of(marginal, hour.weights),
+            largest_remainder(ms, hour.weights),
+        )
+        for portion, weight, amounts, *others in zip(
+            hour.portions, hour.weights, *columns, strict=True
+        ):
+            if weight:
+                name = (workload_id, portion.feature, int(portion.purpose), *key, *pattern)
+                _add(sums, name, [*amounts, *others])
+    return sums
+
+
+def _part_of(amount: int | None, weights: Sequence[int]) -> Sequence[int | None]:
+    return [None] * len(weights) if amount is None else largest_remainder(amount, weights)
+
+
+def _add(sums: Sums, name: tuple[object, ...], more: list[int | None]) -> None:
+    sofar = sums.get(name)
+    if sofar is None:
+        sums[name] = more
+        return
+    for place, amount in enumerate(more):
+        before = sofar[place]
+        if amount is not None:
+            sofar[place] = amount if before is None else before + amount
+
+
+def _insert(params: Mapping[str, object], sums: Sums) -> None:
+    names = ("of", "features", "parts", "months", "statuses", "kinds", "pools", "teams", "states",
+             "flags")  # fmt: skip
+    amounts = ("listed", "contracted", "effective", "billed", "marginal", "ms")
+    columns: dict[str, object] = {
+        f"new_{name}": [key[place] for key in sums] for place, name in enumerate(names)
+    }
+    columns |= {
+        f"new_{name}": [found[place] for found in sums.values()]
+        for place, name in enumerate(amounts)
+    }
+    run(INSERT, {**params, **columns})
+
+
+def _write_counts(
+    params: Mapping[str, object], hours: Mapping[Cell, _Hour], lived: Mapping[Cell, int]
+) -> None:
+    """What was counted in hours that have lines, by feature and part, with its work in time."""
+    nobody = _Hour(UNCOUNTED, is_measured=False)
+    told: dict[tuple[int, str, int], list[Told]] = defaultdict(list)
+    works: dict[tuple[int, str, int], list[int]] = defaultdict(lambda: [0] * 5)
+    for cell, ms in lived.items():
+        hour = hours.get(cell, nobody)
+        for portion, own_ms in zip(hour.portions, largest_remainder(ms, hour.weights), strict=True):
+            key = (cell[0], portion.feature, int(portion.purpose))
+            told[key].append(_of_its_work(portion))
+            for place, more in enumerate(_work(portion, own_ms, hour)):
+                works[key][place] += more
+    counts = [_counts(each) for each in told.values()]
+    columns = {
+        "of": [workload_id for workload_id, _, _ in told],
+        "features": [feature for _, feature, _ in told],
+        "parts": [part for _, _, part in told],
+        "hours": [len(each) for each in told.values()],
+    }
+    columns |= {name: [getattr(each, name) for each in counts] for name in Told._fields}
+    names = ("prompt_ms", "cached_ms", "output_ms", "untold_ms", "measured_ms")
+    columns |= {name: [works[key][place] for key in told] for place, name in enumerate(names)}
+    run(COUNTS, {**params, **columns})
+
+
+def _of_its_work(portion: Portion) -> Told:
+    """What it told; tokens that are not what the hour was divided by stay out of their sums."""
+    if portion.prompt + portion.cached + portion.output or portion.purpose is Purpose.IDLE:
+        return portion.told
+    return portion.told._replace(prompt_tokens=None, cached_tokens=None, output_tokens=None)
+
+
+def _counts(told: Sequence[Told]) -> Told:
+    """Requests of all hours, or not told; tokens of the hours that tell them."""
+    tokens = {
+        name: known_sum([getattr(each, name) for each in told])
+        for name in ("prompt_tokens", "cached_tokens", "output_tokens")
+    }
+    return summed(told)._replace(**tokens)
+
+
+def _work(portion: Portion, ms: int, hour: _Hour) -> list[int]:
+    """Its milliseconds by kind of token, those without tokens, and those measured."""
+    by_token = [portion.prompt, portion.cached, portion.output]
+    if sum(by_token):
+        return [*largest_remainder(ms, by_token), 0, ms if hour.is_measured else 0]
+    is_work = portion.purpose in (Purpose.ANSWERED, Purpose.UNATTRIBUTED)
+    return [0, 0, 0, ms if is_work else 0, 0]
+
+
+def _costless(hours: Mapping[Cell, _Hour], lived: Mapping[Cell, int]) -> dict[str, object]:
+    """Requests of hours in which a service has no line: they have no cost here."""
+    found: dict[int, int] = defaultdict(int)
+    for cell, hour in hours.items():
+        if cell not in lived:
+            found[cell[0]] += sum(each.told.requests or 0 for each in hour.portions)
+    return {"costless_of": list(found), "costless": list(found.values())}
+
+
+CONSTANTS: dict[str, object] = {
+    "uncounted": int(Purpose.UNCOUNTED),
+    "active": int(State.ACTIVE),
+    "held": [int(State.ACTIVE), int(State.HELD_IDLE), int(State.UNOBSERVED)],
+    "unobserved": int(State.UNOBSERVED),
+    "not_held": int(Flag.UNSCHEDULED | Flag.UNCLAIMED),
+    "words": list(Status.values),
+}

@@ -24,9 +24,11 @@ from apps.ledger.models.charges import (
 from apps.ledger.models.closes import Close, StatementLine
 from apps.ledger.models.exports import Export, ExportState, ExportWhat
 from apps.ledger.models.rollups import ClockSweep, LedgerDay, LedgerJobDay, LedgerTeamDay
+from apps.ledger.models.services import ServiceCount, ServiceTotal
 from apps.ledger.models.unit_costs import (
     ApiCost,
     ApiHour,
+    ApiItem,
     RunDay,
     RunFigures,
     ServiceDay,
@@ -37,6 +39,7 @@ from apps.ledger.models.unit_costs import (
 __all__ = [
     "ApiCost",
     "ApiHour",
+    "ApiItem",
     "Bill",
     "BillImport",
     "BillImportState",
@@ -62,8 +65,10 @@ __all__ = [
     "RejectedBillRow",
     "RunDay",
     "RunFigures",
+    "ServiceCount",
     "ServiceDay",
     "ServicePart",
+    "ServiceTotal",
     "Settlement",
     "StatementLine",
     "Status",

@@ -153,6 +153,10 @@ def test_what_is_told_with_no_job_known_is_kept_all_the_same() -> None:
     assert minutes(run, NO_JOB) == {"STARTUP": 5, "PRODUCTIVE": 15}
 
 
+def test_an_attempt_of_no_length_takes_no_time() -> None:
+    assert folded(RunTold([attempt(5, 5, job=NO_JOB)], []), 0) == {}
+
+
 def test_hours_before_the_asked_one_are_left_alone() -> None:
     run = RunTold([attempt(0, 180, window(0, 90), window(90, 180, 10))], [held(0, 180)])
     whole = folded(run, 0)

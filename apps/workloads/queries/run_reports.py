@@ -1,6 +1,6 @@
 """What training runs told moment by moment: ranks, checkpoints, saves, restarts and restores."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -87,7 +87,7 @@ class AttemptFact:
 
 def step_times(run_id: int, starts_at: datetime, ends_at: datetime) -> list[RankWindow]:
     """What every rank told of its steps in `[starts_at, ends_at)`, by time, then rank."""
-    rows = (
+    rows: Iterable[tuple[Any, ...]] = (
         RunProgress.objects.filter(
             attempt__run_id=run_id, starts_at__lt=ends_at, ends_at__gt=starts_at, steps__gt=0
         )
@@ -97,7 +97,7 @@ def step_times(run_id: int, starts_at: datetime, ends_at: datetime) -> list[Rank
             *("first_step", "last_step", "steps", "productive_ms", "phases_ms", "step_times_ms"),
         )
     )
-    return [RankWindow(*row[:10], step_times_ms=tuple(row[10])) for row in rows]
+    return [RankWindow(*(*row[:-1], tuple(row[-1]))) for row in rows]
 
 
 def good_checkpoints(run_id: int) -> list[GoodCheckpoint]:

@@ -1,9 +1,25 @@
 """What a training programme brought for its money: versions, tokens, experiments, and the trend."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from apps.economics.run_time import Bucket, coverage, goodput
+from apps.ledger.models import RunFigures
+from apps.ledger.queries.runs.spent import (
+    BucketSpent,
+    micros_of,
+    runs_of_window,
+    spent_by_bucket,
+)
 from apps.ledger.queries.windows import Window
+from apps.workloads.queries.requests import changes_of
+from apps.workloads.queries.run_facts import clock_hours
+
+MODEL = "model"
+FAILED = "failed"
+SECONDS_PER_WEEK = 7 * 86_400
+MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,7 +27,7 @@ class ProgrammeRun:
     """The five numbers of one run; None where not known.
 
     `mfu_doubt` says why an MFU is not to be believed; `tensor_active_ratio` is shown under its own
-    name where no MFU is known.
+    name where no MFU is known. `micros` is all that the run cost, also outside the window.
     """
 
     run_id: int
@@ -46,7 +62,8 @@ class Programme:
     `version_micros` is that for each version shipped (None: none was), `million_tokens_micros` for
     each million tokens that were trained and kept. `experiments_per_week` counts runs that began.
     `goodput_ratio` is productive time of what was told of; `told_ratio` says how much that is.
-    `failed_micros` is what runs that failed cost, of all. `trend` is by when runs began.
+    `failed_micros` is what runs that failed and the failed attempts of others cost. `trend` is by
+    when runs began.
     """
 
     workload_id: int
@@ -70,4 +87,86 @@ class Programme:
 
 def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
     """The numbers of a workload's runs in a window, of which what lies after `at` is not counted."""
-    raise NotImplementedError
+    found = runs_of_window(workload_id, window)
+    run_ids = [each.run_id for each in found]
+    spent = spent_by_bucket(run_ids, window)
+    micros = micros_of(spent)
+    versions = _versions(workload_id, window)
+    hours = clock_hours(run_ids, window.starts_at, window.ends_at)
+    tokens = sum(each.tokens for each in hours)
+    failed_ids = {each.run_id for each in found if each.status == FAILED}
+    failed = _failed(failed_ids, run_ids, window)
+    by_bucket = {each.bucket: each.unit_milliseconds for each in spent}
+    return Programme(
+        workload_id=workload_id,
+        micros=micros,
+        unit_milliseconds=sum(each.unit_milliseconds for each in spent),
+        unpriced_milliseconds=sum(each.unpriced_milliseconds for each in spent),
+        energy_joules=_energy(spent),
+        versions=versions,
+        version_micros=_each(micros, len(versions)),
+        tokens=tokens,
+        million_tokens_micros=_each(micros, tokens / MILLION),
+        runs=len(found),
+        experiments_per_week=_weekly(found, window, at),
+        goodput_ratio=goodput(by_bucket),
+        told_ratio=coverage(by_bucket),
+        failed_runs=len(failed_ids),
+        failed_micros=failed,
+        failed_share=failed / micros if micros and failed is not None else None,
+        trend=_trend(found),
+    )
+
+
+def _versions(workload_id: int, window: Window) -> tuple[Version, ...]:
+    changes = changes_of(workload_id, (window.starts_at, window.ends_at))
+    return tuple(Version(each.name, each.at, each.run_id) for each in changes if each.kind == MODEL)
+
+
+def _failed(failed_ids: Collection[int], run_ids: Sequence[int], window: Window) -> int | None:
+    """All of the runs that failed, and of the others what their failed attempts cost."""
+    whole = micros_of(spent_by_bucket(failed_ids, window))
+    others = spent_by_bucket([each for each in run_ids if each not in failed_ids], window)
+    parts = micros_of(each for each in others if each.bucket is Bucket.FAILED)
+    if whole is None and parts is None:
+        return None if micros_of(others) is None else 0
+    return (whole or 0) + (parts or 0)
+
+
+def _each(micros: int | None, count: float) -> int | None:
+    return None if micros is None or not count else round(micros / count)
+
+
+def _energy(spent: Sequence[BucketSpent]) -> float | None:
+    known = [each.energy_joules for each in spent if each.energy_joules is not None]
+    return sum(known) if known else None
+
+
+def _weekly(found: Sequence[RunFigures], window: Window, at: datetime) -> float | None:
+    seconds = (min(at, window.ends_at) - window.starts_at).total_seconds()
+    if seconds <= 0:
+        return None
+    begun = sum(1 for each in found if each.began_at and each.began_at >= window.starts_at)
+    return begun / seconds * SECONDS_PER_WEEK
+
+
+def _trend(found: Sequence[RunFigures]) -> tuple[ProgrammeRun, ...]:
+    return tuple(
+        ProgrammeRun(
+            run_id=each.run_id,
+            key=each.key,
+            status=each.status,
+            began_at=each.began_at,
+            gpus=each.gpus,
+            micros=each.effective_micros,
+            tokens_per_second=each.tokens_per_second,
+            mfu_ratio=each.mfu_ratio,
+            mfu_doubt=each.mfu_doubt,
+            tensor_active_ratio=each.tensor_active_ratio,
+            scaling_ratio=each.scaling_ratio,
+            first_good_seconds=each.first_good_seconds,
+            checkpoint_micros=each.checkpoint_micros,
+        )
+        for each in reversed(found)
+        if each.began_at is not None
+    )

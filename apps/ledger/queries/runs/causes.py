@@ -1,0 +1,107 @@
+"""What of their nodes was used up while GPUs waited, by the nodes' own counters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from apps.economics.run_time import Bucket
+from apps.show.amounts import per_cent
+from apps.show.counts import short_count
+from apps.telemetry.queries.saturation import Flow, Saturation, saturation
+from apps.workloads.queries.run_facts import ClockHour
+from apps.workloads.queries.run_nodes import nodes_of_job_hours
+
+FULL = 0.8
+"""A flow of four fifths of the most that the node was ever seen to move is at its limit."""
+STALLED = {"cpu": 0.4, "io": 0.25, "memory": 0.1}
+"""Parts of the time in which some task waited; a busy node's CPU always makes some task wait."""
+LEAST_BYTES_PER_SECOND = {"fabric": 1e9, "network": 1e8, "disk": 1e8}
+"""Below it a steady trickle would look like a limit."""
+
+
+class Resource(StrEnum):
+    """What of a node was used up while its GPUs waited."""
+
+    STORAGE = "storage"
+    NETWORK = "network"
+    FABRIC = "fabric"
+    CPU = "CPU"
+    MEMORY = "memory"
+
+
+# What GPUs may wait for in each bucket; of other buckets the counters say nothing.
+MAY_CAUSE: dict[Bucket, tuple[Resource, ...]] = {
+    Bucket.DATA_WAIT: (Resource.STORAGE, Resource.CPU, Resource.NETWORK, Resource.MEMORY),
+    Bucket.COMMUNICATION: (Resource.FABRIC, Resource.NETWORK),
+    Bucket.CHECKPOINT: (Resource.STORAGE, Resource.NETWORK),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A resource that the node's own counters show saturated while GPUs waited, with the evidence."""
+
+    resource: Resource
+    ratio: float
+    words: str
+
+
+def causes_of(
+    bucket: Bucket, hours: Sequence[ClockHour], threshold: float
+) -> tuple[Cause, ...] | None:
+    """What was saturated in the hours of which this bucket had `threshold` or more, the worst first.
+
+    None where counters could say nothing of such a bucket, or no node of these hours told any.
+    """
+    if bucket not in MAY_CAUSE:
+        return None
+    waiting = [
+        (each.job_id, each.hour)
+        for each in hours
+        if each.job_id is not None and each.bucket_ms[bucket] >= threshold * max(1, _told(each))
+    ]
+    seen = saturation(nodes_of_job_hours(waiting))
+    if seen is None:
+        return None
+    found = [
+        cause for resource in MAY_CAUSE[bucket] if (cause := _cause(resource, seen)) is not None
+    ]
+    return tuple(sorted(found, key=lambda each: -each.ratio))
+
+
+def _told(hour: ClockHour) -> int:
+    return sum(hour.bucket_ms) - hour.bucket_ms[Bucket.UNTOLD]
+
+
+def _cause(resource: Resource, seen: Saturation) -> Cause | None:
+    if resource is Resource.STORAGE:
+        return _stall(resource, "io", seen.io_stalled_ratio) or _flow(resource, "disk", seen.disk)
+    if resource is Resource.CPU:
+        return _stall(resource, "cpu", seen.cpu_stalled_ratio)
+    if resource is Resource.MEMORY:
+        return _stall(resource, "memory", seen.memory_stalled_ratio)
+    if resource is Resource.FABRIC:
+        return _flow(resource, "fabric", seen.fabric)
+    return _flow(resource, "network", seen.network)
+
+
+def _stall(resource: Resource, name: str, ratio: float | None) -> Cause | None:
+    if ratio is None or ratio < STALLED[name]:
+        return None
+    waited = {"cpu": "a CPU", "io": "disks", "memory": "memory"}[name]
+    words = (
+        f"{resource}: in {per_cent(ratio)} of that time some task of the node waited for {waited}"
+    )
+    return Cause(resource, ratio, words)
+
+
+def _flow(resource: Resource, name: str, flow: Flow | None) -> Cause | None:
+    if flow is None or flow.of_most_ratio < FULL:
+        return None
+    if flow.bytes_per_second < LEAST_BYTES_PER_SECOND[name]:
+        return None
+    words = (
+        f"{resource}: each node moved {short_count(flow.bytes_per_second)}B/s, "
+        f"{per_cent(min(1.0, flow.of_most_ratio))} of the most it was ever seen to"
+    )
+    return Cause(resource, flow.of_most_ratio, words)

@@ -22,6 +22,8 @@ from apps.ledger.queries import conversion, export_asked
 from apps.pricing import actions as pricing
 from apps.telemetry import api as telemetry
 from apps.workloads.actions import pool_capacity, rules, uploads, workloads
+from apps.workloads.api import requests as request_hours
+from apps.workloads.api import usage
 from apps.workloads.api import views as jobs
 from apps.workloads.api import wire as job_wire
 
@@ -123,6 +125,10 @@ STATUS_OF: dict[type[Exception], int] = {
     jobs.BulkUnreadable: 400,
     jobs.ClusterOfAnotherToken: 403,
     jobs.TooManyEvents: 413,
+    request_hours.RequestRowsUnreadable: 400,
+    request_hours.TooManyRequestRows: 413,
+    usage.TooManyCalls: 413,
+    usage.UsageUnreadable: 400,
     rules.ClaimOfAnybody: 400,
     rules.LabelUnreadable: 400,
     rules.RuleAlreadyEnded: 409,

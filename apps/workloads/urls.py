@@ -3,6 +3,7 @@
 from django.urls import path
 
 from apps.workloads.api.holding import Allocations
+from apps.workloads.api.requests import RequestHours
 from apps.workloads.api.rules import (
     OwnershipRuleEnd,
     OwnershipRuleEndPreview,
@@ -10,6 +11,7 @@ from apps.workloads.api.rules import (
     OwnershipRules,
     OwnershipRuleView,
 )
+from apps.workloads.api.usage import LiteLlmEvents, OtelEvents, UsageEvents
 from apps.workloads.api.views import JobDetail, Jobs, JobsInBulk
 from apps.workloads.api.workloads import Run, Runs, Workload, Workloads
 
@@ -21,7 +23,11 @@ urlpatterns = [
     path("jobs", Jobs.as_view(), name="jobs"),
     path("jobs/bulk", JobsInBulk.as_view(), name="record-jobs"),
     path("jobs/<int:job_id>", JobDetail.as_view(), name="job"),
+    path("request-hours", RequestHours.as_view(), name="request-hours"),
     path("allocations", Allocations.as_view(), name="allocations"),
+    path("usage-events", UsageEvents.as_view(), name="record-usage-events"),
+    path("usage-events/litellm", LiteLlmEvents.as_view(), name="record-litellm-events"),
+    path("usage-events/otel", OtelEvents.as_view(), name="record-otel-spans"),
     path("ownership-rules", OwnershipRules.as_view(), name="ownership-rules"),
     path("ownership-rules/preview", OwnershipRulePreview.as_view(), name="preview-rule"),
     path("ownership-rules/<int:rule_id>", OwnershipRuleView.as_view(), name="ownership-rule"),

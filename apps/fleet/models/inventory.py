@@ -292,14 +292,15 @@ class Pass(models.IntegerChoices):
     SPLIT = 3
     SPREAD = 4
     ROLLUP = 5
+    CALLS = 6
 
 
 class ChangedHour(models.Model):
     """This pass must do this unit's hour again.
 
     `unit` is the node for usage and split, 0 for charge and spread, the pool (0: none) for rollup,
-    whose `hour` is the first of the local day. A settler deletes a mark only at the revision it
-    read before the facts.
+    whose `hour` is the first of the local day, 0 or 1 for calls to model APIs: those that are new,
+    or all of the hour anew. A settler deletes a mark only at the revision it read before the facts.
     """
 
     pk = models.CompositePrimaryKey("pass_id", "hour", "unit")

@@ -31,7 +31,8 @@ class Status(models.TextChoices):
 class Part(models.IntegerChoices):
     """Which part of a node-hour a charge is: each of its bases is known throughout, or unknown.
 
-    What commitments cover is a part of its own, and so is what does not ride on the GPUs.
+    What commitments cover is a part of its own, and so is what does not ride on the GPUs. What
+    calls to model APIs cost by their own prices is one too: the rest of kind api was billed.
     """
 
     PRICED = 0
@@ -39,6 +40,7 @@ class Part(models.IntegerChoices):
     UNPRICED = 2
     COMMITTED = 3
     HOST = 4
+    CALLS = 5
 
 
 class Charge(models.Model):
@@ -61,6 +63,7 @@ class Charge(models.Model):
     shared_cost_id = models.BigIntegerField(null=True)
     billed_charge_id = models.BigIntegerField(null=True)
     commitment_id = models.BigIntegerField(null=True)
+    api_item_id = models.BigIntegerField(null=True)
     part = models.SmallIntegerField(choices=Part.choices, default=Part.PRICED)
     hour = models.DateTimeField()
     through = models.DateTimeField()
@@ -106,6 +109,11 @@ class Charge(models.Model):
                 fields=["owned_plan_id", "hour"],
                 condition=Q(kind="owned_unused", corrects__isnull=True),
                 name="unused_plan_charged_once",
+            ),
+            models.UniqueConstraint(
+                fields=["api_item_id", "hour"],
+                condition=Q(api_item_id__isnull=False, corrects__isnull=True),
+                name="api_item_charged_once",
             ),
             models.CheckConstraint(
                 condition=Q(kind="node_hour", node__isnull=False) | ~Q(kind="node_hour"),

@@ -35,6 +35,9 @@ class RunDay(models.Model):
     unit_milliseconds = models.BigIntegerField()
     unpriced_milliseconds = models.BigIntegerField()
     energy_joules = models.FloatField(null=True)
+    # Of the GPUs' time in which their tensor cores were watched, and were at work.
+    tensor_seconds = models.FloatField(null=True)
+    tensor_observed_seconds = models.FloatField(null=True)
 
     class Meta:
         indexes = [
@@ -92,6 +95,8 @@ class RunFigures(models.Model):
     data_wait_ratio = models.FloatField(null=True)
     bucket_micros = models.JSONField(default=list)
     bucket_unit_ms = models.JSONField(default=list)
+    # Of the summary that these figures are by.
+    folded_at = models.DateTimeField(null=True)
     computed_at = models.DateTimeField()
 
     class Meta:
@@ -152,14 +157,16 @@ class ServiceDay(models.Model):
 class ApiCost(models.Model):
     """What a call to a model API cost by its price at its own time; null where no price is known.
 
-    `price` names the price it is by; `reason` says why there is none. In micro-units of the
-    organisation's currency; `amount` is the same in `currency`, unrounded.
+    `price` names the price it is by; `reason` says why there is none. `micros` are of the
+    organisation's currency, rounded for this call alone; `amount` is the same, unrounded, in
+    `currency`, and `list_amount` what the vendor's public price makes of it.
     """
 
     event_id = models.BigIntegerField(primary_key=True)
     hour = models.DateTimeField()
     micros = models.BigIntegerField(null=True)
-    amount = models.DecimalField(max_digits=24, decimal_places=12, null=True)
+    amount = models.DecimalField(max_digits=30, decimal_places=18, null=True)
+    list_amount = models.DecimalField(max_digits=30, decimal_places=18, null=True)
     currency = models.CharField(max_length=3, blank=True, default="")
     price = models.TextField(blank=True, default="")
     reason = models.TextField(blank=True, default="")
@@ -171,8 +178,35 @@ class ApiCost(models.Model):
         return f"{self.event_id}"
 
 
+class ApiItem(models.Model):
+    """What a charge of calls is of: a vendor's model, and whose."""
+
+    vendor = models.TextField()
+    model = models.TextField()
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["vendor", "model", "team", "workload"],
+                name="api_item_once",
+                nulls_distinct=False,
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.vendor} {self.model}"
+
+
 class ApiHour(models.Model):
-    """Calls of an hour, by vendor, model and owner, with what they cost and what is not priced."""
+    """Calls of an hour, by vendor, model and owner, with what they cost and what is not priced.
+
+    The rows of an hour, vendor, model and owner sum to what the ledger is charged for them, which
+    is rounded once. `list_micros` is what the vendors' public prices make of it.
+    """
 
     hour = models.DateTimeField()
     vendor = models.TextField()
@@ -194,6 +228,7 @@ class ApiHour(models.Model):
     output_tokens = models.BigIntegerField(default=0)
     reasoning_tokens = models.BigIntegerField(default=0)
     micros = models.BigIntegerField(null=True)
+    list_micros = models.BigIntegerField(null=True)
     reason = models.TextField(blank=True, default="")
 
     class Meta:

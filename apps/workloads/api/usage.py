@@ -1,0 +1,241 @@
+"""POST usage-events: calls to model APIs, as vendors answered, gateways logged or spans tell them.
+
+What was asked and answered is dropped on receipt: the decoders skip it, and no body is logged.
+"""
+
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.authentication import needs
+from apps.accounts.queries import TokenFact
+from apps.accounts.rest.views import BodyTooLarge, RestView
+from apps.workloads.actions.usage import Call, take_calls
+from apps.workloads.api import usage_examples as examples
+from apps.workloads.api.usage_litellm import read_payload, rows_of
+from apps.workloads.api.usage_otel import read_span, spans_of
+from apps.workloads.api.usage_owners import Owners
+from apps.workloads.api.usage_wire import MOST_CALLS, EventIn, read_event
+from apps.workloads.api.wire import Fault, fault_of
+
+MOST_BYTES = 32 * 1024 * 1024
+JSON = frozenset({"application/json"})
+LINES = JSON | {"application/x-ndjson", "application/ndjson", "application/jsonl", "text/plain"}
+GZIP_WINDOW = 31
+
+Row = TypeVar("Row")
+
+
+class UsageUnreadable(ValueError):
+    """A body that cannot be taken apart into calls; `errors` says why."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(f"the body: {fault.message}")
+        self.errors = [fault.document()]
+
+
+class TooManyCalls(ValueError):
+    """More calls than one transaction should hold."""
+
+
+class UsageFault(serializers.Serializer[Any]):
+    """What is wrong with a row, by its field."""
+
+    field = serializers.CharField()
+    row = serializers.IntegerField()
+    message = serializers.CharField()
+
+
+class UsageTakenOut(serializers.Serializer[Any]):
+    """What became of a delivery: good rows are kept, bad ones listed."""
+
+    accepted = serializers.IntegerField()
+    new = serializers.IntegerField(help_text="of the accepted: those not told before")
+    errors = UsageFault(many=True)  # type: ignore[assignment]  # the wire's word
+    remarks = UsageFault(many=True, help_text="rows that were kept, and what of them was not known")
+
+
+def _event_schema() -> dict[str, Any]:
+    _, parts = msgspec.json.schema_components([EventIn], ref_template="{name}")
+    event: dict[str, Any] = dict(parts["EventIn"])
+    event["properties"] = dict(event["properties"])
+    event["properties"]["at"] = {
+        "description": "RFC 3339 with an offset, or seconds since 1970",
+        "anyOf": [
+            {"type": "string", "format": "date-time"},
+            {"type": "number"},
+            {"type": "null"},
+        ],
+        "default": None,
+    }
+    event["properties"]["response"] = {
+        "description": "the vendor's response as it came; only ids, model, time, tier and counts "
+        "are read",
+        "anyOf": [{"type": "object"}, {"type": "null"}],
+        "default": None,
+    }
+    return event
+
+
+EVENTS = {
+    "type": "object",
+    "required": ["events"],
+    "properties": {
+        "events": {"type": "array", "maxItems": MOST_CALLS, "items": _event_schema()},
+    },
+}
+PAYLOADS = {
+    "type": "array",
+    "items": {"type": "object", "description": "a StandardLoggingPayload"},
+}
+SPANS = {
+    "type": "object",
+    "description": "an ExportTraceServiceRequest",
+    "properties": {"resourceSpans": {"type": "array", "items": {"type": "object"}}},
+}
+
+
+class UsageDoor(RestView):
+    """A door for calls: who measures tells, with the scope `ingest`."""
+
+    counted_as = "events"
+    largest_body: ClassVar[int] = MOST_BYTES
+    source: ClassVar[str]
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Those who measure."""
+        return [needs("ingest")()]
+
+    def teller(self, request: Request) -> tuple[Owners, str]:
+        """Whose the calls may be, and the source under which their keys are told once."""
+        team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
+        return Owners(team_id), f"{self.source}:{team_id or 0}"
+
+
+class UsageEvents(UsageDoor):
+    """Calls in the shapes of their vendors, or counted."""
+
+    source = "rest"
+
+    @extend_schema(
+        operation_id="record_usage_events",
+        request={"application/json": EVENTS},
+        responses=UsageTakenOut,
+        examples=[examples.EVENTS, examples.EVENTS_TAKEN],
+    )
+    def post(self, request: Request) -> Response:
+        """Take calls in a list, or one by itself; a key that was told before changes nothing."""
+        at = timezone.now()
+        owners, source = self.teller(request)
+        rows = _rows(_events, _body(request, JSON))
+        return _kept([(read_event(raw, owners, at, k, source), None) for k, raw in rows], at)
+
+
+class LiteLlmEvents(UsageDoor):
+    """What LiteLLM's `generic_api` callback sends."""
+
+    source = "litellm"
+
+    @extend_schema(
+        operation_id="record_litellm_events",
+        request={"application/json": PAYLOADS},
+        responses=UsageTakenOut,
+        examples=[examples.LITELLM, examples.LITELLM_TAKEN],
+    )
+    def post(self, request: Request) -> Response:
+        """Take a JSON array, lines of JSON, or one payload; told again they change nothing."""
+        at = timezone.now()
+        owners, source = self.teller(request)
+        rows = _rows(rows_of, _body(request, LINES))
+        return _kept([read_payload(raw, owners, at, k, source) for k, raw in rows], at)
+
+
+class OtelEvents(UsageDoor):
+    """Spans with `gen_ai.*` attributes, as an OTLP/HTTP exporter sends them in JSON."""
+
+    source = "otel"
+
+    @extend_schema(
+        operation_id="record_otel_spans",
+        request={"application/json": SPANS},
+        responses=UsageTakenOut,
+        examples=[examples.SPANS, examples.SPANS_TAKEN],
+    )
+    def post(self, request: Request) -> Response:
+        """Take the spans that are calls to a model; other spans are left aside."""
+        at = timezone.now()
+        owners, source = self.teller(request)
+        rows = _rows(spans_of, _body(request, JSON))
+        return _kept([read_span(span, said, owners, at, k, source) for k, (span, said) in rows], at)
+
+
+def _kept(told: Sequence[tuple[Call | Fault, Fault | None]], at: datetime) -> Response:
+    """What became of the rows, after the good ones are kept."""
+    calls = [call for call, _ in told if isinstance(call, Call)]
+    return Response(
+        {
+            "accepted": len(calls),
+            "new": take_calls(calls=calls, at=at),
+            "errors": [fault.document() for fault, _ in told if isinstance(fault, Fault)],
+            "remarks": [
+                remark.document()
+                for call, remark in told
+                if remark is not None and isinstance(call, Call)
+            ],
+        }
+    )
+
+
+def _rows(read: Callable[[bytes], Sequence[Row]], body: bytes) -> Iterable[tuple[int, Row]]:
+    try:
+        rows = read(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as refused:
+        raise UsageUnreadable(fault_of(str(refused))) from refused
+    if len(rows) > MOST_CALLS:
+        raise TooManyCalls(f"{len(rows)} calls are more than {MOST_CALLS}")
+    return enumerate(rows)
+
+
+class _Events(msgspec.Struct, forbid_unknown_fields=True):
+    events: list[msgspec.Raw]
+
+
+_EVENTS = msgspec.json.Decoder(_Events)
+_LIST = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def _events(body: bytes) -> list[msgspec.Raw]:
+    if body.lstrip().startswith(b"["):
+        return _LIST.decode(body)
+    if b'"events"' in body[:200]:
+        return _EVENTS.decode(body).events
+    return [msgspec.json.decode(body, type=msgspec.Raw)]
+
+
+def _body(request: Request, known: frozenset[str]) -> bytes:
+    """The body, unpacked; the length was bounded before anything was read."""
+    media_type = (request.content_type or "").partition(";")[0].strip().lower()
+    if media_type not in known:
+        raise UnsupportedMediaType(media_type)
+    # Not `body`, which ends at the size of a form: a gateway sends the prompts too.
+    sent = bytes(request.read())
+    if request.headers.get("Content-Encoding", "").strip().lower() != "gzip":
+        return sent
+    stream = zlib.decompressobj(GZIP_WINDOW)
+    try:
+        text = stream.decompress(sent, MOST_BYTES + 1)
+    except zlib.error as trouble:
+        raise UsageUnreadable(Fault("", f"is not gzip: {trouble}")) from trouble
+    if len(text) > MOST_BYTES:
+        raise BodyTooLarge
+    return text

@@ -1,0 +1,186 @@
+"""What a call to a model API used, by the names that prices have, from each vendor's own words.
+
+Input includes cached and cache-write tokens, output includes reasoning ones, whatever the vendor's
+convention: Anthropic and Bedrock leave the cached ones out, xAI and Perplexity the reasoning ones.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+Path: TypeAlias = tuple[str, ...]
+Counts: TypeAlias = dict[str, int]
+
+COLUMNS = {
+    "input_tokens": "input_tokens",
+    "cache_read_tokens": "cached_tokens",
+    "cache_write_tokens": "cache_write_tokens",
+    "output_tokens": "output_tokens",
+    "output_reasoning_tokens": "reasoning_tokens",
+}
+"""The counts that have a column, by the names that prices have; others are kept as detail."""
+
+OTHERS = frozenset(
+    {
+        *(f"cache_write_{lifetime}_tokens" for lifetime in ("5m", "1h")),
+        *(f"{way}_{kind}_tokens" for way in ("input", "output") for kind in ("text", "audio")),
+        *(f"{way}_{kind}_tokens" for way in ("input", "output") for kind in ("image", "video")),
+        *(f"cache_{kind}_read_tokens" for kind in ("text", "audio", "image", "video")),
+        *(f"input_{kind}_tool_tokens" for kind in ("text", "audio", "image", "video")),
+        *("input_tool_tokens", "output_citation_tokens", "web_searches", "audio_seconds"),
+        *("input_audio_seconds", "input_characters", "input_document_pages", "rerank_searches"),
+    }
+)
+"""Further counts that a price may ask for."""
+
+CHAT: tuple[tuple[Path, str], ...] = (
+    (("prompt_tokens",), "input_tokens"),
+    (("prompt_tokens_details", "cached_tokens"), "cache_read_tokens"),
+    (("prompt_tokens_details", "cache_write_tokens"), "cache_write_tokens"),
+    (("prompt_tokens_details", "audio_tokens"), "input_audio_tokens"),
+    (("completion_tokens",), "output_tokens"),
+    (("completion_tokens_details", "audio_tokens"), "output_audio_tokens"),
+    (("completion_tokens_details", "reasoning_tokens"), "output_reasoning_tokens"),
+)
+RESPONSES: tuple[tuple[Path, str], ...] = (
+    (("input_tokens",), "input_tokens"),
+    (("input_tokens_details", "cached_tokens"), "cache_read_tokens"),
+    (("input_tokens_details", "cache_write_tokens"), "cache_write_tokens"),
+    (("output_tokens",), "output_tokens"),
+    (("output_tokens_details", "reasoning_tokens"), "output_reasoning_tokens"),
+)
+MESSAGES: tuple[tuple[Path, str], ...] = (
+    (("input_tokens",), "input_tokens"),
+    (("cache_creation_input_tokens",), "input_tokens"),
+    (("cache_read_input_tokens",), "input_tokens"),
+    (("cache_creation_input_tokens",), "cache_write_tokens"),
+    (("cache_creation", "ephemeral_5m_input_tokens"), "cache_write_5m_tokens"),
+    (("cache_creation", "ephemeral_1h_input_tokens"), "cache_write_1h_tokens"),
+    (("cache_read_input_tokens",), "cache_read_tokens"),
+    (("server_tool_use", "web_search_requests"), "web_searches"),
+    (("output_tokens_details", "thinking_tokens"), "output_reasoning_tokens"),
+    (("output_tokens_details", "reasoning_tokens"), "output_reasoning_tokens"),
+    (("output_tokens",), "output_tokens"),
+)
+CONVERSE: tuple[tuple[Path, str], ...] = (
+    (("inputTokens",), "input_tokens"),
+    (("cacheReadInputTokens",), "input_tokens"),
+    (("cacheWriteInputTokens",), "input_tokens"),
+    (("cacheReadInputTokens",), "cache_read_tokens"),
+    (("cacheWriteInputTokens",), "cache_write_tokens"),
+    (("outputTokens",), "output_tokens"),
+)
+GEMINI: tuple[tuple[Path, str], ...] = (
+    (("promptTokenCount",), "input_tokens"),
+    (("toolUsePromptTokenCount",), "input_tokens"),
+    (("toolUsePromptTokenCount",), "input_tool_tokens"),
+    (("cachedContentTokenCount",), "cache_read_tokens"),
+    (("candidatesTokenCount",), "output_tokens"),
+    (("thoughtsTokenCount",), "output_tokens"),
+    (("thoughtsTokenCount",), "output_reasoning_tokens"),
+)
+OF_VENDOR: Mapping[str, tuple[tuple[Path, str], ...]] = {
+    "anthropic": ((("cached_tokens",), "cache_read_tokens"),),
+    "x-ai": (
+        (("completion_tokens_details", "reasoning_tokens"), "output_tokens"),
+        (("cached_prompt_text_tokens",), "cache_read_tokens"),
+    ),
+    "perplexity": (
+        (("reasoning_tokens",), "output_tokens"),
+        (("reasoning_tokens",), "output_reasoning_tokens"),
+        (("citation_tokens",), "output_tokens"),
+        (("citation_tokens",), "output_citation_tokens"),
+        (("num_search_queries",), "web_searches"),
+    ),
+}
+"""What a vendor tells apart from all others, in answers of the chat completions' shape."""
+
+MODALITIES = {
+    "TEXT": "text",
+    "AUDIO": "audio",
+    "IMAGE": "image",
+    "DOCUMENT": "image",
+    "VIDEO": "video",
+}
+BY_MODALITY = {
+    "cacheTokensDetails": ("cache_{}_read_tokens",),
+    "promptTokensDetails": ("input_{}_tokens",),
+    "candidatesTokensDetails": ("output_{}_tokens",),
+    "toolUsePromptTokensDetails": ("input_{}_tokens", "input_{}_tool_tokens"),
+}
+
+
+def counts_of(usage: Mapping[str, object], vendor: str) -> Counts:
+    """The counts of a usage object, whichever API it is of; empty where it tells none."""
+    if "promptTokenCount" in usage or "candidatesTokenCount" in usage:
+        return _of_gemini(usage)
+    if "inputTokens" in usage or "outputTokens" in usage:
+        return _of_bedrock(usage)
+    if "prompt_tokens" in usage:
+        return _read(usage, (*CHAT, *OF_VENDOR.get(vendor, ())))
+    if isinstance(usage.get("input_tokens_details"), Mapping):
+        return _read(usage, RESPONSES)
+    return _read(usage, MESSAGES)
+
+
+def named_counts(usage: Mapping[str, object]) -> Counts:
+    """Counts that are told by the names that prices have; refuses a name that none has."""
+    unknown = sorted(set(usage) - set(COLUMNS) - OTHERS)
+    if unknown:
+        raise ValueError(f"{unknown[0]}: no price has a count of this name")
+    return {name: count for name, value in usage.items() if (count := _whole(value)) is not None}
+
+
+def _of_gemini(usage: Mapping[str, object]) -> Counts:
+    found = _read(usage, GEMINI)
+    for name, destinations in BY_MODALITY.items():
+        for modality, count in _of_each(usage.get(name), "modality", "tokenCount"):
+            kind = MODALITIES.get(modality)
+            for destination in destinations if kind else ():
+                _add(found, destination.format(kind), count)
+    return found
+
+
+def _of_bedrock(usage: Mapping[str, object]) -> Counts:
+    found = _read(usage, CONVERSE)
+    for lifetime, count in _of_each(usage.get("cacheDetails"), "ttl", "inputTokens"):
+        if lifetime in ("5m", "1h"):
+            _add(found, f"cache_write_{lifetime}_tokens", count)
+    return found
+
+
+def _of_each(rows: object, named: str, counted: str) -> Iterable[tuple[str, int]]:
+    for row in rows if isinstance(rows, list) else ():
+        count = _whole(row.get(counted)) if isinstance(row, Mapping) else None
+        if count is not None:
+            yield str(row.get(named)), count
+
+
+def _read(usage: Mapping[str, object], paths: Iterable[tuple[Path, str]]) -> Counts:
+    found: Counts = {}
+    for path, destination in paths:
+        count = _whole(_at(usage, path))
+        if count is not None:
+            _add(found, destination, count)
+    return found
+
+
+def _add(found: Counts, name: str, count: int) -> None:
+    found[name] = found.get(name, 0) + count
+
+
+def _at(usage: Mapping[str, object], path: Path) -> object:
+    here: object = usage
+    for name in path:
+        here = here.get(name) if isinstance(here, Mapping) else None
+    return here
+
+
+def _whole(value: object) -> int | None:
+    """A count; None where it is not told. Refuses a ValueError where it is none."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise ValueError(f"usage: {value!r} is no count")
+    if not 0 <= value < 10**15:
+        raise ValueError(f"usage: {value!r} is no count of one call")
+    return int(value)

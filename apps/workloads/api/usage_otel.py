@@ -1,0 +1,196 @@
+"""OTLP/HTTP spans in JSON with `gen_ai.*` attributes; spans without them are left aside.
+
+Messages ride on other attributes and on events, neither of which is read.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from apps.workloads.api.usage_owners import Owners
+from apps.workloads.api.usage_wire import STANDARD, Call, Fault, call_of, outcome_of, vendor_named
+
+PROVIDERS = {
+    "aws.bedrock": "aws",
+    "az.ai.inference": "azure",
+    "az.ai.openai": "azure",
+    "azure.ai.inference": "azure",
+    "azure.ai.openai": "azure",
+    "gcp.gemini": "google",
+    "gcp.gen_ai": "google",
+    "gcp.vertex_ai": "google",
+    "mistral_ai": "mistral",
+    "x_ai": "x-ai",
+}
+READ = {
+    "gen_ai.usage.input_tokens": "input_tokens",
+    "gen_ai.usage.prompt_tokens": "input_tokens",
+    "gen_ai.usage.output_tokens": "output_tokens",
+    "gen_ai.usage.completion_tokens": "output_tokens",
+    "gen_ai.usage.cache_read.input_tokens": "cache_read_tokens",
+    "gen_ai.usage.cache_creation.input_tokens": "cache_write_tokens",
+    "gen_ai.usage.reasoning.output_tokens": "output_reasoning_tokens",
+}
+WORDS = (
+    *("gen_ai.provider.name", "gen_ai.system", "gen_ai.request.model", "gen_ai.response.model"),
+    *("gen_ai.response.id", "gen_ai.openai.response.service_tier", "error.type"),
+    *("http.response.status_code", "runrate.team", "runrate.workload", "runrate.feature"),
+    *("openai.response.service_tier", "service.name"),
+)
+CALLS = frozenset({"chat", "text_completion", "generate_content", "embeddings", ""})
+"""Operations that are a call to a model; an agent's or a tool's span only holds such."""
+
+
+class Value(msgspec.Struct, frozen=True):
+    """An attribute's value, of the kinds that are read."""
+
+    stringValue: str | None = None  # noqa: N815  # OTLP's own spelling
+    intValue: str | int | None = None  # noqa: N815  # OTLP's own spelling
+    doubleValue: float | None = None  # noqa: N815  # OTLP's own spelling
+
+
+class Attribute(msgspec.Struct, frozen=True):
+    """A name and its value, which is decoded only where it is read."""
+
+    key: str
+    value: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class Status(msgspec.Struct, frozen=True):
+    """Code 2 is an error."""
+
+    code: int | str = 0
+
+
+class Span(msgspec.Struct, frozen=True):
+    """What of a span is read."""
+
+    traceId: str = ""  # noqa: N815  # OTLP's own spelling
+    spanId: str = ""  # noqa: N815  # OTLP's own spelling
+    startTimeUnixNano: str | int = 0  # noqa: N815  # OTLP's own spelling
+    endTimeUnixNano: str | int = 0  # noqa: N815  # OTLP's own spelling
+    attributes: list[Attribute] = []
+    status: Status = Status()
+
+
+class ScopeSpans(msgspec.Struct, frozen=True):
+    """Spans of one instrumentation."""
+
+    spans: list[Span] = []
+
+
+class Resource(msgspec.Struct, frozen=True):
+    """Who sends."""
+
+    attributes: list[Attribute] = []
+
+
+class ResourceSpans(msgspec.Struct, frozen=True):
+    """Spans of one sender."""
+
+    resource: Resource = Resource()
+    scopeSpans: list[ScopeSpans] = []  # noqa: N815  # OTLP's own spelling
+
+
+class Request(msgspec.Struct, frozen=True):
+    """An ExportTraceServiceRequest."""
+
+    resourceSpans: list[ResourceSpans] = []  # noqa: N815  # OTLP's own spelling
+
+
+_REQUEST = msgspec.json.Decoder(Request)
+_VALUE = msgspec.json.Decoder(Value)
+NAMES = frozenset((*READ, *WORDS, "gen_ai.operation.name"))
+
+
+def spans_of(body: bytes) -> list[tuple[Span, Mapping[str, Any]]]:
+    """Each span that is a call to a model with its attributes; refuses a DecodeError."""
+    found = []
+    for each in _REQUEST.decode(body).resourceSpans:
+        shared = dict(_read(each.resource.attributes))
+        for scope in each.scopeSpans:
+            for span in scope.spans:
+                own = dict(_read(span.attributes))
+                if _is_call(own):
+                    found.append((span, shared | own))
+    return found
+
+
+def read_span(
+    span: Span, said: Mapping[str, Any], owners: Owners, at: datetime, row: int, source: str
+) -> tuple[Call | Fault, Fault | None]:
+    """The call that a span tells or why not, and what of it was not understood."""
+    owner, remark = owners.nearest(said.get("runrate.team"), said.get("runrate.workload"), row)
+    try:
+        starts, ends = int(span.startTimeUnixNano) / 1e9, int(span.endTimeUnixNano) / 1e9
+        counts = dict(_counts(said))
+    except ValueError as refused:
+        return Fault("span", str(refused), row), None
+    key = f"{span.traceId}/{span.spanId}" if span.traceId and span.spanId else ""
+    tier = str(
+        said.get("openai.response.service_tier")
+        or said.get("gen_ai.openai.response.service_tier", "")
+    )
+    return (
+        call_of(
+            {
+                "source": source,
+                "key": str(said.get("gen_ai.response.id") or key),
+                "at": datetime.fromtimestamp(ends or starts, UTC) if ends or starts else None,
+                "vendor": _vendor(said),
+                "model": str(
+                    said.get("gen_ai.response.model") or said.get("gen_ai.request.model", "")
+                ),
+                "tier": "" if tier in STANDARD else tier,
+                "outcome": _outcome(span, said),
+                "team_id": owner.team_id,
+                "workload_id": owner.workload_id,
+                "feature": str(said.get("runrate.feature") or said.get("service.name") or "")[:200],
+                "latency_seconds": max(0.0, ends - starts) if starts and ends else None,
+            },
+            counts,
+            at,
+            row,
+        ),
+        remark,
+    )
+
+
+def _is_call(said: Mapping[str, Any]) -> bool:
+    if said.get("gen_ai.operation.name", "") not in CALLS:
+        return False
+    return any(name.startswith("gen_ai.") for name in said)
+
+
+def _vendor(said: Mapping[str, Any]) -> str:
+    name = str(said.get("gen_ai.provider.name") or said.get("gen_ai.system") or "unknown").lower()
+    return PROVIDERS.get(name, vendor_named(name))
+
+
+def _counts(said: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
+    for name, ours in READ.items():
+        count = said.get(name)
+        if isinstance(count, int | float) and count >= 0:
+            yield ours, int(count)
+
+
+def _outcome(span: Span, said: Mapping[str, Any]) -> str:
+    code = said.get("http.response.status_code", said.get("error.type"))
+    if str(code).isdigit():
+        return outcome_of(int(str(code)))
+    is_error = code is not None or span.status.code in (2, "STATUS_CODE_ERROR")
+    return "refused" if is_error else "ok"
+
+
+def _read(attributes: Iterable[Attribute]) -> Iterable[tuple[str, Any]]:
+    for attribute in attributes:
+        if attribute.key in NAMES:
+            value = _VALUE.decode(attribute.value)
+            whole = value.intValue
+            for read in (value.stringValue, None if whole is None else int(whole)):
+                if read is not None:
+                    yield attribute.key, read
+            if value.doubleValue is not None:
+                yield attribute.key, value.doubleValue

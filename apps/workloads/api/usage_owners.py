@@ -1,0 +1,62 @@
+"""Whose a call to a model API is, as far as its teller may say so."""
+
+from dataclasses import dataclass
+
+from apps.accounts.queries import special_teams, teams
+from apps.workloads import queries
+from apps.workloads.api.wire import Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A team, and a workload of it where one is named."""
+
+    team_id: int
+    workload_id: int | None
+
+
+class Owners:
+    """Teams and workloads by the names that tellers give; read once for a delivery.
+
+    A team's token tells of its own team; the organisation's of any, by name. What nobody names is
+    Unowned's.
+    """
+
+    def __init__(self, token_team_id: int | None) -> None:
+        self.token_team_id = token_team_id
+        self._teams = {team.name: team.id for team in teams()}
+        self._unowned_id = special_teams().unowned_id
+        self._workloads = {
+            (each.team_id, each.name): each.id for each in queries.workloads().values()
+        }
+
+    def of(self, team: str | None, workload: str | None, row: int) -> Owner | Fault:
+        """The owner that a row names, or why it cannot be theirs."""
+        team_id = self._team_id(team)
+        if team_id is None:
+            return Fault("team", f"there is no team named {team!r}", row)
+        if self.token_team_id not in (None, team_id):
+            return Fault("team", "this token tells of its own team alone", row)
+        if workload is None:
+            return Owner(team_id, None)
+        workload_id = self._workloads.get((team_id, workload))
+        if workload_id is None:
+            return Fault("workload", f"the team has no workload named {workload!r}", row)
+        return Owner(team_id, workload_id)
+
+    def nearest(
+        self, team: str | None, workload: str | None, row: int
+    ) -> tuple[Owner, Fault | None]:
+        """The owner as far as names are known, and what was not: a gateway sends nothing twice."""
+        found = self.of(team, workload, row)
+        if isinstance(found, Owner):
+            return found, None
+        own = self._own_team_id()
+        is_known = found.field != "team" and team is not None
+        return Owner(self._teams.get(team or "", own) if is_known else own, None), found
+
+    def _own_team_id(self) -> int:
+        return self._unowned_id if self.token_team_id is None else self.token_team_id
+
+    def _team_id(self, name: str | None) -> int | None:
+        return self._own_team_id() if name is None else self._teams.get(name)

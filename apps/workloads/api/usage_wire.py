@@ -1,0 +1,199 @@
+"""Calls to model APIs as JSON: a vendor's response as it came, or counts alone.
+
+Fields that hold what was asked and answered are skipped by the decoder: they are never in memory as
+values, and nothing of them is kept.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+
+from apps.workloads.actions.usage import Call
+from apps.workloads.api.usage_counts import COLUMNS, counts_of, named_counts
+from apps.workloads.api.usage_owners import Owners
+from apps.workloads.api.wire import EARLIEST, MOST_AHEAD, Fault, Named, fault_of
+
+MOST_CALLS = 20_000
+NO_KEY = "is required where the response has no id: it tells one call from another"
+NO_TIME = "is required where the response does not say when it was made"
+Short: TypeAlias = Annotated[str, msgspec.Meta(max_length=200)] | None
+When: TypeAlias = Annotated[datetime, msgspec.Meta(tz=True)] | float | None
+Outcome: TypeAlias = Literal["ok", "rate_limited", "server_error", "refused", "cancelled"]
+
+VENDORS = {
+    "amazon": "aws",
+    "azure_ai": "azure",
+    "azure_openai": "azure",
+    "bedrock": "aws",
+    "bedrock_converse": "aws",
+    "gemini": "google",
+    "google_genai": "google",
+    "vertex": "google",
+    "vertex_ai": "google",
+    "xai": "x-ai",
+}
+"""Names that gateways have for a vendor, and the one that prices have."""
+
+STANDARD = frozenset(
+    {"", "auto", "none", "on_demand", "on-demand", "standard", "standard_only", "unspecified"}
+)
+"""Words for the tier that a vendor's ordinary price is of."""
+
+
+class Response(msgspec.Struct, frozen=True):
+    """What of a response is read; everything else is skipped."""
+
+    id: str | None = None
+    responseId: str | None = None  # noqa: N815  # Gemini's own spelling
+    model: str | None = None
+    modelVersion: str | None = None  # noqa: N815  # Gemini's own spelling
+    modelId: str | None = None  # noqa: N815  # Bedrock's own spelling
+    created: float | None = None
+    created_at: float | str | None = None
+    createTime: str | None = None  # noqa: N815  # Gemini's own spelling
+    service_tier: str | None = None
+    usage: dict[str, Any] | None = None
+    usageMetadata: dict[str, Any] | None = None  # noqa: N815  # Gemini's own spelling
+
+
+class EventIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One call: with its `response`, or with counts by the names that prices have."""
+
+    vendor: Named
+    model: Short = None
+    key: Short = None
+    at: When = None
+    tier: Short = None
+    outcome: Outcome | None = None
+    status: Annotated[int, msgspec.Meta(ge=100, le=599)] | None = None
+    team: Short = None
+    workload: Short = None
+    feature: Short = None
+    latency_seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    response: Response | None = None
+    usage: dict[str, float] | None = None
+
+
+_EVENT = msgspec.json.Decoder(EventIn)
+
+
+def read_event(
+    raw: msgspec.Raw, owners: Owners, at: datetime, row: int, source: str
+) -> Call | Fault:
+    """The call that this JSON tells, received at `at`, or why it cannot be taken."""
+    try:
+        event = _EVENT.decode(raw)
+        counts = _counts(event)
+    except (msgspec.DecodeError, UnicodeDecodeError) as refused:
+        return fault_of(str(refused), row)
+    except ValueError as refused:
+        return Fault("usage", str(refused).removeprefix("usage: "), row)
+    owner = owners.of(event.team or None, event.workload or None, row)
+    if isinstance(owner, Fault):
+        return owner
+    response = event.response or Response()
+    return call_of(
+        {
+            "source": source,
+            "key": event.key or response.id or response.responseId or "",
+            "at": _first(event.at, response.created, response.created_at, response.createTime),
+            "vendor": vendor_named(event.vendor),
+            "model": event.model
+            or response.model
+            or response.modelVersion
+            or response.modelId
+            or "",
+            "tier": tier_of(event.tier, response),
+            "outcome": event.outcome or outcome_of(event.status),
+            "team_id": owner.team_id,
+            "workload_id": owner.workload_id,
+            "feature": event.feature or "",
+            "latency_seconds": event.latency_seconds,
+        },
+        counts,
+        at,
+        row,
+    )
+
+
+def call_of(
+    said: Mapping[str, Any], counts: Mapping[str, int], at: datetime, row: int
+) -> Call | Fault:
+    """A call of what was said of it; refuses by field what nobody could keep."""
+    moment = moment_of(said["at"])
+    if moment is None:
+        return Fault("at", NO_TIME, row)
+    for field, message in _faults(said, moment, at):
+        return Fault(field, message, row)
+    detail = {name: count for name, count in counts.items() if name not in COLUMNS and count}
+    columns = {column: counts.get(name) for name, column in COLUMNS.items()}
+    return Call(**{**said, "at": moment}, **columns, detail=detail)
+
+
+def outcome_of(status: int | None) -> str:
+    """What an HTTP status says of a call; without one it was answered."""
+    if status is None or status < 400:
+        return "ok"
+    if status == 429:
+        return "rate_limited"
+    if status == 499:
+        return "cancelled"
+    return "server_error" if status >= 500 else "refused"
+
+
+def vendor_named(name: str) -> str:
+    """A vendor by the name that prices have for it."""
+    plain = name.strip().lower()
+    return VENDORS.get(plain, plain)
+
+
+def tier_of(said: str | None, response: Response) -> str:
+    """The tier that was paid for, where it is not the ordinary one."""
+    usage = response.usage or response.usageMetadata or {}
+    told = usage.get("service_tier") or usage.get("trafficType") or ""
+    tier = (said or response.service_tier or str(told)).strip().lower()
+    return "" if tier in STANDARD else tier
+
+
+def moment_of(said: datetime | float | str | None) -> datetime | None:
+    """A moment as it was said: RFC 3339, or seconds since 1970; None where it is neither."""
+    if isinstance(said, int | float):
+        return datetime.fromtimestamp(said, UTC) if 0 <= said < 10**11 else None
+    if isinstance(said, str):
+        try:
+            said = datetime.fromisoformat(said)
+        except ValueError:
+            return None
+    return None if said is None or said.tzinfo is None else said.astimezone(UTC)
+
+
+def _counts(event: EventIn) -> dict[str, int]:
+    if event.usage is not None:
+        return named_counts(event.usage)
+    response = event.response or Response()
+    usage = response.usageMetadata or response.usage
+    return {} if usage is None else counts_of(usage, vendor_named(event.vendor))
+
+
+def _faults(said: Mapping[str, Any], moment: datetime, at: datetime) -> Sequence[tuple[str, str]]:
+    found = []
+    if not said["key"]:
+        found.append(("key", NO_KEY))
+    if not said["model"]:
+        found.append(("model", "is required where the response does not name one"))
+    if moment < EARLIEST:
+        found.append(("at", f"{moment.isoformat()} is before {EARLIEST:%Y-%m-%d}"))
+    if moment > at + MOST_AHEAD:
+        found.append(("at", f"{moment.isoformat()} is ahead of the server's clock"))
+    for name in ("key", "vendor", "model", "tier", "feature"):
+        if "\x00" in said[name]:
+            found.append((name, "holds a NUL character, which no text may"))
+        if len(said[name]) > 400:
+            found.append((name, "is longer than 400 characters"))
+    return found
+
+
+def _first(*said: Any) -> Any:
+    return next((each for each in said if each is not None), None)

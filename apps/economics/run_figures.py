@@ -1,0 +1,137 @@
+"""The figures of a training run: how much of its GPUs it used, how it scales, what it yields cost."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from apps.economics.model_flops import (
+    Attention,
+    Model,
+    NotAModel,
+    Precision,
+    mfu,
+    peak_of,
+    training_flops_per_token,
+)
+
+IMPOSSIBLE = "impossible, above 1: the model, the tokens or the GPUs told are wrong"
+SHAPE = ("layers", "heads", "head_dimension", "sequence")
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a run did in the seconds of its steps, on so many GPUs of a model; None: not known."""
+
+    tokens: int | None
+    flops: float | None
+    seconds: float | None
+    gpus: int | None
+    gpu_models: tuple[str, ...]
+    told: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """MFU, and why it is not known or not to be believed; empty: there is nothing to say."""
+
+    ratio: float | None
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A run's throughput on so many GPUs; only runs alike (one workload, model, GPU) are compared."""
+
+    run_id: int
+    alike: tuple[object, ...]
+    gpus: int
+    rate: float
+
+
+def model_use(trained: Trained) -> ModelUse:
+    """MFU by what the run told of its model, else by the operations it told; never a guess."""
+    per_token, missing = _flops_per_token(trained.told)
+    if per_token is not None and trained.tokens:
+        work = per_token * trained.tokens
+    elif trained.flops:
+        work = trained.flops
+    else:
+        return ModelUse(None, missing or "the run told no tokens")
+    if not trained.seconds or not trained.gpus:
+        return ModelUse(None, "it is not known for how long it trained, or on how many GPUs")
+    return _of_peak(work / trained.seconds, trained)
+
+
+def scaling_ratios(runs: Sequence[Sized]) -> dict[int, float]:
+    """E = X(n) ÷ (X(n₀) · n ÷ n₀) against the median of the smallest runs alike; METHODS, weak."""
+    groups: dict[tuple[object, ...], list[Sized]] = {}
+    for run in runs:
+        groups.setdefault(run.alike, []).append(run)
+    found: dict[int, float] = {}
+    for group in groups.values():
+        smallest = min(run.gpus for run in group)
+        per_gpu = median(run.rate for run in group if run.gpus == smallest) / smallest
+        found |= {run.run_id: run.rate / run.gpus / per_gpu for run in group}
+    return found
+
+
+def cost_per(micros: int | None, count: int | None, unit: int = 1) -> int | None:
+    """Micro-units for `unit` of what there are `count` of; None of none: that is undefined."""
+    return None if micros is None or not count else round(micros * unit / count)
+
+
+def part_of(part: float, whole: float) -> float | None:
+    """A ratio; None of nothing."""
+    return part / whole if whole else None
+
+
+def _of_peak(flops: float, trained: Trained) -> ModelUse:
+    if len(trained.gpu_models) != 1:
+        known = ", ".join(trained.gpu_models)
+        return ModelUse(None, f"it ran on several models of GPU: {known}" if known else NO_GPU)
+    said = trained.told.get("precision")
+    precision = next((each for each in Precision if each == str(said).lower()), None)
+    if precision is None:
+        return ModelUse(None, f"the precision {said} is not known" if said else NO_PRECISION)
+    (gpu,) = trained.gpu_models
+    share = mfu(
+        tokens_per_second=flops,
+        flops_per_token=1,
+        gpus=trained.gpus or 0,
+        peak=peak_of(gpu, precision),
+    )
+    if share is None:
+        return ModelUse(None, f"no dense peak of {gpu} in {precision} is known")
+    return ModelUse(share.share, "" if share.is_possible else IMPOSSIBLE)
+
+
+NO_GPU = "its GPUs' model is not known"
+NO_PRECISION = "the run did not tell its precision"
+
+
+def _flops_per_token(told: Mapping[str, object]) -> tuple[float | None, str]:
+    """Operations a token, or why they are not known."""
+    parameters = _number(told.get("active_parameters"))
+    if parameters is None:
+        return None, "the run did not tell its model's parameters"
+    shape = [_number(told.get(name)) for name in SHAPE]
+    whole = [int(size) for size in shape if size is not None]
+    attention = Attention(*whole) if len(whole) == len(SHAPE) else None
+    adapter = _number(told.get("adapter_parameters")) or 0.0
+    try:
+        return training_flops_per_token(Model(parameters, attention, adapter)), ""
+    except NotAModel:
+        return None, "the model it told has no parameters"
+
+
+def _number(told: object) -> float | None:
+    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
+
+
+def gpu_models(times: Iterable[tuple[str, int]]) -> tuple[str, ...]:
+    """The models that GPU time was on, the most first; time on none that is named counts not."""
+    sums: dict[str, int] = {}
+    for model, milliseconds in times:
+        if model and milliseconds:
+            sums[model] = sums.get(model, 0) + milliseconds
+    return tuple(sorted(sums, key=lambda model: (-sums[model], model)))

@@ -15,14 +15,14 @@ from apps.fleet.queries import Pass
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.rolled_day import RolledDay
-from apps.ledger.actions.runs import write_run_days
+from apps.ledger.actions.runs import write_run_days, write_run_figures
 from apps.ledger.actions.services import write_service_days
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.ledger.queries.tables import rows, run
 from apps.workloads import queries as workloads
 
 
-def roll_up_day(*, first_hour: datetime) -> Outcome:
+def roll_up_day(*, first_hour: datetime, at: datetime) -> Outcome:
     """Sum the day that begins with `first_hour` anew, for every pool marked (0: lines of none)."""
     zone = accounts.organisation().zone
     day = local_day(first_hour, zone)
@@ -48,8 +48,9 @@ def roll_up_day(*, first_hour: datetime) -> Outcome:
         written = run(DAYS, params | _pool_columns(marked) | _tag_columns(params))
         run(TEAM_DAYS, params)
         run(JOB_DAYS, params)
-        write_run_days(rolled)
+        touched = write_run_days(rolled)
         write_service_days(rolled)
+        write_run_figures(run_ids=touched, at=at)
         clear(Pass.ROLLUP, first_hour, marks)
     return Outcome(changed=written)
 

@@ -11,6 +11,7 @@ from apps.fleet.queries import Pass
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.rollup import roll_up_day
+from apps.ledger.actions.runs import figure_due_runs
 from apps.ledger.actions.split import split_hour
 from apps.ledger.actions.spread import spread_hour
 from apps.ledger.queries.calendar import first_hour, local_day
@@ -59,6 +60,7 @@ def settle_window(
             outcome = do_pass(pass_=pass_, hour=hour, at=at)
             _count(progress, pass_, hour, outcome)
             tell(progress)
+    figure_due_runs(at=at)
     return progress
 
 
@@ -68,7 +70,7 @@ def do_pass(*, pass_: Pass, hour: datetime, at: datetime) -> Outcome:
         return charge_hour(hour=hour, at=at)
     if pass_ is Pass.SPLIT:
         return split_hour(hour=hour, at=at)
-    return spread_hour(hour=hour) if pass_ is Pass.SPREAD else roll_up_day(first_hour=hour)
+    return spread_hour(hour=hour) if pass_ is Pass.SPREAD else roll_up_day(first_hour=hour, at=at)
 
 
 def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterator[datetime]:

@@ -43,6 +43,7 @@ def settle_marked_hours() -> None:
     at = timezone.now()
     expand_ranges()
     _roll_up(at, until)
+    actions.figure_due_runs(at=at)
     for hour in _hours(at):
         for pass_ in OF_AN_HOUR:
             if time.monotonic() > until:

@@ -1,6 +1,7 @@
 """RunDay in the roll-up: the day's lines of jobs that carried runs, divided over these."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -12,8 +13,8 @@ from apps.economics.split import largest_remainder
 from apps.ledger.actions.marginal import MARGINAL, MARGINAL_JOIN, MARGINAL_MICROS
 from apps.ledger.actions.rolled_day import RolledDay
 from apps.ledger.queries.calendar import HOUR, milliseconds_into
-from apps.ledger.queries.runs.energy import job_joules
-from apps.ledger.queries.tables import Row, copy_in, rows, run
+from apps.ledger.queries.runs.meters import JobHour, Metered, job_meters
+from apps.ledger.queries.tables import Row, copy_in, rows
 from apps.workloads.queries.carried import Life, jobs_carrying, lives
 from apps.workloads.queries.run_facts import CarriedHour, run_hours
 
@@ -39,19 +40,19 @@ class Lines(NamedTuple):
         return pool_id
 
 
-def write_run_days(rolled: RolledDay) -> int:
-    """Write the day's rows of runs anew, in the roll-up's transaction; how many.
+def write_run_days(rolled: RolledDay) -> set[int]:
+    """Write the day's rows of runs anew, in the roll-up's transaction; the runs it is about.
 
     Every basis and all milliseconds of a job's time in runs sum exactly to its lines of that time.
     """
     params = rolled.parameters()
-    run(DELETE, params)
+    were = {run_id for (run_id,) in rows(DELETE, params)}
     job_ids = jobs_carrying(rolled.starts_at, rolled.ends_at)
     if not job_ids:
-        return 0
+        return were
     found = rows(LINES, params | {"jobs": job_ids})
     carried = _carried(rolled, {row[0] for row in found})
-    joules = job_joules(list(carried), rolled.starts_at, rolled.ends_at) if carried else {}
+    meters = job_meters(list(carried), rolled.starts_at, rolled.ends_at) if carried else {}
     lived = lives(list(carried))
     written = _Rows()
     for (job_id, hour), of_hour in groupby(found, itemgetter(0, 1)):
@@ -59,9 +60,9 @@ def write_run_days(rolled: RolledDay) -> int:
         runs = carried.get(job_id, {}).get(hour, ())
         weights = _weights(lines, lived[job_id], runs) if runs else {}
         if any(weights):
-            _divide(written, weights, lines, joules)
+            _divide(written, weights, lines, meters)
     copy_in(COPY, ((rolled.day, *row) for row in written.told()))
-    return len(written.sums)
+    return were | written.run_ids()
 
 
 class _Rows:
@@ -69,9 +70,9 @@ class _Rows:
 
     def __init__(self) -> None:
         self.sums: dict[Row, list[int | None]] = {}
-        self.joules: dict[Row, float] = {}
+        self.metered: dict[Row, list[float | None]] = {}
 
-    def add(self, key: Row, amounts: Sequence[int | None], joules: float | None) -> None:
+    def add(self, key: Row, amounts: Sequence[int | None], metered: Metered | None) -> None:
         """Add a part to its row: which bases are unknown tells rows apart, so no sum mixes both."""
         key = (*key, tuple(amount is None for amount in amounts))
         held = self.sums.get(key)
@@ -81,15 +82,23 @@ class _Rows:
             for place, more in enumerate(amounts):
                 had = held[place]
                 held[place] = None if had is None or more is None else had + more
-        if joules is not None:
-            self.joules[key] = self.joules.get(key, 0.0) + joules
+        if metered is not None:
+            told = self.metered.setdefault(key, [None, None, None])
+            for place, reading in enumerate(astuple(metered)):
+                if reading is not None:
+                    told[place] = (told[place] or 0.0) + reading
+
+    def run_ids(self) -> set[int]:
+        """Whose they are."""
+        return {part[0] for part, *_ in self.sums}
 
     def told(self) -> Iterator[Row]:
         """As COPY takes them."""
         for key, amounts in self.sums.items():
             (run_id, bucket), job_id, traits, _ = key
             unpriced = amounts[-1] if amounts[EFFECTIVE] is None else 0
-            yield job_id, run_id, int(bucket), *traits, *amounts, unpriced, self.joules.get(key)
+            told = self.metered.get(key, UNMETERED)
+            yield job_id, run_id, int(bucket), *traits, *amounts, unpriced, *told
 
 
 def _carried(
@@ -126,7 +135,7 @@ def _divide(
     written: _Rows,
     weights: Mapping[Part, int],
     lines: Iterable[Lines],
-    joules: Mapping[tuple[int, int | None, datetime], float],
+    meters: Mapping[JobHour, Metered],
 ) -> None:
     parts, of_parts = list(weights), list(weights.values())
     whole = sum(of_parts)
@@ -134,14 +143,16 @@ def _divide(
     for each in lines:
         times[each.pool_id] = times.get(each.pool_id, 0) + each.unit_milliseconds
     for each in lines:
-        drawn = joules.get((each.job_id, each.pool_id, each.hour))
-        energy = None
-        if drawn is not None and each.unit_milliseconds:
-            energy = drawn * each.unit_milliseconds / times[each.pool_id]
+        metered = meters.get((each.job_id, each.pool_id, each.hour))
+        if metered is not None:
+            has_time = each.unit_milliseconds > 0
+            metered = (
+                metered.part(each.unit_milliseconds, times[each.pool_id]) if has_time else None
+            )
         for part, weight, amounts in zip(parts, of_parts, _split(each, of_parts), strict=True):
             if part is not None:
-                of_part = None if energy is None else energy * weight / whole
-                written.add((part, each.job_id, each.traits), amounts, of_part)
+                mine = None if metered is None else metered.part(weight, whole)
+                written.add((part, each.job_id, each.traits), amounts, mine)
 
 
 def _split(lines: Lines, weights: Sequence[int]) -> Iterator[tuple[int | None, ...]]:
@@ -167,8 +178,13 @@ def _shares(amount: int | None, weights: Sequence[int]) -> Sequence[int | None]:
 TRAITS = 8
 POOL = 3
 EFFECTIVE = 2
+UNMETERED = (None, None, None)
 DELETE = """
-DELETE FROM ledger_runday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
+WITH gone AS (
+    DELETE FROM ledger_runday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
+    RETURNING run_id
+)
+SELECT DISTINCT run_id FROM gone
 """
 # What is unknown on any basis stays apart.
 SELECT: LiteralString = """
@@ -200,6 +216,6 @@ COPY: LiteralString = """
 COPY ledger_runday
     (day, job_id, run_id, bucket, posting_month, status, kind, pool_id, team_id, workload_id, state,
      flags, list_micros, contracted_micros, effective_micros, billed_micros, marginal_micros,
-     unit_milliseconds, unpriced_milliseconds, energy_joules)
+     unit_milliseconds, unpriced_milliseconds, energy_joules, tensor_seconds, tensor_observed_seconds)
 FROM STDIN
 """

@@ -1,6 +1,7 @@
-"""What the GPUs that jobs held drew, as far as their meters told."""
+"""What the GPUs that jobs held drew, and how their tensor cores worked, as far as meters told."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from apps.ledger.queries.tables import rows
@@ -9,22 +10,41 @@ JobHour = tuple[int, int | None, datetime]
 """A job, a pool, an hour."""
 
 
-def job_joules(
+@dataclass(frozen=True, slots=True)
+class Metered:
+    """Joules, and the seconds in which tensor cores worked and were watched; None: nothing told."""
+
+    energy_joules: float | None
+    tensor_seconds: float | None
+    tensor_observed_seconds: float | None
+
+    def part(self, of: int, whole: int) -> "Metered":
+        """The share `of` ÷ `whole` of it."""
+        return Metered(
+            *(
+                None if told is None else told * of / whole
+                for told in (self.energy_joules, self.tensor_seconds, self.tensor_observed_seconds)
+            )
+        )
+
+
+def job_meters(
     job_ids: Sequence[int], starts_at: datetime, ends_at: datetime
-) -> dict[JobHour, float]:
-    """Joules of the hours in `[starts_at, ends_at)` by job, pool and hour; none: nothing was told.
+) -> dict[JobHour, Metered]:
+    """Of the hours in `[starts_at, ends_at)` by job, pool and hour; none: no meter told anything.
 
     A GPU's hour is divided by the part of its life in it for which the job held it; where it is not
     known which GPUs of a node a job held, each counts with the part of them that it held.
     """
     params = {"jobs": list(job_ids), "from": starts_at, "to": ends_at}
     return {
-        (job_id, pool_id, hour): joules for job_id, pool_id, hour, joules in rows(DRAWN, params)
+        (job_id, pool_id, hour): Metered(*told)
+        for job_id, pool_id, hour, *told in rows(DRAWN, params)
     }
 
 
 # Each hour's part of a grant; then its node's GPUs; then what each of those drew in the hour. A
-# device's own reading has holder 0, and only it (or the only row) has joules.
+# device's own reading has holder 0, and only it (or the only row) has meters.
 DRAWN = """
 WITH held AS MATERIALIZED (
     SELECT grant_.job_id, grant_.node_id, hour.at AS hour, grant_.device_uuids,
@@ -40,25 +60,30 @@ WITH held AS MATERIALIZED (
       AND grant_.period && tstzrange(%(from)s, %(to)s)
 ), drawn AS MATERIALIZED (
     SELECT device.node_id, usage.hour, device.uuid, max(usage.energy_joules) AS joules,
+           max(usage.tensor_seconds) AS tensor, max(usage.tensor_observed_seconds) AS watched,
            tstzrange(greatest(lower(device.period), usage.hour),
                      least(upper(device.period), usage.hour + interval '1 hour')) AS lived
     FROM telemetry_usagehour AS usage JOIN fleet_device AS device ON device.id = usage.device_id
-    WHERE usage.hour >= %(from)s AND usage.hour < %(to)s AND usage.energy_joules IS NOT NULL
+    WHERE usage.hour >= %(from)s AND usage.hour < %(to)s
+      AND (usage.energy_joules IS NOT NULL OR usage.tensor_observed_seconds IS NOT NULL)
       AND device.node_id IN (SELECT node_id FROM held)
     GROUP BY device.node_id, usage.hour, device.id
 ), known AS (
     SELECT *, count(*) OVER (PARTITION BY node_id, hour) AS gpus_of_node FROM drawn
 )
-SELECT held.job_id, node.pool_id, held.hour,
-       sum(known.joules
-           * extract(epoch FROM upper(held.during * known.lived) - lower(held.during * known.lived))
+SELECT job_id, pool_id, hour, sum(joules * part)::float8, sum(tensor * part)::float8,
+       sum(watched * part)::float8
+FROM (
+    SELECT held.job_id, node.pool_id, held.hour, known.joules, known.tensor, known.watched,
+           extract(epoch FROM upper(held.during * known.lived) - lower(held.during * known.lived))
            / extract(epoch FROM upper(known.lived) - lower(known.lived))
            * CASE WHEN held.device_uuids IS NULL THEN least(1, held.gpus / known.gpus_of_node)
-                  ELSE 1 END)::float8
-FROM held
-JOIN known ON known.node_id = held.node_id AND known.hour = held.hour
-     AND (held.device_uuids IS NULL OR known.uuid = ANY(held.device_uuids))
-     AND held.during && known.lived
-JOIN fleet_node AS node ON node.id = held.node_id
-GROUP BY held.job_id, node.pool_id, held.hour
+                  ELSE 1 END AS part
+    FROM held
+    JOIN known ON known.node_id = held.node_id AND known.hour = held.hour
+         AND (held.device_uuids IS NULL OR known.uuid = ANY(held.device_uuids))
+         AND held.during && known.lived
+    JOIN fleet_node AS node ON node.id = held.node_id
+) AS metered
+GROUP BY job_id, pool_id, hour
 """

@@ -50,6 +50,16 @@ beat_schedule = {
         "schedule": 60.0,
         "options": {"expires": 60},
     },
+    "join-requests": {
+        "task": "apps.workloads.tasks.join_requests",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
+    "forget-requests": {
+        "task": "apps.workloads.tasks.forget_requests",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
     "import-uploads": {
         "task": "apps.workloads.tasks.import_uploads",
         "schedule": 4.0,

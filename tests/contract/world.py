@@ -12,6 +12,7 @@ from typing import Any
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
+from apps.fleet.actions.marks import hour_of
 from apps.ledger.models import (
     Bill,
     BillImport,
@@ -24,7 +25,7 @@ from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.telemetry.models import Incident
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
-from apps.workloads.models import Job, Run, RunSpan
+from apps.workloads.models import Job, RequestHour, Run, RunSpan
 from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene
@@ -91,10 +92,13 @@ def make_world() -> World:
     ids["import_id"] = _delivery()
     ids["close_id"] = _close(team_id)
     _cloud()
+    _counted(add_workload(name="answer-box", team_id=team_id, kind="serving"))
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
-    everything = make.make_token("read", "manage", "jobs", name="everything")
+    everything = make.make_token("read", "manage", "jobs", "ingest", name="everything")
     ids["export_id"] = scene.make_export(everything.id)
-    return World(everything.secret, paths=ids, bodies={"node_id": node_id, "token": invitation})
+    hour = hour_of(datetime.now(tz=UTC)).isoformat()
+    bodies = {"node_id": node_id, "token": invitation, "hour": hour}
+    return World(everything.secret, paths=ids, bodies=bodies)
 
 
 def _bill() -> int:
@@ -158,6 +162,19 @@ def _cloud() -> None:
     limit = NewQuota("L-417A185B", "Running On-Demand P instances", Decimal(1152), "vCPUs")
     place = QuotaPlace("aws", "123456789012", "us-east-1")
     record_quotas(place=place, quotas=[limit], at=make.NOON)
+
+
+def _counted(workload_id: int) -> None:
+    """What an engine counted of a service."""
+    RequestHour.objects.create(
+        workload_id=workload_id,
+        service_named="answer-box",
+        source="engine",
+        source_key="1 127.0.0.1:8000",
+        hour=make.NOON,
+        revision=1,
+        requests=1000,
+    )
 
 
 def _report(agent_id: int, node_id: int) -> None:

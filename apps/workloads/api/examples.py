@@ -123,3 +123,40 @@ MOVES = answered(
         ],
     },
 )
+
+_HISTOGRAM = {"bounds_seconds": [0.5, 1.0, 2.5], "counts": [310, 540, 120, 30]}
+_COUNTED = {
+    "source": "gateway",
+    "source_key": "gateway-eu",
+    "service": "answer-box",
+    "feature": "search",
+    "model": "llama-3.1-8b",
+    "hour": "2026-03-02T12:00:00Z",
+    "revision": 1,
+    "requests": 1000,
+    "succeeded": 990,
+    "prompt_tokens": 1250000,
+    "cached_tokens": 400000,
+    "output_tokens": 380000,
+}
+COUNTED = sent("Counted", {"rows": [{**_COUNTED, "latency": _HISTOGRAM}]})
+COUNTED_TAKEN = answered(
+    "Counts taken",
+    {
+        "accepted": 1,
+        "changed": 1,
+        "unmatched": 0,
+        "results": [{"row": 0, "known": True, "changed": True}],
+        "errors": [],
+    },
+)
+REQUEST_HOURS = listed(
+    "Request hours",
+    {
+        **_COUNTED,
+        "workload": {"id": 12, "name": "answer-box"},
+        "prefill_seconds": None,
+        "decode_seconds": None,
+        "split_kind": "",
+    },
+)

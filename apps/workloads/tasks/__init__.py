@@ -3,7 +3,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from apps.workloads.actions import node_names
+from apps.workloads.actions import node_names, requests
 from apps.workloads.tasks.uploads import forget_files, work_on_files
 
 
@@ -18,3 +18,15 @@ def import_uploads() -> None:
     """Look at files that came, import those that somebody said yes to, forget the others."""
     work_on_files()
     forget_files()
+
+
+@shared_task
+def join_requests() -> None:
+    """Give counts of services that came to be known since to their workloads."""
+    requests.join_requests(at=timezone.now())
+
+
+@shared_task
+def forget_requests() -> None:
+    """Drop counted hours that are older than hours of use are kept."""
+    requests.forget_requests(at=timezone.now())

@@ -1,0 +1,346 @@
+"""What services answered, taken in whatever order and however often it is told."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db import connection, transaction
+from psycopg.types.json import Jsonb
+
+from apps.accounts.queries import organisation, teams
+from apps.economics.latency import Histogram
+from apps.workloads.actions.touched_hours import Touched
+from apps.workloads.models import OwnershipRule, RequestHour, Workload, WorkloadKind
+from apps.workloads.queries import RuleFact
+from apps.workloads.queries.ownership import held_by_matching, rules
+from apps.workloads.queries.requests import SUMS
+
+HOUR = timedelta(hours=1)
+KEPT = timedelta(days=790)
+"""As long as hours of use are kept: 25 months and a little."""
+SERVICES = (WorkloadKind.SERVING, WorkloadKind.BATCH)
+"""Kinds of workload that answer requests."""
+JOINED_AT_ONCE = 500
+
+Key = tuple[str, str, str, str, datetime]
+"""Source key, service, feature, model, hour."""
+WorkloadHour = tuple[int, datetime]
+"""A workload and an hour of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What one source counted of a service in an hour: see RequestHour. Null: it does not tell."""
+
+    source: str
+    source_key: str
+    service: str
+    hour: datetime
+    revision: int
+    feature: str = ""
+    model: str = ""
+    requests: int | None = None
+    succeeded: int | None = None
+    prompt_tokens: int | None = None
+    cached_tokens: int | None = None
+    output_tokens: int | None = None
+    latency: Histogram | None = None
+    first_token: Histogram | None = None
+    prefill_seconds: float | None = None
+    decode_seconds: float | None = None
+    split_kind: str = ""
+
+    @property
+    def key(self) -> Key:
+        """What a later revision takes the place of."""
+        return self.source_key, self.service, self.feature, self.model, self.hour
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a row; unchanged where as new a revision was told before.
+
+    `workload_id` None: no service of that name is known, or several are. `is_foreign`: another
+    team's token counts under that source key, and the row was not taken.
+    """
+
+    is_changed: bool
+    workload_id: int | None
+    is_foreign: bool = False
+
+
+@transaction.atomic
+def record_requests(
+    *, counted: Sequence[Counted], team_id: int | None, at: datetime
+) -> list[Taken]:
+    """Keep counts told with a token of `team_id` (None: the organisation's); one answer a row.
+
+    A service is looked for among the serving and batch workloads of that team and those below it;
+    with a token of the organisation, by the one name. A later revision takes an earlier one's
+    place, whatever the order. Days are summed anew, and what hours that are over cost is rolled
+    up again.
+    """
+    services = _services(team_id)
+    newest = _newest(counted)
+    kept = _kept(newest)
+    foreign = {key for key, (_, teller) in kept.items() if teller != team_id}
+    found = {
+        key: services.get(key[1]) if key not in kept else kept[key][0] or services.get(key[1])
+        for key in newest
+    }
+    _lock(workload_id for workload_id in found.values() if workload_id is not None)
+    own = [(newest[key], found[key]) for key in sorted(newest) if key not in foreign]
+    changed = _upsert(own, team_id)
+    _follow({(each, key[4]) for key in changed if (each := found[key]) is not None}, at)
+    return [
+        Taken(
+            is_changed=each.key in changed and each is newest[each.key],
+            workload_id=None if each.key in foreign else found[each.key],
+            is_foreign=each.key in foreign,
+        )
+        for each in counted
+    ]
+
+
+def join_requests(*, at: datetime) -> int:
+    """Give counts that named no known service to the workload of that name, if there is one now;
+    how many hours were joined. Safe to run at any time; a sweep does."""
+    waiting = RequestHour.objects.filter(workload=None).values_list("team_id", "service_named")
+    joined = 0
+    for team_id, name in sorted(waiting.distinct(), key=lambda one: (one[0] or 0, one[1])):
+        workload_id = _services(team_id).get(name)
+        while workload_id is not None and (hours := _join(team_id, name, workload_id, at)):
+            joined += hours
+    return joined
+
+
+def forget_requests(*, at: datetime) -> int:
+    """Delete hours that are older than hours of use are kept; the sums of days stay. How many."""
+    deleted, _ = RequestHour.objects.filter(hour__lt=at - KEPT).delete()
+    return deleted
+
+
+@transaction.atomic
+def _join(team_id: int | None, name: str, workload_id: int, at: datetime) -> int:
+    _lock([workload_id])
+    waiting = RequestHour.objects.filter(workload=None, team_id=team_id, service_named=name)
+    some = list(waiting.order_by("hour", "id").values_list("id", "hour")[:JOINED_AT_ONCE])
+    RequestHour.objects.filter(id__in=[row[0] for row in some]).update(workload_id=workload_id)
+    _follow({(workload_id, hour) for _, hour in some}, at)
+    return len(some)
+
+
+def _services(team_id: int | None) -> dict[str, int]:
+    """Serving and batch workloads by name, of a team and those below it or of all; a name that
+    several bear is nobody's."""
+    found = Workload.objects.filter(kind__in=SERVICES)
+    if team_id is not None:
+        own = Workload.objects.filter(kind__in=SERVICES, team_id=team_id)
+        return _alone(found.filter(team_id__in=_below(team_id))) | dict(
+            own.order_by("id").values_list("name", "id")
+        )
+    return _alone(found)
+
+
+def _alone(found: Any) -> dict[str, int]:
+    ids: dict[str, list[int]] = {}
+    for name, workload_id in found.order_by("id").values_list("name", "id"):
+        ids.setdefault(name, []).append(workload_id)
+    return {name: each[0] for name, each in ids.items() if len(each) == 1}
+
+
+def _below(team_id: int) -> set[int]:
+    below: dict[int | None, list[int]] = {}
+    for team in teams():
+        below.setdefault(team.parent_id, []).append(team.id)
+    found, waiting = {team_id}, [team_id]
+    while waiting:
+        children = [each for each in below.get(waiting.pop(), []) if each not in found]
+        found.update(children)
+        waiting += children
+    return found
+
+
+def _newest(counted: Iterable[Counted]) -> dict[Key, Counted]:
+    """Of several revisions in one telling the newest, of equal ones the first."""
+    newest: dict[Key, Counted] = {}
+    for each in counted:
+        if each.key not in newest or each.revision > newest[each.key].revision:
+            newest[each.key] = each
+    return newest
+
+
+def _kept(keys: Collection[Key]) -> dict[Key, tuple[int | None, int | None]]:
+    """The workload, and the team of the token, of what was told before."""
+    columns = [list(column) for column in zip(*keys, strict=True)] or [[], [], [], [], []]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT source_key, service_named, feature, model, hour, workload_id, team_id
+            FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::timestamptz[])
+                 AS key (source_key, service_named, feature, model, hour)
+            JOIN workloads_requesthour USING (source_key, service_named, feature, model, hour)
+            """,
+            columns,
+        )
+        return {tuple(row[:5]): (row[5], row[6]) for row in cursor}
+
+
+def _lock(workload_ids: Iterable[int]) -> None:
+    """Two tellings of one service sum its day one after the other; foreign keys are not in the
+    way of this lock."""
+    ids = sorted(set(workload_ids))
+    list(
+        Workload.objects.select_for_update(no_key=True)
+        .filter(id__in=ids)
+        .order_by("id")
+        .values_list("id")
+    )
+
+
+def _upsert(told: Sequence[tuple[Counted, int | None]], team_id: int | None) -> set[Key]:
+    """The keys of the rows that are new, or newer than what was kept."""
+    rows = [_row(counted, workload_id, team_id) for counted, workload_id in told]
+    with connection.cursor() as cursor:
+        cursor.execute(UPSERT, [Jsonb(rows)])
+        return {tuple(row) for row in cursor}
+
+
+def _row(counted: Counted, workload_id: int | None, team_id: int | None) -> dict[str, Any]:
+    latency, first_token = counted.latency, counted.first_token
+    return {
+        "workload_id": workload_id,
+        "team_id": team_id,
+        "service_named": counted.service,
+        "hour": counted.hour.isoformat(),
+        "latency_bounds_seconds": latency.bounds if latency else (),
+        "latency_counts": latency.counts if latency else (),
+        "first_token_bounds_seconds": first_token.bounds if first_token else (),
+        "first_token_counts": first_token.counts if first_token else (),
+        **{name: getattr(counted, name) for name in PLAIN},
+    }
+
+
+def _follow(changed: Collection[WorkloadHour], at: datetime) -> None:
+    """What rests on these hours: the sums of their days, and what they cost."""
+    if not changed:
+        return
+    zone = ZoneInfo(organisation().zone)
+    _sum_days({(workload_id, hour.astimezone(zone).date()) for workload_id, hour in changed}, zone)
+    _mark({(workload_id, hour) for workload_id, hour in changed if hour + HOUR <= at}, at)
+
+
+def _sum_days(days: Collection[tuple[int, date]], zone: ZoneInfo) -> None:
+    """Write the sums of these local days anew."""
+    ordered = sorted(days)
+    columns = [
+        [workload_id for workload_id, _ in ordered],
+        [day for _, day in ordered],
+        [_midnight(day, zone) for _, day in ordered],
+        [_midnight(day + timedelta(days=1), zone) for _, day in ordered],
+    ]
+    with connection.cursor() as cursor:
+        cursor.execute(DELETE_DAYS, columns[:2])
+        cursor.execute(SUM_DAYS, columns)
+
+
+def _midnight(day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, time.min, tzinfo=zone)
+
+
+def _mark(over: Collection[WorkloadHour], at: datetime) -> None:
+    """Roll up again the days of the pools on which jobs of the workloads held nodes.
+
+    By the rules that give jobs to the workload: one that another rule takes away marks a day too
+    many, which costs a roll-up and changes nothing.
+    """
+    spans: dict[int, list[datetime]] = {}
+    for workload_id, hour in over:
+        spans.setdefault(workload_id, []).append(hour)
+    giving = rules(OwnershipRule.objects.filter(workload_id__in=spans))
+    touched = Touched(at)
+    for fact in giving:
+        hours = spans.get(fact.rule.workload_id or 0, [])
+        since, until = min(hours), max(hours) + HOUR
+        if (cut := _cut(fact, since, until)) is not None:
+            for held in held_by_matching(cut, until):
+                touched.retag(held.node_id, held.starts_at, held.ends_at)
+    if giving:
+        touched.mark()
+
+
+def _cut(fact: RuleFact, since: datetime, until: datetime) -> RuleFact | None:
+    """The rule within a span; None where it is not in force in it."""
+    starts_at = since if fact.starts_at is None else max(since, fact.starts_at)
+    ends_at = until if fact.ends_at is None else min(until, fact.ends_at)
+    return RuleFact(fact.rule, starts_at, ends_at) if starts_at < ends_at else None
+
+
+PLAIN = (
+    "feature",
+    "model",
+    "source",
+    "source_key",
+    "revision",
+    "requests",
+    "succeeded",
+    "prompt_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "prefill_seconds",
+    "decode_seconds",
+    "split_kind",
+)
+"""Columns that are called as in Counted."""
+TYPES: Mapping[str, str] = {
+    "workload_id": "int8",
+    "team_id": "int8",
+    "service_named": "text",
+    "feature": "text",
+    "model": "text",
+    "source": "text",
+    "source_key": "text",
+    "hour": "timestamptz",
+    "revision": "int8",
+    "requests": "int8",
+    "succeeded": "int8",
+    "prompt_tokens": "int8",
+    "cached_tokens": "int8",
+    "output_tokens": "int8",
+    "latency_bounds_seconds": "float8[]",
+    "latency_counts": "int8[]",
+    "first_token_bounds_seconds": "float8[]",
+    "first_token_counts": "int8[]",
+    "prefill_seconds": "float8",
+    "decode_seconds": "float8",
+    "split_kind": "text",
+}
+UPSERT = f"""
+INSERT INTO workloads_requesthour AS kept ({", ".join(TYPES)})
+SELECT {", ".join(TYPES)}
+FROM jsonb_to_recordset(%s) AS told ({", ".join(f"{name} {type_}" for name, type_ in TYPES.items())})
+ORDER BY source_key, service_named, feature, model, hour
+ON CONFLICT (source_key, service_named, feature, model, hour) DO UPDATE SET
+    {", ".join(f"{name} = excluded.{name}" for name in TYPES if name != "team_id")}
+WHERE excluded.revision > kept.revision AND kept.team_id IS NOT DISTINCT FROM excluded.team_id
+RETURNING source_key, service_named, feature, model, hour
+"""  # noqa: S608  # our own column names
+DELETE_DAYS = """
+DELETE FROM workloads_requestday USING unnest(%s::int8[], %s::date[]) AS key (workload_id, day)
+WHERE workloads_requestday.workload_id = key.workload_id AND workloads_requestday.day = key.day
+"""
+SUM_DAYS = f"""
+INSERT INTO workloads_requestday (
+    workload_id, day, feature, source, requests, succeeded, prompt_tokens, cached_tokens,
+    output_tokens, prefill_seconds, decode_seconds, split_kind
+)
+SELECT key.workload_id, key.day, feature, source, {SUMS}
+FROM unnest(%s::int8[], %s::date[], %s::timestamptz[], %s::timestamptz[])
+     AS key (workload_id, day, since, until)
+JOIN workloads_requesthour AS told
+  ON told.workload_id = key.workload_id AND told.hour >= key.since AND told.hour < key.until
+GROUP BY key.workload_id, key.day, feature, source
+ORDER BY key.workload_id, key.day, feature, source
+"""  # noqa: S608  # our own column names

@@ -1,0 +1,130 @@
+"""What a service answered in an hour as JSON: every field checked by name."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, TypeAlias
+
+import msgspec
+
+from apps.economics.latency import Histogram, HistogramUnreadable
+from apps.workloads.actions.requests import KEPT, Counted
+from apps.workloads.api.wire import MOST_AHEAD, Fault, Moment, Named, fault_of
+
+DAY = timedelta(days=1)
+TAKEN = KEPT - 2 * DAY
+"""Older hours are not taken: some of their day may be forgotten already."""
+
+MOST_BOUNDS = 100
+LARGEST = 10**15
+"""Of a count in an hour; a sum of many still fits a bigint."""
+Name: TypeAlias = Annotated[str, msgspec.Meta(max_length=200)]
+Count: TypeAlias = Annotated[int, msgspec.Meta(ge=0, le=LARGEST)] | None
+Seconds: TypeAlias = Annotated[float, msgspec.Meta(ge=0, le=1e12)] | None
+Bounds: TypeAlias = Annotated[
+    tuple[Annotated[float, msgspec.Meta(gt=0, le=1e9)], ...], msgspec.Meta(max_length=MOST_BOUNDS)
+]
+Counts: TypeAlias = Annotated[
+    tuple[Annotated[int, msgspec.Meta(ge=0, le=LARGEST)], ...],
+    msgspec.Meta(max_length=MOST_BOUNDS + 1),
+]
+
+
+class HistogramIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Requests at most as long as each bound and longer than the one before; one count more: of
+    those longer than the last bound. Not cumulative."""
+
+    bounds_seconds: Bounds
+    counts: Counts
+
+
+class RequestHourIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """All that one source counted of a service, feature and model in an hour, up to now.
+
+    Counts are whole, not what was added; a later `revision` takes the place of an earlier one.
+    What is left out or null is not known. `prompt_tokens` include `cached_tokens`.
+    """
+
+    source: Literal["engine", "gateway"]
+    source_key: Named
+    service: Named
+    hour: Moment
+    revision: Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+    feature: Name = ""
+    model: Name = ""
+    requests: Count = None
+    succeeded: Count = None
+    prompt_tokens: Count = None
+    cached_tokens: Count = None
+    output_tokens: Count = None
+    latency: HistogramIn | None = None
+    first_token: HistogramIn | None = None
+    prefill_seconds: Seconds = None
+    decode_seconds: Seconds = None
+    split_kind: Literal["measured", "estimated", ""] = ""
+
+
+def read_row(raw: bytes | msgspec.Raw, *, at: datetime, row: int) -> Counted | Fault:
+    """The counts that this JSON states, received at `at`, or why they are not taken."""
+    try:
+        told = _ROW.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError) as refused:
+        return fault_of(str(refused), row)
+    for field, message in _faults(told, at):
+        return Fault(field, message, row)
+    return _counted(told)
+
+
+def row_schema() -> dict[str, Any]:
+    """The wire's own types as JSON schema, written out in one piece."""
+    _, parts = msgspec.json.schema_components([RequestHourIn], ref_template="{name}")
+    row: dict[str, Any] = dict(parts["RequestHourIn"])
+    for name in ("latency", "first_token"):
+        row["properties"][name] = {
+            "anyOf": [{"type": "null"}, parts["HistogramIn"]],
+            "default": None,
+        }
+    return row
+
+
+_ROW = msgspec.json.Decoder(RequestHourIn)
+
+
+def _faults(told: RequestHourIn, at: datetime) -> Iterator[tuple[str, str]]:
+    yield from _hour_faults(told.hour.astimezone(UTC), at)
+    for part, whole in (("succeeded", "requests"), ("cached_tokens", "prompt_tokens")):
+        few, many = getattr(told, part), getattr(told, whole)
+        if few is not None and many is not None and few > many:
+            yield part, f"{few} are more than all {many} of {whole}"
+    for name in ("latency", "first_token"):
+        yield from _histogram_faults(name, getattr(told, name))
+    for name in ("source_key", "service", "feature", "model"):
+        # Postgres keeps no NUL in a text.
+        if "\0" in getattr(told, name):
+            yield name, "holds a NUL character, which no text may"
+
+
+def _hour_faults(hour: datetime, at: datetime) -> Iterator[tuple[str, str]]:
+    if hour != hour.replace(minute=0, second=0, microsecond=0):
+        yield "hour", f"{hour.isoformat()} is not the beginning of an hour in UTC"
+    if hour > at + MOST_AHEAD:
+        yield "hour", f"{hour.isoformat()} is ahead of the server's clock"
+    if hour < at - TAKEN:
+        yield "hour", f"{hour.isoformat()} is longer ago than {TAKEN.days} days"
+
+
+def _histogram_faults(name: str, told: HistogramIn | None) -> Iterator[tuple[str, str]]:
+    try:
+        _histogram(told)
+    except HistogramUnreadable as refused:
+        yield name, str(refused)
+
+
+def _histogram(told: HistogramIn | None) -> Histogram | None:
+    return None if told is None else Histogram(told.bounds_seconds, told.counts)
+
+
+def _counted(told: RequestHourIn) -> Counted:
+    values = {name: getattr(told, name) for name in told.__struct_fields__}
+    values["hour"] = told.hour.astimezone(UTC)
+    values |= {name: _histogram(values[name]) for name in ("latency", "first_token")}
+    return Counted(**values)

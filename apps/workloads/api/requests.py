@@ -1,0 +1,215 @@
+"""GET and POST request-hours: what services answered, as engines and gateways count it."""
+
+from typing import Any
+
+import msgspec
+from django.core.exceptions import RequestDataTooBig
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.authentication import needs
+from apps.accounts.queries import TokenFact
+from apps.accounts.rest.money import NamedOut
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.strict import Moment, Parameters, Text
+from apps.accounts.rest.views import BodyTooLarge, RestView
+from apps.workloads.actions.requests import Counted, Taken, record_requests
+from apps.workloads.api import examples
+from apps.workloads.api.naming import Called
+from apps.workloads.api.request_wire import read_row, row_schema
+from apps.workloads.api.wire import Fault, fault_of
+from apps.workloads.queries import request_listing
+
+MOST_ROWS = 5_000
+FOREIGN = "another team's token counts under this source key"
+
+
+class RequestRowsUnreadable(ValueError):
+    """A body that cannot be taken apart into rows; `errors` says why."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(f'send {{"rows": […]}}: {fault.message}')
+        self.errors = [fault.document()]
+
+
+class TooManyRequestRows(ValueError):
+    """More rows than one transaction should hold."""
+
+
+class RequestHoursAsked(Parameters):
+    """Which hours; `since` and `until` bound them, half-open."""
+
+    workload = Text(required=False, help_text="the name of a workload")
+    service = Text(required=False, help_text="the name that was told")
+    unmatched = serializers.BooleanField(
+        required=False, help_text="true: those alone that name no known service, or several"
+    )
+    since = Moment(required=False)
+    until = Moment(required=False)
+
+
+class HistogramOut(serializers.Serializer[Any]):
+    """Requests at most as long as each bound, and longer than the last; not cumulative."""
+
+    bounds_seconds = serializers.ListField(child=serializers.FloatField())
+    counts = serializers.ListField(child=serializers.IntegerField())
+
+
+class RequestHourOut(serializers.Serializer[Any]):
+    """What one source counted; null: it does not tell. `workload` is null where none is known."""
+
+    workload = NamedOut(allow_null=True)
+    service = serializers.CharField()
+    feature = serializers.CharField()
+    model = serializers.CharField()
+    source = serializers.ChoiceField(choices=("engine", "gateway"))  # type: ignore[assignment]  # a field, taken off the class by DRF
+    source_key = serializers.CharField()
+    hour = serializers.DateTimeField()
+    revision = serializers.IntegerField()
+    requests = serializers.IntegerField(allow_null=True)
+    succeeded = serializers.IntegerField(allow_null=True)
+    prompt_tokens = serializers.IntegerField(allow_null=True)
+    cached_tokens = serializers.IntegerField(allow_null=True)
+    output_tokens = serializers.IntegerField(allow_null=True)
+    prefill_seconds = serializers.FloatField(allow_null=True)
+    decode_seconds = serializers.FloatField(allow_null=True)
+    split_kind = serializers.CharField()
+
+
+class RequestRowOut(serializers.Serializer[Any]):
+    """What became of one row; not known: no service of that name is, or several are."""
+
+    row = serializers.IntegerField()
+    known = serializers.BooleanField()
+    changed = serializers.BooleanField()
+
+
+class RequestRowFault(serializers.Serializer[Any]):
+    """Why a row was not taken."""
+
+    field = serializers.CharField()
+    row = serializers.IntegerField()
+    message = serializers.CharField()
+
+
+class RequestsTakenOut(serializers.Serializer[Any]):
+    """What became of the rows: good ones are kept, bad ones listed."""
+
+    accepted = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    unmatched = serializers.IntegerField(
+        help_text="of the accepted: kept until such a service is known"
+    )
+    results = RequestRowOut(many=True)
+    errors = RequestRowFault(many=True)  # type: ignore[assignment]  # the wire's word
+
+
+BODY = {
+    "type": "object",
+    "required": ["rows"],
+    "properties": {"rows": {"type": "array", "maxItems": MOST_ROWS, "items": row_schema()}},
+}
+
+
+class RequestHours(RestView):
+    """What services answered by the hour, as engines and gateways count it."""
+
+    counted_as = "events"
+    row = RequestHourOut
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Who reads may ask; telling needs the scope of those who measure."""
+        return [needs("ingest")()] if self.request.method == "POST" else super().get_permissions()
+
+    @extend_schema(
+        operation_id="list_request_hours",
+        parameters=[RequestHoursAsked, *PAGES],
+        responses=list_of(RequestHourOut),
+        examples=[examples.REQUEST_HOURS],
+    )
+    def get(self, request: Request) -> Response:
+        """What was counted of services of the caller's teams, the latest hours first."""
+        asked, called = RequestHoursAsked.of(request), Called(self.viewer())
+        wanted = request_listing.RequestHoursWanted(
+            workload_ids=called.workload_ids(asked.get("workload")),
+            service=asked.get("service"),
+            is_unmatched=asked.get("unmatched"),
+            starts_at=asked.get("since"),
+            ends_at=asked.get("until"),
+        )
+        page = request_listing.request_hour_page(wanted, called.viewer, page_asked(request))
+        return paged(request, page, lambda row: _told(row, called))
+
+    @extend_schema(
+        operation_id="record_request_hours",
+        request={"application/json": BODY},
+        responses=RequestsTakenOut,
+        examples=[examples.COUNTED, examples.COUNTED_TAKEN],
+    )
+    def post(self, request: Request) -> Response:
+        """Take the rows that can be read and say by row why the others cannot.
+
+        Each row holds all that its source counted in that hour so far: a later revision takes the
+        place of an earlier one, the same one again changes nothing.
+        """
+        at = timezone.now()
+        read = [read_row(raw, at=at, row=row) for row, raw in enumerate(_rows(_body(request)))]
+        good = {row: one for row, one in enumerate(read) if isinstance(one, Counted)}
+        team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
+        taken = record_requests(counted=list(good.values()), team_id=team_id, at=at)
+        return Response(_answer(read, dict(zip(good, taken, strict=True))))
+
+
+def _answer(read: list[Counted | Fault], taken: dict[int, Taken]) -> dict[str, Any]:
+    errors = [one for one in read if isinstance(one, Fault)]
+    errors += [Fault("source_key", FOREIGN, row) for row, one in taken.items() if one.is_foreign]
+    kept = {row: one for row, one in taken.items() if not one.is_foreign}
+    results = [
+        {"row": row, "known": one.workload_id is not None, "changed": one.is_changed}
+        for row, one in kept.items()
+    ]
+    return {
+        "accepted": len(kept),
+        "changed": sum(1 for one in kept.values() if one.is_changed),
+        "unmatched": sum(1 for one in kept.values() if one.workload_id is None),
+        "results": results,
+        "errors": [one.document() for one in sorted(errors, key=lambda one: one.row or 0)],
+    }
+
+
+def _told(row: dict[str, Any], called: Called) -> dict[str, Any]:
+    named = {"workload": called.workload(row["workload_id"]), "service": row["service_named"]}
+    return told_as(RequestHourOut, {**row, **named})
+
+
+def _body(request: Request) -> bytes:
+    media_type = (request.content_type or "").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        raise UnsupportedMediaType(media_type)
+    try:
+        return bytes(request.body)
+    except RequestDataTooBig as refused:
+        raise BodyTooLarge from refused
+
+
+class _Rows(msgspec.Struct, forbid_unknown_fields=True):
+    rows: list[msgspec.Raw]
+
+
+_ROWS = msgspec.json.Decoder(_Rows)
+
+
+def _rows(body: bytes) -> list[msgspec.Raw]:
+    try:
+        told = _ROWS.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as refused:
+        raise RequestRowsUnreadable(fault_of(str(refused))) from refused
+    if len(told.rows) > MOST_ROWS:
+        raise TooManyRequestRows(f"{len(told.rows)} rows are more than {MOST_ROWS}")
+    return told.rows

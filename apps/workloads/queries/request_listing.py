@@ -1,0 +1,64 @@
+"""Counted hours as a list, for whoever asks."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+
+from apps.accounts.queries import Viewer
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.workloads.models import RequestHour
+
+COLUMNS = (
+    "id",
+    "workload_id",
+    "service_named",
+    "feature",
+    "model",
+    "source",
+    "source_key",
+    "hour",
+    "revision",
+    "requests",
+    "succeeded",
+    "prompt_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "prefill_seconds",
+    "decode_seconds",
+    "split_kind",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHoursWanted:
+    """Which hours, half-open; None: any."""
+
+    workload_ids: frozenset[int] | None = None
+    service: str | None = None
+    is_unmatched: bool | None = None
+    starts_at: datetime | None = None
+    ends_at: datetime | None = None
+
+
+def request_hour_page(
+    wanted: RequestHoursWanted, viewer: Viewer, asked: PageAsked
+) -> Slice[dict[str, Any]]:
+    """What was counted of services that the viewer may see, the latest hours first.
+
+    Counts of no known service are theirs whose token told them.
+    """
+    chosen = {
+        "workload_id__in": wanted.workload_ids,
+        "service_named": wanted.service,
+        "workload__isnull": wanted.is_unmatched,
+        "hour__gte": wanted.starts_at,
+        "hour__lt": wanted.ends_at,
+    }
+    given = {name: value for name, value in chosen.items() if value is not None}
+    found = RequestHour.objects.filter(**given)
+    if not viewer.sees_everything:
+        own = Q(workload__team_id__in=viewer.team_ids)
+        found = found.filter(own | Q(workload=None, team_id__in=viewer.team_ids))
+    return page_of(found.values(*COLUMNS), asked, "-hour", "-id")

@@ -15,13 +15,13 @@ from apps.workloads.actions.job_rows import (
     empty_jobs,
     insert_jobs,
     keep_events,
-    keep_runs,
     kept_events,
     kept_jobs,
     new_job_ids,
     update_jobs,
     values_of,
 )
+from apps.workloads.actions.job_runs import keep_runs
 from apps.workloads.actions.matching import Matched, matched
 from apps.workloads.actions.statements import Told
 from apps.workloads.actions.touched_hours import Touched
@@ -115,7 +115,10 @@ def _write(changes: _Changes, at: datetime) -> None:
     insert_jobs(changes.inserted)
     keep_events(changes.new_events, changes.moved_events)
     keep_runs(
-        [*changes.folds, *changes.emptied], {i: f.runs for i, (_, f) in changes.folds.items()}
+        parts={i: f.runs for i, (_, f) in changes.folds.items()},
+        changed=[job_id for job_id, _ in changes.updated],
+        emptied=changes.emptied,
+        at=at,
     )
     _keep_held(changes, at)
 

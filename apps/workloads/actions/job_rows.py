@@ -1,4 +1,4 @@
-"""Jobs, events and run spans as rows: read under a lock, written many at a time."""
+"""Jobs and their events as rows: read under a lock, written many at a time."""
 
 import json
 import zlib
@@ -8,10 +8,8 @@ from typing import Any
 
 from django.db import connection
 from psycopg.types.json import Jsonb
-from psycopg.types.range import Range
 
 from apps.economics.job_fold import TEXTS, JobFold
-from apps.economics.job_holding import RunPart
 from apps.workloads.actions.matching import KeptEvent, KeptJob, Matched
 from apps.workloads.actions.statements import Told, statement_of
 
@@ -221,35 +219,6 @@ def keep_events(new: Sequence[tuple[int, Told]], moved: Mapping[int, int]) -> No
                 copy.write_row(
                     (job_id, int(said.kind), said.at, int(said.source), told.content, told.digest)
                 )
-
-
-def keep_runs(job_ids: Sequence[int], parts: Mapping[int, Sequence[RunPart]]) -> None:
-    """Make these jobs carry exactly these runs; a run nobody heard of is opened."""
-    run_ids = _run_ids({part.key for carried in parts.values() for part in carried})
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM workloads_runspan WHERE job_id = ANY(%s)", [list(job_ids)])
-        if not run_ids:
-            return
-        with cursor.copy("COPY workloads_runspan (run_id, job_id, period) FROM STDIN") as copy:
-            for job_id, carried in parts.items():
-                for part in carried:
-                    period = Range(part.starts_at, part.ends_at)
-                    copy.write_row((run_ids[part.key], job_id, period))
-
-
-def _run_ids(keys: set[str]) -> dict[str, int]:
-    if not keys:
-        return {}
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO workloads_run (key) SELECT unnest(%s::text[])
-            ON CONFLICT (key) DO NOTHING
-            """,
-            [sorted(keys)],
-        )
-        cursor.execute("SELECT key, id FROM workloads_run WHERE key = ANY(%s)", [sorted(keys)])
-        return dict(cursor.fetchall())
 
 
 def _columns(keys: Iterable[Key]) -> tuple[list[int], list[str]]:

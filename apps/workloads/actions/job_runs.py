@@ -1,0 +1,115 @@
+"""Which runs jobs carry, as it is stated of the jobs."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+
+from django.db import connection
+from psycopg.types.range import Range
+
+from apps.economics.job_holding import RunPart
+from apps.workloads.actions.run_changes import touch_runs
+from apps.workloads.actions.run_jobs import move_attempts
+
+Stated = tuple[int, datetime, datetime | None]
+"""A run, from when, to when."""
+
+
+def keep_runs(
+    *,
+    parts: Mapping[int, Sequence[RunPart]],
+    changed: Collection[int],
+    emptied: Mapping[int, int],
+    at: datetime,
+) -> None:
+    """Make these jobs carry exactly these runs, beside what runs report themselves.
+
+    A run nobody heard of is opened. What runs of `changed` jobs told is folded anew, and what was
+    told on a job that turned out to be another goes to that one.
+    """
+    job_ids = [*parts, *emptied]
+    before = _stated(job_ids)
+    run_ids = _run_ids({part.key for carried in parts.values() for part in carried})
+    after = {
+        job_id: [(run_ids[part.key], part.starts_at, part.ends_at) for part in carried]
+        for job_id, carried in parts.items()
+        if carried
+    }
+    differing = {each for each in job_ids if before.get(each, []) != after.get(each, [])}
+    moved = {*changed, *emptied, *(emptied[each] for each in emptied)} | differing
+    move_attempts(emptied)
+    touch_runs(_touched(moved, before, after), at)
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM workloads_runspan WHERE job_id = ANY(%s)", [list(emptied)])
+        if not differing:
+            return
+        # The run's fold finds out what of the job its reports still say beyond this.
+        cursor.execute(
+            """
+            DELETE FROM workloads_runspan
+            WHERE job_id = ANY(%s) AND (NOT is_reported OR run_id = ANY(%s))
+            """,
+            [list(differing), list(run_ids.values())],
+        )
+        columns = "run_id, job_id, period, is_reported"
+        with cursor.copy(f"COPY workloads_runspan ({columns}) FROM STDIN") as copy:
+            for job_id in sorted(differing):
+                for run_id, starts_at, ends_at in after.get(job_id, ()):
+                    copy.write_row((run_id, job_id, Range(starts_at, ends_at), False))
+
+
+def _stated(job_ids: Collection[int]) -> dict[int, list[Stated]]:
+    found: dict[int, list[Stated]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT job_id, run_id, lower(period), upper(period) FROM workloads_runspan
+            WHERE job_id = ANY(%s) AND NOT is_reported ORDER BY job_id, lower(period), run_id
+            """,
+            [list(job_ids)],
+        )
+        for job_id, run_id, starts_at, ends_at in cursor:
+            found.setdefault(job_id, []).append((run_id, starts_at, ends_at))
+    return found
+
+
+def _touched(
+    moved: Collection[int], *stated: Mapping[int, Iterable[Stated]]
+) -> dict[int, datetime]:
+    """The runs of these jobs, each from the first moment that its jobs may have changed."""
+    if not moved:
+        return {}
+    since: dict[int, datetime] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT id, coalesce(submitted_at, opened_at) FROM workloads_job WHERE id = ANY(%s)
+            """,
+            [list(moved)],
+        )
+        opened = dict(cursor.fetchall())
+        cursor.execute(
+            "SELECT run_id, job_id FROM workloads_runattempt WHERE job_id = ANY(%s)", [list(moved)]
+        )
+        named = [(run_id, opened[job_id]) for run_id, job_id in cursor]
+    for told in stated:
+        for job_id in told.keys() & moved:
+            for run_id, starts_at, _ in told[job_id]:
+                named.append((run_id, min(starts_at, opened[job_id])))
+    for run_id, moment in named:
+        since[run_id] = min(moment, since.get(run_id, moment))
+    return since
+
+
+def _run_ids(keys: set[str]) -> dict[str, int]:
+    if not keys:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO workloads_run (key) SELECT unnest(%s::text[])
+            ON CONFLICT (key) DO NOTHING
+            """,
+            [sorted(keys)],
+        )
+        cursor.execute("SELECT key, id FROM workloads_run WHERE key = ANY(%s)", [sorted(keys)])
+        return dict(cursor.fetchall())

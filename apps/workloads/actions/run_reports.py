@@ -1,0 +1,265 @@
+"""What training runs say of themselves, taken once however often it is sent."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import connection, transaction
+from psycopg.types.json import Jsonb
+
+from apps.fleet.queries import clusters
+from apps.workloads.actions.run_changes import touch_runs
+from apps.workloads.actions.run_jobs import join_attempts
+from apps.workloads.models import Run, Workload, WorkloadKind
+
+
+@dataclass(frozen=True, slots=True)
+class WindowIn:
+    """Some seconds of an attempt, summed up."""
+
+    starts_at: datetime
+    ends_at: datetime
+    steps: int
+    first_step: int | None
+    last_step: int | None
+    tokens: int
+    examples: int
+    flops: float
+    productive_ms: int
+    phases_ms: Mapping[str, int]
+    step_times_ms: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class MomentIn:
+    """A checkpoint that passed, or a restore."""
+
+    kind: str
+    at: datetime
+    step: int | None
+    metric: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportIn:
+    """One report of one process; `sequence` counts its reports."""
+
+    run: str
+    workload: str
+    attempt: str
+    rank: int
+    world_size: int
+    restarts: int
+    host: str
+    scheduler: str
+    raw_id: str
+    cluster: str
+    began_at: datetime
+    ended_at: datetime | None
+    status: str
+    sequence: int
+    dropped: int
+    model: Mapping[str, object] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    windows: Sequence[WindowIn] = ()
+    events: Sequence[MomentIn] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """On whose word: a team (None: nobody's in particular), and the one cluster it may speak for."""
+
+    team_id: int | None = None
+    cluster_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The run and attempt that a report is of; unchanged where it had been taken before."""
+
+    run_id: int
+    attempt_id: int
+    is_changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """Why a report cannot be taken from this teller, and which field says so."""
+
+    field: str
+    message: str
+
+
+def record_reports(
+    *, reports: Sequence[ReportIn], teller: Teller, at: datetime
+) -> list[Taken | NotTaken]:
+    """Take reports, in the order given; each answer is what became of it, or why it cannot be taken.
+
+    An unknown run is opened. A team's word puts its run into the workload it names, opened where
+    the team has none of that name; anybody else's is kept as it was said. Reports of one attempt
+    and sequence count once. Call it as often as they come: order is moot.
+    """
+    # In one order, so that two deliveries never wait for each other.
+    ordered = sorted(range(len(reports)), key=lambda i: (reports[i].run, reports[i].attempt, i))
+    answers: dict[int, Taken | NotTaken] = {}
+    with transaction.atomic():
+        for place in ordered:
+            answers[place] = _recorded(reports[place], teller, at)
+    return [answers[place] for place in range(len(reports))]
+
+
+def _recorded(report: ReportIn, teller: Teller, at: datetime) -> Taken | NotTaken:
+    cluster = clusters()[teller.cluster_id].name if teller.cluster_id is not None else None
+    if cluster is not None and report.cluster not in ("", cluster):
+        return NotTaken("job.cluster", f"this token writes cluster {cluster}, not {report.cluster}")
+    run = _run(report, teller)
+    if isinstance(run, NotTaken):
+        return run
+    attempt_id, is_new, ended_before = _keep_attempt(report, run, cluster or report.cluster, at)
+    changes = [each.starts_at for each in _kept_windows(attempt_id, report)]
+    changes += [each.at for each in _kept_events(attempt_id, report)]
+    if is_new:
+        changes.append(report.began_at)
+    if report.ended_at is not None and not ended_before:
+        changes.append(report.ended_at)
+    if changes:
+        if is_new and report.raw_id:
+            join_attempts(attempt_ids=[attempt_id], at=at)
+        touch_runs({run: min(changes)}, at)
+    return Taken(run, attempt_id, bool(changes))
+
+
+def _run(report: ReportIn, teller: Teller) -> int | NotTaken:
+    """The run of this name, opened where there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO workloads_run (key) VALUES (%s) ON CONFLICT (key) DO NOTHING", [report.run]
+        )
+    run = Run.objects.select_related("workload").get(key=report.run)
+    if teller.team_id is None:
+        return run.id
+    if run.workload is not None and run.workload.team_id != teller.team_id:
+        return NotTaken("run", f"another team has a run named {report.run}")
+    if run.workload is None and report.workload:
+        Run.objects.filter(id=run.id, workload=None).update(
+            workload=_workload(report.workload, teller.team_id)
+        )
+    return run.id
+
+
+def _workload(name: str, team_id: int) -> Workload:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO workloads_workload (team_id, name, kind) VALUES (%s, %s, %s)"
+            " ON CONFLICT (team_id, name) DO NOTHING",
+            [team_id, name, WorkloadKind.TRAINING],
+        )
+    return Workload.objects.get(team_id=team_id, name=name)
+
+
+KEEPING = """
+INSERT INTO workloads_runattempt AS kept (
+    run_id, key, rank, world_size, restarts, host, scheduler, cluster_named, raw_id,
+    workload_named, began_at, ended_at, heard_at, status, model, tags, first_step, last_step, dropped
+) VALUES (
+    %(run)s, %(key)s, %(rank)s, %(world_size)s, %(restarts)s, %(host)s, %(scheduler)s, %(cluster)s,
+    %(raw_id)s, %(workload)s, %(began_at)s, %(ended_at)s, %(heard_at)s, %(status)s, %(model)s,
+    %(tags)s, %(first_step)s, %(last_step)s, %(dropped)s
+)
+ON CONFLICT (run_id, key) DO UPDATE SET
+    heard_at = greatest(kept.heard_at, excluded.heard_at),
+    ended_at = coalesce(kept.ended_at, greatest(excluded.ended_at, kept.began_at)),
+    status = CASE WHEN kept.ended_at IS NULL THEN excluded.status ELSE kept.status END,
+    first_step = least(kept.first_step, excluded.first_step),
+    last_step = greatest(kept.last_step, excluded.last_step),
+    dropped = greatest(kept.dropped, excluded.dropped)
+RETURNING id
+"""
+
+
+def _keep_attempt(
+    report: ReportIn, run_id: int, cluster: str, at: datetime
+) -> tuple[int, bool, bool]:
+    """Its id; whether it is new; whether it was known to have ended."""
+    moments = [report.began_at, *(each.ends_at for each in report.windows)]
+    moments += [each.at for each in report.events]
+    moments += [] if report.ended_at is None else [report.ended_at]
+    firsts = [each.first_step for each in report.windows if each.first_step is not None]
+    lasts = [each.last_step for each in report.windows if each.last_step is not None]
+    values: dict[str, Any] = {
+        "run": run_id,
+        "key": report.attempt,
+        "rank": report.rank,
+        "world_size": report.world_size,
+        "restarts": report.restarts,
+        "host": report.host,
+        "scheduler": report.scheduler,
+        "cluster": cluster,
+        "raw_id": report.raw_id,
+        "workload": report.workload,
+        "began_at": report.began_at,
+        "ended_at": report.ended_at,
+        "heard_at": min(max(moments), max(at, report.began_at)),
+        "status": report.status,
+        "model": Jsonb(dict(report.model)),
+        "tags": Jsonb(dict(report.tags)),
+        "first_step": min(firsts, default=None),
+        "last_step": max(lasts, default=None),
+        "dropped": report.dropped,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT ended_at FROM workloads_runattempt WHERE run_id = %s AND key = %s FOR UPDATE",
+            [run_id, report.attempt],
+        )
+        before = cursor.fetchone()
+        cursor.execute(KEEPING, values)
+        (attempt_id,) = cursor.fetchone()
+    return attempt_id, before is None, before is not None and before[0] is not None
+
+
+def _kept_windows(attempt_id: int, report: ReportIn) -> list[WindowIn]:
+    """Those that were not kept already."""
+    rows = [
+        (
+            *(attempt_id, report.sequence, part, each.starts_at, each.ends_at, each.steps),
+            *(each.first_step, each.last_step, each.tokens, each.examples, each.flops),
+            *(each.productive_ms, Jsonb(dict(each.phases_ms)), list(each.step_times_ms)),
+        )
+        for part, each in enumerate(report.windows)
+    ]
+    return [report.windows[part] for part in _inserted(WINDOWS, rows)]
+
+
+WINDOWS = """
+INSERT INTO workloads_runprogress (
+    attempt_id, sequence, part, starts_at, ends_at, steps, first_step, last_step, tokens, examples,
+    flops, productive_ms, phases_ms, step_times_ms
+) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT DO NOTHING RETURNING part
+"""
+
+
+def _kept_events(attempt_id: int, report: ReportIn) -> list[MomentIn]:
+    rows = [
+        (attempt_id, report.sequence, part, each.kind, each.at, each.step, each.metric)
+        for part, each in enumerate(report.events)
+    ]
+    return [report.events[part] for part in _inserted(EVENTS, rows)]
+
+
+EVENTS = """
+INSERT INTO workloads_runevent (attempt_id, sequence, part, kind, at, step, metric)
+VALUES (%s, %s, %s, %s, %s, %s, %s)
+ON CONFLICT DO NOTHING RETURNING part
+"""
+
+
+def _inserted(statement: str, rows: Iterable[tuple[Any, ...]]) -> list[int]:
+    parts: list[int] = []
+    with connection.cursor() as cursor:
+        for row in rows:
+            cursor.execute(statement, row)
+            parts += [part for (part,) in cursor.fetchall()]
+    return parts

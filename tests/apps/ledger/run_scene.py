@@ -53,3 +53,21 @@ def make_energy(uuids: Sequence[str], joules: float, hour: datetime = scene.TEN)
             " WHERE hour = %s AND device_id = ANY(%s)",
             [joules, hour, ids],
         )
+
+
+def make_tensor(uuids: Sequence[str], worked: float, watched: float) -> None:
+    """In the hour from 10:00 each of these GPUs' tensor cores worked so long while watched."""
+    ids = scene.device_ids(uuids)
+    for device_id in ids:
+        scene.make_usage(device_id, [240] * 60)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE telemetry_usagehour SET tensor_seconds = %s, tensor_observed_seconds = %s"
+            " WHERE hour = %s AND device_id = ANY(%s)",
+            [worked, watched, scene.TEN, ids],
+        )
+
+
+def give_to(workload_id: int, *run_ids: int) -> None:
+    """These runs were told to be this workload's."""
+    Run.objects.filter(id__in=run_ids).update(workload_id=workload_id)

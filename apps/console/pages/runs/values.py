@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, tzinfo
 from apps.console.pages.frame import EmptyState, Filter, Frame, Link
 from apps.console.pages.listed import Listed
 from apps.console.pages.overview.values import DailyChart, Figure
+from apps.show.sparkline import Sparkline
 from apps.show.strip import Strip
 from apps.show.words import StateWords, Word
 
@@ -46,7 +47,6 @@ class RunRow:
     first_good: timedelta | None
     checkpoint_micros: int | None
     million_tokens_micros: int | None
-    is_chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class RunsPage:
     frame: Frame
     finding: str
     under: str
+    status: str
     currency: str
     zone: tzinfo
     filters: tuple[Filter, ...]
@@ -67,15 +68,14 @@ class RunsPage:
     states: tuple[StateWords, ...]
     csv_href: str
     compare_href: str
-    clear_href: str = ""
     empty: EmptyState | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BucketRow:
-    """Where a part of a run's time went; None where it is not known."""
+    """Where a part of a run's time went, None where it is not known; no `words`: all of it."""
 
-    words: StateWords
+    words: StateWords | None
     wall: timedelta | None
     unit_milliseconds: int
     energy: str
@@ -95,12 +95,10 @@ class NumberRow:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is the matter, in one sentence, on what evidence, and what to do."""
+    """What is the matter, in one sentence, on what evidence, and where to look."""
 
     title: str
     evidence: str
-    amount: str = ""
-    tone: str = ""
     links: tuple[Link, ...] = ()
 
 
@@ -154,8 +152,8 @@ class JobRow:
     """A job of a run, in its part in the run."""
 
     name: str
+    restarts: int
     href: str
-    where: str
     state: str
     starts_at: datetime | None
     ends_at: datetime | None
@@ -195,6 +193,8 @@ class RunPage:
     frame: Frame
     finding: str
     name: str
+    status: str
+    ended: Word
     under: tuple[str, ...]
     currency: str
     zone: tzinfo
@@ -205,15 +205,15 @@ class RunPage:
     total: BucketRow | None
     numbers: tuple[NumberRow, ...]
     verdicts: tuple[Verdict, ...]
+    verdict_note: str
     jobs: tuple[JobRow, ...]
     attempts: tuple[AttemptRow, ...]
     checkpoints: tuple[CheckpointRow, ...]
+    good_checkpoints: int
     nodes: tuple[Link, ...]
     tags: tuple[tuple[str, str], ...]
-    days_href: str
+    buckets_href: str
     jobs_href: str
-    compare: Link | None = None
-    notes: tuple[str, ...] = ()
     empty: EmptyState | None = None
 
 
@@ -238,7 +238,7 @@ class ComparedRow:
     title: str
     cells: tuple[Doubted, ...]
     change: str = ""
-    states: StateWords | None = None
+    words: StateWords | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,17 +280,23 @@ class Curve:
     figure: Mapping[str, object]
     rows: tuple[CurveRow, ...]
 
+    @property
+    def figure_id(self) -> str:
+        """The element that holds the figure for the script."""
+        return f"{self.id}-figure"
+
 
 @dataclass(frozen=True, slots=True)
 class TrendRow:
-    """One of the numbers over the programme's runs."""
+    """One of the numbers over the programme's runs: the last one, and what was usual before it."""
 
     title: str
     explanation: str
     latest: Doubted
+    of_run: Link | None
     median: str
     change: str
-    spark: object | None
+    spark: Sparkline | None
     known: str
 
 
@@ -305,7 +311,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ProgrammePage:
-    """A workload's runs as one programme."""
+    """A workload's runs as one programme. With `empty` set, only it is shown below the title."""
 
     frame: Frame
     finding: str
@@ -315,13 +321,13 @@ class ProgrammePage:
     zone: tzinfo
     trail: tuple[Link, ...]
     here: str
+    costs: Link
+    window: str
     problems: tuple[str, ...]
     filters: tuple[Filter, ...]
     figures: tuple[Figure, ...]
     curves: tuple[Curve, ...]
-    refusal: str
-    answer: Answer | None
-    asked_gpus: str
+    answer: Answer
     trends: tuple[TrendRow, ...]
     verdicts: tuple[Verdict, ...]
     runs: Listed[RunRow]

@@ -90,3 +90,37 @@ def _parameters(wanted: RunsWanted, window: Window) -> Mapping[str, object]:
         "workloads": sorted(wanted.workload_ids or ()),
         "status": wanted.status,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class UsualNumbers:
+    """The medians of a workload's other runs; None where fewer than two of them tell the number."""
+
+    runs: int
+    tokens_per_second: float | None
+    mfu: float | None
+    scaling: float | None
+    first_good: float | None
+    checkpoint_cost: float | None
+
+
+def usual_numbers(workload_id: int, *, without: int) -> UsualNumbers:
+    """Of all runs of the workload but this one; an impossible MFU is none."""
+    ((runs, *medians),) = rows(USUAL, {"workload": workload_id, "run": without})
+    return UsualNumbers(runs, *medians)
+
+
+USUAL = """
+SELECT count(*),
+  CASE WHEN count(tokens_per_second) > 1 THEN
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY tokens_per_second) END,
+  CASE WHEN count(mfu_ratio) FILTER (WHERE mfu_ratio <= 1) > 1 THEN
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY mfu_ratio) FILTER (WHERE mfu_ratio <= 1) END,
+  CASE WHEN count(scaling_ratio) > 1 THEN
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY scaling_ratio) END,
+  CASE WHEN count(first_good_seconds) > 1 THEN
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY first_good_seconds) END,
+  CASE WHEN count(checkpoint_micros) > 1 THEN
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY checkpoint_micros) END
+FROM ledger_runfigures WHERE workload_id = %(workload)s AND run_id <> %(run)s
+"""

@@ -1,0 +1,317 @@
+"""A run's time as lanes: where the hours of each job went, its attempts, and what happened."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
+
+from django.urls import reverse
+
+from apps.console.pages.fleet.timeline_values import Span
+from apps.console.pages.runs.values import Anatomy, Lane, Mark, Patch
+from apps.console.pages.runs.words import status_of
+from apps.economics.run_time import Bucket
+from apps.show.amounts import counted, per_cent, share
+from apps.show.run_buckets import BUCKETS
+from apps.show.time import duration, instant, short_day
+from apps.show.words import joined
+from apps.workloads.queries.run_facts import ClockHour
+from apps.workloads.queries.run_picture import AttemptFact, CarryingJob, Moment
+
+HOUR = timedelta(hours=1)
+MOST_LANES = 12
+COLUMNS = 480
+FEWEST_COLUMNS = 40
+MOST_MARKS = 60
+TICKS = 5
+WIDE, HIGH = 1000, 100
+ALL = "The whole run"
+
+Stretch = tuple[datetime, datetime]
+ByBucket = dict[Bucket, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What is known of a run's time; `seen` are the jobs that the viewer may know by name."""
+
+    hours: Sequence[ClockHour]
+    jobs: Sequence[CarryingJob]
+    attempts: Sequence[AttemptFact]
+    moments: Sequence[Moment]
+    seen: frozenset[int]
+    at: datetime
+    zone: tzinfo
+
+
+def anatomy_of(facts: RunFacts) -> Anatomy | None:
+    """The picture; None where nothing says when it was."""
+    span = _span(facts)
+    if span is None:
+        return None
+    of_job: dict[int | None, list[ClockHour]] = {}
+    for each in facts.hours:
+        of_job.setdefault(each.job_id, []).append(each)
+    drawn = facts.jobs[:MOST_LANES]
+    step = _step(span, len(drawn) + 1)
+    lanes = [_job_lane(job, of_job.get(job.job_id, ()), facts, span, step) for job in drawn]
+    whole = _whole_lane(facts, span, step)
+    if len(lanes) == 1:
+        # One job is the whole run: drawn once, with the marks of both.
+        lanes = [_together(whole, lanes[0])]
+    else:
+        lanes.insert(0, whole)
+    spent = spent_of(facts.hours)
+    return Anatomy(
+        finding=_finding(spent, facts),
+        when=f"{instant(span.starts_at, span.zone)} to {instant(span.until, span.zone)}",
+        lanes=tuple(lanes),
+        ticks=_ticks(span),
+        states=tuple(BUCKETS[bucket] for bucket in BUCKETS if spent.get(bucket)),
+        left_out=_left_out(len(facts.jobs) - len(drawn)),
+    )
+
+
+def spent_of(hours: Iterable[ClockHour]) -> ByBucket:
+    """Milliseconds by the clock, over all jobs, by bucket."""
+    spent: ByBucket = {}
+    for each in hours:
+        for bucket, milliseconds in zip(Bucket, each.bucket_ms, strict=False):
+            if milliseconds:
+                spent[bucket] = spent.get(bucket, 0) + milliseconds
+    return spent
+
+
+def _span(facts: RunFacts) -> Span | None:
+    starts = [each.starts_at for each in facts.jobs]
+    starts += [each.starts_at for each in facts.attempts]
+    starts += [each.hour for each in facts.hours] if not starts else []
+    if not starts:
+        return None
+    ends = [each.ends_at or facts.at for each in facts.jobs]
+    ends += [each.ends_at or each.heard_at for each in facts.attempts]
+    ends += [each.hour + HOUR for each in facts.hours] if not ends else []
+    starts_at, ends_at = min(starts), min(facts.at, max(ends))
+    ends_at = max(ends_at, starts_at + timedelta(minutes=1))
+    return Span(starts_at, ends_at, ends_at, facts.zone)
+
+
+def _step(span: Span, lanes: int) -> timedelta:
+    """How long a column is: whole hours, so that a picture has some hundreds of them."""
+    hours = -(-(span.ends_at - span.starts_at) // HOUR) + 1
+    columns = max(FEWEST_COLUMNS, COLUMNS // lanes)
+    return HOUR * max(1, -(-hours // columns))
+
+
+def _whole_lane(facts: RunFacts, span: Span, step: timedelta) -> Lane:
+    spent = spent_of(facts.hours)
+    columns = _columns(facts.hours, (span.starts_at, span.until), span, step)
+    good = [each for each in facts.moments if each.kind == "good_checkpoint"]
+    notes = [f"{counted(len(facts.jobs), 'job')}, {counted(len(facts.attempts), 'attempt')}"]
+    if good:
+        notes.append(counted(len(good), "good checkpoint"))
+    return Lane(
+        name=ALL,
+        notes=tuple(notes),
+        words=_words(spent),
+        patches=_patches(columns, spent),
+        marks=(*_good_marks(good, span), *_cut_marks(facts.attempts, span)),
+    )
+
+
+def _job_lane(
+    job: CarryingJob,
+    hours: Sequence[ClockHour],
+    facts: RunFacts,
+    span: Span,
+    step: timedelta,
+) -> Lane:
+    own = [each for each in facts.attempts if each.job_id == job.job_id]
+    lived = (job.starts_at, job.ends_at or facts.at)
+    spent = spent_of(hours)
+    is_seen = job.job_id in facts.seen
+    lasted = duration(_whole_seconds(lived[1] - lived[0]))
+    notes = [f"{job.cluster}, {lasted}" if is_seen else lasted]
+    if job.submitted_at is not None and job.starts_at - job.submitted_at >= timedelta(minutes=1):
+        notes.append(f"queued {duration(_whole_seconds(job.starts_at - job.submitted_at))}")
+    return Lane(
+        name=f"Job {job.raw_id}" if is_seen else "Another team’s job",
+        href=reverse("costs-job", args=[job.job_id]) if is_seen else "",
+        notes=tuple(notes),
+        words=_words(spent),
+        patches=_patches(_columns(hours, lived, span, step), spent),
+        attempts=tuple(_attempt_mark(each, span) for each in own),
+        marks=_cut_marks(own, span),
+    )
+
+
+def _together(whole: Lane, job: Lane) -> Lane:
+    return Lane(
+        name=job.name,
+        href=job.href,
+        notes=(*job.notes, *whole.notes[1:]),
+        words=job.words,
+        patches=job.patches,
+        attempts=job.attempts,
+        marks=whole.marks,
+    )
+
+
+def _columns(
+    hours: Iterable[ClockHour], lived: Stretch, span: Span, step: timedelta
+) -> list[tuple[float, float, ByBucket]]:
+    """Columns from left to right, of WIDE in all: each with its buckets' milliseconds."""
+    first = span.starts_at.replace(minute=0, second=0, microsecond=0)
+    sums: dict[int, ByBucket] = {}
+    for each in hours:
+        column = sums.setdefault((each.hour - first) // step, {})
+        for bucket, milliseconds in zip(Bucket, each.bucket_ms, strict=False):
+            if milliseconds:
+                column[bucket] = column.get(bucket, 0) + milliseconds
+    found = []
+    for place, spent in sorted(sums.items()):
+        begins, ends = first + place * step, first + (place + 1) * step
+        starts_at, ends_at = span.cut(max(begins, lived[0]), min(ends, lived[1]))
+        if spent and ends_at > starts_at:
+            left, right = span.left(starts_at) * WIDE / 100, span.left(ends_at) * WIDE / 100
+            found.append((left, right, spent))
+    return found
+
+
+def _patches(
+    columns: Sequence[tuple[float, float, ByBucket]], spent: ByBucket
+) -> tuple[Patch, ...]:
+    """Each bucket's rectangles over all columns; in a column they stack to its full height."""
+    drawn: dict[Bucket, list[tuple[float, float, float, float]]] = {}
+    for left, right, of_column in columns:
+        whole, floor = sum(of_column.values()), 0
+        for bucket in BUCKETS:
+            part = of_column.get(bucket, 0)
+            if part:
+                top = HIGH * (whole - floor - part) / whole
+                drawn.setdefault(bucket, []).append((left, right, top, HIGH * part / whole))
+                floor += part
+    return tuple(
+        Patch(BUCKETS[bucket], _said(bucket, spent), **_shape(bucket, drawn[bucket]))
+        for bucket in BUCKETS
+        if bucket in drawn
+    )
+
+
+def _shape(bucket: Bucket, boxes: Sequence[tuple[float, float, float, float]]) -> Mapping[str, Any]:
+    """One path; a hatch would be stretched with its box, so what is hatched is in per cent."""
+    if BUCKETS[bucket].is_hatched:
+        return {
+            "rectangles": tuple(
+                (f"{left / 10:.2f}%", f"{(right - left) / 10:.2f}%", f"{top:.1f}%", f"{high:.1f}%")
+                for left, right, top, high in boxes
+            )
+        }
+    parts = (
+        f"M{left:.1f} {top:.1f}H{right:.1f}V{top + high:.1f}H{left:.1f}Z"
+        for left, right, top, high in boxes
+    )
+    return {"path": "".join(parts)}
+
+
+def _said(bucket: Bucket, spent: ByBucket) -> str:
+    part = per_cent(share(spent[bucket], sum(spent.values())))
+    return f"{BUCKETS[bucket].label}: {duration(_milliseconds(spent[bucket]))}, {part}"
+
+
+def _words(spent: ByBucket) -> str:
+    whole = sum(spent.values())
+    if not whole:
+        return "nothing is known of where its time went"
+    return joined(
+        [
+            f"{BUCKETS[bucket].label} {per_cent(share(spent[bucket], whole))}"
+            for bucket in BUCKETS
+            if spent.get(bucket)
+        ]
+    )
+
+
+def _attempt_mark(each: AttemptFact, span: Span) -> Mark:
+    starts_at, ends_at = span.cut(each.starts_at, each.ends_at or each.heard_at)
+    left, right = span.left(starts_at), span.left(max(ends_at, starts_at))
+    said = status_of(each.status).label.lower()
+    steps = "" if each.last_step is None else f", up to step {each.last_step:,}"
+    lasted = duration(_whole_seconds(ends_at - starts_at))
+    return Mark(
+        left=f"{left:.3f}%",
+        width=f"{max(0.15, right - left):.3f}%",
+        kind=f"attempt-{each.status}" if each.status else "attempt",
+        said=f"Attempt, {said}: {instant(starts_at, span.zone)}, {lasted}{steps}",
+    )
+
+
+def _good_marks(good: Sequence[Moment], span: Span) -> tuple[Mark, ...]:
+    """At most MOST_MARKS of them, evenly through the run, the first and the last among them."""
+    every = max(1, -(-len(good) // MOST_MARKS))
+    shown = [each for place, each in enumerate(good) if place % every == 0 or each is good[-1]]
+    return tuple(
+        Mark(
+            left=f"{span.left(each.at):.3f}%",
+            kind="good",
+            said=f"Good checkpoint, {instant(each.at, span.zone)}"
+            + ("" if each.step is None else f", step {each.step:,}"),
+        )
+        for each in shown
+        if span.starts_at <= each.at <= span.until
+    )
+
+
+def _cut_marks(attempts: Sequence[AttemptFact], span: Span) -> tuple[Mark, ...]:
+    cut = [each for each in attempts if each.status in {"interrupted", "failed"} and each.ends_at]
+    return tuple(
+        Mark(
+            left=f"{span.left(min(each.ends_at, span.until)):.3f}%",
+            kind="cut",
+            said=f"{status_of(each.status).label}, {instant(each.ends_at, span.zone)}",
+        )
+        for each in cut[-MOST_MARKS:]
+        if each.ends_at is not None
+    )
+
+
+def _ticks(span: Span) -> tuple[tuple[str, str], ...]:
+    length = span.ends_at - span.starts_at
+    moments = [span.starts_at + length * k / TICKS for k in range(1, TICKS)]
+    return tuple((f"{span.left(at):.2f}%", _tick(at, length, span.zone)) for at in moments)
+
+
+def _tick(at: datetime, length: timedelta, zone: tzinfo) -> str:
+    local = at.astimezone(zone)
+    if length >= timedelta(days=TICKS):
+        return short_day(local.date())
+    if length >= timedelta(days=1):
+        return f"{short_day(local.date())} {local:%H:%M}"
+    return f"{local:%H:%M}"
+
+
+def _finding(spent: ByBucket, facts: RunFacts) -> str:
+    whole = sum(spent.values())
+    if not whole:
+        return "When its jobs ran is known; what they did in that time is not."
+    productive = per_cent(share(spent.get(Bucket.PRODUCTIVE, 0), whole))
+    cuts = sum(each.status in {"interrupted", "failed"} for each in facts.attempts)
+    said = f"{productive} of the time was kept training steps"
+    if cuts:
+        said += f"; it was cut short {'once' if cuts == 1 else f'{cuts:,} times'}"
+    untold = share(spent.get(Bucket.UNTOLD, 0), whole)
+    return f"{said}; of {per_cent(untold)} nobody told." if untold else f"{said}."
+
+
+def _left_out(count: int) -> str:
+    if count <= 0:
+        return ""
+    return f"{counted(count, 'later job')} {'is' if count == 1 else 'are'} in the whole run’s lane alone."
+
+
+def _milliseconds(count: int) -> timedelta:
+    return _whole_seconds(timedelta(milliseconds=count))
+
+
+def _whole_seconds(span: timedelta) -> timedelta:
+    return span - span % timedelta(seconds=1) if span >= timedelta(minutes=1) else span

@@ -1,0 +1,243 @@
+"""What days of runs come to: sums by bucket, the key figures, and each day as a stacked bar."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from apps.console.pages.costs.words import least_sure
+from apps.console.pages.overview.daily import days_between
+from apps.console.pages.overview.values import DailyChart, DayRow, Figure
+from apps.economics.run_time import Bucket, goodput
+from apps.ledger.queries.runs.page import DayOfRuns
+from apps.show.amounts import gpu_hours, per_cent, share
+from apps.show.charts import DailySeries, daily_cost_by_state
+from apps.show.money import short_amount, whole_amount
+from apps.show.run_buckets import BUCKETS, NO_PROGRESS, no_progress
+from apps.show.sparkline import sparkline
+from apps.show.time import weekday
+from apps.show.words import joined
+
+MOST_PARTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BucketSums:
+    """Amounts by bucket: micro-units None where no price is known for any of it."""
+
+    micros: Mapping[Bucket, int | None]
+    provisional: Mapping[Bucket, int]
+    milliseconds: Mapping[Bucket, int]
+    unpriced_milliseconds: int
+    statuses: frozenset[str]
+
+    @property
+    def total(self) -> int | None:
+        """All that is priced; None where nothing is."""
+        return _sum(self.micros.values())
+
+    @property
+    def known(self) -> dict[Bucket, int]:
+        """The buckets whose cost is known."""
+        return {bucket: micros for bucket, micros in self.micros.items() if micros is not None}
+
+    @property
+    def no_progress(self) -> int | None:
+        """What of it bought no progress; None where nothing has a price."""
+        return None if self.total is None else no_progress(self.known)
+
+    @property
+    def untold(self) -> int:
+        """What of it nobody told of."""
+        return self.known.get(Bucket.UNTOLD, 0)
+
+    @property
+    def goodput_ratio(self) -> float | None:
+        """Productive GPU time of what was told of."""
+        return goodput(self.milliseconds)
+
+    @property
+    def status(self) -> str:
+        """The least sure of them; empty without any."""
+        return least_sure(self.statuses)
+
+
+def sums_of_days(days: Iterable[DayOfRuns]) -> BucketSums:
+    """All of them together."""
+    micros: dict[Bucket, int | None] = {}
+    provisional: dict[Bucket, int] = {}
+    milliseconds: dict[Bucket, int] = {}
+    unpriced, statuses = 0, set()
+    for each in days:
+        bucket = each.bucket
+        micros[bucket] = _sum((micros.get(bucket), each.effective_micros))
+        if each.status == "provisional":
+            provisional[bucket] = provisional.get(bucket, 0) + (each.effective_micros or 0)
+        milliseconds[bucket] = milliseconds.get(bucket, 0) + each.unit_milliseconds
+        unpriced += each.unpriced_milliseconds
+        statuses.add(each.status)
+    return BucketSums(micros, provisional, milliseconds, unpriced, frozenset(statuses))
+
+
+def by_day(days: Sequence[DayOfRuns]) -> dict[date, BucketSums]:
+    """The sums of each day that has any."""
+    found: dict[date, list[DayOfRuns]] = {}
+    for each in days:
+        found.setdefault(each.day, []).append(each)
+    return {day: sums_of_days(of_day) for day, of_day in found.items()}
+
+
+def figures_of(
+    sums: BucketSums, days: Mapping[date, BucketSums], currency: str
+) -> tuple[Figure, ...]:
+    """Cost, what bought no progress, goodput, and what is not known."""
+    costs = [days[day].total for day in sorted(days)]
+    lost = [days[day].no_progress for day in sorted(days)]
+    ratio = share(sums.no_progress, sums.total)
+    return (
+        Figure(
+            title="Cost",
+            number=short_amount(sums.total, currency),
+            note="of the days in the period" if sums.total is not None else "no price covers it",
+            status=sums.status,
+            sparkline=sparkline(costs, words="Cost, day by day"),
+            is_unknown=sums.total is None,
+        ),
+        Figure(
+            title="Bought no progress",
+            number=short_amount(sums.no_progress, currency),
+            note="; ".join(
+                filter(None, (per_cent(ratio) if ratio is not None else "", _worst(sums, currency)))
+            ),
+            status=sums.status,
+            sparkline=sparkline(lost, words="Bought no progress, day by day"),
+            tone="held_idle",
+            is_unknown=sums.no_progress is None,
+        ),
+        Figure(
+            title="Goodput",
+            number="Not known" if sums.goodput_ratio is None else per_cent(sums.goodput_ratio),
+            note="GPU time of kept training steps, of what runs told of",
+            status=sums.status,
+            is_unknown=sums.goodput_ratio is None,
+        ),
+        _not_known(sums, currency),
+    )
+
+
+def bucket_chart(
+    days: Mapping[date, BucketSums], currency: str, csv_href: str
+) -> DailyChart | None:
+    """Each day's cost by where it went; None where no cost is known."""
+    whole = _whole(days.values())
+    if whole.total is None:
+        return None
+    shown = days_between(min(days), date.fromordinal(max(days).toordinal() + 1))
+    present = [bucket for bucket in BUCKETS if bucket in whole.micros]
+    cells = [_cells(days.get(day), present) for day in shown]
+    return DailyChart(
+        title=_dearest(days, whole, currency),
+        unit=f"each day by where the time went, in {currency}, effective cost",
+        figure=daily_cost_by_state(shown, _series(shown, days, present), currency),
+        states=tuple(BUCKETS[bucket] for bucket in present),
+        rows=tuple(
+            DayRow(
+                label=weekday(day),
+                micros=of_day,
+                total_micros=days[day].total if day in days else None,
+                is_provisional=day in days and "provisional" in days[day].statuses,
+            )
+            for day, of_day in zip(shown, cells, strict=True)
+        ),
+        total=DayRow("Total", _cells(whole, present), whole.total),
+        csv_href=csv_href,
+        has_provisional="provisional" in whole.statuses,
+    )
+
+
+def no_progress_parts(sums: BucketSums, currency: str) -> str:
+    """Where money went that bought no progress: `lost and redone $71k and data wait $49k`."""
+    parts = sorted(
+        ((sums.known[bucket], bucket) for bucket in NO_PROGRESS if sums.known.get(bucket)),
+        reverse=True,
+    )
+    return joined(
+        [
+            f"{BUCKETS[bucket].label.lower()} {short_amount(micros, currency)}"
+            for micros, bucket in parts[:MOST_PARTS]
+        ]
+    )
+
+
+def _worst(sums: BucketSums, currency: str) -> str:
+    if sums.no_progress is None:
+        return "no price covers it"
+    return no_progress_parts(sums, currency) or "all that was told of was progress"
+
+
+def _not_known(sums: BucketSums, currency: str) -> Figure:
+    parts = []
+    if sums.unpriced_milliseconds:
+        hours = gpu_hours(sums.unpriced_milliseconds)
+        parts.append((f"{hours} GPU-hours", "without a price, and in no sum here"))
+    if sums.untold:
+        amount = short_amount(sums.untold, currency)
+        parts.append((amount, "of time that no run told anything of"))
+    if not parts:
+        return Figure("Not known", "Nothing", "all of it is priced and told of", sums.status)
+    (number, first), *others = parts
+    note = "; ".join([first, *(f"{amount} {words}" for amount, words in others)])
+    return Figure("Not known", number, note, sums.status, is_unknown=True)
+
+
+def _whole(found: Iterable[BucketSums]) -> BucketSums:
+    micros: dict[Bucket, int | None] = {}
+    milliseconds: dict[Bucket, int] = {}
+    unpriced, statuses = 0, frozenset[str]()
+    for each in found:
+        for bucket, amount in each.micros.items():
+            micros[bucket] = _sum((micros.get(bucket), amount))
+            milliseconds[bucket] = milliseconds.get(bucket, 0) + each.milliseconds[bucket]
+        unpriced += each.unpriced_milliseconds
+        statuses |= each.statuses
+    return BucketSums(micros, {}, milliseconds, unpriced, statuses)
+
+
+def _series(
+    shown: Sequence[date], days: Mapping[date, BucketSums], present: Sequence[Bucket]
+) -> list[DailySeries]:
+    series = []
+    for bucket in present:
+        settled: list[int | None] = []
+        later: list[int | None] = []
+        for day in shown:
+            amount = days[day].micros.get(bucket) if day in days else None
+            provisional = days[day].provisional.get(bucket) if day in days else None
+            settled.append(None if amount is None else amount - (provisional or 0))
+            later.append(provisional)
+        series.append(DailySeries(BUCKETS[bucket], tuple(settled), tuple(later)))
+    return series
+
+
+def _cells(of_day: BucketSums | None, present: Sequence[Bucket]) -> tuple[int | None, ...]:
+    """A bucket that did not occur on a day with charges cost nothing; a day without is unknown."""
+    if of_day is None:
+        return tuple(None for _ in present)
+    return tuple(of_day.micros.get(bucket, 0) for bucket in present)
+
+
+def _dearest(days: Mapping[date, BucketSums], whole: BucketSums, currency: str) -> str:
+    most, dearest = max((of_day.total or 0, day) for day, of_day in days.items())
+    said = f"The dearest day was {weekday(dearest)} with {whole_amount(most, currency)}"
+    if len(days) == 1:
+        said = f"{weekday(dearest)} cost {whole_amount(most, currency)}"
+    lost = [(whole.known.get(bucket, 0), bucket) for bucket in NO_PROGRESS]
+    most_lost, bucket = max(lost)
+    if not most_lost:
+        return f"{said}."
+    part = per_cent(share(most_lost, whole.total))
+    return f"{said}; {part} of the whole went to {BUCKETS[bucket].label.lower()}, the largest loss."
+
+
+def _sum(amounts: Iterable[int | None]) -> int | None:
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if known else None

@@ -1,0 +1,220 @@
+"""A workload's runs as one programme: what its versions cost, what more GPUs bring, the trend."""
+
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from django.http import Http404, QueryDict
+from django.urls import reverse
+
+from apps.console.pages.fleet.asking import Asking
+from apps.console.pages.frame import EmptyState, Link, Step
+from apps.console.pages.overview.values import Figure
+from apps.console.pages.runs.listing import STATES, listed_runs
+from apps.console.pages.runs.numbers import NUMBERS, shown
+from apps.console.pages.runs.question import RunsQuestion, runs_question
+from apps.console.pages.runs.scaling import asked_gpus, scaling
+from apps.console.pages.runs.values import Answer, Doubted, ProgrammePage, TrendRow, Verdict
+from apps.console.pages.runs.verdicts import bottleneck_verdicts, checkpoint_verdicts
+from apps.console.pages.runs.words import doubted_mfu
+from apps.ledger.queries.runs.bottlenecks import where_time_of_workload_went
+from apps.ledger.queries.runs.checkpoints import checkpoint_advice_of_workload
+from apps.ledger.queries.runs.programme import Programme, ProgrammeRun, programme
+from apps.ledger.queries.runs.values import RunFigure
+from apps.show.amounts import change, counted, gpu_hours, per_cent
+from apps.show.counts import short_count
+from apps.show.money import short_amount, unit_cost, whole_amount
+from apps.show.sparkline import sparkline
+from apps.show.time import short_day
+from apps.workloads import queries as workloads
+
+NUMBER_OF: dict[RunFigure, Callable[[ProgrammeRun], float | None]] = {
+    RunFigure.TOKENS_PER_SECOND: lambda run: run.tokens_per_second,
+    RunFigure.MFU: lambda run: run.mfu_ratio,
+    RunFigure.SCALING: lambda run: run.scaling_ratio,
+    RunFigure.FIRST_GOOD: lambda run: run.first_good_seconds,
+    RunFigure.CHECKPOINT_COST: lambda run: run.checkpoint_micros,
+}
+
+
+def programme_page(workload_id: int, given: QueryDict, who: Asking) -> ProgrammePage:
+    """The programme of a workload that the viewer sees; of any other there is none."""
+    fact = known_workload(workload_id, who)
+    here = reverse("programme", args=[workload_id])
+    asked = runs_question(given, who, here, workload_id)
+    gpus, problem = asked_gpus(given)
+    currency = who.organisation.currency
+    found = programme(workload_id, window=asked.window, at=who.at)
+    answer, curves = (
+        scaling(workload_id, asked, gpus, currency) if found.runs else (Answer("", ()), ())
+    )
+    runs = listed_runs(asked, found.runs)
+    return ProgrammePage(
+        frame=who.frame,
+        finding=finding_of(fact.name, found, asked.words.within, currency),
+        name=fact.name,
+        under=f"{asked.words.days}, effective cost in {currency} of what its runs held in it",
+        currency=currency,
+        zone=who.zone,
+        trail=(Link("Runs", reverse("runs")),),
+        here=here,
+        costs=Link("Its jobs in Costs", reverse("costs-workload", args=[workload_id])),
+        window=asked.given["window"],
+        problems=(*asked.problems, *([problem] if problem else [])),
+        filters=asked.filters,
+        figures=_figures(found, currency) if found.runs else (),
+        curves=curves,
+        answer=answer,
+        trends=tuple(_trend(figure, found.trend, currency) for figure in NUMBERS),
+        verdicts=_verdicts(workload_id, asked) if found.runs else (),
+        runs=runs,
+        states=STATES,
+        csv_href=asked.href(reverse("programme-csv", args=[workload_id])),
+        compare_href=reverse("compare-runs"),
+        sort=asked.sort,
+        empty=None if found.runs or runs.rows else _empty(fact.name, asked),
+    )
+
+
+def known_workload(workload_id: int, who: Asking) -> workloads.WorkloadFact:
+    """The workload, or the page that there is none."""
+    fact = workloads.workloads().get(workload_id)
+    if fact is None or not who.viewer.sees_team(fact.team_id):
+        raise Http404("There is no such workload.")
+    return fact
+
+
+def finding_of(name: str, found: Programme, within: str, currency: str) -> str:
+    """What the programme cost and what came of it, in one sentence."""
+    if not found.runs:
+        return f"No run of {name} is known {within}."
+    runs, versions = counted(found.runs, "run"), len(found.versions)
+    if found.micros is None:
+        return f"What {runs} of {name} cost {within} is not known: nothing of it has a price yet."
+    said = f"{runs} of {name} cost {whole_amount(found.micros, currency)} {within}"
+    if versions and found.version_micros is not None:
+        each = whole_amount(found.version_micros, currency)
+        return f"{said}: {each} for each of {counted(versions, 'model version')} shipped."
+    if found.failed_share:
+        return f"{said}; {per_cent(found.failed_share)} of it went into what failed."
+    return f"{said}."
+
+
+def _figures(found: Programme, currency: str) -> tuple[Figure, ...]:
+    versions = len(found.versions)
+    hours = f"{gpu_hours(found.unit_milliseconds)} GPU-hours"
+    if found.unpriced_milliseconds:
+        hours += f", {gpu_hours(found.unpriced_milliseconds)} of them without a price"
+    return (
+        _known(
+            "Per model version",
+            None if found.version_micros is None else short_amount(found.version_micros, currency),
+            f"{counted(versions, 'version')} shipped, all runs included; {hours}"
+            if versions
+            else "nobody told of a version that was shipped",
+        ),
+        _known(
+            "Per million tokens",
+            None
+            if found.million_tokens_micros is None
+            else unit_cost(found.million_tokens_micros, currency),
+            f"{short_count(found.tokens)} tokens trained and kept"
+            if found.tokens
+            else "no tokens told",
+        ),
+        _known(
+            "Experiments a week",
+            None if found.experiments_per_week is None else f"{found.experiments_per_week:.1f}",
+            f"{counted(found.runs, 'run')}, of which {found.failed_runs:,} failed",
+        ),
+        _known(
+            "Goodput",
+            None if found.goodput_ratio is None else per_cent(found.goodput_ratio),
+            f"{per_cent(found.told_ratio)} of GPU time told of"
+            + (
+                f"; {short_amount(found.failed_micros, currency)} went into what failed"
+                if found.failed_micros
+                else ""
+            ),
+        ),
+    )
+
+
+def _known(title: str, number: str | None, note: str) -> Figure:
+    return Figure(title, number or "Not known", note, "", is_unknown=number is None)
+
+
+def _trend(figure: RunFigure, runs: Sequence[ProgrammeRun], currency: str) -> TrendRow:
+    about, of = NUMBERS[figure], NUMBER_OF[figure]
+    values = [_possible(figure, of(run)) for run in runs]
+    known = [(run, value) for run, value in zip(runs, values, strict=True) if value is not None]
+    earlier = [value for _, value in known[:-1]]
+    usual = median(earlier) if earlier else None
+    return TrendRow(
+        title=about.title,
+        explanation=about.explanation,
+        latest=_latest(figure, runs, known, currency),
+        of_run=Link(known[-1][0].key, reverse("run", args=[known[-1][0].run_id]))
+        if known
+        else None,
+        median=shown(figure, usual, currency) if usual is not None else "",
+        change=_changed(known[-1][1], usual) if known and usual else "",
+        spark=sparkline(values, words=f"{about.title}, run by run{_when(known)}"),
+        known=f"{len(known):,} of {counted(len(runs), 'run')}",
+    )
+
+
+def _latest(
+    figure: RunFigure,
+    runs: Sequence[ProgrammeRun],
+    known: Sequence[tuple[ProgrammeRun, float]],
+    currency: str,
+) -> Doubted:
+    """Of the last run that tells it; where none does, what stands for it in the last run."""
+    if known:
+        run, value = known[-1]
+        doubt = run.mfu_doubt if figure is RunFigure.MFU else ""
+        return Doubted(shown(figure, value, currency), doubt)
+    if figure is RunFigure.MFU and runs:
+        return doubted_mfu(runs[-1].mfu_ratio, runs[-1].mfu_doubt, runs[-1].tensor_active_ratio)
+    return Doubted("–", is_unknown=True)
+
+
+def _possible(figure: RunFigure, value: float | None) -> float | None:
+    """A trend has no place for what cannot be."""
+    return None if figure is RunFigure.MFU and value is not None and value > 1 else value
+
+
+def _changed(last: float, usual: float) -> str:
+    return change(round(last * 1000), round(usual * 1000))
+
+
+def _when(known: Sequence[tuple[ProgrammeRun, float]]) -> str:
+    if not known:
+        return ""
+    first, last = known[0][0].began_at, known[-1][0].began_at
+    return f", {short_day(first.date())} to {short_day(last.date())}"
+
+
+def _verdicts(workload_id: int, asked: RunsQuestion) -> tuple[Verdict, ...]:
+    return (
+        *bottleneck_verdicts(where_time_of_workload_went(workload_id, window=asked.window)),
+        *checkpoint_verdicts(checkpoint_advice_of_workload(workload_id, window=asked.window)),
+    )
+
+
+def _empty(name: str, asked: RunsQuestion) -> EmptyState:
+    return EmptyState(
+        title="No run in this period",
+        sentence=f"What the runs of {name} cost, what more GPUs would bring them, and how their "
+        "numbers move stands here once there are runs.",
+        steps=(
+            Step(
+                "There may be runs in a longer period.",
+                link=Link("Show the last 365 days", asked.href(window="365d")),
+            ),
+            Step(
+                "Runs are this workload’s when they name it:",
+                command=f'with runrate.run(workload="{name}", name="july-3") as run: ...',
+            ),
+        ),
+    )

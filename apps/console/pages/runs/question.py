@@ -1,0 +1,217 @@
+"""What the address of the list of runs asks for; what is not understood is said."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from urllib.parse import urlencode
+
+from django.core import signing
+from django.http import QueryDict
+from django.urls import reverse
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries.paging import PageAsked, Slice
+from apps.console.pages.fleet.asking import Asking
+from apps.console.pages.frame import Filter, Link
+from apps.console.pages.overview.periods import PERIODS, PeriodWords, period_words
+from apps.console.pages.overview.question import Reading, filter_of, one_of
+from apps.console.pages.overview.values import Column
+from apps.console.pages.runs.words import STATUSES
+from apps.ledger import queries as ledger
+from apps.ledger.queries.runs.values import Order, RunRow, RunSort, RunsWanted
+from apps.workloads import queries as workloads
+
+PER_PAGE = 50
+SALT = "runs"
+DEFAULTS: Mapping[str, str] = {
+    "window": "30d",
+    "team": "",
+    "workload": "",
+    "status": "",
+    "sort": "-began",
+}
+WORDS: Mapping[str, str] = {
+    "window": "the last 30 days",
+    "team": "all teams",
+    "workload": "all workloads",
+    "status": "however they ended",
+    "sort": "the latest first",
+}
+OF_ONE = {**DEFAULTS, "window": "90d"}
+"""A programme is looked at over a longer time: its trend is the point."""
+WORDS_OF_ONE = {**WORDS, "window": "the last 90 days"}
+COLUMNS: Mapping[str, tuple[str, RunSort | None]] = {
+    "name": ("Run", RunSort.NAME),
+    "began": ("Began", RunSort.BEGAN),
+    "wall_time": ("Took", RunSort.WALL_TIME),
+    "gpus": ("GPUs", RunSort.GPUS),
+    "cost": ("Cost", RunSort.COST),
+    "goodput": ("Where its time went", RunSort.GOODPUT),
+    "gpu_time": ("GPU-hours", RunSort.GPU_TIME),
+    "tokens_per_second": ("Tokens a second", RunSort.TOKENS_PER_SECOND),
+    "mfu": ("MFU", RunSort.MFU),
+    "scaling": ("Scaling", RunSort.SCALING),
+    "first_good": ("To first good checkpoint", RunSort.FIRST_GOOD),
+    "checkpoint_cost": ("Per good checkpoint", RunSort.CHECKPOINT_COST),
+    "million_tokens": ("Per million tokens", RunSort.MILLION_TOKENS),
+}
+AS_TEXT = frozenset({"name", "began", "goodput"})
+ENDED = {"": "All", **{key: word.label for key, word in STATUSES.items() if key}}
+ENDED |= {"untold": STATUSES[""].label}
+
+
+@dataclass(frozen=True, slots=True)
+class RunsQuestion:
+    """Which runs, in which order, which fifty; with the words for all of it."""
+
+    wanted: RunsWanted
+    window: ledger.Window
+    words: PeriodWords
+    asked: PageAsked
+    path: str
+    given: Mapping[str, str]
+    defaults: Mapping[str, str]
+    filters: tuple[Filter, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def sort(self) -> str:
+        """The column that rows are ordered by, `-` before it for the largest first."""
+        return self.given["sort"]
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether anything but the window leaves runs out."""
+        return any(self.given[name] for name in ("team", "workload", "status"))
+
+    def href(self, path: str = "", **changes: str) -> str:
+        """The same question, changed, at this address or another; defaults are left out."""
+        asked = {**self.given, **changes}
+        kept = {key: text for key, text in asked.items() if text != self.defaults.get(key, "")}
+        return (path or self.path) + (f"?{urlencode(kept)}" if kept else "")
+
+    def columns(self) -> tuple[Column, ...]:
+        """The headings, each with the order that it leads to."""
+        return tuple(self._column(key, text) for key, (text, _) in COLUMNS.items())
+
+    def turned(self, page: Slice[RunRow]) -> tuple[Link | None, Link | None]:
+        """The ways to the rows before and after."""
+        return self._turn("Previous", "before", page.before), self._turn(
+            "Next", "after", page.after
+        )
+
+    def _column(self, key: str, text: str) -> Column:
+        is_chosen = self.sort.removeprefix("-") == key
+        is_falling = self.sort.startswith("-")
+        first = key if key == "name" else f"-{key}"
+        turned = key if is_falling else f"-{key}"
+        order = ("descending" if is_falling else "ascending") if is_chosen else ""
+        href = f"{self.href(sort=turned if is_chosen else first)}#table"
+        return Column(key, text, href, order, is_number=key not in AS_TEXT)
+
+    def _turn(self, text: str, side: str, key: tuple[object, ...] | None) -> Link | None:
+        if key is None:
+            return None
+        cursor = signing.dumps([side, *map(_plain, key)], salt=SALT)
+        return Link(text, f"{self.href(cursor=cursor)}#table")
+
+
+def runs_question(
+    given: QueryDict, who: Asking, path: str = "", workload_id: int | None = None
+) -> RunsQuestion:
+    """Parse the address as this viewer's; nothing in it is refused.
+
+    With `workload_id` the runs are that workload's, and the filters have no teams.
+    """
+    organisation = who.organisation
+    calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, who.at)
+    teams = {team.name: team.id for team in accounts.teams() if who.viewer.sees_team(team.id)}
+    trained = _trained(who) if workload_id is None else {}
+    defaults, shown = (DEFAULTS, WORDS) if workload_id is None else (OF_ONE, WORDS_OF_ONE)
+    reading = Reading(given, defaults, shown)
+    window = reading.read("window", lambda text: ledger.window_of(text, calendar))
+    team_ids = reading.read("team", lambda name: one_of(teams, name, "team"))
+    workload_ids = reading.read("workload", lambda name: _any_of(trained, name))
+    status = reading.read("status", _status)
+    sort = reading.read("sort", _order)
+    scope = None if who.viewer.sees_everything else who.viewer.team_ids
+    wanted = RunsWanted(
+        team_ids=team_ids or scope,
+        workload_ids=workload_ids if workload_id is None else frozenset({workload_id}),
+        status=status,
+        starts_at=window.starts_at,
+        ends_at=window.ends_at,
+        sort=COLUMNS[sort.removeprefix("-")][1] or RunSort.BEGAN,
+        order=Order.FALLING if sort.startswith("-") else Order.RISING,
+    )
+    words = period_words(window, calendar.today)
+    found = RunsQuestion(
+        wanted=wanted,
+        window=window,
+        words=words,
+        asked=_page(given),
+        path=path or reverse("runs"),
+        given=reading.texts,
+        defaults=defaults,
+        filters=(),
+        problems=tuple(reading.problems),
+    )
+    return replace(found, filters=_filters(found, sorted(teams), sorted(trained), workload_id))
+
+
+def _filters(
+    asked: RunsQuestion, teams: list[str], names: list[str], workload_id: int | None
+) -> tuple[Filter, ...]:
+    texts = asked.given
+    periods = dict(PERIODS)
+    periods.setdefault(texts["window"], asked.words.days)
+    bar = [filter_of("window", "Period", periods, texts)]
+    if workload_id is None:
+        each_team = {"": "All teams", **{name: name for name in teams}}
+        bar.append(filter_of("team", "Team", each_team, texts))
+        every = {"": "All workloads", **{name: name for name in names}}
+        bar.append(filter_of("workload", "Workload", every, texts))
+    bar.append(filter_of("status", "Ended", ENDED, texts))
+    return tuple(bar)
+
+
+def _trained(who: Asking) -> dict[str, frozenset[int]]:
+    """The viewer's workloads by name; one name may be of several teams."""
+    found: dict[str, frozenset[int]] = {}
+    for each in workloads.workloads().values():
+        if who.viewer.sees_team(each.team_id) and each.kind in {"training", "batch", "other"}:
+            found[each.name] = found.get(each.name, frozenset()) | {each.id}
+    return found
+
+
+def _any_of(known: Mapping[str, frozenset[int]], name: str) -> frozenset[int] | None:
+    if not name:
+        return None
+    if name not in known:
+        raise ValueError(f"There is no workload named {name!r}.")
+    return known[name]
+
+
+def _status(text: str) -> str | None:
+    if text not in ENDED:
+        raise ValueError(f"Runs cannot be chosen by {text!r}.")
+    return None if not text else ("" if text == "untold" else text)
+
+
+def _order(text: str) -> str:
+    if text.removeprefix("-") not in COLUMNS:
+        raise ValueError(f"There is no column {text!r} to order by.")
+    return text
+
+
+def _page(given: QueryDict) -> PageAsked:
+    """The rows that a signed cursor names; what is none of ours is the first ones."""
+    try:
+        side, *key = signing.loads(given.get("cursor", ""), salt=SALT)
+    except (signing.BadSignature, ValueError):
+        return PageAsked(limit=PER_PAGE)
+    return PageAsked(limit=PER_PAGE, **{side: tuple(key)})
+
+
+def _plain(value: object) -> object:
+    isoformat = getattr(value, "isoformat", None)
+    return isoformat() if isoformat else value

@@ -1,0 +1,63 @@
+"""What is the matter with a run, or a workload's runs: where to look, on what evidence."""
+
+from collections.abc import Mapping
+
+from apps.console.pages.frame import Link
+from apps.console.pages.runs.values import Verdict
+from apps.console.pages.runs.words import span_of
+from apps.ledger.queries.runs.bottlenecks import WhereTimeWent
+from apps.ledger.queries.runs.checkpoints import CheckpointAdvice
+from apps.ledger.queries.runs.stragglers import Stragglers
+from apps.show.amounts import per_cent
+from apps.show.time import duration
+
+UNSEEN = "No counters of the nodes were seen in that time, so nothing names a cause."
+UNNAMED = "The nodes’ counters show nothing used up meanwhile."
+
+
+def bottleneck_verdicts(went: WhereTimeWent) -> tuple[Verdict, ...]:
+    """Buckets that took more than is usual, the dearest first, with what was used up meanwhile."""
+    return tuple(
+        Verdict(
+            title=each.words,
+            evidence="" if each.causes else UNNAMED if each.is_seen else UNSEEN,
+        )
+        for each in went.verdicts
+    )
+
+
+def straggler_verdicts(found: Stragglers, nodes: Mapping[str, str]) -> tuple[Verdict, ...]:
+    """The slow ranks; `nodes` has the addresses of nodes by name."""
+    if not found.slow:
+        return ()
+    said = [
+        f"Rank {each.rank} takes {duration(span_of(each.median_seconds))} for a step where "
+        f"{duration(span_of(each.usual_seconds))} is usual, in {per_cent(each.share)} of the "
+        "windows of 50 steps."
+        for each in found.slow
+    ]
+    hosts = list(dict.fromkeys(host for each in found.slow for host in each.hosts))
+    return (
+        Verdict(
+            title=found.words,
+            evidence=" ".join(said),
+            links=tuple(Link(host, nodes[host]) for host in hosts if host in nodes),
+        ),
+    )
+
+
+def checkpoint_verdicts(advice: CheckpointAdvice) -> tuple[Verdict, ...]:
+    """How often to save; nothing unless it is off by more than three times."""
+    if advice.words is None:
+        return ()
+    said = [
+        f"A save holds training up for {_told(advice.write_seconds)}, and by its workload’s "
+        f"failures so far the run fails once in {_told(advice.mtbf_seconds)}."
+    ]
+    if advice.restored_at is None:
+        said.append("No restore of the workload was ever seen: nobody knows that one works.")
+    return (Verdict(title=advice.words, evidence=" ".join(said)),)
+
+
+def _told(seconds: float | None) -> str:
+    return "an unknown time" if seconds is None else duration(span_of(seconds))

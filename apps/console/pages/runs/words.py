@@ -1,0 +1,86 @@
+"""Runs in words: how one ended, what its numbers are worth, and it as a row."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from django.urls import reverse
+
+from apps.console.pages.frame import Link
+from apps.console.pages.runs.values import Doubted, RunRow
+from apps.ledger.queries.runs import values as ledger
+from apps.show.amounts import per_cent
+from apps.show.counts import short_count
+from apps.show.run_buckets import in_order, strip_of_buckets
+from apps.show.unknown import UNKNOWN
+from apps.show.words import Word
+
+STATUSES: Mapping[str, Word] = {
+    "finished": Word("finished", "Finished", "It came to its end."),
+    "failed": Word("failed", "Failed", "It ended with an error."),
+    "interrupted": Word("interrupted", "Interrupted", "It was stopped from outside."),
+    "": Word("untold", "Not ended", "Nobody said that it ended: it runs, or went silent."),
+}
+IMPOSSIBLE = "More than the GPUs can do: the model or the GPU told is wrong."
+
+
+def status_of(text: str) -> Word:
+    """How a run, or an attempt of one, ended."""
+    return STATUSES.get(text, STATUSES[""])
+
+
+def span_of(seconds: float | None) -> timedelta | None:
+    """A length of time, to the second from a minute on."""
+    if seconds is None:
+        return None
+    return timedelta(seconds=round(seconds) if seconds >= 60 else seconds)
+
+
+def rate(number: float | None) -> str:
+    """How many a second, as in `51.2k`; a mark where nobody told."""
+    return UNKNOWN if number is None else short_count(number)
+
+
+def mfu_of(row: ledger.RunRow) -> Doubted:
+    """MFU as it may be shown: what is impossible is flagged, what stands for it is called so."""
+    return doubted_mfu(row.mfu_ratio, row.mfu_doubt, row.tensor_active_ratio)
+
+
+def doubted_mfu(ratio: float | None, doubt: str, tensor_active: float | None) -> Doubted:
+    """From the ratio, the doubt about it, and how much the tensor cores were active."""
+    if ratio is not None and ratio > 1:
+        return Doubted(f"{per_cent(ratio)}, impossible", doubt or IMPOSSIBLE, "warn")
+    if ratio is not None:
+        return Doubted(per_cent(ratio), doubt)
+    if tensor_active is not None:
+        said = f"Not MFU: how much of the time tensor cores were active. {doubt}"
+        return Doubted(f"{per_cent(tensor_active)} tensor-active", said.strip())
+    return Doubted(UNKNOWN, doubt, is_unknown=True)
+
+
+def run_row(row: ledger.RunRow) -> RunRow:
+    """A run as lists show it."""
+    return RunRow(
+        id=row.id,
+        name=row.key,
+        href=reverse("run", args=[row.id]),
+        team=row.team or "",
+        workload=None
+        if row.workload_id is None
+        else Link(row.workload or "", reverse("programme", args=[row.workload_id])),
+        status=status_of(row.status),
+        began_at=row.began_at,
+        lasted=span_of(row.wall_seconds),
+        gpus=row.gpus,
+        gpu_model=row.gpu_model,
+        cost_micros=row.effective_micros,
+        is_partly_unpriced=bool(row.unpriced_milliseconds),
+        unit_milliseconds=row.unit_milliseconds,
+        strip=strip_of_buckets(in_order(row.bucket_unit_ms)),
+        goodput_ratio=row.goodput_ratio,
+        tokens_per_second=rate(row.tokens_per_second),
+        mfu=mfu_of(row),
+        scaling_ratio=row.scaling_ratio,
+        first_good=span_of(row.first_good_seconds),
+        checkpoint_micros=row.checkpoint_micros,
+        million_tokens_micros=row.million_tokens_micros,
+    )

@@ -1,0 +1,172 @@
+"""A quantity against a number of GPUs: the fitted line, between what it lies, and what was measured."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from apps.show.charts import CHARACTER_PX, FONT, HEIGHT_PX, Json, checked, ticks_between
+
+_MARGIN_PX = {"r": 16, "t": 10, "b": 44}
+_SPARE = 1.04
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """The line at a number of GPUs, and its range; None where there is no range."""
+
+    gpus: int
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A run, by its name."""
+
+    gpus: int
+    value: float
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The number of GPUs that was asked about, marked in the picture."""
+
+    gpus: int
+    value: float
+
+
+def curve(
+    points: Sequence[CurvePoint],
+    measured: Sequence[Measured],
+    asked: Asked | None,
+    said: Callable[[float], str],
+) -> Json:
+    """A line with its band, the runs as dots, from zero both ways; `said` is a value in words."""
+    highest = max(each.high or each.value for each in points)
+    highest = max([highest, *(each.value for each in measured)])
+    ticks = ticks_between(Decimal(0), Decimal(highest))
+    traces = [*_band(points), _line(points, said)]
+    if measured:
+        traces.append(_dots(measured, said))
+    if asked is not None:
+        traces.append(_asked(asked, said))
+    return checked(traces, _layout(points, measured, ticks, said))
+
+
+def _band(points: Sequence[CurvePoint]) -> list[Json]:
+    known = [each for each in points if each.low is not None and each.high is not None]
+    if len(known) < 2:
+        return []
+    edge: Json = {"type": "scatter", "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    gpus = [each.gpus for each in known]
+    return [
+        {**edge, "name": "Lowest", "x": gpus, "y": [each.low for each in known]},
+        {
+            **edge,
+            "name": "Highest",
+            "x": gpus,
+            "y": [each.high for each in known],
+            "fill": "tonexty",
+            "fillcolor": "var(--band)",
+        },
+    ]
+
+
+def _line(points: Sequence[CurvePoint], said: Callable[[float], str]) -> Json:
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": "Expected",
+        "x": [each.gpus for each in points],
+        "y": [each.value for each in points],
+        "customdata": [_between(each, said) for each in points],
+        "hovertemplate": "%{x} GPUs: %{customdata}<extra></extra>",
+        "line": {"color": "var(--accent)", "width": 2},
+    }
+
+
+def _between(each: CurvePoint, said: Callable[[float], str]) -> str:
+    if each.low is None or each.high is None:
+        return said(each.value)
+    return f"{said(each.value)}, {said(each.low)} to {said(each.high)}"
+
+
+def _dots(measured: Sequence[Measured], said: Callable[[float], str]) -> Json:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "Runs",
+        "x": [each.gpus for each in measured],
+        "y": [each.value for each in measured],
+        "customdata": [f"{each.name}, {each.gpus} GPUs: {said(each.value)}" for each in measured],
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "marker": {
+            "color": "var(--card)",
+            "size": 8,
+            "line": {"color": "var(--ink-2)", "width": 1.5},
+        },
+    }
+
+
+def _asked(asked: Asked, said: Callable[[float], str]) -> Json:
+    return {
+        "type": "scatter",
+        "mode": "markers",
+        "name": "Asked",
+        "x": [asked.gpus],
+        "y": [asked.value],
+        "customdata": [f"Asked: {asked.gpus} GPUs, {said(asked.value)}"],
+        "hovertemplate": "%{customdata}<extra></extra>",
+        "marker": {"color": "var(--accent)", "size": 11, "symbol": "diamond"},
+    }
+
+
+def _layout(
+    points: Sequence[CurvePoint],
+    measured: Sequence[Measured],
+    ticks: Sequence[Decimal],
+    said: Callable[[float], str],
+) -> Json:
+    texts = [said(float(tick)) for tick in ticks]
+    widest = max([*(each.gpus for each in points), *(each.gpus for each in measured)])
+    gpus = [tick for tick in ticks_between(Decimal(0), Decimal(widest)) if tick <= widest]
+    return {
+        "height": HEIGHT_PX,
+        "margin": {"l": 12 + CHARACTER_PX * max(map(len, texts)), **_MARGIN_PX},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT, "size": 12, "color": "var(--ink-2)"},
+        "showlegend": False,
+        "dragmode": False,
+        "hovermode": "closest",
+        "hoverlabel": {
+            "bgcolor": "var(--card)",
+            "bordercolor": "var(--line-strong)",
+            "font": {"family": FONT, "size": 12, "color": "var(--ink)"},
+        },
+        "xaxis": {
+            "range": [0, widest * _SPARE],
+            "tickmode": "array",
+            "tickvals": [float(tick) for tick in gpus],
+            "ticktext": [
+                f"{tick:,f}".rstrip("0").rstrip(".") if tick % 1 else f"{tick:,.0f}"
+                for tick in gpus
+            ],
+            "title": {"text": "GPUs", "font": {"size": 12}, "standoff": 6},
+            "showgrid": False,
+            "fixedrange": True,
+            "zeroline": False,
+            "linecolor": "var(--line-strong)",
+        },
+        "yaxis": {
+            "range": [0, float(ticks[-1])],
+            "tickmode": "array",
+            "tickvals": [float(tick) for tick in ticks],
+            "ticktext": texts,
+            "gridcolor": "var(--line)",
+            "zerolinecolor": "var(--line-strong)",
+            "fixedrange": True,
+        },
+    }

@@ -19,7 +19,7 @@ from apps.ledger.queries.runs.spent import runs_of_window
 from apps.ledger.queries.windows import Window
 from apps.show.money import whole_amount
 from apps.show.time import duration
-from apps.workloads.queries.run_facts import clock_hours, runs_of_workload
+from apps.workloads.queries.run_facts import clock_hours
 from apps.workloads.queries.run_reports import (
     attempts_of_runs,
     checkpoint_saves,
@@ -110,8 +110,7 @@ def failures_of(run_ids: Sequence[int]) -> Failures:
 
 def _advice(run_id: int | None, run: RunFigures | None) -> CheckpointAdvice:
     workload_id = None if run is None else run.workload_id
-    own = [] if run_id is None else [run_id]
-    failures = failures_of(sorted({*own, *(runs_of_workload(workload_id) if workload_id else ())}))
+    failures = failures_of(_alike(run_id, workload_id))
     measured = _measured(run_id)
     gpus = None if run is None else run.gpus
     mtbf = _mtbf(failures.hazard, gpus)
@@ -136,6 +135,14 @@ def _advice(run_id: int | None, run: RunFigures | None) -> CheckpointAdvice:
         restored_at=last_tested_restore(workload_id) if workload_id else None,
         words=_words(measured.cadence_seconds, best, failures, excess),
     )
+
+
+def _alike(run_id: int | None, workload_id: int | None) -> list[int]:
+    """The run and all others of its workload."""
+    if workload_id is None:
+        return [] if run_id is None else [run_id]
+    found = RunFigures.objects.filter(workload_id=workload_id).order_by("run_id")
+    return list(found.values_list("run_id", flat=True))
 
 
 def _measured(run_id: int | None) -> _Measured:

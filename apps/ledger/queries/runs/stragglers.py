@@ -14,6 +14,7 @@ from apps.ledger.queries.windows import Window
 from apps.show.amounts import counted, per_cent
 from apps.show.money import whole_amount
 from apps.show.words import joined
+from apps.workloads.queries.run_ranks import steps_told_until
 from apps.workloads.queries.run_reports import RankWindow, step_times
 
 MOST_WINDOWS = 10_000
@@ -97,10 +98,12 @@ def _told(run_id: int, window: Window | None) -> list[RankWindow]:
     run = RunFigures.objects.filter(run_id=run_id).first()
     if run is None or run.began_at is None:
         return []
-    ends_at = run.ended_at or run.computed_at
-    starts_at = run.began_at
+    starts_at, before = run.began_at, run.ended_at or run.computed_at
     if window is not None:
-        ends_at, starts_at = min(ends_at, window.ends_at), max(starts_at, window.starts_at)
+        starts_at, before = max(starts_at, window.starts_at), min(before, window.ends_at)
+    ends_at = steps_told_until(run_id, before)
+    if ends_at is None:
+        return []
     seconds = max(LEAST_SECONDS, MOST_WINDOWS * WINDOW_SECONDS / max(1, run.gpus or 1))
     return step_times(run_id, max(starts_at, ends_at - timedelta(seconds=seconds)), ends_at)
 

@@ -1,0 +1,247 @@
+"""What is told of runs' bottlenecks, ranks, checkpoints, curves and programmes, over the wire."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from apps.accounts.rest.money import MoneyOut, NamedOut
+from apps.accounts.rest.strict import Parameters, Text
+
+WINDOW = "today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end; default "
+
+
+class RunAsked(Parameters):
+    """Over which time of a run."""
+
+    window = Text(required=False, help_text=f"{WINDOW}all of the run")
+
+
+class WorkloadAsked(Parameters):
+    """Over which time of a workload."""
+
+    window = Text(required=False, help_text=f"{WINDOW}90d")
+
+
+class ScalingAsked(WorkloadAsked):
+    """To how many GPUs, by runs of which time."""
+
+    gpus = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=10_000_000,
+        help_text="how many GPUs to answer for; default twice those of the last run",
+    )
+
+
+class BucketOut(serializers.Serializer[Any]):
+    """A bucket of time: `share_ratio` is of GPU time that was told of, null for what was not."""
+
+    bucket = serializers.CharField(
+        help_text="failed, lost, recovery, checkpoint, data_wait, communication, startup, "
+        "productive, capacity_wait, idle_after_end or untold"
+    )
+    cost = MoneyOut(allow_null=True, help_text="effective; null where nothing of it has a price")
+    gpu_hours = serializers.FloatField()
+    unpriced_hours = serializers.FloatField()
+    share_ratio = serializers.FloatField(allow_null=True)
+
+
+class CauseOut(serializers.Serializer[Any]):
+    """What of the nodes was used up while their GPUs waited."""
+
+    resource = serializers.CharField(help_text="storage, network, fabric, CPU or memory")
+    ratio = serializers.FloatField(
+        help_text="of the most the nodes were seen to move, or of the time in which a task waited"
+    )
+    words = serializers.CharField()
+
+
+class VerdictOut(serializers.Serializer[Any]):
+    """A bucket that has more of the time than is usual, in one sentence.
+
+    `causes_looked_for` is false where no counter of the nodes could tell what held them up.
+    """
+
+    bucket = serializers.CharField()
+    name = serializers.CharField()
+    share_ratio = serializers.FloatField()
+    cost = MoneyOut(allow_null=True)
+    gpu_hours = serializers.FloatField()
+    words = serializers.CharField()
+    causes_looked_for = serializers.BooleanField()
+    causes = CauseOut(many=True)
+
+
+class BottlenecksOut(serializers.Serializer[Any]):
+    """Where GPU time went; the buckets sum to its whole exactly."""
+
+    words = serializers.CharField()
+    cost = MoneyOut(allow_null=True)
+    gpu_hours = serializers.FloatField()
+    told_ratio = serializers.FloatField(allow_null=True)
+    verdicts = VerdictOut(many=True)
+    buckets = BucketOut(many=True)
+
+
+class SlowRankOut(serializers.Serializer[Any]):
+    """A rank that is slow in most windows of 50 steps, and where it said it ran."""
+
+    rank = serializers.IntegerField()
+    slow_ratio = serializers.FloatField(help_text="of the windows of 50 steps")
+    median_seconds = serializers.FloatField()
+    usual_seconds = serializers.FloatField()
+    hosts = serializers.ListField(child=serializers.CharField())
+
+
+class StragglersOut(serializers.Serializer[Any]):
+    """What waiting for the slowest rank did to a run, in the steps that were looked at."""
+
+    words = serializers.CharField()
+    ranks = serializers.IntegerField()
+    steps = serializers.IntegerField()
+    looked_from = serializers.DateTimeField(allow_null=True)
+    looked_to = serializers.DateTimeField(allow_null=True)
+    slowdown_factor = serializers.FloatField(allow_null=True)
+    wasted_ratio = serializers.FloatField(allow_null=True)
+    wasted_cost = MoneyOut(allow_null=True)
+    wasted_gpu_hours = serializers.FloatField(allow_null=True)
+    slow_ranks = SlowRankOut(many=True)
+
+
+class HazardOut(serializers.Serializer[Any]):
+    """Interruptions in an hour of a GPU, and between what the rate lies in 95 of 100 cases.
+
+    `per_gpu_hour` is null where none happened yet: then only `high` is known.
+    """
+
+    failures = serializers.IntegerField()
+    exposed_gpu_hours = serializers.FloatField()
+    per_gpu_hour = serializers.FloatField(allow_null=True)
+    low_per_gpu_hour = serializers.FloatField(allow_null=True)
+    high_per_gpu_hour = serializers.FloatField(allow_null=True)
+
+
+class CheckpointsOut(serializers.Serializer[Any]):
+    """How often a run saves checkpoints, and how often it should.
+
+    `advice` is null unless the cadence is off by more than three times; other nulls are what was
+    not measured.
+    """
+
+    advice = serializers.CharField(allow_null=True)
+    gpus = serializers.IntegerField(allow_null=True)
+    saves = serializers.IntegerField()
+    write_seconds = serializers.FloatField(allow_null=True)
+    cadence_seconds = serializers.FloatField(allow_null=True)
+    best_cadence_seconds = serializers.FloatField(allow_null=True)
+    young_cadence_seconds = serializers.FloatField(allow_null=True)
+    mtbf_seconds = serializers.FloatField(allow_null=True)
+    hazard = HazardOut()
+    weekly_cost = MoneyOut(allow_null=True)
+    weekly_excess_cost = MoneyOut(allow_null=True)
+    restore_tested_at = serializers.DateTimeField(allow_null=True)
+
+
+class RangeOut(serializers.Serializer[Any]):
+    """A figure, and between what it lies for nine in ten of its runs drawn anew; null: no range."""
+
+    value = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+
+
+class MoneyRangeOut(serializers.Serializer[Any]):
+    """An amount, and between what it lies."""
+
+    value = MoneyOut()
+    low = MoneyOut(allow_null=True)
+    high = MoneyOut(allow_null=True)
+
+
+class ScalingRunOut(serializers.Serializer[Any]):
+    """A run that the curves are fitted on."""
+
+    id = serializers.IntegerField()
+    key = serializers.CharField()
+    gpus = serializers.IntegerField()
+    tokens_per_second = serializers.FloatField()
+
+
+class ScalingPointOut(serializers.Serializer[Any]):
+    """A model version on so many GPUs."""
+
+    gpus = serializers.IntegerField()
+    tokens_per_second = RangeOut()
+    hours = RangeOut(allow_null=True)
+    cost = MoneyRangeOut(allow_null=True)
+
+
+class ScalingFigures(serializers.Serializer[Any]):
+    """From `from_gpus` to `to_gpus`."""
+
+    from_gpus = serializers.IntegerField()
+    to_gpus = serializers.IntegerField()
+    speed_up = RangeOut()
+    cost_multiplier = RangeOut()
+    version_tokens = serializers.IntegerField(allow_null=True)
+    version_hours = RangeOut(allow_null=True)
+    version_cost = MoneyRangeOut(allow_null=True)
+    peak_gpus = serializers.FloatField(allow_null=True)
+    gpu_model = serializers.CharField()
+    model = serializers.CharField()
+    other_runs = serializers.IntegerField()
+
+
+class ScalingOut(serializers.Serializer[Any]):
+    """The two curves, or in `words` why there are none: then `answer` is null."""
+
+    words = serializers.CharField()
+    answer = ScalingFigures(allow_null=True)
+    runs = ScalingRunOut(many=True)
+    points = ScalingPointOut(many=True)
+
+
+class VersionOut(serializers.Serializer[Any]):
+    """A model version that was shipped."""
+
+    name = serializers.CharField()
+    shipped_at = serializers.DateTimeField()
+    run_id = serializers.IntegerField(allow_null=True)
+
+
+class TrendOut(serializers.Serializer[Any]):
+    """The five numbers of a run."""
+
+    run = NamedOut()
+    status = serializers.CharField()
+    began_at = serializers.DateTimeField()
+    gpus = serializers.IntegerField(allow_null=True)
+    cost = MoneyOut(allow_null=True)
+    tokens_per_second = serializers.FloatField(allow_null=True)
+    mfu_ratio = serializers.FloatField(allow_null=True)
+    mfu_doubt = serializers.CharField()
+    tensor_active_ratio = serializers.FloatField(allow_null=True)
+    scaling_ratio = serializers.FloatField(allow_null=True)
+    first_good_seconds = serializers.FloatField(allow_null=True)
+    checkpoint_cost = MoneyOut(allow_null=True)
+
+
+class ProgrammeOut(serializers.Serializer[Any]):
+    """What a training programme brought for its money; null where nothing is known or to divide by."""
+
+    cost = MoneyOut(allow_null=True)
+    gpu_hours = serializers.FloatField()
+    unpriced_hours = serializers.FloatField()
+    energy_joules = serializers.FloatField(allow_null=True)
+    cost_per_version = MoneyOut(allow_null=True)
+    cost_per_million_tokens = MoneyOut(allow_null=True)
+    tokens = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    experiments_per_week = serializers.FloatField(allow_null=True)
+    goodput_ratio = serializers.FloatField(allow_null=True)
+    told_ratio = serializers.FloatField(allow_null=True)
+    failed_runs = serializers.IntegerField()
+    failed_cost = MoneyOut(allow_null=True)
+    failed_ratio = serializers.FloatField(allow_null=True)
+    versions = VersionOut(many=True)
+    trend = TrendOut(many=True)

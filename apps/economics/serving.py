@@ -149,6 +149,16 @@ def unit_costs(micros: int | None, requests: int | None, told: Told, worked: Wor
     )
 
 
+def used_part(micros: int | None, active: int | None, stated: int | None) -> int | None:
+    """What was active of a cost: that part of what has a state, and as much of what has none.
+
+    None where the cost or the part is not known. The rest of it is idle: both add up to the cost.
+    """
+    if micros is None or not stated:
+        return None
+    return round(Fraction(micros) * (active or 0) / stated)
+
+
 def per(many: int, micros: int | Fraction | None, count: int | None) -> Fraction | None:
     """What so many cost, where `count` cost `micros`; None where undefined."""
     if micros is None or not count:

@@ -20,6 +20,7 @@ from apps.economics.serving import (
     portions,
     summed,
     unit_costs,
+    used_part,
 )
 
 COUNTS = st.one_of(st.none(), st.integers(0, 10**9))
@@ -161,3 +162,10 @@ def test_a_unit_cost_without_units_or_cost_is_undefined() -> None:
     assert set(unit_costs(None, 10, Told(1, 1, 1, 0, 1), Worked(1, 1, 1))) == {None}
     assert set(unit_costs(1, None, Told(), Worked(0, 0, 0))) == {None}
     assert per(1_000, 0, 5) == 0
+
+
+def test_usage_is_the_active_part_and_takes_as_much_of_shared_costs() -> None:
+    assert used_part(300, active=80, stated=200) == 120
+    assert used_part(300, active=None, stated=200) == 0
+    assert used_part(None, active=1, stated=2) is None
+    assert used_part(300, active=None, stated=None) is None

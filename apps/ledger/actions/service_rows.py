@@ -110,9 +110,13 @@ INSERT INTO ledger_servicetotal
      held_milliseconds, observed_milliseconds, statuses, requests, succeeded, prompt_tokens,
      cached_tokens, output_tokens, prompt_ms, cached_ms, output_ms, untold_ms, measured_ms,
      costless_requests)
-SELECT %(day)s, money.*, counted.requests, counted.succeeded, counted.prompt_tokens,
-       counted.cached_tokens, counted.output_tokens, counted.prompt_ms, counted.cached_ms,
-       counted.output_ms, counted.untold_ms, counted.measured_ms, coalesce(costless.requests, 0)
+SELECT %(day)s, money.*,
+       CASE WHEN counted.workload_id IS NULL THEN 0 ELSE counted.requests END,
+       CASE WHEN counted.workload_id IS NULL THEN 0 ELSE counted.succeeded END,
+       counted.prompt_tokens, counted.cached_tokens, counted.output_tokens,
+       coalesce(counted.prompt_ms, 0), coalesce(counted.cached_ms, 0),
+       coalesce(counted.output_ms, 0), coalesce(counted.untold_ms, 0),
+       coalesce(counted.measured_ms, 0), coalesce(costless.requests, 0)
 FROM (
     SELECT row.workload_id, measure.name,
            sum(measure.micros) FILTER (WHERE row.part = 0),
@@ -143,8 +147,8 @@ LEFT JOIN (
     FROM ledger_servicecount
     WHERE day = %(day)s AND workload_id = ANY(%(services)s) AND part <> %(uncounted)s
     GROUP BY workload_id
-) AS counted USING (workload_id)
+) AS counted ON counted.workload_id = money.workload_id
 LEFT JOIN unnest(%(costless_of)s::int8[], %(costless)s::int8[]) AS costless (workload_id, requests)
-     USING (workload_id)
+     ON costless.workload_id = money.workload_id
 ORDER BY 3, 2
 """.replace("<measured>", MEASURED)

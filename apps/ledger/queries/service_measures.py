@@ -14,22 +14,27 @@ class Load(StrEnum):
     MARGINAL = "marginal"
 
 
+# The amount of a ServiceDay `row`; flag 64 is shared-out idle.
+AMOUNTS: dict[str, LiteralString] = {
+    "list": "row.list_micros",
+    "contracted": "row.contracted_micros",
+    "effective": "row.effective_micros",
+    "billed": "row.billed_micros",
+    "list.direct": "CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0 THEN row.list_micros END",
+    "contracted.direct": "CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0"
+    " THEN row.contracted_micros END",
+    "effective.direct": "CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0"
+    " THEN row.effective_micros END",
+    "billed.direct": "CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0"
+    " THEN row.billed_micros END",
+    "marginal": "row.marginal_micros",
+}
+# (name, amount) of each.
+MEASURED: LiteralString = ", ".join([f"('{name}', {AMOUNTS[name]})" for name in AMOUNTS])
+
+
 def measure_of(basis: Basis, load: Load) -> str:
     """The name of a ServiceTotal's measure."""
     if load is Load.MARGINAL:
         return "marginal"
     return str(basis) if load is Load.LOADED else f"{basis}.direct"
-
-
-# (name, amount) of a ServiceDay `row`; flag 64 is shared-out idle.
-MEASURED: LiteralString = """
-('list', row.list_micros), ('contracted', row.contracted_micros),
-('effective', row.effective_micros), ('billed', row.billed_micros),
-('list.direct', CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0 THEN row.list_micros END),
-('contracted.direct',
- CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0 THEN row.contracted_micros END),
-('effective.direct',
- CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0 THEN row.effective_micros END),
-('billed.direct', CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0 THEN row.billed_micros END),
-('marginal', row.marginal_micros)
-"""

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
 from apps.economics.run_time import Bucket
+from apps.fleet.actions.marks import Mark, mark
+from apps.fleet.queries import Pass, pools
 from apps.workloads.models import Run, RunHour, RunSpan, RunSummary
 from tests.apps.ledger import scene
 
@@ -71,3 +73,10 @@ def make_tensor(uuids: Sequence[str], worked: float, watched: float) -> None:
 def give_to(workload_id: int, *run_ids: int) -> None:
     """These runs were told to be this workload's."""
     Run.objects.filter(id__in=run_ids).update(workload_id=workload_id)
+
+
+def mark_day(hour: datetime) -> None:
+    """The day that begins with midnight before `hour` waits for the roll-up of every pool."""
+    midnight = hour.replace(hour=0)
+    with transaction.atomic():
+        mark([Mark(Pass.ROLLUP, pool_id, midnight) for pool_id in pools()])

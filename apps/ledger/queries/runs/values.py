@@ -104,6 +104,7 @@ class RunRow:
 class RunAmounts:
     """What something of a run cost on each basis; None where nothing of it is known.
 
+    All but `loaded_micros`, the effective amount with idle that was shared out, leave that out.
     `unpriced_milliseconds` of its GPU time have no price and are in no amount. `energy_joules` is
     None where no meter told any.
     """
@@ -113,6 +114,7 @@ class RunAmounts:
     effective_micros: int | None = None
     billed_micros: int | None = None
     marginal_micros: int | None = None
+    loaded_micros: int | None = None
     unit_milliseconds: int = 0
     unpriced_milliseconds: int = 0
     energy_joules: float | None = None

@@ -60,6 +60,11 @@ beat_schedule = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "fold-runs": {
+        "task": "apps.workloads.tasks.fold_runs",
+        "schedule": 20.0,
+        "options": {"expires": 20},
+    },
     "import-uploads": {
         "task": "apps.workloads.tasks.import_uploads",
         "schedule": 4.0,
@@ -79,6 +84,11 @@ beat_schedule = {
         "task": "apps.ledger.tasks.settle_marked_hours",
         "schedule": 30.0,
         "options": {"expires": 30},
+    },
+    "price-calls": {
+        "task": "apps.ledger.tasks.price_calls",
+        "schedule": 20.0,
+        "options": {"expires": 20},
     },
     "take-bills": {
         "task": "apps.ledger.tasks.take_bills",

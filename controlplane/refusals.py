@@ -22,8 +22,8 @@ from apps.ledger.queries import conversion, export_asked
 from apps.pricing import actions as pricing
 from apps.telemetry import api as telemetry
 from apps.workloads.actions import pool_capacity, rules, uploads, workloads
+from apps.workloads.api import bodies, run_reports, run_wire, usage
 from apps.workloads.api import requests as request_hours
-from apps.workloads.api import usage
 from apps.workloads.api import views as jobs
 from apps.workloads.api import wire as job_wire
 
@@ -129,6 +129,10 @@ STATUS_OF: dict[type[Exception], int] = {
     request_hours.TooManyRequestRows: 413,
     usage.TooManyCalls: 413,
     usage.UsageUnreadable: 400,
+    bodies.GzipUnreadable: 400,
+    run_reports.RunReportRefused: 403,
+    run_wire.RunReportsUnreadable: 400,
+    run_wire.TooManyRunReports: 413,
     rules.ClaimOfAnybody: 400,
     rules.LabelUnreadable: 400,
     rules.RuleAlreadyEnded: 409,

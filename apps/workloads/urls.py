@@ -11,6 +11,7 @@ from apps.workloads.api.rules import (
     OwnershipRules,
     OwnershipRuleView,
 )
+from apps.workloads.api.run_reports import RunReports
 from apps.workloads.api.usage import LiteLlmEvents, OtelEvents, UsageEvents
 from apps.workloads.api.views import JobDetail, Jobs, JobsInBulk
 from apps.workloads.api.workloads import Run, Runs, Workload, Workloads
@@ -19,6 +20,7 @@ urlpatterns = [
     path("workloads", Workloads.as_view(), name="workloads"),
     path("workloads/<int:workload_id>", Workload.as_view(), name="workload"),
     path("runs", Runs.as_view(), name="runs"),
+    path("run-reports", RunReports.as_view(), name="record-run-reports"),
     path("runs/<int:run_id>", Run.as_view(), name="run"),
     path("jobs", Jobs.as_view(), name="jobs"),
     path("jobs/bulk", JobsInBulk.as_view(), name="record-jobs"),

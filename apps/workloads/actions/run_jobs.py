@@ -1,7 +1,8 @@
 """The jobs that attempts of runs are part of, found by cluster, id and time."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 
@@ -108,20 +109,26 @@ ORDER BY attempt.id
 """
 
 
-def _allowed(
-    found: Collection[tuple[int, int, datetime, int, datetime, int | None]], at: datetime
-) -> set[int]:
+def _allowed(found: Iterable[tuple[Any, ...]], at: datetime) -> set[int]:
     """The attempts whose run may say that it is on this job."""
-    claims = [row for row in found if row[5] is not None]
-    allowed = {row[0] for row in found if row[5] is None}
-    if claims:
-        parents = {team.id: team.parent_id for team in teams()}
-        owner_of = owners({row[3] for row in claims}, at)
-        for attempt_id, _, _, job_id, _, team_id in claims:
-            owner = owner_of[job_id].team_id
-            if owner is None or team_id in _lineage(owner, parents):
-                allowed.add(attempt_id)
+    allowed: set[int] = set()
+    for attempt_id, _, _, job_id, _, team_id in found:
+        if team_id is None or jobs_open_to(team_id, {job_id}, at):
+            allowed.add(attempt_id)
     return allowed
+
+
+def jobs_open_to(team_id: int, job_ids: Collection[int], at: datetime) -> set[int]:
+    """Those of these jobs that are nobody's, this team's, or of a team below it."""
+    if not job_ids:
+        return set()
+    parents = {team.id: team.parent_id for team in teams()}
+    owner_of = {job_id: owner.team_id for job_id, owner in owners(job_ids, at).items()}
+    return {
+        job_id
+        for job_id, owner in owner_of.items()
+        if owner is None or team_id in _lineage(owner, parents)
+    }
 
 
 def _lineage(team_id: int, parents: Mapping[int, int | None]) -> set[int]:

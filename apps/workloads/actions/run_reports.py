@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from apps.fleet.queries import clusters
 from apps.workloads.actions.run_changes import touch_runs
-from apps.workloads.actions.run_jobs import join_attempts
+from apps.workloads.actions.run_jobs import jobs_open_to, join_attempts
 from apps.workloads.models import Run, Workload, WorkloadKind
 
 
@@ -113,7 +113,7 @@ def _recorded(report: ReportIn, teller: Teller, at: datetime) -> Taken | NotTake
     cluster = clusters()[teller.cluster_id].name if teller.cluster_id is not None else None
     if cluster is not None and report.cluster not in ("", cluster):
         return NotTaken("job.cluster", f"this token writes cluster {cluster}, not {report.cluster}")
-    run = _run(report, teller)
+    run = _run(report, teller, at)
     if isinstance(run, NotTaken):
         return run
     attempt_id, is_new, ended_before = _keep_attempt(report, run, cluster or report.cluster, at)
@@ -130,7 +130,7 @@ def _recorded(report: ReportIn, teller: Teller, at: datetime) -> Taken | NotTake
     return Taken(run, attempt_id, bool(changes))
 
 
-def _run(report: ReportIn, teller: Teller) -> int | NotTaken:
+def _run(report: ReportIn, teller: Teller, at: datetime) -> int | NotTaken:
     """The run of this name, opened where there is none."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -139,7 +139,11 @@ def _run(report: ReportIn, teller: Teller) -> int | NotTaken:
     run = Run.objects.select_related("workload").get(key=report.run)
     if teller.team_id is None:
         return run.id
-    if run.workload is not None and run.workload.team_id != teller.team_id:
+    is_foreign = run.workload is not None and run.workload.team_id != teller.team_id
+    if run.workload is None:
+        job_ids = set(run.spans.order_by("job_id").values_list("job_id", flat=True))
+        is_foreign = job_ids != jobs_open_to(teller.team_id, job_ids, at)
+    if is_foreign:
         return NotTaken("run", f"another team has a run named {report.run}")
     if run.workload is None and report.workload:
         Run.objects.filter(id=run.id, workload=None).update(
@@ -169,7 +173,11 @@ INSERT INTO workloads_runattempt AS kept (
 )
 ON CONFLICT (run_id, key) DO UPDATE SET
     heard_at = greatest(kept.heard_at, excluded.heard_at),
-    ended_at = coalesce(kept.ended_at, greatest(excluded.ended_at, kept.began_at)),
+    ended_at = coalesce(
+        kept.ended_at,
+        CASE WHEN excluded.ended_at IS NOT NULL
+             THEN greatest(excluded.ended_at, kept.began_at) END
+    ),
     status = CASE WHEN kept.ended_at IS NULL THEN excluded.status ELSE kept.status END,
     first_step = least(kept.first_step, excluded.first_step),
     last_step = greatest(kept.last_step, excluded.last_step),

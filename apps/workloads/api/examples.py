@@ -160,3 +160,51 @@ REQUEST_HOURS = listed(
         "split_kind": "",
     },
 )
+
+RUN_REPORT = sent(
+    "Progress",
+    {
+        "run": "llm-7b-v3",
+        "workload": "llm-pretrain",
+        "attempt": "19a1b2c3d4e-5f-0",
+        "rank": 0,
+        "world_size": 64,
+        "restarts": 0,
+        "host": "gpu-01",
+        "job": {"scheduler": "slurm", "raw_id": "4711", "cluster": "atlas"},
+        "began_at_ms": 1772452920000,
+        "ended_at_ms": None,
+        "status": "",
+        "model": {"active_parameters": 7000000000, "precision": "bf16"},
+        "tags": {"dataset": "web-2"},
+        "sequence": 3,
+        "windows": [
+            {
+                "starts_at_ms": 1772452980000,
+                "ends_at_ms": 1772452990000,
+                "steps": 2,
+                "first_step": 10,
+                "last_step": 11,
+                "tokens": 8388608,
+                "examples": 2048,
+                "flops": 0.0,
+                "productive_ms": 9100,
+                "phases_ms": {"data": 900},
+                "step_times_ms": [4540.5, 4559.5],
+            }
+        ],
+        "events": [
+            {"kind": "good_checkpoint", "at_ms": 1772452990000, "step": 11, "metric": 2.71}
+        ],
+        "dropped": 0,
+    },
+)
+RUN_REPORTED = answered(
+    "Taken",
+    {
+        "accepted": 1,
+        "changed": 1,
+        "results": [{"row": 0, "run": 2, "changed": True}],
+        "errors": [],
+    },
+)

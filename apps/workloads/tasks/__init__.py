@@ -4,6 +4,8 @@ from celery import shared_task
 from django.utils import timezone
 
 from apps.workloads.actions import node_names, requests
+from apps.workloads.actions.folding_runs import fold_due_runs
+from apps.workloads.actions.run_jobs import join_waiting_attempts
 from apps.workloads.tasks.uploads import forget_files, work_on_files
 
 
@@ -30,3 +32,11 @@ def join_requests() -> None:
 def forget_requests() -> None:
     """Drop counted hours that are older than hours of use are kept."""
     requests.forget_requests(at=timezone.now())
+
+
+@shared_task
+def fold_runs() -> None:
+    """Put what runs told on their jobs, and fold by the hour what is new of them."""
+    at = timezone.now()
+    join_waiting_attempts(at=at)
+    fold_due_runs(at=at)

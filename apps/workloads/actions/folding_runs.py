@@ -1,0 +1,259 @@
+"""Runs folded by the hour from what they told and from the jobs that carried them."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection, transaction
+from psycopg.types.range import Range
+
+from apps.economics.run_fold import NO_JOB, Attempt, Held, Rewind, RunTold, WindowTold, folded
+from apps.fleet.actions.marks import HOUR, hour_of
+from apps.workloads.actions.run_spans import reported
+from apps.workloads.actions.run_summing import Whole, keep_summary, status_of
+from apps.workloads.actions.touched_hours import Touched
+from apps.workloads.models import Allocation, RunHour, RunSpan, RunStatus, RunSummary
+from apps.workloads.queries import run_fold_facts as facts
+from apps.workloads.queries.run_fold_facts import AttemptRow, CarriedSpan, EventRow, HourRow, JobRow
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MILLISECOND = timedelta(milliseconds=1)
+Hours = Mapping[tuple[int, datetime], HourRow]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A run as it stands; `lead` are the attempts of its lowest rank."""
+
+    attempts: Sequence[AttemptRow]
+    lead: Sequence[AttemptRow]
+    jobs: Mapping[int, JobRow]
+    spans: Sequence[CarriedSpan]
+    good: Sequence[EventRow]
+    restored: Sequence[EventRow]
+    status: str
+
+    @property
+    def rewinds(self) -> list[tuple[datetime, int, int]]:
+        """From when on the run went on from which step, as which attempt says."""
+        found = [
+            (each.began_at, each.first_step, each.id)
+            for each in self.lead
+            if each.first_step is not None
+        ]
+        found += [
+            (each.at, each.step, each.attempt_id) for each in self.restored if each.step is not None
+        ]
+        return found
+
+    def last_good(self, before: datetime | None = None) -> datetime | None:
+        """When a checkpoint last passed."""
+        found = (each.at for each in self.good if before is None or each.at < before)
+        return max(found, default=None)
+
+
+def fold_due_runs(*, at: datetime) -> int:
+    """Fold every run of which something new is known; how many. A sweep does, at any time."""
+    return sum(fold_run(run_id=run_id, at=at) for run_id in facts.runs_due(at))
+
+
+@transaction.atomic
+def fold_run(*, run_id: int, at: datetime) -> bool:
+    """Fold a run up to `at`, from the first hour that may have changed; False: another does it.
+
+    Writes which jobs carry it as it reports, its hours and its summary, and has the local days of
+    the pools rolled up where its jobs held nodes in hours that are over and came out otherwise.
+    """
+    summary = RunSummary.objects.select_for_update(skip_locked=True).filter(run_id=run_id).first()
+    if summary is None:
+        return False
+    known = _known(run_id)
+    since = _since(known, summary)
+    kept = facts.hours_since(run_id, since)
+    found = _hours(known, since, at)
+    _write(run_id, kept, found)
+    _mark(kept, found, summary.folded_at, at)
+    keep_summary(
+        summary,
+        Whole(known.attempts, known.lead, known.jobs, known.spans, known.good, known.status),
+        at,
+    )
+    return True
+
+
+def _known(run_id: int) -> _Known:
+    attempts = facts.attempts_of(run_id)
+    lowest = min((each.rank for each in attempts), default=0)
+    lead = [each for each in attempts if each.rank == lowest]
+    lead_ids = [each.id for each in lead]
+    stated = facts.stated_spans(run_id)
+    job_ids = {each.job_id for each in attempts if each.job_id is not None}
+    jobs = facts.jobs_of(job_ids | {each.job_id for each in stated})
+    spans = reported(run_id, facts.attempts_on(job_ids), jobs, stated)
+    _keep_spans(run_id, spans)
+    return _Known(
+        attempts=attempts,
+        lead=lead,
+        jobs=jobs,
+        spans=[*stated, *spans],
+        good=facts.events_of(lead_ids, "good_checkpoint"),
+        restored=facts.events_of(lead_ids, "restored"),
+        status=status_of(lead, jobs),
+    )
+
+
+def _keep_spans(run_id: int, spans: Sequence[CarriedSpan]) -> None:
+    if facts.reported_spans(run_id) == spans:
+        return
+    RunSpan.objects.filter(run_id=run_id, is_reported=True).delete()
+    RunSpan.objects.bulk_create(
+        RunSpan(
+            run_id=run_id,
+            job_id=each.job_id,
+            period=Range(each.starts_at, each.ends_at),
+            is_reported=True,
+        )
+        for each in spans
+    )
+
+
+def _since(known: _Known, summary: RunSummary) -> datetime | None:
+    """The first hour that may come out otherwise than last time; None: any.
+
+    What is done again makes lost what was done before; a failure, and going on after one, turns
+    what was done since the last good checkpoint.
+    """
+    if summary.folded_at is None:
+        return None
+    is_new = summary.told_at > summary.folded_at
+    if is_new and summary.changed_from is None:
+        return None
+    changed = summary.changed_from if is_new and summary.changed_from else summary.folded_at
+    moments = [changed, summary.folded_at]
+    if is_new:
+        lead_ids = [each.id for each in known.lead]
+        for at, step, _ in known.rewinds:
+            if at >= changed:
+                undone = facts.first_undone(lead_ids, step, at)
+                moments += [] if undone is None else [undone]
+    if RunStatus.FAILED in (summary.status, known.status) and summary.status != known.status:
+        began_at = [each.began_at for each in known.attempts]
+        moments.append(known.last_good(changed) or min(began_at, default=changed))
+    return hour_of(min(moments))
+
+
+def _hours(
+    known: _Known, since: datetime | None, at: datetime
+) -> dict[tuple[int, datetime], HourRow]:
+    windows: dict[int, list[WindowTold]] = {}
+    for attempt_id, row in facts.windows_of([each.id for each in known.lead], since):
+        starts_at, ends_at, *rest = row
+        windows.setdefault(attempt_id, []).append(WindowTold(_ms(starts_at), _ms(ends_at), *rest))
+    last_good = known.last_good()
+    failed_after = 0 if last_good is None else _ms(last_good)
+    told = RunTold(
+        attempts=[_attempt(each, windows.get(each.id, ())) for each in known.lead],
+        held=[
+            Held(each.job_id, _ms(each.starts_at), _ms(min(each.ends_at or at, at)))
+            for each in known.spans
+            if each.starts_at < at
+        ],
+        rewinds=[Rewind(_ms(moment), step, of) for moment, step, of in known.rewinds],
+        waits=list(_waits(known, at)),
+        failed_after_ms=failed_after if known.status == RunStatus.FAILED else None,
+    )
+    return {
+        (job, EPOCH + hour * MILLISECOND): HourRow(tuple(sums.bucket_ms), *astuple(sums)[1:])
+        for (job, hour), sums in folded(told, 0 if since is None else _ms(since)).items()
+    }
+
+
+def _attempt(row: AttemptRow, windows: Sequence[WindowTold]) -> Attempt:
+    return Attempt(
+        id=row.id,
+        job=row.job_id or NO_JOB,
+        start_ms=_ms(row.began_at),
+        end_ms=_ms(row.until),
+        is_ended=row.ended_at is not None,
+        first_told_ms=None if row.first_told_at is None else _ms(row.first_told_at),
+        windows=windows,
+    )
+
+
+def _waits(known: _Known, at: datetime) -> Iterable[tuple[int, int]]:
+    """When the run's jobs were queued, of those that carried it from their start."""
+    for job in known.jobs.values():
+        if job.submitted_at is None or job.started_at is None:
+            continue
+        first = min((s.starts_at for s in known.spans if s.job_id == job.id), default=None)
+        if first is not None and first <= job.started_at and job.submitted_at < job.started_at:
+            yield _ms(job.submitted_at), _ms(min(job.started_at, at))
+
+
+def _ms(moment: datetime) -> int:
+    return (moment - EPOCH) // MILLISECOND
+
+
+def _write(run_id: int, kept: Hours, found: Hours) -> None:
+    gone = kept.keys() - found.keys()
+    new = {key: row for key, row in found.items() if kept.get(key) != row}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            DELETE FROM workloads_runhour AS kept
+            USING unnest(%s::int8[], %s::timestamptz[]) AS gone (job_key, hour)
+            WHERE kept.run_id = %s AND kept.job_key = gone.job_key AND kept.hour = gone.hour
+            """,
+            [
+                [job for job, _ in (*gone, *new)],
+                [hour for _, hour in (*gone, *new)],
+                run_id,
+            ],
+        )
+    RunHour.objects.bulk_create(
+        (
+            RunHour(
+                run_id=run_id,
+                job_key=job,
+                hour=hour,
+                bucket_ms=list(row.bucket_ms),
+                **{name: getattr(row, name) for name in HourRow.__slots__[1:]},
+            )
+            for (job, hour), row in new.items()
+        ),
+        batch_size=500,
+    )
+
+
+def _mark(kept: Hours, found: Hours, folded_at: datetime | None, at: datetime) -> None:
+    """Have the days rolled up again of hours that are over, and came out otherwise.
+
+    An hour that was last folded before it was over was never marked.
+    """
+    changed = {
+        (job, hour)
+        for job, hour in kept.keys() | found.keys()
+        if job != NO_JOB
+        and hour + HOUR <= at
+        and (
+            kept.get((job, hour)) != found.get((job, hour))
+            or (folded_at is not None and hour <= folded_at < hour + HOUR)
+        )
+    }
+    if not changed:
+        return
+    hours_of: dict[int, list[datetime]] = {}
+    for job, hour in changed:
+        hours_of.setdefault(job, []).append(hour)
+    touched = Touched(at)
+    _touch(touched, hours_of)
+    touched.mark()
+
+
+def _touch(touched: Touched, hours_of: Mapping[int, Collection[datetime]]) -> None:
+    rows = Allocation.objects.filter(job_id__in=list(hours_of), node__isnull=False)
+    for job_id, node_id, period in rows.order_by("id").values_list("job_id", "node_id", "period"):
+        for hour in hours_of[job_id]:
+            since, until = max(hour, period.lower), min(hour + HOUR, period.upper or hour + HOUR)
+            if since < until:
+                touched.retag(node_id, since, until)

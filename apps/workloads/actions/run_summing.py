@@ -1,0 +1,93 @@
+"""A run as a whole, summed up from its hours, attempts and jobs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Sum
+
+from apps.workloads.models import RunHour, RunStatus, RunSummary
+from apps.workloads.queries import run_fold_facts as facts
+from apps.workloads.queries.run_fold_facts import AttemptRow, CarriedSpan, EventRow, JobRow
+
+STATUS_OF_STATE = {
+    "COMPLETED": RunStatus.FINISHED,
+    "SUCCEEDED": RunStatus.FINISHED,
+    "FAILED": RunStatus.FAILED,
+    "OUT_OF_MEMORY": RunStatus.FAILED,
+    "BOOT_FAIL": RunStatus.INTERRUPTED,
+    "NODE_FAIL": RunStatus.INTERRUPTED,
+    "PREEMPTED": RunStatus.INTERRUPTED,
+    "TIMEOUT": RunStatus.INTERRUPTED,
+    "DEADLINE": RunStatus.INTERRUPTED,
+    "CANCELLED": RunStatus.INTERRUPTED,
+    "REQUEUED": RunStatus.INTERRUPTED,
+    "REVOKED": RunStatus.INTERRUPTED,
+}
+SUMMED = ("steps", "tokens", "redone_tokens", "examples", "flops")
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What a summary is made of; `lead` are the attempts of the run's lowest rank."""
+
+    attempts: Sequence[AttemptRow]
+    lead: Sequence[AttemptRow]
+    jobs: Mapping[int, JobRow]
+    spans: Sequence[CarriedSpan]
+    good: Sequence[EventRow]
+    status: str
+
+
+def status_of(lead: Sequence[AttemptRow], jobs: Mapping[int, JobRow]) -> str:
+    """How the run's last attempt ended, else its job, else its last job; empty while nobody said."""
+    if lead and lead[-1].ended_at is not None:
+        return lead[-1].status
+    last = jobs.get(lead[-1].job_id or 0) if lead else next(reversed(list(jobs.values())), None)
+    if last is None or last.ended_at is None:
+        return RunStatus.UNTOLD
+    return STATUS_OF_STATE.get(last.state.partition(" ")[0], RunStatus.UNTOLD)
+
+
+def keep_summary(summary: RunSummary, whole: Whole, at: datetime) -> None:
+    """Write what the run came to, as of `at`."""
+    sums = RunHour.objects.filter(run_id=summary.run_id).aggregate(
+        **{f"all_{name}": Sum(name) for name in SUMMED}
+    )
+    for name in SUMMED:
+        setattr(summary, name, sums[f"all_{name}"] or 0)
+    carrying = {each.job_id for each in whole.spans}
+    submitted = [job.submitted_at for job in whole.jobs.values() if job.submitted_at is not None]
+    summary.submitted_at = min(submitted, default=None)
+    summary.began_at = _began_at(whole)
+    summary.ended_at = _ended_at(whole)
+    summary.status = whole.status
+    summary.attempts = len(whole.lead)
+    summary.jobs = len(carrying)
+    worlds = [each.world_size for each in whole.lead]
+    summary.gpus = facts.most_gpus(carrying) or max(worlds, default=None)
+    summary.model = next((each.model for each in reversed(whole.lead) if each.model), {})
+    summary.tags = next((each.tags for each in reversed(whole.lead) if each.tags), {})
+    summary.good_checkpoints = len(whole.good)
+    summary.first_good_at = min((each.at for each in whole.good), default=None)
+    steps = [each.step for each in whole.good if each.step is not None]
+    summary.last_good_step = steps[-1] if steps else None
+    summary.dropped = sum(each.dropped for each in whole.attempts)
+    summary.folded_at = at
+    summary.changed_from = None
+    summary.save()
+
+
+def _began_at(whole: Whole) -> datetime | None:
+    moments = [each.starts_at for each in whole.spans]
+    return min([*moments, *(each.began_at for each in whole.lead)], default=None)
+
+
+def _ended_at(whole: Whole) -> datetime | None:
+    """When its last attempt ended, by its own word or with its job; of a run without, its jobs."""
+    if not whole.lead:
+        ends = [each.ends_at for each in whole.spans]
+        return None if None in ends else max((each for each in ends if each), default=None)
+    last = whole.lead[-1]
+    job = whole.jobs.get(last.job_id or 0)
+    return last.ended_at or (job.ended_at if job is not None else None)

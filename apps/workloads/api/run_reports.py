@@ -1,0 +1,135 @@
+"""POST run-reports: what training runs say of themselves."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from apps.accounts.authentication import scopes_of
+from apps.accounts.queries import Scope, TokenFact
+from apps.fleet.queries import cluster_of_token
+from apps.workloads.actions.run_reports import NotTaken, ReportIn, Taken, Teller, record_reports
+from apps.workloads.api import examples
+from apps.workloads.api.bodies import json_body
+from apps.workloads.api.run_wire import (
+    MOST_REPORTS,
+    RunReportsUnreadable,
+    read_report,
+    report_schema,
+    reports_in,
+)
+from apps.workloads.api.wire import Fault
+
+TELLING = frozenset({Scope.INGEST, Scope.JOBS})
+
+
+class RunReportRefused(Exception):
+    """A token speaks for another team's run, or for another cluster than its own."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.errors = [fault.document()]
+
+
+class TellsOfRuns(BasePermission):
+    """A token of scope ingest or jobs."""
+
+    message = "this needs the scope 'ingest' or 'jobs'"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether this caller may tell of runs."""
+        return bool(scopes_of(request) & TELLING)
+
+
+class RunRowOut(serializers.Serializer[Any]):
+    """What became of one report; not changed: it had been taken before."""
+
+    row = serializers.IntegerField()
+    run = serializers.IntegerField()
+    changed = serializers.BooleanField()
+
+
+class RunRowFault(serializers.Serializer[Any]):
+    """Why a report was not taken."""
+
+    field = serializers.CharField()
+    row = serializers.IntegerField()
+    message = serializers.CharField()
+
+
+class RunReportsOut(serializers.Serializer[Any]):
+    """What became of the reports: good ones are kept, bad ones of a list are listed."""
+
+    accepted = serializers.IntegerField()
+    changed = serializers.IntegerField()
+    results = RunRowOut(many=True)
+    errors = RunRowFault(many=True)  # type: ignore[assignment]  # the wire's word
+
+
+REPORT = report_schema()
+BODY = {"oneOf": [REPORT, {"type": "array", "maxItems": MOST_REPORTS, "items": REPORT}]}
+
+
+class RunReports(APIView):
+    """What training runs say of themselves, one report or many at once, gzipped or not."""
+
+    counted_as = "events"
+    permission_classes = (TellsOfRuns,)
+
+    @extend_schema(
+        operation_id="record_run_reports",
+        request={"application/json": BODY},
+        responses=RunReportsOut,
+        examples=[examples.RUN_REPORT, examples.RUN_REPORTED],
+    )
+    def post(self, request: Request) -> Response:
+        """Take one report, or all of a list that can be read; the same ones again change nothing.
+
+        A lone report that cannot be taken is refused; of a list each is answered by its row.
+        """
+        at = timezone.now()
+        raw, is_list = reports_in(json_body(request))
+        read = [read_report(each, at=at, row=row) for row, each in enumerate(raw)]
+        good = {row: one for row, one in enumerate(read) if isinstance(one, ReportIn)}
+        told = record_reports(reports=list(good.values()), teller=_teller(request), at=at)
+        taken = {row: one for row, one in zip(good, told, strict=True) if isinstance(one, Taken)}
+        faults = [one for one in read if isinstance(one, Fault)]
+        foreign = [
+            Fault(one.field, one.message, row)
+            for row, one in zip(good, told, strict=True)
+            if isinstance(one, NotTaken)
+        ]
+        if not is_list:
+            _refuse(faults, foreign)
+        faults = sorted([*faults, *foreign], key=lambda fault: fault.row or 0)
+        return Response(_answer(taken, faults))
+
+
+def _refuse(faults: list[Fault], foreign: list[Fault]) -> None:
+    for fault in faults:
+        raise RunReportsUnreadable(Fault(fault.field, fault.message))
+    for fault in foreign:
+        raise RunReportRefused(Fault(fault.field, fault.message))
+
+
+def _answer(taken: dict[int, Taken], faults: list[Fault]) -> dict[str, Any]:
+    return {
+        "accepted": len(taken),
+        "changed": sum(1 for each in taken.values() if each.is_changed),
+        "results": [
+            {"row": row, "run": each.run_id, "changed": each.is_changed}
+            for row, each in sorted(taken.items())
+        ],
+        "errors": [fault.document() for fault in faults],
+    }
+
+
+def _teller(request: Request) -> Teller:
+    if not isinstance(request.auth, TokenFact):
+        return Teller()
+    return Teller(request.auth.team_id, cluster_of_token(request.auth.id))

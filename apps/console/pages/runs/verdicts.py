@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from apps.console.pages.frame import Link
 from apps.console.pages.runs.values import Verdict
 from apps.console.pages.runs.words import span_of
+from apps.ledger.queries.runs.bottlenecks import Verdict as Bottleneck
 from apps.ledger.queries.runs.bottlenecks import WhereTimeWent
 from apps.ledger.queries.runs.checkpoints import CheckpointAdvice
 from apps.ledger.queries.runs.stragglers import Stragglers
@@ -20,10 +21,17 @@ def bottleneck_verdicts(went: WhereTimeWent) -> tuple[Verdict, ...]:
     return tuple(
         Verdict(
             title=each.words,
-            evidence="" if each.causes else UNNAMED if each.is_seen else UNSEEN,
+            evidence=_counted(each),
         )
         for each in went.verdicts
     )
+
+
+def _counted(verdict: Bottleneck) -> str:
+    """What to know of the nodes' counters where the verdict does not say it itself."""
+    if verdict.causes or not verdict.asks_counters:
+        return ""
+    return UNNAMED if verdict.is_seen else UNSEEN
 
 
 def straggler_verdicts(found: Stragglers, nodes: Mapping[str, str]) -> tuple[Verdict, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from apps.accounts import queries as accounts
 from apps.economics.run_time import Bucket
-from apps.ledger.queries.runs.causes import Cause, Resource, causes_of
+from apps.ledger.queries.runs.causes import MAY_CAUSE, Cause, Resource, causes_of
 from apps.ledger.queries.runs.spent import BucketSpent, micros_of, runs_of_window, spent_by_bucket
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import gpu_hours, per_cent
@@ -66,7 +66,8 @@ class Verdict:
     """Time that went elsewhere than into training, and more of it than is usual.
 
     `name` is a word such as *Starved*; `words` the whole sentence. `causes` is empty where the
-    counters show nothing; `is_seen` is false where there were none to look at.
+    counters show nothing; `is_seen` is false where there were none to look at, `asks_counters`
+    where counters could say nothing of such a bucket.
     """
 
     bucket: Bucket
@@ -77,6 +78,7 @@ class Verdict:
     words: str
     causes: tuple[Cause, ...]
     is_seen: bool
+    asks_counters: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,7 @@ def _verdict(part: BucketPart, hours: Sequence[ClockHour], currency: str) -> Ver
         words=f"{sentence.name}: {per_cent(share)} of GPU time {sentence.said}; {cost}{evidence}.",
         causes=causes or (),
         is_seen=causes is not None,
+        asks_counters=part.bucket in MAY_CAUSE,
     )
 
 

@@ -5,9 +5,11 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.accounts import queries as accounts
+from apps.ledger.actions.calls import mark_calls
 from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.actions.reconcile import reconcile_again
 from apps.ledger.models import Bill
+from apps.ledger.queries.api_calls import hours_of_calls
 from apps.ledger.queries.calendar import first_hour
 from apps.pricing.actions import NewExchangeRate, mark_converted, state_exchange_rate
 
@@ -17,8 +19,8 @@ def state_rate(*, rate: NewExchangeRate, at: datetime) -> int:
     """Keep a month's rate of exchange; how many bills are converted anew by it.
 
     Those of later months too: until theirs is stated they go by the last one that is. Hours in
-    which rates, shared costs or commitments of the currency hold are charged again. Refuses
-    ExchangeRateNotUnderstood, and MonthAlreadyClosed.
+    which rates, shared costs or commitments of the currency hold are charged again, and calls to
+    model APIs priced again. Refuses ExchangeRateNotUnderstood, and MonthAlreadyClosed.
     """
     month = rate.month.replace(day=1)
     refuse_closed_month(months={month}, what="a rate of exchange")
@@ -26,5 +28,6 @@ def state_rate(*, rate: NewExchangeRate, at: datetime) -> int:
         return 0
     mark_converted(rate=rate, at=at)
     since = first_hour(month, accounts.organisation().zone)
+    mark_calls(hours=hours_of_calls(since, None))
     bills = Bill.objects.filter(currency=rate.from_currency, ends_at__gt=since)
     return reconcile_again(bills=bills, at=at)

@@ -14,7 +14,7 @@ from apps.ledger.queries.calendar import HOUR, milliseconds_into
 from apps.pricing import queries as pricing
 
 ChargeKey = tuple[str, int, int]
-"""Kind; node, shared cost, commitment, billed charge or plan; part: charged once in an hour."""
+"""Kind; node, shared cost, commitment, billed charge, plan or API item; part: charged once in an hour."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ NO_RATES = HourRates((), ())
 def charges_of_hour(hour: datetime) -> dict[ChargeKey, HeldCharge]:
     """The charges in force that begin in `hour`; corrections are nobody's to change."""
     number = Coalesce(
-        "node_id", "shared_cost_id", "commitment_id", "billed_charge_id", "owned_plan_id"
+        *("node_id", "shared_cost_id", "commitment_id", "billed_charge_id", "owned_plan_id"),
+        "api_item_id",
     )
     found = (
         Charge.objects.filter(hour=hour, corrects__isnull=True)

@@ -36,6 +36,13 @@ def copy_in(query: LiteralString, of: Iterable[Row]) -> None:
         copy.write(text.encode())
 
 
+def copy_values(query: LiteralString, of: Iterable[Row]) -> None:
+    """Send rows of any values through `COPY … FROM STDIN`, texts with whatever is in them."""
+    with _cursor() as cursor, cursor.copy(query) as copy:
+        for row in of:
+            copy.write_row(row)
+
+
 def copy_out(query: Composed, params: Mapping[str, object]) -> Iterator[bytes]:
     """What `COPY … TO STDOUT` sends, as it comes: no more than a row of it is in memory."""
     with _client_cursor().copy(query, params) as copy:

@@ -14,6 +14,7 @@ from apps.fleet.queries import Pass
 from apps.fleet.queries.clouds import syncs_due
 from apps.ledger import actions
 from apps.ledger.queries.due import hours_due, resting
+from apps.ledger.tasks.api_usage import price_marked
 from apps.ledger.tasks.bill_uploads import take_uploaded
 from apps.ledger.tasks.bills import reconcile_waiting
 from apps.ledger.tasks.exports import forget_files, make_waiting
@@ -50,6 +51,12 @@ def settle_marked_hours() -> None:
                 return
             _do(pass_, hour, at)
     _roll_up(at, until)
+
+
+@shared_task
+def price_calls() -> None:
+    """Price the calls to model APIs that came since, and those whose price changed."""
+    price_marked(timezone.now())
 
 
 @shared_task

@@ -10,6 +10,7 @@ from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
 from apps.fleet.queries import Pass
 from apps.ledger.actions.charge.apart import billed_apart, shared_costs
+from apps.ledger.actions.charge.calls import calls_to_models
 from apps.ledger.actions.charge.host import divide_host
 from apps.ledger.actions.charge.node_hours import node_hours
 from apps.ledger.actions.charge.quoting import later_marks, wait_for_turn
@@ -27,7 +28,7 @@ BY_BILL = frozenset({Status.RECONCILED, Status.RESTATED})
 
 
 def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
-    """Charge every node-hour lived, shared cost and billed row of `hour`, as far as `at`.
+    """Charge every node-hour lived, shared cost, billed row and call of `hour`, as far as `at`.
 
     Charges whose facts did not change stay untouched; those of nodes that no longer lived then go
     with their lines. Marks the next passes for what changed.
@@ -47,7 +48,7 @@ def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
             return NOTHING
         wait_for_turn(this)
         by_rates = divide_host(node_hours(this), gpu_shares(hour), this)
-        found = (*by_rates, *shared_costs(this), *billed_apart(this))
+        found = (*by_rates, *shared_costs(this), *billed_apart(this), *calls_to_models(this))
         wanted = {each.key: each for each in found}
         held = charges_of_hour(hour)
         # One without a digest is empty already, and stays only for what corrects it.

@@ -85,7 +85,8 @@ def _line_row(this: Hour, charge_id: int, wanted: Wanted) -> Row:
     """No device time, no holder: whose it is, and how much."""
     price = wanted.price
     return (
-        *(charge_id, this.starts_at, this.month, wanted.pool_id, wanted.team_id, 0, 0, 0),
+        *(charge_id, this.starts_at, this.month, wanted.pool_id, wanted.team_id),
+        *(wanted.workload_id, 0, 0, 0),
         *(price.list_micros, price.contracted_micros, price.effective_micros, price.billed_micros),
     )
 
@@ -111,6 +112,7 @@ def _columns(this: Hour, charges: Sequence[tuple[Wanted, Status]]) -> dict[str, 
         "month": this.month,
         "currency": this.currency,
         "committed": int(Part.COMMITTED),
+        "calls": int(Part.CALLS),
         "kinds": [str(each.key[0]) for each, _ in charges],
         "numbers": [each.key[1] for each, _ in charges],
         "pools": [each.pool_id for each, _ in charges],
@@ -140,8 +142,8 @@ def _reason(wanted: Wanted, status: Status) -> str:
 
 LINES = """
 COPY ledger_line
-    (charge_id, hour, posting_month, pool_id, team_id, flags, evidence, unit_milliseconds,
-     list_micros, contracted_micros, effective_micros, billed_micros)
+    (charge_id, hour, posting_month, pool_id, team_id, workload_id, flags, evidence,
+     unit_milliseconds, list_micros, contracted_micros, effective_micros, billed_micros)
 FROM STDIN
 """
 EMPTY = """
@@ -170,15 +172,17 @@ WHERE held.id = new.id
 # What a charge is of stands in a column of its own by its kind.
 INSERT = """
 INSERT INTO ledger_charge
-    (kind, node_id, pool_id, shared_cost_id, commitment_id, billed_charge_id, part, hour, through,
-     posting_month, list_micros, contracted_micros, effective_micros, billed_micros,
+    (kind, node_id, pool_id, shared_cost_id, commitment_id, billed_charge_id, api_item_id, part, hour,
+     through, posting_month, list_micros, contracted_micros, effective_micros, billed_micros,
      estimated_micros, marginal_micros, owned_plan_id, currency, status, reason, digest)
 SELECT new.kind, CASE WHEN new.kind = 'node_hour' THEN new.number END, new.pool_id,
        CASE WHEN new.kind = 'shared' THEN new.number END,
        CASE WHEN new.kind = 'commitment_unused' AND new.part = %(committed)s THEN new.number END,
        CASE WHEN new.kind NOT IN ('node_hour', 'shared', 'owned_unused')
                  AND NOT (new.kind = 'commitment_unused' AND new.part = %(committed)s)
+                 AND new.part <> %(calls)s
             THEN new.number END,
+       CASE WHEN new.part = %(calls)s THEN new.number END,
        new.part, %(hour)s, new.through, %(month)s, new.list_micros, new.contracted_micros,
        new.effective_micros, new.billed_micros, new.estimated_micros, new.marginal_micros,
        new.owned_plan_id, %(currency)s, new.status,
@@ -191,6 +195,6 @@ FROM unnest(%(kinds)s::text[], %(numbers)s::int8[], %(pools)s::int8[], %(parts)s
      AS new (kind, number, pool_id, part, through, list_micros, contracted_micros,
              effective_micros, billed_micros, estimated_micros, marginal_micros, owned_plan_id,
              status, reason, digest)
-RETURNING kind, coalesce(node_id, shared_cost_id, commitment_id, billed_charge_id, owned_plan_id),
-          part, id
+RETURNING kind, coalesce(node_id, shared_cost_id, commitment_id, billed_charge_id, owned_plan_id,
+                         api_item_id), part, id
 """

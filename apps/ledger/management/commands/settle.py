@@ -14,6 +14,7 @@ from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import expand_ranges
 from apps.fleet.queries import Pass
 from apps.ledger import actions
+from apps.ledger.actions.calls import Book, price_waiting
 from apps.ledger.management.moments import moment_of
 from apps.telemetry.actions.rollup import roll_up_hour
 
@@ -68,6 +69,7 @@ def _settle(starts_at: datetime, ends_at: datetime, at: datetime) -> actions.Pro
     patient_until = time.monotonic() + PATIENCE_SECONDS
     while True:
         usage = _roll_up_usage(starts_at, ends_at)
+        usage += price_waiting(before=ends_at, book=_book)
         done = actions.settle_window(starts_at=starts_at, ends_at=ends_at, at=at, tell=tell)
         total.add(done)
         if not _pending(starts_at, ends_at):
@@ -88,6 +90,13 @@ def _roll_up_usage(starts_at: datetime, ends_at: datetime) -> int:
             while done := roll_up_hour(hour=hour):
                 nodes += done
     return nodes
+
+
+def _book() -> Book:
+    # It takes most of a second to load, and is seldom needed.
+    from apps.ledger.solvers.api_pricing import books
+
+    return books()
 
 
 def _pending(starts_at: datetime, ends_at: datetime) -> int:

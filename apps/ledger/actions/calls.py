@@ -1,0 +1,268 @@
+"""The pass of calls to model APIs: each is priced once, and the hour summed by model and owner."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from itertools import groupby
+
+from django.db import OperationalError, transaction
+
+from apps.accounts.queries import organisation
+from apps.economics.calls import Contract, Counted, Priced
+from apps.economics.rates import MICROS
+from apps.economics.split import largest_remainder
+from apps.fleet import queries as fleet
+from apps.fleet.actions.marks import (
+    ORGANISATION,
+    Mark,
+    clear,
+    expand_ranges,
+    hour_key,
+    mark,
+    try_lock,
+)
+from apps.fleet.queries import Pass
+from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.queries.api_calls import CallKey, CallSums, calls_without_price, sums_of_calls
+from apps.ledger.queries.calendar import HOUR
+from apps.ledger.queries.tables import Row, copy_values, run
+from apps.pricing.queries import conversions
+from apps.pricing.queries.api_prices import contracts
+
+Book = Callable[[Sequence[Contract]], Callable[[Counted], Priced]]
+"""What prices a call, made of the contracts that hold: a worker's, for it takes a library."""
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 100_000
+ALL_ANEW = 1
+"""The unit of a mark that says: prices changed; every call of the hour is priced again."""
+
+PUBLIC_CURRENCY = "USD"
+PLACES = Decimal(1).scaleb(-18)
+EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
+FINEST = 10**18
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What currencies are worth in the organisation's; None where nobody knows."""
+
+    ours: str
+    rates: Mapping[str, Fraction | None]
+
+    def micros(self, amount: Decimal, currency: str) -> Fraction | None:
+        """Unrounded micro-units of the organisation's currency."""
+        rate = self.rates.get(currency)
+        return None if rate is None else Fraction(amount) * rate * MICROS
+
+
+def price_waiting(
+    *, before: datetime, book: Callable[[], Book], is_over: Callable[[], bool] = lambda: False
+) -> int:
+    """Price what waits of hours that begin before, newest first, until it is over; how many calls.
+
+    `book` is asked for only where something waits.
+    """
+    while expand_ranges():
+        pass
+    hours = fleet.hours_marked(Pass.CALLS, before, AT_ONCE)[::-1]
+    priced = 0
+    made = book() if hours else None
+    for hour in hours:
+        if made is None or is_over():
+            break
+        try:
+            priced += price_hour(hour=hour, book=made).changed
+        except OperationalError as problem:
+            # A deadlock or a lock timeout: the mark stays and the next sweep tries again.
+            log.warning("pricing_deferred hour=%s reason=%s", hour, problem)
+    return priced
+
+
+@transaction.atomic
+def price_hour(*, hour: datetime, book: Book) -> Outcome:
+    """Price the calls of `hour` that have no price yet, sum them, and have the hour charged.
+
+    A call is priced once, unless prices changed. An hour of a closed month is priced too: what
+    that moves in the ledger waits as any late fact does.
+    """
+    if not try_lock(Pass.CALLS, hour_key(hour)):
+        return BUSY
+    marks = fleet.marks_of_hour(Pass.CALLS, hour)
+    if not marks:
+        return NOTHING
+    if any(each.unit == ALL_ANEW for each in marks):
+        run("DELETE FROM ledger_apicost WHERE hour = %(hour)s", {"hour": hour})
+    held = contracts(hour, hour + HOUR)
+    worth = _worth(hour, {each.currency for each in held})
+    price = book(held)
+    priced = 0
+    for calls in calls_without_price(hour):
+        copy_values(COSTS, (_cost_row(call, price(call[1]), hour, worth) for call in calls))
+        priced += len(calls)
+    _sum(hour, worth)
+    mark([Mark(Pass.CHARGE, ORGANISATION, hour)])
+    clear(Pass.CALLS, hour, marks)
+    return Outcome(changed=priced)
+
+
+def mark_calls(*, hours: Iterable[datetime]) -> None:
+    """Have every call of these hours priced again; in the transaction of what changed."""
+    mark(Mark(Pass.CALLS, ALL_ANEW, hour) for hour in hours)
+
+
+def _worth(hour: datetime, currencies: set[str]) -> Worth:
+    ours = organisation().currency
+    found = conversions(currencies | {PUBLIC_CURRENCY}, hour, hour + HOUR)
+    rates = {code: each[0].rate for code, each in found.items()}
+    return Worth(ours, {**rates, ours: Fraction(1)})
+
+
+def _cost_row(call: tuple[int, Counted], priced: Priced, hour: datetime, worth: Worth) -> Row:
+    call_id = call[0]
+    if priced.amounts is None:
+        return (call_id, hour, None, None, priced.list_amount, "", "", priced.reason)
+    (currency, amount), *others = priced.amounts.items()
+    if others:
+        return _mixed_row(call_id, priced, hour, worth)
+    rate = worth.rates.get(currency)
+    if rate is None:
+        reason = _no_rate(currency, worth)
+        return (call_id, hour, None, amount, priced.list_amount, currency, priced.price, reason)
+    micros = round(Fraction(amount) * rate * MICROS) if rate != 1 else _whole(amount)
+    return (call_id, hour, micros, amount, priced.list_amount, currency, priced.price, "")
+
+
+def _mixed_row(call_id: int, priced: Priced, hour: datetime, worth: Worth) -> Row:
+    """Parts of it are priced in several currencies: the organisation's holds them together."""
+    whole = Fraction(0)
+    for currency, amount in (priced.amounts or {}).items():
+        part = worth.micros(amount, currency)
+        if part is None:
+            return (
+                call_id,
+                hour,
+                None,
+                None,
+                priced.list_amount,
+                "",
+                "",
+                _no_rate(currency, worth),
+            )
+        whole += part
+    amount = EXACT.divide(Decimal(whole.numerator), Decimal(whole.denominator * MICROS))
+    kept = amount.quantize(PLACES, context=EXACT)
+    return (call_id, hour, round(whole), kept, priced.list_amount, worth.ours, priced.price, "")
+
+
+def _no_rate(currency: str, worth: Worth) -> str:
+    return f"no rate of exchange from {currency} to {worth.ours} is known"
+
+
+def _whole(amount: Decimal) -> int:
+    return int(EXACT.multiply(amount, Decimal(MICROS)).to_integral_value(ROUND_HALF_EVEN))
+
+
+def _sum(hour: datetime, worth: Worth) -> None:
+    """Write the hour anew: rows of a model and owner sum to what is rounded once for all of them."""
+    summed = sums_of_calls(hour)
+    run("DELETE FROM ledger_apihour WHERE hour = %(hour)s", {"hour": hour})
+    copy_values(HOURS, _hour_rows(hour, summed, worth))
+    items = {(key.vendor, key.model, key.team_id, key.workload_id) for key, _ in summed}
+    vendors, models, teams, workloads = zip(*items, strict=True) if items else ((), (), (), ())
+    run(
+        ITEMS,
+        {
+            "vendors": list(vendors),
+            "models": list(models),
+            "teams": list(teams),
+            "workloads": list(workloads),
+        },
+    )
+
+
+def _hour_rows(
+    hour: datetime, summed: Sequence[tuple[CallKey, CallSums]], worth: Worth
+) -> Iterator[Row]:
+    by_item = sorted(summed, key=lambda each: _sortable(each[0]))
+    for _, group in groupby(by_item, key=lambda each: _item(each[0])):
+        parts = [
+            _together(key, list(same)) for key, same in groupby(group, key=lambda each: each[0])
+        ]
+        costs = _divided([_unrounded(sums, worth) for _, sums in parts])
+        listed = _divided([_listed(sums, worth) for _, sums in parts])
+        for (key, sums), micros, list_micros in zip(parts, costs, listed, strict=True):
+            whole = _counts(sums)
+            unpriced = whole[0] if micros is None else whole[4]
+            yield (hour, *key, *whole[:4], unpriced, *whole[5:], micros, list_micros, _why(sums))
+
+
+def _item(key: CallKey) -> tuple[str, str, int, int | None]:
+    return key.vendor, key.model, key.team_id, key.workload_id
+
+
+def _sortable(key: CallKey) -> tuple[str, str, int, int, str, str]:
+    return key.vendor, key.model, key.team_id, key.workload_id or 0, key.tier, key.feature
+
+
+def _together(
+    key: CallKey, same: Sequence[tuple[CallKey, CallSums]]
+) -> tuple[CallKey, list[CallSums]]:
+    """A key's sums in each currency of its prices."""
+    return key, [sums for _, sums in same]
+
+
+def _counts(sums: Sequence[CallSums]) -> list[int]:
+    return [sum(int(each[place]) for each in sums) for place in range(10)]
+
+
+def _why(sums: Sequence[CallSums]) -> str:
+    return max(each.reason for each in sums)
+
+
+def _unrounded(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
+    """What of it is known; None where nothing is."""
+    known = [worth.micros(each.amount, each.currency) for each in sums if each.amount is not None]
+    found = [each for each in known if each is not None]
+    return sum(found, Fraction(0)) if found else None
+
+
+def _listed(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
+    """By public prices; None where a call that has a price has no public one."""
+    if any(each.without_list for each in sums):
+        return None
+    known = [each.list_amount for each in sums if each.list_amount is not None]
+    return worth.micros(sum(known, Decimal(0)), PUBLIC_CURRENCY) if known else None
+
+
+def _divided(amounts: Sequence[Fraction | None]) -> list[int | None]:
+    """The known amounts' sum, rounded once, over them; they keep to what they are within a unit."""
+    known = [amount for amount in amounts if amount is not None]
+    whole = round(sum(known, Fraction(0)))
+    weights = [int(amount * FINEST) for amount in known]
+    shares = largest_remainder(whole, weights) if any(weights) else [0] * len(known)
+    left = iter(shares)
+    return [None if amount is None else next(left) for amount in amounts]
+
+
+COSTS = """
+COPY ledger_apicost (event_id, hour, micros, amount, list_amount, currency, price, reason) FROM STDIN
+"""
+HOURS = """
+COPY ledger_apihour
+    (hour, vendor, model, tier, team_id, workload_id, feature, requests, rate_limited,
+     server_errors, other_errors, unpriced_requests, input_tokens, cached_tokens,
+     cache_write_tokens, output_tokens, reasoning_tokens, micros, list_micros, reason)
+FROM STDIN
+"""
+ITEMS = """
+INSERT INTO ledger_apiitem (vendor, model, team_id, workload_id)
+SELECT * FROM unnest(%(vendors)s::text[], %(models)s::text[], %(teams)s::int8[],
+                     %(workloads)s::int8[]) AS item (vendor, model, team_id, workload_id)
+ORDER BY vendor, model, team_id, workload_id
+ON CONFLICT (vendor, model, team_id, workload_id) DO NOTHING
+"""

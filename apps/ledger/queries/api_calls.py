@@ -1,0 +1,145 @@
+"""Calls to model APIs as the ledger reads them: those to be priced, and what an hour of them sums to."""
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import LiteralString, NamedTuple
+
+from apps.economics.calls import Counted
+from apps.ledger.queries.calendar import HOUR
+from apps.ledger.queries.tables import rows
+
+AT_ONCE = 20_000
+
+
+class CallKey(NamedTuple):
+    """What a row of an hour of calls is of."""
+
+    vendor: str
+    model: str
+    tier: str
+    team_id: int
+    workload_id: int | None
+    feature: str
+
+
+class CallSums(NamedTuple):
+    """How many calls, what became of them, their tokens, and their unrounded amounts in a currency."""
+
+    requests: int
+    rate_limited: int
+    server_errors: int
+    other_errors: int
+    unpriced: int
+    input_tokens: int
+    cached_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    currency: str
+    amount: Decimal | None
+    list_amount: Decimal | None
+    without_list: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CalledItem:
+    """What a model's calls of an hour cost an owner; None where none of them has a price."""
+
+    id: int
+    team_id: int
+    workload_id: int | None
+    requests: int
+    unpriced: int
+    micros: int | None
+    list_micros: int | None
+    reason: str
+
+
+def calls_without_price(hour: datetime) -> Iterator[list[tuple[int, Counted]]]:
+    """The hour's calls that were never priced, some thousands at a time, by id."""
+    after = 0
+    while True:
+        found = rows(CALLS, {"from": hour, "to": hour + HOUR, "after": after, "limit": AT_ONCE})
+        if not found:
+            return
+        after = found[-1][0]
+        yield [
+            (row[0], Counted(*row[1:11], detail={} if row[11] is None else json.loads(row[11])))
+            for row in found
+        ]
+
+
+def sums_of_calls(hour: datetime) -> list[tuple[CallKey, CallSums]]:
+    """The hour's calls by what they are of and the currency of their price."""
+    found = rows(SUMS, {"from": hour, "to": hour + HOUR})
+    return [(CallKey(*row[:6]), CallSums(*row[6:])) for row in found]
+
+
+def items_of_hour(hour: datetime, but_of: Collection[str]) -> list[CalledItem]:
+    """What models were called for whom, but those of some vendors."""
+    found = rows(ITEMS, {"hour": hour, "but": list(but_of)})
+    return [CalledItem(*row) for row in found]
+
+
+def hours_of_calls(
+    starts_at: datetime | None, ends_at: datetime | None, vendor: str | None = None
+) -> list[datetime]:
+    """The hours of a span (None: without end) in which models were called."""
+    params = {"from": starts_at, "to": ends_at, "vendor": vendor}
+    return [hour for (hour,) in rows(HOURS, params)]
+
+
+CALLS: LiteralString = """
+SELECT call.id, call.vendor, call.model, call.tier, call.outcome, call.at, call.input_tokens,
+       call.cached_tokens, call.cache_write_tokens, call.output_tokens, call.reasoning_tokens,
+       nullif(call.detail::text, '{}')
+FROM workloads_usageevent AS call
+WHERE call.at >= %(from)s AND call.at < %(to)s AND call.id > %(after)s
+  AND NOT EXISTS (SELECT 1 FROM ledger_apicost AS cost WHERE cost.event_id = call.id)
+ORDER BY call.id
+LIMIT %(limit)s
+"""
+SUMS: LiteralString = """
+SELECT call.vendor, call.model, call.tier, call.team_id, call.workload_id, call.feature,
+       count(*), count(*) FILTER (WHERE call.outcome = 'rate_limited'),
+       count(*) FILTER (WHERE call.outcome = 'server_error'),
+       count(*) FILTER (WHERE call.outcome IN ('refused', 'cancelled')),
+       count(*) FILTER (WHERE cost.amount IS NULL),
+       coalesce(sum(call.input_tokens), 0)::int8, coalesce(sum(call.cached_tokens), 0)::int8,
+       coalesce(sum(call.cache_write_tokens), 0)::int8,
+       coalesce(sum(call.output_tokens), 0)::int8, coalesce(sum(call.reasoning_tokens), 0)::int8,
+       cost.currency, sum(cost.amount), sum(cost.list_amount),
+       count(*) FILTER (WHERE cost.amount IS NOT NULL AND cost.list_amount IS NULL),
+       coalesce(max(cost.reason), '')
+FROM workloads_usageevent AS call JOIN ledger_apicost AS cost ON cost.event_id = call.id
+WHERE call.at >= %(from)s AND call.at < %(to)s
+GROUP BY call.vendor, call.model, call.tier, call.team_id, call.workload_id, call.feature,
+         cost.currency
+ORDER BY 1, 2, 3, 4, 5, 6, cost.currency
+"""
+ITEMS: LiteralString = """
+SELECT item.id, item.team_id, item.workload_id, sum(called.requests)::int8,
+       sum(called.unpriced_requests)::int8, sum(called.micros)::int8,
+       CASE WHEN bool_and(called.list_micros IS NOT NULL OR called.micros IS NULL)
+            THEN sum(called.list_micros)::int8 END,
+       max(called.reason)
+FROM ledger_apihour AS called
+JOIN ledger_apiitem AS item
+  ON item.vendor = called.vendor AND item.model = called.model AND item.team_id = called.team_id
+ AND item.workload_id IS NOT DISTINCT FROM called.workload_id
+WHERE called.hour = %(hour)s AND called.vendor <> ALL(%(but)s)
+GROUP BY item.id, item.team_id, item.workload_id
+HAVING sum(called.micros) <> 0 OR sum(called.unpriced_requests) > 0
+ORDER BY item.id
+"""
+HOURS: LiteralString = """
+SELECT DISTINCT hour FROM ledger_apihour
+WHERE (%(from)s::timestamptz IS NULL OR hour + interval '1 hour' > %(from)s)
+  AND (%(to)s::timestamptz IS NULL OR hour < %(to)s)
+  AND (%(vendor)s::text IS NULL OR vendor = %(vendor)s)
+ORDER BY hour
+"""

@@ -1,0 +1,1 @@
+"""What takes libraries that web processes do without."""

@@ -1,0 +1,305 @@
+"""What a call to a model API costs: the vendor's public price at its own date and tier, or a contract's.
+
+Public prices are genai-prices' table as it was packed; nothing is asked of the network. Importing
+it takes most of a second, hence never in a web process.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from importlib.metadata import version
+
+from genai_prices import data_snapshot
+from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices, Usage
+
+from apps.economics.calls import Contract, Counted, Priced
+
+PUBLIC_CURRENCY = "USD"
+TABLE = f"genai-prices {version('genai-prices')}"
+NOTHING = Decimal(0)
+MILLION = 1_000_000
+NO_COUNTS = "the call told no token counts"
+CONTRADICTION = "its counts contradict each other"
+UNITS = ("input", "cached", "cache_write", "output", "request")
+
+
+@dataclass(frozen=True, slots=True)
+class _Rates:
+    """The public price of one token of a kind, and of a request, where this many are sent."""
+
+    input: Decimal
+    cached: Decimal
+    cache_write: Decimal
+    output: Decimal
+    reasoning: Decimal
+    request: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class _Public:
+    """A model's public price at a moment and tier; `starts` are where its steps of size begin."""
+
+    provider: Provider
+    model: ModelInfo
+    price: ModelPrice
+    context: Mapping[str, str] | None
+    name: str
+    starts: tuple[int, ...]
+    rates: dict[int, _Rates] = field(default_factory=dict)
+
+
+def books() -> Callable[[Sequence[Contract]], Callable[[Counted], Priced]]:
+    """Makes price books of contracts that all look up each public price once."""
+    public = PublicPrices()
+    return lambda contracts: PriceBook(public, contracts).price
+
+
+class PublicPrices:
+    """What was looked up of public prices, kept for further calls."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, str, datetime], _Public | str] = {}
+
+    def of(self, call: Counted) -> _Public | str:
+        """The price of a call's model at its moment and tier, or why there is none."""
+        # Prices change by the day, or at minutes of it.
+        key = (call.vendor, call.model, call.tier, call.at.replace(second=0, microsecond=0))
+        found = self._found.get(key)
+        if found is None:
+            found = self._found[key] = _look_up(call)
+        return found
+
+
+class PriceBook:
+    """Prices calls by contracts and public prices."""
+
+    def __init__(self, public: PublicPrices, contracts: Sequence[Contract] = ()) -> None:
+        self._public = public
+        self._contracts = contracts
+
+    def price(self, call: Counted) -> Priced:
+        """What the call costs, or why nobody knows. A call that failed without tokens costs nothing."""
+        if not (call.input_tokens or call.output_tokens or call.detail):
+            is_told = call.input_tokens is not None or call.output_tokens is not None
+            if is_told or call.outcome != "ok":
+                return Priced({PUBLIC_CURRENCY: NOTHING}, NOTHING, price="nothing was used")
+            return Priced(None, None, reason=NO_COUNTS)
+        found = self._public.of(call)
+        by_contract = self._contracts_of(call)
+        try:
+            parts = None if isinstance(found, str) else _public_parts(found, call)
+        except ValueError as refused:
+            return Priced(None, None, reason=f"{CONTRADICTION}: {refused}")
+        if by_contract:
+            return _by_contract(call, by_contract, parts, found)
+        if parts is None or isinstance(found, str):
+            return Priced(None, None, reason=str(found))
+        whole = sum(parts.values(), NOTHING)
+        return Priced({PUBLIC_CURRENCY: whole}, whole, price=found.name)
+
+    def _contracts_of(self, call: Counted) -> dict[str, Contract]:
+        """By unit, the one that names the call most closely."""
+        found: dict[str, Contract] = {}
+        for contract in self._contracts:
+            if _holds(contract, call):
+                held = found.get(contract.unit)
+                if held is None or _closeness(contract) > _closeness(held):
+                    found[contract.unit] = contract
+        return found
+
+
+def _look_up(call: Counted) -> _Public | str:
+    try:
+        provider, model = data_snapshot.get_snapshot().find_provider_model(
+            call.model.removeprefix("models/"), None, call.vendor, None
+        )
+    except LookupError:
+        return f"no price of {call.model} by {call.vendor} is known"
+    context = _context(call, provider, model)
+    if context is None and call.tier not in ("", "default"):
+        return f"no price of {call.model} in the tier {call.tier!r} is known"
+    price = model.get_prices(call.at, context)
+    starts = {
+        tier.start
+        for value in vars(price).values()
+        if isinstance(value, TieredPrices)
+        for tier in value.tiers
+    }
+    if not any(value is not None for value in vars(price).values()):
+        return f"no price of {call.model} by {call.vendor} is known"
+    tier = f", {call.tier}" if context else ""
+    name = f"{TABLE}: {provider.id}/{model.id}{tier}"
+    return _Public(provider, model, price, context, name, tuple(sorted(starts)))
+
+
+def _context(call: Counted, provider: Provider, model: ModelInfo) -> Mapping[str, str] | None:
+    """How the table calls the call's tier; None where it has no price of its own for that."""
+    if not call.tier or not any(model is each for each in provider.models):
+        return None
+    for key in ("processing", "service_tier", "speed"):
+        wanted = {key: call.tier}
+        for variant in model.price_variants or ():
+            is_active = variant.constraint is None or variant.constraint.active(call.at)
+            if is_active and variant.when == wanted:
+                return wanted
+    return None
+
+
+def _public_parts(public: _Public, call: Counted) -> dict[str, Decimal]:
+    """What each unit of the call costs by the public price; `other` is what has a price of its own.
+
+    Refuses a ValueError where the counts cannot be.
+    """
+    rates = _rates(public, call.input_tokens or 0)
+    parts = _parts(rates, call)
+    if call.detail:
+        whole = public.model.calc_price(
+            _usage(call),
+            public.provider,
+            genai_request_timestamp=call.at,
+            price_context=public.context,
+        ).total_price
+        parts["other"] = whole - sum(parts.values(), NOTHING)
+    return parts
+
+
+def _parts(rates: _Rates, call: Counted) -> dict[str, Decimal]:
+    quantities = _quantities(call)
+    reasoning = min(call.reasoning_tokens or 0, quantities["output"])
+    return {
+        "input": quantities["input"] * rates.input,
+        "cached": quantities["cached"] * rates.cached,
+        "cache_write": quantities["cache_write"] * rates.cache_write,
+        "output": (quantities["output"] - reasoning) * rates.output + reasoning * rates.reasoning,
+        "request": rates.request,
+    }
+
+
+def _quantities(call: Counted) -> dict[str, int]:
+    """The call in units that a contract may price; refuses a ValueError where they cannot be."""
+    cached, written = call.cached_tokens or 0, call.cache_write_tokens or 0
+    plain = (call.input_tokens or 0) - cached - written
+    if plain < 0:
+        raise ValueError(f"{cached + written} cached of {call.input_tokens or 0} input tokens")
+    return {
+        "input": plain,
+        "cached": cached,
+        "cache_write": written,
+        "output": call.output_tokens or 0,
+        "request": 1,
+    }
+
+
+def _rates(public: _Public, input_tokens: int) -> _Rates:
+    """The rates of the step of size that so many tokens are in, as the table itself works them out."""
+    step = sum(1 for start in public.starts if input_tokens > start)
+    found = public.rates.get(step)
+    if found is None:
+        sent = public.starts[step - 1] + 1 if step else 1
+        found = public.rates[step] = _asked(public.price, sent)
+    return found
+
+
+def _asked(price: ModelPrice, sent: int) -> _Rates:
+    def cost(**counts: int) -> Decimal:
+        return price.calc_price(Usage(**counts))["total_price"]
+
+    request = cost()
+    plain = cost(input_tokens=sent)
+    output = cost(input_tokens=sent, output_tokens=MILLION)
+    thought = cost(input_tokens=sent, output_tokens=MILLION, output_reasoning_tokens=MILLION)
+    return _Rates(
+        input=(plain - request) / sent,
+        cached=(cost(input_tokens=sent, cache_read_tokens=sent) - request) / sent,
+        cache_write=(cost(input_tokens=sent, cache_write_tokens=sent) - request) / sent,
+        output=(output - plain) / MILLION,
+        reasoning=(thought - plain) / MILLION,
+        request=request,
+    )
+
+
+def _usage(call: Counted) -> Usage:
+    told = {
+        "input_tokens": call.input_tokens,
+        "cache_read_tokens": call.cached_tokens,
+        "cache_write_tokens": call.cache_write_tokens,
+        "output_tokens": call.output_tokens,
+        "output_reasoning_tokens": call.reasoning_tokens,
+    }
+    known = {name: count for name, count in told.items() if count is not None}
+    return Usage(**known, **call.detail)
+
+
+def _holds(contract: Contract, call: Counted) -> bool:
+    """One for no tier in particular: an amount is of the ordinary tier, a share off of every."""
+    if contract.vendor != call.vendor:
+        return False
+    if contract.tier != call.tier and (contract.tier or contract.discount_ratio is None):
+        return False
+    since, until = contract.starts_at, contract.ends_at
+    if (since is not None and call.at < since) or (until is not None and call.at >= until):
+        return False
+    if contract.model.endswith("*"):
+        return call.model.startswith(contract.model[:-1])
+    return contract.model == call.model
+
+
+def _closeness(contract: Contract) -> tuple[bool, int, bool, int]:
+    is_whole = not contract.model.endswith("*")
+    return is_whole, len(contract.model), bool(contract.tier), contract.id
+
+
+def _by_contract(
+    call: Counted,
+    contracts: Mapping[str, Contract],
+    public: Mapping[str, Decimal] | None,
+    found: _Public | str,
+) -> Priced:
+    """Each unit by its contract, by the one for everything, or by the public price."""
+    try:
+        quantities = _quantities(call)
+    except ValueError as refused:
+        return Priced(None, None, reason=f"{CONTRADICTION}: {refused}")
+    list_amount = None if public is None else sum(public.values(), NOTHING)
+    amounts: dict[str, Decimal] = {}
+    used: dict[int, None] = {}
+    for unit, quantity in (*quantities.items(), ("other", 0)):
+        contract = _contract_of(unit, contracts, has_public=public is not None)
+        part = None if public is None else public.get(unit, NOTHING)
+        cost = _cost(contract, unit, quantity, part)
+        if cost is None:
+            return Priced(None, list_amount, reason=f"{found}; no contract prices its {unit}")
+        currency, amount = cost
+        amounts[currency] = amounts.get(currency, NOTHING) + amount
+        if contract is not None and quantity:
+            used[contract.id] = None
+    known = {currency: amount for currency, amount in amounts.items() if amount}
+    said = [f"contract price {each}" for each in sorted(used)]
+    rest = [] if isinstance(found, str) else [found.name]
+    return Priced(known or {PUBLIC_CURRENCY: NOTHING}, list_amount, price=", ".join((*said, *rest)))
+
+
+def _contract_of(
+    unit: str, contracts: Mapping[str, Contract], *, has_public: bool
+) -> Contract | None:
+    """Cached tokens of a model without a public price are input tokens like others."""
+    names: Iterable[str] = (unit, "all")
+    if not has_public and unit in ("cached", "cache_write"):
+        names = (unit, "input", "all")
+    return next((contracts[name] for name in names if name in contracts), None)
+
+
+def _cost(
+    contract: Contract | None, unit: str, quantity: int, public: Decimal | None
+) -> tuple[str, Decimal] | None:
+    if contract is not None and contract.amount is not None:
+        # One for everything counts tokens; a request is none.
+        counted = 0 if contract.unit == "all" and unit == "request" else quantity
+        return contract.currency, counted * contract.amount / contract.per_quantity
+    if public is None:
+        is_nothing = not quantity or unit == "request"
+        return (PUBLIC_CURRENCY, NOTHING) if is_nothing else None
+    if contract is None or contract.discount_ratio is None:
+        return PUBLIC_CURRENCY, public
+    return PUBLIC_CURRENCY, public * (1 - contract.discount_ratio)

@@ -1,0 +1,219 @@
+"""Calls to model APIs become charges whose lines, charges and calls are one sum."""
+
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from apps.fleet.queries import Pass, marks_of_hour
+from apps.ledger.actions.calls import mark_calls, price_hour, price_waiting
+from apps.ledger.actions.close import CloseAsked, close_month, post_corrections
+from apps.ledger.actions.exchanging import state_rate
+from apps.ledger.actions.settle import settle_window
+from apps.ledger.models import ApiCost, ApiHour, Charge, LedgerDay, Line
+from apps.ledger.queries.audit import audit_here
+from apps.ledger.queries.closes.checklist import checklist
+from apps.ledger.solvers.api_pricing import books
+from apps.pricing.actions import NewExchangeRate
+from apps.pricing.models import ApiPrice, ApiVendor
+from apps.workloads.actions.usage import Call, take_calls
+from apps.workloads.models import UsageEvent, Workload
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+HOUR = timedelta(hours=1)
+NOON = make.NOON
+LATER = NOON + timedelta(hours=5)
+NUMBERS = iter(range(10**9))
+
+
+@pytest.fixture
+def team_id() -> int:
+    make.make_organisation()
+    return make.make_team()
+
+
+def call(team_id: int, **given: Any) -> Call:
+    """gpt-4.1: 2 dollars a million tokens in, 0.50 cached, 8 out."""
+    values: dict[str, Any] = {
+        "source": "rest:0",
+        "key": f"call-{next(NUMBERS)}",
+        "at": NOON,
+        "vendor": "openai",
+        "model": "gpt-4.1",
+        "team_id": team_id,
+        "input_tokens": 1000,
+        "cached_tokens": 0,
+        "output_tokens": 0,
+    }
+    return Call(**values | given)
+
+
+def price(*calls: Call, at: datetime = LATER) -> None:
+    """Take calls, price them and settle the ledger."""
+    take_calls(calls=calls, at=at)
+    price_waiting(before=at, book=books)
+    settle_window(starts_at=NOON - timedelta(days=40), ends_at=at, at=at)
+
+
+def total(of: Any, field: str = "effective_micros") -> int:
+    return sum(value or 0 for value in of.objects.values_list(field, flat=True))
+
+
+def test_lines_charges_and_calls_are_one_sum_rounded_once(team_id: int) -> None:
+    # A seventh of a thousandth of a dollar's millionth would be lost a hundred times over.
+    price(*(call(team_id, input_tokens=3, feature=f"f{k % 7}") for k in range(101)))
+    unrounded = sum(Fraction(each) for each in ApiCost.objects.values_list("amount", flat=True))
+    assert unrounded * 10**6 == 606
+    assert Charge.objects.get().effective_micros == 606
+    assert total(Line) == total(LedgerDay) == total(ApiHour, "micros") == 606
+    assert ApiHour.objects.count() == 7
+    assert audit_here().adds_up
+
+
+def test_a_fraction_of_a_micro_is_rounded_once_for_all_calls(team_id: int) -> None:
+    price(*(call(team_id, model="gpt-4.1-nano", input_tokens=4) for _ in range(5)))
+    # 0.4 micro-dollars each.
+    assert set(ApiCost.objects.values_list("micros", flat=True)) == {0}
+    assert Charge.objects.get().effective_micros == 2
+
+
+def test_a_charge_is_of_one_model_team_and_workload(team_id: int) -> None:
+    other = make.make_team("Vision")
+    workload = Workload.objects.create(name="search", team_id=team_id, kind="serving")
+    price(
+        call(team_id),
+        call(team_id, workload_id=workload.id),
+        call(team_id, model="gpt-4.1-mini"),
+        call(other),
+        call(team_id, at=NOON + HOUR),
+    )
+    charges = Charge.objects.order_by("id")
+    assert [each.kind for each in charges] == ["api"] * 5
+    assert all(each.node_id is None and each.pool_id is None for each in charges)
+    lines = Line.objects.values_list("team_id", "workload_id", "effective_micros")
+    assert sorted(lines, key=str) == sorted(
+        [
+            (team_id, None, 2000),
+            (team_id, workload.id, 2000),
+            (team_id, None, 400),
+            (other, None, 2000),
+            (team_id, None, 2000),
+        ],
+        key=str,
+    )
+
+
+def test_a_call_is_priced_once_and_the_next_ones_are_added(team_id: int) -> None:
+    first = call(team_id)
+    price(first)
+    cost = ApiCost.objects.get()
+    price(first)
+    assert (ApiCost.objects.get().event_id, total(Line)) == (cost.event_id, 2000)
+    price(call(team_id))
+    assert (ApiCost.objects.count(), total(Line), Charge.objects.count()) == (2, 4000, 1)
+    assert not marks_of_hour(Pass.CALLS, NOON)
+
+
+def test_an_unknown_model_is_listed_unpriced_and_never_free(team_id: int) -> None:
+    price(call(team_id, model="house-blend"))
+    cost, hour, charge = ApiCost.objects.get(), ApiHour.objects.get(), Charge.objects.get()
+    assert (cost.micros, hour.micros, charge.effective_micros) == (None, None, None)
+    assert "no price of house-blend" in cost.reason
+    assert (hour.unpriced_requests, hour.requests) == (1, 1)
+    assert Line.objects.get().effective_micros is None
+    assert audit_here().adds_up
+
+
+def test_a_priced_charge_says_how_many_of_its_calls_are_not(team_id: int) -> None:
+    price(call(team_id), call(team_id, tier="bespoke"))
+    charge = Charge.objects.get()
+    assert charge.effective_micros == 2000
+    assert charge.reason.startswith("1 call of 2 has no price")
+
+
+def test_a_failed_call_costs_nothing_and_is_counted(team_id: int) -> None:
+    nothing = {"input_tokens": None, "cached_tokens": None, "output_tokens": None}
+    price(
+        call(team_id, outcome="rate_limited", **nothing),
+        call(team_id, outcome="server_error", **nothing),
+        call(team_id),
+    )
+    hour = ApiHour.objects.get()
+    assert (hour.requests, hour.rate_limited, hour.server_errors) == (3, 1, 1)
+    assert (hour.unpriced_requests, hour.micros) == (0, 2000)
+
+
+def test_a_contract_price_takes_the_public_ones_place_and_list_stays(team_id: int) -> None:
+    ApiPrice.objects.create(
+        vendor="openai",
+        model="gpt-4.1*",
+        unit="all",
+        discount_ratio=Decimal("0.25"),
+        period=(NOON - HOUR, None),
+    )
+    price(call(team_id))
+    charge = Charge.objects.get()
+    assert (charge.list_micros, charge.contracted_micros, charge.effective_micros) == (
+        2000,
+        1500,
+        1500,
+    )
+
+
+def test_a_changed_price_moves_what_was_priced(team_id: int) -> None:
+    price(call(team_id))
+    ApiPrice.objects.create(
+        vendor="openai",
+        model="gpt-4.1",
+        unit="input",
+        amount=Decimal(1),
+        period=(NOON - HOUR, None),
+    )
+    with transaction.atomic():
+        mark_calls(hours=[NOON])
+    price()
+    assert (total(Line), Charge.objects.count()) == (1000, 1)
+
+
+def test_a_vendor_booked_by_its_bill_has_no_charge_of_calls(team_id: int) -> None:
+    ApiVendor.objects.create(vendor="openai", booked_by="bill")
+    price(call(team_id))
+    assert ApiHour.objects.get().micros == 2000
+    assert not Charge.objects.exists()
+
+
+def test_calls_are_converted_by_the_months_rate(team_id: int) -> None:
+    from apps.accounts.models import Organisation
+
+    Organisation.objects.update(currency="EUR")
+    price(call(team_id))
+    assert "no rate of exchange from USD to EUR" in ApiCost.objects.get().reason
+    assert Charge.objects.get().effective_micros is None
+    rate = NewExchangeRate(NOON.date(), "USD", "EUR", Decimal("0.9"))
+    state_rate(rate=rate, at=LATER)
+    price()
+    assert (ApiCost.objects.get().micros, total(Line)) == (1800, 1800)
+    assert ApiCost.objects.get().amount == Decimal("0.002")
+
+
+def test_what_comes_after_a_close_is_posted_only_as_a_correction(team_id: int) -> None:
+    price(call(team_id))
+    april = datetime(2026, 4, 3, 12, tzinfo=NOON.tzinfo)
+    everything = [item.code for item in checklist(date(2026, 3, 1))]
+    close_month(asked=CloseAsked(date(2026, 3, 1), None, everything), at=april)
+    price(call(team_id), at=april)
+    assert total(Line) == 2000
+    posted = post_corrections(month=date(2026, 3, 1), at=april)
+    assert (posted.charges, posted.effective_micros) == (1, 2000)
+    assert total(Line) == 4000
+    assert audit_here().adds_up
+
+
+def test_nothing_is_done_without_a_mark(team_id: int) -> None:
+    assert price_hour(hour=NOON, book=books()).changed == 0
+    assert not UsageEvent.objects.exists()

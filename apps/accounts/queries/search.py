@@ -42,15 +42,11 @@ class Sought:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A thing by its own name, and in `about` what tells it from others of like name.
-
-    `job_id` is where a run without a page of its own is shown.
-    """
+    """A thing by its own name, and in `about` what tells it from others of like name."""
 
     id: int
     name: str
     about: str = ""
-    job_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

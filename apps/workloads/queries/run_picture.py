@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Max, Min, Q, Sum
 
+from apps.accounts.queries import Viewer
 from apps.workloads.models import Job, RunAttempt, RunEvent, RunSpan
 
 MOST_ATTEMPTS, MOST_MOMENTS = 200, 1_000
@@ -131,15 +132,17 @@ def moments_of_run(run_id: int) -> list[Moment]:
     return [Moment(*row) for row in reversed(found)]
 
 
-def runs_of_jobs(job_ids: list[int]) -> dict[int, list[tuple[int, str]]]:
-    """The runs that each of these jobs carried, by id and key, the first first."""
-    told: dict[int, list[tuple[int, str]]] = {}
-    found = RunSpan.objects.filter(job_id__in=job_ids).order_by("job_id", "period", "run_id")
-    for job_id, run_id, key in found.values_list("job_id", "run_id", "run__key"):
-        of_job = told.setdefault(job_id, [])
-        if (run_id, key) not in of_job:
-            of_job.append((run_id, key))
-    return told
+def runs_of_job(job_id: int, viewer: Viewer) -> list[tuple[int, str]]:
+    """The runs that a job carried, by id and key, the first first; without those of other teams.
+
+    Whoever may know the job may know a run of no workload that it carried.
+    """
+    found = RunSpan.objects.filter(job_id=job_id).order_by("period", "run_id")
+    rows = found.values_list("run_id", "run__key", "run__workload__team_id")
+    told = {
+        run_id: key for run_id, key, team_id in rows if team_id is None or viewer.sees_team(team_id)
+    }
+    return list(told.items())
 
 
 def nodes_of_jobs(job_ids: list[int], most: int) -> list[tuple[int, str]]:

@@ -131,5 +131,5 @@ def _job_hits(jobs: list[dict[str, Any]], asked: Sought) -> Hits:
 
 
 def _run_hits(runs: Any, asked: Sought) -> Hits:
-    found = (Found(run["id"], run["key"], run["name"] or "", run["first_job_id"]) for run in runs)
+    found = (Found(run["id"], run["key"], run["name"] or "") for run in runs)
     return hits(Kind.RUN, found, asked)

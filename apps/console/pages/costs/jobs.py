@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from zoneinfo import ZoneInfo
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.console.pages.access import EVERYONE, shown_to
@@ -49,6 +50,7 @@ from apps.ledger.queries.drill import (
 from apps.show.amounts import counted
 from apps.show.time import instant, weekday
 from apps.workloads import queries as workloads
+from apps.workloads.queries.run_picture import runs_of_job
 
 DAY = timedelta(days=1)
 MOST_LINES = 200
@@ -305,7 +307,9 @@ def _about(asked: CostQuestion, fact: workloads.JobFact) -> list[Detail]:
         ("State", fact.state.capitalize()),
         ("Ran", " ".join(ran)),
     )
-    return [Detail(term, text) for term, text in given if text]
+    told = [Detail(term, text) for term, text in given if text]
+    carried = runs_of_job(fact.id, asked.viewer)
+    return told + [Detail("Run", key, href=reverse("run", args=[one])) for one, key in carried]
 
 
 def _workload_link(asked: CostQuestion, workload_id: int) -> Link:

@@ -25,7 +25,7 @@ SHOWN_BY: dict[Kind, Callable[[Found], str]] = {
     Kind.TEAM: lambda one: reverse("costs-team", args=[one.id]),
     Kind.WORKLOAD: lambda one: reverse("costs-workload", args=[one.id]),
     Kind.JOB: lambda one: reverse("costs-job", args=[one.id]),
-    Kind.RUN: lambda one: reverse("costs-job", args=[one.job_id]) if one.job_id else "",
+    Kind.RUN: lambda one: reverse("run", args=[one.id]),
     Kind.NODE: lambda one: reverse("node", args=[one.id]),
     Kind.DEVICE: lambda one: reverse("device", args=[one.id]),
     Kind.POOL: lambda one: f"{reverse('fleet')}?{urlencode({'pool': one.name})}",
@@ -35,6 +35,7 @@ SHOWN_BY: dict[Kind, Callable[[Found], str]] = {
 LISTED_IN: dict[Kind, tuple[str, str]] = {
     Kind.TEAM: ("costs", "All teams by cost"),
     Kind.WORKLOAD: ("ownership", "All workloads"),
+    Kind.RUN: ("runs", "All runs"),
     Kind.NODE: ("fleet", "All nodes"),
     Kind.POOL: ("fleet", "All pools"),
     Kind.RATE: ("prices", "All prices"),

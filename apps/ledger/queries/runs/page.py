@@ -56,7 +56,7 @@ def are_any_runs(team_ids: frozenset[int] | None) -> bool:
 COUNTED = sql.SQL("""
 SELECT count(*), count(*) FILTER (WHERE figures.status = 'failed')
 FROM ledger_runfigures AS figures
-WHERE figures.began_at < %(until)s AND coalesce(figures.ended_at, 'infinity') >= %(since)s {}
+WHERE figures.began_at < %(until)s AND coalesce(figures.ended_at, 'infinity') > %(since)s {}
 """)
 
 BY_DAY = sql.SQL("""

@@ -1,0 +1,310 @@
+"""The pages of training runs: what they cost, where their time went, what more GPUs would bring."""
+
+import csv
+import html
+import io
+import re
+from datetime import timedelta
+
+import pytest
+from django.core.cache import cache
+from django.http import HttpResponse
+from django.test import Client
+from django.utils import timezone
+
+from apps.accounts import queries as accounts
+from apps.economics.run_time import Bucket
+from apps.workloads.models import Job, RunEvent, RunSpan
+from tests import make
+from tests.apps.console.people import signed_in
+from tests.apps.ledger import planted_runs as planted
+
+pytestmark = pytest.mark.django_db
+NOW = make.NOON + timedelta(days=2)
+MICROS = planted.MICROS
+USUAL = {
+    "tokens": 4_000_000_000,
+    "tokens_per_second": 111_111.0,
+    "mfu_ratio": 0.41,
+    "scaling_ratio": 0.9,
+    "first_good_seconds": 7_200.0,
+    "good_checkpoints": 4,
+    "checkpoint_micros": 400 * MICROS,
+    "million_tokens_micros": 400_000,
+    "told_ratio": 0.9,
+    "goodput_ratio": 0.8,
+    "effective_micros": 1600 * MICROS,
+    "unit_milliseconds": 640 * planted.MS_PER_HOUR,
+    "bucket_unit_ms": [0] * 7 + [640 * planted.MS_PER_HOUR] + [0] * 3,
+    "bucket_micros": [0] * 7 + [1600 * MICROS] + [0] * 3,
+}
+
+
+@pytest.fixture(autouse=True)
+def _two_days_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.clear()
+    make.make_organisation()
+    monkeypatch.setattr(timezone, "now", lambda: NOW)
+
+
+@pytest.fixture
+def finn() -> Client:
+    return signed_in("finance")
+
+
+def words(answer: HttpResponse) -> str:
+    """What people read, without what is drawn."""
+    text = re.sub(r"<script.*?</script>", " ", answer.content.decode(), flags=re.DOTALL)
+    text = html.unescape(re.sub(r"<[^>]+>", " ", text))
+    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
+
+
+def table(answer: HttpResponse) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(answer.content.decode())))
+
+
+def make_run(key: str = "july-3", workload_id: int | None = None, **figures: object) -> int:
+    """A run of 640 GPU-hours at 2.50: 512 productive, 96 lost, 32 not told."""
+    run_id = planted.plant_run(key, workload_id, **(USUAL | figures))
+    spent = {Bucket.PRODUCTIVE: 512, Bucket.LOST: 96, Bucket.UNTOLD: 32}
+    job_id = planted.plant_day(run_id, spent)
+    period = (planted.TEN, planted.TEN + 10 * planted.HOUR)
+    RunSpan.objects.create(run_id=run_id, job_id=job_id, period=period)
+    for hour in range(10):
+        minutes = {Bucket.PRODUCTIVE: 48, Bucket.LOST: 9, Bucket.UNTOLD: 3}
+        planted.plant_hour(run_id, job_id, minutes, planted.TEN + hour * planted.HOUR)
+    return run_id
+
+
+def test_the_title_says_what_runs_cost_and_how_much_bought_no_progress(finn: Client) -> None:
+    make_run(workload_id=planted.make_programme())
+    text = words(finn.get("/runs"))
+    # 640 GPU-hours at 2.50, of them 96 lost and 32 of which nobody told.
+    assert "1 training run cost $1,600 in the last 30 days" in text
+    assert "15 % of it bought no progress, and what 5 % of it did, nobody told." in text
+    assert "Bought no progress $240 estimated 15 %; lost and redone $240" in text
+    assert "Not known $80.00 estimated of time that no run told anything of" in text
+
+
+def test_a_run_is_listed_with_its_figures_and_sorted_by_any(finn: Client) -> None:
+    programme = planted.make_programme()
+    make_run("slow", programme, mfu_ratio=0.2)
+    make_run("fast", programme, mfu_ratio=0.5)
+    answer = words(finn.get("/runs?sort=-mfu"))
+    assert answer.index("Compare fast") < answer.index("Compare slow")
+    answer = words(finn.get("/runs?sort=mfu"))
+    assert answer.index("Compare slow") < answer.index("Compare fast")
+    assert "$1,600.00" in answer
+    assert "111k" in answer
+
+
+def test_the_rows_of_the_list_are_those_of_its_csv(finn: Client) -> None:
+    make_run(workload_id=planted.make_programme())
+    (row,) = table(finn.get("/runs.csv"))
+    assert row["run"] == "july-3"
+    assert row["effective_cost"] == "1600.000000"
+    assert row["mfu_ratio"] == "0.410000"
+    (day,) = table(finn.get("/runs/days.csv"))
+    assert (day["productive"], day["lost"], day["untold"]) == (
+        "1280.000000",
+        "240.000000",
+        "80.000000",
+    )
+    assert day["total"] == "1600.000000"
+
+
+def test_more_than_fifty_runs_are_turned_page_by_page(finn: Client) -> None:
+    programme = planted.make_programme()
+    for number in range(52):
+        began_at = planted.TEN + timedelta(minutes=number)
+        planted.plant_run(f"run {number:02}", programme, began_at=began_at)
+    first = finn.get("/runs")
+    assert "50 of 52 runs" in words(first)
+    following = re.search(r'rel="next" href="([^"#]+)', first.content.decode())
+    assert following is not None
+    second = words(finn.get(html.unescape(following[1])))
+    assert "Compare run 01" in second
+    assert "Compare run 02" not in second
+
+
+def test_filters_leave_runs_out_and_what_is_not_understood_is_said(finn: Client) -> None:
+    make_run("llama", planted.make_programme("llm"))
+    make_run("whisper", planted.make_programme("speech", "Audio"), status="failed")
+    text = words(finn.get("/runs?team=Audio"))
+    assert "Compare whisper" in text
+    assert "Compare llama" not in text
+    assert "Compare llama" not in words(finn.get("/runs?status=failed"))
+    assert "Compare whisper" not in words(finn.get("/runs?workload=llm"))
+    assert "There is no workload named 'nobodys'" in words(finn.get("/runs?workload=nobodys"))
+    assert "There is no column 'shoes'" in words(finn.get("/runs?sort=shoes"))
+
+
+def test_an_impossible_mfu_is_flagged_and_tensor_active_called_that(finn: Client) -> None:
+    programme = planted.make_programme()
+    make_run("wrong", programme, mfu_ratio=1.3, mfu_doubt="More than the GPUs can do.")
+    make_run("unsaid", programme, mfu_ratio=None, tensor_active_ratio=0.38)
+    text = words(finn.get("/runs"))
+    assert "130 %, impossible" in text
+    assert "38 % tensor-active" in text
+
+
+def test_before_the_first_run_the_page_teaches_how_runs_tell_of_themselves(finn: Client) -> None:
+    text = words(finn.get("/runs"))
+    assert "No training run is known in the last 30 days." in text
+    assert "pip install runrate" in text
+    assert "runrate wrap -- torchrun train.py" in text
+
+
+def test_one_run_shows_where_its_money_went_and_the_parts_are_the_whole(finn: Client) -> None:
+    run_id = make_run(workload_id=planted.make_programme())
+    text = words(finn.get(f"/runs/{run_id}"))
+    assert "july-3 cost $1,600 in 10 h on 64 GPUs; 15 % of it bought no progress." in text
+    assert "8 h 512 – $1,280.00 80 %" in text
+    assert "$240.00 15 %" in text
+    assert "All of it 10 h 640 – $1,600.00 100 %" in text
+    rows = table(finn.get(f"/runs/{run_id}/buckets.csv"))
+    assert sum(float(row["effective_cost"]) for row in rows) == 1600
+
+
+def test_the_picture_of_a_run_has_its_buckets_attempts_and_marks(finn: Client) -> None:
+    run_id = make_run(workload_id=planted.make_programme())
+    job = Job.objects.get(raw_id__startswith=f"{run_id}-")
+    attempt_id = planted.plant_attempt(
+        run_id, job_id=job.id, status="interrupted", ended_at=planted.TEN + 4 * planted.HOUR
+    )
+    RunEvent.objects.create(
+        attempt_id=attempt_id,
+        sequence=1,
+        part=0,
+        kind="good_checkpoint",
+        at=planted.TEN + 2 * planted.HOUR,
+        step=1000,
+        metric=2.345,
+    )
+    answer = finn.get(f"/runs/{run_id}")
+    page = answer.content.decode()
+    assert "80 % of the time was kept training steps; it was cut short once" in words(answer)
+    assert f'aria-label="Job {job.raw_id}: Productive 80' in page
+    assert 'class="patch state-run-productive" d="M0.0' in page
+    assert "Not told: 30 min" in page
+    assert "Good checkpoint, 2 March 2026, 12:00 UTC, step 1,000" in page
+    assert "Interrupted, 2 March 2026, 14:00 UTC" in page
+    assert "2.345" in words(answer)
+
+
+def test_each_of_the_five_numbers_says_what_is_usual_and_what_to_mind(finn: Client) -> None:
+    programme = planted.make_programme()
+    for number in range(3):
+        make_run(f"before-{number}", programme, mfu_ratio=0.3)
+    run_id = make_run("now", programme, first_good_seconds=None)
+    text = words(finn.get(f"/runs/{run_id}"))
+    assert "41 % 30 %, the median of 3 other runs" in text
+    assert "No checkpoint passed yet." in text
+
+
+def test_what_stands_out_is_told_with_what_it_cost(finn: Client) -> None:
+    programme = planted.make_programme()
+    run_id = planted.plant_run("starved", programme, **USUAL)
+    planted.plant_day(run_id, {Bucket.PRODUCTIVE: 59, Bucket.DATA_WAIT: 41})
+    text = words(finn.get(f"/runs/{run_id}"))
+    assert "41 % of GPU time waits for data" in text
+    assert "No counters of the nodes were seen" in text
+
+
+def test_a_run_that_told_nothing_is_shown_as_not_told(finn: Client) -> None:
+    programme = planted.make_programme()
+    run_id = planted.plant_run("silent", programme, effective_micros=250 * MICROS)
+    planted.plant_day(run_id, {Bucket.UNTOLD: 100})
+    answer = finn.get(f"/runs/{run_id}")
+    text = words(answer)
+    assert "silent cost $250 in 10 h on 64 GPUs; what it did nobody told." in text
+    assert "The run told too little of what it did for a verdict." in text
+    assert "is-hatched" in answer.content.decode()
+
+
+def test_two_runs_stand_side_by_side_with_what_differs(finn: Client) -> None:
+    programme = planted.make_programme()
+    one = make_run("first", programme)
+    other = planted.plant_run("second", programme, **(USUAL | {"wall_seconds": 72_000.0}))
+    planted.plant_day(other, {Bucket.PRODUCTIVE: 512, Bucket.DATA_WAIT: 400})
+    text = words(finn.get(f"/runs/compare?run={one}&run={other}"))
+    assert "second cost $680 more than first; $1,000 of that is data wait" in text
+    assert "second against first: cost $680 more (+42 %), took 10 h more (+100 %)" in text
+    rows = table(finn.get(f"/runs/compare.csv?run={one}&run={other}"))
+    assert {"what": "Took", "first": "10 h", "second": "20 h"} in rows
+
+
+def test_a_comparison_of_nothing_says_how_to_choose(finn: Client) -> None:
+    text = words(finn.get("/runs/compare?run=one&run=987654321"))
+    assert "Choose two or more runs to compare" in text
+    assert "A run is named by its number" in text
+    assert "There is no such run." in text
+
+
+def make_scaled_programme() -> int:
+    """Finished runs on 8, 16, 32 and 64 GPUs, each a little less than twice as fast."""
+    programme = planted.make_programme()
+    for gpus, rate in ((8, 100.0), (16, 190.0), (32, 340.0), (64, 560.0)):
+        make_run(f"on-{gpus}", programme, gpus=gpus, tokens_per_second=rate)
+    return programme
+
+
+def test_a_programme_answers_what_a_number_of_gpus_would_bring(finn: Client) -> None:
+    programme = make_scaled_programme()
+    answer = finn.get(f"/workloads/{programme}/runs?gpus=96")
+    text = words(answer)
+    assert "4 runs of llm cost $6,400 in the last 90 days" in text
+    assert "GPUs (" in text
+    assert "→ 96)" in text
+    assert "train a model version in" in text
+    assert 'data-figure="cost-to-train-figure"' in answer.content.decode()
+
+
+def test_a_programme_refuses_in_words_what_no_run_can_say(finn: Client) -> None:
+    programme = make_scaled_programme()
+    answer = finn.get(f"/workloads/{programme}/runs?gpus=4096")
+    assert "over twice the largest run seen, 64" in words(answer)
+    assert 'data-figure="time-to-train-figure"' in answer.content.decode()
+    text = words(finn.get(f"/workloads/{programme}/runs?gpus=many"))
+    assert "Say a number of GPUs, as in 128." in text
+
+
+def test_a_programme_of_one_size_of_run_is_refused_a_curve(finn: Client) -> None:
+    programme = planted.make_programme()
+    make_run("only", programme)
+    text = words(finn.get(f"/workloads/{programme}/runs"))
+    assert "No answer Runs on 3 different numbers of GPUs are needed" in text
+    assert "1 of 1 run" in text
+
+
+def test_a_member_sees_their_teams_runs_and_of_others_that_there_is_none() -> None:
+    own, others = planted.make_programme("own"), planted.make_programme("theirs", "Others")
+    mine, hidden = make_run("mine", own), make_run("hidden", others)
+    team = next(each.id for each in accounts.teams() if each.name == "Research")
+    lead = signed_in("lead", team)
+    text = words(lead.get("/runs"))
+    assert "1 training run cost $1,600" in text
+    assert "hidden" not in text
+    assert lead.get(f"/runs/{mine}").status_code == 200
+    for path in (f"/runs/{hidden}", f"/runs/{hidden}/jobs.csv", f"/workloads/{others}/runs"):
+        assert lead.get(path).status_code == 404
+    text = words(lead.get(f"/runs/compare?run={mine}&run={hidden}"))
+    assert "There is no such run." in text
+    assert "hidden" not in text
+
+
+def test_search_leads_a_run_to_its_page(finn: Client) -> None:
+    run_id = make_run("kestrel-7", planted.make_programme())
+    assert f'href="/runs/{run_id}"' in finn.get("/search?q=kestrel").content.decode()
+
+
+@pytest.mark.parametrize("path", ["/runs", "/runs/{run}", "/workloads/{workload}/runs"])
+def test_a_page_asks_the_database_a_handful_of_times(
+    finn: Client, path: str, django_assert_max_num_queries: object
+) -> None:
+    programme = make_scaled_programme()
+    run_id = make_run("asked", programme)
+    address = path.format(run=run_id, workload=programme)
+    finn.get(address)
+    with django_assert_max_num_queries(15):  # type: ignore[operator]  # a fixture without types
+        assert finn.get(address).status_code == 200

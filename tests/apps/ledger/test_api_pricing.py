@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 
 from apps.economics.calls import Contract, Counted, Priced
 from apps.ledger.solvers.api_pricing import books
 from apps.workloads.api.usage_counts import COLUMNS, counts_of
 
 AT = datetime(2026, 2, 15, 12, tzinfo=UTC)
-PUBLISHED = Path(settings.BASE_DIR).parent / "shared/data/api_usage/usages_even.json.gz"
+PUBLISHED = (
+    Path(__file__).resolve().parents[4] / "shared" / "data" / "api_usage" / "usages_even.json.gz"
+)
 MOVED = {
     # The table's price of this or its reading of the counts changed after these were worked out.
     (107, "google"): "long context of Claude on Vertex costs more",

@@ -25,6 +25,8 @@ def keys() -> dict[str, tuple[object, str]]:
 def shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, tuple):
+        return "`[]`"
     return f'`"{value}"`' if isinstance(value, str) else str(value)
 
 
@@ -49,8 +51,9 @@ def test_the_file_to_begin_with_is_read_as_the_defaults(tmp_path):
 
     found = settings_in(path)
 
-    assert (found.source, found.spool, found.holders, found.health) == (
-        Settings().source, Settings().spool, Settings().holders, Settings().health
+    assert (found.source, found.spool, found.holders, found.health, found.serving) == (
+        Settings().source, Settings().spool, Settings().holders, Settings().health,
+        Settings().serving,
     )  # fmt: skip
 
 

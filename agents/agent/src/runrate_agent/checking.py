@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runrate_agent.frames import Frame, Source
-from runrate_agent.making import holders_of, source_of
+from runrate_agent.making import endpoints_of, holders_of, source_of
+from runrate_agent.serving.engines import reading_of
+from runrate_agent.serving.reading import Endpoint, EngineUnreachable, fetched
 from runrate_agent.settings import Settings
 from runrate_agent.tokens import TokenFileUnreadable, token_in
 from runrate_agent.uplink import (
@@ -55,6 +57,21 @@ def findings(settings: Settings) -> Iterator[Finding]:
     finally:
         source.close()
     yield from _holders(settings)
+    for endpoint in endpoints_of(settings):
+        yield _serving(endpoint)
+
+
+def _serving(endpoint: Endpoint) -> Finding:
+    """Whether an engine answers, and which it is."""
+    try:
+        reading = reading_of(fetched(endpoint.url, endpoint.deadline_seconds))
+    except EngineUnreachable as away:
+        return Finding(BAD, "serving", str(away))
+    if not reading.series:
+        return Finding(BAD, "serving", f"{endpoint.url} tells of no vLLM or SGLang")
+    models = ", ".join(reading.models) or "no model named"
+    said = f"{endpoint.url}: {', '.join(reading.engines)} ({models}) is {endpoint.service}"
+    return Finding(GOOD, "serving", said)
 
 
 def _server(settings: Settings) -> Iterator[Finding]:

@@ -13,8 +13,9 @@ from runrate_agent.reclaim import Notices
 from runrate_agent.reclaim.metadata import cloud_here
 from runrate_agent.running import Agent, say
 from runrate_agent.sending import Sending
+from runrate_agent.serving.reading import Endpoint, Serving
 from runrate_agent.settings import Settings
-from runrate_agent.spool import BATCH, JOBS, REPORT, Spool
+from runrate_agent.spool import BATCH, JOBS, REPORT, REQUESTS, Spool
 from runrate_agent.tokens import token_in
 from runrate_agent.uplink import Patience, Route, Uplink, server_at
 from runrate_agent.whose.kubeapi import kube_api
@@ -40,11 +41,13 @@ def agent_of(settings: Settings, version: str) -> Agent:
     cloud = cloud_here(settings.health.cloud, Path(settings.holders.root))
     stopping = threading.Event()
     uplinks = uplinks_of(settings, stopping)
+    sending = Sending(spool, uplinks, say, stopping=stopping)
+    endpoints = endpoints_of(settings)
     return Agent(
         source=source_of(settings, holders),
         holders=holders,
         spool=spool,
-        sending=Sending(spool, uplinks, say, stopping=stopping),
+        sending=sending,
         window_seconds=settings.source.window_seconds,
         version=version,
         node=node_name(),
@@ -52,6 +55,7 @@ def agent_of(settings: Settings, version: str) -> Agent:
         expected_gpus=settings.source.expected_gpus,
         tells_jobs=JOBS in uplinks,
         notices=None if cloud is None else Notices(cloud, say),
+        serving=Serving(endpoints, spool, sending.wake, say) if endpoints else None,
         counters=NodeCounters(Path(settings.holders.root)),
         say=say,
     )
@@ -89,11 +93,26 @@ def uplinks_of(settings: Settings, stopping: threading.Event) -> dict[str, Uplin
     patience = Patience(PATIENCE_SECONDS, sleep=stopping.wait, say=say)
     route = Route(settings.server.ca_file, settings.server.proxy)
     own = Uplink(server, token_in(Path(settings.server.token_file)), patience, route)
-    uplinks = {BATCH: own, REPORT: own}
+    uplinks = {BATCH: own, REPORT: own, REQUESTS: own}
     if settings.holders.jobs_token_file:
         token = token_in(Path(settings.holders.jobs_token_file))
         uplinks[JOBS] = Uplink(server, token, patience, route)
     return uplinks
+
+
+def endpoints_of(settings: Settings) -> tuple[Endpoint, ...]:
+    """The engines to read."""
+    asked = settings.serving
+    return tuple(
+        Endpoint(
+            url=each["url"],
+            service=each["service"],
+            feature=each.get("feature", ""),
+            feature_label=asked.feature_label,
+            deadline_seconds=asked.deadline_seconds,
+        )
+        for each in asked.endpoints
+    )
 
 
 def _nothing(job_id: str) -> SlurmFact | None:

@@ -18,12 +18,15 @@ from runrate_agent.node.counters import NodeCounters
 from runrate_agent.reclaim import Notices
 from runrate_agent.reports import Evidence, missing_of, report_of, spool_status
 from runrate_agent.sending import Sending, phase_of, without_stamp
+from runrate_agent.serving.reading import Serving
 from runrate_agent.spool import BATCH, JOBS, REPORT, Spool
 from runrate_agent.whose import Holders, Places
 from runrate_agent.whose.proc import read_of
 
 ROOT = Path("/")
 DRAIN_SECONDS = 10.0
+SERVING_SECONDS = 2.0
+"""How long engines have for the last reading."""
 CLOCK_STEP_MS = 2_000
 
 
@@ -42,6 +45,7 @@ class Agent:
     expected_gpus: int = 0
     tells_jobs: bool = False
     notices: Notices | None = None
+    serving: Serving | None = None
     counters: NodeCounters = field(default_factory=NodeCounters)
     say: Callable[[str], object] = lambda text: None
     boot_ms: int = 0
@@ -68,6 +72,8 @@ class Agent:
         self._clock = now_ms, time.monotonic()
         self.counters.read()
         self._node_read_at_ms = now_ms
+        if self.serving is not None:
+            self.serving.start(self.boot_ms)
 
     def run(self) -> None:
         """Until `stop`; then the window as far as it has come goes into the spool too."""
@@ -75,6 +81,8 @@ class Agent:
         sender.start()
         while not self._stopped.is_set():
             self.step()
+        if self.serving is not None:
+            self.serving.stop(SERVING_SECONDS)
         self.finish()
         # The sender alone has the uplinks; one that the server holds up ends with the process.
         self.sending.stop(DRAIN_SECONDS)
@@ -145,7 +153,7 @@ class Agent:
             found["uplink"] = self.sending.sent.problem
         if self.source.state not in ("ok", "starting"):
             found["source"] = self.source.state
-        return found
+        return found | ({} if self.serving is None else self.serving.problems())
 
     def figures(self) -> dict[str, float | None]:
         """For /metrics."""
@@ -165,6 +173,9 @@ class Agent:
             "pss_bytes": status["pss_bytes"],
             "nvml_calls_total": self.source.calls,
             "clock_offset_ms": sent.offset_ms,
+            **(self.serving.figures() if self.serving is not None else {}),
+            "request_rows_refused_total": sent.refused_rows,
+            "request_rows_unmatched_total": sent.unmatched_rows,
         }
 
     def _take(self, frame: Frame) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from runrate_agent.splitting import halves
-from runrate_agent.spool import BATCH, JOBS, REPORT, Item, Spool
+from runrate_agent.spool import BATCH, JOBS, REPORT, REQUESTS, Item, Spool
 from runrate_agent.uplink import (
     BodyRefused,
     BodyTooLarge,
@@ -24,13 +24,18 @@ PATHS = {
     BATCH: "/api/v1/telemetry/batches",
     REPORT: "/api/v1/telemetry/reports",
     JOBS: "/api/v1/jobs/bulk",
+    REQUESTS: "/api/v1/request-hours",
 }
+UNSTAMPED = frozenset({JOBS, REQUESTS})
+"""Bodies whose times are not the agent's clock's alone: they go as they are."""
+NEWER = frozenset({REPORT, REQUESTS})
+"""What a server older than this agent does not know; it takes windows, and loses none."""
 IDLE_SECONDS = 2.0
 REFUSED_TOKEN_SECONDS = 600.0
 WRONG_SERVER_SECONDS = 60.0
 LONGEST_PEACE_SECONDS = 3_600.0
-REPORTS_AGAIN_SECONDS = 3_600.0
-"""A server that knew no reports may be a newer one by then."""
+AGAIN_SECONDS = 3_600.0
+"""A server that did not know something may be a newer one by then."""
 LONGEST_PHASE_SECONDS = 60.0
 """Long enough to part a thousand agents, short enough to hear of a window soon."""
 Uplinks = Mapping[str, Uplink]
@@ -47,7 +52,10 @@ class Sent:
     last_at_ms: int | None = None
     offset_ms: int | None = None
     problem: str = ""
-    knows_reports: bool = True
+    unknown: set[str] = field(default_factory=set)
+    """Kinds of item that the server did not know when it was asked last."""
+    refused_rows: int = 0
+    unmatched_rows: int = 0
 
 
 @dataclass(slots=True)
@@ -68,7 +76,7 @@ class Sending:
     _more: threading.Event = field(default_factory=threading.Event)
     _hurried_ms: int = 0
     _drained_until: float = 0.0
-    _reports_again_at: float = 0.0
+    _again_at: dict[str, float] = field(default_factory=dict)
 
     def run(self) -> None:
         """Until `stop`, and then as long as that allows to send what is left."""
@@ -138,22 +146,20 @@ class Sending:
 
     def _send(self, item: Item) -> None:
         uplink = self.uplinks.get(item.kind)
-        if uplink is None or (item.kind == REPORT and self._spares_reports()):
+        if uplink is None or time.monotonic() < self._again_at.get(item.kind, 0.0):
             return
         try:
-            if item.kind == JOBS:
-                answer = uplink.post(PATHS[JOBS], lambda: item.body)
+            if item.kind in UNSTAMPED:
+                answer = uplink.post(PATHS[item.kind], lambda: item.body)
             else:
                 answer = uplink.post(PATHS[item.kind], lambda: stamped(item), encoding="gzip")
         except PathUnknown:
-            if item.kind != REPORT:
+            if item.kind not in NEWER:
                 raise
-            # A server older than this agent: it takes windows, and nothing is lost that it knew.
-            self.sent.knows_reports = False
-            self._reports_again_at = time.monotonic() + REPORTS_AGAIN_SECONDS
+            self.sent.unknown.add(item.kind)
+            self._again_at[item.kind] = time.monotonic() + AGAIN_SECONDS
             return
-        if item.kind == REPORT:
-            self.sent.knows_reports = True
+        self.sent.unknown.discard(item.kind)
         self._note(item, answer)
 
     def _parted(self, item: Item) -> bool:
@@ -165,9 +171,6 @@ class Sending:
             self.spool.remove(item)
         return bool(parts)
 
-    def _spares_reports(self) -> bool:
-        return not self.sent.knows_reports and time.monotonic() < self._reports_again_at
-
     def _note(self, item: Item, answer: Mapping[str, object]) -> None:
         self.sent.items += 1
         self.sent.windows += item.windows
@@ -175,9 +178,20 @@ class Sending:
         rejected = answer.get("rejected")
         if isinstance(rejected, list):
             self.sent.rejected_windows += len(rejected)
+        if item.kind == REQUESTS:
+            self._note_rows(answer)
         offset = answer.get("offset_ms")
         if isinstance(offset, int):
             self.sent.offset_ms = offset
+
+    def _note_rows(self, answer: Mapping[str, object]) -> None:
+        """Counts that the server did not take, or keeps for a service that it does not know."""
+        errors, unmatched = answer.get("errors"), answer.get("unmatched")
+        if isinstance(errors, list) and errors:
+            self.sent.refused_rows += len(errors)
+            self.say(f"the server takes no counts of requests: {errors[0]}")
+        if isinstance(unmatched, int):
+            self.sent.unmatched_rows += unmatched
 
     def _failed(self, problem: str, wait: float) -> float:
         if problem != self.sent.problem:

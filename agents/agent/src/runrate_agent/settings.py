@@ -13,6 +13,8 @@ DEFAULT_PATH = Path("/etc/runrate/agent.toml")
 SOURCES = ("nvml", "dcgm")
 CLOUDS = ("auto", "aws", "gcp", "none")
 HOUR = 3_600
+LONGEST_DEADLINE = 30
+ENDPOINT = ("url", "service", "feature")
 
 
 class SettingsRefused(Exception):
@@ -87,6 +89,19 @@ class HealthSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ServingSettings:
+    """What engines on the node answered."""
+
+    endpoints: tuple[Mapping[str, str], ...] = _key(
+        (),
+        'metrics of vLLM and SGLang to read every minute: {url = "http://127.0.0.1:8000/metrics", '
+        'service = "answer-box"}, with feature = "…" where all of it is one; empty: none',
+    )
+    feature_label: str = _key("feature", "the label of SGLang that says which feature asked")
+    deadline_seconds: int = _key(5, "how long an engine has to answer: 1 to 30")
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All of it; each part is a table of the file."""
 
@@ -95,6 +110,7 @@ class Settings:
     spool: SpoolSettings = field(default_factory=SpoolSettings)
     holders: HolderSettings = field(default_factory=HolderSettings)
     health: HealthSettings = field(default_factory=HealthSettings)
+    serving: ServingSettings = field(default_factory=ServingSettings)
 
 
 def settings_in(path: Path) -> Settings:
@@ -150,6 +166,8 @@ def _lines() -> Iterator[str]:
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "[]"
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
@@ -166,15 +184,17 @@ def _settings(told: Mapping[str, Any]) -> Settings:
 
 def _part(table: str, kind: type[Any], values: Mapping[str, Any]) -> Any:
     known = {key.name: key.default for key in fields(kind)}
+    kept: dict[str, Any] = {}
     for name, value in values.items():
         if name not in known:
             said = f"there is no {table}.{name}; there are {', '.join(known)}"
             raise SettingsRefused(said, f"{table}.{name}")
-        if type(value) is not type(known[name]):
-            expected = type(known[name]).__name__
+        kept[name] = tuple(value) if isinstance(value, list) else value
+        if type(kept[name]) is not type(known[name]):
+            expected = "list" if isinstance(known[name], tuple) else type(known[name]).__name__
             said = f"{table}.{name} is {value!r}; expected {expected}"
             raise SettingsRefused(said, f"{table}.{name}")
-    return kind(**values)
+    return kind(**kept)
 
 
 def _checked(settings: Settings) -> Settings:
@@ -197,8 +217,41 @@ def _checked(settings: Settings) -> Settings:
         "spool.most_days": (settings.spool.most_days, 1),
         "health.report_seconds": (health.report_seconds, 10),
         "source.expected_gpus": (source.expected_gpus, 0),
+        "serving.deadline_seconds": (settings.serving.deadline_seconds, 1),
     }
     for name, (value, most) in least.items():
         if value < most:
             raise SettingsRefused(f"{name} is {value}; expected {most} or more", name)
+    _check_serving(settings.serving)
     return settings
+
+
+def _check_serving(serving: ServingSettings) -> None:
+    if serving.deadline_seconds > LONGEST_DEADLINE:
+        said = f"serving.deadline_seconds is {serving.deadline_seconds}; expected 1 to 30"
+        raise SettingsRefused(said, "serving.deadline_seconds")
+    for place, each in enumerate(serving.endpoints):
+        fault = _endpoint_fault(each)
+        if fault:
+            said = f"serving.endpoints[{place}]: {fault}"
+            raise SettingsRefused(said, "serving.endpoints")
+    urls = [each["url"] for each in serving.endpoints]
+    if len(set(urls)) < len(urls):
+        said = "serving.endpoints: an address is there twice, and would be counted twice"
+        raise SettingsRefused(said, "serving.endpoints")
+
+
+def _endpoint_fault(endpoint: object) -> str:
+    """What is wrong with one; empty where nothing is."""
+    if not isinstance(endpoint, dict):
+        return 'expected {url = "…", service = "…"}'
+    for name, value in endpoint.items():
+        if name not in ENDPOINT:
+            return f"there is no {name}; there are {', '.join(ENDPOINT)}"
+        if not isinstance(value, str):
+            return f"{name} is {value!r}; expected str"
+    if not endpoint.get("service"):
+        return "service is needed: the name of the workload at the server"
+    if not str(endpoint.get("url")).startswith(("http://", "https://")):
+        return "url is needed: http://host:port/metrics"
+    return ""

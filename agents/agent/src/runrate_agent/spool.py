@@ -9,7 +9,7 @@ from typing import Any
 
 from runrate_agent.salvage import salvage
 
-BATCH, REPORT, JOBS = "batch", "report", "jobs"
+BATCH, REPORT, JOBS, REQUESTS = "batch", "report", "jobs", "requests"
 MEMORY = ":memory:"
 MOST_IN_MEMORY = 4 << 20
 DAY_MS = 86_400_000

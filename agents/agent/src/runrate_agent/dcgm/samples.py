@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from runrate_agent.prometheus import labels_in
+
 LINE = re.compile(r"^(DCGM_[A-Z0-9_]+)\{(.*)\}\s+(\S+)")
-LABEL = re.compile(r'([A-Za-z_][\w]*)\s*=\s*"((?:[^"\\]|\\.)*)"')
-ESCAPED = re.compile(r"\\(.)")
 # Blank, not found, not supported, not permissioned: as 64 bits, 32 bits and as a float.
 SENTINELS = frozenset(
     {
@@ -37,9 +37,7 @@ def samples_in(text: str) -> Iterator[Sample]:
         if found is None:
             continue
         # Versions spell the labels with and without capitals.
-        labels = {
-            name.lower(): ESCAPED.sub(_unescaped, value) for name, value in LABEL.findall(found[2])
-        }
+        labels = {name.lower(): value for name, value in labels_in(found[2]).items()}
         try:
             value = float(found[3])
         except ValueError:
@@ -66,7 +64,3 @@ def holder_of(labels: Mapping[str, str], cluster: str) -> str:
     if not pod or (not is_exported and EXPORTER.search(f"{pod} {container}")):
         return ""
     return f"kubernetes/{cluster}/{space}.{pod}"
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    return "\n" if found[1] == "n" else found[1]

@@ -13,6 +13,7 @@ from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
 from apps.fleet.actions.marks import hour_of
+from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import (
     Bill,
     BillImport,
@@ -28,7 +29,7 @@ from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import Job, RequestHour, Run, RunSpan
 from apps.workloads.queries import RuleFact
 from tests import make
-from tests.apps.ledger import scene
+from tests.apps.ledger import scene, service_scene
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
 NOON_NEXT_YEAR = make.NOON + timedelta(days=365)
@@ -92,7 +93,9 @@ def make_world() -> World:
     ids["import_id"] = _delivery()
     ids["close_id"] = _close(team_id)
     _cloud()
-    _counted(add_workload(name="answer-box", team_id=team_id, kind="serving"))
+    ids["service_id"] = add_workload(name="answer-box", team_id=team_id, kind="serving")
+    _counted(ids["service_id"])
+    _answered(ids["service_id"], team_id, pool_id)
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token("read", "manage", "jobs", "ingest", name="everything")
     ids["export_id"] = scene.make_export(everything.id)
@@ -175,6 +178,21 @@ def _counted(workload_id: int) -> None:
         revision=1,
         requests=1000,
     )
+
+
+def _answered(service_id: int, team_id: int, pool_id: int) -> None:
+    """An hour of today in which a service answered, with what it promised and what changed."""
+    today = datetime.now(tz=UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    ensure_month(month=today.date().replace(day=1))
+    service_scene.make_line(pool_id, team_id, service_id, hour=today, kind="service")
+    bounds = {"latency_bounds_seconds": [1.0, 2.0], "latency_counts": [8, 1, 1]}
+    service_scene.count(
+        service_id, today, feature="ask", requests=10, prompt_tokens=100, cached_tokens=50,
+        output_tokens=40, **bounds,
+    )  # fmt: skip
+    service_scene.promise(service_id)
+    service_scene.change(service_id, "answer-box 2.4.0", today)
+    service_scene.roll_up(pool_id, day=today)
 
 
 def _report(agent_id: int, node_id: int) -> None:

@@ -110,7 +110,7 @@ class QuantileOut(serializers.Serializer[Any]):
 class LatencyOut(serializers.Serializer[Any]):
     """How long answers took."""
 
-    source = serializers.CharField(help_text="engine or gateway: whose histograms these are")
+    told_by = serializers.CharField(help_text="engine or gateway: whose histograms these are")
     requests = serializers.IntegerField()
     quantiles = QuantileOut(many=True)
 
@@ -120,7 +120,7 @@ class ObjectiveOut(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     feature = serializers.CharField()
-    measure = serializers.CharField(help_text="latency or first_token")  # type: ignore[assignment]  # its name
+    measure = serializers.CharField(help_text="latency or first_token")
     within_seconds = serializers.FloatField()
     target_ratio = serializers.FloatField()
     requests = serializers.IntegerField()

@@ -68,7 +68,7 @@ _SERVICE: dict[str, Any] = {
     "team": {"id": 4, "name": "Research"},
 }
 _LATENCY: dict[str, Any] = {
-    "source": "gateway",
+    "told_by": "gateway",
     "requests": 702286,
     "quantiles": [{"ratio": 0.95, "seconds": 1.84, "is_over": False}],
 }

@@ -188,7 +188,10 @@ def _answering(service_id: int, window: queries.Window) -> dict[str, Any]:
 
 
 def _latency(found: Latency | None) -> dict[str, Any] | None:
-    return None if found is None else asdict(found)
+    if found is None:
+        return None
+    quantiles = [asdict(each) for each in found.quantiles]
+    return {"told_by": found.source, "requests": found.requests, "quantiles": quantiles}
 
 
 def _told(

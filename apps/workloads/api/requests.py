@@ -3,11 +3,9 @@
 from typing import Any
 
 import msgspec
-from django.core.exceptions import RequestDataTooBig
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,9 +16,10 @@ from apps.accounts.rest.money import NamedOut
 from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES
 from apps.accounts.rest.strict import Moment, Parameters, Text
-from apps.accounts.rest.views import BodyTooLarge, RestView
+from apps.accounts.rest.views import RestView
 from apps.workloads.actions.requests import Counted, Taken, record_requests
 from apps.workloads.api import examples
+from apps.workloads.api.bodies import GzipUnreadable, json_body
 from apps.workloads.api.naming import Called
 from apps.workloads.api.request_wire import read_row, row_schema
 from apps.workloads.api.wire import Fault, fault_of
@@ -189,13 +188,10 @@ def _told(row: dict[str, Any], called: Called) -> dict[str, Any]:
 
 
 def _body(request: Request) -> bytes:
-    media_type = (request.content_type or "").partition(";")[0].strip().lower()
-    if media_type != "application/json":
-        raise UnsupportedMediaType(media_type)
     try:
-        return bytes(request.body)
-    except RequestDataTooBig as refused:
-        raise BodyTooLarge from refused
+        return json_body(request)
+    except GzipUnreadable as refused:
+        raise RequestRowsUnreadable(Fault("", str(refused), None)) from refused
 
 
 class _Rows(msgspec.Struct, forbid_unknown_fields=True):

@@ -12,6 +12,7 @@ from django.db import connection, transaction
 
 from apps.ledger.queries.audit_closed import CLOSES, CORRECTIONS, TOLD
 from apps.ledger.queries.audit_rollups import ROLLUPS, TEAM_DAYS
+from apps.ledger.queries.audit_runs import RUN_DAYS
 from apps.ledger.queries.audit_services import SERVICE_DAYS
 from apps.ledger.queries.audit_sql import (
     BOUNDS,
@@ -94,6 +95,7 @@ CHECKS = (
     _Check("roll-ups sum to the lines", ROLLUPS),
     _Check("roll-ups by team sum to the roll-ups", TEAM_DAYS),
     _Check("parts of a service sum to its lines", SERVICE_DAYS),
+    _Check("runs have no more than their jobs' lines", RUN_DAYS),
     _Check("a closed month is what was told of it", TOLD),
     _Check("a correction is of a closed month", CORRECTIONS),
 )

@@ -10,7 +10,6 @@ from apps.ledger.queries.runs.spent import BucketSpent, micros_of, runs_of_windo
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import gpu_hours, per_cent
 from apps.show.money import whole_amount
-from apps.workloads.queries.run_facts import ClockHour, clock_hours
 
 __all__ = [
     "BucketPart",
@@ -141,11 +140,13 @@ def _verdicts(
     found = [each for each in parts if _is_finding(each)]
     if not found:
         return ()
-    span = (None, None) if window is None else (window.starts_at, window.ends_at)
-    hours = clock_hours(run_ids, *span)
     currency = accounts.organisation().currency
+
+    def causes(part: BucketPart) -> tuple[Cause, ...] | None:
+        return causes_of(part.bucket, FINDINGS[part.bucket].threshold, run_ids, window)
+
     dearest = sorted(found, key=lambda each: (-(each.micros or 0), -each.unit_milliseconds))
-    return tuple(_verdict(each, hours, currency) for each in dearest)
+    return tuple(_verdict(each, causes(each), currency) for each in dearest)
 
 
 def _is_finding(part: BucketPart) -> bool:
@@ -153,9 +154,8 @@ def _is_finding(part: BucketPart) -> bool:
     return sentence is not None and (part.share or 0.0) >= sentence.threshold
 
 
-def _verdict(part: BucketPart, hours: Sequence[ClockHour], currency: str) -> Verdict:
+def _verdict(part: BucketPart, causes: tuple[Cause, ...] | None, currency: str) -> Verdict:
     sentence, share = FINDINGS[part.bucket], part.share or 0.0
-    causes = causes_of(part.bucket, hours, sentence.threshold)
     cost = (
         f"{gpu_hours(part.unit_milliseconds)} GPU-hours without a price"
         if part.micros is None

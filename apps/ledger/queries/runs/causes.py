@@ -1,15 +1,15 @@
 """What of their nodes was used up while GPUs waited, by the nodes' own counters."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
 from apps.economics.run_time import Bucket
+from apps.ledger.queries.windows import Window
 from apps.show.amounts import per_cent
 from apps.show.counts import short_count
 from apps.telemetry.queries.saturation import Flow, Saturation, saturation
-from apps.workloads.queries.run_facts import ClockHour
-from apps.workloads.queries.run_nodes import nodes_of_job_hours
+from apps.workloads.queries.run_nodes import nodes_while
 
 FULL = 0.8
 """A flow of four fifths of the most that the node was ever seen to move is at its limit."""
@@ -47,7 +47,7 @@ class Cause:
 
 
 def causes_of(
-    bucket: Bucket, hours: Sequence[ClockHour], threshold: float
+    bucket: Bucket, threshold: float, run_ids: Collection[int], window: Window | None
 ) -> tuple[Cause, ...] | None:
     """What was saturated in the hours of which this bucket had `threshold` or more, the worst first.
 
@@ -55,22 +55,14 @@ def causes_of(
     """
     if bucket not in MAY_CAUSE:
         return None
-    waiting = [
-        (each.job_id, each.hour)
-        for each in hours
-        if each.job_id is not None and each.bucket_ms[bucket] >= threshold * max(1, _told(each))
-    ]
-    seen = saturation(nodes_of_job_hours(waiting))
+    span = (None, None) if window is None else (window.starts_at, window.ends_at)
+    seen = saturation(nodes_while(bucket, threshold, run_ids, span))
     if seen is None:
         return None
     found = [
         cause for resource in MAY_CAUSE[bucket] if (cause := _cause(resource, seen)) is not None
     ]
     return tuple(sorted(found, key=lambda each: -each.ratio))
-
-
-def _told(hour: ClockHour) -> int:
-    return sum(hour.bucket_ms) - hour.bucket_ms[Bucket.UNTOLD]
 
 
 def _cause(resource: Resource, seen: Saturation) -> Cause | None:

@@ -14,7 +14,7 @@ from apps.ledger.queries.runs.spent import (
 )
 from apps.ledger.queries.windows import Window
 from apps.workloads.queries.requests import changes_of
-from apps.workloads.queries.run_facts import clock_hours
+from apps.workloads.queries.run_tokens import tokens_kept
 
 MODEL = "model"
 FAILED = "failed"
@@ -92,8 +92,7 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
     spent = spent_by_bucket(run_ids, window)
     micros = micros_of(spent)
     versions = _versions(workload_id, window)
-    hours = clock_hours(run_ids, window.starts_at, window.ends_at)
-    tokens = sum(each.tokens for each in hours)
+    tokens = tokens_kept(run_ids, window.starts_at, window.ends_at)
     failed_ids = {each.run_id for each in found if each.status == FAILED}
     failed = _failed(failed_ids, run_ids, window)
     by_bucket = {each.bucket: each.unit_milliseconds for each in spent}

@@ -124,7 +124,7 @@ def _layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Js
             "bordercolor": "var(--line-strong)",
             "font": {"family": FONT, "size": 12, "color": "var(--ink)"},
         },
-        "xaxis": _day_axis(days),
+        "xaxis": day_axis(days),
         "yaxis": _money_axis(ticks, currency),
     }
 
@@ -134,7 +134,8 @@ def _margin(ticks: Sequence[Decimal], currency: str) -> dict[str, int]:
     return {"l": 10 + CHARACTER_PX * widest, **_MARGIN_PX}
 
 
-def _day_axis(days: Sequence[date]) -> Json:
+def day_axis(days: Sequence[date]) -> Json:
+    """Days as the axis of a chart, a few of them named."""
     every = _days_between_labels(len(days))
     # Counted back from the last day, so that the newest bar is always named.
     labelled = [day for index, day in enumerate(reversed(days)) if index % every == 0][::-1]

@@ -1,0 +1,1 @@
+"""Services: what a thousand requests and a million tokens cost, and what answered nothing."""

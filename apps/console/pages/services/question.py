@@ -1,0 +1,130 @@
+"""What the address of a page of services asks for; what is not understood is said."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from apps.accounts import queries as accounts
+from apps.console.pages.fleet.asking import Asking
+from apps.console.pages.frame import Filter
+from apps.console.pages.overview.periods import PERIODS, PeriodWords, period_words
+from apps.console.pages.overview.question import Reading, basis_of, filter_of, one_of
+from apps.console.pages.services.words import ALLOCATIONS, CHARGED, LOADED, LOADS
+from apps.ledger import queries as ledger
+from apps.ledger.queries.service_measures import Load
+from apps.ledger.queries.unit_costs import Allocation, UnitFilter
+from apps.show.words import BASES, basis_words
+
+DEFAULTS: Mapping[str, str] = {
+    "window": "30d",
+    "team": "",
+    "allocation": str(Allocation.ALLOCATION),
+    "load": str(Load.LOADED),
+    "basis": str(ledger.Basis.EFFECTIVE),
+}
+DEFAULT_WORDS: Mapping[str, str] = {
+    "window": "the last 30 days",
+    "team": "all teams",
+    "allocation": "what they held",
+    "load": "the cost with what is shared",
+    "basis": "the effective cost",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ServicesQuestion:
+    """Which services' units, of which days and how charged, with the words for it."""
+
+    chosen: UnitFilter
+    today: date
+    words: PeriodWords
+    path: str
+    given: Mapping[str, str]
+    filters: tuple[Filter, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def under(self) -> str:
+        """How its numbers came to be, in one line."""
+        basis = basis_words(str(self.chosen.basis)).label.lower()
+        load = self.chosen.load
+        said = "marginal cost" if load is Load.MARGINAL else f"{basis} cost"
+        return f"{self.words.days}, {said}, {LOADED[load]}; {CHARGED[self.chosen.allocation]}"
+
+    def before(self) -> UnitFilter:
+        """The same question of the same span before."""
+        return replace(self.chosen, window=self.chosen.window.before())
+
+    def href(self, path: str = "", **changes: str) -> str:
+        """The same question, changed, at this address or another; defaults are left out."""
+        asked = {**self.given, **changes}
+        kept = {key: text for key, text in asked.items() if text != DEFAULTS.get(key, "")}
+        return (path or self.path) + (f"?{urlencode(kept)}" if kept else "")
+
+
+def services_question(
+    given: QueryDict, who: Asking, service_id: int | None = None
+) -> ServicesQuestion:
+    """Parse the address as this viewer's; nothing in it is refused.
+
+    With `service_id` it is of that service, and the filters have no teams.
+    """
+    organisation = who.organisation
+    calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, who.at)
+    teams = {team.name: team.id for team in accounts.teams() if who.viewer.sees_team(team.id)}
+    reading = Reading(given, DEFAULTS, DEFAULT_WORDS)
+    team_ids = None
+    if service_id is None:
+        team_ids = reading.read("team", lambda name: one_of(teams, name, "team"))
+        team_ids = team_ids or (None if who.viewer.sees_everything else who.viewer.team_ids)
+    chosen = UnitFilter(
+        window=reading.read("window", lambda text: ledger.window_of(text, calendar)),
+        basis=reading.read("basis", basis_of),
+        load=reading.read("load", _load),
+        allocation=reading.read("allocation", _allocation),
+        team_ids=team_ids,
+        workload_ids=None if service_id is None else frozenset({service_id}),
+    )
+    path = reverse("services") if service_id is None else reverse("service", args=[service_id])
+    words = period_words(chosen.window, calendar.today)
+    return ServicesQuestion(
+        chosen=chosen,
+        today=calendar.today,
+        words=words,
+        path=path,
+        given=reading.texts,
+        filters=_filters(reading.texts, words, None if service_id is not None else sorted(teams)),
+        problems=tuple(reading.problems),
+    )
+
+
+def _filters(
+    texts: Mapping[str, str], words: PeriodWords, teams: list[str] | None
+) -> tuple[Filter, ...]:
+    periods = dict(PERIODS)
+    periods.setdefault(texts["window"], words.days)
+    bar = [filter_of("window", "Period", periods, texts)]
+    if teams is not None:
+        each_team = {"": "All teams", **{name: name for name in teams}}
+        bar.append(filter_of("team", "Team", each_team, texts))
+    bar.append(filter_of("allocation", "Units carry", ALLOCATIONS, texts))
+    bar.append(filter_of("load", "Cost", LOADS, texts))
+    bases = {word.key: word.label for word in BASES}
+    bar.append(filter_of("basis", "Basis", bases, texts))
+    return tuple(bar)
+
+
+def _load(text: str) -> Load:
+    if text not in LOADS:
+        raise ValueError(f"There is no cost named {text!r}.")
+    return Load(text)
+
+
+def _allocation(text: str) -> Allocation:
+    if text not in ALLOCATIONS:
+        raise ValueError(f"Units cannot carry {text!r}.")
+    return Allocation(text)

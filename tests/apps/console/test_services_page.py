@@ -1,0 +1,175 @@
+"""The pages of services: what their units cost, what answered nothing, and what is not counted."""
+
+import csv
+import html
+import io
+import re
+from datetime import UTC, datetime
+
+import pytest
+from django.core.cache import cache
+from django.http import HttpResponse
+from django.utils import timezone
+
+from apps.ledger.actions.partitions import ensure_month
+from tests import make
+from tests.apps.console.people import signed_in
+from tests.apps.ledger import scene
+from tests.apps.ledger import service_scene as services
+from tests.apps.ledger.service_scene import DOLLAR, HOUR
+
+pytestmark = pytest.mark.django_db
+
+NEXT_DAY = datetime(2026, 3, 3, 12, tzinfo=UTC)
+DAY = 24 * HOUR
+
+
+@pytest.fixture(autouse=True)
+def team(monkeypatch: pytest.MonkeyPatch) -> int:
+    cache.clear()
+    monkeypatch.setattr(timezone, "now", lambda: NEXT_DAY)
+    make.make_organisation()
+    ensure_month(month=scene.TEN.date().replace(day=1))
+    return make.make_team()
+
+
+@pytest.fixture
+def chat(team: int) -> int:
+    """Two days: an hour by two features, one without requests, one that nobody counted.
+
+    The second day's requests are answered by half as much.
+    """
+    pool, chat = make.make_pool(), services.make_service(team, "chat")
+    for day, dollars in ((scene.TEN - DAY, 4), (scene.TEN, 2)):
+        ensure_month(month=day.date().replace(day=1))
+        for place in range(3):
+            services.make_line(pool, team, chat, hour=day + place * HOUR, kind="service",
+                               micros=dollars * DOLLAR)  # fmt: skip
+        services.count(
+            chat, day, feature="ask", requests=1_000, succeeded=900, prompt_tokens=10_000,
+            cached_tokens=0, output_tokens=2_500, latency_bounds_seconds=[1.0, 4.0],
+            latency_counts=[500, 400, 100],
+        )  # fmt: skip
+        services.count(chat, day, feature="sum", requests=100, prompt_tokens=20_000,
+                       cached_tokens=0, output_tokens=0)  # fmt: skip
+        services.count(chat, day + HOUR, feature="ask", requests=0, prompt_tokens=0,
+                       cached_tokens=0, output_tokens=0)  # fmt: skip
+        services.roll_up(pool, day=day.replace(hour=0))
+    services.promise(chat)
+    services.change(chat, "chat 2.4.0", scene.TEN)
+    return chat
+
+
+def words(answer: HttpResponse) -> str:
+    """What people read, without what is drawn."""
+    text = re.sub(r"<script.*?</script>", " ", answer.content.decode(), flags=re.DOTALL)
+    text = html.unescape(re.sub(r"<[^>]+>", " ", text))
+    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
+
+
+def table(answer: HttpResponse) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(answer.content.decode())))
+
+
+def test_without_services_the_page_says_how_requests_are_counted(team: int) -> None:
+    found = words(signed_in("finance").get("/services"))
+
+    assert "No service cost anything in the last 30 days" in found
+    assert "/api/v1/request-hours" in found
+
+
+def test_the_finding_says_what_they_cost_and_what_answered_nothing(chat: int) -> None:
+    page = signed_in("finance").get("/services")
+
+    found = words(page)
+    assert "1 service cost $18.00 in the last 30 days and answered 2,000 requests" in found
+    assert "50 % of it answered nothing" in found
+    assert "33 % of the cost" in found
+    assert f'href="/services/{chat}"' in page.content.decode()
+
+
+def test_a_service_says_what_a_thousand_requests_cost_against_before(chat: int) -> None:
+    found = words(signed_in("finance").get(f"/services/{chat}?window=2026-03-02"))
+
+    # Two hours at $2, one of them idle, for 1,000 answers; $8 the day before.
+    assert "chat answers 1,000 requests for $4.00, 50 % cheaper than in the 1 day before" in found
+    assert "50 % of its cost answered nothing" in found
+    assert "In hours of 33 % of its cost nobody counted requests" in found
+
+
+def test_features_and_what_no_feature_has_sum_to_the_service(chat: int) -> None:
+    rows = table(signed_in("finance").get(f"/services/{chat}.csv?window=2026-03-02"))
+
+    assert [(row["feature"], row["part"], row["cost"]) for row in rows] == [
+        ("ask", "answered", "1.000000"),
+        ("sum", "answered", "1.000000"),
+        ("", "idle", "2.000000"),
+        ("", "uncounted", "2.000000"),
+    ]
+    assert [row["cost_per_1000_requests"] for row in rows] == ["1.111111", "10.000000", "", ""]
+
+
+def test_latency_promises_and_changes_stand_beside(chat: int) -> None:
+    found = words(signed_in("finance").get(f"/services/{chat}?window=2026-03-02"))
+
+    assert "Whole answer gateway 1,000 1 s 4 s over 4 s over 4 s" in found
+    assert "95 %: whole answer within 2 s" in found
+    assert "chat 2.4.0" in found
+    assert "of it over" in found
+
+
+def test_usage_and_other_costs_can_be_asked_for(chat: int) -> None:
+    finn = signed_in("finance")
+
+    usage = words(finn.get(f"/services/{chat}?allocation=usage&load=direct"))
+    odd = words(finn.get("/services?load=heavy&allocation=none&basis=free"))
+
+    assert "without shared costs; units carry what was active of it" in usage
+    assert "There is no cost named 'heavy'." in odd
+    assert "Units cannot carry 'none'." in odd
+
+
+def test_tables_are_told_as_csv(chat: int) -> None:
+    finn = signed_in("finance")
+
+    (row,) = table(finn.get("/services.csv"))
+    days = table(finn.get(f"/services/{chat}/days.csv"))
+
+    assert (row["service"], row["cost"], row["idle_cost"]) == ("chat", "18.000000", "6.000000")
+    assert [day["day"] for day in days] == ["2026-03-01", "2026-03-02"]
+    assert days == [each | {} for each in table(finn.get("/services/days.csv"))]
+
+
+def test_another_teams_service_is_as_if_it_were_not_there(chat: int, team: int) -> None:
+    stranger = signed_in("member", make.make_team("Elsewhere"))
+
+    assert "No service cost anything" in words(stranger.get("/services"))
+    for address in (f"/services/{chat}", f"/services/{chat}.csv", f"/services/{chat}/days.csv"):
+        assert stranger.get(address).status_code == 404
+    assert signed_in("lead", team).get(f"/services/{chat}").status_code == 200
+
+
+def test_a_service_that_nobody_counted_has_no_unit_cost(team: int) -> None:
+    pool, silent = make.make_pool(), services.make_service(team, "silent")
+    services.make_line(pool, team, silent, kind="service")
+    services.roll_up(pool)
+    finn = signed_in("finance")
+
+    assert "nobody counted what they answered" in words(finn.get("/services"))
+    found = words(finn.get(f"/services/{silent}"))
+    assert "silent cost $1.00 in the last 30 days; nobody counted what it answered" in found
+    assert "Undefined" in found
+
+
+def test_a_list_of_services_asks_the_database_as_often_for_many_as_for_one(
+    chat: int, team: int, django_assert_max_num_queries: object
+) -> None:
+    pool = make.make_pool("more")
+    for place in range(5):
+        services.make_line(pool, team, services.make_service(team, f"s{place}"), kind="service")
+    services.roll_up(pool)
+    finn = signed_in("finance")
+    finn.get("/services")
+
+    with django_assert_max_num_queries(22):
+        assert "6 services" in words(finn.get("/services"))

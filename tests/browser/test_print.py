@@ -46,6 +46,11 @@ def printed(world: World) -> list[str]:
         "/commitments",
         f"/owned/{ids['owned_plan_id']}",
         "/ownership",
+        "/runs",
+        f"/runs/{ids['run_id']}",
+        f"/workloads/{ids['workload_id']}/runs",
+        "/services",
+        f"/services/{ids['service_id']}",
     ]
 
 

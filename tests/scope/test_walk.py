@@ -30,13 +30,17 @@ BEGUN = (
 )
 """The beginnings of planted names: a name in full would be found in what repeats the question."""
 SOUGHT = tuple(f"q={begun}" for begun in BEGUN)
+COMPARED = ("run={run_id}&run={other_run_id}",)
 NEEDED_QUERIES = {
     "api/v1/costs": ("group_by=team,workload", "group_by=pool,day"),
     "api/v1/search": SOUGHT,
     "search": SOUGHT,
     "search/suggested": SOUGHT,
+    "runs": ("window=90d",),
+    "runs/compare": COMPARED,
+    "runs/compare.csv": COMPARED,
 }
-"""What an address must be asked, beside its path, to answer with rows."""
+"""What an address must be asked, beside its path, to answer with rows; `{…}` is what is planted."""
 NOT_SHOWN_YET = {"ns-gusts"}
 """Kept, and on no page that the walk opens: whoever shows them finds them watched already."""
 OF_BENS_TEAM = {"Zephyrine", "windtunnel-larks", "pretrain-quill", "acct-plume", "$5,939"}
@@ -47,7 +51,7 @@ NOBODY_HAS = dict.fromkeys(
         "waiting_id",
         "rule_id", "line_id", "person_id", "token_id", "batch_id", "agent_id", "outage_id",
         "import_id", "bill_id", "bill_rule_id", "shared_cost_id", "close_id",
-        "commitment_id", "account_id", "owned_plan_id",
+        "commitment_id", "account_id", "owned_plan_id", "service_id",
     ),
     NOT_PLANTED,
 )  # fmt: skip
@@ -64,6 +68,7 @@ FILTERS = {
     "user": ("ottoline", "ottolqne"),
     "run": ("run-kestrel", "run-kqstrel"),
     "q": ("pretrain-quill", "pretrain-qqill"),
+    "service": ("answers-kittiwake", "answers-kittiwqke"),
     "job": ("880412771", "880412779"),
     "raw_id": ("880412771", "880412779"),
     "name": ("pretrain-quill", "pretrain-qqill"),
@@ -74,7 +79,7 @@ FILTERS = {
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_nobody_reads_what_is_not_theirs(world: World, address: Address) -> None:
     path, told = address.filled(world.planted), {}
-    for (name, form), query in product(askers_of(address), queries_of(address)):
+    for (name, form), query in product(askers_of(address), queries_of(address, world)):
         text = text_of(answered(world, name, path, form, query))
         told[f"{name} reads the {form}", query] = world.secrets_in(text, name)
     assert {who: texts for who, texts in told.items() if texts} == {}
@@ -110,7 +115,7 @@ def test_whoever_may_read_a_secret_finds_it_somewhere(world: World) -> None:
     found, faults = dict.fromkeys(("ben", "finn", "petra"), ""), []
     for address, name in product(every_address(), found):
         form = "JSON" if address.is_rest else "page"
-        for query in queries_of(address):
+        for query in queries_of(address, world):
             answer = answered(world, name, address.filled(world.planted), form, query)
             found[name] += text_of(answer)
             if name == "petra" and (answer.status_code == 400 or answer.status_code >= 500):
@@ -131,7 +136,7 @@ def test_a_name_of_others_is_answered_as_one_that_nobody_has(
     monkeypatch.setattr(timezone, "now", lambda: asked_at)
     differing = []
     for address, form in ((each, "JSON" if each.is_rest else "page") for each in every_address()):
-        path, (query, *_) = address.filled(world.planted), queries_of(address)
+        path, (query, *_) = address.filled(world.planted), queries_of(address, world)
         if answered(world, "dee", path, form, query).status_code != 200:
             continue
         for field, taken, free in filters_of(address):
@@ -166,9 +171,10 @@ def askers_of(address: Address) -> list[tuple[str, str]]:
     return [*((name, "page") for name in ON_PAGES), ("dee", "part of a page")]
 
 
-def queries_of(address: Address) -> tuple[str, ...]:
+def queries_of(address: Address, world: World) -> tuple[str, ...]:
     """What stands behind the question mark."""
-    return NEEDED_QUERIES.get(address.pattern, ("",))
+    needed = NEEDED_QUERIES.get(address.pattern, ("",))
+    return tuple(query.format_map(world.planted) for query in needed)
 
 
 def filters_of(address: Address) -> list[tuple[str, str, str]]:

@@ -31,7 +31,17 @@ from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
 from apps.fleet.actions.cloud_machines import SeenMachine, keep_machines
-from apps.ledger.models import Bill, BillImport, BillRule, Close, Line, StatementLine
+from apps.ledger.models import (
+    Bill,
+    BillImport,
+    BillRule,
+    Close,
+    Line,
+    ServiceCount,
+    ServiceDay,
+    ServiceTotal,
+    StatementLine,
+)
 from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.show.money import full_amount, short_amount, whole_amount
@@ -40,10 +50,10 @@ from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
 from apps.workloads.actions.recording import record_event
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
-from apps.workloads.models import Run
+from apps.workloads.models import Run, RunAttempt, RunEvent, RunSummary
 from apps.workloads.queries import RuleFact
 from tests import make
-from tests.apps.ledger import scene
+from tests.apps.ledger import scene, service_scene
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
 ZEPHYRINES, HARBOUR, NOBODY, WHOLE = "the Zephyrines'", "the Harbour's", "nobody's", "the whole's"
@@ -53,11 +63,12 @@ SECRETS: dict[str, tuple[str, ...]] = {
     ZEPHYRINES: (
         "Zephyrine", "Zephyrling", "CC-77190", "Ada Quillfeather", "windtunnel-larks",
         "pretrain-quill", "ottoline", "acct-plume", "ns-gusts", "gale-force", "run-kestrel",
-        "880412771",
+        "880412771", "tagged-gannet",
+        "answers-kittiwake", "feature-plover", "deploy-petrel",
     ),
     HARBOUR: (
         "Harbourside", "CC-55023", "tugboats", "dredge-nightly", "barnabas", "acct-quay",
-        "660938125",
+        "660938125", "run-cutter", "answers-skua",
     ),
     NOBODY: ("orphaned-sweep", "peregrina", "acct-drift", "330571944"),
     WHOLE: (
@@ -123,6 +134,7 @@ def make_world() -> World:
     planted = {
         **fleet_ids,
         **work,
+        "service_id": _services(teams, began_at),
         "team_id": teams["zephyr"],
         "person_id": people["ada"],
         "batch_id": batch_id,
@@ -264,7 +276,7 @@ def _work(
     )  # fmt: skip
     _job(
         "660938125", _on("gpu-01", uuids[3:5]), began_at, account="acct-quay", user="barnabas",
-        name="dredge-nightly",
+        name="dredge-nightly", run="run-cutter",
     )  # fmt: skip
     _job(
         "330571944", AllocationRecord("gpu-02", Fraction(8)), began_at, account="acct-drift",
@@ -273,12 +285,57 @@ def _work(
     for index, device_id in enumerate(scene.device_ids(uuids[:5])):
         key = f"slurm/atlas/{'660938125' if index > 2 else '880412771'}"
         scene.make_usage(device_id, [180] * 60, key=key, hour=began_at)
+    run_id = Run.objects.get(key="run-kestrel").id
+    _told_of_itself(run_id, job_id, began_at)
     return {
         "job_id": job_id,
         "workload_id": workload_id,
         "rule_id": rule_id,
-        "run_id": Run.objects.get(key="run-kestrel").id,
+        "run_id": run_id,
+        "other_run_id": Run.objects.get(key="run-cutter").id,
     }
+
+
+def _services(teams: Mapping[str, int], at: datetime) -> int:
+    """A service of each team, as the roll-up leaves them; a promise and a change of the first."""
+    found = {}
+    for name, owner, feature in (
+        ("answers-kittiwake", "zephyr", "feature-plover"),
+        ("answers-skua", "harbour", ""),
+    ):
+        one = add_workload(name=name, team_id=teams[owner], kind="serving")
+        found[owner] = one
+        counts: dict[str, Any] = {
+            "requests": 700, "succeeded": 690, "prompt_tokens": 9_000, "cached_tokens": 0,
+            "output_tokens": 500, "prompt_ms": 5, "output_ms": 5,
+        }  # fmt: skip
+        day: dict[str, Any] = {"day": at.date(), "workload_id": one}
+        ServiceCount.objects.create(**day, feature=feature, part=0, hours=1, **counts)
+        ServiceDay.objects.create(
+            **day, feature=feature, part=0, team_id=teams[owner], kind="node_hour", state=1, flags=0,
+            posting_month=at.date().replace(day=1), status="estimated", effective_micros=613_000,
+            unit_milliseconds=10, unpriced_milliseconds=0,
+        )  # fmt: skip
+        ServiceTotal.objects.create(
+            **day, measure="effective", answered_micros=613_000, stated_micros=613_000,
+            active_micros=613_000, unit_milliseconds=10, unpriced_milliseconds=0,
+            held_milliseconds=10, observed_milliseconds=10, statuses=2, **counts,
+        )  # fmt: skip
+    service_scene.promise(found["zephyr"])
+    service_scene.change(found["zephyr"], "deploy-petrel", at)
+    return found["zephyr"]
+
+
+def _told_of_itself(run_id: int, job_id: int, began_at: datetime) -> None:
+    """A process of the Zephyrines' run, a checkpoint that passed, and what it is tagged with."""
+    attempt = RunAttempt.objects.create(
+        run_id=run_id, key="0", job_id=job_id, began_at=began_at, heard_at=began_at + scene.HOUR
+    )
+    RunEvent.objects.create(
+        attempt=attempt, sequence=1, part=0, kind="good_checkpoint", at=began_at + scene.HOUR / 2
+    )
+    tags = {"sweep": "tagged-gannet"}
+    RunSummary.objects.create(run_id=run_id, told_at=began_at, folded_at=began_at, tags=tags)
 
 
 def _rule(account: str, team_id: int, workload_id: int, now: datetime) -> int:

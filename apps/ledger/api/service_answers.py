@@ -115,7 +115,7 @@ class LatencyOut(serializers.Serializer[Any]):
     quantiles = QuantileOut(many=True)
 
 
-class ObjectiveOut(serializers.Serializer[Any]):
+class KeptObjectiveOut(serializers.Serializer[Any]):
     """A promise and what became of it; `budget_left_ratio` below 0: more misses than allowed."""
 
     id = serializers.IntegerField()
@@ -145,7 +145,7 @@ class ServiceDetailOut(ServiceOut):
     features = UnitCostOut(many=True)
     latency = LatencyOut(allow_null=True)
     first_token = LatencyOut(allow_null=True)
-    objectives = ObjectiveOut(many=True)
+    objectives = KeptObjectiveOut(many=True)
     changes = ServiceChangeOut(many=True)
 
 

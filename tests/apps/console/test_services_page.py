@@ -141,7 +141,7 @@ def test_tables_are_told_as_csv(chat: int) -> None:
 
 
 def test_another_teams_service_is_as_if_it_were_not_there(chat: int, team: int) -> None:
-    stranger = signed_in("member", make.make_team("Elsewhere"))
+    stranger = signed_in("viewer", make.make_team("Elsewhere"))
 
     assert "No service cost anything" in words(stranger.get("/services"))
     for address in (f"/services/{chat}", f"/services/{chat}.csv", f"/services/{chat}/days.csv"):

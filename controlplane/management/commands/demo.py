@@ -22,10 +22,13 @@ from apps.accounts import actions as accounts
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.ledger.queries.audit import audit
+from apps.ledger.tasks import price_calls
+from apps.workloads.tasks import fold_runs
 from controlplane import processes
 from controlplane.demo import money
 from controlplane.demo.database import DatabaseInUse, make_room
-from controlplane.demo.fleet import Span, confirm_most, fill, scenario
+from controlplane.demo.fleet import Span, Table, confirm_most, fill, scenario
+from controlplane.demo.telling import tell
 from controlplane.settings import ENVIRONMENT
 
 MS_PER_HOUR = 3_600_000
@@ -68,10 +71,13 @@ class Command(BaseCommand):
             return
         password = secrets.token_urlsafe(9)
         accounts.add_person(email=SIGN_IN, name="Finn (finance)", role="finance", password=password)
-        sent = self._play(tokens, ends_at)
+        sent = self._play(story, tokens, span)
         confirm_most(span)
         money.buy(span)
         money.share(span)
+        self._say("Folding what runs told and pricing what was called …")
+        fold_runs()
+        price_calls()
         self._say("Settling …")
         self._settle(span)
         self._say("The cloud's bill of the first days comes in …")
@@ -98,7 +104,7 @@ class Command(BaseCommand):
             call_command("reconcile_bills")
         self._settle(span)
 
-    def _play(self, tokens: dict[str, Any], ends_at: datetime) -> dict[str, Any]:
+    def _play(self, story: Table, tokens: dict[str, Any], span: Span) -> dict[str, Any]:
         """Run the agent's simulation as a process of its own against a web server of our own."""
         listen = f"127.0.0.1:{_free_port()}"
         web = processes.web(dataclasses.replace(ENVIRONMENT, web_processes=1), listen)
@@ -111,12 +117,14 @@ class Command(BaseCommand):
                 [
                     str(Path(sys.executable).with_name("runrate-agent")), "simulate", "demo",
                     "--server", f"http://{listen}", "--token-file", str(token_file),
-                    "--ends-at", ends_at.isoformat(), "--json",
+                    "--ends-at", span.ends_at.isoformat(), "--json",
                 ],
                 stdout=subprocess.PIPE, text=True, check=False,
             )  # fmt: skip
-        if played.returncode:
-            raise CommandError("the simulated agents could not deliver; see above")
+            if played.returncode:
+                raise CommandError("the simulated agents could not deliver; see above")
+            self._say("Runs, services and gateways are telling what they did …")
+            tell(listen, story, tokens, span)
         sent: dict[str, Any] = json.loads(played.stdout.splitlines()[-1])
         return sent
 

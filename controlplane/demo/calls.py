@@ -1,0 +1,85 @@
+"""What the demo's teams bought from model APIs, call by call, as a gateway would have told it."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from controlplane.demo.fleet import Span
+
+Json = dict[str, Any]
+SEED = 20261120
+HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Buyer:
+    """A team's use of one model: so many calls in a busy hour, of about so many tokens."""
+
+    team: str
+    workload: str
+    feature: str
+    vendor: str
+    model: str
+    calls: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    limited: float = 0.0
+
+
+BUYERS = (
+    Buyer("Assistant", "chat-serving", "hard-questions", "openai", "gpt-4o", 14, 2_400, 900, 520),
+    Buyer("Assistant", "chat-serving", "titles", "openai", "gpt-4o-mini", 30, 420, 0, 24, 0.02),
+    Buyer(
+        "Search",
+        "search-serving",
+        "query-rewrite",
+        "anthropic",
+        "claude-sonnet-4-5",
+        9,
+        1_100,
+        640,
+        160,
+    ),
+    Buyer("Vision", "vlm-eval", "judge", "google", "gemini-2.5-flash", 6, 3_000, 0, 260, 0.05),
+    # A model of nobody's price list: what it costs is not known until somebody states it.
+    Buyer("Ranking", "ranker-train", "labels", "openai", "house-tuned-7b", 3, 800, 0, 60),
+)
+
+
+def usage_events(span: Span) -> Iterator[Json]:
+    """Every call of the week, by the hour."""
+    dice = random.Random(SEED)  # noqa: S311 - a story, not a secret
+    hours = int((span.ends_at - span.starts_at) / HOUR)
+    for number in range(hours):
+        share = 1.0 if 8 <= number % 24 < 19 else 0.15
+        for place, buyer in enumerate(BUYERS):
+            for call in range(round(buyer.calls * share * dice.uniform(0.7, 1.3))):
+                at = span.starts_at + number * HOUR + HOUR * dice.random()
+                yield _call(buyer, f"demo-{number}-{place}-{call}", at.isoformat(), dice)
+
+
+def _call(buyer: Buyer, key: str, at: str, dice: random.Random) -> Json:
+    about = {
+        "key": key,
+        "at": at,
+        "vendor": buyer.vendor,
+        "model": buyer.model,
+        "team": buyer.team,
+        "workload": buyer.workload,
+        "feature": buyer.feature,
+    }
+    if dice.random() < buyer.limited:
+        return {**about, "status": 429}
+    size = dice.lognormvariate(0, 0.4)
+    return {
+        **about,
+        "latency_seconds": round(dice.lognormvariate(0.4, 0.5), 3),
+        "usage": {
+            "input_tokens": int(buyer.input_tokens * size),
+            "cache_read_tokens": int(buyer.cached_tokens * size),
+            "output_tokens": int(buyer.output_tokens * dice.lognormvariate(0, 0.3)),
+        },
+    }

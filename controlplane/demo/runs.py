@@ -1,0 +1,228 @@
+"""What the demo's training runs would have told through the SDK, made of their schedulers' jobs."""
+
+import math
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from apps.workloads.queries import JobFact
+from controlplane.demo.fleet import Span
+
+Json = dict[str, Any]
+WINDOW = timedelta(minutes=10)
+WINDOWS_A_REPORT = 60
+MS = 1000
+SEED = 20261120
+SEVEN_B = {
+    "active_parameters": 6_738_000_000,
+    "layers": 32,
+    "heads": 32,
+    "head_dimension": 128,
+    "sequence": 4096,
+    "precision": "bf16",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A kind of training job: what its steps are, and what part of its time goes where."""
+
+    job: str
+    workload: str
+    gpus: int
+    step_seconds: float
+    tokens: int = 0
+    examples: int = 0
+    model: Mapping[str, object] = field(default_factory=dict)
+    phases: Mapping[str, float] = field(default_factory=dict)
+    startup_minutes: int = 8
+    checkpoint_hours: float = 4
+
+
+TRAININGS = (
+    Training(
+        job="pretrain-7b",
+        workload="pretrain-7b",
+        gpus=16,
+        step_seconds=29.4,
+        tokens=4_194_304,
+        model=SEVEN_B,
+        phases={"data": 0.02, "communication": 0.07, "checkpoint_save": 0.03},
+        startup_minutes=14,
+    ),
+    Training(
+        job="llama-sft",
+        workload="llama-sft",
+        gpus=8,
+        step_seconds=9.1,
+        tokens=524_288,
+        model={**SEVEN_B, "active_parameters": 8_030_000_000},
+        phases={"data": 0.06, "communication": 0.04, "checkpoint_save": 0.02},
+    ),
+    Training(
+        job="llama-sft-large",
+        workload="llama-sft",
+        gpus=8,
+        step_seconds=9.6,
+        tokens=524_288,
+        model={**SEVEN_B, "active_parameters": 8_030_000_000},
+        phases={"data": 0.05, "communication": 0.05, "checkpoint_save": 0.02},
+    ),
+    Training(
+        job="ranker-train",
+        workload="ranker-train",
+        gpus=4,
+        step_seconds=0.8,
+        examples=65_536,
+        phases={"data": 0.12, "checkpoint_save": 0.01},
+        checkpoint_hours=8,
+    ),
+    Training(
+        job="vlm-pilot",
+        workload="vlm-pilot",
+        gpus=4,
+        step_seconds=6.5,
+        tokens=131_072,
+        model={**SEVEN_B, "active_parameters": 3_100_000_000},
+        phases={"data": 0.47, "checkpoint_save": 0.02},
+        checkpoint_hours=10,
+    ),
+)
+
+
+def run_reports(story: Mapping[str, Any], jobs: Sequence[JobFact], span: Span) -> Iterator[Json]:
+    """What the SDK would have sent of these jobs, the earlier first."""
+    runs = {(job["id"], job.get("restart_count", 0)): job.get("run") for job in story["jobs"]}
+    kinds = {kind.job: kind for kind in TRAININGS}
+    last_good: dict[str, int] = {}
+    ordered = sorted(
+        (job for job in jobs if job.name in kinds and job.started_at is not None),
+        key=lambda job: (job.started_at or span.at, job.id),
+    )
+    for job in ordered:
+        run = runs.get((job.raw_id, job.restart_count)) or f"{job.name}-{job.raw_id}"
+        attempt = _Attempt(kinds[job.name], job, run, span, last_good.get(run, -1))
+        yield from attempt.reports()
+        last_good[run] = attempt.last_good
+
+
+class _Attempt:
+    """One job's process, from a little after its start to its end."""
+
+    def __init__(self, kind: Training, job: JobFact, run: str, span: Span, last_good: int) -> None:
+        self.kind, self.job, self.run, self.span = kind, job, run, span
+        self.last_good = last_good
+        self.step = last_good
+        self.dice = random.Random(f"{SEED} {job.raw_id} {job.restart_count}")  # noqa: S311 - a story, not a secret
+        self.began_at = (job.started_at or span.starts_at) + timedelta(seconds=40)
+        self.ended_at = min(job.ended_at or span.ends_at, span.ends_at)
+
+    def reports(self) -> Iterator[Json]:
+        windows: list[Json] = []
+        events: list[Json] = []
+        if self.last_good >= 0:
+            events.append({"kind": "restored", "at_ms": _ms(self.began_at), "step": self.step + 1})
+        sequence, good_at = 0, self.began_at
+        for window, ends_at in self._windows():
+            windows.append(window)
+            if ends_at - good_at >= timedelta(hours=self.kind.checkpoint_hours):
+                good_at, self.last_good = ends_at, self.step
+                metric = round(1.6 + 2 / math.log(self.step + 20), 4)
+                events.append(
+                    {
+                        "kind": "good_checkpoint",
+                        "at_ms": _ms(ends_at),
+                        "step": self.step,
+                        "metric": metric,
+                    }
+                )
+            if len(windows) == WINDOWS_A_REPORT:
+                yield self._report(sequence, windows, events, is_last=False)
+                sequence, windows, events = sequence + 1, [], []
+        yield self._report(sequence, windows, events, is_last=True)
+
+    def _windows(self) -> Iterator[tuple[Json, datetime]]:
+        at = self.began_at
+        startup_ends_at = at + timedelta(minutes=self.kind.startup_minutes)
+        while at < self.ended_at:
+            ends_at = min(at + WINDOW, self.ended_at)
+            if at < startup_ends_at:
+                yield self._starting(at, min(ends_at, startup_ends_at)), ends_at
+                at = min(ends_at, startup_ends_at)
+                continue
+            yield self._training(at, ends_at), ends_at
+            at = ends_at
+
+    def _starting(self, at: datetime, ends_at: datetime) -> Json:
+        length = _ms(ends_at) - _ms(at)
+        return _window(at, ends_at) | {"phases_ms": {"startup": length}}
+
+    def _training(self, at: datetime, ends_at: datetime) -> Json:
+        length = _ms(ends_at) - _ms(at)
+        wobble = {
+            name: share * self.dice.uniform(0.8, 1.2) for name, share in self.kind.phases.items()
+        }
+        phases = {name: int(length * share) for name, share in wobble.items()}
+        seconds = self.kind.step_seconds * self.dice.uniform(0.98, 1.04)
+        steps = int(length / MS / seconds)
+        first = self.step + 1
+        self.step += steps
+        return _window(at, ends_at) | {
+            "steps": steps,
+            "first_step": first if steps else None,
+            "last_step": self.step if steps else None,
+            "tokens": steps * self.kind.tokens,
+            "examples": steps * self.kind.examples,
+            "productive_ms": length - sum(phases.values()),
+            "phases_ms": phases,
+            "step_times_ms": [
+                round(seconds * MS * self.dice.uniform(0.97, 1.05), 3) for _ in range(min(steps, 8))
+            ],
+        }
+
+    def _report(
+        self, sequence: int, windows: list[Json], events: list[Json], *, is_last: bool
+    ) -> Json:
+        is_over = is_last and self.job.ended_at is not None
+        status = {"COMPLETED": "finished", "FAILED": "failed"}.get(self.job.state, "interrupted")
+        return {
+            "run": self.run,
+            "workload": self.kind.workload,
+            "attempt": f"{self.job.raw_id}-{self.job.restart_count}",
+            "rank": 0,
+            "world_size": self.kind.gpus,
+            "restarts": self.job.restart_count,
+            "job": {"scheduler": "slurm", "raw_id": self.job.raw_id, "cluster": self.job.cluster},
+            "began_at_ms": _ms(self.began_at),
+            "ended_at_ms": _ms(self.ended_at) if is_over else None,
+            "status": status if is_over else "",
+            "model": dict(self.kind.model),
+            "tags": {},
+            "sequence": sequence,
+            "windows": windows,
+            "events": events,
+            "dropped": 0,
+        }
+
+
+def _window(at: datetime, ends_at: datetime) -> Json:
+    """A window in which nothing was done."""
+    return {
+        "starts_at_ms": _ms(at),
+        "ends_at_ms": _ms(ends_at),
+        "steps": 0,
+        "first_step": None,
+        "last_step": None,
+        "tokens": 0,
+        "examples": 0,
+        "flops": 0.0,
+        "productive_ms": 0,
+        "phases_ms": {},
+        "step_times_ms": [],
+    }
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.astimezone(UTC).timestamp() * MS)

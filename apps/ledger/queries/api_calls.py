@@ -11,7 +11,7 @@ from apps.economics.calls import Counted
 from apps.ledger.queries.calendar import HOUR
 from apps.ledger.queries.tables import rows
 
-AT_ONCE = 20_000
+AT_ONCE = 50_000
 
 
 class CallKey(NamedTuple):

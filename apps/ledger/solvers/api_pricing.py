@@ -6,12 +6,18 @@ it takes most of a second, hence never in a web process.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from decimal import Decimal
 from importlib.metadata import version
 
 from genai_prices import data_snapshot
-from genai_prices.types import ModelInfo, ModelPrice, Provider, TieredPrices, Usage
+from genai_prices.types import (
+    ModelInfo,
+    ModelPrice,
+    Provider,
+    TieredPrices,
+    TimeOfDateConstraint,
+    Usage,
+)
 
 from apps.economics.calls import Contract, Counted, Priced
 
@@ -59,15 +65,22 @@ class PublicPrices:
     """What was looked up of public prices, kept for further calls."""
 
     def __init__(self) -> None:
-        self._found: dict[tuple[str, str, str, datetime], _Public | str] = {}
+        self._found: dict[tuple[str, str, str, object], _Public | str] = {}
+        self._by_the_clock: set[tuple[str, str]] = set()
 
     def of(self, call: Counted) -> _Public | str:
         """The price of a call's model at its moment and tier, or why there is none."""
-        # Prices change by the day, or at minutes of it.
-        key = (call.vendor, call.model, call.tier, call.at.replace(second=0, microsecond=0))
+        # Prices change with the day of UTC, some also at minutes of it.
+        by_minute = (call.vendor, call.model) in self._by_the_clock
+        when = call.at.replace(second=0, microsecond=0) if by_minute else call.at.date()
+        key = (call.vendor, call.model, call.tier, when)
         found = self._found.get(key)
         if found is None:
-            found = self._found[key] = _look_up(call)
+            found = _look_up(call)
+            if by_minute or isinstance(found, str) or not _goes_by_the_clock(found.model):
+                self._found[key] = found
+            else:
+                self._by_the_clock.add((call.vendor, call.model))
         return found
 
 
@@ -131,6 +144,14 @@ def _look_up(call: Counted) -> _Public | str:
     tier = f", {call.tier}" if context else ""
     name = f"{TABLE}: {provider.id}/{model.id}{tier}"
     return _Public(provider, model, price, context, name, tuple(sorted(starts)))
+
+
+def _goes_by_the_clock(model: ModelInfo) -> bool:
+    priced = model.prices if isinstance(model.prices, list) else []
+    return any(
+        isinstance(each.constraint, TimeOfDateConstraint)
+        for each in (*priced, *(model.price_variants or ()))
+    )
 
 
 def _context(call: Counted, provider: Provider, model: ModelInfo) -> Mapping[str, str] | None:

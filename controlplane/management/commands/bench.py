@@ -1,4 +1,4 @@
-"""Measure ingest, settling, the pages, a browser on them and a fleet under faults."""
+"""Measure ingest, settling, the pages, a browser on them, calls and a fleet under faults."""
 
 import importlib
 import json
@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    """`manage.py bench ingest|settle|pages|browser|fleet|reconcile|bills|export`; exits 1 where a target is missed."""
+    """`manage.py bench ingest|settle|pages|browser|fleet|reconcile|bills|export|units|usage`; exits 1 where a target is missed."""
 
     help = "Measure on a database of the bench's own; see docs/bench.md."
 
@@ -27,6 +27,8 @@ class Command(BaseCommand):
                 "reconcile",
                 "bills",
                 "export",
+                "units",
+                "usage",
             ],
         )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")

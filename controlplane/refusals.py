@@ -21,7 +21,7 @@ from apps.ledger.actions import bill_rules, bill_uploads, bills, close, closed, 
 from apps.ledger.queries import conversion, export_asked
 from apps.pricing import actions as pricing
 from apps.telemetry import api as telemetry
-from apps.workloads.actions import pool_capacity, rules, uploads, workloads
+from apps.workloads.actions import pool_capacity, promises, rules, uploads, workloads
 from apps.workloads.api import bodies, run_reports, run_wire, usage
 from apps.workloads.api import requests as request_hours
 from apps.workloads.api import views as jobs
@@ -140,6 +140,10 @@ STATUS_OF: dict[type[Exception], int] = {
     rules.RuleExists: 409,
     rules.WorkloadOfAnotherTeam: 400,
     pool_capacity.CapacityBeforePool: 409,
+    promises.ObjectiveAlreadyEnded: 409,
+    promises.ObjectiveExists: 409,
+    promises.ObjectiveNotUnderstood: 400,
+    promises.ShippedByAnotherTeam: 400,
     uploads.ImportAlreadyOver: 409,
     uploads.ImportNotReady: 409,
     workloads.WorkloadExists: 409,

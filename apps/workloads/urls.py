@@ -3,6 +3,11 @@
 from django.urls import path
 
 from apps.workloads.api.holding import Allocations
+from apps.workloads.api.promises import (
+    ServiceObjectiveEnd,
+    ServiceObjectives,
+    WorkloadChanges,
+)
 from apps.workloads.api.requests import RequestHours
 from apps.workloads.api.rules import (
     OwnershipRuleEnd,
@@ -14,18 +19,23 @@ from apps.workloads.api.rules import (
 from apps.workloads.api.run_reports import RunReports
 from apps.workloads.api.usage import LiteLlmEvents, OtelEvents, UsageEvents
 from apps.workloads.api.views import JobDetail, Jobs, JobsInBulk
-from apps.workloads.api.workloads import Run, Runs, Workload, Workloads
+from apps.workloads.api.workloads import Workload, Workloads
 
 urlpatterns = [
     path("workloads", Workloads.as_view(), name="workloads"),
     path("workloads/<int:workload_id>", Workload.as_view(), name="workload"),
-    path("runs", Runs.as_view(), name="runs"),
     path("run-reports", RunReports.as_view(), name="record-run-reports"),
-    path("runs/<int:run_id>", Run.as_view(), name="run"),
     path("jobs", Jobs.as_view(), name="jobs"),
     path("jobs/bulk", JobsInBulk.as_view(), name="record-jobs"),
     path("jobs/<int:job_id>", JobDetail.as_view(), name="job"),
     path("request-hours", RequestHours.as_view(), name="request-hours"),
+    path("service-objectives", ServiceObjectives.as_view(), name="service-objectives"),
+    path(
+        "service-objectives/<int:objective_id>/end",
+        ServiceObjectiveEnd.as_view(),
+        name="service-objective-end",
+    ),
+    path("workload-changes", WorkloadChanges.as_view(), name="workload-changes"),
     path("allocations", Allocations.as_view(), name="allocations"),
     path("usage-events", UsageEvents.as_view(), name="record-usage-events"),
     path("usage-events/litellm", LiteLlmEvents.as_view(), name="record-litellm-events"),

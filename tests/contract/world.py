@@ -13,6 +13,7 @@ from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
 from apps.fleet.actions.marks import hour_of
+from apps.ledger.actions import figure_due_runs
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import (
     Bill,
@@ -26,7 +27,7 @@ from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.telemetry.models import Incident
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
-from apps.workloads.models import Job, RequestHour, Run, RunSpan
+from apps.workloads.models import Job, RequestHour, Run, RunSpan, ServiceObjective
 from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene, service_scene
@@ -95,6 +96,7 @@ def make_world() -> World:
     _cloud()
     ids["service_id"] = add_workload(name="answer-box", team_id=team_id, kind="serving")
     _counted(ids["service_id"])
+    ids["objective_id"] = _promised(ids["service_id"])
     _answered(ids["service_id"], team_id, pool_id)
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token("read", "manage", "jobs", "ingest", name="everything")
@@ -180,6 +182,19 @@ def _counted(workload_id: int) -> None:
     )
 
 
+def _promised(workload_id: int) -> int:
+    """What a service promises of one of its features."""
+    objective = ServiceObjective.objects.create(
+        workload_id=workload_id,
+        feature="search",
+        measure="first_token",
+        within_seconds=0.5,
+        target_ratio=0.95,
+        period=(make.NOON, None),
+    )
+    return objective.id
+
+
 def _answered(service_id: int, team_id: int, pool_id: int) -> None:
     """An hour of today in which a service answered, with what it promised and what changed."""
     today = datetime.now(tz=UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -212,6 +227,7 @@ def _run(job_id: int) -> int:
     run = Run.objects.create(key="llm-7b-v3")
     began_at = Job.objects.get(id=job_id).opened_at
     RunSpan.objects.create(run=run, job_id=job_id, period=(began_at, began_at + timedelta(hours=1)))
+    figure_due_runs(at=make.NOON)
     return run.id
 
 

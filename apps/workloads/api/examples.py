@@ -73,19 +73,6 @@ WORKLOADS = listed("Workloads", _WORKLOAD)
 WORKLOAD = answered("Workload", _WORKLOAD, 200, 201)
 NEW_WORKLOAD = sent("New workload", {"name": "search", "team": "Research", "kind": "serving"})
 
-_RUN = {
-    "id": 2,
-    "key": "llm-7b-v3",
-    "team": _TEAM,
-    "workload": None,
-    "job_ids": [31],
-    "states": ["COMPLETED"],
-    "started_at": "2026-03-02T10:00:00Z",
-    "ended_at": "2026-03-02T11:00:00Z",
-}
-RUNS = listed("Runs", _RUN)
-RUN = answered("Run", _RUN)
-
 _RULE = {
     "id": 6,
     "priority": 10,
@@ -208,3 +195,52 @@ RUN_REPORTED = answered(
         "errors": [],
     },
 )
+
+_SERVICE_NAMED = {"id": 12, "name": "answer-box"}
+_OBJECTIVE = {
+    "id": 3,
+    "workload": _SERVICE_NAMED,
+    "feature": "",
+    "measure": "latency",
+    "within_seconds": 2.5,
+    "target_ratio": 0.99,
+    "starts_at": "2026-03-02T00:00:00Z",
+    "ends_at": None,
+}
+OBJECTIVES = listed("Objectives", _OBJECTIVE)
+NEW_OBJECTIVE = sent(
+    "New objective",
+    {
+        "team": "Research",
+        "workload": "answer-box",
+        "within_seconds": 2.5,
+        "target_ratio": 0.99,
+        "starts_at": "2026-03-02T00:00:00Z",
+    },
+)
+OBJECTIVE = answered("Objective", _OBJECTIVE, 200, 201)
+OBJECTIVE_END = sent("End of an objective", {"ended_at": "2026-06-01T00:00:00Z"})
+ENDED_OBJECTIVE = answered("Ended objective", _OBJECTIVE | {"ends_at": "2026-06-01T00:00:00Z"})
+
+_CHANGE = {
+    "id": 8,
+    "workload": _SERVICE_NAMED,
+    "feature": "",
+    "kind": "model",
+    "name": "answer-box 2.4",
+    "at": "2026-03-02T12:00:00Z",
+    "run": "llm-7b-v3",
+}
+CHANGES = listed("Changes", _CHANGE)
+NEW_CHANGE = sent(
+    "New change",
+    {
+        "team": "Research",
+        "workload": "answer-box",
+        "kind": "model",
+        "name": "answer-box 2.4",
+        "at": "2026-03-02T12:00:00Z",
+        "run": "llm-7b-v3",
+    },
+)
+CHANGE = answered("Change", _CHANGE, 200, 201)

@@ -1,0 +1,102 @@
+"""What services promise, and what changed about workloads: the facts beside what was counted."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.workloads.models import Run, ServiceObjective, Workload, WorkloadChange
+from apps.workloads.queries.promises import NewChange, NewObjective
+
+
+class ObjectiveNotUnderstood(ValueError):
+    """A share that is not between 0 and 1, no time at all, or an end before its start."""
+
+
+class ObjectiveExists(ValueError):
+    """The same promise is in force then already; it is ended before another takes its place."""
+
+
+class ObjectiveAlreadyEnded(Exception):
+    """A promise that ended is not ended later: another is made."""
+
+
+class ShippedByAnotherTeam(ValueError):
+    """A model that is shipped was made by a run of one's own."""
+
+
+@transaction.atomic
+def add_objective(*, objective: NewObjective) -> int:
+    """A promise of a service, in force from `starts_at` on; its id.
+
+    Refuses ObjectiveNotUnderstood and ObjectiveExists.
+    """
+    refuse_nonsense(objective)
+    # Two that promise the same at once wait for each other here.
+    Workload.objects.select_for_update(no_key=True).get(id=objective.workload_id)
+    same = ServiceObjective.objects.filter(
+        workload_id=objective.workload_id,
+        feature=objective.feature,
+        measure=objective.measure,
+        within_seconds=objective.within_seconds,
+        period__overlap=(objective.starts_at, None),
+    )
+    if same.exists():
+        raise ObjectiveExists("the same is promised then already; end that promise first")
+    made = ServiceObjective.objects.create(
+        workload_id=objective.workload_id,
+        feature=objective.feature,
+        measure=objective.measure,
+        within_seconds=objective.within_seconds,
+        target_ratio=objective.target_ratio,
+        period=(objective.starts_at, None),
+    )
+    return made.id
+
+
+@transaction.atomic
+def end_objective(*, objective_id: int, ended_at: datetime) -> None:
+    """The promise counts no more from then on.
+
+    Refuses ObjectiveAlreadyEnded and ObjectiveNotUnderstood.
+    """
+    kept = ServiceObjective.objects.select_for_update().get(id=objective_id)
+    since, until = kept.period.lower, kept.period.upper
+    if until is not None:
+        raise ObjectiveAlreadyEnded(f"promise {objective_id} ended at {until:%Y-%m-%d %H:%M}Z")
+    if since is not None and ended_at <= since:
+        raise ObjectiveNotUnderstood(f"promise {objective_id} begins at {since:%Y-%m-%d %H:%M}Z")
+    kept.period = (since, ended_at)
+    kept.save(update_fields=["period"])
+
+
+@transaction.atomic
+def record_change(*, change: NewChange) -> tuple[int, bool]:
+    """Something that changed about a workload: its id, and whether it is new.
+
+    The same one again changes nothing but a run that was not known. Refuses ShippedByAnotherTeam.
+    """
+    workload = Workload.objects.get(id=change.workload_id)
+    if change.run_id is not None:
+        made_for = Run.objects.select_related("workload").get(id=change.run_id).workload
+        if made_for is not None and made_for.team_id != workload.team_id:
+            raise ShippedByAnotherTeam("the run is of another team")
+    kept, is_new = WorkloadChange.objects.get_or_create(
+        workload_id=change.workload_id,
+        feature=change.feature,
+        kind=change.kind,
+        name=change.name,
+        at=change.at,
+        defaults={"run_id": change.run_id},
+    )
+    if not is_new and kept.run_id is None and change.run_id is not None:
+        kept.run_id = change.run_id
+        kept.save(update_fields=["run"])
+    return kept.id, is_new
+
+
+def refuse_nonsense(objective: NewObjective) -> None:
+    """Refuse what no promise can be."""
+    if not 0 < objective.target_ratio < 1:
+        raise ObjectiveNotUnderstood(f"{objective.target_ratio} is not between 0 and 1")
+    if objective.within_seconds <= 0:
+        raise ObjectiveNotUnderstood(f"{objective.within_seconds} s is no time to answer in")

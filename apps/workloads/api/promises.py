@@ -1,0 +1,248 @@
+"""Service objectives, and changes of workloads, over the wire."""
+
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.authentication import needs
+from apps.accounts.queries import TokenFact
+from apps.accounts.rest.money import NamedOut
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Moment, OptionalText, Parameters, Strict, Text, parsed
+from apps.accounts.rest.views import RestView
+from apps.workloads.actions.promises import add_objective, end_objective, record_change
+from apps.workloads.api import examples
+from apps.workloads.api.naming import Called
+from apps.workloads.queries import promises
+
+MEASURES = ("latency", "first_token")
+KINDS = ("deploy", "model", "prompt", "config")
+LONGEST_SECONDS = 1e6
+
+
+class ObjectivesAsked(Parameters):
+    """Which promises."""
+
+    workload = Text(required=False, help_text="the name of a workload")
+
+
+class ObjectiveIn(Strict):
+    """A promise: `target_ratio` of the requests are answered within so long.
+
+    `latency` is the whole answer, `first_token` the time to its first token.
+    """
+
+    team = Text()
+    workload = Text()
+    feature = OptionalText()
+    measure = serializers.ChoiceField(choices=MEASURES, default="latency")
+    within_seconds = serializers.FloatField(max_value=LONGEST_SECONDS)
+    target_ratio = serializers.FloatField(help_text="between 0 and 1, such as 0.99")
+    starts_at = Moment()
+
+
+class ObjectiveEndIn(Strict):
+    """From when on a promise counts no more."""
+
+    ended_at = Moment()
+
+
+class ObjectiveOut(serializers.Serializer[Any]):
+    """A promise of a service, and when it was in force, half-open."""
+
+    id = serializers.IntegerField()
+    workload = NamedOut()
+    feature = serializers.CharField()
+    measure = serializers.ChoiceField(choices=MEASURES)
+    within_seconds = serializers.FloatField()
+    target_ratio = serializers.FloatField()
+    starts_at = serializers.DateTimeField(allow_null=True)
+    ends_at = serializers.DateTimeField(allow_null=True)
+
+
+class ChangesAsked(Parameters):
+    """Which changes; `since` and `until` bound their moment, half-open."""
+
+    workload = Text(required=False, help_text="the name of a workload")
+    since = Moment(required=False)
+    until = Moment(required=False)
+
+
+class ChangeIn(Strict):
+    """Something that changed about a workload and may explain its numbers.
+
+    Of kind `model` with a `run`, it is a model version shipped.
+    """
+
+    team = Text()
+    workload = Text()
+    feature = OptionalText()
+    kind = serializers.ChoiceField(choices=KINDS)
+    name = Text(help_text="what it is called, such as a version")
+    at = Moment()
+    run = OptionalText(help_text="the key of the training run that made the model")
+
+
+class ChangeOut(serializers.Serializer[Any]):
+    """Something that changed; `run` is the key of the run that made a shipped model."""
+
+    id = serializers.IntegerField()
+    workload = NamedOut()
+    feature = serializers.CharField()
+    kind = serializers.ChoiceField(choices=KINDS)
+    name = serializers.CharField()
+    at = serializers.DateTimeField()
+    run = serializers.CharField(allow_null=True)
+
+
+class ServiceObjectives(RestView):
+    """What services promise."""
+
+    row = ObjectiveOut
+
+    @extend_schema(
+        operation_id="list_service_objectives",
+        parameters=[ObjectivesAsked, *PAGES],
+        responses=list_of(ObjectiveOut),
+        examples=[examples.OBJECTIVES],
+    )
+    def get(self, request: Request) -> Response:
+        """The promises of the caller's services, those made last first."""
+        asked, called = ObjectivesAsked.of(request), Called(self.viewer())
+        workload_ids = called.workload_ids(asked.get("workload"))
+        page = promises.objective_page(called.viewer, workload_ids, page_asked(request))
+        return paged(request, page, lambda row: _told_objective(row, called))
+
+    @extend_schema(
+        operation_id="add_service_objective",
+        parameters=[REPEAT_KEY],
+        request=ObjectiveIn,
+        responses={201: ObjectiveOut, 200: ObjectiveOut},
+        examples=[examples.NEW_OBJECTIVE, examples.OBJECTIVE],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Promise something of a service from a moment on; the same one again is answered 200."""
+        asked, called = parsed(ObjectiveIn, request), Called(self.viewer())
+        workload_id = _workload_id(asked, called)
+        wanted = promises.NewObjective(workload_id=workload_id, **asked)
+        known = promises.objective_like(wanted)
+        made_id = known or add_objective(objective=wanted)
+        return Response(_objective(made_id, called), status=200 if known else 201)
+
+
+class ServiceObjectiveEnd(RestView):
+    """The end of a promise."""
+
+    @extend_schema(
+        operation_id="end_service_objective",
+        parameters=[REPEAT_KEY],
+        request=ObjectiveEndIn,
+        responses=ObjectiveOut,
+        examples=[examples.OBJECTIVE_END, examples.ENDED_OBJECTIVE],
+    )
+    @once()
+    def post(self, request: Request, objective_id: int) -> Response:
+        """The promise counts no more from then on; the same end again changes nothing."""
+        asked, called = parsed(ObjectiveEndIn, request), Called(self.viewer())
+        if _objective(objective_id, called)["ends_at"] != _wire(asked["ended_at"]):
+            end_objective(objective_id=objective_id, **asked)
+        return Response(_objective(objective_id, called))
+
+
+class WorkloadChanges(RestView):
+    """What changed about workloads: deployments, models, prompts, settings."""
+
+    row = ChangeOut
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Who reads may ask; pipelines tell with the scope of those who tell of jobs."""
+        return [needs("jobs")()] if self.request.method == "POST" else super().get_permissions()
+
+    @extend_schema(
+        operation_id="list_workload_changes",
+        parameters=[ChangesAsked, *PAGES],
+        responses=list_of(ChangeOut),
+        examples=[examples.CHANGES],
+    )
+    def get(self, request: Request) -> Response:
+        """What changed about the caller's workloads, the latest first."""
+        asked, called = ChangesAsked.of(request), Called(self.viewer())
+        workload_ids = called.workload_ids(asked.get("workload"))
+        span = asked.get("since"), asked.get("until")
+        page = promises.change_page(called.viewer, workload_ids, span, page_asked(request))
+        return paged(request, page, lambda row: _told_change(row, _named(row, called)))
+
+    @extend_schema(
+        operation_id="record_workload_change",
+        parameters=[REPEAT_KEY],
+        request=ChangeIn,
+        responses={201: ChangeOut, 200: ChangeOut},
+        examples=[examples.NEW_CHANGE, examples.CHANGE],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Say that something changed; the same again is answered 200 and changes nothing.
+
+        A team's token tells of its own team alone.
+        """
+        asked, called = parsed(ChangeIn, request), Called(self.viewer())
+        own = request.auth.team_id if isinstance(request.auth, TokenFact) else None
+        if own not in (None, called.team_id(asked["team"])):
+            raise ValidationError({"team": ["this token tells of its own team alone"]})
+        named = asked["workload"]
+        workload_id = _workload_id(asked, called)
+        run_id = _run_id(asked.pop("run"))
+        change = promises.NewChange(workload_id=workload_id, run_id=run_id, **asked)
+        change_id, is_new = record_change(change=change)
+        told = _told_change(promises.change_row(change_id), {"id": workload_id, "name": named})
+        return Response(told, status=201 if is_new else 200)
+
+
+def _workload_id(asked: dict[str, Any], called: Called) -> int:
+    """The workload that a body names by `team` and `workload`, which are taken out of it."""
+    team_id = called.team_id(asked.pop("team"))
+    found = called.workload_id(team_id, asked.pop("workload"))
+    if found is None:
+        raise ValidationError({"workload": ["name a workload of the team"]})
+    return found
+
+
+def _run_id(key: str) -> int | None:
+    if not key:
+        return None
+    found = promises.run_of_key(key)
+    if found is None:
+        raise ValidationError({"run": [f"there is no run {key!r}"]})
+    return found
+
+
+def _objective(objective_id: int, called: Called) -> dict[str, Any]:
+    row = promises.objective_row(objective_id, called.viewer)
+    if row is None:
+        raise ObjectDoesNotExist(f"there is no promise {objective_id}")
+    return _told_objective(row, called)
+
+
+def _told_objective(row: dict[str, Any], called: Called) -> dict[str, Any]:
+    return told_as(ObjectiveOut, {**row, "workload": _named(row, called)})
+
+
+def _told_change(row: dict[str, Any], named: dict[str, Any] | None) -> dict[str, Any]:
+    return told_as(ChangeOut, {**row, "workload": named, "run": row["run__key"]})
+
+
+def _named(row: dict[str, Any], called: Called) -> dict[str, Any] | None:
+    return called.workload(row["workload_id"])
+
+
+def _wire(moment: Any) -> Any:
+    return serializers.DateTimeField().to_representation(moment)

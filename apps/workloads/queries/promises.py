@@ -1,0 +1,104 @@
+"""What services promise and what changed about workloads, as lists for whoever asks."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F, QuerySet
+
+from apps.accounts.queries import Viewer
+from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.workloads.models import Run, ServiceObjective, WorkloadChange
+
+OBJECTIVE = (
+    "id", "workload_id", "feature", "measure", "within_seconds", "target_ratio",
+)  # fmt: skip
+CHANGE = ("id", "workload_id", "feature", "kind", "name", "at", "run_id", "run__key")
+Rows = QuerySet[Any, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class NewObjective:
+    """`target_ratio` of the requests within so long, by the whole answer or the first token."""
+
+    workload_id: int
+    feature: str
+    measure: str
+    within_seconds: float
+    target_ratio: float
+    starts_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NewChange:
+    """What changed: deploy, model, prompt or config; `run_id` of the run that made a model."""
+
+    workload_id: int
+    feature: str
+    kind: str
+    name: str
+    at: datetime
+    run_id: int | None = None
+
+
+def objective_page(
+    viewer: Viewer, workload_ids: Collection[int] | None, asked: PageAsked
+) -> Slice[dict[str, Any]]:
+    """Promises of services that the viewer may see, those made last first."""
+    found = _seen(_objectives(), viewer, workload_ids)
+    return page_of(found, asked, "-id")
+
+
+def objective_row(objective_id: int, viewer: Viewer) -> dict[str, Any] | None:
+    """One promise; None where there is none that they may see."""
+    return _seen(_objectives(), viewer, None).filter(id=objective_id).first()
+
+
+def objective_like(wanted: NewObjective) -> int | None:
+    """The promise that says just this and has no end; None where there is none."""
+    found = ServiceObjective.objects.filter(
+        workload_id=wanted.workload_id,
+        feature=wanted.feature,
+        measure=wanted.measure,
+        within_seconds=wanted.within_seconds,
+        target_ratio=wanted.target_ratio,
+        period=(wanted.starts_at, None),
+    )
+    return found.values_list("id", flat=True).first()
+
+
+def change_page(
+    viewer: Viewer,
+    workload_ids: Collection[int] | None,
+    span: tuple[datetime | None, datetime | None],
+    asked: PageAsked,
+) -> Slice[dict[str, Any]]:
+    """What changed about workloads that the viewer may see, the latest first."""
+    given = {"at__gte": span[0], "at__lt": span[1]}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    rows: Rows = WorkloadChange.objects.filter(**chosen).values(*CHANGE)
+    return page_of(_seen(rows, viewer, workload_ids), asked, "-at", "-id")
+
+
+def change_row(change_id: int) -> dict[str, Any]:
+    """One change, whoever asks."""
+    rows: Rows = WorkloadChange.objects.filter(id=change_id).values(*CHANGE)
+    return rows.get()
+
+
+def run_of_key(key: str) -> int | None:
+    """The run of this key; None where there is none."""
+    return Run.objects.filter(key=key).values_list("id", flat=True).first()
+
+
+def _objectives() -> Rows:
+    bounds = {"starts_at": F("period__startswith"), "ends_at": F("period__endswith")}
+    rows: Rows = ServiceObjective.objects.values(*OBJECTIVE, **bounds)
+    return rows
+
+
+def _seen(rows: Rows, viewer: Viewer, workload_ids: Collection[int] | None) -> Rows:
+    if not viewer.sees_everything:
+        rows = rows.filter(workload__team_id__in=viewer.team_ids)
+    return rows if workload_ids is None else rows.filter(workload_id__in=workload_ids)

@@ -17,9 +17,18 @@ from apps.accounts.queries import NoOrganisation
 from apps.accounts.queries.paging import CursorNotUnderstood
 from apps.fleet import actions as fleet
 from apps.ledger import queries as ledger
-from apps.ledger.actions import bill_rules, bill_uploads, bills, close, closed, exports
+from apps.ledger.actions import (
+    bill_rules,
+    bill_uploads,
+    bills,
+    close,
+    closed,
+    exports,
+    vendor_costs,
+)
 from apps.ledger.queries import conversion, export_asked
 from apps.pricing import actions as pricing
+from apps.pricing.actions import api_prices
 from apps.telemetry import api as telemetry
 from apps.workloads.actions import pool_capacity, promises, rules, uploads, workloads
 from apps.workloads.api import bodies, run_reports, run_wire, usage
@@ -91,6 +100,10 @@ STATUS_OF: dict[type[Exception], int] = {
     ledger.GroupNotKnown: 400,
     ledger.WindowCutsADay: 400,
     ledger.WindowNotUnderstood: 400,
+    vendor_costs.VendorCostsNotUnderstood: 400,
+    api_prices.ApiPriceAlreadyEnded: 409,
+    api_prices.ApiPriceNotUnderstood: 400,
+    api_prices.ApiPriceOverlaps: 409,
     pricing.CommitmentAlreadyEnded: 409,
     pricing.CommitmentEndsBeforeItStarts: 400,
     pricing.CommitmentExists: 409,

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from apps.ledger.api import Costs
+from apps.ledger.api.api_spend import ApiPriceEnd, ApiPrices, ApiSpend, VendorCosts
 from apps.ledger.api.bill_imports import BillImport, BillImports, BillImportUndo, RejectedBillRows
 from apps.ledger.api.bill_rules import (
     BillRuleEnd,
@@ -30,11 +31,16 @@ from apps.ledger.api.run_insights import (
     WorkloadProgramme,
     WorkloadScaling,
 )
+from apps.ledger.api.runs import Run, RunCosts, Runs
 from apps.ledger.api.search import Search
 from apps.ledger.api.services import Service, Services, UnitCosts
 from apps.ledger.api.unowned import Unowned
 
 urlpatterns = [
+    path("api-spend", ApiSpend.as_view(), name="rest-api-spend"),
+    path("api-prices", ApiPrices.as_view(), name="rest-api-prices"),
+    path("api-prices/<int:api_price_id>/end", ApiPriceEnd.as_view(), name="rest-end-api-price"),
+    path("vendor-costs", VendorCosts.as_view(), name="rest-vendor-costs"),
     path("bill-rules", BillRules.as_view(), name="rest-bill-rules"),
     path("bill-rules/preview", BillRulePreview.as_view(), name="preview-bill-rule"),
     path("bill-rules/<int:bill_rule_id>", BillRuleView.as_view(), name="rest-bill-rule"),
@@ -82,6 +88,9 @@ urlpatterns = [
     path("exports", Exports.as_view(), name="rest-exports"),
     path("exports/<int:export_id>", Export.as_view(), name="rest-export"),
     path("exports/<int:export_id>/file", ExportFile.as_view(), name="rest-export-file"),
+    path("runs", Runs.as_view(), name="runs"),
+    path("runs/<int:run_id>", Run.as_view(), name="run"),
+    path("runs/<int:run_id>/costs", RunCosts.as_view(), name="rest-run-costs"),
     path("runs/<int:run_id>/bottlenecks", RunBottlenecks.as_view(), name="rest-run-bottlenecks"),
     path("runs/<int:run_id>/checkpoints", RunCheckpoints.as_view(), name="rest-run-checkpoints"),
     path("runs/<int:run_id>/stragglers", RunStragglers.as_view(), name="rest-run-stragglers"),

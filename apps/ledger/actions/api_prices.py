@@ -1,0 +1,43 @@
+"""Contract prices of model APIs and whom a vendor is booked by, and the hours that they move."""
+
+from datetime import datetime
+
+from django.db import transaction
+
+from apps.fleet.actions.marks import ORGANISATION, Mark, mark
+from apps.fleet.queries import Pass
+from apps.ledger.actions.calls import mark_calls
+from apps.ledger.queries.api_calls import hours_of_calls
+from apps.pricing.actions import api_prices
+from apps.pricing.queries.api_prices import api_price
+
+
+@transaction.atomic
+def enter_price(*, price: api_prices.NewApiPrice) -> int:
+    """Enter a contract price, and have the calls of its period priced again; its id.
+
+    Refuses ApiPriceNotUnderstood and ApiPriceOverlaps.
+    """
+    price_id = api_prices.add_api_price(price=price)
+    mark_calls(hours=hours_of_calls(price.starts_at, price.ends_at, price.vendor))
+    return price_id
+
+
+@transaction.atomic
+def end_price(*, price_id: int, ended_at: datetime) -> None:
+    """End a contract price, and have the calls after that priced again.
+
+    Refuses ApiPriceAlreadyEnded and ApiPriceNotUnderstood.
+    """
+    held = api_price(price_id)
+    api_prices.end_api_price(price_id=price_id, ended_at=ended_at)
+    if held is not None:
+        mark_calls(hours=hours_of_calls(ended_at, held.ends_at, held.vendor))
+
+
+@transaction.atomic
+def book_vendor(*, vendor: str, booked_by: str) -> None:
+    """Book a vendor by its calls or by its bill, past hours too; never by both."""
+    if api_prices.book_vendor(vendor=vendor, booked_by=booked_by):
+        hours = hours_of_calls(None, None, vendor)
+        mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in hours)

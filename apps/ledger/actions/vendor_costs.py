@@ -1,0 +1,161 @@
+"""A vendor's own cost report, kept beside what calls came to: it is compared, and never booked."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.db import transaction
+
+from apps.accounts.queries import organisation
+from apps.economics.rates import MICROS
+from apps.ledger.models import VendorCost
+from apps.pricing.queries.exchange import exchange
+
+CENTS = Decimal(100)
+MOST_ROWS = 100_000
+
+
+class VendorCostsNotUnderstood(ValueError):
+    """A report that is none of the known ones; the message says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostTold:
+    """What a vendor says that a day cost, by line item."""
+
+    day: date
+    item: str
+    project: str
+    amount: Decimal
+    currency: str
+
+
+@transaction.atomic
+def take_vendor_costs(*, vendor: str, report: Any, at: datetime) -> int:
+    """Keep the days of a vendor's report instead of what it told of them before; how many rows.
+
+    `report` is JSON: OpenAI's `/organization/costs` or Anthropic's `cost_report`, a page or a list
+    of pages. Refuses VendorCostsNotUnderstood.
+    """
+    told = _summed(_rows(vendor, report))
+    if len(told) > MOST_ROWS:
+        raise VendorCostsNotUnderstood(f"{len(told)} rows are more than {MOST_ROWS}")
+    VendorCost.objects.filter(vendor=vendor, day__in={each.day for each in told}).delete()
+    ours = organisation().currency
+    VendorCost.objects.bulk_create(
+        VendorCost(
+            vendor=vendor,
+            day=each.day,
+            item=each.item,
+            project=each.project,
+            amount=each.amount,
+            currency=each.currency,
+            micros=_micros(each, ours),
+            told_at=at,
+        )
+        for each in told
+    )
+    return len(told)
+
+
+def report_of(text: bytes) -> Any:
+    """The JSON of an uploaded file; refuses VendorCostsNotUnderstood."""
+    try:
+        # Amounts stay as they are written: a float would lose of them.
+        return json.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError) as refused:
+        raise VendorCostsNotUnderstood(f"the report is no JSON: {refused}") from refused
+
+
+def _rows(vendor: str, report: Any) -> Iterable[CostTold]:
+    pages = report if isinstance(report, list) else [report]
+    for page in pages:
+        buckets = page.get("data") if isinstance(page, Mapping) else None
+        if not isinstance(buckets, list):
+            raise VendorCostsNotUnderstood("report: `data` is missing, a list of days")
+        for place, bucket in enumerate(buckets):
+            yield from _of_bucket(vendor, bucket, place)
+
+
+def _of_bucket(vendor: str, bucket: Any, place: int) -> Iterable[CostTold]:
+    if not isinstance(bucket, Mapping) or not isinstance(bucket.get("results"), list):
+        raise VendorCostsNotUnderstood(f"data[{place}]: `results` is missing")
+    day = _day(bucket, place)
+    for row, result in enumerate(bucket["results"]):
+        where = f"data[{place}].results[{row}]"
+        if not isinstance(result, Mapping):
+            raise VendorCostsNotUnderstood(f"{where}: is no object")
+        yield (
+            _of_anthropic(result, day, where)
+            if vendor == "anthropic"
+            else _of_openai(result, day, where)
+        )
+
+
+def _of_openai(result: Mapping[str, Any], day: date, where: str) -> CostTold:
+    """Amounts are in whole units of the currency."""
+    told = result.get("amount")
+    amount = told if isinstance(told, Mapping) else {}
+    return CostTold(
+        day,
+        str(result.get("line_item") or ""),
+        str(result.get("project_name") or result.get("project_id") or ""),
+        _amount(amount.get("value"), where),
+        str(amount.get("currency") or "usd").upper()[:3],
+    )
+
+
+def _of_anthropic(result: Mapping[str, Any], day: date, where: str) -> CostTold:
+    """Amounts are decimal strings in cents."""
+    item = result.get("description") or result.get("model") or result.get("cost_type") or ""
+    return CostTold(
+        day,
+        str(item),
+        str(result.get("workspace_id") or ""),
+        _amount(result.get("amount"), where) / CENTS,
+        str(result.get("currency") or "USD").upper()[:3],
+    )
+
+
+def _day(bucket: Mapping[str, Any], place: int) -> date:
+    """The day of UTC that the bucket is of, as vendors cut theirs."""
+    start = bucket.get("start_time", bucket.get("starting_at"))
+    try:
+        if isinstance(start, int | Decimal) and not isinstance(start, bool):
+            return datetime.fromtimestamp(int(start), UTC).date()
+        return datetime.fromisoformat(str(start)).astimezone(UTC).date()
+    except (ValueError, OverflowError, OSError) as refused:
+        raise VendorCostsNotUnderstood(f"data[{place}]: when it starts is not said") from refused
+
+
+def _amount(value: Any, where: str) -> Decimal:
+    try:
+        found = Decimal(str(value))
+    except InvalidOperation as refused:
+        raise VendorCostsNotUnderstood(f"{where}: `amount` {value!r} is no amount") from refused
+    if not found.is_finite() or abs(found) >= 10**14:
+        raise VendorCostsNotUnderstood(f"{where}: `amount` {value!r} is no amount")
+    return found
+
+
+def _summed(told: Iterable[CostTold]) -> Sequence[CostTold]:
+    """A row for each day, item, project and currency: reports tell some in several."""
+    found: dict[tuple[date, str, str, str], Decimal] = {}
+    for each in told:
+        key = (each.day, each.item, each.project, each.currency)
+        found[key] = found.get(key, Decimal(0)) + each.amount
+    return [
+        CostTold(day, item, project, amount, currency)
+        for (day, item, project, currency), amount in found.items()
+    ]
+
+
+def _micros(told: CostTold, ours: str) -> int | None:
+    rate = exchange(from_currency=told.currency, to_currency=ours, month=told.day.replace(day=1))
+    if rate is None:
+        return None
+    numerator, denominator = told.amount.as_integer_ratio()
+    return round(rate.rate * numerator * MICROS / denominator)

@@ -1,0 +1,361 @@
+"""What model APIs cost, contract prices, and the vendors' own reports beside it."""
+
+from collections.abc import Collection
+from decimal import Decimal
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import organisation, teams
+from apps.accounts.rest.money import MoneyOut, NamedOut
+from apps.accounts.rest.once import once
+from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.accounts.rest.schema import PAGES, REPEAT_KEY
+from apps.accounts.rest.strict import Moment, OptionalText, Parameters, Strict, Text, Whole, parsed
+from apps.accounts.rest.views import KeepsBills, Reads, RestView, SeesPrices, team_seen
+from apps.ledger.actions.api_prices import end_price, enter_price
+from apps.ledger.actions.vendor_costs import take_vendor_costs
+from apps.ledger.api import api_spend_examples as examples
+from apps.ledger.api.answers import money_of
+from apps.ledger.api.bought import AMOUNT, CODE, LONGEST_AMOUNT, Pattern
+from apps.ledger.api.commitments import BuysAhead
+from apps.ledger.api.parameters import window_asked
+from apps.ledger.queries.api_spend import GROUPS, Compared, Spend, SpendAsked, compared, spend
+from apps.ledger.queries.windows import calendar_of
+from apps.pricing.actions.api_prices import UNITS, NewApiPrice
+from apps.pricing.queries.api_prices import ApiPriceFact, api_price, api_prices
+from apps.workloads.queries import workloads
+
+DEFAULT_WINDOW = "7d"
+SHARE = r"^(0(\.[0-9]{1,8})?|1(\.0{1,8})?)$"
+
+
+class ApiSpendAsked(Parameters):
+    """Which calls, and by what they are grouped."""
+
+    window = Text(
+        required=False,
+        default=DEFAULT_WINDOW,
+        help_text="today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end",
+    )
+    group_by = serializers.CharField(
+        required=False,
+        default="model",
+        allow_blank=True,
+        max_length=200,
+        help_text=f"by comma: {', '.join(GROUPS)}; empty: everything together",
+    )
+    vendor = Text(required=False)
+    team = Text(required=False, help_text="the name of a team")
+
+
+class CompareAsked(Parameters):
+    """Which days."""
+
+    window = Text(required=False, default=DEFAULT_WINDOW, help_text="as of api-spend")
+    vendor = Text(required=False)
+
+
+class ApiSpendOut(serializers.Serializer[Any]):
+    """Calls and what they cost; what was not grouped by is null, and so is an amount nobody knows.
+
+    `cost` is of the calls that have a price; `list_cost` the same at public prices.
+    """
+
+    vendor = serializers.CharField(allow_null=True)
+    model = serializers.CharField(allow_null=True)
+    team = NamedOut(allow_null=True)
+    workload = NamedOut(allow_null=True)
+    feature = serializers.CharField(allow_null=True)
+    tier = serializers.CharField(allow_null=True)
+    day = serializers.DateField(allow_null=True)
+    requests = serializers.IntegerField()
+    rate_limited = serializers.IntegerField(help_text="answered 429")
+    server_errors = serializers.IntegerField(help_text="answered 5xx")
+    other_errors = serializers.IntegerField()
+    unpriced_requests = serializers.IntegerField()
+    input_tokens = serializers.IntegerField(help_text="with cached and cache-write tokens")
+    cached_tokens = serializers.IntegerField()
+    cache_write_tokens = serializers.IntegerField()
+    output_tokens = serializers.IntegerField(help_text="with reasoning tokens")
+    reasoning_tokens = serializers.IntegerField()
+    cost = MoneyOut(allow_null=True)
+    list_cost = MoneyOut(allow_null=True)
+    cost_per_million_tokens = MoneyOut(allow_null=True)
+
+
+class ApiPriceIn(Strict):
+    """A contract price: an `amount` for `per_quantity` of a unit, or a `discount_ratio` off."""
+
+    vendor = Text()
+    model = Text(help_text="may end in * for all names that begin so")
+    tier = OptionalText()
+    unit = serializers.ChoiceField(choices=tuple(UNITS))
+    amount = Pattern(AMOUNT, max_length=LONGEST_AMOUNT, required=False, allow_null=True)
+    per_quantity = Whole(required=False, default=1_000_000, min_value=1, max_value=10**12)
+    currency = Pattern(CODE, max_length=3, required=False, default="USD")
+    discount_ratio = Pattern(SHARE, max_length=LONGEST_AMOUNT, required=False, allow_null=True)
+    starts_at = Moment()
+    ends_at = Moment(required=False, allow_null=True, default=None)
+
+
+class ApiPriceEndIn(Strict):
+    """From when it prices nothing."""
+
+    ended_at = Moment()
+
+
+class ApiPriceOut(serializers.Serializer[Any]):
+    """A contract price as it stands."""
+
+    id = serializers.IntegerField()
+    vendor = serializers.CharField()
+    model = serializers.CharField()
+    tier = serializers.CharField()
+    unit = serializers.ChoiceField(choices=tuple(UNITS))
+    amount = serializers.CharField(allow_null=True)
+    per_quantity = serializers.IntegerField()
+    currency = serializers.CharField()
+    discount_ratio = serializers.CharField(allow_null=True)
+    starts_at = serializers.DateTimeField(allow_null=True)
+    ends_at = serializers.DateTimeField(allow_null=True)
+
+
+class VendorCostsIn(Strict):
+    """A vendor's own cost report as it came: a page, or a list of pages."""
+
+    vendor = Text()
+    report = serializers.JSONField(
+        help_text="of OpenAI's /organization/costs, or Anthropic's cost_report (amounts in cents)"
+    )
+
+
+class VendorCostsOut(serializers.Serializer[Any]):
+    """How many rows are kept of it."""
+
+    vendor = serializers.CharField()
+    rows = serializers.IntegerField()
+
+
+class ComparedOut(serializers.Serializer[Any]):
+    """A vendor's day of UTC: what its calls come to, what it says, and theirs less ours."""
+
+    vendor = serializers.CharField()
+    day = serializers.DateField()
+    ours = MoneyOut(allow_null=True)
+    theirs = MoneyOut(allow_null=True)
+    difference = MoneyOut(allow_null=True)
+    unpriced_requests = serializers.IntegerField()
+
+
+class ApiSpend(RestView):
+    """What calls to model APIs cost."""
+
+    row = ApiSpendOut
+
+    @extend_schema(
+        operation_id="api_spend",
+        parameters=[ApiSpendAsked, *PAGES],
+        responses=list_of(ApiSpendOut),
+        examples=[examples.API_SPEND],
+    )
+    def get(self, request: Request) -> Response:
+        """Sums of the window's calls, the dearest first; of the caller's teams alone."""
+        asked = ApiSpendAsked.of(request)
+        group_by = _group_by(asked["group_by"])
+        viewer, currency = self.viewer(), organisation().currency
+        names = {team.id: team.name for team in teams()}
+        own: Collection[int] | None = None if viewer.sees_everything else viewer.team_ids
+        if "team" in asked:
+            own = {i for i, name in names.items() if name == asked["team"] and viewer.sees_team(i)}
+        wanted = _asked(asked, own)
+        found = list(enumerate(spend(wanted, group_by)))
+        page = slice_of(found, page_asked(request), lambda each: (each[0],))
+        works = workloads()
+
+        def told(row: tuple[int, Spend]) -> dict[str, Any]:
+            key = dict.fromkeys(GROUPS) | dict(zip(group_by, row[1].key, strict=True))
+            work = key["workload"]
+            return _told_spend(
+                row[1],
+                key
+                | {
+                    "team": team_seen(viewer, key["team"], names),
+                    "workload": None if work is None else {"id": work, "name": works[work].name},
+                },
+                currency,
+            )
+
+        return paged(request, page, told)
+
+
+class ApiPricesView(RestView):
+    """Finance and platform read, finance enters."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """By the method."""
+        reads = self.request.method in SAFE_METHODS
+        return [Reads(), SeesPrices()] if reads else [Reads(), BuysAhead()]
+
+
+class ApiPrices(ApiPricesView):
+    """Contract prices of model APIs."""
+
+    row = ApiPriceOut
+
+    @extend_schema(
+        operation_id="list_api_prices",
+        parameters=[*PAGES],
+        responses=list_of(ApiPriceOut),
+        examples=[examples.API_PRICES],
+    )
+    def get(self, request: Request) -> Response:
+        """Every contract price, past ones too."""
+        Parameters.of(request)
+        page = slice_of(api_prices(), page_asked(request), lambda fact: (fact.id,))
+        return paged(request, page, told_price)
+
+    @extend_schema(
+        operation_id="add_api_price",
+        parameters=[REPEAT_KEY],
+        request=ApiPriceIn,
+        responses={201: ApiPriceOut},
+        examples=[examples.NEW_API_PRICE, examples.API_PRICE],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Enter a contract price; calls of its period are priced again.
+
+        One that overlaps another of the same unit and model is refused.
+        """
+        body = parsed(ApiPriceIn, request)
+        for name in ("amount", "discount_ratio"):
+            body[name] = _decimal(body.get(name))
+        fact = api_price(enter_price(price=NewApiPrice(**body)))
+        return Response(told_price(_found(fact)), status=201)
+
+
+class ApiPriceEnd(ApiPricesView):
+    """The end of a contract price."""
+
+    @extend_schema(
+        operation_id="end_api_price",
+        parameters=[REPEAT_KEY],
+        request=ApiPriceEndIn,
+        responses=ApiPriceOut,
+        examples=[examples.API_PRICE_END, examples.ENDED_PRICE],
+    )
+    @once()
+    def post(self, request: Request, api_price_id: int) -> Response:
+        """From then on calls go by another contract, or by the public price."""
+        ended_at = parsed(ApiPriceEndIn, request)["ended_at"]
+        if _found(api_price(api_price_id)).ends_at != ended_at:
+            end_price(price_id=api_price_id, ended_at=ended_at)
+        return Response(told_price(_found(api_price(api_price_id))))
+
+
+class VendorCosts(RestView):
+    """What vendors say that calls cost, beside what the calls come to."""
+
+    row = ComparedOut
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Finance and platform."""
+        return [SeesPrices() if self.request.method in SAFE_METHODS else KeepsBills()]
+
+    @extend_schema(
+        operation_id="list_vendor_costs",
+        parameters=[CompareAsked, *PAGES],
+        responses=list_of(ComparedOut),
+        examples=[examples.COMPARED],
+    )
+    def get(self, request: Request) -> Response:
+        """Each day that a vendor's report tells of; days are of UTC, as vendors cut them."""
+        currency = organisation().currency
+        found = compared(_asked(CompareAsked.of(request), None))
+        page = slice_of(found, page_asked(request), lambda row: (row.vendor, row.day.isoformat()))
+        return paged(request, page, lambda row: _told_compared(row, currency))
+
+    @extend_schema(
+        operation_id="take_vendor_costs",
+        parameters=[REPEAT_KEY],
+        request=VendorCostsIn,
+        responses=VendorCostsOut,
+        examples=[examples.VENDOR_COSTS, examples.VENDOR_COSTS_TAKEN],
+    )
+    @once()
+    def post(self, request: Request) -> Response:
+        """Keep the days of a report instead of what was told of them before; nothing is booked."""
+        body = parsed(VendorCostsIn, request)
+        vendor = body["vendor"].strip().lower()
+        rows = take_vendor_costs(vendor=vendor, report=body["report"], at=timezone.now())
+        return Response({"vendor": vendor, "rows": rows})
+
+
+def told_price(fact: ApiPriceFact) -> dict[str, Any]:
+    """A contract price as it is answered."""
+    told = {name: getattr(fact, name) for name in ApiPriceFact.__slots__}
+    for name in ("amount", "discount_ratio"):
+        told[name] = None if told[name] is None else f"{told[name]:f}"
+    return told_as(ApiPriceOut, told)
+
+
+def _told_spend(found: Spend, key: dict[str, Any], currency: str) -> dict[str, Any]:
+    counts = {name: getattr(found, name) for name in Spend.__slots__ if name != "key"}
+    return told_as(
+        ApiSpendOut,
+        key
+        | counts
+        | {
+            "unpriced_requests": found.unpriced,
+            "cost": money_of(found.micros, currency),
+            "list_cost": money_of(found.list_micros, currency),
+            "cost_per_million_tokens": money_of(found.million_micros, currency),
+        },
+    )
+
+
+def _told_compared(row: Compared, currency: str) -> dict[str, Any]:
+    return told_as(
+        ComparedOut,
+        {
+            "vendor": row.vendor,
+            "day": row.day,
+            "ours": money_of(row.our_micros, currency),
+            "theirs": money_of(row.their_micros, currency),
+            "difference": money_of(row.difference_micros, currency),
+            "unpriced_requests": row.unpriced,
+        },
+    )
+
+
+def _asked(asked: dict[str, Any], own: Collection[int] | None) -> SpendAsked:
+    ours = organisation()
+    calendar = calendar_of(ours.zone, ours.week_starts_on, timezone.now())
+    window = window_asked(asked["window"], calendar)
+    return SpendAsked(window.starts_at, window.ends_at, ours.zone, own, asked.get("vendor"))
+
+
+def _group_by(text: str) -> list[str]:
+    names = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    for name in names:
+        if name not in GROUPS:
+            raise ValidationError({"group_by": [f"{name!r} is none of {', '.join(GROUPS)}"]})
+    return names
+
+
+def _decimal(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)
+
+
+def _found(fact: ApiPriceFact | None) -> ApiPriceFact:
+    if fact is None:
+        raise ObjectDoesNotExist("there is no such contract price")
+    return fact

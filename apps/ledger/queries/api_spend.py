@@ -1,0 +1,193 @@
+"""What calls to model APIs cost over a span, by anything they have, and beside the vendor's report."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import LiteralString
+
+from apps.ledger.queries.tables import rows
+
+GROUPS: dict[str, LiteralString] = {
+    "vendor": "called.vendor",
+    "model": "called.model",
+    "team": "called.team_id",
+    "workload": "called.workload_id",
+    "feature": "called.feature",
+    "tier": "called.tier",
+    "day": "(called.hour AT TIME ZONE %(zone)s)::date",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SpendAsked:
+    """Calls in `[starts_at, ends_at)`; `team_ids` None: of every team. Days are of `zone`."""
+
+    starts_at: datetime
+    ends_at: datetime
+    zone: str
+    team_ids: Collection[int] | None = None
+    vendor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """Calls and what they cost; None where none of them has a price. `key` is by what was grouped.
+
+    `unpriced` of the requests have no price and are in no amount. Tokens are whole.
+    """
+
+    key: tuple[object, ...]
+    requests: int
+    rate_limited: int
+    server_errors: int
+    other_errors: int
+    unpriced: int
+    input_tokens: int
+    cached_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    micros: int | None
+    list_micros: int | None
+
+    @property
+    def tokens(self) -> int:
+        """Sent and answered."""
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def million_micros(self) -> int | None:
+        """What a million tokens cost; None where some calls have no price, or there are no tokens."""
+        if self.micros is None or self.unpriced or not self.tokens:
+            return None
+        return round(self.micros * 1_000_000 / self.tokens)
+
+    @property
+    def error_ratio(self) -> float | None:
+        """The share of requests that were turned away or broke."""
+        return (self.rate_limited + self.server_errors) / self.requests if self.requests else None
+
+
+@dataclass(frozen=True, slots=True)
+class Unpriced:
+    """Calls of a model that have no price, and why."""
+
+    vendor: str
+    model: str
+    tier: str
+    requests: int
+    tokens: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A vendor's day of UTC: what its calls come to, and what the vendor says; None: not known."""
+
+    vendor: str
+    day: date
+    our_micros: int | None
+    their_micros: int | None
+    unpriced: int
+
+    @property
+    def difference_micros(self) -> int | None:
+        """Theirs less ours."""
+        if self.our_micros is None or self.their_micros is None:
+            return None
+        return self.their_micros - self.our_micros
+
+
+def spend(asked: SpendAsked, group_by: Sequence[str] = ()) -> list[Spend]:
+    """What was spent by these groups, the dearest first; none of them: everything together."""
+    columns = [GROUPS[name] for name in group_by]
+    separator: LiteralString = ", "
+    grouped = separator.join(columns)
+    key: LiteralString = f"{grouped}," if columns else ""
+    by: LiteralString = f"GROUP BY {grouped}" if columns else ""
+    query = SPEND.replace(":key", key).replace(":by", by)
+    found = [
+        Spend(tuple(row[: len(columns)]), *row[len(columns) :])
+        for row in rows(query, _params(asked))
+    ]
+    return sorted(found, key=lambda each: (-(each.micros or 0), -each.requests, str(each.key)))
+
+
+def unpriced_calls(asked: SpendAsked) -> list[Unpriced]:
+    """Calls without a price, by model, those with the most tokens first."""
+    return [Unpriced(*row) for row in rows(UNPRICED, _params(asked))]
+
+
+def compared(asked: SpendAsked) -> list[Compared]:
+    """Each vendor's days that its own report tells of, beside what its calls come to."""
+    return [Compared(*row) for row in rows(COMPARED, _params(asked))]
+
+
+def vendors_called() -> list[str]:
+    """Every vendor of whom a call or a report is known."""
+    return [vendor for (vendor,) in rows(VENDORS, {})]
+
+
+def _params(asked: SpendAsked) -> dict[str, object]:
+    return {
+        "from": asked.starts_at,
+        "to": asked.ends_at,
+        "zone": asked.zone,
+        "teams": None if asked.team_ids is None else sorted(asked.team_ids),
+        "vendor": asked.vendor,
+    }
+
+
+WHERE: LiteralString = """
+called.hour >= %(from)s AND called.hour < %(to)s
+  AND (%(teams)s::int8[] IS NULL OR called.team_id = ANY(%(teams)s))
+  AND (%(vendor)s::text IS NULL OR called.vendor = %(vendor)s)
+"""
+SPEND: LiteralString = """
+SELECT :key sum(called.requests)::int8, sum(called.rate_limited)::int8,
+       sum(called.server_errors)::int8, sum(called.other_errors)::int8,
+       sum(called.unpriced_requests)::int8, sum(called.input_tokens)::int8,
+       sum(called.cached_tokens)::int8, sum(called.cache_write_tokens)::int8,
+       sum(called.output_tokens)::int8, sum(called.reasoning_tokens)::int8,
+       sum(called.micros)::int8,
+       CASE WHEN bool_and(called.list_micros IS NOT NULL OR called.micros IS NULL)
+            THEN sum(called.list_micros)::int8 END
+FROM ledger_apihour AS called
+WHERE :where
+:by
+HAVING count(*) > 0
+""".replace(":where", WHERE)
+UNPRICED: LiteralString = """
+SELECT called.vendor, called.model, called.tier, sum(called.unpriced_requests)::int8,
+       sum(called.input_tokens + called.output_tokens)::int8, max(called.reason)
+FROM ledger_apihour AS called
+WHERE :where AND called.unpriced_requests > 0
+GROUP BY called.vendor, called.model, called.tier
+ORDER BY 5 DESC, 1, 2, 3
+""".replace(":where", WHERE)
+COMPARED: LiteralString = """
+WITH ours AS (
+    SELECT called.vendor, (called.hour AT TIME ZONE 'UTC')::date AS day,
+           sum(called.micros)::int8 AS micros, sum(called.unpriced_requests)::int8 AS unpriced
+    FROM ledger_apihour AS called
+    WHERE called.hour >= date_trunc('day', %(from)s::timestamptz, 'UTC')
+      AND called.hour < date_trunc('day', %(to)s::timestamptz + interval '1 day'
+                                   - interval '1 microsecond', 'UTC')
+    GROUP BY 1, 2
+), theirs AS (
+    SELECT vendor, day, CASE WHEN count(*) = count(micros) THEN sum(micros)::int8 END AS micros
+    FROM ledger_vendorcost
+    WHERE day >= (%(from)s::timestamptz AT TIME ZONE 'UTC')::date
+      AND day < (%(to)s::timestamptz AT TIME ZONE 'UTC')::date
+         + CASE WHEN (%(to)s::timestamptz AT TIME ZONE 'UTC')::time > '00:00' THEN 1 ELSE 0 END
+    GROUP BY vendor, day
+)
+SELECT theirs.vendor, theirs.day, CASE WHEN ours.vendor IS NULL THEN 0 ELSE ours.micros END,
+       theirs.micros, coalesce(ours.unpriced, 0)
+FROM theirs LEFT JOIN ours USING (vendor, day)
+WHERE %(vendor)s::text IS NULL OR theirs.vendor = %(vendor)s
+ORDER BY theirs.vendor, theirs.day
+"""
+VENDORS: LiteralString = """
+SELECT DISTINCT vendor FROM ledger_apihour UNION SELECT vendor FROM ledger_vendorcost ORDER BY 1
+"""

@@ -1,0 +1,143 @@
+"""Contract prices of model APIs, and which record of a vendor's calls is booked."""
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from decimal import Decimal
+
+from django.db import transaction
+
+from apps.pricing.models import ApiPrice, ApiVendor
+
+UNITS = {
+    "all": "everything",
+    "input": "input tokens",
+    "cached": "cached input tokens",
+    "cache_write": "cache-write tokens",
+    "output": "output tokens",
+    "request": "requests",
+}
+BOOKED_BY = ("calls", "bill")
+LARGEST = Decimal(10) ** 15
+
+
+class ApiPriceNotUnderstood(ValueError):
+    """A contract price that could price nothing; the message begins with its field."""
+
+
+class ApiPriceOverlaps(ValueError):
+    """Two contract prices of one unit of one model at one time: nobody could say which is meant."""
+
+
+class ApiPriceAlreadyEnded(Exception):
+    """A contract price ends once; what it priced before stays priced."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewApiPrice:
+    """A contract price from `starts_at` on: an amount for a quantity, or a share off."""
+
+    vendor: str
+    model: str
+    unit: str
+    starts_at: datetime
+    ends_at: datetime | None = None
+    tier: str = ""
+    amount: Decimal | None = None
+    per_quantity: int = 1_000_000
+    currency: str = "USD"
+    discount_ratio: Decimal | None = None
+
+
+def check_api_price(price: NewApiPrice) -> None:
+    """Refuse ApiPriceNotUnderstood and ApiPriceOverlaps."""
+    for field, message in _faults(price):
+        raise ApiPriceNotUnderstood(f"{field}: {message}")
+    same = ApiPrice.objects.filter(
+        vendor=price.vendor,
+        model=price.model,
+        tier=price.tier,
+        unit=price.unit,
+        period__overlap=(price.starts_at, price.ends_at),
+    )
+    held = same.order_by("id").first()
+    if held is not None:
+        raise ApiPriceOverlaps(
+            f"starts_at: price {held.pk} of {price.model}, {UNITS[price.unit]}, holds then; "
+            "end it first"
+        )
+
+
+@transaction.atomic
+def add_api_price(*, price: NewApiPrice) -> int:
+    """Enter a contract price; its id. What was priced already is the caller's to have done again.
+
+    Refuses ApiPriceNotUnderstood and ApiPriceOverlaps.
+    """
+    # Two that are entered at once must not both find the place free.
+    list(ApiPrice.objects.select_for_update().filter(vendor=price.vendor).order_by("id"))
+    check_api_price(price)
+    given = {
+        each.name: getattr(price, each.name)
+        for each in fields(price)
+        if each.name not in ("starts_at", "ends_at")
+    }
+    return ApiPrice.objects.create(**given, period=(price.starts_at, price.ends_at)).pk
+
+
+@transaction.atomic
+def end_api_price(*, price_id: int, ended_at: datetime) -> None:
+    """It holds until `ended_at`. Refuses ApiPriceAlreadyEnded and ApiPriceNotUnderstood."""
+    held = ApiPrice.objects.select_for_update().get(pk=price_id)
+    since, until = held.period.lower, held.period.upper
+    if until is not None and until <= ended_at:
+        raise ApiPriceAlreadyEnded(f"it ended at {until:%Y-%m-%d %H:%M}Z")
+    if since is not None and ended_at <= since:
+        raise ApiPriceNotUnderstood(f"ended_at: it begins only at {since:%Y-%m-%d %H:%M}Z")
+    held.period = (since, ended_at)
+    held.save(update_fields=["period"])
+
+
+def book_vendor(*, vendor: str, booked_by: str) -> bool:
+    """Say which record of a vendor's calls goes to the ledger; whether that changed anything."""
+    if booked_by not in BOOKED_BY or not vendor:
+        raise ApiPriceNotUnderstood(f"booked_by: it is one of {', '.join(BOOKED_BY)}")
+    held, is_new = ApiVendor.objects.get_or_create(vendor=vendor, defaults={"booked_by": booked_by})
+    if is_new or held.booked_by == booked_by:
+        return is_new and booked_by == "bill"
+    held.booked_by = booked_by
+    held.save(update_fields=["booked_by"])
+    return True
+
+
+def _faults(price: NewApiPrice) -> list[tuple[str, str]]:
+    found = [
+        (name, "is required") for name in ("vendor", "model") if not getattr(price, name).strip()
+    ]
+    if "*" in price.model[:-1]:
+        found.append(("model", "only its end may be left open, as in gpt-4.1*"))
+    if price.unit not in UNITS:
+        found.append(("unit", f"is one of {', '.join(UNITS)}"))
+    if price.ends_at is not None and price.ends_at <= price.starts_at:
+        found.append(("ends_at", "it must end after it starts"))
+    return found + _faults_of_money(price)
+
+
+def _faults_of_money(price: NewApiPrice) -> list[tuple[str, str]]:
+    found = []
+    if (price.amount is None) == (price.discount_ratio is None):
+        found.append(("amount", "say an amount or a discount, and not both"))
+    amount, share = price.amount, price.discount_ratio
+    if amount is not None and not (amount.is_finite() and 0 <= amount < LARGEST):
+        found.append(("amount", "is not below zero"))
+    if amount is not None and amount != round(amount, 9):
+        found.append(("amount", "has at most 9 decimals"))
+    if share is not None and not (
+        share.is_finite() and 0 <= share <= 1 and share == round(share, 8)
+    ):
+        found.append(("discount_ratio", "is a share between 0 and 1 with at most 8 decimals"))
+    if not 1 <= price.per_quantity <= 10**12:
+        found.append(("per_quantity", "is at least 1"))
+    code = price.currency
+    if not (len(code) == 3 and code.isascii() and code.isupper()):
+        found.append(("currency", "is a code such as EUR"))
+    return found

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from apps.console.pages.runs.values import Doubted, NumberRow
-from apps.console.pages.runs.words import doubted_mfu, rate, span_of
+from apps.console.pages.runs.words import doubted_mfu, rate, sentence, span_of
 from apps.ledger.queries.runs.page import UsualNumbers
 from apps.ledger.queries.runs.values import RunAnatomy, RunFigure, RunRow
 from apps.show.amounts import counted, per_cent
@@ -36,13 +36,7 @@ NUMBERS: Mapping[RunFigure, About] = {
         "Cost per good checkpoint", "all that the run cost ÷ checkpoints that passed"
     ),
 }
-DEMANDED = {
-    RunFigure.TOKENS_PER_SECOND: "No step told of its tokens.",
-    RunFigure.MFU: "Nobody told the model’s size.",
-    RunFigure.SCALING: "There is no smaller run of the workload to compare with.",
-    RunFigure.FIRST_GOOD: "No checkpoint passed yet.",
-    RunFigure.CHECKPOINT_COST: "No checkpoint passed yet.",
-}
+NOT_TOLD = "Nobody told what it takes to know it."
 
 
 def number_rows(
@@ -69,11 +63,12 @@ def number_of(
     figure: RunFigure, value: float | None, doubt: str, run: RunRow, currency: str
 ) -> Doubted:
     """The number as it may be shown; without one, why."""
+    said = sentence(doubt)
     if figure is RunFigure.MFU:
-        return doubted_mfu(value, doubt, run.tensor_active_ratio)
+        return doubted_mfu(value, said, run.tensor_active_ratio)
     if value is None:
-        return Doubted(UNKNOWN, doubt or DEMANDED[figure], is_unknown=True)
-    return Doubted(shown(figure, value, currency), doubt)
+        return Doubted(UNKNOWN, said or NOT_TOLD, is_unknown=True)
+    return Doubted(shown(figure, value, currency), said)
 
 
 def shown(figure: RunFigure, value: float | None, currency: str) -> str:

@@ -15,7 +15,7 @@ from apps.console.pages.runs.question import RunsQuestion, runs_question
 from apps.console.pages.runs.scaling import asked_gpus, scaling
 from apps.console.pages.runs.values import Answer, Doubted, ProgrammePage, TrendRow, Verdict
 from apps.console.pages.runs.verdicts import bottleneck_verdicts, checkpoint_verdicts
-from apps.console.pages.runs.words import doubted_mfu
+from apps.console.pages.runs.words import doubted_mfu, sentence
 from apps.ledger.queries.runs.bottlenecks import where_time_of_workload_went
 from apps.ledger.queries.runs.checkpoints import checkpoint_advice_of_workload
 from apps.ledger.queries.runs.programme import Programme, ProgrammeRun, programme
@@ -172,10 +172,12 @@ def _latest(
     """Of the last run that tells it; where none does, what stands for it in the last run."""
     if known:
         run, value = known[-1]
-        doubt = run.mfu_doubt if figure is RunFigure.MFU else ""
+        doubt = sentence(run.mfu_doubt) if figure is RunFigure.MFU else ""
         return Doubted(shown(figure, value, currency), doubt)
     if figure is RunFigure.MFU and runs:
-        return doubted_mfu(runs[-1].mfu_ratio, runs[-1].mfu_doubt, runs[-1].tensor_active_ratio)
+        return doubted_mfu(
+            runs[-1].mfu_ratio, sentence(runs[-1].mfu_doubt), runs[-1].tensor_active_ratio
+        )
     return Doubted("–", is_unknown=True)
 
 

@@ -40,9 +40,16 @@ def rate(number: float | None) -> str:
     return UNKNOWN if number is None else short_count(number)
 
 
+def sentence(doubt: str) -> str:
+    """A doubt as a sentence of its own; empty where there is none."""
+    if not doubt:
+        return ""
+    return doubt[0].upper() + doubt[1:] + ("" if doubt.endswith(".") else ".")
+
+
 def mfu_of(row: ledger.RunRow) -> Doubted:
     """MFU as it may be shown: what is impossible is flagged, what stands for it is called so."""
-    return doubted_mfu(row.mfu_ratio, row.mfu_doubt, row.tensor_active_ratio)
+    return doubted_mfu(row.mfu_ratio, sentence(row.mfu_doubt), row.tensor_active_ratio)
 
 
 def doubted_mfu(ratio: float | None, doubt: str, tensor_active: float | None) -> Doubted:

@@ -28,6 +28,7 @@ from apps.ledger.queries.export_asked import (
     ExportRefused,
     RowsAsked,
     chosen_ids,
+    refuse_what_rows_lack,
     window_asked_for,
 )
 from apps.ledger.queries.exports import (
@@ -39,7 +40,7 @@ from apps.ledger.queries.exports import (
     file_parts,
 )
 
-WHATS = ("lines", "job_days", "days")
+WHATS = ("lines", "job_days", "days", "service_days")
 STATES = ("queued", "making", "done", "failed", "cancelled")
 
 
@@ -50,7 +51,7 @@ class Names(serializers.ListField):
 
 
 class ExportIn(Strict):
-    """Which rows: of lines, of job days (a job's lines of a day summed) or of days."""
+    """Which rows: of lines, of job days (a job's lines of a day summed), of days or of services."""
 
     what = serializers.ChoiceField(choices=WHATS)
     window = Text(help_text="lastmonth, 2026-07, start/end and so on, as for costs")
@@ -159,6 +160,7 @@ class Exports(ExportView):
         what = ExportWhat(body.pop("what"))
         asked = RowsAsked(**body)
         try:
+            refuse_what_rows_lack(what, asked)
             wanted = actions.NewExport(
                 what,
                 window_asked_for(asked.window, at),

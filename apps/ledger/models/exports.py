@@ -11,6 +11,7 @@ class ExportWhat(models.TextChoices):
     LINES = "lines"
     JOB_DAYS = "job_days"
     DAYS = "days"
+    SERVICE_DAYS = "service_days"
 
 
 class ExportState(models.TextChoices):

@@ -9,6 +9,7 @@ from django.conf import settings
 from apps.accounts import queries as accounts
 from apps.economics.states import State
 from apps.fleet import queries as fleet
+from apps.ledger.models import ExportWhat
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.windows import (
     Calendar,
@@ -20,6 +21,7 @@ from apps.ledger.queries.windows import (
 from apps.workloads import queries as workloads
 
 STATES = {state.name.lower(): int(state) for state in State}
+OF_NO_JOB = frozenset({ExportWhat.DAYS, ExportWhat.SERVICE_DAYS})
 Ids = dict[str, list[int]]
 
 
@@ -72,6 +74,14 @@ def chosen_ids(asked: RowsAsked, viewer: accounts.Viewer) -> dict[str, object]:
         "job_id": asked.job_id,
     }
     return {name: value for name, value in chosen.items() if value is not None}
+
+
+def refuse_what_rows_lack(what: ExportWhat, asked: RowsAsked) -> None:
+    """Refuse, with ExportRefused, filters by what such rows do not have."""
+    if asked.job_id is not None and what in OF_NO_JOB:
+        raise ExportRefused("job_id", f"rows of {what} are of no job")
+    if asked.tags and what == ExportWhat.SERVICE_DAYS:
+        raise ExportRefused("tags", f"rows of {what} have no tags")
 
 
 def window_asked_for(text: str, at: datetime) -> Window:

@@ -8,7 +8,7 @@ from typing import LiteralString
 from psycopg import sql
 
 from apps.economics.states import Evidence, Flag, State
-from apps.ledger.models import ExportWhat
+from apps.ledger.models import ExportWhat, ServicePart
 from apps.ledger.queries.shared_words import JOINED, SHARED_BY
 from apps.ledger.queries.tables import copy_out, planned_rows
 from apps.ledger.queries.wanted import Wanted, parameters, source
@@ -80,6 +80,9 @@ def _plain(*columns: LiteralString) -> dict[str, sql.Composable]:
 STATE = sql.SQL("(ARRAY[{}])[of.state]").format(
     sql.SQL(", ").join([sql.Literal(state.name.lower()) for state in State])
 )
+PART = sql.SQL("(ARRAY[{}])[of.part + 1]").format(
+    sql.SQL(", ").join([sql.Literal(part.name.lower()) for part in ServicePart])
+)
 AMOUNTS: Columns = {
     "list_cost": _money("list_micros"),
     "contracted_cost": _money("contracted_micros"),
@@ -140,6 +143,18 @@ COLUMNS: Mapping[ExportWhat, Columns] = {
         **_plain("observed_milliseconds", "unpriced_milliseconds"),
         **AMOUNTS,
     },
+    ExportWhat.SERVICE_DAYS: {
+        **_plain("day"),
+        "pool": _text("pool.name"),
+        **OWNER,
+        "feature": _text("of.feature"),
+        "part": PART,
+        **_plain("kind", "status"),
+        **QUALITIES,
+        **_plain("unit_milliseconds", "unpriced_milliseconds"),
+        **AMOUNTS,
+        "marginal_cost": _money("marginal_micros"),
+    },
 }
 """What a row says, by its column's name."""
 OWNERS: LiteralString = (
@@ -160,9 +175,11 @@ NAMES: Mapping[ExportWhat, LiteralString] = {
     ExportWhat.LINES: OWNERS + OF_JOBS + OF_LINES,
     ExportWhat.JOB_DAYS: OWNERS + OF_JOBS,
     ExportWhat.DAYS: OWNERS,
+    ExportWhat.SERVICE_DAYS: OWNERS,
 }
 ORDER: Mapping[ExportWhat, LiteralString] = {
     ExportWhat.LINES: "of.hour, of.id",
     ExportWhat.JOB_DAYS: "of.day, of.id",
     ExportWhat.DAYS: "of.day, of.id",
+    ExportWhat.SERVICE_DAYS: "of.day, of.id",
 }

@@ -13,10 +13,12 @@ from django.utils import timezone
 
 from apps.accounts.models import AccessToken
 from apps.ledger.actions import exports
-from apps.ledger.models import Export, ExportState, ExportWhat, Line
+from apps.ledger.models import Export, ExportState, ExportWhat, Line, ServiceDay
 from apps.ledger.queries import Window
+from apps.ledger.queries.export_asked import ExportRefused, RowsAsked, refuse_what_rows_lack
 from apps.ledger.queries.exports import Asker
 from apps.ledger.tasks import make_exports
+from apps.workloads.actions.workloads import add_workload
 from tests import make
 from tests.apps.ledger import scene
 
@@ -34,7 +36,29 @@ def folder(settings: Any, tmp_path: Path) -> Path:
     scene.make_job("1", node_id, gpus=2)
     scene.make_job("2", node_id, gpus=1, account="secret")
     scene.settle(ends_at=scene.TEN + scene.HOUR)
+    for line in Line.objects.filter(team__name__in=("Research", "Secret")).distinct("team_id"):
+        make_service_day(line.team_id)
     return tmp_path / "exports"
+
+
+def make_service_day(team_id: int) -> None:
+    """A day of a service of this team, of a feature that a spreadsheet would run."""
+    ServiceDay.objects.create(
+        day=DAY.first_day,
+        posting_month=DAY.first_day.replace(day=1),
+        status="estimated",
+        kind="node_hour",
+        team_id=team_id,
+        workload_id=add_workload(name="chat", team_id=team_id, kind="serving"),
+        feature="=ask",
+        part=2,
+        state=1,
+        flags=0,
+        effective_micros=1_500_000,
+        marginal_micros=250_000,
+        unit_milliseconds=7,
+        unpriced_milliseconds=0,
+    )
 
 
 def asked(token_id: int, what: ExportWhat = ExportWhat.LINES) -> Export:
@@ -76,6 +100,32 @@ def test_a_team_s_token_gets_its_own_rows_alone(folder: Path, what: ExportWhat) 
     export.refresh_from_db()
     assert {row["team"] for row in rows_in(folder / f"{export.id}.csv.gz")} == {"Research"}
     assert export.team_ids == [team_id]
+
+
+def test_services_are_told_by_feature_and_part(folder: Path) -> None:
+    export = asked(make.make_token("read").id, ExportWhat.SERVICE_DAYS)
+
+    make_exports()
+
+    row, _ = rows_in(folder / f"{export.id}.csv.gz")
+    assert (row["workload"], row["feature"], row["part"]) == ("chat", "'=ask", "unattributed")
+    assert (row["effective_cost"], row["marginal_cost"]) == ("1.500000", "0.250000")
+
+
+@pytest.mark.parametrize(
+    ("what", "given", "field"),
+    [
+        (ExportWhat.SERVICE_DAYS, {"tags": {"project": "x"}}, "tags"),
+        (ExportWhat.SERVICE_DAYS, {"job_id": 1}, "job_id"),
+        (ExportWhat.DAYS, {"job_id": 1}, "job_id"),
+    ],
+)
+def test_rows_are_not_chosen_by_what_they_lack(
+    what: ExportWhat, given: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(ExportRefused) as refused:
+        refuse_what_rows_lack(what, RowsAsked("2026-03", **given))
+    assert refused.value.field == field
 
 
 def test_what_a_token_asked_for_is_not_made_once_it_is_revoked(folder: Path) -> None:

@@ -31,8 +31,14 @@ WHATS = {
     "lines": "Lines, of every hour",
     "job_days": "Jobs, by day",
     "days": "Teams, by day",
+    "service_days": "Services by feature, by day",
 }
-SHORT = {"lines": "Lines", "job_days": "Jobs by day", "days": "Teams by day"}
+SHORT = {
+    "lines": "Lines",
+    "job_days": "Jobs by day",
+    "days": "Teams by day",
+    "service_days": "Services by day",
+}
 STATES = {
     "queued": "waits its turn",
     "making": "being made",

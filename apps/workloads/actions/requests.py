@@ -1,5 +1,6 @@
 """What services answered, taken in whatever order and however often it is told."""
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -7,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db import connection, transaction
-from psycopg.types.json import Jsonb
+from django.db.models import Q, QuerySet
 
 from apps.accounts.queries import organisation, teams
 from apps.economics.latency import Histogram
@@ -125,7 +126,8 @@ def forget_requests(*, at: datetime) -> int:
 @transaction.atomic
 def _join(team_id: int | None, name: str, workload_id: int, at: datetime) -> int:
     _lock([workload_id])
-    waiting = RequestHour.objects.filter(workload=None, team_id=team_id, service_named=name)
+    told_by = Q(team=None) if team_id is None else Q(team_id=team_id)
+    waiting = RequestHour.objects.filter(told_by, workload=None, service_named=name)
     some = list(waiting.order_by("hour", "id").values_list("id", "hour")[:JOINED_AT_ONCE])
     RequestHour.objects.filter(id__in=[row[0] for row in some]).update(workload_id=workload_id)
     _follow({(workload_id, hour) for _, hour in some}, at)
@@ -144,7 +146,7 @@ def _services(team_id: int | None) -> dict[str, int]:
     return _alone(found)
 
 
-def _alone(found: Any) -> dict[str, int]:
+def _alone(found: QuerySet[Workload]) -> dict[str, int]:
     ids: dict[str, list[int]] = {}
     for name, workload_id in found.order_by("id").values_list("name", "id"):
         ids.setdefault(name, []).append(workload_id)
@@ -204,7 +206,7 @@ def _upsert(told: Sequence[tuple[Counted, int | None]], team_id: int | None) -> 
     """The keys of the rows that are new, or newer than what was kept."""
     rows = [_row(counted, workload_id, team_id) for counted, workload_id in told]
     with connection.cursor() as cursor:
-        cursor.execute(UPSERT, [Jsonb(rows)])
+        cursor.execute(UPSERT, [json.dumps(rows)])
         return {tuple(row) for row in cursor}
 
 
@@ -235,15 +237,13 @@ def _follow(changed: Collection[WorkloadHour], at: datetime) -> None:
 def _sum_days(days: Collection[tuple[int, date]], zone: ZoneInfo) -> None:
     """Write the sums of these local days anew."""
     ordered = sorted(days)
-    columns = [
-        [workload_id for workload_id, _ in ordered],
-        [day for _, day in ordered],
-        [_midnight(day, zone) for _, day in ordered],
-        [_midnight(day + timedelta(days=1), zone) for _, day in ordered],
-    ]
+    workload_ids = [workload_id for workload_id, _ in ordered]
+    of_days = [day for _, day in ordered]
+    since = [_midnight(day, zone) for day in of_days]
+    until = [_midnight(day + timedelta(days=1), zone) for day in of_days]
     with connection.cursor() as cursor:
-        cursor.execute(DELETE_DAYS, columns[:2])
-        cursor.execute(SUM_DAYS, columns)
+        cursor.execute(DELETE_DAYS, [workload_ids, of_days])
+        cursor.execute(SUM_DAYS, [workload_ids, of_days, since, until])
 
 
 def _midnight(day: date, zone: ZoneInfo) -> datetime:
@@ -320,7 +320,7 @@ TYPES: Mapping[str, str] = {
 UPSERT = f"""
 INSERT INTO workloads_requesthour AS kept ({", ".join(TYPES)})
 SELECT {", ".join(TYPES)}
-FROM jsonb_to_recordset(%s) AS told ({", ".join(f"{name} {type_}" for name, type_ in TYPES.items())})
+FROM jsonb_to_recordset(%s::jsonb) AS told ({", ".join(f"{name} {type_}" for name, type_ in TYPES.items())})
 ORDER BY source_key, service_named, feature, model, hour
 ON CONFLICT (source_key, service_named, feature, model, hour) DO UPDATE SET
     {", ".join(f"{name} = excluded.{name}" for name in TYPES if name != "team_id")}

@@ -52,6 +52,9 @@ FROM (
 GROUP BY 1, 2 ORDER BY 1, 2
 """
 MEASURES = ("latency", "first_token")
+WHOLE = ("requests", "succeeded", "prompt_tokens", "cached_tokens", "output_tokens")
+COUNTED = (*WHOLE, "prefill_seconds", "decode_seconds", "split_kind")
+"""The columns of SUMS, and the fields of Counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +155,10 @@ def request_hours(workload_ids: Collection[int], span: Span) -> list[HourCount]:
             """,  # noqa: S608  # our own column names
             [list(workload_ids), *span],
         )
-        return [HourCount(*row[:4], counts_of(row[4:])) for row in cursor]
+        return [
+            HourCount(workload_id, hour, feature, source, counts_of(counts))
+            for workload_id, hour, feature, source, *counts in cursor
+        ]
 
 
 def request_days(workload_ids: Collection[int], days: tuple[date, date]) -> list[DayCount]:
@@ -160,7 +166,8 @@ def request_days(workload_ids: Collection[int], days: tuple[date, date]) -> list
     key = ("workload_id", "day", "feature", "source")
     rows = RequestDay.objects.filter(workload_id__in=workload_ids, day__range=days).order_by(*key)
     return [
-        DayCount(*row[:4], counts_of(row[4:])) for row in rows.values_list(*key, *Counts.__slots__)
+        DayCount(workload_id, day, feature, source, counts_of(counts))
+        for workload_id, day, feature, source, *counts in rows.values_list(*key, *COUNTED)
     ]
 
 
@@ -194,9 +201,9 @@ def changes_of(workload_id: int, span: Span) -> list[ChangeFact]:
 
 def counts_of(row: Iterable[Any]) -> Counts:
     """Counts as the database sums them: its sums of integers are decimals."""
-    *whole, prefill_seconds, decode_seconds, split_kind = row
-    numbers = [None if each is None else int(each) for each in whole]
-    return Counts(*numbers, prefill_seconds, decode_seconds, split_kind)
+    told = dict(zip(COUNTED, row, strict=True))
+    whole = {name: None if told[name] is None else int(told[name]) for name in WHOLE}
+    return Counts(**{**told, **whole})
 
 
 def _histogram(

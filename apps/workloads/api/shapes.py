@@ -1,4 +1,4 @@
-"""What workloads, runs, jobs, allocations and rules look like over the wire."""
+"""What workloads, jobs, allocations and rules look like over the wire."""
 
 from typing import Any
 
@@ -44,25 +44,6 @@ class WorkloadOut(serializers.Serializer[Any]):
     name = serializers.CharField()
     team = NamedOut()
     kind = serializers.ChoiceField(choices=KINDS)
-
-
-class RunsAsked(Parameters):
-    """Which runs."""
-
-    workload = Text(required=False, help_text="the name of a workload")
-
-
-class RunOut(serializers.Serializer[Any]):
-    """One logical training run, whatever jobs carried it; `ended_at` is null while one may run."""
-
-    id = serializers.IntegerField()
-    key = serializers.CharField()
-    team = NamedOut(allow_null=True)
-    workload = NamedOut(allow_null=True)
-    job_ids = serializers.ListField(child=serializers.IntegerField())
-    states = serializers.ListField(child=serializers.CharField())
-    started_at = serializers.DateTimeField(allow_null=True)
-    ended_at = serializers.DateTimeField(allow_null=True)
 
 
 class JobsAsked(Parameters):

@@ -1,4 +1,4 @@
-"""Workloads and runs over the wire."""
+"""Workloads over the wire."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from apps.accounts.rest.views import RestView
 from apps.workloads.actions.workloads import WorkloadExists, add_workload
 from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
-from apps.workloads.api.shapes import RunOut, RunsAsked, WorkloadIn, WorkloadOut, WorkloadsAsked
+from apps.workloads.api.shapes import WorkloadIn, WorkloadOut, WorkloadsAsked
 from apps.workloads.queries import listing
 
 
@@ -75,50 +75,6 @@ class Workload(RestView):
         return Response(told_workload(row, called))
 
 
-class Runs(RestView):
-    """Logical training runs, whatever jobs carried them."""
-
-    row = RunOut
-
-    @extend_schema(
-        operation_id="list_runs",
-        parameters=[RunsAsked, *PAGES],
-        responses=list_of(RunOut),
-        examples=[examples.RUNS],
-    )
-    def get(self, request: Request) -> Response:
-        """The runs of the caller's teams, those recorded last first."""
-        asked, called = RunsAsked.of(request), Called(self.viewer())
-        workload_ids = called.workload_ids(asked.get("workload"))
-        page = listing.run_page(called.viewer, workload_ids, page_asked(request))
-        return paged(request, page, lambda row: told_run(row, called))
-
-
-class Run(RestView):
-    """One run."""
-
-    @extend_schema(operation_id="run", responses=RunOut, examples=[examples.RUN])
-    def get(self, request: Request, run_id: int) -> Response:
-        """A run by its id; one of another team is as if there were none."""
-        Parameters.of(request)
-        row, called = listing.run_told(run_id, self.viewer()), Called(self.viewer())
-        if row is None or not called.viewer.sees_team(row["owner"].team_id):
-            raise ObjectDoesNotExist(f"there is no run {run_id}")
-        return Response(told_run(row, called))
-
-
 def told_workload(row: dict[str, Any], called: Called) -> dict[str, Any]:
     """A workload as it is answered."""
     return told_as(WorkloadOut, {**row, "team": called.team(row["team_id"])})
-
-
-def told_run(row: dict[str, Any], called: Called) -> dict[str, Any]:
-    """A run as it is answered."""
-    owner = row["owner"]
-    told = {
-        **row,
-        "job_ids": row["jobs"],
-        "team": called.team(owner.team_id),
-        "workload": called.workload(owner.workload_id),
-    }
-    return told_as(RunOut, told)

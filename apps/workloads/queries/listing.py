@@ -131,29 +131,15 @@ def allocation_page(wanted: AllocationsWanted, asked: PageAsked) -> Slice[Found]
     return Slice(rows, page.after, page.before)
 
 
-def run_page(viewer: Viewer, workload_ids: frozenset[int] | None, asked: PageAsked) -> Slice[Found]:
-    """Runs that the viewer may see, those recorded last first; see `runs_told`."""
-    found: Rows = Run.objects.values("id", "key", "workload_id")
-    ruling = Ruling()
-    if workload_ids is not None:
-        spanned = RunSpan.objects.values("run_id")
-        found = found.filter(Q(workload_id__in=workload_ids) | Q(id__in=spanned, workload_id=None))
-
-    def kept(rows: Sequence[Found]) -> list[Found]:
-        return [
-            run
-            for run in runs_told(rows, ruling, viewer)
-            if viewer.sees_team(run["owner"].team_id)
-            and (workload_ids is None or run["owner"].workload_id in workload_ids)
-        ]
-
-    return _scanned(found, asked, kept)
+def runs_by_id(run_ids: Collection[int], viewer: Viewer) -> dict[int, Found]:
+    """These runs as `runs_told` tells them."""
+    rows: Rows = Run.objects.values("id", "key", "workload_id").filter(id__in=run_ids)
+    return {run["id"]: run for run in runs_told(list(rows), Ruling(), viewer)}
 
 
 def run_told(run_id: int, viewer: Viewer) -> Found | None:
     """One run as `runs_told` tells it; None where there is none."""
-    rows: Rows = Run.objects.values("id", "key", "workload_id").filter(id=run_id)
-    return next(iter(runs_told(list(rows), Ruling(), viewer)), None)
+    return runs_by_id([run_id], viewer).get(run_id)
 
 
 def runs_told(rows: Sequence[Found], ruling: "Ruling", viewer: Viewer) -> list[Found]:

@@ -8,7 +8,7 @@ from django.core.cache import cache
 
 from apps.accounts.models import Team
 from apps.workloads.actions.workloads import add_workload
-from apps.workloads.models import Job, OwnershipRule, Run, RunSpan
+from apps.workloads.models import Job, OwnershipRule
 from apps.workloads.queries import listing
 from tests import make
 from tests.apps.ledger import scene
@@ -117,36 +117,6 @@ def test_of_others_allocations_a_lead_reads_where_and_when_alone() -> None:
     hidden = Job.objects.get(raw_id="20").id
     assert caller.get("allocations", job_id=hidden).json()["results"] == []
     assert len(caller.get("allocations", job_id=Job.objects.get(raw_id="10").id).json()) == 3
-
-
-def test_a_run_is_all_its_jobs_and_belongs_to_whom_they_belong() -> None:
-    for key, raw_ids in (("ours", ("10", "11")), ("theirs", ("20",))):
-        run = Run.objects.create(key=key)
-        for raw_id in raw_ids:
-            job = Job.objects.get(raw_id=raw_id)
-            RunSpan.objects.create(
-                run=run, job=job, period=(job.opened_at, job.opened_at + scene.HOUR)
-            )
-    caller = dee()
-
-    rows = every_page(caller, "runs")
-
-    assert [row["key"] for row in rows] == ["ours"]
-    assert len(rows[0]["job_ids"]) == 2
-    assert caller.get(f"runs/{Run.objects.get(key='theirs').id}").status_code == 404
-
-
-def test_a_run_that_others_jobs_carried_too_does_not_name_those() -> None:
-    run = Run.objects.create(key="shared")
-    for index, raw_id in enumerate(("10", "20")):
-        job = Job.objects.get(raw_id=raw_id)
-        since = job.opened_at + timedelta(minutes=index)
-        RunSpan.objects.create(run=run, job=job, period=(since, since + scene.HOUR))
-    own, caller = Job.objects.get(raw_id="10").id, dee()
-
-    for told in (caller.get(f"runs/{run.id}").json(), *every_page(caller, "runs")):
-        assert told["job_ids"] == [own]
-    assert len(with_token("read").get(f"runs/{run.id}").json()["job_ids"]) == 2
 
 
 def test_a_workload_of_another_team_is_as_if_there_were_none() -> None:

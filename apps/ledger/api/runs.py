@@ -1,0 +1,98 @@
+"""GET /api/v1/runs, /runs/{id} and /runs/{id}/costs: training runs, with what they cost."""
+
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.rest.pages import list_of, page_asked, paged
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.strict import Parameters
+from apps.accounts.rest.views import RestView
+from apps.ledger import queries
+from apps.ledger.api import run_examples as examples
+from apps.ledger.api.parameters import window_asked
+from apps.ledger.api.run_shapes import RunCostsOut, RunOut, RunsAsked
+from apps.ledger.api.runs_told import told_costs, told_run
+from apps.ledger.queries.runs.costs import run_costs
+from apps.ledger.queries.runs.list import run_page, run_rows
+from apps.ledger.queries.runs.values import Order, RunSort, RunsWanted
+from apps.workloads.api.naming import Called
+from apps.workloads.queries import listing
+
+
+class Runs(RestView):
+    """Logical training runs, whatever jobs carried them."""
+
+    row = RunOut
+
+    @extend_schema(
+        operation_id="list_runs",
+        parameters=[RunsAsked, *PAGES],
+        responses=list_of(RunOut),
+        examples=[examples.RUNS],
+    )
+    def get(self, request: Request) -> Response:
+        """The runs of the caller's teams with their figures, those begun last first."""
+        asked, called = RunsAsked.of(request), Called(self.viewer())
+        page = run_page(_wanted(asked, called), page_asked(request))
+        told = listing.runs_by_id([row.id for row in page.rows], self.viewer())
+        currency = accounts.organisation().currency
+        return paged(request, page, lambda row: told_run(told[row.id], row, called, currency))
+
+
+class Run(RestView):
+    """One run."""
+
+    @extend_schema(operation_id="run", responses=RunOut, examples=[examples.RUN])
+    def get(self, request: Request, run_id: int) -> Response:
+        """A run by its id; one of another team is as if there were none."""
+        Parameters.of(request)
+        row, called = listing.run_told(run_id, self.viewer()), Called(self.viewer())
+        if row is None or not called.viewer.sees_team(row["owner"].team_id):
+            raise ObjectDoesNotExist(f"there is no run {run_id}")
+        figures = run_rows([run_id], None).get(run_id)
+        return Response(told_run(row, figures, called, accounts.organisation().currency))
+
+
+class RunCosts(RestView):
+    """What one run cost."""
+
+    @extend_schema(operation_id="run_costs", responses=RunCostsOut, examples=[examples.RUN_COSTS])
+    def get(self, request: Request, run_id: int) -> Response:
+        """A run's costs, GPU time and energy, by where its time went, by day and by job.
+
+        One that is another team's, or not summed up yet, is as if there were none.
+        """
+        Parameters.of(request)
+        found = run_costs(run_id, self.viewer())
+        if found is None:
+            raise ObjectDoesNotExist(f"there is no run {run_id}")
+        return Response(told_costs(found))
+
+
+def _wanted(asked: dict[str, Any], called: Called) -> RunsWanted:
+    own = None if called.viewer.sees_everything else called.viewer.team_ids
+    team_ids = called.team_ids(asked.get("team"))
+    window = _window(asked.get("window"))
+    return RunsWanted(
+        team_ids=own if team_ids is None else team_ids,
+        workload_ids=called.workload_ids(asked.get("workload")),
+        status=asked.get("status"),
+        starts_at=window and window.starts_at,
+        ends_at=window and window.ends_at,
+        sort=RunSort(asked["sort"]),
+        order=Order(asked["order"]),
+    )
+
+
+def _window(text: str | None) -> queries.Window | None:
+    if text is None:
+        return None
+    organisation = accounts.organisation()
+    calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, timezone.now())
+    return window_asked(text, calendar)

@@ -1,0 +1,131 @@
+"""Runs, their figures and their costs as they are answered."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from apps.accounts.rest.pages import told_as
+from apps.ledger.api.answers import MS_PER_HOUR, money_of
+from apps.ledger.api.run_shapes import RunCostsOut, RunOut
+from apps.ledger.queries.runs.values import (
+    RunAmounts,
+    RunAnatomy,
+    RunBucket,
+    RunFigure,
+    RunNumber,
+    RunRow,
+)
+from apps.workloads.api.naming import Called
+
+MICROS = 1_000_000
+Told = dict[str, Any]
+
+
+def told_run(run: Mapping[str, Any], figures: RunRow | None, called: Called, currency: str) -> Told:
+    """A run as `listing.runs_told` tells it, with its figures; without any they are null."""
+    owner = run["owner"]
+    told = {
+        **dict.fromkeys(FIGURES),
+        **run,
+        "job_ids": run["jobs"],
+        "team": called.team(owner.team_id),
+        "workload": called.workload(owner.workload_id),
+        "attempts": 0,
+    }
+    return told_as(RunOut, told | (_figures(figures, currency) if figures else {}))
+
+
+def told_costs(found: RunAnatomy) -> Told:
+    """A run taken apart."""
+    currency = found.currency
+    told = {
+        "run": {"id": found.run.id, "name": found.run.key},
+        "currency": currency,
+        "status": found.status,
+        "coverage": _ratio(found.run.observed_ratio),
+        "told_ratio": _ratio(found.run.told_ratio),
+        "as_of": found.as_of,
+        "pending_days": found.pending_days,
+        "numbers": [_number(each) for each in found.numbers],
+        "totals": _amounts(found.amounts, currency),
+        "buckets": _buckets(found.buckets, currency),
+        "days": [
+            _amounts(each.amounts, currency)
+            | {"day": each.day, "buckets": _buckets(each.buckets, currency)}
+            for each in found.days
+        ],
+        "jobs": [
+            _amounts(each.amounts, currency)
+            | {
+                "id": each.job_id,
+                "raw_id": each.raw_id,
+                "restart_count": each.restart_count,
+                "state": each.state,
+                "started_at": each.started_at,
+                "ended_at": each.ended_at,
+                "buckets": _buckets(each.buckets, currency),
+            }
+            for each in found.jobs
+        ],
+    }
+    return told_as(RunCostsOut, told)
+
+
+def _figures(row: RunRow, currency: str) -> Told:
+    return {name: getattr(row, name) for name in SAME} | {
+        "status": row.status or None,
+        "gpu_model": row.gpu_model or None,
+        "mfu_doubt": row.mfu_doubt or None,
+        "cost": money_of(row.effective_micros, currency),
+        "gpu_hours": _hours(row.unit_milliseconds),
+        "unpriced_hours": _hours(row.unpriced_milliseconds),
+        "coverage": _ratio(row.observed_ratio),
+        "cost_per_checkpoint": money_of(row.checkpoint_micros, currency),
+        "cost_per_million_tokens": money_of(row.million_tokens_micros, currency),
+        "figures_at": row.computed_at,
+    } | {name: _ratio(getattr(row, name)) for name in RATIOS}  # fmt: skip
+
+
+def _amounts(amounts: RunAmounts, currency: str) -> Told:
+    return {
+        "cost": money_of(amounts.effective_micros, currency),
+        "list_cost": money_of(amounts.list_micros, currency),
+        "contracted_cost": money_of(amounts.contracted_micros, currency),
+        "billed_cost": money_of(amounts.billed_micros, currency),
+        "marginal_cost": money_of(amounts.marginal_micros, currency),
+        "loaded_cost": money_of(amounts.loaded_micros, currency),
+        "gpu_hours": _hours(amounts.unit_milliseconds),
+        "unpriced_hours": _hours(amounts.unpriced_milliseconds),
+        "energy_joules": amounts.energy_joules,
+    }
+
+
+def _buckets(buckets: tuple[RunBucket, ...], currency: str) -> list[Told]:
+    return [
+        _amounts(each.amounts, currency) | {"bucket": each.bucket.name.lower()} for each in buckets
+    ]
+
+
+def _number(number: RunNumber) -> Told:
+    value = number.value
+    if value is not None and number.figure is RunFigure.CHECKPOINT_COST:
+        value = value / MICROS
+    return {"figure": str(number.figure), "value": value, "doubt": number.doubt or None}
+
+
+def _hours(milliseconds: int) -> float:
+    return round(milliseconds / MS_PER_HOUR, 6)
+
+
+def _ratio(ratio: float | None) -> float | None:
+    return None if ratio is None else round(ratio, 6)
+
+
+RATIOS = (
+    *("told_ratio", "goodput_ratio", "data_wait_ratio", "mfu_ratio", "tensor_active_ratio"),
+    "scaling_ratio",
+)
+SAME = (
+    *("attempts", "wall_seconds", "gpus", "energy_joules", "tokens", "examples"),
+    *("tokens_per_second", "first_good_seconds", "good_checkpoints"),
+)
+FIGURES = tuple(RunOut().fields)

@@ -17,6 +17,7 @@ urlpatterns = [
     path("search/suggested", suggested, name="search-suggested"),
     path("", include("apps.console.pages.runs.addresses")),
     path("", include("apps.console.pages.services.addresses")),
+    path("", include("apps.console.pages.api_spend.addresses")),
     path("", include("apps.console.pages.setup.addresses")),
     path("people", people.people, name="people"),
     path("people.csv", people.people_csv, name="people-csv"),

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import LiteralString
 
+from apps.accounts.queries import organisation
+from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import rows
 
 GROUPS: dict[str, LiteralString] = {
@@ -190,4 +192,68 @@ ORDER BY theirs.vendor, theirs.day
 """
 VENDORS: LiteralString = """
 SELECT DISTINCT vendor FROM ledger_apihour UNION SELECT vendor FROM ledger_vendorcost ORDER BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """Past calls that a contract price would be of, as they are priced now."""
+
+    requests: int
+    unpriced: int
+    input_tokens: int
+    cached_tokens: int
+    cache_write_tokens: int
+    output_tokens: int
+    micros: int | None
+    list_micros: int | None
+    closed_hours: int
+
+    def quantity(self, unit: str) -> int:
+        """How much of a contract's unit they are."""
+        plain = self.input_tokens - self.cached_tokens - self.cache_write_tokens
+        return {
+            "all": self.input_tokens + self.output_tokens,
+            "input": plain,
+            "cached": self.cached_tokens,
+            "cache_write": self.cache_write_tokens,
+            "output": self.output_tokens,
+            "request": self.requests,
+        }[unit]
+
+
+def touched_calls(
+    vendor: str, model: str, tier: str, starts_at: datetime, ends_at: datetime | None
+) -> Touched:
+    """The calls of a vendor's model (`*` at its end: of all that begin so) since `starts_at`."""
+    (row,) = rows(
+        TOUCHED,
+        {
+            "vendor": vendor,
+            "model": model.removesuffix("*"),
+            "open": model.endswith("*"),
+            "tier": tier,
+            "from": starts_at,
+            "to": ends_at,
+            "months": [month.isoformat() for month in closed_months()],
+            "zone": organisation().zone,
+        },
+    )
+    return Touched(*row)
+
+
+TOUCHED: LiteralString = """
+SELECT coalesce(sum(called.requests), 0)::int8, coalesce(sum(called.unpriced_requests), 0)::int8,
+       coalesce(sum(called.input_tokens), 0)::int8, coalesce(sum(called.cached_tokens), 0)::int8,
+       coalesce(sum(called.cache_write_tokens), 0)::int8,
+       coalesce(sum(called.output_tokens), 0)::int8, sum(called.micros)::int8,
+       CASE WHEN bool_and(called.list_micros IS NOT NULL) THEN sum(called.list_micros)::int8 END,
+       count(DISTINCT called.hour) FILTER (
+           WHERE date_trunc('month', called.hour AT TIME ZONE %(zone)s)::date::text
+                 = ANY(%(months)s))
+FROM ledger_apihour AS called
+WHERE called.vendor = %(vendor)s AND (%(tier)s = '' OR called.tier = %(tier)s)
+  AND (called.model = %(model)s OR %(open)s AND starts_with(called.model, %(model)s))
+  AND called.hour + interval '1 hour' > %(from)s
+  AND (%(to)s::timestamptz IS NULL OR called.hour < %(to)s)
 """

@@ -27,7 +27,10 @@ SEVEN_B = {
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """A kind of training job: what its steps are, and what part of its time goes where."""
+    """A kind of training job: what its steps are, and what part of its time goes where.
+
+    It saves a checkpoint in every so many windows; one in `checkpoint_hours` passes.
+    """
 
     job: str
     workload: str
@@ -37,6 +40,8 @@ class Training:
     examples: int = 0
     model: Mapping[str, object] = field(default_factory=dict)
     phases: Mapping[str, float] = field(default_factory=dict)
+    save_ratio: float = 0.02
+    saves_every: int = 6
     startup_minutes: int = 8
     checkpoint_hours: float = 4
 
@@ -49,7 +54,8 @@ TRAININGS = (
         step_seconds=29.4,
         tokens=4_194_304,
         model=SEVEN_B,
-        phases={"data": 0.02, "communication": 0.07, "checkpoint_save": 0.03},
+        phases={"data": 0.02, "communication": 0.07},
+        saves_every=3,
         startup_minutes=14,
     ),
     Training(
@@ -59,7 +65,7 @@ TRAININGS = (
         step_seconds=9.1,
         tokens=524_288,
         model={**SEVEN_B, "active_parameters": 8_030_000_000},
-        phases={"data": 0.06, "communication": 0.04, "checkpoint_save": 0.02},
+        phases={"data": 0.06, "communication": 0.04},
     ),
     Training(
         job="llama-sft-large",
@@ -68,7 +74,7 @@ TRAININGS = (
         step_seconds=9.6,
         tokens=524_288,
         model={**SEVEN_B, "active_parameters": 8_030_000_000},
-        phases={"data": 0.05, "communication": 0.05, "checkpoint_save": 0.02},
+        phases={"data": 0.05, "communication": 0.05},
     ),
     Training(
         job="ranker-train",
@@ -76,7 +82,8 @@ TRAININGS = (
         gpus=4,
         step_seconds=0.8,
         examples=65_536,
-        phases={"data": 0.12, "checkpoint_save": 0.01},
+        phases={"data": 0.12},
+        save_ratio=0.01,
         checkpoint_hours=8,
     ),
     Training(
@@ -86,7 +93,9 @@ TRAININGS = (
         step_seconds=6.5,
         tokens=131_072,
         model={**SEVEN_B, "active_parameters": 3_100_000_000},
-        phases={"data": 0.47, "checkpoint_save": 0.02},
+        phases={"data": 0.47},
+        saves_every=1,
+        save_ratio=0.04,
         checkpoint_hours=10,
     ),
 )
@@ -115,6 +124,7 @@ class _Attempt:
         self.kind, self.job, self.run, self.span = kind, job, run, span
         self.last_good = last_good
         self.step = last_good
+        self.windows = 0
         self.dice = random.Random(f"{SEED} {job.raw_id} {job.restart_count}")  # noqa: S311 - a story, not a secret
         self.began_at = (job.started_at or span.starts_at) + timedelta(seconds=40)
         self.ended_at = min(job.ended_at or span.ends_at, span.ends_at)
@@ -165,6 +175,10 @@ class _Attempt:
             name: share * self.dice.uniform(0.8, 1.2) for name, share in self.kind.phases.items()
         }
         phases = {name: int(length * share) for name, share in wobble.items()}
+        self.windows += 1
+        if self.windows % self.kind.saves_every == 0:
+            saved = length * self.kind.save_ratio * self.kind.saves_every
+            phases["checkpoint_save"] = int(saved * self.dice.uniform(0.9, 1.1))
         seconds = self.kind.step_seconds * self.dice.uniform(0.98, 1.04)
         steps = int(length / MS / seconds)
         first = self.step + 1

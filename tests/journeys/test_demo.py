@@ -29,7 +29,7 @@ def manage(home: Path, *arguments: str) -> subprocess.CompletedProcess:
         env={**bare, "RUNRATE_HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=280,
+        timeout=480,
         check=False,
     )
 

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,17 @@ from apps.workloads.models import (
     Workload,
 )
 from tests.apps.ledger.scene import make_rule
-from tests.apps.workloads.reported import fold, good, ms, report, run_id, spans, summary, window
+from tests.apps.workloads.reported import (
+    fold,
+    good,
+    minutes,
+    ms,
+    report,
+    run_id,
+    spans,
+    summary,
+    window,
+)
 from tests.apps.workloads.told import NOW, node, tell
 from tests.economics.job_statements import at, loosely, on, said
 from tests.make import make_cluster, make_organisation, make_team, make_token
@@ -267,3 +278,17 @@ def test_what_reports_could_not_be_kept_is_summed() -> None:
     fold()
     assert (summary().dropped, summary().attempts) == (5, 2)
     assert RunSummary.objects.count() == 1
+
+
+def test_what_the_sdk_sends_is_what_is_kept() -> None:
+    sent = json.loads((Path(__file__).parents[2] / "contract" / "run_reports.json").read_text())
+    answer = post(sent)
+    assert (answer.status_code, answer.json()["accepted"], answer.json()["errors"]) == (200, 4, [])
+    fold()
+    kept = summary()
+    assert (kept.status, kept.steps, kept.tokens, kept.examples) == ("finished", 3, 12288, 6)
+    assert (kept.flops, kept.good_checkpoints, kept.last_good_step) == (4.5e15, 1, 2)
+    assert (kept.gpus, kept.model["layers"], kept.tags) == (16, 32, {"data": "web-2"})
+    spent = {"STARTUP": 60, "DATA_WAIT": 1.5, "COMMUNICATION": 3, "PRODUCTIVE": 9}
+    spent |= {"CHECKPOINT": 6, "UNTOLD": 4}
+    assert minutes() == {name: pytest.approx(each / 60) for name, each in spent.items()}

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from runrate.delivery import Delivery
 from runrate.surroundings import Surroundings, surroundings
-from runrate.windows import MOST_STEP_TIMES, Window
+from runrate.windows import MOST_STEP_TIMES, Window, count_of, number_of
 
 Item = TypeVar("Item")
 Json = dict[str, object]
@@ -21,6 +21,7 @@ PHASES = frozenset(
         *("evaluation", "recovery", "capacity_wait"),
     }
 )
+ENDS = frozenset({"finished", "failed", "interrupted"})
 
 
 class _Step:
@@ -100,15 +101,16 @@ class Run:
     ) -> None:
         """Steps that somebody else timed, up to and with `last_step`; they end now."""
         ended = time.perf_counter_ns()
+        began = ended - int(seconds * 10**9)
         self._number, self._tokens, self._examples = last_step, tokens, examples
         self._flops = flops
-        if ended - self._window.began > WINDOW_NS:
-            self._hand_on(ended)
         window = self._window
+        if window.is_empty:
+            window.begin(began)
         if window.first < 0:
             window.first = last_step - steps + 1
         window.steps += steps - 1
-        self._step_done(ended - int(seconds * 10**9), ended)
+        self._step_done(began, ended)
 
     def phase(self, name: str) -> _Phase:
         """Time that is not training: one of PHASES; any other name is kept as it is."""
@@ -129,17 +131,21 @@ class Run:
 
     def good_checkpoint(self, step: int, metric: float | None = None) -> None:
         """A checkpoint that passed: what a run is paid for."""
-        self._event("good_checkpoint", step=step, metric=metric)
+        self._event("good_checkpoint", step=count_of(step), metric=number_of(metric))
 
     def restored(self, step: int) -> None:
         """The run goes on from a checkpoint of this step: later ones are done again."""
         self._number = step - 1
-        self._event("restored", step=step)
+        self._event("restored", step=count_of(step))
 
     def finish(self, status: str = "finished") -> None:
-        """Tell how it ended, *finished* or *failed*, and send what waits; two seconds at most."""
+        """Tell how it ended, *finished*, *failed* or *interrupted*; two seconds at most.
+
+        Any other word is taken for *finished*. What waits is sent, or kept for the next attempt.
+        """
         if self._is_over or not self._is_ours:
             return
+        status = status if status in ENDS else "finished"
         self._is_over = True
         self._about["status"] = status
         self._about["ended_at_ms"] = time.time_ns() // 10**6
@@ -175,9 +181,8 @@ class Run:
 
     def _step_done(self, began: int, ended: int) -> None:
         window = self._window
-        if ended - window.began > WINDOW_NS:
-            self._hand_on(began)
-            window = self._window
+        if window.is_empty:
+            window.begin(began)
         window.steps += 1
         if window.first < 0:
             window.first = self._number
@@ -188,9 +193,13 @@ class Run:
         window.step_ns += ended - began
         if len(window.step_times) < MOST_STEP_TIMES:
             window.step_times.append(ended - began)
+        if ended - window.began > WINDOW_NS:
+            self._hand_on(ended)
 
     def _phase_done(self, name: str, began: int, ended: int) -> None:
         window = self._window
+        if window.is_empty:
+            window.begin(self._step.began or began)
         window.phases[name] = window.phases.get(name, 0) + ended - began
         if self._step.began:
             window.inside_ns += ended - began
@@ -202,7 +211,7 @@ class Run:
         self._hand_on(time.perf_counter_ns())
 
     def _new_window(self) -> Window:
-        return Window(time.perf_counter_ns(), time.time_ns() // 10**6)
+        return Window(time.perf_counter_ns(), time.time_ns())
 
     def _hand_on(self, now: int, *, is_last: bool = False) -> None:
         """Give what was summed up to whoever sends it, and begin anew."""
@@ -241,8 +250,8 @@ def run(
     place = surroundings(environ)
     began_at_ms = time.time_ns() // 10**6
     about: Json = {
-        "run": name or place.name or f"{workload or 'run'}-{began_at_ms}",
-        "workload": workload or place.workload,
+        "run": (name or place.name or f"{workload or 'run'}-{began_at_ms}")[:200],
+        "workload": (workload or place.workload)[:200],
         "attempt": f"{began_at_ms:x}-{os.getpid():x}-{place.rank}",
         "rank": place.rank,
         "world_size": place.world_size,
@@ -251,14 +260,19 @@ def run(
         "began_at_ms": began_at_ms,
         "ended_at_ms": None,
         "status": "",
-        "model": dict(model or {}),
-        "tags": dict(tags or {}),
+        "host": place.host,
+        "model": {str(key): _plain(value) for key, value in (model or {}).items()},
+        "tags": {str(key)[:200]: str(value)[:200] for key, value in (tags or {}).items()},
     }
     delivery = _delivery(place)
     made = Run(about, delivery, is_kept=per_rank or place.rank == 0)
     made._hand_on(time.perf_counter_ns())
     atexit.register(_at_exit(made))
     return made
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, str | bool) else number_of(value)
 
 
 def _delivery(place: Surroundings) -> Delivery | None:

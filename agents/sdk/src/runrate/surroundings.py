@@ -30,6 +30,7 @@ class Surroundings:
     scheduler: str
     job: str
     cluster: str
+    host: str
     rank: int
     world_size: int
     restarts: int
@@ -55,6 +56,7 @@ def surroundings(environ: Mapping[str, str] = os.environ) -> Surroundings:
         scheduler=scheduler,
         job=job,
         cluster=environ.get("SLURM_CLUSTER_NAME", environ.get("RUNRATE_CLUSTER", "")),
+        host=os.uname().nodename if hasattr(os, "uname") else environ.get("COMPUTERNAME", ""),
         rank=_number(_first(environ, RANKS)),
         world_size=max(1, _number(_first(environ, WORLDS))),
         restarts=_number(_first(environ, RESTARTS)),

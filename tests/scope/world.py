@@ -32,6 +32,7 @@ from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
 from apps.fleet.actions.cloud_machines import SeenMachine, keep_machines
 from apps.ledger.models import (
+    ApiHour,
     Bill,
     BillImport,
     BillRule,
@@ -41,8 +42,10 @@ from apps.ledger.models import (
     ServiceDay,
     ServiceTotal,
     StatementLine,
+    VendorCost,
 )
 from apps.pricing.actions import NewRate, propose_rate
+from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
@@ -50,7 +53,7 @@ from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
 from apps.workloads.actions.recording import record_event
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
-from apps.workloads.models import Run, RunAttempt, RunEvent, RunSummary
+from apps.workloads.models import RequestHour, Run, RunAttempt, RunEvent, RunSummary
 from apps.workloads.queries import RuleFact
 from tests import make
 from tests.apps.ledger import scene, service_scene
@@ -64,18 +67,18 @@ SECRETS: dict[str, tuple[str, ...]] = {
         "Zephyrine", "Zephyrling", "CC-77190", "Ada Quillfeather", "windtunnel-larks",
         "pretrain-quill", "ottoline", "acct-plume", "ns-gusts", "gale-force", "run-kestrel",
         "880412771", "tagged-gannet",
-        "answers-kittiwake", "feature-plover", "deploy-petrel",
+        "answers-kittiwake", "feature-plover", "deploy-petrel", "feature-siskin",
     ),
     HARBOUR: (
         "Harbourside", "CC-55023", "tugboats", "dredge-nightly", "barnabas", "acct-quay",
-        "660938125", "run-cutter", "answers-skua",
+        "660938125", "run-cutter", "answers-skua", "model-guillemot",
     ),
     NOBODY: ("orphaned-sweep", "peregrina", "acct-drift", "330571944"),
     WHOLE: (
         "7919.308", "7,919.3", "5003.11", "5,003.11", "token-osprey", "token-of-zephyr",
         "ada.quillfeather@", "petra.rack@", "otters-of-march", "user-skerry",
         "cloud-of-cormorants", "limit-of-cormorants", "lone-cormorant",
-        "reserve-curlew", "purchase-stork",
+        "reserve-curlew", "purchase-stork", "model-razorbill",
     ),
 }  # fmt: skip
 
@@ -134,7 +137,8 @@ def make_world() -> World:
     planted = {
         **fleet_ids,
         **work,
-        "service_id": _services(teams, began_at),
+        **_services(teams, began_at),
+        "api_price_id": _calls(teams, now),
         "team_id": teams["zephyr"],
         "person_id": people["ada"],
         "batch_id": batch_id,
@@ -296,7 +300,27 @@ def _work(
     }
 
 
-def _services(teams: Mapping[str, int], at: datetime) -> int:
+def _calls(teams: Mapping[str, int], now: datetime) -> int:
+    """Calls to model APIs of each team, the vendor's report of them, and a contract price."""
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    for owner, model, feature in (
+        ("zephyr", "gpt-4.1", "feature-siskin"),
+        ("harbour", "model-guillemot", ""),
+    ):
+        ApiHour.objects.create(
+            hour=hour, vendor="openai", model=model, team_id=teams[owner], feature=feature,
+            requests=11, unpriced_requests=1, input_tokens=700, output_tokens=90, micros=413_000,
+            list_micros=413_000, reason="no counts",
+        )  # fmt: skip
+    VendorCost.objects.create(
+        vendor="openai", day=now.date(), item="all", amount=Decimal(1), currency="USD",
+        micros=1_000_000, told_at=now,
+    )  # fmt: skip
+    price = NewApiPrice("openai", "model-razorbill", "input", hour, amount=Decimal("1.5"))
+    return add_api_price(price=price)
+
+
+def _services(teams: Mapping[str, int], at: datetime) -> dict[str, int]:
     """A service of each team, as the roll-up leaves them; a promise and a change of the first."""
     found = {}
     for name, owner, feature in (
@@ -321,9 +345,13 @@ def _services(teams: Mapping[str, int], at: datetime) -> int:
             active_micros=613_000, unit_milliseconds=10, unpriced_milliseconds=0,
             held_milliseconds=10, observed_milliseconds=10, statuses=2, **counts,
         )  # fmt: skip
-    service_scene.promise(found["zephyr"])
+        RequestHour.objects.create(
+            workload_id=one, service_named=name, feature=feature, source="gateway", hour=at,
+            source_key=f"counter of {name}", revision=1, requests=700,
+        )  # fmt: skip
+    objective_id = service_scene.promise(found["zephyr"])
     service_scene.change(found["zephyr"], "deploy-petrel", at)
-    return found["zephyr"]
+    return {"service_id": found["zephyr"], "objective_id": objective_id}
 
 
 def _told_of_itself(run_id: int, job_id: int, began_at: datetime) -> None:
@@ -335,7 +363,8 @@ def _told_of_itself(run_id: int, job_id: int, began_at: datetime) -> None:
         attempt=attempt, sequence=1, part=0, kind="good_checkpoint", at=began_at + scene.HOUR / 2
     )
     tags = {"sweep": "tagged-gannet"}
-    RunSummary.objects.create(run_id=run_id, told_at=began_at, folded_at=began_at, tags=tags)
+    told = {"told_at": began_at, "folded_at": began_at, "tags": tags}
+    RunSummary.objects.update_or_create(run_id=run_id, defaults=told)
 
 
 def _rule(account: str, team_id: int, workload_id: int, now: datetime) -> int:

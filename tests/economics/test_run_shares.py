@@ -73,15 +73,17 @@ def test_no_moment_counts_twice(life: tuple[int, int], carried: list[Carried]) -
     moments = range(lived[0], lived[1])
     of_run: dict[int | None, Fraction] = {}
     for moment in moments:
-        on = [c.run_id for c in carried if any(s <= moment < e for s, e in c.spans)]
+        on: list[int | None] = [
+            c.run_id for c in carried if any(s <= moment < e for s, e in c.spans)
+        ]
         for run_id in on or [None]:
             of_run[run_id] = of_run.get(run_id, Fraction(0)) + Fraction(1, len(on) or 1)
 
     whole = sum(weights.values())
     found: dict[int | None, Fraction] = {}
     for part, weight in weights.items():
-        run_id = part[0] if part else None
-        found[run_id] = found.get(run_id, Fraction(0)) + Fraction(weight, whole) * len(moments)
+        whose = part[0] if part else None
+        found[whose] = found.get(whose, Fraction(0)) + Fraction(weight, whole) * len(moments)
     assert found == of_run
 
 

@@ -17,11 +17,10 @@ from apps.ledger import queries
 from apps.ledger.api import run_examples as examples
 from apps.ledger.api.parameters import window_asked
 from apps.ledger.api.run_shapes import RunCostsOut, RunOut, RunsAsked
-from apps.ledger.api.runs_told import told_costs, told_run
+from apps.ledger.api.runs_told import RunTeller, told_costs
 from apps.ledger.queries.runs.costs import run_costs
 from apps.ledger.queries.runs.list import run_page, run_rows
 from apps.ledger.queries.runs.values import Order, RunSort, RunsWanted
-from apps.workloads.api.naming import Called
 from apps.workloads.queries import listing
 
 
@@ -38,11 +37,10 @@ class Runs(RestView):
     )
     def get(self, request: Request) -> Response:
         """The runs of the caller's teams with their figures, those begun last first."""
-        asked, called = RunsAsked.of(request), Called(self.viewer())
-        page = run_page(_wanted(asked, called), page_asked(request))
-        told = listing.runs_by_id([row.id for row in page.rows], self.viewer())
-        currency = accounts.organisation().currency
-        return paged(request, page, lambda row: told_run(told[row.id], row, called, currency))
+        asked, teller = RunsAsked.of(request), RunTeller(self.viewer())
+        page = run_page(_wanted(asked, teller), page_asked(request))
+        runs = listing.runs_by_id([row.id for row in page.rows], self.viewer())
+        return paged(request, page, lambda row: teller.told(runs[row.id], row))
 
 
 class Run(RestView):
@@ -52,11 +50,11 @@ class Run(RestView):
     def get(self, request: Request, run_id: int) -> Response:
         """A run by its id; one of another team is as if there were none."""
         Parameters.of(request)
-        row, called = listing.run_told(run_id, self.viewer()), Called(self.viewer())
-        if row is None or not called.viewer.sees_team(row["owner"].team_id):
+        viewer = self.viewer()
+        run = listing.run_told(run_id, viewer)
+        if run is None or not viewer.sees_team(run["owner"].team_id):
             raise ObjectDoesNotExist(f"there is no run {run_id}")
-        figures = run_rows([run_id], None).get(run_id)
-        return Response(told_run(row, figures, called, accounts.organisation().currency))
+        return Response(RunTeller(viewer).told(run, run_rows([run_id], None).get(run_id)))
 
 
 class RunCosts(RestView):
@@ -75,16 +73,14 @@ class RunCosts(RestView):
         return Response(told_costs(found))
 
 
-def _wanted(asked: dict[str, Any], called: Called) -> RunsWanted:
-    own = None if called.viewer.sees_everything else called.viewer.team_ids
-    team_ids = called.team_ids(asked.get("team"))
+def _wanted(asked: dict[str, Any], teller: RunTeller) -> RunsWanted:
     window = _window(asked.get("window"))
     return RunsWanted(
-        team_ids=own if team_ids is None else team_ids,
-        workload_ids=called.workload_ids(asked.get("workload")),
+        team_ids=teller.team_ids(asked.get("team")),
+        workload_ids=teller.workload_ids(asked.get("workload")),
         status=asked.get("status"),
-        starts_at=window and window.starts_at,
-        ends_at=window and window.ends_at,
+        starts_at=window.starts_at if window else None,
+        ends_at=window.ends_at if window else None,
         sort=RunSort(asked["sort"]),
         order=Order(asked["order"]),
     )

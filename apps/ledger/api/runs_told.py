@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from apps.accounts.queries import Viewer, organisation, teams
 from apps.accounts.rest.pages import told_as
+from apps.accounts.rest.views import team_seen
 from apps.ledger.api.answers import MS_PER_HOUR, money_of
 from apps.ledger.api.run_shapes import RunCostsOut, RunOut
 from apps.ledger.queries.runs.values import (
@@ -14,24 +16,53 @@ from apps.ledger.queries.runs.values import (
     RunNumber,
     RunRow,
 )
-from apps.workloads.api.naming import Called
+from apps.workloads.queries import workloads
 
 MICROS = 1_000_000
 Told = dict[str, Any]
 
 
-def told_run(run: Mapping[str, Any], figures: RunRow | None, called: Called, currency: str) -> Told:
-    """A run as `listing.runs_told` tells it, with its figures; without any they are null."""
-    owner = run["owner"]
-    told = {
-        **dict.fromkeys(FIGURES),
-        **run,
-        "job_ids": run["jobs"],
-        "team": called.team(owner.team_id),
-        "workload": called.workload(owner.workload_id),
-        "attempts": 0,
-    }
-    return told_as(RunOut, told | (_figures(figures, currency) if figures else {}))
+class RunTeller:
+    """Tells runs to one viewer; names are read once for an answer."""
+
+    def __init__(self, viewer: Viewer) -> None:
+        self.viewer = viewer
+        self._currency = organisation().currency
+        self._teams = {team.id: team.name for team in teams()}
+        self._workloads = workloads()
+
+    def told(self, run: Mapping[str, Any], figures: RunRow | None) -> Told:
+        """A run as `listing.runs_told` tells it, with its figures; without any they are null."""
+        owner = run["owner"]
+        told = {
+            **dict.fromkeys(FIGURES),
+            **run,
+            "job_ids": run["jobs"],
+            "team": team_seen(self.viewer, owner.team_id, self._teams),
+            "workload": self._workload(owner.workload_id),
+            "attempts": 0,
+        }
+        return told_as(RunOut, told | (_figures(figures, self._currency) if figures else {}))
+
+    def team_ids(self, name: str | None) -> frozenset[int] | None:
+        """The team of this name, as a filter: none of the viewer's is as if there were none."""
+        if name is None:
+            return None if self.viewer.sees_everything else self.viewer.team_ids
+        found = (id_ for id_, each in self._teams.items() if each == name)
+        return frozenset(id_ for id_ in found if self.viewer.sees_team(id_))
+
+    def workload_ids(self, name: str | None) -> frozenset[int] | None:
+        """The workloads of this name, as a filter; two teams may each have one."""
+        if name is None:
+            return None
+        seen = (each for each in self._workloads.values() if self.viewer.sees_team(each.team_id))
+        return frozenset(each.id for each in seen if each.name == name)
+
+    def _workload(self, workload_id: int | None) -> Told | None:
+        known = None if workload_id is None else self._workloads[workload_id]
+        if known is None or not self.viewer.sees_team(known.team_id):
+            return None
+        return {"id": known.id, "name": known.name}
 
 
 def told_costs(found: RunAnatomy) -> Told:

@@ -161,7 +161,7 @@ def test_runs_come_as_csv_too() -> None:
 
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
     assert [row["key"] for row in rows] == ["ours", "shared"]
-    assert rows[0]["cost.amount"] == "98.320000"
+    assert rows[0]["cost"] == "98.320000"
     assert rows[1]["tokens"] == ""
 
 

@@ -62,8 +62,10 @@ def test_every_cut_of_a_run_sums_to_it() -> None:
     assert found.amounts.loaded_micros == found.amounts.effective_micros
     for parts in (found.buckets, found.days, found.jobs):
         assert added(each.amounts for each in parts) == found.amounts
-    for whole in (*found.days, *found.jobs):
-        assert added(each.amounts for each in whole.buckets) == whole.amounts
+    for day in found.days:
+        assert added(each.amounts for each in day.buckets) == day.amounts
+    for job in found.jobs:
+        assert added(each.amounts for each in job.buckets) == job.amounts
     assert [each.raw_id for each in found.jobs] == ["1", "2"]
     assert (found.currency, found.status, found.pending_days) == ("USD", "estimated", 0)
 

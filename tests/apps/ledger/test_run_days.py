@@ -142,7 +142,7 @@ def test_owned_hardware_adds_only_its_power() -> None:
     row = RunDay.objects.get()
     charge = scene.charge(node_id)
     assert row.marginal_micros == charge.marginal_micros
-    assert 0 < row.marginal_micros < row.effective_micros
+    assert 0 < (row.marginal_micros or 0) < (row.effective_micros or 0)
 
 
 def test_settling_again_writes_the_same_rows() -> None:

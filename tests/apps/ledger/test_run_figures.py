@@ -1,6 +1,7 @@
 """A run's own figures: what it cost, how fast and how well it trained, and what is not known."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def _fleet() -> None:
     scene.make_rule("research", make.make_team())
 
 
-def make_job(name: str = "gpu-01", **given: object) -> int:
+def make_job(name: str = "gpu-01", **given: Any) -> int:
     """A job on a priced node of its own."""
     return scene.make_job(name, scene.make_priced_node(name), **given)
 
@@ -36,9 +37,9 @@ def figures(run_id: int) -> RunFigures:
     return RunFigures.objects.get(run_id=run_id)
 
 
-def trained(key: str, job_id: int, *, tokens: int, **told: object) -> int:
+def trained(key: str, job_id: int, *, tokens: int, **told: Any) -> int:
     """A run that filled its job's hour, all of it in steps."""
-    values = {
+    values: dict[str, Any] = {
         "tokens": tokens,
         "gpus": 8,
         "model": MODEL,

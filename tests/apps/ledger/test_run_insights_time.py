@@ -182,3 +182,11 @@ def test_a_node_hour_is_looked_at_once_however_many_jobs_shared_it() -> None:
     (verdict,) = where_time_of_run_went(run_id).verdicts
 
     assert [each.ratio for each in verdict.causes] == [0.4]
+
+
+def test_the_week_that_is_under_way_is_called_this_week() -> None:
+    run_id = plant_run("starved", make_programme())
+    plant_day(run_id, {Bucket.PRODUCTIVE: 1796, Bucket.DATA_WAIT: 1248})
+    assert where_time_of_run_went(run_id, window=WEEK).words == (
+        "Starved: 41\xa0% of GPU time waits for data; $3,120 this week."
+    )

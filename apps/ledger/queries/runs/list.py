@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import Case, DateTimeField, F, Field, IntegerField, Q, Value, When
+from django.db.models import Case, DateTimeField, F, IntegerField, Q, Value, When
 from django.db.models.functions import Coalesce
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
@@ -75,7 +75,7 @@ def _chosen(wanted: RunsWanted) -> Q:
 
 def _lowest(column: str) -> Value:
     """Stands where a figure is not known, among its like."""
-    field: Field[Any, Any] = RunFigures._meta.get_field(column)
+    field = next(each for each in RunFigures._meta.concrete_fields if each.name == column)
     if isinstance(field, DateTimeField):
         return Value(EVER, output_field=field)
     return Value("" if column == "key" else 0, output_field=field)

@@ -86,10 +86,13 @@ class AttemptFact:
 
 
 def step_times(run_id: int, starts_at: datetime, ends_at: datetime) -> list[RankWindow]:
-    """What every rank told of its steps in `[starts_at, ends_at)`, by time, then rank."""
+    """What every rank told of steps, from `[starts_at, ends_at)` on; by time, then rank.
+
+    Not what began before: to find what reaches into it, all of a long run would be read.
+    """
     rows: Iterable[tuple[Any, ...]] = (
         RunProgress.objects.filter(
-            attempt__run_id=run_id, starts_at__lt=ends_at, ends_at__gt=starts_at, steps__gt=0
+            attempt__run_id=run_id, starts_at__gte=starts_at, starts_at__lt=ends_at, steps__gt=0
         )
         .order_by("starts_at", "attempt__rank", "attempt_id", "sequence", "part")
         .values_list(

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from apps.accounts import queries as accounts
 from apps.economics.run_time import Bucket
 from apps.ledger.queries.runs.causes import MAY_CAUSE, Cause, Resource, causes_of
-from apps.ledger.queries.runs.spent import BucketSpent, micros_of, runs_of_window, spent_by_bucket
+from apps.ledger.queries.runs.spent import (
+    BucketSpent,
+    micros_of,
+    run_ids_of_window,
+    spent_by_bucket,
+)
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import gpu_hours, per_cent
 from apps.show.money import whole_amount
@@ -102,7 +107,7 @@ def where_time_of_run_went(run_id: int, *, window: Window | None = None) -> Wher
 
 def where_time_of_workload_went(workload_id: int, *, window: Window) -> WhereTimeWent:
     """Of all runs of a workload."""
-    return _where([each.run_id for each in runs_of_window(workload_id, window)], window)
+    return _where(run_ids_of_window(workload_id, window), window)
 
 
 def _where(run_ids: Sequence[int], window: Window | None) -> WhereTimeWent:
@@ -146,7 +151,9 @@ def _verdicts(
         return causes_of(part.bucket, FINDINGS[part.bucket].threshold, run_ids, window)
 
     dearest = sorted(found, key=lambda each: (-(each.micros or 0), -each.unit_milliseconds))
-    return tuple(_verdict(each, causes(each), currency) for each in dearest)
+    return tuple(
+        _verdict(each, causes(each), f"{_cost(each, currency)}{_when(window)}") for each in dearest
+    )
 
 
 def _is_finding(part: BucketPart) -> bool:
@@ -154,13 +161,20 @@ def _is_finding(part: BucketPart) -> bool:
     return sentence is not None and (part.share or 0.0) >= sentence.threshold
 
 
-def _verdict(part: BucketPart, causes: tuple[Cause, ...] | None, currency: str) -> Verdict:
+def _cost(part: BucketPart, currency: str) -> str:
+    if part.micros is None:
+        return f"{gpu_hours(part.unit_milliseconds)} GPU-hours without a price"
+    return whole_amount(part.micros, currency)
+
+
+def _when(window: Window | None) -> str:
+    """The window in the words of a sentence; empty where it is not of the present."""
+    named = {"today": " today", "week": " this week", "month": " this month"}
+    return named.get(window.text, "") if window else ""
+
+
+def _verdict(part: BucketPart, causes: tuple[Cause, ...] | None, cost: str) -> Verdict:
     sentence, share = FINDINGS[part.bucket], part.share or 0.0
-    cost = (
-        f"{gpu_hours(part.unit_milliseconds)} GPU-hours without a price"
-        if part.micros is None
-        else whole_amount(part.micros, currency)
-    )
     evidence = "".join(f"; {each.words}" for each in causes or ())
     return Verdict(
         bucket=part.bucket,

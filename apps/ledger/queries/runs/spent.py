@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from django.db.models import F, Q
+from django.db.models import F, Q, QuerySet
 
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag
@@ -48,11 +48,12 @@ def spent_by_bucket(run_ids: Collection[int], window: Window | None) -> list[Buc
 
 def runs_of_window(workload_id: int, window: Window) -> list[RunFigures]:
     """The runs of a workload that lived in the window, the one begun last first."""
-    lived = Q(ended_at__isnull=True) | Q(ended_at__gt=window.starts_at)
-    found = RunFigures.objects.filter(
-        lived, workload_id=workload_id, began_at__lt=window.ends_at
-    ).order_by(F("began_at").desc(), "run_id")
-    return list(found)
+    return list(_lived(workload_id, window))
+
+
+def run_ids_of_window(workload_id: int, window: Window) -> list[int]:
+    """Their ids, in the same order."""
+    return list(_lived(workload_id, window).values_list("run_id", flat=True))
 
 
 def micros_of(parts: Iterable[BucketSpent]) -> int | None:
@@ -64,3 +65,9 @@ def sum_of_known(amounts: Iterable[int | None]) -> int | None:
     """The sum of what is known; None where nothing is."""
     known = [amount for amount in amounts if amount is not None]
     return sum(known) if known else None
+
+
+def _lived(workload_id: int, window: Window) -> QuerySet[RunFigures]:
+    lived = Q(ended_at__isnull=True) | Q(ended_at__gt=window.starts_at)
+    found = RunFigures.objects.filter(lived, workload_id=workload_id, began_at__lt=window.ends_at)
+    return found.order_by(F("began_at").desc(), "run_id")

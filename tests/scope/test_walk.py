@@ -33,6 +33,7 @@ SOUGHT = tuple(f"q={begun}" for begun in BEGUN)
 COMPARED = ("run={run_id}&run={other_run_id}",)
 NEEDED_QUERIES = {
     "api/v1/costs": ("group_by=team,workload", "group_by=pool,day"),
+    "api/v1/api-spend": ("group_by=model,team,feature",),
     "api/v1/search": SOUGHT,
     "search": SOUGHT,
     "search/suggested": SOUGHT,
@@ -51,7 +52,8 @@ NOBODY_HAS = dict.fromkeys(
         "waiting_id",
         "rule_id", "line_id", "person_id", "token_id", "batch_id", "agent_id", "outage_id",
         "import_id", "bill_id", "bill_rule_id", "shared_cost_id", "close_id",
-        "commitment_id", "account_id", "owned_plan_id", "service_id",
+        "commitment_id", "account_id", "owned_plan_id", "service_id", "objective_id",
+        "api_price_id",
     ),
     NOT_PLANTED,
 )  # fmt: skip

@@ -90,7 +90,7 @@ def roll_up(*pools: int | None, day: datetime = MIDNIGHT) -> None:
     roll_up_day(first_hour=day, at=scene.LATER)
 
 
-def promise(workload_id: int, **given: Any) -> None:
+def promise(workload_id: int, **given: Any) -> int:
     """95 % of the service's answers within two seconds, since 2026 began."""
     values: Mapping[str, Any] = {
         "measure": "latency",
@@ -98,7 +98,7 @@ def promise(workload_id: int, **given: Any) -> None:
         "target_ratio": 0.95,
         "period": (scene.TEN - timedelta(days=61), None),
     } | given
-    ServiceObjective.objects.create(workload_id=workload_id, **values)
+    return ServiceObjective.objects.create(workload_id=workload_id, **values).id
 
 
 def change(workload_id: int, name: str, at: datetime, kind: str = "deploy") -> None:

@@ -26,7 +26,10 @@ PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 PLANTED = {
     "team_id": "SELECT 100",
     "workload_id": "SELECT min(id) FROM workloads_workload WHERE team_id = 100",
+    "service_id": "SELECT min(id) FROM workloads_workload WHERE kind = 'serving'"
+    " AND team_id = 101",
     "job_id": "SELECT max(job_id) FROM ledger_line WHERE team_id = 100",
+    "run_id": "SELECT max(run_id) FROM ledger_runday WHERE team_id = 100",
     "line_id": "SELECT max(id) FROM ledger_line WHERE team_id = 100",
     "month": "SELECT to_char(posting_month, 'YYYY-MM') FROM ledger_line WHERE team_id = 100"
     " ORDER BY id DESC LIMIT 1",
@@ -58,6 +61,8 @@ ASKED_SO: dict[str, Sequence[str]] = {
     "overview": ("", "?window=90d"),
     "costs": ("", "?window=90d"),
     "search": ("?q=train", "?q=1000"),
+    "runs": ("", "?sort=-mfu&window=365d"),
+    "compare-runs": ("?run=1&run=5",),
 }
 
 

@@ -15,7 +15,7 @@ import django
 
 FOLDER = Path(__file__).resolve().parent
 NODES, TEAMS, WORKLOADS, POOLS = 1_250, 50, 440, 8
-DAYS, JOB_DAYS, LINE_HOURS = 396, 4, 72
+DAYS, JOB_DAYS, LINE_HOURS, SERVICE_DAYS, RUNS = 396, 4, 72, 90, 5_000
 Params = dict[str, int | str | date | datetime]
 
 
@@ -47,7 +47,9 @@ def _params(scale: float, at: datetime) -> Params:
         "teams": max(10, round(TEAMS * scale)),
         "workloads": max(8, round(WORKLOADS * scale) // 4 * 4),
         "pools": POOLS,
+        "runs": max(100, round(RUNS * scale)),
         "line_hours": LINE_HOURS,
+        "service_days": SERVICE_DAYS,
         "unowned": _unowned_team(),
     }
 
@@ -75,7 +77,7 @@ def _fill(params: Params, at: datetime) -> None:
         # No foreign key is looked up a million times: the rows are made to fit.
         cursor.execute("SET session_replication_role = replica; SET synchronous_commit = off")
         cursor.execute("SET work_mem = '512MB'; SET maintenance_work_mem = '1GB'")
-        for name in ("nodes", "work", "ledger", "bills"):
+        for name in ("nodes", "work", "ledger", "bills", "services", "runs"):
             cursor.execute((FOLDER / f"pages_{name}.sql").read_text(), params)
         cursor.execute("RESET ALL")
         cursor.execute("VACUUM ANALYZE")

@@ -1,0 +1,108 @@
+"""The callbacks for Hugging Face and Lightning, driven as their trainers drive them."""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.agents.sdk_story import ENVIRON, Clock, still
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Clock, list[dict[str, Any]]]]:
+    """Neither framework is installed: their base classes do nothing, and that is what stands in."""
+    for name in ("transformers", "lightning", "lightning.pytorch", "lightning.pytorch.callbacks"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules["transformers"].TrainerCallback = object  # type: ignore[attr-defined]
+    sys.modules["lightning.pytorch.callbacks"].Callback = object  # type: ignore[attr-defined]
+    told = still(monkeypatch)
+    yield told
+    for name in ("runrate.hf", "runrate.lightning"):
+        sys.modules.pop(name, None)
+
+
+def windows(reports: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [window for report in reports for window in report["windows"]]
+
+
+def test_a_trainers_steps_waits_saves_and_evaluations_are_told(clock: Any) -> None:
+    passing, reports = clock
+    callback = importlib.import_module("runrate.hf").RunrateCallback(
+        workload="finetune", name="a", environ=ENVIRON
+    )
+    args = SimpleNamespace(train_batch_size=2, gradient_accumulation_steps=4, world_size=8)
+    state = SimpleNamespace(global_step=100, num_input_tokens_seen=5_000)
+    callback.on_train_begin(args, state, None)
+    for _ in range(2):
+        passing.passes(1)
+        callback.on_step_begin(args, state, None)
+        passing.passes(3)
+        state.global_step += 1
+        state.num_input_tokens_seen += 700
+        callback.on_step_end(args, state, None)
+    passing.passes(5)
+    callback.on_evaluate(args, state, None)
+    passing.passes(6)
+    callback.on_save(args, state, None)
+    callback.on_train_end(args, state, None)
+    told = windows(reports)
+    assert sum(each["tokens"] for each in told) == 1_400
+    assert sum(each["examples"] for each in told) == 2 * 64
+    assert (told[0]["first_step"], told[0]["last_step"]) == (100, 101)
+    phases: dict[str, int] = {}
+    for each in told:
+        for name, spent in each["phases_ms"].items():
+            phases[name] = phases.get(name, 0) + spent
+    assert phases == {"data": 2_000, "evaluation": 5_000, "checkpoint_save": 6_000}
+    (restored,) = [event for report in reports for event in report["events"]]
+    assert (restored["kind"], restored["step"]) == ("restored", 100)
+    assert reports[-1]["status"] == "finished"
+
+
+def test_what_a_trainer_says_before_it_began_is_no_trouble(clock: Any) -> None:
+    _, reports = clock
+    callback = importlib.import_module("runrate.hf").RunrateCallback(environ=ENVIRON)
+    state = SimpleNamespace(global_step=0, num_input_tokens_seen=0)
+    for said in ("on_step_begin", "on_step_end", "on_save", "on_evaluate", "on_train_end"):
+        getattr(callback, said)(None, state, None)
+    assert reports == []
+
+
+def test_lightnings_batches_are_steps_and_their_tokens_count_for_all_ranks(clock: Any) -> None:
+    passing, reports = clock
+    callback = importlib.import_module("runrate.lightning").RunrateCallback(
+        tokens_of=len, name="a", environ=ENVIRON
+    )
+    trainer = SimpleNamespace(global_step=7, world_size=4)
+    callback.on_train_start(trainer, None)
+    for index in range(2):
+        passing.passes(2)
+        callback.on_train_batch_start(trainer, None, "abc", index)
+        passing.passes(5)
+        callback.on_train_batch_end(trainer, None, None, "abc", index)
+        trainer.global_step += 1
+    callback.on_train_end(trainer, None)
+    told = windows(reports)
+    assert sum(each["tokens"] for each in told) == 2 * 3 * 4
+    assert sum(each["phases_ms"]["data"] for each in told) == 4_000
+    assert (told[0]["first_step"], reports[-1]["status"]) == (7, "finished")
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(ValueError(), "failed"), (KeyboardInterrupt(), "interrupted")]
+)
+def test_lightnings_exceptions_end_the_run(clock: Any, error: BaseException, status: str) -> None:
+    _, reports = clock
+    callback = importlib.import_module("runrate.lightning").RunrateCallback(environ=ENVIRON)
+    trainer = SimpleNamespace(global_step=0, world_size=1)
+    callback.on_train_batch_start(trainer, None, None, 0)
+    callback.on_train_batch_end(trainer, None, None, None, 0)
+    callback.on_exception(trainer, None, error)
+    assert reports == []
+    callback.on_train_start(trainer, None)
+    callback.on_exception(trainer, None, error)
+    callback.on_train_end(trainer, None)
+    assert [each["status"] for each in reports] == ["", status]

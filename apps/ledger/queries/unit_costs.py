@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from enum import StrEnum
 from fractions import Fraction
 from functools import partial
@@ -171,12 +170,6 @@ def unit_cost_groups(chosen: UnitFilter, group_by: Sequence[str] = ()) -> list[U
     is_used = chosen.allocation is Allocation.USAGE
     costs = [_cost(row, len(group_by), is_used=is_used) for row in found]
     return sorted(costs, key=partial(_place, group_by)) if "feature" in group_by else costs
-
-
-def first_day_of_services() -> date | None:
-    """The first day on which any service cost anything."""
-    ((day,),) = rows("SELECT min(day) FROM ledger_servicetotal WHERE measure = 'effective'", {})
-    return None if day is None else date.fromordinal(day.toordinal())
 
 
 def _owners(chosen: UnitFilter) -> dict[int, int]:

@@ -71,3 +71,16 @@ INSERT INTO accounts_accesstoken (id, name, digest, prefix, scopes, created_at)
 OVERRIDING SYSTEM VALUE
 SELECT n, 'token ' || n, sha256(n::text::bytea), 'rr_' || n, '{read}', %(began)s
 FROM generate_series(1, 100) AS n;
+
+-- Calls to twelve models by every team, hour by hour for ninety days, and a contract price of one.
+INSERT INTO ledger_apihour (hour, vendor, model, tier, team_id, workload_id, feature, requests,
+    rate_limited, server_errors, other_errors, unpriced_requests, input_tokens, cached_tokens,
+    cache_write_tokens, output_tokens, reasoning_tokens, micros, list_micros, reason)
+SELECT date_trunc('hour', %(at)s::timestamptz, 'UTC') - hour * interval '1 hour',
+       CASE model %% 3 WHEN 0 THEN 'openai' WHEN 1 THEN 'anthropic' ELSE 'google' END,
+       'model-' || model, '', 100 + (model + hour) %% %(teams)s, NULL, 'feature-' || model %% 4,
+       90 + model, hour %% 5, model %% 2, 0, 0, 900000 + hour, 40000, 0, 70000, 9000,
+       3000000 + model * 1000 + hour, 3000000 + model * 1000 + hour, ''
+FROM generate_series(1, 90 * 24) AS hour, generate_series(1, 12) AS model;
+INSERT INTO pricing_apiprice (vendor, model, tier, unit, discount_ratio, per_quantity, currency, period)
+VALUES ('openai', 'model-3', '', 'all', 0.1, 1000000, 'USD', tstzrange(%(began)s, NULL));

@@ -56,7 +56,7 @@ def main(calls: int) -> dict[str, object]:
         accounts.add_team(name=name)
     token = accounts.make_token(name="gateway", scopes=("ingest",), expires_at=None, at=DAY)
     bodies = list(_bodies(calls))
-    took = {"taken_seconds": _timed(lambda: _send(bodies, token.secret))}
+    took: dict[str, object] = {"taken_seconds": _timed(lambda: _send(bodies, token.secret))}
     took["priced_seconds"] = _timed(lambda: price_waiting(before=AT, book=books))
     kept, priced, unpriced, _ = _sums()
     took["again_seconds"] = _timed(lambda: _send(bodies, token.secret))

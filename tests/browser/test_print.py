@@ -50,6 +50,7 @@ def printed(world: World) -> list[str]:
         f"/runs/{ids['run_id']}",
         f"/workloads/{ids['workload_id']}/runs",
         "/services",
+        "/api-spend",
         f"/services/{ids['service_id']}",
     ]
 

@@ -16,13 +16,16 @@ from apps.fleet.actions.marks import hour_of
 from apps.ledger.actions import figure_due_runs
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import (
+    ApiHour,
     Bill,
     BillImport,
     BillRule,
     Close,
     RejectedBillRow,
     StatementLine,
+    VendorCost,
 )
+from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.telemetry.models import Incident
 from apps.workloads.actions.rules import add_rule
@@ -94,6 +97,7 @@ def make_world() -> World:
     ids["import_id"] = _delivery()
     ids["close_id"] = _close(team_id)
     _cloud()
+    ids["api_price_id"] = _called(team_id)
     ids["service_id"] = add_workload(name="answer-box", team_id=team_id, kind="serving")
     _counted(ids["service_id"])
     ids["objective_id"] = _promised(ids["service_id"])
@@ -104,6 +108,21 @@ def make_world() -> World:
     hour = hour_of(datetime.now(tz=UTC)).isoformat()
     bodies = {"node_id": node_id, "token": invitation, "hour": hour}
     return World(everything.secret, paths=ids, bodies=bodies)
+
+
+def _called(team_id: int) -> int:
+    """Calls to a model API, what their vendor says of the day, and a contract price."""
+    at = hour_of(datetime.now(tz=UTC))
+    ApiHour.objects.create(
+        hour=at, vendor="openai", model="gpt-4.1", team_id=team_id, requests=40,
+        input_tokens=1_200_000, output_tokens=50_000, micros=12_500_000, list_micros=12_500_000,
+    )  # fmt: skip
+    VendorCost.objects.create(
+        vendor="openai", day=at.date(), amount=Decimal("12.5"), currency="USD",
+        micros=12_500_000, told_at=at,
+    )  # fmt: skip
+    price = NewApiPrice("openai", "gpt-4.1*", "input", make.NOON, amount=Decimal("1.5"))
+    return add_api_price(price=price)
 
 
 def _bill() -> int:

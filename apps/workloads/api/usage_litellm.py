@@ -9,18 +9,17 @@ from typing import Any
 
 import msgspec
 
+from apps.workloads.actions.usage import Call
 from apps.workloads.api.usage_counts import counts_of
 from apps.workloads.api.usage_owners import Owners
 from apps.workloads.api.usage_wire import (
     STANDARD,
     VENDORS,
-    Call,
-    Fault,
     call_of,
     outcome_of,
     vendor_named,
 )
-from apps.workloads.api.wire import fault_of
+from apps.workloads.api.wire import Fault, fault_of
 
 TAGGED = ("team", "workload", "feature")
 """What a tag such as `feature:search`, or a field of the request's metadata, may say."""

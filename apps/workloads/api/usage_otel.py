@@ -9,8 +9,10 @@ from typing import Any
 
 import msgspec
 
+from apps.workloads.actions.usage import Call
 from apps.workloads.api.usage_owners import Owners
-from apps.workloads.api.usage_wire import STANDARD, Call, Fault, call_of, outcome_of, vendor_named
+from apps.workloads.api.usage_wire import STANDARD, call_of, outcome_of, vendor_named
+from apps.workloads.api.wire import Fault
 
 PROVIDERS = {
     "aws.bedrock": "aws",
@@ -107,7 +109,7 @@ NAMES = frozenset((*READ, *WORDS, "gen_ai.operation.name"))
 
 def spans_of(body: bytes) -> list[tuple[Span, Mapping[str, Any]]]:
     """Each span that is a call to a model with its attributes; refuses a DecodeError."""
-    found = []
+    found: list[tuple[Span, Mapping[str, Any]]] = []
     for each in _REQUEST.decode(body).resourceSpans:
         shared = dict(_read(each.resource.attributes))
         for scope in each.scopeSpans:

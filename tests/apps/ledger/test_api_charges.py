@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import transaction
 
 from apps.fleet.queries import Pass, marks_of_hour
@@ -67,7 +68,10 @@ def total(of: Any, field: str = "effective_micros") -> int:
 def test_lines_charges_and_calls_are_one_sum_rounded_once(team_id: int) -> None:
     # A seventh of a thousandth of a dollar's millionth would be lost a hundred times over.
     price(*(call(team_id, input_tokens=3, feature=f"f{k % 7}") for k in range(101)))
-    unrounded = sum(Fraction(each) for each in ApiCost.objects.values_list("amount", flat=True))
+    unrounded = sum(
+        (Fraction(each or 0) for each in ApiCost.objects.values_list("amount", flat=True)),
+        Fraction(0),
+    )
     assert unrounded * 10**6 == 606
     assert Charge.objects.get().effective_micros == 606
     assert total(Line) == total(LedgerDay) == total(ApiHour, "micros") == 606
@@ -217,3 +221,13 @@ def test_what_comes_after_a_close_is_posted_only_as_a_correction(team_id: int) -
 def test_nothing_is_done_without_a_mark(team_id: int) -> None:
     assert price_hour(hour=NOON, book=books()).changed == 0
     assert not UsageEvent.objects.exists()
+
+
+def test_a_vendor_is_booked_by_its_bill_from_then_on(team_id: int) -> None:
+    price(call(team_id))
+    call_command("book_api_vendor", "OpenAI", "bill")
+    price()
+    assert not Charge.objects.exists()
+    call_command("book_api_vendor", "openai", "calls")
+    price()
+    assert total(Line) == 2000

@@ -72,8 +72,9 @@ def question(given: QueryDict, who: Asking, month: Month) -> SpendAsked:
     """Which calls the address asks for, of the viewer's own teams at most."""
     own = None if who.viewer.sees_everything else who.viewer.team_ids
     named = {team.name: team.id for team in teams() if who.viewer.sees_team(team.id)}
-    if given.get("team") in named:
-        own = frozenset({named[given["team"]]})
+    team = named.get(given.get("team", ""))
+    if team is not None:
+        own = frozenset({team})
     starts_at, ends_at = month.cuts
     return SpendAsked(starts_at, ends_at, who.organisation.zone, own)
 

@@ -1,7 +1,7 @@
 """Calls to model APIs as rows of tables."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
 from django.urls import reverse
@@ -66,21 +66,13 @@ def model_rows(asked: SpendAsked, who: Asking) -> list[ModelRow]:
             cost_micros=found.micros,
             list_micros=found.list_micros,
             million_micros=found.million_micros,
-            **_end(str(found.key[0]), str(found.key[1]), today),
+            end=ends.ends_on.isoformat() if ends else "",
+            end_source=f"{ends.source}, read {ends.read_on.isoformat()}" if ends else "",
+            is_ending=ends is not None and ends.ends_on <= today + SOON,
         )
         for found in spend(asked, ("vendor", "model"))
+        for ends in [end_of(str(found.key[0]), str(found.key[1]))]
     ]
-
-
-def _end(vendor: str, model: str, today: date) -> dict[str, str | bool]:
-    found = end_of(vendor, model)
-    if found is None:
-        return {}
-    return {
-        "end": found.ends_on.isoformat(),
-        "end_source": f"{found.source}, read {found.read_on.isoformat()}",
-        "is_ending": found.ends_on <= today + SOON,
-    }
 
 
 def owner_rows(asked: SpendAsked) -> list[OwnerRow]:

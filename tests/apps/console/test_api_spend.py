@@ -1,0 +1,220 @@
+"""API spend tells what was paid, for which models, by whom, and what nobody could price."""
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from apps.fleet.models import ChangedHour
+from apps.fleet.queries import Pass
+from apps.ledger.actions.vendor_costs import VendorCostsNotUnderstood, report_of, take_vendor_costs
+from apps.ledger.models import ApiHour, VendorCost
+from apps.pricing.models import ApiPrice
+from tests import make
+from tests.apps.console.people import signed_in
+
+pytestmark = pytest.mark.django_db
+NOW = datetime.now(UTC)
+HOUR = NOW.replace(minute=0, second=0, microsecond=0)
+
+
+@pytest.fixture
+def team_id() -> int:
+    make.make_organisation()
+    return make.make_team()
+
+
+def calls(team_id: int, **given: Any) -> None:
+    values: dict[str, Any] = {
+        "hour": HOUR,
+        "vendor": "openai",
+        "model": "gpt-4.1",
+        "team_id": team_id,
+        "requests": 100,
+        "input_tokens": 900_000,
+        "output_tokens": 100_000,
+        "micros": 30_000_000,
+        "list_micros": 30_000_000,
+    }
+    ApiHour.objects.create(**values | given)
+
+
+def page(client: Client, path: str = "/api-spend", **given: Any) -> str:
+    answer = client.get(path, given)
+    assert answer.status_code == 200, answer.content
+    return answer.content.decode().replace("\N{NO-BREAK SPACE}", " ").replace("\u202f", " ")
+
+
+def test_the_title_says_what_was_spent_and_on_what(team_id: int) -> None:
+    calls(team_id)
+    calls(team_id, model="claude-sonnet-4-5", vendor="anthropic", micros=10_000_000)
+    text = page(signed_in("viewer", team_id))
+    assert "Model APIs cost $40" in text
+    assert "75 % of it gpt-4.1" in text
+    assert "$30.00" in text
+    assert "2027-01-14" in text
+
+
+def test_calls_without_a_price_are_listed_and_in_no_amount(team_id: int) -> None:
+    calls(team_id)
+    nothing = {"micros": None, "list_micros": None, "unpriced_requests": 7, "requests": 7}
+    calls(team_id, model="house-blend", reason="no price of house-blend is known", **nothing)
+    text = page(signed_in("finance"))
+    assert "7 calls without a price on top" in text
+    assert "no price of house-blend is known" in text
+
+
+def test_what_failed_is_counted(team_id: int) -> None:
+    calls(team_id, rate_limited=12, server_errors=3)
+    assert "15 of 100 calls answered 429 or 5xx" in page(signed_in("finance"))
+
+
+def test_a_team_sees_its_own_calls_alone(team_id: int) -> None:
+    other = make.make_team("Vision")
+    calls(team_id)
+    calls(other, model="secret-model", micros=999_000_000)
+    text = page(signed_in("viewer", team_id))
+    assert "secret-model" not in text
+    assert "$30" in text
+    assert "Contract prices" not in text
+
+
+def test_without_calls_the_page_says_how_to_send_them(team_id: int) -> None:
+    text = page(signed_in("finance"))
+    assert "No call to a model API is known" in text
+    assert "/api/v1/usage-events" in text
+
+
+def test_every_table_comes_as_csv(team_id: int) -> None:
+    calls(team_id, unpriced_requests=1, reason="why")
+    VendorCost.objects.create(
+        vendor="openai",
+        day=NOW.date(),
+        amount=Decimal(31),
+        currency="USD",
+        micros=31_000_000,
+        told_at=NOW,
+    )
+    finance = signed_in("finance")
+    assert "openai,gpt-4.1,100,0,0,1,900000" in page(finance, "/api-spend.csv")
+    assert "openai,gpt-4.1,100,1,30.000000,USD" in page(finance, "/api-spend/days.csv")
+    assert "gpt-4.1,,1,1000000,why" in page(finance, "/api-spend/unpriced.csv")
+    assert "30.000000,31.000000,1.000000,1,USD" in page(finance, "/api-spend/vendors.csv")
+
+
+PRICE = {
+    "vendor": "OpenAI",
+    "model": "gpt-4.1*",
+    "tier": "",
+    "unit": "all",
+    "amount": "",
+    "discount": "20",
+    "per_quantity": "1000000",
+    "currency": "USD",
+    "starts_at": (HOUR - timedelta(days=1)).strftime("%Y-%m-%dT%H:%M"),
+    "ends_at": "",
+}
+
+
+def test_a_contract_price_says_what_it_moves_before_it_is_entered(team_id: int) -> None:
+    calls(team_id)
+    finance = signed_in("finance")
+    text = page(finance, "/api-spend/prices/new", **PRICE)
+    assert "100 past calls are priced again; they cost $30.00 now" in text
+    assert "With the discount they cost about $24.00" in text
+    assert not ApiPrice.objects.exists()
+    assert finance.post("/api-spend/prices/new", PRICE).status_code == 302
+    held = ApiPrice.objects.get()
+    assert (held.vendor, held.discount_ratio) == ("openai", Decimal("0.2"))
+    marks = ChangedHour.objects.filter(pass_id=Pass.CALLS).values_list("hour", "unit")
+    assert list(marks) == [(HOUR, 1)]
+
+
+def test_an_overlapping_contract_price_is_refused_in_words(team_id: int) -> None:
+    finance = signed_in("finance")
+    finance.post("/api-spend/prices/new", PRICE)
+    assert (
+        "holds then; end it first" in finance.post("/api-spend/prices/new", PRICE).content.decode()
+    )
+    assert ApiPrice.objects.count() == 1
+
+
+def test_a_contract_price_is_ended(team_id: int) -> None:
+    finance = signed_in("finance")
+    finance.post("/api-spend/prices/new", PRICE)
+    price_id = ApiPrice.objects.get().pk
+    ended_at = HOUR.strftime("%Y-%m-%dT%H:%M")
+    assert "No past call changes" in page(
+        finance, f"/api-spend/prices/{price_id}/end", ended_at=ended_at
+    )
+    finance.post(f"/api-spend/prices/{price_id}/end", {"ended_at": ended_at})
+    assert ApiPrice.objects.get().period.upper == HOUR
+
+
+def test_prices_are_for_finance(team_id: int) -> None:
+    assert signed_in("platform").get("/api-spend/prices/new").status_code == 403
+    assert signed_in("viewer", team_id).get("/api-spend/report").status_code == 403
+
+
+OPENAI = {
+    "object": "page",
+    "data": [
+        {
+            "start_time": int(HOUR.timestamp()),
+            "results": [
+                {"amount": {"value": 0.06, "currency": "usd"}, "line_item": "a"},
+                {"amount": {"value": 0.04, "currency": "usd"}, "line_item": "a"},
+            ],
+        }
+    ],
+}
+
+
+def test_anthropics_amounts_are_cents(team_id: int) -> None:
+    bucket = {
+        "starting_at": "2026-03-02T00:00:00Z",
+        "results": [{"amount": "123.45", "currency": "USD", "description": "tokens"}],
+    }
+    assert take_vendor_costs(vendor="anthropic", report={"data": [bucket]}, at=NOW) == 1
+    cost = VendorCost.objects.get()
+    assert (cost.amount, cost.micros) == (Decimal("1.2345"), 1_234_500)
+
+
+def test_a_report_told_again_takes_the_place_of_its_days(team_id: int) -> None:
+    for _ in range(2):
+        assert take_vendor_costs(vendor="openai", report=[OPENAI], at=NOW) == 1
+    assert VendorCost.objects.get().micros == 100_000
+
+
+@pytest.mark.parametrize(
+    ("report", "said"),
+    [
+        ({}, "`data` is missing"),
+        ({"data": [{"start_time": 1}]}, "data\\[0\\]: `results`"),
+        ({"data": [{"results": []}]}, "when it starts"),
+        ({"data": [{"start_time": 1, "results": [{}]}]}, "data\\[0\\].results\\[0\\]: `amount`"),
+    ],
+)
+def test_a_report_that_is_none_is_refused_by_its_place(
+    team_id: int, report: Any, said: str
+) -> None:
+    with pytest.raises(VendorCostsNotUnderstood, match=said):
+        take_vendor_costs(vendor="openai", report=report, at=NOW)
+
+
+def test_a_report_is_uploaded_and_compared(team_id: int) -> None:
+    calls(team_id, micros=90_000)
+    finance = signed_in("finance")
+    body = report_of(b'{"data": []}')
+    assert body == {"data": []}
+    file = SimpleUploadedFile("costs.json", repr(OPENAI).replace("'", '"').encode())
+    finance.post("/api-spend/report", {"vendor": "openai", "file": file})
+    text = page(finance)
+    assert "$0.10" in text
+    assert "$0.01" in text
+    bad = SimpleUploadedFile("costs.json", b"{")
+    answer = finance.post("/api-spend/report", {"vendor": "openai", "file": bad})
+    assert "Nothing was kept" in answer.content.decode()

@@ -112,4 +112,9 @@ beat_schedule = {
         "schedule": 4.0,
         "options": {"expires": 4},
     },
+    "look-for-changes": {
+        "task": "apps.review.tasks.look_for_changes",
+        "schedule": 600.0,
+        "options": {"expires": 600},
+    },
 }

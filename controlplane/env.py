@@ -119,6 +119,12 @@ class Environment:
     tag_keys: tuple[str, ...] = _variable(
         _words, ("project",), "up to five job labels that costs may be grouped by, by comma"
     )
+    finding_floor: int = _variable(
+        _seconds, 50, "what a change must come to in 30 days, in whole currency, to be told"
+    )
+    publish_waste: bool = _variable(
+        _switch, False, "show every team what each team's idle, failed and starved time cost"
+    )
 
 
 def environment(variables: Mapping[str, str] | None = None) -> Environment:

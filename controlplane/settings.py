@@ -59,6 +59,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
 DATABASES = {"default": _database(ENVIRONMENT.database_url)}
 TAG_KEYS: tuple[str, ...] = ENVIRONMENT.tag_keys
+FINDING_FLOOR: int = ENVIRONMENT.finding_floor
+PUBLISH_WASTE: bool = ENVIRONMENT.publish_waste
 
 INSTALLED_APPS = [
     "django.contrib.auth",

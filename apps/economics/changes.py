@@ -8,8 +8,10 @@ from statistics import median
 
 from apps.economics.step_times import MAD_TO_SIGMA, robust_z
 
-# Found on simulated series: 0.18 false alarms in 85 days, every step of 15 % found (see the docs).
+# What they find on simulated series is measured in docs/changes-found.md.
 STRICTNESS, REMEMBERED = 4.0, 0.3
+# Short series are judged as strictly as these: what repeats by the week is less known of them.
+TUNED_DAYS = 120
 SHORTEST = 3
 CLIPPED_AT, AROUND = 3.5, 13
 TREND_DAYS, WEEK = 21, 7
@@ -24,21 +26,24 @@ class Change:
     effect: float
 
 
-def changes(values: Sequence[float]) -> list[Change]:
+def changes(values: Sequence[float], weekdays: Sequence[int] | None = None) -> list[Change]:
     """Change points of positive daily values, least squares with a penalty (PELT's optimum).
 
-    What repeats by the week is taken out, and what is far off its neighbours is clipped. A series
-    of fewer than two shortest segments has none.
+    What repeats by the week is taken out, and what is far off its neighbours is clipped. `weekdays`
+    says which day of the week (0 to 6) each is, where days are missing. A series of fewer than two
+    shortest segments has none.
     """
     if len(values) < 2 * SHORTEST:
         return []
     levels = [log(value) for value in values]
-    calm = _clipped(_without_week(levels))
+    places = [day % WEEK for day in range(len(values))] if weekdays is None else weekdays
+    calm = _clipped(_without_week(levels, places))
     sigma = _noise(calm)
     if not sigma:
         return []
     scaled = [each / sigma for each in calm]
-    penalty = STRICTNESS * log(len(values)) * (1 + REMEMBERED) / (1 - REMEMBERED)
+    days = max(len(values), TUNED_DAYS)
+    penalty = STRICTNESS * log(days) * (1 + REMEMBERED) / (1 - REMEMBERED)
     ends = partition(scaled, penalty, shortest=SHORTEST)
     edges = [0, *ends, len(values)]
     found = []
@@ -86,12 +91,13 @@ def spikes(values: Sequence[float], like: Sequence[Sequence[float]]) -> list[int
     return found
 
 
-def _without_week(levels: Sequence[float]) -> list[float]:
+def _without_week(levels: Sequence[float], places: Sequence[int]) -> list[float]:
     """Less the median of each weekday's distance to a running median of three weeks."""
-    trend = [_around(levels, day, TREND_DAYS) for day in range(len(levels))]
-    away = [level - usual for level, usual in zip(levels, trend, strict=True)]
-    weekly = [median(away[place::WEEK]) for place in range(min(WEEK, len(levels)))]
-    return [level - weekly[day % WEEK] for day, level in enumerate(levels)]
+    away: dict[int, list[float]] = {}
+    for day, (level, place) in enumerate(zip(levels, places, strict=True)):
+        away.setdefault(place, []).append(level - _around(levels, day, TREND_DAYS))
+    weekly = {place: median(found) for place, found in away.items()}
+    return [level - weekly[place] for level, place in zip(levels, places, strict=True)]
 
 
 def _clipped(levels: Sequence[float]) -> list[float]:

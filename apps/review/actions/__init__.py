@@ -1,1 +1,5 @@
-"""Changes of findings."""
+"""Changes of findings: the daily look."""
+
+from apps.review.actions.looking import look_at_day, look_if_due
+
+__all__ = ["look_at_day", "look_if_due"]

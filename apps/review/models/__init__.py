@@ -1,5 +1,6 @@
 """Review's tables."""
 
 from apps.review.models.findings import Finding, FindingKind, Measure
+from apps.review.models.looks import Look
 
-__all__ = ["Finding", "FindingKind", "Measure"]
+__all__ = ["Finding", "FindingKind", "Look", "Measure"]

@@ -1,0 +1,140 @@
+"""What a change of a figure per unit is made of: parts that add up exactly, in millionths."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import floor
+
+from apps.economics.variance import effects
+
+MILLION = 1_000_000
+PRICE, VOLUME, MIX, EFFICIENCY = "price", "volume", "mix", "efficiency"
+INNER = "inner"
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What a kind of GPU cost in a span and for how long it worked; without time, it is a charge."""
+
+    micros: int
+    unit_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A span of a service: its spend by kind of GPU, its requests, and their tokens if known."""
+
+    spend: Mapping[str, Spend]
+    requests: int
+    tokens: int | None
+
+    @property
+    def unit_ms(self) -> int:
+        """All time of all kinds."""
+        return sum(each.unit_ms for each in self.spend.values())
+
+    @property
+    def thousand(self) -> float:
+        """Currency for a thousand requests."""
+        return sum(each.micros for each in self.spend.values()) / self.requests / 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A part of a mean: its amount, and the weight that this is per."""
+
+    amount: float
+    weight: float
+
+
+def mean_of(cells: Mapping[str, Weighed]) -> float | None:
+    """Σ amount ÷ Σ weight; None of no weight."""
+    weight = sum(each.weight for each in cells.values())
+    return sum(each.amount for each in cells.values()) / weight if weight else None
+
+
+def served_parts(before: Served, after: Served) -> dict[str, int]:
+    """What moved the cost of a thousand requests, in millionths; they sum to its change.
+
+    Each kind's cost per request is its price of GPU time × its share of the time (mix) × the time
+    of a token (efficiency) × the tokens of a request (volume); without tokens, × the time of a
+    request. Charges without time are price; a kind that came or went is mix.
+    """
+    parts = dict.fromkeys((PRICE, VOLUME, MIX, EFFICIENCY), 0.0)
+    by_tokens = bool(before.tokens and after.tokens)
+    works = [span.tokens or 0 if by_tokens else span.requests for span in (before, after)]
+    for name in sorted({*before.spend, *after.spend}):
+        was, now = _factors(before, name, works[0]), _factors(after, name, works[1])
+        if was and now:
+            moved = effects(was, now)
+        else:
+            moved = {_reason(before, after, name): _unit(after, name) - _unit(before, name)}
+        for factor, amount in moved.items():
+            parts[factor] += amount
+    return in_millionths(parts, round(after.thousand * MILLION) - round(before.thousand * MILLION))
+
+
+def mean_parts(
+    before: Mapping[str, Weighed], after: Mapping[str, Weighed], inner: str
+) -> dict[str, int]:
+    """What moved a mean, in millionths: the weights of its cells (mix), and the cells (`inner`).
+
+    They sum to its change, of two means that are known.
+    """
+    parts = {MIX: 0.0, inner: 0.0}
+    wholes = [sum(each.weight for each in cells.values()) for cells in (before, after)]
+    for name in {*before, *after}:
+        was, now = (
+            _shared(cells.get(name), whole)
+            for cells, whole in zip((before, after), wholes, strict=True)
+        )
+        if was[MIX] > 0 and now[MIX] > 0 and was[INNER] > 0 and now[INNER] > 0:
+            moved = effects(was, now)
+            parts[MIX] += moved[MIX]
+            parts[inner] += moved[INNER]
+            continue
+        reason = inner if was[MIX] > 0 and now[MIX] > 0 else MIX
+        parts[reason] += now[MIX] * now[INNER] - was[MIX] * was[INNER]
+    total = round((mean_of(after) or 0) * MILLION) - round((mean_of(before) or 0) * MILLION)
+    return in_millionths(parts, total)
+
+
+def in_millionths(parts: Mapping[str, float], total: int) -> dict[str, int]:
+    """The parts as whole millionths that sum to `total`: largest remainders, ties in their order."""
+    exact = {name: amount * MILLION for name, amount in parts.items()}
+    whole = {name: floor(amount) for name, amount in exact.items()}
+    left = total - sum(whole.values())
+    by_remainder = sorted(exact, key=lambda name: whole[name] - exact[name])
+    for place in range(abs(left)):
+        whole[by_remainder[place % len(by_remainder)]] += 1 if left > 0 else -1
+    return whole
+
+
+def _factors(span: Served, name: str, work: int) -> dict[str, float]:
+    found = span.spend.get(name)
+    if found is None or found.unit_ms <= 0 or found.micros <= 0:
+        return {}
+    return {
+        PRICE: found.micros / found.unit_ms,
+        MIX: found.unit_ms / span.unit_ms,
+        EFFICIENCY: span.unit_ms / work,
+        VOLUME: work / span.requests / 1_000,
+    }
+
+
+def _reason(before: Served, after: Served, name: str) -> str:
+    """Why a kind's cost per request changed that has no time, or no cost, at one end."""
+    was, now = before.spend.get(name), after.spend.get(name)
+    if (was is None or was.unit_ms == 0) and (now is None or now.unit_ms == 0):
+        return PRICE
+    return PRICE if was is not None and now is not None and was.unit_ms and now.unit_ms else MIX
+
+
+def _unit(span: Served, name: str) -> float:
+    found = span.spend.get(name)
+    return 0.0 if found is None else found.micros / span.requests / 1_000
+
+
+def _shared(cell: Weighed | None, whole: float) -> dict[str, float]:
+    if cell is None or not cell.weight or not whole:
+        return {MIX: 0.0, INNER: 0.0}
+    return {MIX: cell.weight / whole, INNER: cell.amount / cell.weight}

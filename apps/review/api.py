@@ -1,0 +1,191 @@
+"""GET /api/v1/findings: which unit costs, MFU and data waits changed, and why."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts.queries import organisation
+from apps.accounts.rest.examples import listed
+from apps.accounts.rest.money import MoneyOut, NamedOut
+from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.accounts.rest.schema import PAGES
+from apps.accounts.rest.strict import OptionalText, Parameters
+from apps.accounts.rest.views import RestView
+from apps.economics.money import Money
+from apps.review.queries.findings import MICROS, FindingFact, FindingsWanted, findings
+from apps.review.queries.measures import MEASURES, UNIT_WORDS
+from apps.workloads import queries as workloads
+
+
+class FindingsAsked(Parameters):
+    """Of which workload, of what, and since when."""
+
+    workload = OptionalText(help_text="names, by comma")
+    measure = OptionalText(help_text=", ".join(MEASURES))
+    since = serializers.DateField(required=False, help_text="changed on this day or later")
+    until = serializers.DateField(required=False, help_text="changed before this day")
+
+
+class PartOut(serializers.Serializer[Any]):
+    """What moved the figure: price, volume, mix or efficiency, exactly, in the measure's unit."""
+
+    name = serializers.CharField()
+    amount = serializers.CharField()
+
+
+class CauseOut(serializers.Serializer[Any]):
+    """Something that changed within a week of it; `days` after it, below 0 before."""
+
+    kind = serializers.CharField()
+    what = serializers.CharField()
+    on = serializers.DateField()
+    days = serializers.IntegerField()
+
+
+class FindingOut(serializers.Serializer[Any]):
+    """A figure of a workload whose level changed; its parts sum to after − before exactly.
+
+    `impact` is what it comes to in 30 days, null where there is no price in it or none is known.
+    Without a cause, nothing is known to have changed then.
+    """
+
+    id = serializers.IntegerField()
+    kind = serializers.CharField(help_text="step or spike")
+    measure = serializers.CharField()
+    unit = serializers.CharField()
+    workload = NamedOut()
+    feature = serializers.CharField(help_text="empty: the whole service")
+    changed_on = serializers.DateField()
+    first_seen_on = serializers.DateField()
+    last_seen_on = serializers.DateField()
+    before = serializers.CharField()
+    after = serializers.CharField()
+    effect = serializers.FloatField(help_text="after ÷ before − 1")
+    impact = MoneyOut(allow_null=True)
+    parts = PartOut(many=True)
+    causes = CauseOut(many=True)
+
+
+EXAMPLE: dict[str, Any] = {
+    "id": 1,
+    "kind": "step",
+    "measure": "cost_per_1000_requests",
+    "unit": "currency for 1,000 requests",
+    "workload": {"id": 1, "name": "answer-box"},
+    "feature": "",
+    "changed_on": "2026-03-12",
+    "first_seen_on": "2026-03-16",
+    "last_seen_on": "2026-03-20",
+    "before": "0.420000",
+    "after": "0.491400",
+    "effect": 0.17,
+    "impact": {"amount": "1413.720000", "currency": "USD"},
+    "parts": [
+        {"name": "price", "amount": "0.060000"},
+        {"name": "volume", "amount": "0.011400"},
+        {"name": "mix", "amount": "0.000000"},
+        {"name": "efficiency", "amount": "0.000000"},
+    ],
+    "causes": [
+        {
+            "kind": "deployment",
+            "what": "answer-box 2.4.0",
+            "on": "2026-03-12",
+            "days": 0,
+        }
+    ],
+}
+
+
+class Findings(RestView):
+    """What changed."""
+
+    row = FindingOut
+
+    @extend_schema(
+        operation_id="list_findings",
+        parameters=[FindingsAsked, *PAGES],
+        responses=list_of(FindingOut),
+        examples=[listed("Findings", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """Changes of the caller's teams' workloads, seen in two daily looks; the newest first."""
+        asked, viewer = FindingsAsked.of(request), self.viewer()
+        seen = None if viewer.sees_everything else viewer.team_ids
+        found = findings(
+            FindingsWanted(
+                team_ids=seen,
+                workload_ids=_workload_ids(asked["workload"], seen),
+                since=asked.get("since"),
+                until=asked.get("until"),
+                measures=_measures(asked["measure"]),
+            )
+        )
+        page = slice_of(found, page_asked(request), _place)
+        currency, named = organisation().currency, workloads.workloads()
+        names = {each.id: each.name for each in named.values()}
+        return paged(request, page, lambda each: _told(each, names, currency))
+
+
+def _place(each: FindingFact) -> tuple[int, int]:
+    """The newest change first."""
+    return -each.changed_on.toordinal(), each.id
+
+
+def _workload_ids(text: str, seen: frozenset[int] | None) -> frozenset[int] | None:
+    names = {part.strip() for part in text.split(",") if part.strip()}
+    if not names:
+        return None
+    ids: dict[str, set[int]] = {}
+    for each in workloads.workloads().values():
+        if seen is None or each.team_id in seen:
+            ids.setdefault(each.name, set()).add(each.id)
+    unknown = sorted(names - set(ids))
+    if unknown:
+        raise ValidationError({"workload": [f"there is no workload named {unknown[0]!r}"]})
+    return frozenset(one for name in names for one in ids[name])
+
+
+def _measures(text: str) -> frozenset[str] | None:
+    names = frozenset(part.strip() for part in text.split(",") if part.strip())
+    unknown = sorted(names - set(MEASURES))
+    if unknown:
+        said = f"{unknown[0]!r} is none of {', '.join(MEASURES)}"
+        raise ValidationError({"measure": [said]})
+    return names or None
+
+
+def _told(each: FindingFact, names: Mapping[int, str], currency: str) -> dict[str, Any]:
+    impact = each.impact_micros
+    told = {
+        **{name: getattr(each, name) for name in PLAIN},
+        "unit": UNIT_WORDS[each.measure],
+        "workload": {"id": each.workload_id, "name": names[each.workload_id]},
+        "before": f"{each.before:.6f}",
+        "after": f"{each.after:.6f}",
+        "effect": round(each.effect_ratio, 6),
+        "impact": None if impact is None else _money(impact, currency),
+        "parts": [
+            {"name": part["name"], "amount": _millionths(part["millionths"])} for part in each.parts
+        ],
+    }
+    return told_as(FindingOut, told)
+
+
+PLAIN = ("id", "kind", "measure", "feature", "changed_on", "first_seen_on", "last_seen_on",
+         "causes")  # fmt: skip
+
+
+def _millionths(amount: int) -> str:
+    sign = "-" if amount < 0 else ""
+    return f"{sign}{abs(amount) // MICROS}.{abs(amount) % MICROS:06d}"
+
+
+def _money(micros: int, currency: str) -> dict[str, str]:
+    money = Money.from_micros(micros, currency)
+    return {"amount": f"{money.amount:f}", "currency": money.currency}

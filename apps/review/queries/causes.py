@@ -1,0 +1,94 @@
+"""What changed about the time at which a figure did: releases, prices, commitments, machines."""
+
+from dataclasses import asdict, dataclass
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import Any
+
+from apps.fleet import queries as fleet
+from apps.ledger.queries.calendar import first_hour, local_day
+from apps.ledger.queries.measured import pools_of_days
+from apps.pricing import queries as pricing
+from apps.pricing.queries.commitments import commitments_in
+from apps.workloads.queries.requests import changes_of
+
+NEAR_DAYS = 7
+USED_DAYS = 28
+KINDS = {"deploy": "deployment", "model": "model", "prompt": "prompt", "config": "settings"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Something that changed; `days` after the figure did (below 0: before)."""
+
+    kind: str
+    what: str
+    on: str
+    days: int
+
+
+def causes_of(workload_id: int, feature: str, day: date, zone: str) -> list[dict[str, Any]]:
+    """All that is known to have changed within a week of the day, the nearest first."""
+    found = [
+        *_told(workload_id, feature, day, zone),
+        *_machines(workload_id, day),
+        *_prices(workload_id, day, zone),
+    ]
+    return [asdict(each) for each in sorted(found, key=lambda each: (abs(each.days), each.what))]
+
+
+def _told(workload_id: int, feature: str, day: date, zone: str) -> list[Cause]:
+    """What people or pipelines told; of a feature, and of the whole service."""
+    first, last = day - timedelta(days=NEAR_DAYS), day + timedelta(days=NEAR_DAYS + 1)
+    span = (first_hour(first, zone), first_hour(last, zone))
+    return [
+        _cause(KINDS[each.kind], each.name, local_day(each.at, zone), day)
+        for each in changes_of(workload_id, span)
+        if not feature or each.feature in ("", feature)
+    ]
+
+
+def _machines(workload_id: int, day: date) -> list[Cause]:
+    """Pools in which the workload began, or ceased, to run about then."""
+    used = timedelta(days=USED_DAYS)
+    named, found = fleet.pools(), []
+    for pool_id, (begun, ended) in pools_of_days([workload_id], day - used, day + used).items():
+        pool = named[pool_id]
+        what = f"{pool.gpu_model or pool.name} in {pool.name}"
+        if _is_near(begun, day) and begun > day - used:
+            found.append(_cause("machines", f"began to run on {what}", begun, day))
+        gone = ended + timedelta(days=1)
+        if gone <= day + timedelta(days=1) and _is_near(gone, day):
+            found.append(_cause("machines", f"no longer runs on {what}", gone, day))
+    return found
+
+
+def _prices(workload_id: int, day: date, zone: str) -> list[Cause]:
+    """Rates of its pools, and commitments, that began or ended about then."""
+    near = timedelta(days=NEAR_DAYS)
+    first, last = first_hour(day - near, zone), first_hour(day + near + timedelta(days=1), zone)
+    used = pools_of_days([workload_id], day - timedelta(days=USED_DAYS), day + near)
+    named = fleet.pools()
+    pools = {pool_id: named[pool_id] for pool_id in used}
+    found = []
+    for pool_id, spans in pricing.pool_rates(pools, first, last).items():
+        for was, now in pairwise(spans):
+            if (was.list_rate, was.contract_rate) != (now.list_rate, now.contract_rate):
+                what = f"the price of {named[pool_id].name} changed"
+                found.append(_cause("price", what, local_day(now.starts_at, zone), day))
+    for each in commitments_in(first, last) if pools else []:
+        if first < each.starts_at < last:
+            on = local_day(each.starts_at, zone)
+            found.append(_cause("price", f"a commitment began: {each.name}", on, day))
+        if first < each.ends_at < last:
+            on = local_day(each.ends_at, zone)
+            found.append(_cause("price", f"a commitment ended: {each.name}", on, day))
+    return found
+
+
+def _is_near(on: date, day: date) -> bool:
+    return abs((on - day).days) <= NEAR_DAYS
+
+
+def _cause(kind: str, what: str, on: date, day: date) -> Cause:
+    return Cause(kind, what, on.isoformat(), (on - day).days)

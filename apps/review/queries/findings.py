@@ -1,0 +1,106 @@
+"""What was found to have changed, as pages and programs are told of it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Q
+
+from apps.economics.watch import LOOKS_TO_TELL
+from apps.review.models import Finding, FindingKind, Look, Measure
+from apps.workloads import queries as workloads
+
+MICROS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FindingFact:
+    """A change; before and after in the measure's unit, parts in millionths of it, causes by time."""
+
+    id: int
+    kind: str
+    measure: str
+    workload_id: int
+    feature: str
+    changed_on: date
+    first_seen_on: date
+    last_seen_on: date
+    before: float
+    after: float
+    effect_ratio: float
+    impact_micros: int | None
+    parts: list[dict[str, Any]]
+    causes: list[dict[str, Any]]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether it costs more than before."""
+        is_more = self.after > self.before
+        return not is_more if self.measure == Measure.MFU else is_more
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """The series that it is of."""
+        return (self.measure, self.workload_id, self.feature)
+
+
+@dataclass(frozen=True, slots=True)
+class LastLook:
+    """When it was last looked, and at how many series."""
+
+    day: date
+    series: int
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsWanted:
+    """Which findings: of these teams and workloads (None: of all), changed since a day."""
+
+    team_ids: frozenset[int] | None = None
+    workload_ids: frozenset[int] | None = None
+    since: date | None = None
+    until: date | None = None
+    measures: Collection[str] | None = None
+
+
+def findings(wanted: FindingsWanted) -> list[FindingFact]:
+    """Those that are told: seen in two looks, and worth telling; the newest change first.
+
+    A change that is worth less in 30 days than RUNRATE_FINDING_FLOOR is left out; where nobody
+    knows what it is worth, it is told.
+    """
+    ids = [
+        each.id
+        for each in workloads.workloads().values()
+        if (wanted.team_ids is None or each.team_id in wanted.team_ids)
+        and (wanted.workload_ids is None or each.id in wanted.workload_ids)
+    ]
+    floor = settings.FINDING_FLOOR * MICROS
+    told = Q(kind=FindingKind.SPIKE) | Q(seen__gte=LOOKS_TO_TELL)
+    worth = Q(impact_micros=None) | Q(impact_micros__gte=floor) | Q(impact_micros__lte=-floor)
+    rows = Finding.objects.filter(told, worth, workload_id__in=ids)
+    if wanted.since is not None:
+        rows = rows.filter(changed_on__gte=wanted.since)
+    if wanted.until is not None:
+        rows = rows.filter(changed_on__lt=wanted.until)
+    if wanted.measures is not None:
+        rows = rows.filter(measure__in=wanted.measures)
+    return [FindingFact(**row) for row in rows.order_by("-changed_on", "id").values(*_FIELDS)]
+
+
+def finding(finding_id: int, team_ids: frozenset[int] | None) -> FindingFact | None:
+    """One of them; None where there is none that these teams may see."""
+    return next(
+        (each for each in findings(FindingsWanted(team_ids)) if each.id == finding_id), None
+    )
+
+
+def last_look() -> LastLook | None:
+    """None before the first."""
+    row = Look.objects.order_by("-day").first()
+    return None if row is None else LastLook(row.day, row.series)
+
+
+_FIELDS = tuple(FindingFact.__slots__)

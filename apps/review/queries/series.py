@@ -1,0 +1,104 @@
+"""The figures that are watched, day by day, as the ledger knows them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from apps.economics.unit_change import Weighed, mean_of
+from apps.economics.watch import Day, usable
+from apps.ledger.queries.measured import (
+    ServedDay,
+    TrainedDay,
+    served_days,
+    used_days,
+    waited_days,
+)
+from apps.ledger.queries.windows import Window
+from apps.review.models import Measure
+
+HISTORY = timedelta(days=200)
+LEAST_WAIT = 0.005
+"""Less waiting than this is none: half of nothing is no change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One figure of a workload or a feature of it, on the days it can be judged by.
+
+    `served` has the days of a service, by feature where it is about the whole and has several;
+    `trained` those of runs.
+    """
+
+    measure: Measure
+    workload_id: int
+    feature: str
+    days: tuple[Day, ...]
+    served: tuple[ServedDay, ...] = ()
+    trained: tuple[TrainedDay, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """What tells it from the others."""
+        return (self.measure, self.workload_id, self.feature)
+
+
+def every_series(day: date, zone: str, workload_id: int | None = None) -> list[Series]:
+    """All that is watched (of a workload), up to the day before; by measure, workload, feature."""
+    window = Window("", day - HISTORY, day, zone)
+    found = [*_of_services(served_days(window, workload_id))]
+    found += _of_training(Measure.DATA_WAIT, waited_days(window, workload_id))
+    found += _of_training(Measure.MFU, used_days(window, workload_id))
+    return sorted(found, key=lambda series: series.key)
+
+
+def one_series(key: tuple[str, int, str], day: date, zone: str) -> Series | None:
+    """One of them, up to the day before; None where nothing of it is known."""
+    return next((each for each in every_series(day, zone, key[1]) if each.key == key), None)
+
+
+def _of_services(found: Iterable[ServedDay]) -> list[Series]:
+    by_key: dict[tuple[int, str], list[ServedDay]] = {}
+    of_service: dict[int, list[ServedDay]] = {}
+    for each in found:
+        by_key.setdefault((each.workload_id, each.feature), []).append(each)
+        if each.feature:
+            of_service.setdefault(each.workload_id, []).append(each)
+    series = []
+    for (workload_id, feature), days in by_key.items():
+        facts = (*days, *(of_service.get(workload_id, ()) if not feature else ()))
+        for measure in (Measure.COST_PER_1000_REQUESTS, Measure.TOKENS_PER_REQUEST):
+            told = [day for each in days if (day := _served(measure, each)) is not None]
+            if told:
+                series.append(Series(measure, workload_id, feature, tuple(usable(told)), facts))
+    return series
+
+
+def _served(measure: Measure, each: ServedDay) -> Day | None:
+    if measure is Measure.COST_PER_1000_REQUESTS:
+        return Day(each.day.toordinal(), each.micros / each.requests / 1_000, each.requests)
+    if each.tokens is None:
+        return None
+    return Day(each.day.toordinal(), each.tokens / each.requests, each.requests)
+
+
+def _of_training(measure: Measure, found: Iterable[TrainedDay]) -> list[Series]:
+    by_workload: dict[int, list[TrainedDay]] = {}
+    for each in found:
+        by_workload.setdefault(each.workload_id, []).append(each)
+    least = LEAST_WAIT if measure is Measure.DATA_WAIT else 0.0
+    return [
+        Series(measure, workload_id, "", tuple(usable(_ratios(days, least))), (), tuple(days))
+        for workload_id, days in by_workload.items()
+    ]
+
+
+def _ratios(days: Iterable[TrainedDay], least: float) -> list[Day]:
+    by_day: dict[date, dict[str, Weighed]] = {}
+    for each in days:
+        by_day.setdefault(each.day, {})[each.gpu_model] = each.cell
+    return [_ratio(day, cells, least) for day, cells in by_day.items()]
+
+
+def _ratio(day: date, cells: Mapping[str, Weighed], least: float) -> Day:
+    weight = sum(cell.weight for cell in cells.values())
+    return Day(day.toordinal(), max(mean_of(cells) or 0.0, least), weight)

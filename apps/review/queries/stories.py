@@ -1,0 +1,166 @@
+"""What a change of a figure comes to: before and after, its parts, and what it is in 30 days."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from apps.economics.unit_change import (
+    EFFICIENCY,
+    MILLION,
+    VOLUME,
+    Served,
+    Spend,
+    Weighed,
+    mean_of,
+    mean_parts,
+    served_parts,
+)
+from apps.economics.watch import WEEK, Day
+from apps.ledger.queries.measured import spend_of_days
+from apps.review.models import Measure
+from apps.review.queries.series import Series
+
+DAYS_BEFORE = 28
+DAYS_OF_IMPACT = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """The days that are compared: those of the level before, and those since."""
+
+    before: frozenset[date]
+    after: frozenset[date]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """Before and after in the figure's own unit, parts in millionths of it, impact in micro-units.
+
+    The parts sum to the difference exactly.
+    """
+
+    before: float
+    after: float
+    parts: Mapping[str, int]
+    impact_micros: int | None
+
+    @property
+    def effect(self) -> float:
+        """After ÷ before − 1."""
+        return self.after / self.before - 1
+
+
+def spans_of_step(days: Iterable[Day], edges: Collection[int], began: int) -> Spans:
+    """From the change before it, but no more than 28 days, and from it to the next or the last."""
+    since = max((edge for edge in edges if edge < began), default=0)
+    until = min((edge for edge in edges if edge > began), default=10**7)
+    ordinals = [each.day for each in days]
+    return Spans(
+        _dates(day for day in ordinals if max(since, began - DAYS_BEFORE) <= day < began),
+        _dates(day for day in ordinals if began <= day < until),
+    )
+
+
+def spans_of_spike(days: Iterable[Day], day: int) -> Spans:
+    """The same weekday of the four weeks before, and the day."""
+    like = (day - WEEK * week for week in range(1, 5))
+    known = {each.day for each in days}
+    return Spans(_dates(each for each in like if each in known), _dates((day,)))
+
+
+def story_of(series: Series, spans: Spans) -> Story | None:
+    """What the change is made of; None where one of the spans is without a figure."""
+    if not spans.before or not spans.after:
+        return None
+    if series.measure is Measure.COST_PER_1000_REQUESTS:
+        return _of_cost(series, spans)
+    if series.measure is Measure.TOKENS_PER_REQUEST:
+        return _of_tokens(series, spans)
+    return _of_training(series, spans)
+
+
+def _of_cost(series: Series, spans: Spans) -> Story | None:
+    spend = spend_of_days(series.workload_id, series.feature, spans.before | spans.after)
+    before, after = (_span_served(series, spend, days) for days in (spans.before, spans.after))
+    if before is None or after is None or before.thousand <= 0 or after.thousand <= 0:
+        return None
+    parts = served_parts(before, after)
+    was, now = round(before.thousand * MILLION), round(after.thousand * MILLION)
+    a_day = after.requests / len(spans.after)
+    impact = round((now - was) * a_day / 1_000 * DAYS_OF_IMPACT)
+    return Story(was / MILLION, now / MILLION, parts, impact)
+
+
+def _span_served(
+    series: Series, spend: Mapping[date, Mapping[str, Spend]], days: Collection[date]
+) -> Served | None:
+    told = [each for each in series.served if each.feature == series.feature and each.day in days]
+    requests = sum(each.requests for each in told)
+    if not requests:
+        return None
+    cells: dict[str, Spend] = {}
+    for day in days:
+        for name, each in spend.get(day, {}).items():
+            cell = cells.get(name, Spend(0, 0))
+            cells[name] = Spend(cell.micros + each.micros, cell.unit_ms + each.unit_ms)
+    tokens = [each.tokens for each in told]
+    known = None if None in tokens else sum(each or 0 for each in tokens)
+    return Served(cells, requests, known)
+
+
+def _of_tokens(series: Series, spans: Spans) -> Story | None:
+    by_feature = {each.feature for each in series.served} - {""} or {""}
+    features = {series.feature} if series.feature else by_feature
+    cells = []
+    for days in (spans.before, spans.after):
+        told: dict[str, Weighed] = {}
+        for each in series.served:
+            if each.day in days and each.feature in features and each.tokens is not None:
+                told[each.feature] = _more(told.get(each.feature), each.tokens, each.requests)
+        cells.append(told)
+    return _of_means(cells[0], cells[1], VOLUME, None)
+
+
+def _of_training(series: Series, spans: Spans) -> Story | None:
+    cells: list[dict[str, Weighed]] = []
+    costs: list[int | None] = []
+    for days in (spans.before, spans.after):
+        told: dict[str, Weighed] = {}
+        for each in series.trained:
+            if each.day in days:
+                cell = told.get(each.gpu_model)
+                told[each.gpu_model] = _more(cell, each.cell.amount, each.cell.weight)
+        cells.append(told)
+        known = [each.micros for each in series.trained if each.day in days]
+        costs.append(None if None in known else sum(each or 0 for each in known))
+    a_month = None if costs[1] is None else costs[1] / len(spans.after) * DAYS_OF_IMPACT
+    story = _of_means(cells[0], cells[1], EFFICIENCY, a_month)
+    if story is None or a_month is None or series.measure is Measure.DATA_WAIT:
+        return story
+    # Work that needed this time would have needed less of it, by as much as MFU was higher.
+    impact = round(a_month * (1 - story.after / story.before))
+    return Story(story.before, story.after, story.parts, impact)
+
+
+def _of_means(
+    before: Mapping[str, Weighed], after: Mapping[str, Weighed], inner: str, month: float | None
+) -> Story | None:
+    was, now = mean_of(before), mean_of(after)
+    if was is None or now is None or round(was * MILLION) <= 0:
+        return None
+    whole = round(was * MILLION), round(now * MILLION)
+    impact = None if month is None else round(month * (now - was))
+    parts = mean_parts(before, after, inner)
+    return Story(whole[0] / MILLION, whole[1] / MILLION, parts, impact)
+
+
+def _more(cell: Weighed | None, amount: float, weight: float) -> Weighed:
+    return (
+        Weighed(amount, weight)
+        if cell is None
+        else Weighed(cell.amount + amount, cell.weight + weight)
+    )
+
+
+def _dates(ordinals: Iterable[int]) -> frozenset[date]:
+    return frozenset(date.fromordinal(day) for day in ordinals)

@@ -20,6 +20,7 @@ from apps.workloads.queries.run_facts import run_summaries
 
 MOST_RUNS = 60
 """Of more runs the last ones: an older one was made with older code."""
+MOST_LOOKED_AT = 500
 PICTURE_STEPS = 12
 SECONDS_PER_HOUR = 3600
 FINISHED = "finished"
@@ -205,8 +206,8 @@ def _answer(asked: _Asked, fitted: _Fitted) -> ScalingAnswer:
 
 
 def _comparable(found: Sequence[RunFigures]) -> list[list[RunFigures]]:
-    """Runs that told their throughput, by GPU model and trained model; the last begun first."""
-    told = [each for each in found if each.tokens_per_second and each.gpus]
+    """The last runs that told their throughput, by GPU model and trained model, newest first."""
+    told = [each for each in found if each.tokens_per_second and each.gpus][:MOST_LOOKED_AT]
     models = _models(told)
     order: dict[tuple[str, str], list[RunFigures]] = {}
     for each in told:

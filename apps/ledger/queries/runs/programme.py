@@ -1,6 +1,6 @@
 """What a training programme brought for its money: versions, tokens, experiments, and the trend."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -89,13 +89,17 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
     """The numbers of a workload's runs in a window, of which what lies after `at` is not counted."""
     found = runs_of_window(workload_id, window)
     run_ids = [each.run_id for each in found]
-    spent = spent_by_bucket(run_ids, window)
+    failed_ids = [each.run_id for each in found if each.status == FAILED]
+    of_failed = spent_by_bucket(failed_ids, window)
+    of_others = spent_by_bucket(sorted({*run_ids} - {*failed_ids}), window)
+    spent = [*of_failed, *of_others]
     micros = micros_of(spent)
     versions = _versions(workload_id, window)
     tokens = tokens_kept(run_ids, window.starts_at, window.ends_at)
-    failed_ids = {each.run_id for each in found if each.status == FAILED}
-    failed = _failed(failed_ids, run_ids, window)
-    by_bucket = {each.bucket: each.unit_milliseconds for each in spent}
+    failed = _failed(of_failed, of_others)
+    by_bucket = dict.fromkeys(Bucket, 0)
+    for each in spent:
+        by_bucket[each.bucket] += each.unit_milliseconds
     return Programme(
         workload_id=workload_id,
         micros=micros,
@@ -122,14 +126,12 @@ def _versions(workload_id: int, window: Window) -> tuple[Version, ...]:
     return tuple(Version(each.name, each.at, each.run_id) for each in changes if each.kind == MODEL)
 
 
-def _failed(failed_ids: Collection[int], run_ids: Sequence[int], window: Window) -> int | None:
+def _failed(of_failed: Sequence[BucketSpent], of_others: Sequence[BucketSpent]) -> int | None:
     """All of the runs that failed, and of the others what their failed attempts cost."""
-    whole = micros_of(spent_by_bucket(failed_ids, window))
-    others = spent_by_bucket([each for each in run_ids if each not in failed_ids], window)
-    parts = micros_of(each for each in others if each.bucket is Bucket.FAILED)
-    if whole is None and parts is None:
-        return None if micros_of(others) is None else 0
-    return (whole or 0) + (parts or 0)
+    parts = [*of_failed, *(each for each in of_others if each.bucket is Bucket.FAILED)]
+    if parts:
+        return micros_of(parts)
+    return None if micros_of(of_others) is None else 0
 
 
 def _each(micros: int | None, count: float) -> int | None:

@@ -48,7 +48,7 @@ def spent_by_bucket(run_ids: Collection[int], window: Window | None) -> list[Buc
 
 def runs_of_window(workload_id: int, window: Window) -> list[RunFigures]:
     """The runs of a workload that lived in the window, the one begun last first."""
-    return list(_lived(workload_id, window))
+    return list(_lived(workload_id, window).defer("bucket_micros", "bucket_unit_ms"))
 
 
 def run_ids_of_window(workload_id: int, window: Window) -> list[int]:

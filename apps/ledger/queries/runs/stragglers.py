@@ -17,7 +17,7 @@ from apps.show.words import joined
 from apps.workloads.queries.run_ranks import steps_told_until
 from apps.workloads.queries.run_reports import RankWindow, step_times
 
-MOST_WINDOWS = 10_000
+MOST_WINDOWS = 5_000
 """Of a larger run a shorter time is looked at, its last."""
 WINDOW_SECONDS = 10
 LEAST_SECONDS = 600

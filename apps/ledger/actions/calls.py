@@ -214,7 +214,7 @@ def _together(
 
 
 def _counts(sums: Sequence[CallSums]) -> list[int]:
-    return [sum(int(each[place]) for each in sums) for place in range(10)]
+    return [sum(of_one) for of_one in zip(*(each.counts for each in sums), strict=True)]
 
 
 def _why(sums: Sequence[CallSums]) -> str:

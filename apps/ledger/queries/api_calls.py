@@ -44,6 +44,15 @@ class CallSums(NamedTuple):
     without_list: int
     reason: str
 
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Its first ten: calls by what became of them, then tokens."""
+        return (
+            *(self.requests, self.rate_limited, self.server_errors, self.other_errors),
+            *(self.unpriced, self.input_tokens, self.cached_tokens, self.cache_write_tokens),
+            *(self.output_tokens, self.reasoning_tokens),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class CalledItem:
@@ -68,7 +77,7 @@ def calls_without_price(hour: datetime) -> Iterator[list[tuple[int, Counted]]]:
             return
         after = found[-1][0]
         yield [
-            (row[0], Counted(*row[1:11], detail={} if row[11] is None else json.loads(row[11])))
+            (row[0], Counted(*row[1:11], {} if row[11] is None else json.loads(row[11])))
             for row in found
         ]
 

@@ -128,7 +128,7 @@ def call_of(
     for field, message in _faults(said, moment, at):
         return Fault(field, message, row)
     detail = {name: count for name, count in counts.items() if name not in COLUMNS and count}
-    columns = {column: counts.get(name) for name, column in COLUMNS.items()}
+    columns: dict[str, Any] = {column: counts.get(name) for name, column in COLUMNS.items()}
     return Call(**{**said, "at": moment}, **columns, detail=detail)
 
 

@@ -250,7 +250,7 @@ def test_numbers_that_are_none_are_as_if_not_said() -> None:
 def test_importing_it_brings_no_network_and_no_framework() -> None:
     program = (
         "import sys, runrate; heavy = {'urllib.request', 'ssl', 'json', 'torch', 'transformers',"
-        " 'subprocess', 'asyncio'} & set(sys.modules); sys.exit(repr(heavy) if heavy else 0)"
+        " 'subprocess', 'asyncio', 'inspect', 'tempfile'} & set(sys.modules); sys.exit(repr(heavy) if heavy else 0)"
     )
     done = subprocess.run(
         [sys.executable, "-I", "-c", program], capture_output=True, text=True, check=False

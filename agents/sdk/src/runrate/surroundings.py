@@ -2,9 +2,8 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from tempfile import gettempdir
+from typing import NamedTuple
 
 RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 WORLDS = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
@@ -19,8 +18,7 @@ JOBS = (
 NAMES = ("RUNRATE_RUN", "TORCHELASTIC_RUN_ID", "SKYPILOT_TASK_ID", "JOBSET_NAME")
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """Empty texts where nothing is said. `name` is of the run, across restarts."""
 
     url: str
@@ -47,7 +45,7 @@ def surroundings(environ: Mapping[str, str] = os.environ) -> Surroundings:
         # A Slurm job keeps its number when it is queued again, an array's task its own.
         array = f"{environ.get('SLURM_ARRAY_JOB_ID', '')}_{environ.get('SLURM_ARRAY_TASK_ID', '')}"
         name = array if environ.get("SLURM_ARRAY_TASK_ID") else job
-    cache = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME", gettempdir())) / ".cache"
+    cache = environ.get("XDG_CACHE_HOME") or Path(environ.get("HOME") or _temporary()) / ".cache"
     return Surroundings(
         url=environ.get("RUNRATE_URL", "").rstrip("/"),
         token=environ.get("RUNRATE_TOKEN", ""),
@@ -62,6 +60,13 @@ def surroundings(environ: Mapping[str, str] = os.environ) -> Surroundings:
         restarts=_number(_first(environ, RESTARTS)),
         spool=Path(environ.get("RUNRATE_SPOOL") or Path(cache) / "runrate"),
     )
+
+
+def _temporary() -> str:
+    # It brings much that a run with a home never needs.
+    from tempfile import gettempdir
+
+    return gettempdir()
 
 
 def _first(environ: Mapping[str, str], names: tuple[str, ...]) -> str:

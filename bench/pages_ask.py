@@ -47,6 +47,7 @@ PLANTED = {
     "bill_rule_id": "SELECT min(id) FROM ledger_billrule",
     "import_id": "SELECT min(id) FROM ledger_billimport",
     "close_id": "SELECT min(id) FROM ledger_close",
+    "finding_id": "SELECT min(id) FROM review_finding",
     "api_price_id": "SELECT min(id) FROM pricing_apiprice",
     "commitment_id": "SELECT min(id) FROM pricing_commitment",
     "owned_plan_id": "SELECT min(id) FROM pricing_ownedplan",

@@ -51,6 +51,20 @@ NO_PROGRESS = tuple(
 """Time of which somebody said that it brought training no further."""
 
 
+_SAID = {
+    Bucket.PRODUCTIVE: "productive time",
+    Bucket.LOST: "work lost and redone",
+    Bucket.FAILED: "failed attempts",
+    Bucket.IDLE_AFTER_END: "idle time after the end",
+    Bucket.UNTOLD: "time that nobody told of",
+}
+
+
+def in_a_sentence(bucket: Bucket) -> str:
+    """The bucket as a noun."""
+    return _SAID.get(bucket, BUCKETS[bucket].label.lower())
+
+
 def no_progress(by_bucket: Mapping[Bucket, int]) -> int:
     """What of amounts by bucket brought training no further."""
     return sum(by_bucket.get(bucket, 0) for bucket in NO_PROGRESS)

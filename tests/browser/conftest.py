@@ -50,6 +50,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def fits(page: Page) -> None:
     """Fails when the page, once it is there, scrolls sideways; a page on its way is waited for."""
+    # The function is asked in vain only by eval, which the pages' policy refuses.
+    page.wait_for_load_state()
     page.wait_for_function(SETTLED_AND_FITS)
 
 

@@ -3,6 +3,7 @@
 import gzip
 import re
 from typing import Any
+from urllib.parse import parse_qs
 
 from django.db import connection
 
@@ -20,9 +21,7 @@ MADE_ANEW = re.compile(r'(name="csrfmiddlewaretoken" value|nonce|"X-CSRFToken":)
 def answered(world: World, name: str, path: str, form: str, query: str = "") -> Any:
     """The answer to a GET; a bug is an answer of 500, for its text may tell something too."""
     client = world.askers[name].client(raise_request_exception=False)
-    return client.get(
-        path, headers=FORMS[form], query_params=dict([query.split("=")] if query else [])
-    )
+    return client.get(path, headers=FORMS[form], query_params=parse_qs(query))
 
 
 def answered_about(world: World, name: str, path: str, method: str) -> Any:

@@ -83,7 +83,7 @@ def test_the_title_says_what_runs_cost_and_how_much_bought_no_progress(finn: Cli
     # 640 GPU-hours at 2.50, of them 96 lost and 32 of which nobody told.
     assert "1 training run cost $1,600 in the last 30 days" in text
     assert "15 % of it bought no progress, and what 5 % of it did, nobody told." in text
-    assert "Bought no progress $240 estimated 15 %; lost and redone $240" in text
+    assert "Bought no progress $240 estimated 15 %; work lost and redone $240" in text
     assert "Not known $80.00 estimated of time that no run told anything of" in text
 
 
@@ -160,9 +160,9 @@ def test_one_run_shows_where_its_money_went_and_the_parts_are_the_whole(finn: Cl
     run_id = make_run(workload_id=planted.make_programme())
     text = words(finn.get(f"/runs/{run_id}"))
     assert "july-3 cost $1,600 in 10 h on 64 GPUs; 15 % of it bought no progress." in text
-    assert "8 h 512 – $1,280.00 80 %" in text
+    assert "Productive $1,280.00 80 % 512 8 h –" in text
     assert "$240.00 15 %" in text
-    assert "All of it 10 h 640 – $1,600.00 100 %" in text
+    assert "All of it $1,600.00 100 % 640 10 h –" in text
     rows = table(finn.get(f"/runs/{run_id}/buckets.csv"))
     assert sum(float(row["effective_cost"]) for row in rows) == 1600
 
@@ -230,7 +230,7 @@ def test_two_runs_stand_side_by_side_with_what_differs(finn: Client) -> None:
     other = planted.plant_run("second", programme, **(USUAL | {"wall_seconds": 72_000.0}))
     planted.plant_day(other, {Bucket.PRODUCTIVE: 512, Bucket.DATA_WAIT: 400})
     text = words(finn.get(f"/runs/compare?run={one}&run={other}"))
-    assert "second cost $680 more than first; $1,000 of that is data wait" in text
+    assert "second cost $680 more than first: $1,000 of data wait" in text
     assert "second against first: cost $680 more (+42 %), took 10 h more (+100 %)" in text
     rows = table(finn.get(f"/runs/compare.csv?run={one}&run={other}"))
     assert {"what": "Took", "first": "10 h", "second": "20 h"} in rows

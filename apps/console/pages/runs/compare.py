@@ -19,7 +19,7 @@ from apps.ledger.queries.runs.values import RunAnatomy, RunFigure, RunNumber, Ru
 from apps.show.amounts import change, counted, gpu_hours, per_cent, points, share
 from apps.show.counts import energy, short_count
 from apps.show.money import full_amount, unit_cost, whole_amount
-from apps.show.run_buckets import BUCKETS, strip_of_buckets
+from apps.show.run_buckets import BUCKETS, in_a_sentence, strip_of_buckets
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
 from apps.show.words import joined
@@ -82,10 +82,12 @@ def finding_of(found: Sequence[RunAnatomy], currency: str) -> str:
         return f"{counted(len(found), 'run')} cost the same"
     more = (dearest.amounts.effective_micros or 0) - (cheapest.amounts.effective_micros or 0)
     said = f"{dearest.run.key} cost {whole_amount(more, currency)} more than {cheapest.run.key}"
-    bucket, part = _largest_difference(cheapest, dearest)
-    if bucket is None or part <= 0:
-        return said
-    return f"{said}; {whole_amount(part, currency)} of that is {BUCKETS[bucket].label.lower()}"
+    parts = [
+        f"{whole_amount(part, currency)} of {in_a_sentence(bucket)}"
+        for bucket, part in _by_difference(cheapest, dearest)
+        if part > 0
+    ]
+    return f"{said}: {joined(parts[:2])}" if parts else said
 
 
 def differences(found: Sequence[RunAnatomy], currency: str) -> Iterator[str]:
@@ -102,9 +104,7 @@ def differences(found: Sequence[RunAnatomy], currency: str) -> Iterator[str]:
         ]
         for bucket, more in _by_difference(first, other)[:2]:
             sign = "more" if more > 0 else "less"
-            said.append(
-                f"{whole_amount(abs(more), currency)} {sign} of {BUCKETS[bucket].label.lower()}"
-            )
+            said.append(f"{whole_amount(abs(more), currency)} {sign} of {in_a_sentence(bucket)}")
         told = joined(said) if said else "nothing that is known differs"
         yield f"{other.run.key} against {first.run.key}: {told}."
 
@@ -198,12 +198,18 @@ def _five(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow]:
                 number_of(figure, one.value, one.doubt, each.run, currency)
                 for one, each in zip(numbers, found, strict=True)
             ),
-            change=_changed(numbers[0].value, numbers[-1].value),
+            change=_changed(_credible(numbers[0]), _credible(numbers[-1])),
         )
 
 
 def _number(each: RunAnatomy, figure: RunFigure) -> RunNumber:
     return next((one for one in each.numbers if one.figure is figure), RunNumber(figure, None))
+
+
+def _credible(number: RunNumber) -> float | None:
+    """What cannot be is compared with nothing."""
+    is_impossible = number.figure is RunFigure.MFU and (number.value or 0) > 1
+    return None if is_impossible else number.value
 
 
 def _row(row: Row, found: Sequence[RunAnatomy]) -> ComparedRow:
@@ -255,11 +261,6 @@ def _micros(each: RunAnatomy) -> dict[Bucket, int]:
 
 def _cost(each: RunAnatomy) -> int | None:
     return each.amounts.effective_micros
-
-
-def _largest_difference(one: RunAnatomy, other: RunAnatomy) -> tuple[Bucket | None, int]:
-    found = [pair for pair in _by_difference(one, other) if pair[1] > 0]
-    return found[0] if found else (None, 0)
 
 
 def _by_difference(one: RunAnatomy, other: RunAnatomy) -> list[tuple[Bucket, int]]:

@@ -12,7 +12,7 @@ from apps.ledger.queries.runs.page import DayOfRuns
 from apps.show.amounts import gpu_hours, per_cent, share
 from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.money import short_amount, whole_amount
-from apps.show.run_buckets import BUCKETS, NO_PROGRESS, no_progress
+from apps.show.run_buckets import BUCKETS, NO_PROGRESS, in_a_sentence, no_progress
 from apps.show.sparkline import sparkline
 from apps.show.time import weekday
 from apps.show.words import joined
@@ -162,7 +162,7 @@ def no_progress_parts(sums: BucketSums, currency: str) -> str:
     )
     return joined(
         [
-            f"{BUCKETS[bucket].label.lower()} {short_amount(micros, currency)}"
+            f"{in_a_sentence(bucket)} {short_amount(micros, currency)}"
             for micros, bucket in parts[:MOST_PARTS]
         ]
     )
@@ -235,7 +235,7 @@ def _dearest(days: Mapping[date, BucketSums], whole: BucketSums, currency: str) 
     if not most_lost:
         return f"{said}."
     part = per_cent(share(most_lost, whole.total))
-    return f"{said}; {part} of the whole went to {BUCKETS[bucket].label.lower()}, the largest loss."
+    return f"{said}; {part} of the whole went to {in_a_sentence(bucket)}, the largest loss."
 
 
 def _sum(amounts: Iterable[int | None]) -> int | None:

@@ -33,7 +33,7 @@ class ScalingAsked(WorkloadAsked):
     )
 
 
-class BucketOut(serializers.Serializer[Any]):
+class RunTimeOut(serializers.Serializer[Any]):
     """A bucket of time: `share_ratio` is of GPU time that was told of, null for what was not."""
 
     bucket = serializers.CharField(
@@ -46,7 +46,7 @@ class BucketOut(serializers.Serializer[Any]):
     share_ratio = serializers.FloatField(allow_null=True)
 
 
-class CauseOut(serializers.Serializer[Any]):
+class UsedUpOut(serializers.Serializer[Any]):
     """What of the nodes was used up while their GPUs waited."""
 
     resource = serializers.CharField(help_text="storage, network, fabric, CPU or memory")
@@ -69,7 +69,7 @@ class VerdictOut(serializers.Serializer[Any]):
     gpu_hours = serializers.FloatField()
     words = serializers.CharField()
     causes_looked_for = serializers.BooleanField()
-    causes = CauseOut(many=True)
+    causes = UsedUpOut(many=True)
 
 
 class BottlenecksOut(serializers.Serializer[Any]):
@@ -80,7 +80,7 @@ class BottlenecksOut(serializers.Serializer[Any]):
     gpu_hours = serializers.FloatField()
     told_ratio = serializers.FloatField(allow_null=True)
     verdicts = VerdictOut(many=True)
-    buckets = BucketOut(many=True)
+    buckets = RunTimeOut(many=True)
 
 
 class SlowRankOut(serializers.Serializer[Any]):
@@ -201,7 +201,7 @@ class ScalingOut(serializers.Serializer[Any]):
     points = ScalingPointOut(many=True)
 
 
-class VersionOut(serializers.Serializer[Any]):
+class ShippedOut(serializers.Serializer[Any]):
     """A model version that was shipped."""
 
     name = serializers.CharField()
@@ -243,5 +243,5 @@ class ProgrammeOut(serializers.Serializer[Any]):
     failed_runs = serializers.IntegerField()
     failed_cost = MoneyOut(allow_null=True)
     failed_ratio = serializers.FloatField(allow_null=True)
-    versions = VersionOut(many=True)
+    versions = ShippedOut(many=True)
     trend = TrendOut(many=True)

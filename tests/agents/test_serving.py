@@ -14,6 +14,7 @@ from runrate_agent.sending import Sending
 from runrate_agent.serving.engines import Counted, counted_of, reading_of
 from runrate_agent.serving.growth import PLAIN, Growth, growth
 from runrate_agent.serving.hours import Hours
+from runrate_agent.serving.memory import KEPT_SECONDS, remembered
 from runrate_agent.serving.reading import (
     Endpoint,
     EndpointReading,
@@ -345,6 +346,12 @@ def test_an_endpoint_is_read_over_http_and_told_to_the_server(tmp_path, far_serv
     assert (reading.problem, reading.engines) == ("", ("vllm",))
 
 
+def until_read(serving: Serving) -> None:
+    until = time.monotonic() + 10
+    while not serving.figures()["serving_readings_total"] and time.monotonic() < until:
+        time.sleep(0.01)
+
+
 def test_threads_read_at_once_and_once_more_at_the_end(tmp_path) -> None:
     shown, woken = Exposition(), []
     count_vllm(shown)
@@ -357,9 +364,7 @@ def test_threads_read_at_once_and_once_more_at_the_end(tmp_path) -> None:
             lambda text: None,
         )
         serving.start(BOOT_MS)
-        until = time.monotonic() + 10
-        while serving.figures()["serving_readings_total"] == 0 and time.monotonic() < until:
-            time.sleep(0.01)
+        until_read(serving)
         count_vllm(shown)
         serving.stop(10)
     item = spool.first()
@@ -467,3 +472,74 @@ def test_endpoints_are_read_from_the_file(tmp_path) -> None:
         GOOD_FILE + 'endpoints = [{url = "http://127.0.0.1:8000/metrics", service = "answer-box"}]'
     )
     assert [each["service"] for each in settings_in(path).serving.endpoints] == ["answer-box"]
+
+
+def test_the_next_process_goes_on_where_the_one_before_ended(tmp_path) -> None:
+    shown = Exposition(started=TEN)
+    count_vllm(shown)
+    spool = Spool(tmp_path / "spool.sqlite3", most_bytes=1 << 20, most_days=1)
+    told = []
+    with shown_at(answering(shown.text)) as url:
+        for boot in range(3):
+            serving = Serving([Endpoint(url, "s")], spool, lambda: None, lambda text: None)
+            serving.start(boot)
+            until_read(serving)
+            count_vllm(shown)
+            serving.stop(10)
+            # Meanwhile nobody reads.
+            count_vllm(shown)
+    while (item := spool.first()) is not None:
+        told += json.loads(item.body)["rows"]
+        spool.remove(item)
+    spool.close()
+    newest: dict[str, int] = {row["source_key"]: row["requests"] for row in told}
+    assert len(newest) == 3
+    # All but what was there before anybody read, and what came after the last reading.
+    assert sum(newest.values()) == 20 * 5
+
+
+def test_what_is_remembered_is_what_was_read_unless_it_is_old_or_unreadable(tmp_path) -> None:
+    shown = Exposition(started=TEN)
+    count_vllm(shown)
+    with shown_at(answering(shown.text)) as url:
+        reading = EndpointReading(Endpoint(url, "s"), TEN, BOOT_MS)
+        reading.read(TEN + MINUTE)
+    assert reading.memory is not None
+    text = reading.memory.text()
+    assert remembered(text, TEN + MINUTE) == reading.memory
+    assert remembered(text, TEN + MINUTE + KEPT_SECONDS + 1) is None
+    assert remembered(text, TEN) is None
+    for broken in (None, b"", b"{", b"[]", b'{"read_at": 1, "processes": 3}'):
+        assert remembered(broken, TEN) is None
+
+
+def test_what_is_to_be_sent_and_what_is_remembered_are_kept_together(tmp_path) -> None:
+    path = tmp_path / "spool.sqlite3"
+    spool = Spool(path, most_bytes=1 << 20, most_days=1)
+    spool.put_with_memo(REQUESTS, [b"1", b"2"], at_ms=5, memo=("a", b"first"))
+    spool.put_with_memo(REQUESTS, [], at_ms=5, memo=("a", b"second"))
+    spool.close()
+    again = Spool(path, most_bytes=1 << 20, most_days=1)
+    found = (again.depth().items, again.memo("a"), again.memo("b"))
+    again.close()
+    assert found == (2, b"second", None)
+
+
+def test_where_the_disk_fails_memory_keeps_all_that_is_to_be_sent(tmp_path, monkeypatch) -> None:
+    spool = Spool(tmp_path / "spool.sqlite3", most_bytes=1 << 20, most_days=1)
+    spool.put_with_memo(REQUESTS, [b"1"], at_ms=5, memo=("a", b"first"))
+    on_disk = spool._on_disk
+    refused = {"COMMIT"}
+    monkeypatch.setattr(
+        spool, "_on_disk", lambda said, asked=(): None if said in refused else on_disk(said, asked)
+    )
+    spool.put_with_memo(REQUESTS, [b"2", b"3"], at_ms=5, memo=("a", b"second"))
+    refused.clear()
+    spool.put_with_memo(REQUESTS, [b"4"], at_ms=5, memo=("b", b"third"))
+    told = []
+    while (item := spool.first()) is not None:
+        told.append(item.body)
+        spool.remove(item)
+    found = spool.memo("a"), spool.memo("b")
+    spool.close()
+    assert (sorted(told), found) == ([b"1", b"2", b"3", b"4"], (b"first", b"third"))

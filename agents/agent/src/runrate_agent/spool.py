@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,14 @@ CREATE TABLE IF NOT EXISTS item (
     windows INTEGER NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL
 );
 CREATE TABLE IF NOT EXISTS fact (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS memo (name TEXT PRIMARY KEY, body BLOB NOT NULL) WITHOUT ROWID;
 """
 TOO_MUCH = """
 SELECT id, windows FROM (
     SELECT id, windows, made_at_ms, sum(size) OVER (ORDER BY id DESC) AS newer FROM item
 ) WHERE newer > ? OR made_at_ms < ?
 """
+INSERT = "INSERT INTO item (kind, made_at_ms, windows, size, body) VALUES (?, ?, ?, ?, ?)"
 Row = tuple[Any, ...]
 
 
@@ -79,13 +82,34 @@ class Spool:
 
     def put(self, kind: str, body: bytes, *, at_ms: int, windows: int = 0) -> None:
         """Keep until it is sent; the oldest go where there is no room."""
-        packed = zlib.compress(body, 6)
-        insert = "INSERT INTO item (kind, made_at_ms, windows, size, body) VALUES (?, ?, ?, ?, ?)"
-        asked = (kind, at_ms, windows, len(packed), packed)
         with self._lock:
-            if self._on_disk(insert, asked) is None:
-                self._spare.execute(insert, asked)
+            row = _row(kind, body, at_ms, windows)
+            if self._on_disk(INSERT, row) is None:
+                self._spare.execute(INSERT, row)
             self._drop(at_ms)
+
+    def put_with_memo(
+        self, kind: str, bodies: Sequence[bytes], *, at_ms: int, memo: tuple[str, bytes]
+    ) -> None:
+        """Keep things to be sent, and what the next process has to know beside them: both or
+        neither, whenever the process ends. Where the disk fails there is no memo."""
+        name, text = memo
+        rows = [_row(kind, body, at_ms) for body in bodies]
+        note = "INSERT OR REPLACE INTO memo VALUES (?, ?)"
+        with self._lock:
+            asked = [*((INSERT, row) for row in rows), (note, (name, zlib.compress(text)))]
+            if not self._together(asked):
+                self._spare.executemany(INSERT, rows)
+            self._drop(at_ms)
+
+    def memo(self, name: str) -> bytes | None:
+        """What an earlier process left under this name."""
+        with self._lock:
+            rows = self._on_disk("SELECT body FROM memo WHERE name = ?", (name,))
+        try:
+            return zlib.decompress(rows[0][0]) if rows else None
+        except zlib.error:
+            return None
 
     def first(self) -> Item | None:
         """What was put first of what is still here."""
@@ -136,6 +160,18 @@ class Spool:
             if self._disk is not None:
                 self._disk.close()
             self._disk = None
+
+    def _together(self, statements: Sequence[tuple[str, Row]]) -> bool:
+        """Whether the file took all of them; else it took none."""
+        if self._on_disk("BEGIN IMMEDIATE") is None:
+            return False
+        is_taken = all(self._on_disk(each, asked) is not None for each, asked in statements)
+        if is_taken and self._on_disk("COMMIT") is not None:
+            return True
+        problem = self.problem
+        self._on_disk("ROLLBACK")
+        self.problem = problem
+        return False
 
     def _drop(self, at_ms: int) -> None:
         """The oldest, until the rest is young and small enough; counted."""
@@ -218,6 +254,11 @@ class Spool:
             return None
         salvage(damaged, fresh)
         return fresh
+
+
+def _row(kind: str, body: bytes, at_ms: int, windows: int = 0) -> Row:
+    packed = zlib.compress(body, 6)
+    return kind, at_ms, windows, len(packed), packed
 
 
 def _connected(path: str) -> sqlite3.Connection:

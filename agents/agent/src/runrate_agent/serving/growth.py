@@ -7,6 +7,8 @@ Identity = tuple[str, tuple[tuple[str, str], ...]]
 """A metric's name and its labels, in order; of a histogram without the bound."""
 Values = Mapping[float, float]
 """A counter's value under PLAIN; a histogram's requests at most as long as each bound."""
+Known = Mapping[float | None, Mapping[Identity, Values]]
+"""The last values of processes, by the start they tell."""
 PLAIN = 0.0
 # A process tells its start to a hundredth of a second.
 SAME_START_SECONDS = 1.0
@@ -22,9 +24,17 @@ class Growth:
     by the start it tells; several that answer in turn, as behind a balancer, are kept apart.
     """
 
-    def __init__(self, since: float) -> None:
+    def __init__(self, since: float, known: Known | None = None) -> None:
         self._since = since
-        self._last: dict[float | None, dict[Identity, dict[float, float]]] = {}
+        self._last: dict[float | None, dict[Identity, dict[float, float]]] = {
+            started: {identity: dict(values) for identity, values in last.items()}
+            for started, last in (known or {}).items()
+        }
+
+    @property
+    def known(self) -> Known:
+        """What was read last, for whoever goes on after this reader."""
+        return self._last
 
     def grown(
         self, read: Mapping[Identity, Values], started: float | None

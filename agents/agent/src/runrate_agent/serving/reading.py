@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from runrate_agent.serving.engines import Reading, counted_of, reading_of
 from runrate_agent.serving.growth import Growth
 from runrate_agent.serving.hours import Hours
+from runrate_agent.serving.memory import Memory, remembered
 from runrate_agent.spool import REQUESTS, Spool
 
 LONGEST = 32 << 20
@@ -45,12 +46,14 @@ class EndpointReading:
     engines: tuple[str, ...] = ()
     readings: int = 0
     failures: int = 0
+    memory: Memory | None = None
+    """What an earlier process read last, and after each reading what this one did."""
     _growth: Growth = field(init=False)
     _hours: Hours = field(init=False)
-    _read_at: float | None = None
 
     def __post_init__(self) -> None:
-        self._growth = Growth(self.since)
+        memory = self.memory
+        self._growth = Growth(self.since) if memory is None else _resumed(memory)
         self._hours = Hours(f"{self.boot_ms} {self.endpoint.url}", self.endpoint.service)
 
     def read(self, now: float) -> list[dict[str, object]]:
@@ -70,9 +73,13 @@ class EndpointReading:
     def _add(self, reading: Reading, now: float) -> None:
         grown = self._growth.grown(reading.series, reading.started)
         done = counted_of(grown, self.endpoint.feature, self.endpoint.feature_label)
-        since = self.since if self._read_at is None else self._read_at
+        since = self.since if self.memory is None else self.memory.read_at
         self._hours.add(done, since, now)
-        self._read_at = now
+        self.memory = Memory(now, self._growth.known)
+
+
+def _resumed(memory: Memory) -> Growth:
+    return Growth(memory.read_at, memory.known)
 
 
 @dataclass(slots=True)
@@ -90,7 +97,10 @@ class Serving:
     def start(self, boot_ms: int) -> None:
         """Read each endpoint from now on, at every full minute."""
         now = time.time()
-        self._readings = [EndpointReading(each, now, boot_ms) for each in self.endpoints]
+        self._readings = [
+            EndpointReading(each, now, boot_ms, memory=self._remembered(each, now))
+            for each in self.endpoints
+        ]
         for reading in self._readings:
             thread = threading.Thread(target=self._run, args=(reading,), daemon=True)
             thread.name = f"reading {reading.endpoint.url}"
@@ -132,9 +142,21 @@ class Serving:
 
     def _read(self, reading: EndpointReading) -> None:
         now = time.time()
-        for body in bodies(reading.read(now)):
-            self.spool.put(REQUESTS, body, at_ms=int(now * 1000))
+        before = reading.memory
+        told = list(bodies(reading.read(now)))
+        if reading.memory is None or reading.memory is before:
+            return
+        memo = _memo_of(reading.endpoint), reading.memory.text()
+        self.spool.put_with_memo(REQUESTS, told, at_ms=int(now * 1000), memo=memo)
+        if told:
             self.wake()
+
+    def _remembered(self, endpoint: Endpoint, now: float) -> Memory | None:
+        return remembered(self.spool.memo(_memo_of(endpoint)), now)
+
+
+def _memo_of(endpoint: Endpoint) -> str:
+    return f"serving {endpoint.url}"
 
 
 def bodies(rows: Sequence[dict[str, object]]) -> Iterator[bytes]:

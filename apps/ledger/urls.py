@@ -34,9 +34,11 @@ from apps.ledger.api.run_insights import (
 from apps.ledger.api.runs import Run, RunCosts, Runs
 from apps.ledger.api.search import Search
 from apps.ledger.api.services import Service, Services, UnitCosts
+from apps.ledger.api.team_work import Teams
 from apps.ledger.api.unowned import Unowned
 
 urlpatterns = [
+    path("team-work", Teams.as_view(), name="rest-team-work"),
     path("api-spend", ApiSpend.as_view(), name="rest-api-spend"),
     path("api-prices", ApiPrices.as_view(), name="rest-api-prices"),
     path("api-prices/<int:api_price_id>/end", ApiPriceEnd.as_view(), name="rest-end-api-price"),

@@ -1,0 +1,268 @@
+"""The page of teams: cost, waste and units of their work, and how long it waited."""
+
+from collections.abc import Mapping, Sequence
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from apps.accounts import queries as accounts
+from apps.console.pages.fleet.asking import Asking
+from apps.console.pages.frame import EmptyState, Step
+from apps.console.pages.listed import Asked, By, listed
+from apps.console.pages.overview.periods import PERIODS, period_words
+from apps.console.pages.overview.question import Reading, filter_of
+from apps.console.pages.overview.values import Figure
+from apps.console.pages.team_work.values import LeagueRow, TeamWorkPage, WaitRow, WorkRow
+from apps.ledger import queries as ledger
+from apps.ledger.queries.league import League, league_of
+from apps.ledger.queries.team_work import TeamWork, by_team, work_of_teams
+from apps.ledger.queries.time_to_work import FirstWork, at_most, first_work, waits_of
+from apps.show.amounts import change, counted, per_cent
+from apps.show.money import short_amount, unit_cost, whole_amount
+from apps.show.time import duration
+from apps.show.waste_bars import Waste, waste_bars
+from apps.workloads import queries as workloads
+
+DEFAULTS = {"window": "30d"}
+MOST_BARS = 10
+NO_WORKLOAD = "Of no workload"
+COLUMNS: Mapping[str, By[WorkRow]] = {
+    "workload": By("Workload", lambda row: row.workload),
+    "team": By("Team", lambda row: row.team),
+    "cost": By("Cost", lambda row: row.work.micros, is_number=True),
+    "change": By("Against before", None, is_number=True),
+    "active": By("Active", lambda row: row.work.active_ratio, is_number=True),
+    "idle": By("Held idle", lambda row: row.work.idle_micros, is_number=True),
+    "failed": By("Failed or lost", lambda row: row.work.failed_micros, is_number=True),
+    "starved": By("Waited for data", lambda row: row.work.starved_micros, is_number=True),
+    "wasted": By("Bought nothing", lambda row: row.work.wasted_ratio, is_number=True),
+    "unit": By("Unit cost", None, is_number=True),
+}
+
+
+def asked_window(given: QueryDict, who: Asking) -> tuple[ledger.Window, Reading]:
+    """The window of the address, and what of it was not understood."""
+    reading = Reading(given, DEFAULTS, {"window": "the last 30 days"})
+    calendar = ledger.calendar_of(who.organisation.zone, who.organisation.week_starts_on, who.at)
+    return reading.read("window", lambda text: ledger.window_of(text, calendar)), reading
+
+
+def seen_teams(who: Asking) -> frozenset[int] | None:
+    """Whose work the viewer sees; None: everybody's."""
+    return None if who.viewer.sees_everything else who.viewer.team_ids
+
+
+def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
+    """What teams' work cost, what of it bought nothing, and how long it waited."""
+    window, reading = asked_window(given, who)
+    calendar = ledger.calendar_of(who.organisation.zone, who.organisation.week_starts_on, who.at)
+    said = period_words(window, calendar.today)
+    work = work_of_teams(window, seen_teams(who))
+    began = first_work(window, seen_teams(who))
+    league = league_of(window, who.viewer)
+    asked = Asked(given, reverse("team-work"), part="table", noun=("workload", "workloads"))
+    query = f"?window={reading.texts['window']}"
+    periods = dict(PERIODS)
+    periods.setdefault(reading.texts["window"], said.days)
+    currency = who.organisation.currency
+    return TeamWorkPage(
+        frame=who.frame,
+        finding=_finding(by_team(work), said.within, currency),
+        under=f"{said.days}, effective cost without shared-out idle, in {currency}; each part of "
+        "it is in one column only",
+        currency=currency,
+        filters=(filter_of("window", "Period", periods, reading.texts),),
+        problems=tuple(reading.problems),
+        sort=asked.sort,
+        figures=_figures(work, began, currency) if work else (),
+        chart_title=_chart_title(league, currency),
+        figure=_drawn(league, currency),
+        league=league_rows(league),
+        league_words=_league_words(league),
+        work=listed(work_rows(work, currency), COLUMNS, asked),
+        waits=wait_rows(began),
+        csv_href=reverse("team-work-csv") + query,
+        waste_href=reverse("team-work-waste") + query,
+        waits_href=reverse("team-work-waits") + query,
+        empty=None if work else _empty(said.within),
+    )
+
+
+def work_rows(work: Sequence[TeamWork], currency: str) -> list[WorkRow]:
+    """Each workload of each team; what has none is a row of its own."""
+    facts, teams = workloads.workloads(), _team_names()
+    return [
+        WorkRow(
+            workload=NO_WORKLOAD if each.workload_id is None else facts[each.workload_id].name,
+            href=_href(each),
+            team=teams[each.team_id],
+            work=each,
+            change=change(each.micros, each.before_micros),
+            unit=unit_words(each, currency),
+        )
+        for each in work
+    ]
+
+
+def league_rows(league: League) -> tuple[LeagueRow, ...]:
+    """The places that are told."""
+    teams = _team_names()
+    return tuple(
+        LeagueRow(each.place, teams[each.work.team_id], each.work) for each in league.places
+    )
+
+
+def wait_rows(began: Sequence[FirstWork]) -> tuple[WaitRow, ...]:
+    """By workload, those that wait the longest first."""
+    facts, teams = workloads.workloads(), _team_names()
+    return tuple(
+        WaitRow(
+            workload=NO_WORKLOAD if each.workload_id is None else facts[each.workload_id].name,
+            team="" if each.team_id is None else teams[each.team_id],
+            waits=each,
+            told_by=_told_by(each.told, each.count),
+        )
+        for each in waits_of(began)
+    )
+
+
+def unit_words(each: TeamWork, currency: str) -> str:
+    """What its units cost, and of what."""
+    if each.thousand_micros is not None:
+        return f"{unit_cost(each.thousand_micros, currency)} for 1,000 requests"
+    if each.million_micros is not None:
+        return f"{unit_cost(each.million_micros, currency)} for 1 M tokens trained"
+    return ""
+
+
+def _team_names() -> dict[int, str]:
+    return {team.id: team.name for team in accounts.teams()}
+
+
+def _href(each: TeamWork) -> str:
+    if each.workload_id is None:
+        return reverse("costs-team", args=[each.team_id])
+    return reverse("costs-workload", args=[each.workload_id])
+
+
+def _told_by(told: int, count: int) -> str:
+    if told == count:
+        return "first step, as its runs told"
+    seen = "first minute seen at work"
+    return seen if not told else f"{counted(told, 'run')} told its first step; else {seen}"
+
+
+def _finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
+    cost = _sum([each.micros for each in teams])
+    if cost is None:
+        return f"No team’s work has a known cost {within}"
+    wasted = _sum([each.wasted_micros for each in teams])
+    subject = "The team’s work" if len(teams) == 1 else f"The work of {counted(len(teams), 'team')}"
+    said = f"{subject} cost {whole_amount(cost, currency)} {within}"
+    if wasted is None or not cost:
+        return f"{said}; what of it bought nothing is not known"
+    if not wasted:
+        return f"{said}; all that is known of it bought work"
+    return (
+        f"{said}; {whole_amount(wasted, currency)} of it ({per_cent(wasted / cost)}) bought nothing"
+    )
+
+
+def _figures(
+    work: Sequence[TeamWork], began: Sequence[FirstWork], currency: str
+) -> tuple[Figure, ...]:
+    cost, before = _sum([e.micros for e in work]), _sum([e.before_micros for e in work])
+    wasted = _sum([each.wasted_micros for each in work])
+    observed = sum(each.observed_ms for each in work)
+    active = sum(each.active_ms for each in work) / observed if observed else None
+    status = "provisional" if any(each.is_provisional for each in work) else "estimated"
+    waited = [each.waited for each in began]
+    return (
+        Figure(
+            "Cost",
+            short_amount(cost, currency),
+            "against the same span before",
+            status,
+            change=change(cost, before),
+            is_unknown=cost is None,
+        ),
+        Figure(
+            "Active",
+            "Unknown" if active is None else per_cent(active),
+            "of the GPU time that was held and observed",
+            status,
+            is_unknown=active is None,
+        ),
+        Figure(
+            "Bought nothing",
+            short_amount(wasted, currency),
+            "held idle, failed or lost, waited for data",
+            status,
+            is_unknown=wasted is None,
+        ),
+        Figure(
+            "From queue to work",
+            duration(at_most(waited, 1, 2)) if waited else "Unknown",
+            f"for half of {counted(len(waited), 'run or job', 'runs and jobs')}; nine in ten in "
+            f"{duration(at_most(waited, 9, 10))}"
+            if waited
+            else "no job told when it was submitted, and worked since",
+            "",
+            is_unknown=not waited,
+        ),
+    )
+
+
+def _chart_title(league: League, currency: str) -> str:
+    most = max(league.places, key=lambda each: each.work.wasted_micros or 0, default=None)
+    if most is None:
+        return "What bought nothing is not known of any team."
+    name = _team_names()[most.work.team_id]
+    return f"{name} let the most go: {whole_amount(most.work.wasted_micros, currency)}."
+
+
+def _drawn(league: League, currency: str) -> Mapping[str, object] | None:
+    teams = _team_names()
+    dearest = sorted(league.places, key=lambda each: -(each.work.wasted_micros or 0))[:MOST_BARS]
+    shown = [
+        Waste(
+            teams[each.work.team_id],
+            (each.work.idle_micros, each.work.failed_micros, each.work.starved_micros),
+        )
+        for each in dearest
+        if each.work.wasted_micros
+    ]
+    return waste_bars(shown, currency) if shown else None
+
+
+def _league_words(league: League) -> str:
+    usual = (
+        ""
+        if league.median_ratio is None
+        else f"; half of them {per_cent(league.median_ratio)} or less"
+    )
+    if league.is_published:
+        return f"{counted(league.teams, 'team')} by the share of their cost{usual}"
+    return (
+        f"your place among {counted(league.teams, 'team')} by the share of their cost{usual}; "
+        "the others are shown where the organisation publishes them"
+    )
+
+
+def _sum(amounts: Sequence[int | None]) -> int | None:
+    known = [each for each in amounts if each is not None]
+    return sum(known) if known else None
+
+
+def _empty(within: str) -> EmptyState:
+    return EmptyState(
+        title=f"No team’s work cost anything {within}",
+        sentence="Each team is here with its workloads: what they cost, what of that was held "
+        "idle, failed or waited for data, and how long work waits in the queue. It is filled by "
+        "jobs and their owners.",
+        steps=(
+            Step(
+                "Tell which jobs are whose:", command=".venv/bin/python manage.py add_rule --help"
+            ),
+        ),
+    )

@@ -1,0 +1,111 @@
+"""Teams' work, and its tables as CSV."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from apps.console.pages.access import EVERYONE, shown_to
+from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
+from apps.console.pages.fleet.asking import asking
+from apps.console.pages.team_work.pages import (
+    asked_window,
+    league_rows,
+    seen_teams,
+    team_work_page,
+    wait_rows,
+    work_rows,
+)
+from apps.ledger.queries.league import league_of
+from apps.ledger.queries.team_work import work_of_teams
+from apps.ledger.queries.time_to_work import first_work
+
+HEADER = ("workload", "team", "cost", "cost_before", "held_gpu_hours", "active_ratio", "held_idle",
+          "failed_or_lost", "waited_for_data", "bought_nothing_ratio", "per_1000_requests",
+          "per_million_tokens_trained", "currency")  # fmt: skip
+WASTE_HEADER = ("place", "team", "cost", "held_idle", "failed_or_lost", "waited_for_data",
+                "bought_nothing_ratio", "currency")  # fmt: skip
+WAITS_HEADER = ("workload", "team", "count", "told_first_step", "median_seconds",
+                "ninth_decile_seconds")  # fmt: skip
+
+
+@require_safe
+@shown_to(EVERYONE)
+def team_work(request: HttpRequest) -> HttpResponse:
+    """What teams' work cost, wasted and waited for."""
+    page = team_work_page(request.GET, asking(request, "team-work"))
+    return render(request, "team_work/page.html", {"page": page})
+
+
+@require_safe
+@shown_to(EVERYONE)
+def team_work_csv(request: HttpRequest) -> HttpResponse:
+    """Every workload of every team that the viewer sees."""
+    who = asking(request, "team-work")
+    currency = who.organisation.currency
+    window, _ = asked_window(request.GET, who)
+    cells = [
+        [
+            text_cell(row.workload),
+            text_cell(row.team),
+            money_cell(row.work.micros, currency),
+            money_cell(row.work.before_micros, currency),
+            hours_cell(row.work.held_ms),
+            _ratio(row.work.active_ratio),
+            money_cell(row.work.idle_micros, currency),
+            money_cell(row.work.failed_micros, currency),
+            money_cell(row.work.starved_micros, currency),
+            _ratio(row.work.wasted_ratio),
+            money_cell(row.work.thousand_micros, currency),
+            money_cell(row.work.million_micros, currency),
+            currency,
+        ]
+        for row in work_rows(work_of_teams(window, seen_teams(who)), currency)
+    ]
+    return csv_answer("team-work", HEADER, cells)
+
+
+@require_safe
+@shown_to(EVERYONE)
+def waste_csv(request: HttpRequest) -> HttpResponse:
+    """The places of the league that the viewer may see."""
+    who = asking(request, "team-work")
+    currency = who.organisation.currency
+    window, _ = asked_window(request.GET, who)
+    cells = [
+        [
+            str(row.place),
+            text_cell(row.team),
+            money_cell(row.work.micros, currency),
+            money_cell(row.work.idle_micros, currency),
+            money_cell(row.work.failed_micros, currency),
+            money_cell(row.work.starved_micros, currency),
+            _ratio(row.work.wasted_ratio),
+            currency,
+        ]
+        for row in league_rows(league_of(window, who.viewer))
+    ]
+    return csv_answer("team-work-waste", WASTE_HEADER, cells)
+
+
+@require_safe
+@shown_to(EVERYONE)
+def waits_csv(request: HttpRequest) -> HttpResponse:
+    """How long work waited, by workload."""
+    who = asking(request, "team-work")
+    window, _ = asked_window(request.GET, who)
+    cells = [
+        [
+            text_cell(row.workload),
+            text_cell(row.team),
+            str(row.waits.count),
+            str(row.waits.told),
+            f"{row.waits.median.total_seconds():.0f}",
+            f"{row.waits.ninth.total_seconds():.0f}",
+        ]
+        for row in wait_rows(first_work(window, seen_teams(who)))
+    ]
+    return csv_answer("team-work-waits", WAITS_HEADER, cells)
+
+
+def _ratio(ratio: float | None) -> str:
+    return "" if ratio is None else f"{ratio:.6f}"

@@ -1,0 +1,73 @@
+"""What each team's time that bought nothing cost: a bar each, by why."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.show.charts import CHARACTER_PX, FONT, Json, checked
+from apps.show.money import MICROS, full_amount, short_amount
+
+_ROW_PX = 34
+_REASONS = (
+    ("Held idle", "var(--state-held-idle)", ""),
+    ("Failed or lost", "var(--state-run-failed)", "\\"),
+    ("Waited for data", "var(--state-run-data-wait)", "/"),
+)
+MOST_CHARACTERS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Waste:
+    """A team's waste by reason, in the order of the legend; None where not known."""
+
+    team: str
+    micros: tuple[int | None, int | None, int | None]
+
+
+def waste_bars(teams: Sequence[Waste], currency: str) -> Json:
+    """Bars across, from zero, the first team on top; each part says what it is when pointed at."""
+    names = [each.team[:MOST_CHARACTERS] for each in teams]
+    traces: list[Json] = []
+    for place, (reason, colour, shape) in enumerate(_REASONS):
+        marker: Json = {"color": colour, "line": {"width": 0}}
+        if shape:
+            marker["pattern"] = {"shape": shape, "size": 5, "solidity": 0.4, "fillmode": "replace"}
+        amounts = [each.micros[place] for each in teams]
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": reason,
+                "y": names,
+                "x": [None if amount is None else amount / MICROS for amount in amounts],
+                "customdata": [full_amount(amount, currency) for amount in amounts],
+                "hovertemplate": f"{reason}: %{{customdata}}<extra></extra>",
+                "marker": marker,
+            }
+        )
+    return checked(traces, _layout(names, teams, currency))
+
+
+def _layout(names: Sequence[str], teams: Sequence[Waste], currency: str) -> Json:
+    most = max(sum(amount or 0 for amount in each.micros) for each in teams)
+    return {
+        "barmode": "stack",
+        "height": 70 + _ROW_PX * len(names),
+        "margin": {"l": 12 + CHARACTER_PX * max(map(len, names)), "r": 12, "t": 26, "b": 28},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT, "size": 12, "color": "var(--ink-2)"},
+        "showlegend": True,
+        "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+        "dragmode": False,
+        "hovermode": "closest",
+        "xaxis": {
+            "range": [0, most / MICROS or 1],
+            "tickmode": "array",
+            "tickvals": [0, most / MICROS],
+            "ticktext": [short_amount(0, currency), short_amount(most, currency)],
+            "gridcolor": "var(--line)",
+            "zerolinecolor": "var(--line-strong)",
+            "fixedrange": True,
+        },
+        "yaxis": {"autorange": "reversed", "fixedrange": True, "type": "category"},
+    }

@@ -1,0 +1,95 @@
+"""The pages of what changed: titles in words, parts that add up, causes, and whose they are."""
+
+import csv
+import html
+import io
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.core.cache import cache
+from django.http import HttpResponse
+from django.utils import timezone
+
+from apps.review.actions import look_at_day
+from tests import make
+from tests.apps.console.people import signed_in
+from tests.apps.ledger import service_scene
+from tests.apps.review.history import DAYS, FIRST, STEP, make_service_days, noise
+
+pytestmark = pytest.mark.django_db
+AT = datetime(2026, 3, 6, 12, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _organisation(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.clear()
+    monkeypatch.setattr(timezone, "now", lambda: AT)
+    make.make_organisation()
+
+
+@pytest.fixture
+def found() -> int:
+    """A service that is a fifth dearer since 24 February, when a model was deployed."""
+    team_id = make.make_team()
+    service_id = service_scene.make_service(team_id)
+    make_service_days(
+        service_id,
+        team_id,
+        make.make_pool(),
+        price=lambda day: 2.0 * noise(day + 1_000) * (1.2 if day >= STEP else 1),
+    )
+    service_scene.change(service_id, "chat-v7", datetime(2026, 2, 23, 9, tzinfo=UTC), kind="model")
+    for day in range(DAYS - 2, DAYS + 1):
+        look_at_day(day=FIRST + timedelta(days=day), at=AT, zone="UTC")
+    return service_id
+
+
+def words(answer: HttpResponse) -> str:
+    text = re.sub(r"<script.*?</script>", " ", answer.content.decode(), flags=re.DOTALL)
+    text = html.unescape(re.sub(r"<[^>]+>", " ", text))
+    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
+
+
+def test_a_change_is_told_in_words_with_its_worth_and_what_changed_then(found: int) -> None:
+    text = words(signed_in("finance").get("/findings"))
+    assert re.search(r"1 figure changed in the last 90 days; those for the worse come to \$1,\d\d\d",
+                     text)  # fmt: skip
+    assert re.search(r"chat-api: the cost of 1,000 requests rose by 2\d % on 2\d February", text)
+    assert "model: chat-v7" in text
+    assert "2 figures watched, last on Fri 6 March" in text
+
+
+def test_one_change_shows_its_days_and_parts_that_add_up(found: int) -> None:
+    finn = signed_in("finance")
+    href = re.search(r'href="(/findings/\d+)"', finn.get("/findings").content.decode())
+    assert href is not None
+    answer = finn.get(href[1])
+    rows = re.findall(r'<td class="number-cell">([+−]?)(?:USD )?(\d+\.\d{6})</td>',
+                      answer.content.decode())  # fmt: skip
+    before, *parts, after = [
+        round(float(number) * 1e6) * (-1 if sign == "−" else 1) for sign, number in rows
+    ]
+    assert len(parts) == 4
+    assert before + sum(parts) == after
+    assert "level-figure" in answer.content.decode()
+    days = finn.get(f"{href[1]}.csv").content.decode()
+    assert len(list(csv.DictReader(io.StringIO(days)))) == DAYS
+    table = list(csv.DictReader(io.StringIO(finn.get("/findings.csv").content.decode())))
+    assert [row["kind"] for row in table] == ["step"]
+
+
+def test_a_change_of_another_team_is_as_if_it_were_not_there(found: int) -> None:
+    finn = signed_in("finance")
+    href = re.search(r'href="(/findings/\d+)"', finn.get("/findings").content.decode())
+    assert href is not None
+    dee = signed_in("lead")
+    assert "Nothing is known to have changed" in words(dee.get("/findings"))
+    assert dee.get(href[1]).status_code == 404
+    assert dee.get(f"{href[1]}.csv").status_code == 404
+
+
+def test_before_the_first_look_the_page_says_how_to_look() -> None:
+    text = words(signed_in("finance").get("/findings"))
+    assert "No figure was looked at yet" in text
+    assert "manage.py look_for_changes --days 30" in text

@@ -1,0 +1,140 @@
+"""The page of teams: what their work cost, what of it bought nothing, whose place is told to whom."""
+
+import csv
+import html
+import io
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.http import HttpResponse
+from django.utils import timezone
+from rest_framework.test import APIClient
+
+from apps.economics.run_time import Bucket
+from apps.ledger.actions import figure_due_runs
+from apps.ledger.queries.time_to_work import at_most
+from apps.workloads.models import Job, RunAttempt, RunProgress
+from tests import make
+from tests.apps.console.people import signed_in
+from tests.apps.ledger import run_scene, scene
+
+pytestmark = pytest.mark.django_db
+NEXT_DAY = datetime(2026, 3, 3, 12, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(autouse=True)
+def _organisation(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.clear()
+    monkeypatch.setattr(timezone, "now", lambda: NEXT_DAY)
+    make.make_organisation()
+
+
+@pytest.fixture
+def teams() -> dict[str, int]:
+    """Research works from 10:30 on, Vision all its hour, each on a node of $98.32 an hour."""
+    found = {}
+    for name, idle in (("Research", 30), ("Vision", 0)):
+        found[name] = make.make_team(name)
+        scene.make_rule(name.lower(), found[name])
+        node_id = scene.make_priced_node(f"node-{name.lower()}")
+        uuids = scene.make_gpus(node_id)
+        for device_id in scene.device_ids(uuids):
+            scene.make_usage(device_id, [0] * idle + [240] * (60 - idle))
+        scene.make_job(name, node_id, account=name.lower(), uuids=uuids)
+    scene.settle_all()
+    return found
+
+
+def words(answer: HttpResponse) -> str:
+    text = re.sub(r"<script.*?</script>", " ", answer.content.decode(), flags=re.DOTALL)
+    text = html.unescape(re.sub(r"<[^>]+>", " ", text))
+    return re.sub(r"\s+", " ", text.replace("\N{NO-BREAK SPACE}", " "))
+
+
+def table(answer: HttpResponse) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(answer.content.decode())))
+
+
+def test_the_title_says_what_work_cost_and_what_of_it_bought_nothing(
+    teams: dict[str, int],
+) -> None:
+    text = words(signed_in("finance").get("/team-work"))
+    assert "$49.16 of it (" in text
+    assert "Research let the most go: $49.16." in text
+    assert "by the share of their cost" in text
+
+
+def test_idle_and_active_are_told_by_workload_and_add_up(teams: dict[str, int]) -> None:
+    rows = {row["team"]: row for row in table(signed_in("finance").get("/team-work.csv"))}
+    assert (rows["Research"]["cost"], rows["Research"]["held_idle"]) == ("98.320000", "49.160000")
+    assert rows["Research"]["active_ratio"] == "0.500000"
+    assert rows["Research"]["bought_nothing_ratio"] == "0.500000"
+    assert rows["Vision"]["held_idle"] == "0.000000"
+
+
+def test_work_waits_until_a_gpu_is_first_seen_at_work(teams: dict[str, int]) -> None:
+    rows = {row["team"]: row for row in table(signed_in("finance").get("/team-work/waits.csv"))}
+    assert rows["Research"]["median_seconds"] == "1800"
+    assert rows["Vision"]["median_seconds"] == "0"
+    assert rows["Vision"]["told_first_step"] == "0"
+
+
+def test_a_run_that_tells_is_believed_and_its_failure_is_waste(teams: dict[str, int]) -> None:
+    job_id = Job.objects.get(raw_id="Vision").id
+    until = scene.TEN + scene.HOUR
+    run_id = run_scene.make_run("sam-3", (job_id, scene.TEN, until), submitted_at=scene.TEN)
+    run_scene.tell(run_id, job_id, {Bucket.FAILED: 45, Bucket.DATA_WAIT: 15})
+    attempt = RunAttempt.objects.create(
+        run_id=run_id, key="a", job_id=job_id, began_at=scene.TEN, heard_at=until
+    )
+    RunProgress.objects.create(
+        attempt=attempt, sequence=1, part=0, starts_at=scene.TEN + 7 * MINUTE, ends_at=until,
+        steps=1, tokens=1, examples=0, flops=1.0, productive_ms=1_000,
+    )  # fmt: skip
+    run_scene.mark_day(scene.TEN)
+    scene.settle_all()
+    figure_due_runs(at=NEXT_DAY)
+    finn = signed_in("finance")
+    rows = {row["team"]: row for row in table(finn.get("/team-work.csv"))}
+    assert rows["Vision"]["failed_or_lost"] == "73.740000"
+    assert rows["Vision"]["waited_for_data"] == "24.580000"
+    waits = {row["team"]: row for row in table(finn.get("/team-work/waits.csv"))}
+    assert (waits["Vision"]["count"], waits["Vision"]["median_seconds"]) == ("1", "420")
+
+
+def test_a_team_sees_its_own_place_unless_the_organisation_publishes_them(
+    teams: dict[str, int], settings: Any
+) -> None:
+    lead = signed_in("lead", teams["Vision"])
+    text = words(lead.get("/team-work"))
+    assert "your place among" in text
+    assert "Research" not in text
+    assert [row["team"] for row in table(lead.get("/team-work/waste.csv"))] == ["Vision"]
+    settings.PUBLISH_WASTE = True
+    assert table(lead.get("/team-work/waste.csv"))[0]["team"] == "Research"
+    assert {row["team"] for row in table(lead.get("/team-work.csv"))} == {"Vision"}
+
+
+def test_programs_are_told_of_their_teams(teams: dict[str, int]) -> None:
+    secret = make.make_token("read", team_id=teams["Research"]).secret
+    client = APIClient(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    (row,) = client.get("/api/v1/team-work").json()["results"]
+    assert row["team"]["name"] == "Research"
+    assert row["idle_cost"] == {"amount": "49.160000", "currency": "USD"}
+    assert (row["waits"], row["median_wait_seconds"]) == (1, 1800)
+    assert client.get("/api/v1/team-work?window=never").status_code == 400
+
+
+def test_without_work_the_page_teaches() -> None:
+    text = words(signed_in("finance").get("/team-work?window=2020-01"))
+    assert "No team’s work cost anything in January 2020" in text
+
+
+def test_the_median_and_nine_in_ten_are_of_what_was_waited() -> None:
+    waits = [timedelta(minutes=each) for each in (1, 2, 3, 4, 50, 6, 7, 8, 9, 10)]
+    assert at_most(waits, 1, 2) == timedelta(minutes=6)
+    assert at_most(waits, 9, 10) == timedelta(minutes=10)

@@ -39,6 +39,11 @@ class Lines(NamedTuple):
         pool_id: int | None = self.traits[POOL]
         return pool_id
 
+    @property
+    def unknown(self) -> Row:
+        """Which bases are not known."""
+        return tuple(amount is None for amount in self[4:9])
+
 
 def write_run_days(rolled: RolledDay) -> set[int]:
     """Write the day's rows of runs anew, in the roll-up's transaction; the runs it is about.
@@ -73,15 +78,14 @@ class _Rows:
         self.metered: dict[Row, list[float | None]] = {}
 
     def add(self, key: Row, amounts: Sequence[int | None], metered: Metered | None) -> None:
-        """Add a part to its row: which bases are unknown tells rows apart, so no sum mixes both."""
-        key = (*key, tuple(amount is None for amount in amounts))
+        """Add a part to its row; which bases are unknown is in its key, so no sum mixes both."""
         held = self.sums.get(key)
         if held is None:
             self.sums[key] = list(amounts)
         else:
             for place, more in enumerate(amounts):
-                had = held[place]
-                held[place] = None if had is None or more is None else had + more
+                if more is not None:
+                    held[place] = (held[place] or 0) + more
         if metered is not None:
             told = self.metered.setdefault(key, [None, None, None])
             for place, reading in enumerate(astuple(metered)):
@@ -111,7 +115,7 @@ def _carried(
 
 
 def _lines(row: Row) -> Lines:
-    return Lines(*row[:3], row[3 : 3 + TRAITS], *row[3 + TRAITS :])
+    return Lines._make((*row[:3], row[3 : 3 + TRAITS], *row[3 + TRAITS :]))
 
 
 def _weights(lines: Iterable[Lines], life: Life, runs: Iterable[CarriedHour]) -> dict[Part, int]:
@@ -143,31 +147,27 @@ def _divide(
     for each in lines:
         times[each.pool_id] = times.get(each.pool_id, 0) + each.unit_milliseconds
     for each in lines:
-        metered = meters.get((each.job_id, each.pool_id, each.hour))
-        if metered is not None:
-            has_time = each.unit_milliseconds > 0
-            metered = (
-                metered.part(each.unit_milliseconds, times[each.pool_id]) if has_time else None
-            )
+        metered = None
+        if each.unit_milliseconds:
+            of_pool = meters.get((each.job_id, each.pool_id, each.hour))
+            metered = of_pool and of_pool.part(each.unit_milliseconds, times[each.pool_id])
+        about = (each.job_id, each.traits, each.unknown)
         for part, weight, amounts in zip(parts, of_parts, _split(each, of_parts), strict=True):
             if part is not None:
-                mine = None if metered is None else metered.part(weight, whole)
-                written.add((part, each.job_id, each.traits), amounts, mine)
+                written.add((part, *about), amounts, metered and metered.part(weight, whole))
 
 
 def _split(lines: Lines, weights: Sequence[int]) -> Iterator[tuple[int | None, ...]]:
     bases = split_bases(
         Amounts(lines.list_micros, lines.contracted_micros, lines.effective_micros), weights
     )
+    marginal: Sequence[int | None] = [each.effective_micros for each in bases]
+    if lines.marginal_micros != lines.effective_micros:
+        marginal = _shares(lines.marginal_micros, weights)
+    billed = _shares(lines.billed_micros, weights)
+    times = largest_remainder(lines.unit_milliseconds, weights)
     return (
-        (*amounts, billed, marginal, milliseconds)
-        for amounts, billed, marginal, milliseconds in zip(
-            bases,
-            _shares(lines.billed_micros, weights),
-            _shares(lines.marginal_micros, weights),
-            largest_remainder(lines.unit_milliseconds, weights),
-            strict=True,
-        )
+        (*amounts, *rest) for amounts, *rest in zip(bases, billed, marginal, times, strict=True)
     )
 
 

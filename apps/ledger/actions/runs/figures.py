@@ -65,8 +65,7 @@ def _compare(workload_ids: Collection[int | None]) -> None:
     known = list(
         RunFigures.objects.filter(
             workload_id__in=[each for each in workload_ids if each is not None],
-            tokens_per_second__gt=0,
-            gpus__gt=0,
+            tokens_per_second__isnull=False,
         )
         .order_by("run_id")
         .values_list("run_id", "workload_id", "gpu_model", "gpus", "tokens_per_second")
@@ -75,6 +74,7 @@ def _compare(workload_ids: Collection[int | None]) -> None:
     runs = [
         Sized(run_id, (workload_id, gpu_model, str(told[run_id].model)), gpus, rate)
         for run_id, workload_id, gpu_model, gpus, rate in known
+        if gpus and rate
     ]
     _write_scaling(list(scaling_ratios(runs).items()))
 

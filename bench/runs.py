@@ -1,0 +1,25 @@
+"""The first 50 of 5,000 runs under any sort, and what a day of them adds to the roll-up."""
+
+import os
+
+import psutil
+
+from bench.settle import own_database, python
+
+DATABASE = "runrate_bench_runs"
+MOST_MS = 150
+
+
+def run(*, full: bool = False) -> dict[str, object]:
+    """The figures of one run; `full` asks each address a hundred times instead of twenty.
+
+    `misses` names what takes longer than its target.
+    """
+    with own_database(os.environ["RUNRATE_DATABASE_URL"], DATABASE) as url:
+        figures = python(url, "bench.runs_ask", "100" if full else "20")
+    misses = [
+        f"{name}: {took} ms, over {MOST_MS}"
+        for name, took in figures["p95_ms"].items()
+        if took > MOST_MS
+    ]
+    return figures | {"load": round(psutil.getloadavg()[0], 1), "misses": misses}

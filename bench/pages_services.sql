@@ -52,3 +52,10 @@ JOIN (
     FROM ledger_servicecount GROUP BY day, workload_id
 ) AS counted ON counted.day = money.day AND counted.workload_id = money.workload_id
 ORDER BY money.day, money.name, money.workload_id;
+-- A change of every tenth service, in all teams.
+INSERT INTO review_finding (kind, measure, workload_id, feature, changed_on, first_seen_on, last_seen_on, seen,
+    before, after, effect_ratio, impact_micros, parts, causes)
+SELECT 'step', 'cost_per_1000_requests', id, '', %(today)s::date - 9, %(today)s::date - 5, %(today)s::date - 1, 4,
+       0.42, 0.483, 0.15, 913000000, '[{"name": "price", "millionths": 63000}]',
+       '[{"kind": "model", "what": "v7", "on": "2026-03-12", "days": -1}]'
+FROM workloads_workload WHERE kind IN ('serving', 'batch') AND (id %% 10 = 0 OR team_id = 100);

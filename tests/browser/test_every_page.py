@@ -22,7 +22,16 @@ GRAVE = {"serious", "critical"}
 NOT_THERE = ("/costs/teams/987654321", "/no-such-page")
 EMPTY = (
     *("/", "/costs", "/fleet", "/prices", "/clouds", "/commitments", "/ownership", "/setup"),
-    *("/owned", "/people", "/runs", "/runs/compare", "/services", "/api-spend"),
+    *(
+        "/owned",
+        "/people",
+        "/runs",
+        "/runs/compare",
+        "/services",
+        "/api-spend",
+        "/team-work",
+        "/findings",
+    ),
 )
 RUN = """async () => (await axe.run(document, {resultTypes: ["violations"]})).violations.map(
     each => [each.impact, each.id, each.nodes.slice(0, 3).map(node => node.target.join(" "))])"""

@@ -52,6 +52,8 @@ def printed(world: World) -> list[str]:
         "/services",
         "/api-spend",
         f"/services/{ids['service_id']}",
+        "/team-work",
+        f"/findings/{ids['finding_id']}",
     ]
 
 

@@ -27,6 +27,7 @@ from apps.ledger.models import (
 )
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
+from apps.review.models import Finding
 from apps.telemetry.models import Incident
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
@@ -102,6 +103,7 @@ def make_world() -> World:
     _counted(ids["service_id"])
     ids["objective_id"] = _promised(ids["service_id"])
     _answered(ids["service_id"], team_id, pool_id)
+    _changed(ids["service_id"])
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token("read", "manage", "jobs", "ingest", name="everything")
     ids["export_id"] = scene.make_export(everything.id)
@@ -212,6 +214,17 @@ def _promised(workload_id: int) -> int:
         period=(make.NOON, None),
     )
     return objective.id
+
+
+def _changed(service_id: int) -> None:
+    """A unit cost that changed."""
+    Finding.objects.create(
+        kind="step", measure="cost_per_1000_requests", workload_id=service_id,
+        changed_on=date(2026, 3, 12), first_seen_on=date(2026, 3, 16),
+        last_seen_on=date(2026, 3, 20), seen=4, before=0.42, after=0.4914, effect_ratio=0.17,
+        impact_micros=1_413_720_000, parts=[{"name": "price", "millionths": 71_400}],
+        causes=[{"kind": "deployment", "what": "answer-box 2.4.0", "on": "2026-03-12", "days": 0}],
+    )  # fmt: skip
 
 
 def _answered(service_id: int, team_id: int, pool_id: int) -> None:

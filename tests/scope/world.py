@@ -47,6 +47,7 @@ from apps.ledger.models import (
 from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
+from apps.review.models import Finding
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
 from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
@@ -137,7 +138,8 @@ def make_world() -> World:
     planted = {
         **fleet_ids,
         **work,
-        **_services(teams, began_at),
+        **(services := _services(teams, began_at)),
+        "finding_id": _findings(services["service_id"], began_at),
         "api_price_id": _calls(teams, now),
         "team_id": teams["zephyr"],
         "person_id": people["ada"],
@@ -318,6 +320,19 @@ def _calls(teams: Mapping[str, int], now: datetime) -> int:
     )  # fmt: skip
     price = NewApiPrice("openai", "model-razorbill", "input", hour, amount=Decimal("1.5"))
     return add_api_price(price=price)
+
+
+def _findings(service_id: int, at: datetime) -> int:
+    """What changed about a service of the Zephyrines, with what was told of then."""
+    found = Finding.objects.create(
+        kind="step", measure="cost_per_1000_requests", workload_id=service_id,
+        feature="feature-plover", changed_on=at.date(), first_seen_on=at.date(),
+        last_seen_on=at.date() + timedelta(days=1), seen=2, before=0.61, after=0.73,
+        effect_ratio=0.2, impact_micros=613_000_000,
+        parts=[{"name": "price", "millionths": 120_000}],
+        causes=[{"kind": "deploy", "what": "plover-9", "on": at.date().isoformat(), "days": 0}],
+    )  # fmt: skip
+    return found.id
 
 
 def _services(teams: Mapping[str, int], at: datetime) -> dict[str, int]:

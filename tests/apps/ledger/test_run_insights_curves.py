@@ -1,6 +1,7 @@
 """What more GPUs would bring is told from a workload's own runs, or refused in words."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,9 @@ LAW = ScalingLaw(speed=1e5, contention=2 / 1.8 - 1, coherence=0.0, largest=64)
 TOKENS = 36 * 10**9
 
 
-def plant_size(workload_id: int, gpus: int, by: float = 1.0, days: int = 0, **given: object) -> int:
+def plant_size(workload_id: int, gpus: int, by: float = 1.0, days: int = 0, **given: Any) -> int:
     """A run of so many GPUs that trained at the law's rate (times `by`) and paid $2 a GPU-hour."""
-    rate = LAW.rate(gpus) * by
+    rate = given.pop("law", LAW).rate(gpus) * by
     gpu_seconds = TOKENS / rate * gpus
     figures = {
         "gpus": gpus,
@@ -146,3 +147,22 @@ def test_without_a_finished_run_or_a_price_no_cost_is_told() -> None:
     assert unpriced.hours is not None
     assert unpriced.micros is None
     assert unpriced.words.endswith("as much.")
+
+
+def test_the_worked_example_of_the_law_is_found_again_in_its_runs() -> None:
+    workload_id = make_programme()
+    # σ 0.02 and κ 10⁻⁴ make 64 GPUs 1.2911 times as fast as 32, and 99 the most of use;
+    # what $3.4384 buy on 32 of them costs $5.3264 on 64, and $10.3312 on 128.
+    law = ScalingLaw(speed=1e5, contention=0.02, coherence=1e-4, largest=128)
+    for days, gpus in enumerate((128, 64, 16, 32)):
+        plant_size(workload_id, gpus, days=days, law=law)
+
+    answer = scaling_of(workload_id, window=MARCH)
+
+    assert isinstance(answer, ScalingAnswer)
+    assert (answer.gpus, answer.more) == (32, 64)
+    assert answer.speed_up.value == pytest.approx(1.2911, abs=5e-5)
+    assert answer.cost_multiplier.value == pytest.approx(5.3264 / 3.4384, abs=5e-5)
+    assert answer.peak_gpus == pytest.approx(98.99, abs=5e-3)
+    cost = {each.gpus: each.micros.value for each in answer.points if each.micros}
+    assert cost[128] / cost[32] == pytest.approx(10.3312 / 3.4384, abs=5e-5)

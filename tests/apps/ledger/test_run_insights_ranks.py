@@ -19,7 +19,7 @@ from tests.apps.ledger.planted_runs import (
 )
 
 pytestmark = pytest.mark.django_db
-# METHODS' example: the slowest of each step take 4.4 s together, the median ranks 3.075 s.
+# The slowest of each step take 4.4 s together, the median ranks 3.075 s.
 EXAMPLE = [(1, 1, 1), (1, 1.1, 1), (1, 1, 1.05), (1.5, 1.4, 1.5)]
 
 

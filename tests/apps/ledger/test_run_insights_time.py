@@ -190,3 +190,22 @@ def test_the_week_that_is_under_way_is_called_this_week() -> None:
     assert where_time_of_run_went(run_id, window=WEEK).words == (
         "Starved: 41\xa0% of GPU time waits for data; $3,120 this week."
     )
+
+
+@pytest.mark.parametrize(
+    ("counter", "seconds", "named"),
+    [
+        ("cpu_stalled_seconds", 1800.0, [Resource.CPU]),
+        ("cpu_stalled_seconds", 1200.0, []),
+        ("memory_stalled_seconds", 720.0, [Resource.MEMORY]),
+        ("io_stalled_seconds", 720.0, []),
+    ],
+)
+def test_each_resource_has_its_own_mark(
+    counter: str, seconds: float, named: list[Resource]
+) -> None:
+    run_id, job_id = starved(make_programme())
+    plant_node(job_id, hours=1, **{counter: seconds})
+    (verdict,) = where_time_of_run_went(run_id).verdicts
+    assert [each.resource for each in verdict.causes] == named
+    assert verdict.is_seen

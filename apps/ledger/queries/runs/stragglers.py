@@ -69,7 +69,7 @@ def slow_ranks(run_id: int, *, window: Window | None = None) -> Stragglers:
     """Of a run's step times by rank; of all of it where no window is given.
 
     S = Σ slowest ÷ Σ median, waste 1 − 1/S; a rank is slow by a robust z over 3.5 in 60 % or more of
-    the windows of 50 steps (METHODS, straggler).
+    the windows of 50 steps.
     """
     told = _told(run_id, window)
     by_rank = _steps(told)

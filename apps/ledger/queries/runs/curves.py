@@ -143,7 +143,8 @@ def scaling_of(
     """What `gpus` GPUs (twice those of the last run, where not said) would do for a workload.
 
     From its runs of the window on one GPU model, training one model: of the last run's kind, else
-    of the last one of which three sizes are known. Gunther's universal scalability law, by non-negative least squares.
+    of the last one of which three sizes are known. Gunther's universal scalability law, fitted by
+    non-negative least squares.
     """
     groups = _comparable(runs_of_window(workload_id, window))
     if not groups:

@@ -9,7 +9,7 @@ from apps.economics.states import State
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 
-MOST_JOBS = 5_000
+MOST_JOBS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,8 @@ class Waits:
 def first_work(window: Window, team_ids: frozenset[int] | None) -> list[FirstWork]:
     """What entered the queue in the window and has worked since, by entry; None: of every team.
 
-    A run with an SDK is one; its jobs are not counted again. The newest 5,000 jobs without one.
+    A run with an SDK is one; its jobs are not counted again. Of jobs without one, the
+    newest 500: each is looked for minute by minute.
     """
     params = {
         "from": window.starts_at,
@@ -57,9 +58,12 @@ def first_work(window: Window, team_ids: frozenset[int] | None) -> list[FirstWor
         "active": int(State.ACTIVE),
         "most": MOST_JOBS,
     }
-    told = [FirstWork(*row, is_told=True) for row in rows(TOLD, params)]
-    seen = [FirstWork(*row, is_told=False) for row in rows(SEEN, params)]
-    found = [each for each in (*told, *seen) if each.worked_at >= each.entered_at]
+    found = [
+        FirstWork(team_id, workload_id, entered_at, worked_at, is_told)
+        for query, is_told in ((TOLD, True), (SEEN, False))
+        for team_id, workload_id, entered_at, worked_at in rows(query, params)
+        if worked_at >= entered_at
+    ]
     return sorted(found, key=lambda each: each.entered_at)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from apps.economics.changes import WEEK
 from apps.economics.unit_change import (
     EFFICIENCY,
     MILLION,
@@ -15,7 +16,7 @@ from apps.economics.unit_change import (
     mean_parts,
     served_parts,
 )
-from apps.economics.watch import WEEK, Day
+from apps.economics.watch import Day
 from apps.ledger.queries.measured import spend_of_days
 from apps.review.models import Measure
 from apps.review.queries.series import Series

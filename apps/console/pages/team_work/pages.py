@@ -59,7 +59,7 @@ def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
     said = period_words(window, calendar.today)
     work = work_of_teams(window, seen_teams(who))
     began = first_work(window, seen_teams(who))
-    league = league_of(window, who.viewer)
+    league = league_of(window, who.viewer, work if who.viewer.sees_everything else None)
     asked = Asked(given, reverse("team-work"), part="table", noun=("workload", "workloads"))
     query = f"?window={reading.texts['window']}"
     periods = dict(PERIODS)

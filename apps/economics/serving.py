@@ -6,7 +6,7 @@ gateway asked for are nobody's and stay so. Cost per token is allocated cost × 
 the work ÷ tokens, as llm-d and OpenCost have it too.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
@@ -120,6 +120,20 @@ def known_sum(counts: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
+def whole_parts(parts: Sequence[int], unit: int) -> list[int]:
+    """Whole units of parts that are counted in fractions of one and sum to whole units.
+
+    Rounded down, and the units left over go to the largest remainders, ties to the earlier: the
+    answers sum to exactly what the parts do. Parts may be negative.
+    """
+    whole = [part // unit for part in parts]
+    over = [part % unit for part in parts]
+    left = sum(over) // unit
+    for index in sorted(range(len(parts)), key=lambda index: -over[index])[:left]:
+        whole[index] += 1
+    return whole
+
+
 def beyond(engine: Told, gateway: Told) -> Told:
     """What the engine counted more than the gateway, each count by itself, never below 0."""
     return Told(
@@ -159,18 +173,17 @@ def used_part(micros: int | None, active: int | None, stated: int | None) -> int
     return round(Fraction(micros) * (active or 0) / stated)
 
 
-def per(many: int, micros: int | Fraction | None, count: int | None) -> Fraction | None:
+def per(many: int, micros: int | None, count: int | None) -> Fraction | None:
     """What so many cost, where `count` cost `micros`; None where undefined."""
     if micros is None or not count:
         return None
-    return Fraction(micros) * many / count
+    return Fraction(micros * many, count)
 
 
 def _of_kind(micros: int | None, work: int, worked: Worked, tokens: int | None) -> Fraction | None:
-    whole = sum(worked)
-    if micros is None or not whole:
+    if micros is None or not tokens:
         return None
-    return per(MILLION, Fraction(micros) * work / whole, tokens)
+    return per(MILLION, micros * work, sum(worked) * tokens)
 
 
 _Part = tuple[Purpose, str, Told]

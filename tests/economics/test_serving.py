@@ -21,6 +21,7 @@ from apps.economics.serving import (
     summed,
     unit_costs,
     used_part,
+    whole_parts,
 )
 
 COUNTS = st.one_of(st.none(), st.integers(0, 10**9))
@@ -169,3 +170,16 @@ def test_usage_is_the_active_part_and_takes_as_much_of_shared_costs() -> None:
     assert used_part(300, active=None, stated=200) == 0
     assert used_part(None, active=1, stated=2) is None
     assert used_part(300, active=None, stated=None) is None
+
+
+@given(st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=6))
+def test_parts_in_fractions_come_to_whole_units_that_sum_to_the_same(parts: list[int]) -> None:
+    parts = [*parts, -sum(parts) % 1_000]
+    found = whole_parts(parts, 1_000)
+    assert sum(found) * 1_000 == sum(parts)
+    assert all(abs(each * 1_000 - part) < 1_000 for each, part in zip(found, parts, strict=True))
+
+
+def test_what_is_left_over_goes_to_the_largest_remainder() -> None:
+    assert whole_parts([1_600, 700, 700], 1_000) == [1, 1, 1]
+    assert whole_parts([-1_500, 500], 1_000) == [-1, 0]

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 
-from apps.economics.bases import Amounts, split_bases
 from apps.economics.serving import (
     UNCOUNTED,
     EngineTime,
@@ -15,6 +14,7 @@ from apps.economics.serving import (
     known_sum,
     portions,
     summed,
+    whole_parts,
 )
 from apps.economics.split import largest_remainder
 from apps.economics.states import Flag, State
@@ -44,17 +44,22 @@ Cell = tuple[int, datetime]
 class _Hour:
     """How a service's hour is divided; weights are brought to a billion, which is plenty."""
 
-    __slots__ = ("is_measured", "portions", "weights")
+    __slots__ = ("is_measured", "named", "portions", "weights")
 
     def __init__(self, found: tuple[Portion, ...], *, is_measured: bool) -> None:
         self.portions = found
         self.weights = largest_remainder(BILLION, [each.weight for each in found])
         self.is_measured = is_measured
+        self.named = [
+            ((each.feature, int(each.purpose)), weight)
+            for each, weight in zip(found, self.weights, strict=True)
+            if weight
+        ]
 
     @property
     def is_divided(self) -> bool:
         """Whether more than one has a part of it."""
-        return sum(1 for weight in self.weights if weight) > 1
+        return len(self.named) > 1
 
     @property
     def whole(self) -> Portion:
@@ -141,61 +146,68 @@ def _write_days(params: Mapping[str, object], hours: Mapping[Cell, _Hour]) -> No
         "uncounted": int(Purpose.UNCOUNTED),
     }
     run(WHOLE, {**params, **named})
-    if divided:
-        _insert(params, _divided(rows(DIVIDED, {**params, **named}), divided))
+    sums = _divided(rows(DIVIDED, {**params, **named}), divided) if divided else {}
+    if sums:
+        _insert(params, sums)
 
 
-Sums = dict[tuple[object, ...], list[int | None]]
+Name = tuple[str, int]
+"""A feature and its part."""
+Sums = dict[tuple[object, ...], dict[Name, list[int]]]
 
 
 def _divided(groups: Iterable[Row], hours: Mapping[Cell, _Hour]) -> Sums:
-    """Each group of an hour's lines over its portions, summed by day; exact on every basis."""
+    """Each group of an hour's lines by its portions' billionths, added up over the day.
+
+    Effective, contracted − effective and list − contracted apart, as lines are split: then each part
+    keeps the order of the bases. The last of a key are those that are not known.
+    """
     sums: Sums = {}
     for workload_id, at, *key, listed, contracted, effective, billed, marginal, ms in groups:
-        hour = hours[workload_id, at]
-        pattern = (listed is None, contracted is None, effective is None, billed is None)
-        columns = (
-            split_bases(Amounts(listed, contracted, effective), hour.weights),
-            _part_of(billed, hour.weights),
-            _part_of(marginal, hour.weights),
-            largest_remainder(ms, hour.weights),
+        unknown = (listed is None, contracted is None, effective is None, billed is None)
+        below = (effective or 0) if contracted is None else contracted
+        steps = (
+            effective or 0,
+            0 if contracted is None else contracted - (effective or 0),
+            0 if listed is None else listed - below,
+            billed or 0,
+            marginal or 0,
+            ms,
         )
-        for portion, weight, amounts, *others in zip(
-            hour.portions, hour.weights, *columns, strict=True
-        ):
-            if weight:
-                name = (workload_id, portion.feature, int(portion.purpose), *key, *pattern)
-                _add(sums, name, [*amounts, *others])
+        parts = sums.setdefault((workload_id, *key, *unknown), {})
+        for name, weight in hours[workload_id, at].named:
+            sofar = parts.setdefault(name, [0] * len(steps))
+            for place, step in enumerate(steps):
+                sofar[place] += step * weight
     return sums
 
 
-def _part_of(amount: int | None, weights: Sequence[int]) -> Sequence[int | None]:
-    return [None] * len(weights) if amount is None else largest_remainder(amount, weights)
-
-
-def _add(sums: Sums, name: tuple[object, ...], more: list[int | None]) -> None:
-    sofar = sums.get(name)
-    if sofar is None:
-        sums[name] = more
-        return
-    for place, amount in enumerate(more):
-        before = sofar[place]
-        if amount is not None:
-            sofar[place] = amount if before is None else before + amount
-
-
 def _insert(params: Mapping[str, object], sums: Sums) -> None:
+    """Each part to the micro-unit: the parts of a key sum to its lines exactly."""
+    rows_ = [row for key, parts in sums.items() for row in _rounded(key, parts)]
     names = ("of", "features", "parts", "months", "statuses", "kinds", "pools", "teams", "states",
-             "flags")  # fmt: skip
-    amounts = ("listed", "contracted", "effective", "billed", "marginal", "ms")
-    columns: dict[str, object] = {
-        f"new_{name}": [key[place] for key in sums] for place, name in enumerate(names)
-    }
-    columns |= {
-        f"new_{name}": [found[place] for found in sums.values()]
-        for place, name in enumerate(amounts)
-    }
-    run(INSERT, {**params, **columns})
+             "flags", "listed", "contracted", "effective", "billed", "marginal", "ms")  # fmt: skip
+    columns = dict(zip(names, zip(*rows_, strict=True), strict=True))
+    run(INSERT, {**params, **{f"new_{name}": list(values) for name, values in columns.items()}})
+
+
+def _rounded(key: tuple[object, ...], parts: Mapping[Name, list[int]]) -> Iterable[Row]:
+    workload_id, *kept, no_list, no_contracted, no_effective, no_billed = key
+    columns = [whole_parts(column, BILLION) for column in zip(*parts.values(), strict=True)]
+    for (feature, part), row in zip(parts, zip(*columns, strict=True), strict=True):
+        effective, more, most, billed, marginal, ms = row
+        yield (
+            workload_id,
+            feature,
+            part,
+            *kept,
+            None if no_list else effective + more + most,
+            None if no_contracted else effective + more,
+            None if no_effective else effective,
+            None if no_billed else billed,
+            None if no_effective else marginal,
+            ms,
+        )
 
 
 def _write_counts(

@@ -36,6 +36,7 @@ from apps.ledger.queries.unit_costs import (
     Allocation,
     UnitCost,
     UnitFilter,
+    together,
     unit_cost_groups,
 )
 from apps.workloads import queries as workloads
@@ -101,15 +102,13 @@ class UnitCosts(RestView):
         group_by = _group_by(asked["group_by"])
         chosen = _chosen(asked, self.viewer(), at)
         currency, named = accounts.organisation().currency, names()
-        total = next(iter(unit_cost_groups(chosen)), None)
+        costs = unit_cost_groups(chosen, group_by)
+        total = together(unit_cost_groups(chosen) if "feature" in group_by else costs)
         return Response(
             {
                 "meta": unit_meta(chosen, total, queries.standing(chosen.window, at), currency),
                 "totals": unit_sums(total, currency),
-                "results": [
-                    unit_result(cost, group_by, named, currency)
-                    for cost in unit_cost_groups(chosen, group_by)
-                ],
+                "results": [unit_result(cost, group_by, named, currency) for cost in costs],
                 "next": None,
                 "previous": None,
             }

@@ -10,10 +10,14 @@ from typing import Any, LiteralString
 from psycopg import sql
 
 from apps.economics.serving import (
+    THOUSAND,
     Purpose,
     Told,
     UnitCosts,
     Worked,
+    known_sum,
+    per,
+    summed,
     unit_costs,
     used_part,
 )
@@ -35,6 +39,12 @@ GROUPS: dict[str, LiteralString] = {
     "month": "date_trunc('month', told.day)::date",
 }
 """What unit costs may be grouped by; a week is named by its Monday, a month by its first day."""
+
+
+SUMMED = (
+    *("untold_ms", "measured_ms", "unit_milliseconds", "unpriced_milliseconds"),
+    *("held_milliseconds", "observed_milliseconds", "costless_requests"),
+)
 
 
 class UnitGroupNotKnown(ValueError):
@@ -72,12 +82,12 @@ class PartAmounts:
     @property
     def total(self) -> int | None:
         """All of them."""
-        return _known(self.answered, self.idle, self.unattributed, self.uncounted)
+        return known_sum((self.answered, self.idle, self.unattributed, self.uncounted))
 
     @property
     def counted(self) -> int | None:
         """All but hours in which nobody counted."""
-        return _known(self.answered, self.idle, self.unattributed)
+        return known_sum((self.answered, self.idle, self.unattributed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +124,9 @@ class UnitCost:
     @property
     def units(self) -> UnitCosts:
         """For a thousand requests and a million tokens, in micro-units."""
-        found = unit_costs(self.micros, self.answered_requests, self.told, self.worked)
+        thousand = per(THOUSAND, self.micros, self.answered_requests)
         of_tokens = unit_costs(self._of_tokens, None, self.told, self.worked)
-        return of_tokens._replace(thousand_requests=found.thousand_requests)
+        return of_tokens._replace(thousand_requests=thousand)
 
     @property
     def counted_ratio(self) -> float | None:
@@ -170,6 +180,30 @@ def unit_cost_groups(chosen: UnitFilter, group_by: Sequence[str] = ()) -> list[U
     is_used = chosen.allocation is Allocation.USAGE
     costs = [_cost(row, len(group_by), is_used=is_used) for row in found]
     return sorted(costs, key=partial(_place, group_by)) if "feature" in group_by else costs
+
+
+def together(costs: Sequence[UnitCost]) -> UnitCost | None:
+    """The sum of groups that are not by feature, as one without keys; None without any."""
+    if not costs:
+        return None
+    parts = [each.parts for each in costs]
+    told = summed(each.told for each in costs)
+    tokens = {
+        name: known_sum(getattr(each.told, name) for each in costs)
+        for name in ("prompt_tokens", "cached_tokens", "output_tokens")
+    }
+    return UnitCost(
+        keys=(),
+        purpose=None,
+        parts=PartAmounts(
+            *(known_sum(getattr(each, name) for each in parts) for name in PartAmounts.__slots__)
+        ),
+        micros=known_sum(each.micros for each in costs),
+        told=told._replace(**tokens),
+        worked=Worked(*map(sum, zip(*(each.worked for each in costs), strict=True))),
+        statuses=frozenset().union(*(each.statuses for each in costs)),
+        **{name: sum(getattr(each, name) for each in costs) for name in SUMMED},
+    )
 
 
 def _owners(chosen: UnitFilter) -> dict[int, int]:
@@ -263,11 +297,6 @@ def _cost(row: Row, keys: int, *, is_used: bool) -> UnitCost:
         statuses=frozenset(w for n, w in enumerate(Status.values) if statuses >> n & 1),
         costless_requests=costless,
     )
-
-
-def _known(*amounts: int | None) -> int | None:
-    known = [each for each in amounts if each is not None]
-    return sum(known) if known else None
 
 
 TOTALS: LiteralString = """

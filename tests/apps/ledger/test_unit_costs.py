@@ -16,6 +16,7 @@ from apps.ledger.queries.unit_costs import (
     UnitCost,
     UnitFilter,
     UnitGroupNotKnown,
+    together,
     unit_cost_groups,
 )
 from tests import make
@@ -147,6 +148,14 @@ def test_only_services_that_are_meant_are_answered(chat: int) -> None:
     assert unit_cost_groups(UnitFilter(window("2026-02")), ["service"]) == []
     (found,) = unit_cost_groups(UnitFilter(window(), workload_ids=frozenset({chat})), ["service"])
     assert (found.statuses, found.coverage) == (frozenset({"estimated"}), 1.0)
+
+
+@pytest.mark.parametrize("allocation", Allocation)
+def test_groups_sum_to_the_whole(allocation: Allocation) -> None:
+    chosen = UnitFilter(window(), allocation=allocation)
+
+    assert together(unit_cost_groups(chosen, ["day"])) == one(allocation=allocation)
+    assert together([]) is None
 
 
 def test_units_cannot_be_grouped_by_anything_else() -> None:

@@ -17,7 +17,7 @@ from apps.console.pages.services.rows import COLUMNS, nothing_ratio, unit_row
 from apps.console.pages.services.values import ServicesPage, UnitRow
 from apps.console.pages.services.words import PARTS
 from apps.economics.serving import Purpose
-from apps.ledger.queries.unit_costs import PartAmounts, UnitCost, unit_cost_groups
+from apps.ledger.queries.unit_costs import PartAmounts, UnitCost, together, unit_cost_groups
 from apps.show.amounts import count, counted, per_cent, share
 from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.counts import short_count
@@ -36,7 +36,7 @@ def services_page(given: QueryDict, who: Asking) -> ServicesPage:
     currency = who.organisation.currency
     costs = unit_cost_groups(asked.chosen, ["service"])
     days = unit_cost_groups(asked.chosen, ["day"])
-    total = next(iter(unit_cost_groups(asked.chosen)), None)
+    total = together(costs)
     table = Asked(given, reverse("services"), part="table", noun=("service", "services"))
     status = least_sure(frozenset() if total is None else total.statuses)
     rows = _rows(asked, costs)

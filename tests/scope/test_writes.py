@@ -25,6 +25,9 @@ MEANT_FOR = {
     "api/v1/jobs/bulk": {"the token jobs"},
     "api/v1/telemetry/batches": {"the token osprey"},
     "api/v1/request-hours": {"the token osprey"},
+    "api/v1/usage-events": {"the token osprey"},
+    "api/v1/usage-events/litellm": {"the token osprey"},
+    "api/v1/usage-events/otel": {"the token osprey"},
     "api/v1/workload-changes": {"the token jobs"},
     # A preview says what would be, to whoever may read prices.
     "api/v1/rates/preview": {"the token read"},

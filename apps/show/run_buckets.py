@@ -22,7 +22,9 @@ BUCKETS: Mapping[Bucket, StateWords] = {
     ),
     Bucket.DATA_WAIT: StateWords("run_data_wait", "Data wait", "GPUs waited for training data."),
     Bucket.CAPACITY_WAIT: StateWords(
-        "run_capacity_wait", "Capacity wait", "GPUs were held until the rest of them came."
+        "run_capacity_wait",
+        "Capacity wait",
+        "It waited for GPUs: in the queue, or holding some until the rest came.",
     ),
     Bucket.RECOVERY: StateWords(
         "run_recovery", "Recovery", "After an interruption, until training went on."

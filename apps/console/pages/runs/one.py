@@ -168,7 +168,7 @@ def _bucket_row(
 ) -> BucketRow:
     amounts = None if found is None else found.amounts
     micros = None if amounts is None else amounts.effective_micros
-    part = share(micros, told.amounts.effective_micros)
+    part = share(0 if amounts is None else micros, told.amounts.effective_micros)
     return BucketRow(
         words=BUCKETS[bucket],
         wall=_clock(spent.get(bucket, 0)) if spent else None,

@@ -20,6 +20,8 @@ STATUSES: Mapping[str, Word] = {
     "interrupted": Word("interrupted", "Interrupted", "It was stopped from outside."),
     "": Word("untold", "Not ended", "Nobody said that it ended: it runs, or went silent."),
 }
+LEAST_TOLD = 0.01
+"""Of a run that told less than that of its time, nothing is said of how it was spent."""
 IMPOSSIBLE = "More than the GPUs can do: the model or the GPU told is wrong."
 
 
@@ -78,12 +80,12 @@ def run_row(row: ledger.RunRow) -> RunRow:
         began_at=row.began_at,
         lasted=span_of(row.wall_seconds),
         gpus=row.gpus,
-        gpu_model=row.gpu_model,
+        gpu_model=row.gpu_model.removeprefix("NVIDIA "),
         cost_micros=row.effective_micros,
         is_partly_unpriced=bool(row.unpriced_milliseconds),
         unit_milliseconds=row.unit_milliseconds,
         strip=strip_of_buckets(in_order(row.bucket_unit_ms)),
-        goodput_ratio=row.goodput_ratio,
+        goodput_ratio=row.goodput_ratio if (row.told_ratio or 0) >= LEAST_TOLD else None,
         tokens_per_second=rate(row.tokens_per_second),
         mfu=mfu_of(row),
         scaling_ratio=row.scaling_ratio,

@@ -9,6 +9,7 @@ import msgspec
 
 from apps.workloads.actions.run_reports import MomentIn, ReportIn, WindowIn
 from apps.workloads.api.wire import EARLIEST, MOST_AHEAD, Fault, fault_of
+from apps.workloads.queries.run_fold_facts import LONGEST_WINDOW
 
 MOST_REPORTS = 500
 MOST_WINDOWS = 100
@@ -16,7 +17,6 @@ MOST_EVENTS = 1_000
 MOST_PHASES = 32
 MOST_STEP_TIMES = 4_096
 MOST_MODEL_FIELDS = 64
-LONGEST_WINDOW = timedelta(days=7)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Named: TypeAlias = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -22,6 +22,8 @@ from apps.workloads.models import (
     RunSpan,
 )
 
+LONGEST_WINDOW = timedelta(days=2)
+"""No report tells of more in one piece."""
 DUE = """
 SELECT run_id FROM workloads_runsummary
 WHERE folded_at IS NULL OR told_at > folded_at
@@ -169,7 +171,8 @@ def windows_of(
     """What these attempts told of the time after `since`: attempt, then the columns of WINDOW."""
     rows = RunProgress.objects.filter(attempt_id__in=attempt_ids)
     if since is not None:
-        rows = rows.filter(ends_at__gt=since)
+        # By the index, for no window is longer than that.
+        rows = rows.filter(ends_at__gt=since, starts_at__gt=since - LONGEST_WINDOW)
     ordered = rows.order_by("attempt_id", "starts_at", "sequence", "part")
     for attempt_id, *row in ordered.values_list("attempt_id", *WINDOW).iterator():
         yield attempt_id, tuple(row)

@@ -134,7 +134,7 @@ def allocation_page(wanted: AllocationsWanted, asked: PageAsked) -> Slice[Found]
 def runs_by_id(run_ids: Collection[int], viewer: Viewer) -> dict[int, Found]:
     """These runs as `runs_told` tells them."""
     rows: Rows = Run.objects.values("id", "key", "workload_id").filter(id__in=run_ids)
-    return {run["id"]: run for run in runs_told(list(rows), Ruling(), viewer)}
+    return {run["id"]: run for run in runs_told(list(rows), viewer)}
 
 
 def run_told(run_id: int, viewer: Viewer) -> Found | None:
@@ -142,7 +142,7 @@ def run_told(run_id: int, viewer: Viewer) -> Found | None:
     return runs_by_id([run_id], viewer).get(run_id)
 
 
-def runs_told(rows: Sequence[Found], ruling: "Ruling", viewer: Viewer) -> list[Found]:
+def runs_told(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
     """Runs with their jobs, the first and last moment of these, and `owner`.
 
     A run that nobody gave to a workload belongs to whom its first job belongs. Its jobs that the
@@ -163,7 +163,14 @@ def runs_told(rows: Sequence[Found], ruling: "Ruling", viewer: Viewer) -> list[F
         .order_by("id")
         .values(*JOB)
     }
-    owner_of = ruling.owners(list(jobs.values()))
+    # Who sees everything asks the rules only of runs that nobody gave to a workload.
+    ruled = {
+        job_id
+        for row in rows
+        if row["workload_id"] is None or not viewer.sees_everything
+        for job_id in jobs_of.get(row["id"], ())
+    }
+    owner_of = Ruling().owners([jobs[job_id] for job_id in sorted(ruled)]) if ruled else {}
     teams = dict(Workload.objects.order_by("id").values_list("id", "team_id"))
     told = [_run_told(row, jobs_of.get(row["id"], []), jobs, owner_of, teams) for row in rows]
     hidden = {job_id for job_id, owner in owner_of.items() if not viewer.sees_team(owner.team_id)}

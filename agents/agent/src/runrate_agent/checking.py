@@ -58,10 +58,10 @@ def findings(settings: Settings) -> Iterator[Finding]:
         source.close()
     yield from _holders(settings)
     for endpoint in endpoints_of(settings):
-        yield _serving(endpoint)
+        yield engine_finding(endpoint)
 
 
-def _serving(endpoint: Endpoint) -> Finding:
+def engine_finding(endpoint: Endpoint) -> Finding:
     """Whether an engine answers, and which it is."""
     try:
         reading = reading_of(fetched(endpoint.url, endpoint.deadline_seconds))

@@ -1,6 +1,7 @@
 """From a month's runs to the picture of one, to two side by side, to what more GPUs would bring."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.cache import cache
@@ -86,13 +87,13 @@ def make_run(programme: int, key: str, gpus: int, rate: float, place: int) -> No
 
 
 @pytest.fixture
-def site(live_server) -> str:
+def site(live_server: Any) -> str:
     """The address of a console over four runs in March; Finn is of finance."""
     cache.clear()
     make.make_organisation()
     make_runs()
     make.make_person("finn@example.org", name="Finn", role="finance", password=PASSWORD)
-    return live_server.url
+    return str(live_server.url)
 
 
 def opened(page: Page, address: str) -> Page:

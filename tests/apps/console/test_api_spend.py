@@ -10,9 +10,13 @@ from django.test import Client
 
 from apps.fleet.models import ChangedHour
 from apps.fleet.queries import Pass
+from apps.ledger.actions.calls import price_waiting
+from apps.ledger.actions.settle import settle_window
 from apps.ledger.actions.vendor_costs import VendorCostsNotUnderstood, report_of, take_vendor_costs
-from apps.ledger.models import ApiHour, VendorCost
+from apps.ledger.models import ApiHour, Line, VendorCost
+from apps.ledger.solvers.api_pricing import books
 from apps.pricing.models import ApiPrice
+from apps.workloads.actions.usage import Call, take_calls
 from tests import make
 from tests.apps.console.people import signed_in
 
@@ -103,6 +107,18 @@ def test_every_table_comes_as_csv(team_id: int) -> None:
     assert "openai,gpt-4.1,100,1,30.000000,USD" in page(finance, "/api-spend/days.csv")
     assert "gpt-4.1,,1,1000000,why" in page(finance, "/api-spend/unpriced.csv")
     assert "30.000000,31.000000,1.000000,1,USD" in page(finance, "/api-spend/vendors.csv")
+
+
+def test_a_line_of_calls_is_in_the_costs_and_explained(team_id: int) -> None:
+    since = HOUR - timedelta(hours=1)
+    told = Call("rest:0", "a", since, "openai", "gpt-4.1", team_id, input_tokens=5_000_000)
+    take_calls(calls=[told], at=NOW)
+    price_waiting(before=NOW, book=books)
+    settle_window(starts_at=since, ends_at=NOW, at=NOW)
+    line = Line.objects.get()
+    finance = signed_in("finance")
+    assert "$10.00" in page(finance, f"/costs/lines/{line.posting_month:%Y-%m}/{line.id}")
+    assert "$10.00" in page(finance, "/costs")
 
 
 PRICE = {

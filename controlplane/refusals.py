@@ -26,7 +26,7 @@ from apps.ledger.actions import (
     exports,
     vendor_costs,
 )
-from apps.ledger.queries import conversion, export_asked
+from apps.ledger.queries import conversion, export_asked, unit_costs
 from apps.pricing import actions as pricing
 from apps.pricing.actions import api_prices
 from apps.telemetry import api as telemetry
@@ -98,6 +98,7 @@ STATUS_OF: dict[type[Exception], int] = {
     conversion.RateOfExchangeMissing: 409,
     export_asked.ExportRefused: 400,
     ledger.GroupNotKnown: 400,
+    unit_costs.UnitGroupNotKnown: 400,
     ledger.WindowCutsADay: 400,
     ledger.WindowNotUnderstood: 400,
     vendor_costs.VendorCostsNotUnderstood: 400,

@@ -1,5 +1,6 @@
 """Runs folded by the hour from what they told and from the jobs that carried them."""
 
+import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,6 +16,8 @@ from apps.workloads.actions.touched_hours import Touched
 from apps.workloads.models import Allocation, RunHour, RunSpan, RunStatus, RunSummary
 from apps.workloads.queries import run_fold_facts as facts
 from apps.workloads.queries.run_fold_facts import AttemptRow, CarriedSpan, EventRow, HourRow, JobRow
+
+log = logging.getLogger(__name__)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
@@ -53,8 +56,17 @@ class _Known:
 
 
 def fold_due_runs(*, at: datetime) -> int:
-    """Fold every run of which something new is known; how many. A sweep does, at any time."""
-    return sum(fold_run(run_id=run_id, at=at) for run_id in facts.runs_due(at))
+    """Fold every run of which something new is known; how many. A sweep does, at any time.
+
+    One that cannot be folded is said in the log, and holds up no other.
+    """
+    count = 0
+    for run_id in facts.runs_due(at):
+        try:
+            count += fold_run(run_id=run_id, at=at)
+        except Exception:
+            log.exception("run_not_folded run=%s", run_id)
+    return count
 
 
 @transaction.atomic

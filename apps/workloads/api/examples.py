@@ -180,9 +180,7 @@ RUN_REPORT = sent(
                 "step_times_ms": [4540.5, 4559.5],
             }
         ],
-        "events": [
-            {"kind": "good_checkpoint", "at_ms": 1772452990000, "step": 11, "metric": 2.71}
-        ],
+        "events": [{"kind": "good_checkpoint", "at_ms": 1772452990000, "step": 11, "metric": 2.71}],
         "dropped": 0,
     },
 )

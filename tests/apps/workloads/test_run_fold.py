@@ -15,6 +15,7 @@ from apps.workloads.actions.run_changes import touch_runs
 from apps.workloads.actions.run_reports import ReportIn, Teller, record_reports
 from apps.workloads.api.run_wire import read_report
 from apps.workloads.models import Run, RunHour, RunSpan, RunSummary, Workload
+from apps.workloads.queries import run_fold_facts as facts
 from apps.workloads.queries.run_facts import clock_hours, run_hours, run_summaries
 from apps.workloads.queries.run_reports import (
     attempts_of_runs,
@@ -328,7 +329,12 @@ class Story:
 
     def report(self, *windows: dict[str, Any], **given: Any) -> None:
         about = {"raw_id": self.name, "cluster": "atlas"}
-        told: dict[str, Any] = {"run": self.name, "job": about, "began": self.began, "sequence": self.sequence}
+        told: dict[str, Any] = {
+            "run": self.name,
+            "job": about,
+            "began": self.began,
+            "sequence": self.sequence,
+        }
         take(report(*windows, **told | given))
         self.sequence += 1
 
@@ -383,3 +389,22 @@ def test_folded_piece_by_piece_or_at_once_it_comes_out_the_same(
     for carried in run_hours(set(carrying), at(-600), end):
         lasted = sum((until - since for since, until in carried.spans), timedelta())
         assert sum(carried.bucket_ms) == lasted / timedelta(milliseconds=1)
+
+
+def test_a_run_that_cannot_be_folded_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    take(report(window(0, 20), began=0, run="broken"), report(window(0, 20), began=0, run="whole"))
+    broken = run_id("broken")
+    known = facts.attempts_of
+
+    def attempts_of(asked: int) -> list[facts.AttemptRow]:
+        if asked == broken:
+            raise ValueError("what is kept of it makes no sense")
+        return known(asked)
+
+    monkeypatch.setattr(facts, "attempts_of", attempts_of)
+    fold()
+    assert summary("broken").folded_at is None
+    assert summary("whole").folded_at == NOW
+    assert f"run_not_folded run={broken}" in caplog.text

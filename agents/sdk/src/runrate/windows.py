@@ -5,6 +5,8 @@ from collections.abc import Mapping
 
 MOST_STEP_TIMES = 256
 NS_PER_MS = 1_000_000
+LONGEST_NS = 24 * 3600 * 10**9
+"""No server takes a window of many days."""
 Json = dict[str, object]
 
 
@@ -47,7 +49,7 @@ class Window:
         starts_at_ms = self.wall // NS_PER_MS
         return {
             "starts_at_ms": starts_at_ms,
-            "ends_at_ms": starts_at_ms + max(0, ended - self.began) // NS_PER_MS,
+            "ends_at_ms": starts_at_ms + min(max(0, ended - self.began), LONGEST_NS) // NS_PER_MS,
             "steps": self.steps,
             "first_step": count_of(self.first) if self.steps else None,
             "last_step": count_of(self.last) if self.steps else None,

@@ -11,7 +11,7 @@ from apps.economics.step_times import MAD_TO_SIGMA, robust_z
 # What they find on simulated series is measured in docs/changes-found.md.
 STRICTNESS, REMEMBERED = 4.0, 0.3
 # Short series are judged as strictly as these: what repeats by the week is less known of them.
-TUNED_DAYS = 120
+TUNED_DAYS = 90
 SHORTEST = 3
 CLIPPED_AT, AROUND = 3.5, 13
 TREND_DAYS, WEEK = 21, 7
@@ -113,10 +113,16 @@ def _clipped(levels: Sequence[float]) -> list[float]:
 
 
 def _noise(levels: Sequence[float]) -> float:
-    """By the differences from day to day, which a change of level does not touch."""
+    """By the differences from day to day, which a change of level does not touch.
+
+    The larger of two: by their median, and by their squares with those over 3 of that clipped. The
+    first alone is too small by chance in series of few weeks, and finds changes in noise.
+    """
     steps = [after - before for before, after in pairwise(levels)]
     middle = median(steps)
-    return float(MAD_TO_SIGMA * median(abs(step - middle) for step in steps) / 2**0.5)
+    robust = MAD_TO_SIGMA * median(abs(step - middle) for step in steps)
+    squares = sum(min(abs(step - middle), 3 * robust) ** 2 for step in steps)
+    return float(max(robust, (squares / len(steps)) ** 0.5) / 2**0.5)
 
 
 def _around(levels: Sequence[float], day: int, days: int) -> float:

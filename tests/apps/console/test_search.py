@@ -61,7 +61,7 @@ def found(client, text, **given):
         ("pretrain", "/costs/workloads/"),
         ("4711", "/costs/jobs/"),
         ("STRIPES", "/costs/jobs/"),
-        ("llm-7b", "/costs/jobs/"),
+        ("llm-7b", "/runs/"),
         ("gpu-0", "/fleet/nodes/"),
         ("7f3aee", "/fleet/devices/"),
         ("GPU-7F3", "/fleet/devices/"),

@@ -52,6 +52,8 @@ MOST_NODES = 16
 MOST_CHECKPOINTS = 50
 DAY = timedelta(days=1)
 LEAST_TOLD = 0.5
+EXACT = 1_000_000
+"""Whole numbers below it are told to the last digit."""
 
 
 def run_page_of(run_id: int, who: Asking) -> RunPage:
@@ -350,7 +352,9 @@ def _tags(run_id: int) -> tuple[tuple[str, str], ...]:
 
 def _text(value: object) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return short_count(value)
+        return (
+            f"{value:,.0f}" if value == round(value) and abs(value) < EXACT else short_count(value)
+        )
     return str(value)
 
 

@@ -7,6 +7,7 @@ from datetime import date
 from psycopg import sql
 
 from apps.economics.run_time import Bucket
+from apps.economics.states import Flag
 from apps.ledger.models import RunFigures
 from apps.ledger.queries.runs.values import RunsWanted
 from apps.ledger.queries.tables import rows
@@ -63,7 +64,7 @@ BY_DAY = sql.SQL("""
 SELECT day.day, day.bucket::int, day.status, sum(day.effective_micros)::bigint,
        sum(day.unit_milliseconds)::bigint, sum(day.unpriced_milliseconds)::bigint
 FROM ledger_runday AS day JOIN ledger_runfigures AS figures ON figures.run_id = day.run_id
-WHERE day.day >= %(first_day)s AND day.day < %(end_day)s {}
+WHERE day.day >= %(first_day)s AND day.day < %(end_day)s AND day.flags & %(shared_idle)s = 0 {}
 GROUP BY day.day, day.bucket, day.status
 ORDER BY day.day, day.bucket, day.status
 """)
@@ -89,6 +90,7 @@ def _parameters(wanted: RunsWanted, window: Window) -> Mapping[str, object]:
         "teams": sorted(wanted.team_ids or ()),
         "workloads": sorted(wanted.workload_ids or ()),
         "status": wanted.status,
+        "shared_idle": int(Flag.SHARED_IDLE),
     }
 
 

@@ -77,7 +77,7 @@ def calls_without_price(hour: datetime) -> Iterator[list[tuple[int, Counted]]]:
             return
         after = found[-1][0]
         yield [
-            (row[0], Counted(*row[1:11], {} if row[11] is None else json.loads(row[11])))
+            (row[0], Counted(*row[1:11], detail={} if row[11] is None else json.loads(row[11])))
             for row in found
         ]
 
@@ -100,6 +100,10 @@ def hours_of_calls(
     """The hours of a span (None: without end) in which models were called."""
     params = {"from": starts_at, "to": ends_at, "vendor": vendor}
     return [hour for (hour,) in rows(HOURS, params)]
+
+
+def _detail(text: str | None) -> dict[str, int]:
+    return {} if text is None else dict(json.loads(text))
 
 
 CALLS: LiteralString = """

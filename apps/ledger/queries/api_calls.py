@@ -76,10 +76,7 @@ def calls_without_price(hour: datetime) -> Iterator[list[tuple[int, Counted]]]:
         if not found:
             return
         after = found[-1][0]
-        yield [
-            (row[0], Counted(*row[1:11], detail={} if row[11] is None else json.loads(row[11])))
-            for row in found
-        ]
+        yield [(row[0], Counted(*(*row[1:11], _detail(row[11])))) for row in found]
 
 
 def sums_of_calls(hour: datetime) -> list[tuple[CallKey, CallSums]]:

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from apps.accounts import actions as accounts
 from apps.accounts.queries import NoOrganisation
 from apps.accounts.queries.paging import CursorNotUnderstood
+from apps.accounts.rest.bodies import GzipUnreadable
 from apps.fleet import actions as fleet
 from apps.ledger import queries as ledger
 from apps.ledger.actions import (
@@ -31,8 +32,8 @@ from apps.pricing import actions as pricing
 from apps.pricing.actions import api_prices
 from apps.telemetry import api as telemetry
 from apps.workloads.actions import pool_capacity, promises, rules, uploads, workloads
-from apps.workloads.api import bodies, run_reports, run_wire, usage
 from apps.workloads.api import requests as request_hours
+from apps.workloads.api import run_reports, run_wire, usage
 from apps.workloads.api import views as jobs
 from apps.workloads.api import wire as job_wire
 
@@ -143,7 +144,7 @@ STATUS_OF: dict[type[Exception], int] = {
     request_hours.TooManyRequestRows: 413,
     usage.TooManyCalls: 413,
     usage.UsageUnreadable: 400,
-    bodies.GzipUnreadable: 400,
+    GzipUnreadable: 400,
     run_reports.RunReportRefused: 403,
     run_wire.RunReportsUnreadable: 400,
     run_wire.TooManyRunReports: 413,

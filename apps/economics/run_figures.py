@@ -116,7 +116,10 @@ def _flops_per_token(told: Mapping[str, object]) -> tuple[float | None, str]:
         return None, "the run did not tell its model's parameters"
     shape = [_number(told.get(name)) for name in SHAPE]
     whole = [int(size) for size in shape if size is not None]
-    attention = Attention(*whole) if len(whole) == len(SHAPE) else None
+    attention = None
+    if len(whole) == len(SHAPE):
+        layers, heads, head_dimension, sequence = whole
+        attention = Attention(layers, heads, head_dimension, sequence)
     adapter = _number(told.get("adapter_parameters")) or 0.0
     try:
         return training_flops_per_token(Model(parameters, attention, adapter)), ""

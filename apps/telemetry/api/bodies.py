@@ -1,14 +1,14 @@
 """The body of a delivery: how long, of what kind, never inflated beyond its bound."""
 
-import zlib
 from collections.abc import Mapping
 from typing import Any
 
+from apps.accounts.rest.bodies import GzipUnreadable, inflated
+from apps.accounts.rest.views import BodyTooLarge
 from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable
 
 MOST_BYTES = 5 * 1024 * 1024
 MOST_INFLATED_BYTES = 32 * 1024 * 1024
-GZIP_WINDOW = 31
 
 
 class LengthMissing(Exception):
@@ -41,14 +41,10 @@ def body(environ: Mapping[str, Any]) -> bytes:
 
 
 def _inflated(sent: bytes) -> bytes:
-    """Never more than the limit in memory, however much the body would become."""
-    stream = zlib.decompressobj(GZIP_WINDOW)
     try:
-        text = stream.decompress(sent, MOST_INFLATED_BYTES + 1)
-    except zlib.error as trouble:
-        raise BatchUnreadable(f"is not gzip: {trouble}") from trouble
-    if len(text) > MOST_INFLATED_BYTES:
-        raise BatchTooLarge(f"inflates to more than {MOST_INFLATED_BYTES} bytes; send less at once")
-    if not stream.eof:
-        raise BatchUnreadable("the gzip body ends before it is complete")
-    return text
+        return inflated(sent, MOST_INFLATED_BYTES)
+    except GzipUnreadable as refused:
+        raise BatchUnreadable(str(refused)) from refused
+    except BodyTooLarge as refused:
+        more = f"inflates to more than {MOST_INFLATED_BYTES} bytes; send less at once"
+        raise BatchTooLarge(more) from refused

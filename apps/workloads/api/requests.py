@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from apps.accounts.authentication import needs
 from apps.accounts.queries import TokenFact
+from apps.accounts.rest.bodies import GzipUnreadable, json_body
 from apps.accounts.rest.money import NamedOut
 from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES
@@ -19,7 +20,6 @@ from apps.accounts.rest.strict import Moment, Parameters, Text
 from apps.accounts.rest.views import RestView
 from apps.workloads.actions.requests import Counted, Taken, record_requests
 from apps.workloads.api import examples
-from apps.workloads.api.bodies import GzipUnreadable, json_body
 from apps.workloads.api.naming import Called
 from apps.workloads.api.request_wire import read_row, row_schema
 from apps.workloads.api.wire import Fault, fault_of

@@ -12,10 +12,10 @@ from rest_framework.views import APIView
 
 from apps.accounts.authentication import scopes_of
 from apps.accounts.queries import Scope, TokenFact
+from apps.accounts.rest.bodies import json_body
 from apps.fleet.queries import cluster_of_token
 from apps.workloads.actions.run_reports import NotTaken, ReportIn, Taken, Teller, record_reports
 from apps.workloads.api import examples
-from apps.workloads.api.bodies import json_body
 from apps.workloads.api.run_wire import (
     MOST_REPORTS,
     RunReportsUnreadable,

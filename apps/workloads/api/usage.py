@@ -3,7 +3,6 @@
 What was asked and answered is dropped on receipt: the decoders skip it, and no body is logged.
 """
 
-import zlib
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, TypeVar
@@ -19,7 +18,8 @@ from rest_framework.response import Response
 
 from apps.accounts.authentication import needs
 from apps.accounts.queries import TokenFact
-from apps.accounts.rest.views import BodyTooLarge, RestView
+from apps.accounts.rest.bodies import GzipUnreadable, inflated
+from apps.accounts.rest.views import RestView
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.api import usage_examples as examples
 from apps.workloads.api.usage_litellm import read_payload, rows_of
@@ -31,7 +31,6 @@ from apps.workloads.api.wire import Fault, fault_of
 MOST_BYTES = 32 * 1024 * 1024
 JSON = frozenset({"application/json"})
 LINES = JSON | {"application/x-ndjson", "application/ndjson", "application/jsonl", "text/plain"}
-GZIP_WINDOW = 31
 
 Row = TypeVar("Row")
 
@@ -231,11 +230,7 @@ def _body(request: Request, known: frozenset[str]) -> bytes:
     sent = bytes(request.read())
     if request.headers.get("Content-Encoding", "").strip().lower() != "gzip":
         return sent
-    stream = zlib.decompressobj(GZIP_WINDOW)
     try:
-        text = stream.decompress(sent, MOST_BYTES + 1)
-    except zlib.error as trouble:
-        raise UsageUnreadable(Fault("", f"is not gzip: {trouble}")) from trouble
-    if len(text) > MOST_BYTES:
-        raise BodyTooLarge
-    return text
+        return inflated(sent, MOST_BYTES)
+    except GzipUnreadable as refused:
+        raise UsageUnreadable(Fault("", str(refused))) from refused

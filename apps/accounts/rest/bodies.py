@@ -32,16 +32,20 @@ def json_body(request: Request) -> bytes:
         sent = bytes(request.body)
     except RequestDataTooBig as refused:
         raise BodyTooLarge from refused
-    return _inflated(sent) if encoding == "gzip" else sent
+    return inflated(sent, MOST_INFLATED_BYTES) if encoding == "gzip" else sent
 
 
-def _inflated(sent: bytes) -> bytes:
+def inflated(sent: bytes, most_bytes: int) -> bytes:
+    """What was gzipped; never more than so much in memory, however much it would become.
+
+    Refuses GzipUnreadable and, of more, BodyTooLarge.
+    """
     stream = zlib.decompressobj(GZIP_WINDOW)
     try:
-        text = stream.decompress(sent, MOST_INFLATED_BYTES + 1)
+        text = stream.decompress(sent, most_bytes + 1)
     except zlib.error as trouble:
         raise GzipUnreadable(f"is not gzip: {trouble}") from trouble
-    if len(text) > MOST_INFLATED_BYTES:
+    if len(text) > most_bytes:
         raise BodyTooLarge
     if not stream.eof:
         raise GzipUnreadable("the gzip body ends before it is complete")

@@ -26,8 +26,7 @@ PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 PLANTED = {
     "team_id": "SELECT 100",
     "workload_id": "SELECT min(id) FROM workloads_workload WHERE team_id = 100",
-    "service_id": "SELECT min(id) FROM workloads_workload WHERE kind = 'serving'"
-    " AND team_id = 101",
+    "service_id": "SELECT min(id) FROM workloads_workload WHERE kind = 'serving' AND team_id = 101",
     "job_id": "SELECT max(job_id) FROM ledger_line WHERE team_id = 100",
     "run_id": "SELECT max(run_id) FROM ledger_runday WHERE team_id = 100",
     "line_id": "SELECT max(id) FROM ledger_line WHERE team_id = 100",

@@ -1,0 +1,1 @@
+"""What REST doors of all apps have in common: pages, money, bodies, limits."""

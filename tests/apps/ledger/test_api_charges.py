@@ -14,7 +14,7 @@ from apps.ledger.actions.calls import mark_calls, price_hour, price_waiting
 from apps.ledger.actions.close import CloseAsked, close_month, post_corrections
 from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.actions.settle import settle_window
-from apps.ledger.models import ApiCost, ApiHour, Charge, LedgerDay, Line
+from apps.ledger.models import ApiCost, ApiHour, Bill, BilledCharge, Charge, LedgerDay, Line
 from apps.ledger.queries.audit import audit_here
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.solvers.api_pricing import books
@@ -216,6 +216,56 @@ def test_what_comes_after_a_close_is_posted_only_as_a_correction(team_id: int) -
     assert (posted.charges, posted.effective_micros) == (1, 2000)
     assert total(Line) == 4000
     assert audit_here().adds_up
+
+
+def billed(provider: str, label: str) -> None:
+    """A bill's charge of 3 dollars, of whatever was called at noon."""
+    bill = Bill.objects.create(
+        issuer=provider,
+        provider=provider,
+        account="org",
+        starts_at=NOON,
+        ends_at=NOON + HOUR,
+        currency="USD",
+        created_at=NOON,
+        changed_at=NOON,
+        reconciled_at=NOON,
+    )
+    BilledCharge.objects.create(
+        bill=bill,
+        kind="api",
+        billed_kind="other",
+        reason="",
+        label=label,
+        starts_at=NOON,
+        ends_at=NOON + HOUR,
+        hour=NOON,
+        effective_micros=3_000_000,
+        rows=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("provider", "label", "is_twice"),
+    [
+        ("OpenAI, LLC", "API", True),
+        ("Microsoft", "Azure OpenAI Service", False),
+        ("Amazon Web Services", "Amazon Elastic Compute Cloud", False),
+    ],
+)
+def test_no_month_closes_while_a_vendor_is_booked_by_its_calls_and_by_a_bill(
+    team_id: int, provider: str, label: str, *, is_twice: bool
+) -> None:
+    price(call(team_id))
+    billed(provider, label)
+    month = NOON.date().replace(day=1)
+    twice = [item for item in checklist(month) if item.code == "booked_twice"]
+    assert [(item.count, item.micros, item.is_blocking) for item in twice] == (
+        [(1, 3_000_000, True)] if is_twice else []
+    )
+    call_command("book_api_vendor", "openai", "bill")
+    price()
+    assert "booked_twice" not in {item.code for item in checklist(month)}
 
 
 def test_nothing_is_done_without_a_mark(team_id: int) -> None:

@@ -43,6 +43,30 @@ SELECT ceil(coalesce(sum(unit_milliseconds) FILTER (WHERE {which}), 0) / 3600000
        count(*) FILTER (WHERE {which})
 FROM ledger_ledgerteamday WHERE posting_month = %(month)s AND day >= %(first)s AND day <= %(last)s
 """
+# Vendors of models by what a bill may call them: its provider, or the service of a cloud's bill.
+TWICE = """
+SELECT count(DISTINCT item.vendor), sum(billed.effective_micros)::int8
+FROM unnest(%(vendors)s::text[], %(told_as)s::text[]) AS name (vendor, told_as)
+JOIN ledger_bill AS bill ON bill.starts_at < %(to)s AND bill.ends_at > %(from)s
+JOIN ledger_billedcharge AS billed
+  ON billed.bill_id = bill.id AND billed.hour >= %(from)s AND billed.hour < %(to)s
+ AND concat_ws(' ', bill.issuer, bill.provider, billed.label) ~* name.told_as
+JOIN LATERAL (
+    SELECT item.vendor FROM ledger_apiitem AS item
+    JOIN ledger_charge AS charge ON charge.api_item_id = item.id
+    WHERE item.vendor = name.vendor AND charge.kind = 'api' AND charge.posting_month = %(month)s
+    LIMIT 1
+) AS item ON true
+"""
+TOLD_AS = {
+    "openai": "(?<!azure )\\yopenai",
+    "anthropic": "\\yanthropic",
+    "aws": "\\ybedrock",
+    "google": "\\y(gemini|vertex ai|generative language)",
+    "azure": "\\yazure openai",
+    "mistral": "\\ymistral",
+    "cohere": "\\ycohere",
+}
 WHICH: dict[str, LiteralString] = {
     "provisional": "status = 'provisional'",
     "unpriced": "unpriced_milliseconds > 0",
@@ -108,7 +132,26 @@ def checklist(month: date) -> list[Item]:
             is_blocking=True,
         ),
         *(_item(code, params) for code in WHICH),
+        *_booked_twice(params),
         *_invoices(month, zone),
+    ]
+
+
+def _booked_twice(params: dict[str, object]) -> list[Item]:
+    """Vendors of models that a bill names while their calls are booked: asked where there are."""
+    told_as = {"vendors": list(TOLD_AS), "told_as": list(TOLD_AS.values())}
+    ((vendors, micros),) = rows(TWICE, params | told_as)
+    if not vendors:
+        return []
+    return [
+        Item(
+            code="booked_twice",
+            label="Vendors of models booked by their calls and by a bill",
+            count=vendors,
+            micros=micros,
+            meaning="Each dollar of them counts twice: say by which, with book_api_vendor.",
+            is_blocking=True,
+        )
     ]
 
 

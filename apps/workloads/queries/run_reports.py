@@ -193,15 +193,13 @@ def _attempt(row: tuple[Any, ...]) -> AttemptFact:
     )
 
 
-def last_tested_restore(workload_id: int) -> datetime | None:
-    """When a run of the workload last went on from a checkpoint and made steps after; None: never."""
+def last_tested_restore(run_ids: Collection[int]) -> datetime | None:
+    """When one of these runs last went on from a checkpoint and made steps after; None: never."""
     went_on = RunProgress.objects.filter(
         attempt_id=OuterRef("attempt_id"), steps__gt=0, ends_at__gt=OuterRef("at")
     )
     return (
-        RunEvent.objects.filter(
-            Exists(went_on), kind="restored", attempt__run__workload_id=workload_id
-        )
+        RunEvent.objects.filter(Exists(went_on), kind="restored", attempt__run_id__in=run_ids)
         .order_by("-at")
         .values_list("at", flat=True)
         .first()

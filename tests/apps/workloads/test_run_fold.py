@@ -14,7 +14,7 @@ from apps.workloads.actions.folding_runs import fold_run
 from apps.workloads.actions.run_changes import touch_runs
 from apps.workloads.actions.run_reports import ReportIn, Teller, record_reports
 from apps.workloads.api.run_wire import read_report
-from apps.workloads.models import Run, RunHour, RunSpan, RunSummary, Workload
+from apps.workloads.models import RunHour, RunSpan, RunSummary
 from apps.workloads.queries import run_fold_facts as facts
 from apps.workloads.queries.run_facts import clock_hours, run_hours, run_summaries
 from apps.workloads.queries.run_reports import (
@@ -38,7 +38,7 @@ from tests.apps.workloads.reported import (
 )
 from tests.apps.workloads.told import NOW, forget_marks, node, rolled_up, tell
 from tests.economics.job_statements import at, on, said
-from tests.make import make_organisation, make_team
+from tests.make import make_organisation
 
 pytestmark = pytest.mark.django_db
 
@@ -308,11 +308,8 @@ def test_what_was_told_can_be_asked_for() -> None:
     assert [each.milliseconds for each in checkpoint_saves([run])[run]] == [4 * MINUTE_MS]
     assert run_summaries([run])[run].key == "base-7b"
     assert [each.job_id is None for each in clock_hours([run], at(0), at(60))] == [False]
-    assert last_tested_restore(10**9) is None
-    make_organisation()
-    workload = Workload.objects.create(name="w", team_id=make_team(), kind="training")
-    Run.objects.update(workload=workload)
-    assert last_tested_restore(workload.id) == at(46)
+    assert last_tested_restore([10**9]) is None
+    assert last_tested_restore([run]) == at(46)
 
 
 FRESH = itertools.count(1)

@@ -110,7 +110,8 @@ def failures_of(run_ids: Sequence[int]) -> Failures:
 
 def _advice(run_id: int | None, run: RunFigures | None) -> CheckpointAdvice:
     workload_id = None if run is None else run.workload_id
-    failures = failures_of(_alike(run_id, workload_id))
+    alike = _alike(run_id, workload_id)
+    failures = failures_of(alike)
     measured = _measured(run_id)
     gpus = None if run is None else run.gpus
     mtbf = _mtbf(failures.hazard, gpus)
@@ -132,7 +133,7 @@ def _advice(run_id: int | None, run: RunFigures | None) -> CheckpointAdvice:
         mtbf_seconds=mtbf,
         weekly_micros=weekly,
         weekly_excess_micros=excess,
-        restored_at=last_tested_restore(workload_id) if workload_id else None,
+        restored_at=last_tested_restore(alike),
         words=_words(measured.cadence_seconds, best, failures, excess),
     )
 

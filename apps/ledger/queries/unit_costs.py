@@ -286,7 +286,8 @@ def _cost(row: Row, keys: int, *, is_used: bool) -> UnitCost:
         purpose=None if purpose is None else Purpose(purpose),
         parts=parts,
         micros=used_part(parts.counted, active, stated) if is_used else parts.counted,
-        told=Told(*told),
+        # A sum of no counts is not a count of 0.
+        told=Told(*told) if parts.counted or any(told) else Told(),
         worked=Worked(prompt_ms, cached_ms, output_ms),
         untold_ms=untold_ms,
         measured_ms=measured_ms,

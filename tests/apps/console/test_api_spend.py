@@ -106,6 +106,10 @@ def test_every_table_comes_as_csv(team_id: int) -> None:
     assert "openai,gpt-4.1,100,0,0,1,900000" in page(finance, "/api-spend.csv")
     assert "openai,gpt-4.1,100,1,30.000000,USD" in page(finance, "/api-spend/days.csv")
     assert "gpt-4.1,,1,1000000,why" in page(finance, "/api-spend/unpriced.csv")
+    owners = page(finance, "/api-spend/teams.csv").splitlines()
+    assert owners[0] == "team,workload,feature,calls,unpriced_calls,tokens,cost,currency"
+    assert ",100,1," in owners[1]
+    assert owners[1].endswith(",30.000000,USD")
     assert "30.000000,31.000000,1.000000,1,USD" in page(finance, "/api-spend/vendors.csv")
 
 

@@ -8,6 +8,7 @@ urlpatterns = [
     path("api-spend", views.api_spend, name="api-spend"),
     path("api-spend.csv", views.models_csv, name="api-spend-csv"),
     path("api-spend/days.csv", views.days_csv, name="api-spend-days"),
+    path("api-spend/teams.csv", views.owners_csv, name="api-spend-teams"),
     path("api-spend/unpriced.csv", views.unpriced_csv, name="api-spend-unpriced"),
     path("api-spend/vendors.csv", views.vendors_csv, name="api-spend-vendors"),
     path("api-spend/prices/new", changes.add_price, name="add-api-price"),

@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from apps.console.pages.access import EVERYONE, SEES_EVERYTHING, shown_to
 from apps.console.pages.api_spend.pages import api_spend_page, question
-from apps.console.pages.api_spend.rows import compared_rows, model_rows, unpriced_rows
+from apps.console.pages.api_spend.rows import compared_rows, model_rows, owner_rows, unpriced_rows
 from apps.console.pages.commitments.months import asked_month
 from apps.console.pages.csv_table import csv_answer, money_cell, text_cell
 from apps.console.pages.fleet.asking import asking
@@ -18,6 +18,9 @@ MODELS_HEADER = (
     *("per_million_tokens", "currency", "shut_off"),
 )
 DAYS_HEADER = ("day", "vendor", "model", "calls", "unpriced_calls", "cost", "currency")
+OWNERS_HEADER = (
+    *("team", "workload", "feature", "calls", "unpriced_calls", "tokens", "cost", "currency"),
+)
 UNPRICED_HEADER = ("vendor", "model", "tier", "calls", "tokens", "reason")
 VENDORS_HEADER = ("vendor", "day", "ours", "theirs", "difference", "unpriced_calls", "currency")
 
@@ -78,6 +81,28 @@ def days_csv(request: HttpRequest) -> HttpResponse:
         for row in sorted(found, key=lambda each: tuple(map(str, each.key)))
     ]
     return csv_answer(f"api-spend-{month.key}-days", DAYS_HEADER, cells)
+
+
+@require_safe
+@shown_to(EVERYONE)
+def owners_csv(request: HttpRequest) -> HttpResponse:
+    """By team, workload and feature."""
+    who = asking(request, "api-spend")
+    month, currency = asked_month(request.GET, who), who.organisation.currency
+    cells = [
+        [
+            text_cell(row.team),
+            text_cell(row.workload),
+            text_cell(row.feature),
+            str(row.requests),
+            str(row.unpriced),
+            str(row.tokens),
+            money_cell(row.cost_micros, currency),
+            currency,
+        ]
+        for row in owner_rows(question(request.GET, who, month))
+    ]
+    return csv_answer(f"api-spend-{month.key}-teams", OWNERS_HEADER, cells)
 
 
 @require_safe

@@ -65,7 +65,7 @@ def test_every_example_is_answered_as_it_is_shown(
     assert response.status_code in {200, 201, 202}, response.content
     content = operation["responses"][str(response.status_code)]["content"]
     if "application/json" not in content:
-        assert list(content) == [response.headers["Content-Type"]]
+        assert response.headers["Content-Type"] in content
         return
     described = content["application/json"]
     assert faults(response.json(), described["schema"]) == []

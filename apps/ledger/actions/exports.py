@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from apps.ledger.models import Export, ExportState, ExportWhat
+from apps.ledger.models import Export, ExportState, ExportWhat, FileForm
 from apps.ledger.queries.exports import OPEN, Asker
 from apps.ledger.queries.windows import Window
 
@@ -32,6 +32,7 @@ class NewExport:
     window: Window
     asked: Mapping[str, Any]
     chosen: Mapping[str, Any]
+    form: FileForm = FileForm.CSV
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ def ask_export(*, wanted: NewExport, asker: Asker, at: datetime) -> int:
         person_id=asker.person_id,
         token_id=asker.token_id,
         what=wanted.what,
+        form=wanted.form,
         window_text=wanted.window.text,
         first_day=wanted.window.first_day,
         end_day=wanted.window.end_day,

@@ -76,6 +76,7 @@ LINES = listed(
 _EXPORT = {
     "id": 3,
     "what": "lines",
+    "form": "csv",
     "window": "2026-03",
     "asked": {"team": ["Research"]},
     "asked_by": "reports",

@@ -35,12 +35,14 @@ from apps.ledger.queries.exports import (
     Asker,
     ExportFact,
     ExportWhat,
+    FileForm,
     export_page,
     export_seen,
     file_parts,
 )
 
-WHATS = ("lines", "job_days", "days", "service_days")
+WHATS = ("lines", "job_days", "days", "service_days", "run_days")
+FORMS = ("csv", "parquet")
 STATES = ("queued", "making", "done", "failed", "cancelled")
 
 
@@ -51,9 +53,13 @@ class Names(serializers.ListField):
 
 
 class ExportIn(Strict):
-    """Which rows: of lines, of job days (a job's lines of a day summed), of days or of services."""
+    """Which rows: of lines, of job days (a job's lines of a day summed), of days, services or runs.
+
+    As CSV packed by gzip, or as Parquet.
+    """
 
     what = serializers.ChoiceField(choices=WHATS)
+    form = serializers.ChoiceField(choices=FORMS, required=False, default="csv")
     window = Text(help_text="lastmonth, 2026-07, start/end and so on, as for costs")
     team = Names(required=False, default=list, max_length=100)
     workload = Names(required=False, default=list, max_length=100)
@@ -71,6 +77,7 @@ class ExportOut(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     what = serializers.ChoiceField(choices=WHATS)
+    form = serializers.ChoiceField(choices=FORMS)
     window = serializers.CharField()
     asked = serializers.DictField(child=serializers.JSONField())
     asked_by = serializers.CharField()
@@ -157,7 +164,7 @@ class Exports(ExportView):
     def post(self, request: Request) -> Response:
         """Ask for a file of the rows that the caller may see; look at it again until it is done."""
         body, at = parsed(ExportIn, request), timezone.now()
-        what = ExportWhat(body.pop("what"))
+        what, form = ExportWhat(body.pop("what")), FileForm(body.pop("form"))
         asked = RowsAsked(**body)
         try:
             refuse_what_rows_lack(what, asked)
@@ -166,6 +173,7 @@ class Exports(ExportView):
                 window_asked_for(asked.window, at),
                 asked=asked.words(),
                 chosen=chosen_ids(asked, self.viewer()),
+                form=form,
             )
         except ExportRefused as refused:
             raise ValidationError({refused.field: [str(refused)]}) from refused
@@ -208,11 +216,14 @@ class ExportFile(ExportView):
         responses={
             (200, "application/gzip"): OpenApiResponse(
                 OpenApiTypes.BINARY, description="CSV, compressed by gzip"
-            )
+            ),
+            (200, "application/vnd.apache.parquet"): OpenApiResponse(
+                OpenApiTypes.BINARY, description="Parquet, where that was asked for"
+            ),
         },
     )
     def get(self, request: Request, export_id: int) -> StreamingHttpResponse:
-        """The rows as gzipped CSV, while they are kept and all of them are the caller's to read."""
+        """The rows as they were asked for, while they are kept and all are the caller's to read."""
         Parameters.of(request)
         with transaction.atomic():
             fact = self.seen(export_id)
@@ -227,12 +238,11 @@ def file_answer(fact: ExportFact) -> StreamingHttpResponse:
         parts = file_parts(fact)
     except FileNotFoundError:
         raise ObjectDoesNotExist(f"export {fact.id} has no file any more") from None
-    name = f"{fact.what}-{fact.window.first_day}-{fact.window.end_day}.csv.gz"
     return StreamingHttpResponse(
         parts,
-        content_type="application/gzip",
+        content_type=fact.media_type,
         headers={
-            "Content-Disposition": f'attachment; filename="{name}"',
+            "Content-Disposition": f'attachment; filename="{fact.file_name}"',
             "Cache-Control": "no-store",
         },
     )

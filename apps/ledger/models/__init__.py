@@ -22,7 +22,7 @@ from apps.ledger.models.charges import (
     Status,
 )
 from apps.ledger.models.closes import Close, StatementLine
-from apps.ledger.models.exports import Export, ExportState, ExportWhat
+from apps.ledger.models.exports import Export, ExportState, ExportWhat, FileForm
 from apps.ledger.models.rollups import ClockSweep, LedgerDay, LedgerJobDay, LedgerTeamDay
 from apps.ledger.models.services import ServiceCount, ServiceTotal
 from apps.ledger.models.unit_costs import (
@@ -57,6 +57,7 @@ __all__ = [
     "Export",
     "ExportState",
     "ExportWhat",
+    "FileForm",
     "LedgerDay",
     "LedgerJobDay",
     "LedgerTeamDay",

@@ -12,6 +12,14 @@ class ExportWhat(models.TextChoices):
     JOB_DAYS = "job_days"
     DAYS = "days"
     SERVICE_DAYS = "service_days"
+    RUN_DAYS = "run_days"
+
+
+class FileForm(models.TextChoices):
+    """What a file is written as: CSV packed by gzip, or Parquet."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
 
 
 class ExportState(models.TextChoices):
@@ -39,6 +47,7 @@ class Export(models.Model):
         "accounts.AccessToken", on_delete=models.PROTECT, null=True, related_name="+"
     )
     what = models.TextField(choices=ExportWhat.choices)
+    form = models.TextField(choices=FileForm.choices, default=FileForm.CSV, db_default=FileForm.CSV)
     window_text = models.TextField()
     first_day = models.DateField()
     end_day = models.DateField()

@@ -7,6 +7,7 @@ from typing import LiteralString
 
 from psycopg import sql
 
+from apps.economics.run_time import Bucket
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.models import ExportWhat, ServicePart
 from apps.ledger.queries.shared_words import JOINED, SHARED_BY
@@ -18,9 +19,14 @@ DAY = timedelta(days=1)
 Columns = Mapping[str, sql.Composable]
 
 
+def names_of(what: ExportWhat) -> tuple[str, ...]:
+    """The columns' names, in their order."""
+    return tuple(COLUMNS[what])
+
+
 def heading(what: ExportWhat) -> str:
     """The first line of the file."""
-    return ",".join(COLUMNS[what]) + "\n"
+    return ",".join(names_of(what)) + "\n"
 
 
 def rows_of_day(wanted: Wanted, day: date, currency: str) -> Iterator[bytes]:
@@ -82,6 +88,9 @@ STATE = sql.SQL("(ARRAY[{}])[of.state]").format(
 )
 PART = sql.SQL("(ARRAY[{}])[of.part + 1]").format(
     sql.SQL(", ").join([sql.Literal(part.name.lower()) for part in ServicePart])
+)
+BUCKET = sql.SQL("(ARRAY[{}])[of.bucket + 1]").format(
+    sql.SQL(", ").join([sql.Literal(bucket.name.lower()) for bucket in Bucket])
 )
 AMOUNTS: Columns = {
     "list_cost": _money("list_micros"),
@@ -155,6 +164,21 @@ COLUMNS: Mapping[ExportWhat, Columns] = {
         **AMOUNTS,
         "marginal_cost": _money("marginal_micros"),
     },
+    ExportWhat.RUN_DAYS: {
+        **_plain("day"),
+        "run": _text("run.key"),
+        **_plain("run_id"),
+        "pool": _text("pool.name"),
+        **OWNER,
+        **JOB,
+        "bucket": BUCKET,
+        **_plain("kind", "status"),
+        **QUALITIES,
+        "unit": sql.SQL("pool.unit"),
+        **_plain("unit_milliseconds", "unpriced_milliseconds", "energy_joules"),
+        **AMOUNTS,
+        "marginal_cost": _money("marginal_micros"),
+    },
 }
 """What a row says, by its column's name."""
 OWNERS: LiteralString = (
@@ -176,10 +200,12 @@ NAMES: Mapping[ExportWhat, LiteralString] = {
     ExportWhat.JOB_DAYS: OWNERS + OF_JOBS,
     ExportWhat.DAYS: OWNERS,
     ExportWhat.SERVICE_DAYS: OWNERS,
+    ExportWhat.RUN_DAYS: OWNERS + OF_JOBS + " JOIN workloads_run AS run ON run.id = of.run_id",
 }
 ORDER: Mapping[ExportWhat, LiteralString] = {
     ExportWhat.LINES: "of.hour, of.id",
     ExportWhat.JOB_DAYS: "of.day, of.id",
     ExportWhat.DAYS: "of.day, of.id",
     ExportWhat.SERVICE_DAYS: "of.day, of.id",
+    ExportWhat.RUN_DAYS: "of.day, of.id",
 }

@@ -13,14 +13,30 @@ from apps.accounts.queries import Viewer
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.ledger.models import Export, ExportState
 from apps.ledger.models import ExportWhat as ExportWhat
+from apps.ledger.models import FileForm as FileForm
 from apps.ledger.queries.wanted import Wanted
 from apps.ledger.queries.windows import Window
 
 OPEN = frozenset({ExportState.QUEUED, ExportState.MAKING})
 PART_BYTES = 1 << 16
+ENDINGS = {FileForm.CSV: "csv.gz", FileForm.PARQUET: "parquet"}
+MEDIA_TYPES = {
+    FileForm.CSV: "application/gzip",
+    FileForm.PARQUET: "application/vnd.apache.parquet",
+}
 COLUMNS = (
-    *("id", "person_id", "token_id", "person__name", "token__name", "what", "window_text"),
-    *("first_day", "end_day", "zone", "asked", "chosen", "team_ids", "state", "rows"),
+    *("id", "person_id", "token_id", "person__name", "token__name", "what", "form"),
+    *(
+        "window_text",
+        "first_day",
+        "end_day",
+        "zone",
+        "asked",
+        "chosen",
+        "team_ids",
+        "state",
+        "rows",
+    ),
     *("rows_estimated", "size_bytes", "digest", "failure", "asked_at", "ended_at", "expires_at"),
 )
 
@@ -41,6 +57,7 @@ class ExportFact:
     asker: Asker
     asked_by: str
     what: ExportWhat
+    form: FileForm
     window: Window
     asked: Mapping[str, Any]
     chosen: Mapping[str, Any]
@@ -54,6 +71,17 @@ class ExportFact:
     asked_at: datetime
     ended_at: datetime | None
     expires_at: datetime | None
+
+    @property
+    def file_name(self) -> str:
+        """What the file is called by who fetches it."""
+        window = self.window
+        return f"{self.what}-{window.first_day}-{window.end_day}.{ENDINGS[self.form]}"
+
+    @property
+    def media_type(self) -> str:
+        """What the file is."""
+        return MEDIA_TYPES[self.form]
 
     def has_file(self, at: datetime) -> bool:
         """Whether there is a file to fetch at `at`."""
@@ -109,14 +137,14 @@ def export_fact(export_id: int) -> ExportFact:
     return _fact(Export.objects.values(*COLUMNS).get(id=export_id))
 
 
-def file_of(folder: Path, export_id: int) -> Path:
+def file_of(folder: Path, export_id: int, form: FileForm) -> Path:
     """Where the whole file of an export lies."""
-    return folder / f"{export_id}.csv.gz"
+    return folder / f"{export_id}.{ENDINGS[form]}"
 
 
 def file_parts(fact: ExportFact) -> Iterator[bytes]:
     """The file of an export bit by bit; refuses FileNotFoundError where this disk has it no more."""
-    path = file_of(Path(settings.HOME) / "exports", fact.id)
+    path = file_of(Path(settings.HOME) / "exports", fact.id, fact.form)
     if not path.exists():
         raise FileNotFoundError(path.name)
 
@@ -151,6 +179,7 @@ def _fact(row: Mapping[str, Any]) -> ExportFact:
         asker=Asker(row["person_id"], row["token_id"]),
         asked_by=row["person__name"] or row["token__name"] or "",
         what=ExportWhat(row["what"]),
+        form=FileForm(row["form"]),
         window=Window(row["window_text"], first_day, row["end_day"], row["zone"]),
         asked=row["asked"],
         chosen=row["chosen"],

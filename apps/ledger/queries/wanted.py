@@ -1,4 +1,4 @@
-"""Which rows of the ledger somebody wants: of lines, of job days, of days or of services' days."""
+"""Which rows of the ledger somebody wants: of lines, or of days by job, team, service or run."""
 
 import json
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ class Wanted:
     """Rows of a window: everything where a set is None, else only these; tags must all match.
 
     `team_ids` is the scope too: whoever asks leaves in it only teams that the viewer sees. `hour`
-    and `node_id` are of lines alone, `job_id` is of lines and job days, tags are of all but services.
+    and `node_id` are of lines alone, `job_id` is of lines, jobs and runs, tags are of all but services.
     """
 
     what: ExportWhat
@@ -38,6 +38,7 @@ TABLES: Mapping[ExportWhat, LiteralString] = {
     ExportWhat.JOB_DAYS: "ledger_ledgerjobday AS of",
     ExportWhat.DAYS: "ledger_ledgerday AS of",
     ExportWhat.SERVICE_DAYS: "ledger_serviceday AS of",
+    ExportWhat.RUN_DAYS: "ledger_runday AS of",
 }
 OF_JOB: LiteralString = (
     "EXISTS (SELECT FROM workloads_job AS tagged"

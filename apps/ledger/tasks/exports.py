@@ -1,12 +1,9 @@
-"""Makes exports: a day at a time from Postgres through gzip into a file under RUNRATE_HOME."""
+"""Makes exports: a day at a time from Postgres into a file under RUNRATE_HOME."""
 
-import gzip
-import hashlib
 import logging
 from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
-from typing import IO
 
 from django.conf import settings
 from django.core.exceptions import ObjectDoesNotExist
@@ -15,20 +12,21 @@ from django.utils import timezone
 
 from apps.accounts import queries as accounts
 from apps.ledger.actions import exports
-from apps.ledger.queries.export_rows import heading, rows_expected, rows_of_day
+from apps.ledger.queries.export_rows import rows_expected, rows_of_day
 from apps.ledger.queries.exports import (
     ExportFact,
+    FileForm,
     chosen_teams,
     export_fact,
     file_of,
     wanted_of,
 )
 from apps.ledger.queries.wanted import Wanted
+from apps.ledger.tasks.export_files import Hashed, rows_file
 
 log = logging.getLogger(__name__)
 
 DAY = timedelta(days=1)
-LEVEL = 6
 
 
 class Unwanted(Exception):
@@ -39,30 +37,11 @@ class NoLongerAllowed(Exception):
     """Whoever asked may not read any more."""
 
 
-class Hashed:
-    """A file that knows the digest and the number of the bytes it was given."""
-
-    def __init__(self, out: IO[bytes]) -> None:
-        self.out = out
-        self.digest = hashlib.sha256()
-        self.size = 0
-
-    def write(self, block: bytes) -> int:
-        """On to the file."""
-        self.digest.update(block)
-        self.size += len(block)
-        return self.out.write(block)
-
-    def flush(self) -> None:
-        """What gzip asks of a file."""
-        self.out.flush()
-
-
 def make_waiting() -> None:
     """Make one export after the other until none is due."""
     folder = Path(settings.HOME) / "exports"
     while (turn := exports.take_up_export(at=timezone.now())) is not None:
-        part = folder / f"{turn.export_id}.{turn.attempt}.csv.gz.part"
+        part = folder / f"{turn.export_id}.{turn.attempt}.part"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _make(turn, part)
@@ -94,25 +73,24 @@ def _make(turn: exports.Turn, part: Path) -> None:
     with part.open("xb") as out:
         part.chmod(0o600)
         hashed = Hashed(out)
-        rows = _write(turn, wanted, hashed)
+        rows = _write(turn, wanted, fact.form, hashed)
     written = exports.Written(rows, hashed.size, hashed.digest.hexdigest())
     with transaction.atomic():
         if not exports.end_export(turn=turn, written=written, at=timezone.now()):
             raise Unwanted
         # Before the row says that it is there; if it never says so, the next attempt writes anew.
-        part.replace(file_of(part.parent, turn.export_id))
+        part.replace(file_of(part.parent, turn.export_id, fact.form))
 
 
-def _write(turn: exports.Turn, wanted: Wanted, out: Hashed) -> int:
+def _write(turn: exports.Turn, wanted: Wanted, form: FileForm, out: Hashed) -> int:
     """Everything, with a word after every day; how many rows. Refuses Unwanted."""
     currency, rows = accounts.organisation().currency, 0
-    # No time and no name in the file: the same rows are the same bytes.
-    with gzip.GzipFile("", "wb", LEVEL, fileobj=out, mtime=0) as zipped:
-        zipped.write(heading(wanted.what).encode())
+    with rows_file(form, wanted.what, out) as file:
         for day in _days(wanted):
             for block in rows_of_day(wanted, day, currency):
                 rows += block.count(b"\n")
-                zipped.write(block)
+                file.write(block)
+            file.end_day()
             if not exports.tell_rows(turn=turn, rows=rows, at=timezone.now()):
                 raise Unwanted
     return rows

@@ -53,6 +53,19 @@ def test_a_file_is_asked_for_and_fetched() -> None:
     assert finn.get(f"/exports/{export_id}/file").status_code == 404
 
 
+def test_a_file_is_parquet_for_who_asks_for_it() -> None:
+    finn = signed_in("finn@example.org", "finance")
+    assert finn.post("/exports/ask", ASKED | {"form": "xlsx"}).status_code == 400
+    finn.post("/exports/ask", ASKED | {"form": "parquet"})
+    make_exports()
+
+    fetched = finn.get(f"/exports/{Export.objects.get().id}/file")
+
+    assert fetched.headers["Content-Disposition"].endswith('.parquet"')
+    assert b"".join(fetched.streaming_content)[:4] == b"PAR1"
+    assert "<td>Parquet</td>" in finn.get("/exports").content.decode()
+
+
 def test_what_is_not_understood_is_said_beside_its_field_and_nothing_is_lost() -> None:
     finn = signed_in("finn@example.org", "finance")
 

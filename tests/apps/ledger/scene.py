@@ -19,7 +19,7 @@ from apps.fleet.actions.marks import mark_span
 from apps.fleet.queries import Pass, devices_lived
 from apps.ledger import actions as ledger
 from apps.ledger.models import Charge, Export, Line, Settlement
-from apps.ledger.queries.exports import file_of
+from apps.ledger.queries.exports import FileForm, file_of
 from apps.pricing import actions as pricing
 from apps.pricing.models import Commitment
 from apps.telemetry.actions.busy import note_busy_hour
@@ -260,7 +260,7 @@ def make_export(token_id: int, *, team_ids: Sequence[int] | None = None, text: s
         expires_at=now + timedelta(days=7),
         has_file=True,
     )
-    path = file_of(Path(settings.HOME) / "exports", export.id)
+    path = file_of(Path(settings.HOME) / "exports", export.id, FileForm.CSV)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(text.encode()))
     return export.id

@@ -12,13 +12,15 @@ import pytest
 from django.utils import timezone
 
 from apps.accounts.models import AccessToken
+from apps.economics.run_time import Bucket
 from apps.ledger.actions import exports
-from apps.ledger.models import Export, ExportState, ExportWhat, Line, ServiceDay
+from apps.ledger.models import Export, ExportState, ExportWhat, Line, RunDay, ServiceDay
 from apps.ledger.queries import Window
 from apps.ledger.queries.export_asked import ExportRefused, RowsAsked, refuse_what_rows_lack
 from apps.ledger.queries.exports import Asker
 from apps.ledger.tasks import make_exports
 from apps.workloads.actions.workloads import add_workload
+from apps.workloads.models import Run
 from tests import make
 from tests.apps.ledger import scene
 
@@ -38,6 +40,7 @@ def folder(settings: Any, tmp_path: Path) -> Path:
     scene.settle(ends_at=scene.TEN + scene.HOUR)
     for line in Line.objects.filter(team__name__in=("Research", "Secret")).distinct("team_id"):
         make_service_day(line.team_id)
+        make_run_day(line)
     return tmp_path / "exports"
 
 
@@ -58,6 +61,27 @@ def make_service_day(team_id: int) -> None:
         marginal_micros=250_000,
         unit_milliseconds=7,
         unpriced_milliseconds=0,
+    )
+
+
+def make_run_day(line: Line) -> None:
+    """A day of a run that the line's job carried, of which no list price is known."""
+    RunDay.objects.create(
+        day=DAY.first_day,
+        posting_month=line.posting_month,
+        status="estimated",
+        kind="node_hour",
+        pool_id=line.pool_id,
+        run=Run.objects.create(key=f"llm-{line.team_id}"),
+        job_id=line.job_id or 0,
+        team_id=line.team_id,
+        bucket=Bucket.CHECKPOINT,
+        state=1,
+        flags=0,
+        effective_micros=line.effective_micros,
+        unit_milliseconds=line.unit_milliseconds,
+        unpriced_milliseconds=0,
+        energy_joules=1.5e7,
     )
 
 
@@ -110,6 +134,18 @@ def test_services_are_told_by_feature_and_part(folder: Path) -> None:
     row, _ = rows_in(folder / f"{export.id}.csv.gz")
     assert (row["workload"], row["feature"], row["part"]) == ("chat", "'=ask", "unattributed")
     assert (row["effective_cost"], row["marginal_cost"]) == ("1.500000", "0.250000")
+
+
+def test_runs_are_told_by_where_their_time_went(folder: Path) -> None:
+    export = asked(make.make_token("read").id, ExportWhat.RUN_DAYS)
+
+    make_exports()
+
+    row = next(row for row in rows_in(folder / f"{export.id}.csv.gz") if row["team"] == "Research")
+    assert row["run"].startswith("llm-")
+    assert (row["job"], row["bucket"], row["unit"]) == ("1", "checkpoint", "gpu")
+    assert (row["unit_milliseconds"], row["energy_joules"]) == ("7200000", "15000000")
+    assert (row["effective_cost"], row["list_cost"]) == ("24.580000", "")
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,20 @@ def test_a_file_is_asked_for_made_fetched_and_given_up() -> None:
     assert caller.client.get(told["file"], headers=caller.headers).status_code == 404
 
 
+def test_a_file_is_asked_for_as_parquet() -> None:
+    caller = with_token("read")
+    made = caller.post("exports", ASKED | {"form": "parquet", "what": "days"}).json()
+    make_exports()
+
+    told = caller.get(f"exports/{made['id']}").json()
+    fetched = caller.client.get(told["file"], headers=caller.headers)
+
+    assert (made["form"], told["state"]) == ("parquet", "done")
+    assert fetched.headers["Content-Type"] == "application/vnd.apache.parquet"
+    assert "days-2026-03-02-2026-03-03.parquet" in fetched.headers["Content-Disposition"]
+    assert b"".join(fetched.streaming_content)[:4] == b"PAR1"
+
+
 def test_a_lead_s_file_holds_their_own_team_and_is_nobody_else_s() -> None:
     caller, other = dee(), signed_in("eve@example.org", "viewer", name="Eve")[0]
     export_id = caller.post("exports", ASKED).json()["id"]
@@ -89,6 +103,7 @@ def test_a_file_is_closed_once_its_asker_sees_less_than_it_holds() -> None:
         ({"workload": ["none"]}, "workload"),
         ({"pool": ["none"]}, "pool"),
         ({"state": ["asleep"]}, "state"),
+        ({"form": "xlsx"}, "form"),
         ({"window": "someday"}, "window"),
         ({"tags": {"colour": "green"}}, "tags"),
     ],

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.authentication import viewer_of_request
 from apps.console.pages.access import EVERYONE, shown_to
-from apps.console.pages.exports.views import FIELDS, WHATS, exports_page, form_of
+from apps.console.pages.exports.views import FIELDS, FORMS, WHATS, exports_page, form_of
 from apps.ledger.actions import exports as actions
 from apps.ledger.queries.export_asked import (
     ExportRefused,
@@ -18,7 +18,7 @@ from apps.ledger.queries.export_asked import (
     chosen_ids,
     window_asked_for,
 )
-from apps.ledger.queries.exports import Asker, ExportWhat, export_seen
+from apps.ledger.queries.exports import Asker, ExportWhat, FileForm, export_seen
 
 
 @require_POST
@@ -26,7 +26,7 @@ from apps.ledger.queries.exports import Asker, ExportWhat, export_seen
 def ask(request: HttpRequest) -> HttpResponse:
     """Leave an export to the next sweep, or say what was not understood."""
     at, viewer = timezone.now(), viewer_of_request(request)
-    given = {name: request.POST.get(name, "") for name in (*FIELDS, "what")}
+    given = {name: request.POST.get(name, "") for name in (*FIELDS, "what", "form")}
     lists: dict[str, Any] = {
         name: tuple(_parts(given[name])) for name in FIELDS if name != "window"
     }
@@ -34,11 +34,14 @@ def ask(request: HttpRequest) -> HttpResponse:
     try:
         if given["what"] not in WHATS:
             raise ExportRefused("what", "choose what the rows are")
+        if (given["form"] or "csv") not in FORMS:
+            raise ExportRefused("form", "choose CSV or Parquet")
         wanted = actions.NewExport(
             ExportWhat(given["what"]),
             window_asked_for(asked.window, at),
             asked=asked.words(),
             chosen=chosen_ids(asked, viewer),
+            form=FileForm(given["form"] or "csv"),
         )
         actions.ask_export(wanted=wanted, asker=Asker(person_id=viewer.person_id), at=at)
     except ExportRefused as refused:

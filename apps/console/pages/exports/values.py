@@ -15,6 +15,7 @@ class ExportRow:
     """
 
     what: str
+    form: str
     window: str
     asked: str
     state: str
@@ -34,6 +35,7 @@ class ExportForm:
     """What is asked for, as far as somebody said; `problems` by field."""
 
     what: tuple[Option, ...]
+    form: tuple[Option, ...]
     window: str
     team: str
     workload: str

@@ -32,13 +32,16 @@ WHATS = {
     "job_days": "Jobs, by day",
     "days": "Teams, by day",
     "service_days": "Services by feature, by day",
+    "run_days": "Training runs by where their time went, by day",
 }
 SHORT = {
     "lines": "Lines",
     "job_days": "Jobs by day",
     "days": "Teams by day",
     "service_days": "Services by day",
+    "run_days": "Runs by day",
 }
+FORMS = {"csv": "CSV, gzipped", "parquet": "Parquet"}
 STATES = {
     "queued": "waits its turn",
     "making": "being made",
@@ -85,11 +88,10 @@ def export_file(request: HttpRequest, export_id: int) -> StreamingHttpResponse:
         parts = file_parts(fact)
     except (ObjectDoesNotExist, FileNotFoundError):
         raise Http404 from None
-    name = f"{fact.what}-{fact.window.first_day}-{fact.window.end_day}.csv.gz"
     return StreamingHttpResponse(
         parts,
-        content_type="application/gzip",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        content_type=fact.media_type,
+        headers={"Content-Disposition": f'attachment; filename="{fact.file_name}"'},
     )
 
 
@@ -99,7 +101,9 @@ def form_of(given: Mapping[str, str], problems: dict[str, str]) -> ExportForm:
     texts["window"] = texts["window"] or "lastmonth"
     chosen = given.get("what", "lines")
     whats = tuple(Option(key, said, is_chosen=key == chosen) for key, said in WHATS.items())
-    return ExportForm(what=whats, problems=problems, **texts)
+    form = given.get("form", "csv")
+    forms = tuple(Option(key, said, is_chosen=key == form) for key, said in FORMS.items())
+    return ExportForm(what=whats, form=forms, problems=problems, **texts)
 
 
 def _finding(rows: tuple[ExportRow, ...]) -> str:
@@ -119,6 +123,7 @@ def _row(fact: ExportFact, at: datetime) -> ExportRow:
     is_ready = fact.has_file(at)
     return ExportRow(
         what=SHORT[fact.what],
+        form=FORMS[fact.form],
         window=fact.window.text,
         asked=_words(fact.asked),
         state=STATES[fact.state] if is_ready or fact.state != "done" else "expired",

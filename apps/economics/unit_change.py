@@ -6,6 +6,7 @@ from math import floor
 
 from apps.economics.variance import effects
 
+LEAST = 1e-9
 MILLION = 1_000_000
 PRICE, VOLUME, MIX, EFFICIENCY = "price", "volume", "mix", "efficiency"
 INNER = "inner"
@@ -137,4 +138,6 @@ def _unit(span: Served, name: str) -> float:
 def _shared(cell: Weighed | None, whole: float) -> dict[str, float]:
     if cell is None or not cell.weight or not whole:
         return {MIX: 0.0, INNER: 0.0}
-    return {MIX: cell.weight / whole, INNER: cell.amount / cell.weight}
+    # So little that no millionth of a mean shows it is nothing: logarithms of it run away.
+    inner = cell.amount / cell.weight if cell.amount / whole > LEAST else 0.0
+    return {MIX: cell.weight / whole, INNER: inner}

@@ -31,7 +31,7 @@ def effects(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str
         raise FactorsDiffer("each factor is needed at both moments, above 0")
     was, now = _product(before), _product(after)
     mean = logarithmic_mean(now, was)
-    return {name: mean * log(after[name] / before[name]) for name in before}
+    return {name: mean * (log(after[name]) - log(before[name])) for name in before}
 
 
 def change_of(cells: Mapping[str, Cell]) -> dict[str, float]:

@@ -132,8 +132,8 @@ def _keep_spans(run_id: int, spans: Sequence[CarriedSpan]) -> None:
 def _since(known: _Known, summary: RunSummary) -> datetime | None:
     """The first hour that may come out otherwise than last time; None: any.
 
-    What is done again makes lost what was done before; a failure, and going on after one, turns
-    what was done since the last good checkpoint.
+    What is done again makes lost what was done before; a failure, going on after one, and a
+    checkpoint of a failed run that passed, turn what was done since the last good checkpoint.
     """
     if summary.folded_at is None:
         return None
@@ -148,7 +148,8 @@ def _since(known: _Known, summary: RunSummary) -> datetime | None:
             if at >= changed:
                 undone = facts.first_undone(lead_ids, step, at)
                 moments += [] if undone is None else [undone]
-    if RunStatus.FAILED in (summary.status, known.status) and summary.status != known.status:
+    has_turned = summary.status != known.status or any(each.at >= changed for each in known.good)
+    if has_turned and RunStatus.FAILED in (summary.status, known.status):
         began_at = [each.began_at for each in known.attempts]
         moments.append(known.last_good(changed) or min(began_at, default=changed))
     return hour_of(min(moments))

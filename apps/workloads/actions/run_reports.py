@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 from psycopg.types.json import Jsonb
@@ -116,15 +116,18 @@ def _recorded(report: ReportIn, teller: Teller, at: datetime) -> Taken | NotTake
     run = _run(report, teller, at)
     if isinstance(run, NotTaken):
         return run
-    attempt_id, is_new, ended_before = _keep_attempt(report, run, cluster or report.cluster, at)
+    attempt_id, before = _keep_attempt(report, run, cluster or report.cluster, at)
     changes = [each.starts_at for each in _kept_windows(attempt_id, report)]
     changes += [each.at for each in _kept_events(attempt_id, report)]
-    if is_new:
+    if before is None:
         changes.append(report.began_at)
-    if report.ended_at is not None and not ended_before:
+    if report.ended_at is not None and (before is None or before.ended_at is None):
         changes.append(report.ended_at)
     if changes:
-        if is_new and report.raw_id:
+        if before is not None:
+            # What lies between then and now was nobody's until now: it is this attempt's, untold.
+            changes.append(before.heard_at)
+        elif report.raw_id:
             join_attempts(attempt_ids=[attempt_id], at=at)
         touch_runs({run: min(changes)}, at)
     return Taken(run, attempt_id, bool(changes))
@@ -186,10 +189,17 @@ RETURNING id
 """
 
 
+class _Before(NamedTuple):
+    """An attempt as it was known."""
+
+    ended_at: datetime | None
+    heard_at: datetime
+
+
 def _keep_attempt(
     report: ReportIn, run_id: int, cluster: str, at: datetime
-) -> tuple[int, bool, bool]:
-    """Its id; whether it is new; whether it was known to have ended."""
+) -> tuple[int, _Before | None]:
+    """Its id; what it was before, None where it is new."""
     moments = [report.began_at, *(each.ends_at for each in report.windows)]
     moments += [each.at for each in report.events]
     moments += [] if report.ended_at is None else [report.ended_at]
@@ -218,13 +228,13 @@ def _keep_attempt(
     }
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT ended_at FROM workloads_runattempt WHERE run_id = %s AND key = %s FOR UPDATE",
+            "SELECT ended_at, heard_at FROM workloads_runattempt WHERE run_id = %s AND key = %s FOR UPDATE",
             [run_id, report.attempt],
         )
-        before = cursor.fetchone()
+        known = cursor.fetchone()
         cursor.execute(KEEPING, values)
         (attempt_id,) = cursor.fetchone()
-    return attempt_id, before is None, before is not None and before[0] is not None
+    return attempt_id, None if known is None else _Before(*known)
 
 
 def _kept_windows(attempt_id: int, report: ReportIn) -> list[WindowIn]:

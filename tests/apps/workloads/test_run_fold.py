@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from apps.economics.run_time import Bucket
 from apps.fleet.models import ChangedHour
 from apps.workloads.actions.folding_runs import fold_run
 from apps.workloads.actions.run_changes import touch_runs
@@ -386,6 +387,25 @@ def test_folded_piece_by_piece_or_at_once_it_comes_out_the_same(
     for carried in run_hours(set(carrying), at(-600), end):
         lasted = sum((until - since for since, until in carried.spans), timedelta())
         assert sum(carried.bucket_ms) == lasted / timedelta(milliseconds=1)
+
+
+def test_a_checkpoint_that_passed_late_saves_what_a_failed_run_had_done() -> None:
+    story = Story()
+    for act, passed in (("train", 7), ("fail", 39), ("fold", 7), ("good", 7), ("fold", 7)):
+        story.now += passed
+        getattr(story, act)()
+    hours = RunHour.objects.filter(run__key=story.name)
+    assert sum(each.bucket_ms[Bucket.FAILED] for each in hours) == 0
+    assert sum(each.bucket_ms[Bucket.PRODUCTIVE] for each in hours) == 7 * MINUTE_MS
+
+
+def test_time_that_turns_out_to_be_an_attempts_later_is_untold() -> None:
+    story = Story()
+    for act, passed in (("train", 7), ("fold", 70), ("train", 20), ("fold", 7)):
+        story.now += passed
+        getattr(story, act)()
+    hours = RunHour.objects.filter(run__key=story.name)
+    assert sum(each.bucket_ms[Bucket.UNTOLD] for each in hours) == 83 * MINUTE_MS
 
 
 def test_a_run_that_cannot_be_folded_holds_up_no_other(

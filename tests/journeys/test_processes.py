@@ -23,7 +23,7 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def eventually(said, seconds: float = 60.0):
+def eventually(said, seconds: float = 180.0):
     """The first true answer of `said`; fails after `seconds`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

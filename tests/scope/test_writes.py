@@ -25,6 +25,7 @@ MEANT_FOR = {
     "api/v1/jobs/bulk": {"the token jobs"},
     "api/v1/telemetry/batches": {"the token osprey"},
     "api/v1/request-hours": {"the token osprey"},
+    "api/v1/run-reports": {"the token osprey", "the token jobs"},
     "api/v1/usage-events": {"the token osprey"},
     "api/v1/usage-events/litellm": {"the token osprey"},
     "api/v1/usage-events/otel": {"the token osprey"},

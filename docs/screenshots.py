@@ -17,6 +17,10 @@ PAGES = {
     "fleet": "/fleet",
     "prices": "/prices",
     "ownership": "/ownership",
+    "runs": "/runs",
+    "services": "/services",
+    "api-spend": "/api-spend",
+    "team-work": "/team-work",
     "setup": "/setup",
 }
 

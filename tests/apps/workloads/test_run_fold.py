@@ -214,13 +214,14 @@ def test_other_ranks_say_nothing_of_where_time_went() -> None:
 def test_only_what_may_have_changed_is_folded_again() -> None:
     node()
     job(0, None)
-    take(report(window(0, 30), began=0))
-    fold(at(60))
+    take(report(window(0, 30), window(70, 100, 10), began=0))
+    fold(at(120))
     RunHour.objects.update(steps=77)
-    take(report(window(120, 130, 10), began=0, sequence=1))
-    fold(at(130))
+    take(report(window(180, 190, 20), began=0, sequence=1))
+    fold(at(190))
     kept = dict(RunHour.objects.values_list("hour", "steps"))
-    assert kept == {at(0): 77, at(60): 0, at(120): 10}
+    # What lies behind the last that was heard turned out to be the attempt's.
+    assert kept == {at(0): 77, at(60): 10, at(120): 0, at(180): 10}
 
 
 def test_nothing_new_is_not_folded_and_an_open_hour_is_folded_when_it_is_over() -> None:

@@ -187,7 +187,8 @@ def together(costs: Sequence[UnitCost]) -> UnitCost | None:
     if not costs:
         return None
     parts = [each.parts for each in costs]
-    told = summed(each.told for each in costs)
+    # What nobody counted says nothing of what others did: it is a cost of its own, not a gap.
+    told = summed(each.told for each in costs if each.told != Told())
     tokens = {
         name: known_sum(getattr(each.told, name) for each in costs)
         for name in ("prompt_tokens", "cached_tokens", "output_tokens")

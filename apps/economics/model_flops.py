@@ -1,10 +1,10 @@
 """How much of a GPU's dense peak a model's training used: MFU, by what the model is."""
 
 from dataclasses import dataclass
-from datetime import date
-from enum import StrEnum
 
-TERA = 1e12
+from apps.economics.gpu_catalogue import named_gpu
+from apps.economics.gpu_model import GpuModel, Precision
+
 # Each token is multiplied into every weight once forward and twice backward, two operations each.
 TRAINED, FROZEN, FORWARD = 6, 4, 2
 # Attention: 12 operations for each layer, head, dimension and token of the sequence (PaLM, App. B).
@@ -13,15 +13,6 @@ ATTENDED, ATTENDED_FORWARD = 12, 4
 
 class NotAModel(ValueError):
     """A size below nothing, or more active parameters than there are."""
-
-
-class Precision(StrEnum):
-    """In what a model is trained; peaks differ by it."""
-
-    BF16 = "bf16"
-    FP16 = "fp16"
-    FP8 = "fp8"
-    TF32 = "tf32"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +51,18 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """Dense operations a second of one GPU, with where the figure is from."""
+    """Dense operations a second of one GPU, or of the slice of one that its name says."""
 
     gpu: str
     precision: Precision
     flops: float
-    source: str
-    source_date: date
 
 
-_NVIDIA_H100 = "NVIDIA H100 datasheet, SXM; half of the figure with sparsity"
-_NVIDIA_A100 = "NVIDIA A100 datasheet, without sparsity"
-_SEEN = date(2026, 7, 28)
-PEAKS = tuple(
-    Peak(gpu, precision, teraflops * TERA, source, _SEEN)
-    for gpu, precision, teraflops, source in (
-        ("H100 SXM", Precision.BF16, 989.4, _NVIDIA_H100),
-        ("H100 SXM", Precision.FP16, 989.4, _NVIDIA_H100),
-        ("H100 SXM", Precision.FP8, 1978.9, _NVIDIA_H100),
-        ("H100 SXM", Precision.TF32, 494.7, _NVIDIA_H100),
-        ("H200 SXM", Precision.BF16, 989.4, "NVIDIA H200 datasheet; half of that with sparsity"),
-        ("H200 SXM", Precision.FP8, 1978.9, "NVIDIA H200 datasheet; half of that with sparsity"),
-        ("A100", Precision.BF16, 312.0, _NVIDIA_A100),
-        ("A100", Precision.FP16, 312.0, _NVIDIA_A100),
-        ("A100", Precision.TF32, 156.0, _NVIDIA_A100),
-        ("L4", Precision.BF16, 121.0, "NVIDIA L4 datasheet; half of the figure with sparsity"),
-        ("L40S", Precision.BF16, 362.05, "NVIDIA L40S datasheet, without sparsity"),
-        ("A10G", Precision.BF16, 70.0, "AWS G5 and NVIDIA A10G figures, without sparsity"),
-        ("V100", Precision.FP16, 125.0, "NVIDIA V100 datasheet, tensor"),
-    )
-)
+@dataclass(frozen=True, slots=True)
+class NoPeak:
+    """Why a peak is not known, for the person who misses an MFU."""
+
+    reason: str
 
 
 def training_flops_per_token(model: Model) -> float:
@@ -120,20 +93,30 @@ class Utilisation:
 
 
 def mfu(
-    *, tokens_per_second: float, flops_per_token: float, gpus: float, peak: Peak | None
-) -> Utilisation | None:
-    """Model operations a second ÷ (GPUs × dense peak); None where no peak or no GPU is known."""
-    if peak is None or gpus <= 0:
-        return None
+    *, tokens_per_second: float, flops_per_token: float, gpus: float, peak: Peak
+) -> Utilisation:
+    """Model operations a second ÷ (GPUs × dense peak); `gpus`, over 0, counts what the peak is of."""
     return Utilisation(tokens_per_second * flops_per_token / (gpus * peak.flops))
 
 
-def peak_of(gpu_model: str, precision: Precision) -> Peak | None:
-    """The dense peak of a model as NVML names it; None where nobody has said one: never a guess."""
-    name = gpu_model.upper().replace("-", " ")
-    for peak in PEAKS:
-        words = peak.gpu.split()
-        is_board = words[0] in name.split() and "PCIE" not in name and "NVL" not in name.split()
-        if peak.precision is precision and is_board:
-            return peak
-    return None
+def peak_of(gpu_name: str, precision: Precision) -> Peak | NoPeak:
+    """The dense peak of the GPU, or MIG slice, of that name; never a guess.
+
+    A name that may mean several models ("A100") has a peak where they all have the same.
+    """
+    named = named_gpu(gpu_name)
+    if not named.candidates:
+        return NoPeak(f"{gpu_name} is not a GPU model that Runrate knows")
+    peaks = {model.peaks.get(precision) for model in named.candidates}
+    if len(peaks) > 1:
+        models = ", ".join(model.name for model in named.candidates)
+        return NoPeak(f"{gpu_name} may be any of {models}, whose {precision} peaks differ")
+    flops = peaks.pop()
+    if flops is None:
+        return NoPeak(_why_none(named.candidates[0], precision))
+    return Peak(gpu_name, precision, flops * float(named.part))
+
+
+def _why_none(model: GpuModel, precision: Precision) -> str:
+    why = model.unknown_peaks.get(precision, "its tensor cores lack the format")
+    return f"{model.name} has no known dense peak in {precision}: {why}"

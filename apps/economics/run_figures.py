@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from apps.economics.gpu_model import Precision
 from apps.economics.model_flops import (
     Attention,
     Model,
+    NoPeak,
     NotAModel,
-    Precision,
     mfu,
     peak_of,
     training_flops_per_token,
@@ -25,7 +26,7 @@ class Trained:
     tokens: int | None
     flops: float | None
     seconds: float | None
-    gpus: int | None
+    gpus: float | None
     gpu_models: tuple[str, ...]
     told: Mapping[str, object]
 
@@ -59,7 +60,7 @@ def model_use(trained: Trained) -> ModelUse:
         return ModelUse(None, missing or "the run told no tokens")
     if not trained.seconds or not trained.gpus:
         return ModelUse(None, "it is not known for how long it trained, or on how many GPUs")
-    return _of_peak(work / trained.seconds, trained)
+    return _of_peak(work / trained.seconds, trained.gpus, trained)
 
 
 def scaling_ratios(runs: Sequence[Sized]) -> dict[int, float]:
@@ -85,28 +86,41 @@ def part_of(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def _of_peak(flops: float, trained: Trained) -> ModelUse:
+def _of_peak(flops: float, gpus: float, trained: Trained) -> ModelUse:
     if len(trained.gpu_models) != 1:
         known = ", ".join(trained.gpu_models)
         return ModelUse(None, f"it ran on several models of GPU: {known}" if known else NO_GPU)
     said = trained.told.get("precision")
-    precision = next((each for each in Precision if each == str(said).lower()), None)
+    precision = _precision(str(said))
     if precision is None:
         return ModelUse(None, f"the precision {said} is not known" if said else NO_PRECISION)
     (gpu,) = trained.gpu_models
-    share = mfu(
-        tokens_per_second=flops,
-        flops_per_token=1,
-        gpus=trained.gpus or 0,
-        peak=peak_of(gpu, precision),
-    )
-    if share is None:
-        return ModelUse(None, f"no dense peak of {gpu} in {precision} is known")
+    peak = peak_of(gpu, precision)
+    if isinstance(peak, NoPeak):
+        return ModelUse(None, peak.reason)
+    share = mfu(tokens_per_second=flops, flops_per_token=1, gpus=gpus, peak=peak)
     return ModelUse(share.share, "" if share.is_possible else IMPOSSIBLE)
 
 
 NO_GPU = "its GPUs' model is not known"
 NO_PRECISION = "the run did not tell its precision"
+# What PyTorch, Lightning and Hugging Face call the formats.
+PRECISION_NAMES = {
+    "bfloat16": Precision.BF16,
+    "16": Precision.FP16,
+    "float16": Precision.FP16,
+    "half": Precision.FP16,
+    "32": Precision.FP32,
+    "float32": Precision.FP32,
+    "float": Precision.FP32,
+    "transformer-engine": Precision.FP8,
+}
+
+
+def _precision(said: str) -> Precision | None:
+    """The format that a run's word for it means ("bf16-mixed", "torch.bfloat16"), or None."""
+    plain = said.casefold().removeprefix("torch.").removesuffix("-mixed").removesuffix("-true")
+    return PRECISION_NAMES.get(plain) or next((each for each in Precision if each == plain), None)
 
 
 def _flops_per_token(told: Mapping[str, object]) -> tuple[float | None, str]:

@@ -2,20 +2,21 @@
 
 import pytest
 
+from apps.economics.gpu_catalogue import CATALOGUE, TERA
+from apps.economics.gpu_model import Precision
 from apps.economics.model_flops import (
-    TERA,
     Attention,
     Model,
+    NoPeak,
     NotAModel,
     Peak,
-    Precision,
     inference_flops_per_token,
     mfu,
     peak_of,
     training_flops_per_token,
 )
 
-TPU = Peak("TPUv4", Precision.BF16, 275 * TERA, "PaLM", peak_of("A100", Precision.BF16).source_date)
+TPU = Peak("TPUv4", Precision.BF16, 275 * TERA)
 PALM = Attention(layers=118, heads=48, head_dimension=256, sequence=2048)
 
 
@@ -65,19 +66,79 @@ def test_causal_attention_is_half_and_inference_a_third() -> None:
     assert inference_flops_per_token(model) * 3 == training_flops_per_token(model)
 
 
-def test_above_one_is_impossible_and_without_a_peak_there_is_none() -> None:
+def test_above_one_is_impossible() -> None:
     peak = peak_of("NVIDIA A100-SXM4-80GB", Precision.BF16)
     over = mfu(tokens_per_second=1e6, flops_per_token=6 * 7e9, gpus=8, peak=peak)
     assert not over.is_possible
-    assert mfu(tokens_per_second=1, flops_per_token=1, gpus=8, peak=None) is None
-    assert mfu(tokens_per_second=1, flops_per_token=1, gpus=0, peak=peak) is None
+
+
+@pytest.mark.parametrize("precision", Precision)
+@pytest.mark.parametrize("model", CATALOGUE, ids=lambda model: model.name)
+def test_every_model_of_the_catalogue_has_a_peak_or_says_why_not(model, precision) -> None:
+    peak = peak_of(model.name, precision)
+    if precision in model.peaks:
+        assert peak == Peak(model.name, precision, model.peaks[precision])
+    else:
+        assert peak.reason.startswith(f"{model.name} has no known dense peak in {precision}: ")
+
+
+@pytest.mark.parametrize("model", CATALOGUE, ids=lambda model: model.name)
+def test_every_model_of_the_catalogue_has_an_mfu_in_half_precision(model) -> None:
+    peaks = [peak_of(model.name, each) for each in (Precision.BF16, Precision.FP16)]
+    known = [peak for peak in peaks if isinstance(peak, Peak)]
+    # Volta and Turing train in fp16 alone.
+    assert len(known) == (1 if model.name.startswith("Tesla") else 2)
+    for peak in known:
+        used = mfu(tokens_per_second=peak.flops / 5, flops_per_token=2, gpus=1, peak=peak)
+        assert used.share == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(
-    "name", ["NVIDIA H100 PCIe", "NVIDIA H100 NVL", "NVIDIA B300", "AMD MI300X"]
+    ("name", "reason"),
+    [
+        ("Quadro P6000", "Quadro P6000 is not a GPU model that Runrate knows"),
+        (
+            "H100",
+            "H100 may be any of NVIDIA H100 80GB HBM3, NVIDIA H100 PCIe, NVIDIA H100 NVL, "
+            "whose bf16 peaks differ",
+        ),
+        (
+            "Tesla T4",
+            "Tesla T4 has no known dense peak in bf16: its tensor cores lack the format",
+        ),
+    ],
 )
-def test_a_gpu_that_nobody_stated_a_peak_for_has_none(name: str) -> None:
-    assert peak_of(name, Precision.BF16) is None
+def test_without_a_peak_the_reason_names_the_gpu(name: str, reason: str) -> None:
+    assert peak_of(name, Precision.BF16) == NoPeak(reason)
+
+
+def test_a_peak_on_which_pages_of_the_vendor_disagree_is_unknown() -> None:
+    assert peak_of("NVIDIA B300", Precision.INT8).reason.endswith(
+        "NVIDIA's pages disagree about it"
+    )
+
+
+def test_a_name_of_several_models_with_one_peak_has_it() -> None:
+    assert peak_of("A100", Precision.BF16).flops == 312 * TERA
+    assert peak_of("nvidia_gh200", Precision.FP8).flops == 1978.9 * TERA
+
+
+@pytest.mark.parametrize(
+    ("name", "teraflops"),
+    [
+        ("NVIDIA-H100-80GB-HBM3-MIG-1g.10gb", 989.4 / 7),
+        ("nvidia_a100-sxm4-40gb_3g.20gb", 312 * 3 / 7),
+        ("A100 MIG 2g.10gb+me", 312 * 2 / 7),
+        ("NVIDIA A30 MIG 1g.6gb", 165 / 4),
+    ],
+)
+def test_a_slice_has_its_compute_slices_of_the_peak(name: str, teraflops: float) -> None:
+    assert peak_of(name, Precision.BF16).flops == pytest.approx(teraflops * TERA)
+
+
+@pytest.mark.parametrize("name", ["NVIDIA A30 MIG 7g.40gb", "NVIDIA L4 MIG 1g.6gb"])
+def test_a_slice_that_its_gpu_cannot_have_has_no_peak(name: str) -> None:
+    assert isinstance(peak_of(name, Precision.BF16), NoPeak)
 
 
 @pytest.mark.parametrize(("active", "adapters"), [(0, 0), (-1, 0), (7e9, -1)])

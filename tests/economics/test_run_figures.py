@@ -44,6 +44,15 @@ def test_mfu_is_six_operations_a_parameter_and_token_of_the_dense_peak() -> None
     assert use.doubt == ""
 
 
+@pytest.mark.parametrize(
+    ("said", "format_"),
+    [("bf16-mixed", "bf16"), ("torch.float16", "fp16"), ("16-mixed", "fp16"), ("32-true", "fp32")],
+)
+def test_a_precision_is_understood_as_frameworks_name_it(said: str, format_: str) -> None:
+    use = model_use(trained(told=LLAMA | {"precision": said}))
+    assert use.ratio == model_use(trained(told=LLAMA | {"precision": format_})).ratio is not None
+
+
 def test_attention_counts_where_its_shape_is_told() -> None:
     with_attention = model_use(trained(told=PALM, tokens=3600)).ratio
     without = model_use(trained(told={**PALM, "sequence": None}, tokens=3600)).ratio
@@ -89,8 +98,15 @@ def test_above_1_is_told_as_impossible() -> None:
         ({"gpu_models": ()}, "its GPUs' model is not known"),
         ({"gpu_models": ("A", "B")}, "it ran on several models of GPU: A, B"),
         ({"told": {"active_parameters": 1e9}}, "the run did not tell its precision"),
-        ({"told": LLAMA | {"precision": "fp4"}}, "the precision fp4 is not known"),
-        ({"gpu_models": ("B300",)}, "no dense peak of B300 in bf16 is known"),
+        ({"told": LLAMA | {"precision": "fp2"}}, "the precision fp2 is not known"),
+        (
+            {"gpu_models": ("Voodoo 2",)},
+            "Voodoo 2 is not a GPU model that Runrate knows",
+        ),
+        (
+            {"told": LLAMA | {"precision": "fp4"}},
+            "NVIDIA H100 80GB HBM3 has no known dense peak in fp4: its tensor cores lack the format",
+        ),
     ],
 )
 def test_without_what_it_needs_there_is_no_mfu(given: dict[str, object], reason: str) -> None:

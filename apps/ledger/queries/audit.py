@@ -11,7 +11,8 @@ from datetime import date, datetime
 from django.db import connection, transaction
 
 from apps.ledger.queries.audit_closed import CLOSES, CORRECTIONS, TOLD
-from apps.ledger.queries.audit_rollups import ROLLUPS, TEAM_DAYS
+from apps.ledger.queries.audit_compare import Comparison
+from apps.ledger.queries.audit_rollups import JOB_DAYS, ROLLUPS, TEAM_DAYS
 from apps.ledger.queries.audit_runs import RUN_DAYS
 from apps.ledger.queries.audit_services import SERVICE_DAYS
 from apps.ledger.queries.audit_sql import (
@@ -81,7 +82,7 @@ class _Check:
     """A query whose rows are places; its last columns count and sum all of them."""
 
     name: str
-    query: Query
+    query: Query | Comparison
 
 
 CHECKS = (
@@ -93,6 +94,7 @@ CHECKS = (
     _Check("lines have the time of the node's capacity", CAPACITY),
     _Check("shared-out idle sums to 0 and has no time", SHARED_IDLE),
     _Check("roll-ups sum to the lines", ROLLUPS),
+    _Check("roll-ups by job sum to the lines", JOB_DAYS),
     _Check("roll-ups by team sum to the roll-ups", TEAM_DAYS),
     _Check("parts of a service sum to its lines", SERVICE_DAYS),
     _Check("runs have no more than their jobs' lines", RUN_DAYS),

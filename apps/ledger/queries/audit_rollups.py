@@ -1,106 +1,182 @@
-"""The checks of the roll-ups, apart from those of charges and lines."""
+"""The checks of the roll-ups, apart from those of charges and lines.
 
-from apps.ledger.queries.audit_sql import Query
+Whole local days only: a day that the span cuts is compared by all of its lines.
+"""
 
-# Whole local days only: a day that the span cuts is compared by all of its lines.
-ROLLUPS = Query(
-    (),
-    """
-WITH waiting AS (
-    SELECT (hour AT TIME ZONE %(zone)s)::date AS day, unit AS pool_id
-    FROM fleet_changedhour WHERE pass_id = 5
-),
-bounds AS (
-    SELECT (%(from)s::timestamptz AT TIME ZONE %(zone)s)::date AS first_day,
-           ((%(to)s::timestamptz - interval '1 microsecond') AT TIME ZONE %(zone)s)::date AS last_day
-),
-lines AS (
-    SELECT (hour AT TIME ZONE %(zone)s)::date AS day, coalesce(pool_id, 0) AS pool_id,
-           sum(list_micros) AS listed, sum(contracted_micros) AS contracted,
-           sum(effective_micros) AS effective, sum(billed_micros) AS billed,
-           sum(unit_milliseconds) AS ms,
-           sum(effective_micros) FILTER (WHERE job_id IS NOT NULL) AS of_jobs
-    FROM ledger_line, bounds
-    WHERE hour >= (first_day::timestamp AT TIME ZONE %(zone)s) - interval '1 hour'
-      AND hour < ((last_day + 1)::timestamp AT TIME ZONE %(zone)s) + interval '1 hour'
-    GROUP BY 1, 2
-),
-days AS (
-    SELECT day, coalesce(pool_id, 0) AS pool_id, sum(list_micros) AS listed,
-           sum(contracted_micros) AS contracted, sum(effective_micros) AS effective,
-           sum(billed_micros) AS billed, sum(unit_milliseconds) AS ms
-    FROM ledger_ledgerday, bounds WHERE day BETWEEN first_day AND last_day GROUP BY 1, 2
-),
-jobs AS (
-    SELECT day, coalesce(pool_id, 0) AS pool_id, sum(effective_micros) AS of_jobs
-    FROM ledger_ledgerjobday, bounds WHERE day BETWEEN first_day AND last_day GROUP BY 1, 2
-),
-compared AS (
-    SELECT day, pool_id, basis.*
-    FROM lines FULL JOIN days USING (day, pool_id) FULL JOIN jobs USING (day, pool_id)
-    CROSS JOIN LATERAL (VALUES
-        ('list', lines.listed, days.listed), ('contracted', lines.contracted, days.contracted),
-        ('effective', lines.effective, days.effective), ('billed', lines.billed, days.billed),
-        ('milliseconds', lines.ms, days.ms), ('effective of jobs', lines.of_jobs, jobs.of_jobs)
-    ) AS basis (name, expected, found)
+from typing import LiteralString
+
+from apps.ledger.queries.audit_compare import Comparison
+from apps.ledger.queries.audit_sql import (
+    BOUND_DAYS,
+    FROZEN,
+    POOLS_WAITING,
+    STATUSES_WAITING,
+    WAITING,
 )
-SELECT NULL, 'pool ' || coalesce(pool.name, 'none'), compared.day, compared.name,
-       compared.expected, compared.found,
-       coalesce(compared.found, 0) - coalesce(compared.expected, 0), count(*) OVER (),
-       sum(abs(coalesce(compared.found, 0) - coalesce(compared.expected, 0))) OVER ()
-FROM compared CROSS JOIN bounds LEFT JOIN fleet_pool AS pool ON pool.id = compared.pool_id
-WHERE compared.day BETWEEN bounds.first_day AND bounds.last_day
-  AND compared.expected IS DISTINCT FROM compared.found
-  AND NOT EXISTS (
-      SELECT 1 FROM waiting
-      WHERE waiting.day = compared.day AND waiting.pool_id = compared.pool_id)
-ORDER BY compared.day, compared.pool_id, compared.name
-LIMIT %(shown)s
-""",
+
+MONEY: tuple[LiteralString, ...] = ("list", "contracted", "effective", "billed")
+OWNER: tuple[LiteralString, ...] = ("team_id", "workload_id", "pool_id")
+
+NOT_WAITING: LiteralString = """
+(day, coalesce(pool_id, 0)) NOT IN (SELECT waits.day, waits.pool_id FROM pools_waiting AS waits)
+"""
+
+# States 1 to 3 are held (3: unobserved) but for flags 1 and 2, which no job claims.
+LINE_SUMS: LiteralString = """
+    sum(line.list_micros) AS list, sum(line.contracted_micros) AS contracted,
+    sum(line.effective_micros) AS effective, sum(line.billed_micros) AS billed,
+    sum(line.unit_milliseconds) AS milliseconds,
+    coalesce(sum(line.unit_milliseconds) FILTER (WHERE line.effective_micros IS NULL), 0) AS unpriced
+"""
+HELD_SUMS: LiteralString = """
+    coalesce(sum(line.unit_milliseconds) FILTER (
+        WHERE line.state IN (1, 2, 3) AND line.flags & 3 = 0), 0) AS held,
+    coalesce(sum(line.unit_milliseconds) FILTER (
+        WHERE line.state IN (1, 2) AND line.flags & 3 = 0), 0) AS observed
+"""
+LINES_OF_DAYS: LiteralString = """
+    FROM ledger_line AS line CROSS JOIN bounds
+    JOIN ledger_charge AS charge ON charge.id = line.charge_id
+    LEFT JOIN fleet_pool AS pool ON pool.id = line.pool_id
+"""
+IN_DAYS: LiteralString = """
+    WHERE line.hour >= (bounds.first_day::timestamp AT TIME ZONE %(zone)s) - interval '1 hour'
+      AND line.hour < ((bounds.last_day + 1)::timestamp AT TIME ZONE %(zone)s) + interval '1 hour'
+      AND (line.hour AT TIME ZONE %(zone)s)::date BETWEEN bounds.first_day AND bounds.last_day
+"""
+DAY: LiteralString = "(line.hour AT TIME ZONE %(zone)s)::date AS day, line.posting_month"
+STATUS: LiteralString = """
+    CASE WHEN ((line.hour AT TIME ZONE %(zone)s)::date, coalesce(line.pool_id, 0))
+              NOT IN (SELECT waits.day, waits.pool_id FROM statuses_waiting AS waits)
+         THEN charge.status END AS status
+"""
+ROW_STATUS: LiteralString = """
+    CASE WHEN (row.day, coalesce(row.pool_id, 0))
+              NOT IN (SELECT waits.day, waits.pool_id FROM statuses_waiting AS waits)
+         THEN row.status END
+"""
+ROW_MONEY: LiteralString = """
+    row.list_micros AS list, row.contracted_micros AS contracted,
+    row.effective_micros AS effective, row.billed_micros AS billed,
+    row.unit_milliseconds AS milliseconds, row.unpriced_milliseconds AS unpriced
+"""
+ROW_HELD: LiteralString = "row.held_milliseconds AS held, row.observed_milliseconds AS observed"
+NAMES: LiteralString = """
+    LEFT JOIN fleet_pool AS pool ON pool.id = compared.pool_id
+    LEFT JOIN accounts_team AS team ON team.id = compared.team_id
+    LEFT JOIN workloads_workload AS workload ON workload.id = compared.workload_id
+"""
+NAMED: LiteralString = """
+    'pool ' || coalesce(pool.name, 'none'), 'team ' || team.name, 'workload ' || workload.name
+"""
+
+# Tags are compared by the keys that a pool's day uses: which labels are tags is a setting. What a
+# scheduler told of a job later moves no closed month.
+TAG_KEYS: LiteralString = """
+tag_keys AS (
+    SELECT row.day, coalesce(row.pool_id, 0) AS pool_id, array_agg(DISTINCT key ORDER BY key) AS keys
+    FROM ledger_ledgerday AS row CROSS JOIN bounds CROSS JOIN jsonb_object_keys(row.tags) AS key
+    WHERE row.day BETWEEN bounds.first_day AND bounds.last_day
+      AND row.posting_month NOT IN (SELECT month FROM frozen)
+    GROUP BY 1, 2
+)
+"""
+LABELLED: LiteralString = """
+labelled AS MATERIALIZED (
+    SELECT used.keys, job.id AS job_id, jsonb_object_agg(key, job.labels -> key) AS tags
+    FROM (SELECT DISTINCT keys FROM tag_keys) AS used CROSS JOIN unnest(used.keys) AS key
+    JOIN workloads_job AS job ON job.labels ? key
+    GROUP BY 1, 2
+)
+"""
+
+ROLLUPS = Comparison(
+    tables=(FROZEN, WAITING, POOLS_WAITING, STATUSES_WAITING, BOUND_DAYS, TAG_KEYS, LABELLED),
+    expected=f"""
+    SELECT {DAY}, {STATUS}, charge.kind, line.team_id, line.workload_id, line.pool_id,
+           coalesce(pool.unit, '') AS unit, coalesce(pool.gpu_model, '') AS gpu_model,
+           coalesce(pool.purchase_option, '') AS purchase_option, line.state, line.flags,
+           CASE WHEN tag_keys.keys IS NOT NULL THEN coalesce(labelled.tags, '{{}}') END AS tags,
+           line.list_micros IS NULL AS no_list, line.effective_micros IS NULL AS no_effective,
+           {LINE_SUMS}, {HELD_SUMS}
+    {LINES_OF_DAYS}
+    LEFT JOIN tag_keys ON tag_keys.day = (line.hour AT TIME ZONE %(zone)s)::date
+     AND tag_keys.pool_id = coalesce(line.pool_id, 0)
+     AND line.posting_month NOT IN (SELECT month FROM frozen)
+    LEFT JOIN labelled ON labelled.keys = tag_keys.keys AND labelled.job_id = line.job_id
+    {IN_DAYS}
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15""",
+    found=f"""
+    SELECT row.day, row.posting_month, {ROW_STATUS}, row.kind, row.team_id, row.workload_id,
+           row.pool_id, row.unit, row.gpu_model, row.purchase_option, row.state, row.flags,
+           CASE WHEN tag_keys.keys IS NOT NULL THEN row.tags END,
+           row.list_micros IS NULL, row.effective_micros IS NULL, {ROW_MONEY}, {ROW_HELD}
+    FROM ledger_ledgerday AS row CROSS JOIN bounds
+    LEFT JOIN tag_keys ON tag_keys.day = row.day AND tag_keys.pool_id = coalesce(row.pool_id, 0)
+     AND row.posting_month NOT IN (SELECT month FROM frozen)
+    WHERE row.day BETWEEN bounds.first_day AND bounds.last_day""",
+    keys=(
+        *("day", "posting_month", "status", "kind", *OWNER, "unit", "gpu_model"),
+        *("purchase_option", "state", "flags", "tags", "no_list", "no_effective"),
+    ),
+    measures=(*MONEY, "milliseconds", "unpriced", "held", "observed"),
+    place=f"""
+    concat_ws(', ', {NAMED}, compared.kind, compared.status, 'state ' || compared.state,
+              'flags ' || compared.flags, 'tags ' || nullif(compared.tags::text, '{{}}'))""",
+    joins=NAMES,
+    only=NOT_WAITING,
+)
+
+JOB_DAYS = Comparison(
+    tables=(FROZEN, WAITING, POOLS_WAITING, BOUND_DAYS),
+    expected=f"""
+    SELECT {DAY}, line.pool_id, line.job_id, line.team_id, line.workload_id, line.state, line.flags,
+           line.list_micros IS NULL AS no_list, line.effective_micros IS NULL AS no_effective,
+           {LINE_SUMS}
+    FROM ledger_line AS line CROSS JOIN bounds
+    {IN_DAYS} AND line.job_id IS NOT NULL
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10""",
+    found=f"""
+    SELECT row.day, row.posting_month, row.pool_id, row.job_id, row.team_id, row.workload_id,
+           row.state, row.flags, row.list_micros IS NULL, row.effective_micros IS NULL, {ROW_MONEY}
+    FROM ledger_ledgerjobday AS row CROSS JOIN bounds
+    WHERE row.day BETWEEN bounds.first_day AND bounds.last_day""",
+    keys=(
+        *("day", "posting_month", "job_id", *OWNER, "state", "flags", "no_list", "no_effective"),
+    ),
+    measures=(*MONEY, "milliseconds", "unpriced"),
+    place=f"""
+    concat_ws(', ', 'job ' || job.raw_id, {NAMED}, 'state ' || compared.state,
+              'flags ' || compared.flags)""",
+    joins=f"{NAMES} LEFT JOIN workloads_job AS job ON job.id = compared.job_id",
+    only=NOT_WAITING,
 )
 
 # In one transaction with the days that they sum, so nothing waits.
-TEAM_DAYS = Query(
-    (),
-    """
-WITH bounds AS (
-    SELECT (%(from)s::timestamptz AT TIME ZONE %(zone)s)::date AS first_day,
-           ((%(to)s::timestamptz - interval '1 microsecond') AT TIME ZONE %(zone)s)::date AS last_day
-),
-days AS (
-    SELECT day, team_id, coalesce(state, 0) AS state, status, sum(list_micros) AS listed,
-           sum(contracted_micros) AS contracted, sum(effective_micros) AS effective,
-           sum(billed_micros) AS billed, sum(unit_milliseconds) AS ms,
-           sum(held_milliseconds) AS held, sum(observed_milliseconds) AS observed,
-           sum(unpriced_milliseconds) AS unpriced
-    FROM ledger_ledgerday, bounds WHERE day BETWEEN first_day AND last_day GROUP BY 1, 2, 3, 4
-),
-team_days AS (
-    SELECT day, team_id, coalesce(state, 0) AS state, status, sum(list_micros) AS listed,
-           sum(contracted_micros) AS contracted, sum(effective_micros) AS effective,
-           sum(billed_micros) AS billed, sum(unit_milliseconds) AS ms,
-           sum(held_milliseconds) AS held, sum(observed_milliseconds) AS observed,
-           sum(unpriced_milliseconds) AS unpriced
-    FROM ledger_ledgerteamday, bounds WHERE day BETWEEN first_day AND last_day GROUP BY 1, 2, 3, 4
-),
-compared AS (
-    SELECT day, team_id, state, status, basis.*
-    FROM days FULL JOIN team_days USING (day, team_id, state, status)
-    CROSS JOIN LATERAL (VALUES
-        ('list', days.listed, team_days.listed),
-        ('contracted', days.contracted, team_days.contracted),
-        ('effective', days.effective, team_days.effective),
-        ('billed', days.billed, team_days.billed), ('milliseconds', days.ms, team_days.ms),
-        ('held', days.held, team_days.held), ('observed', days.observed, team_days.observed),
-        ('unpriced', days.unpriced, team_days.unpriced)
-    ) AS basis (name, expected, found)
-)
-SELECT NULL, 'team ' || team.name, compared.day, compared.name, compared.expected, compared.found,
-       coalesce(compared.found, 0) - coalesce(compared.expected, 0), count(*) OVER (),
-       sum(abs(coalesce(compared.found, 0) - coalesce(compared.expected, 0))) OVER ()
-FROM compared LEFT JOIN accounts_team AS team ON team.id = compared.team_id
-WHERE compared.expected IS DISTINCT FROM compared.found
-ORDER BY compared.day, compared.team_id, compared.state, compared.status, compared.name
-LIMIT %(shown)s
-""",
+TEAM_DAYS = Comparison(
+    tables=(BOUND_DAYS,),
+    expected=f"""
+    SELECT row.day, row.posting_month, row.status, row.kind, row.team_id, row.unit, row.state,
+           row.flags, row.list_micros IS NULL AS no_list,
+           row.contracted_micros IS NULL AS no_contracted,
+           row.effective_micros IS NULL AS no_effective, row.billed_micros IS NULL AS no_billed,
+           row.unit_milliseconds > 0 AS has_time, {ROW_MONEY}, {ROW_HELD}
+    FROM ledger_ledgerday AS row CROSS JOIN bounds
+    WHERE row.day BETWEEN bounds.first_day AND bounds.last_day""",
+    found=f"""
+    SELECT row.day, row.posting_month, row.status, row.kind, row.team_id, row.unit, row.state,
+           row.flags, row.list_micros IS NULL, row.contracted_micros IS NULL,
+           row.effective_micros IS NULL, row.billed_micros IS NULL,
+           row.unit_milliseconds > 0, {ROW_MONEY}, {ROW_HELD}
+    FROM ledger_ledgerteamday AS row CROSS JOIN bounds
+    WHERE row.day BETWEEN bounds.first_day AND bounds.last_day""",
+    keys=(
+        *("day", "posting_month", "status", "kind", "team_id", "unit", "state", "flags"),
+        *("no_list", "no_contracted", "no_effective", "no_billed", "has_time"),
+    ),
+    measures=(*MONEY, "milliseconds", "unpriced", "held", "observed"),
+    place="""
+    concat_ws(', ', 'team ' || team.name, compared.kind || ' ' || compared.status,
+              'state ' || compared.state, 'flags ' || compared.flags)""",
+    joins="LEFT JOIN accounts_team AS team ON team.id = compared.team_id",
 )

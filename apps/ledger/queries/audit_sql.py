@@ -44,6 +44,37 @@ FROZEN = """
 frozen AS (SELECT month FROM ledger_close WHERE reopened_at IS NULL)
 """
 
+# The local days that the span touches.
+BOUND_DAYS = """
+bounds AS (
+    SELECT (%(from)s::timestamptz AT TIME ZONE %(zone)s)::date AS first_day,
+           ((%(to)s::timestamptz - interval '1 microsecond') AT TIME ZONE %(zone)s)::date AS last_day
+)
+"""
+
+# Pools (0: none) whose sums of a local day wait; of a closed month nothing waits.
+POOLS_WAITING = """
+pools_waiting AS (
+    SELECT DISTINCT (hour AT TIME ZONE %(zone)s)::date AS day, unit AS pool_id
+    FROM waiting
+    WHERE pass_id = 5
+      AND date_trunc('month', hour AT TIME ZONE %(zone)s)::date NOT IN (SELECT month FROM frozen)
+)
+"""
+
+# Pools of which a charge may have another status than when the day was summed: the pass that tells
+# the roll-up of it (3: a node's, 4: everybody's) waits. All else of the day stands.
+STATUSES_WAITING = """
+statuses_waiting AS (
+    SELECT DISTINCT (waiting.hour AT TIME ZONE %(zone)s)::date AS day, pool.id AS pool_id
+    FROM waiting
+    LEFT JOIN fleet_node AS node ON waiting.pass_id = 3 AND node.id = waiting.unit
+    JOIN (SELECT id FROM fleet_pool UNION ALL SELECT 0) AS pool
+      ON waiting.pass_id = 4 OR pool.id = node.pool_id
+    WHERE waiting.pass_id IN (3, 4)
+)
+"""
+
 # Every hour in which a node lived, clipped to the span, a microsecond at least.
 LIVED_HOURS = """
 lived AS (

@@ -115,7 +115,22 @@ def test_one_micro_unit_more_on_one_line_is_found(capsys: pytest.CaptureFixture[
             " WHERE id = (SELECT max(id) FROM ledger_ledgerday)",
             "roll-ups sum to the lines",
         ),
-        ("DELETE FROM ledger_ledgerjobday", "roll-ups sum to the lines"),
+        (
+            "UPDATE ledger_line SET team_id = (SELECT min(id) FROM accounts_team WHERE id <> team_id)"
+            " WHERE id = (SELECT max(id) FROM ledger_line)",
+            "roll-ups sum to the lines",
+        ),
+        (
+            "UPDATE ledger_ledgerjobday SET list_micros = list_micros + 1"
+            " WHERE id = (SELECT max(id) FROM ledger_ledgerjobday)",
+            "roll-ups by job sum to the lines",
+        ),
+        (
+            "UPDATE ledger_ledgerteamday SET kind = 'shared'"
+            " WHERE id = (SELECT max(id) FROM ledger_ledgerteamday)",
+            "roll-ups by team sum to the roll-ups",
+        ),
+        ("DELETE FROM ledger_ledgerjobday", "roll-ups by job sum to the lines"),
         (
             "UPDATE ledger_ledgerteamday SET effective_micros = effective_micros + 1"
             " WHERE id = (SELECT max(id) FROM ledger_ledgerteamday)",

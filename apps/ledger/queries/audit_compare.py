@@ -1,0 +1,81 @@
+"""Two ways to come to the same sums, compared key by key: the shape of most of the audit's checks."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import LiteralString
+
+COMMA: LiteralString = ", "
+BEGIN: LiteralString = "WITH "
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two SELECTs of the same columns, first `keys`, then `measures`; a place is where they differ.
+
+    Rows of a key are summed on each side; a sum of nothing known is null and differs from 0. So a
+    column that is a key may be any type, and one row with another key is missing there and too much
+    here. `place` says in SQL where that is, `hour` when; both may use `compared`'s keys and `joins`.
+    Where `only` is not true of a key, or of its sums, nothing is compared.
+    """
+
+    tables: tuple[LiteralString, ...]
+    expected: LiteralString
+    found: LiteralString
+    keys: tuple[LiteralString, ...]
+    measures: tuple[LiteralString, ...]
+    place: LiteralString
+    hour: LiteralString = "compared.day"
+    charge: LiteralString = "NULL"
+    joins: LiteralString = ""
+    only: LiteralString = "true"
+
+    @property
+    def text(self) -> LiteralString:
+        """The whole statement; its columns are those of every check."""
+        keys = COMMA.join(self.keys)
+        tables = (*self.tables, self._sides(), self._summed(keys), self._compared(keys))
+        return (
+            BEGIN
+            + COMMA.join(tables)
+            + f"""
+SELECT {self.charge}, {self.place}, {self.hour}, compared.basis, compared.expected, compared.found,
+       coalesce(compared.found, 0) - coalesce(compared.expected, 0), count(*) OVER (),
+       sum(abs(coalesce(compared.found, 0) - coalesce(compared.expected, 0))) OVER ()
+FROM compared {self.joins}
+ORDER BY {COMMA.join(_prefixed("compared.", self.keys))}, compared.basis
+LIMIT %(shown)s
+"""
+        )
+
+    def _sides(self) -> LiteralString:
+        return f"""
+sides AS (
+    SELECT 0 AS side, expected.* FROM ({self.expected}) AS expected
+    UNION ALL
+    SELECT 1, found.* FROM ({self.found}) AS found
+)"""
+
+    def _summed(self, keys: LiteralString) -> LiteralString:
+        sums = COMMA.join(
+            f"sum({name}) FILTER (WHERE side = 0) AS expected_{name},"
+            f" sum({name}) FILTER (WHERE side = 1) AS found_{name}"
+            for name in self.measures
+        )
+        return f"""
+summed AS (SELECT {keys}, {sums} FROM sides GROUP BY {keys})"""
+
+    def _compared(self, keys: LiteralString) -> LiteralString:
+        expected = COMMA.join(_prefixed("expected_", self.measures))
+        found = COMMA.join(_prefixed("found_", self.measures))
+        pairs = COMMA.join(f"('{name}', expected_{name}, found_{name})" for name in self.measures)
+        return f"""
+compared AS (
+    SELECT {keys}, basis.name AS basis, basis.expected, basis.found
+    FROM summed CROSS JOIN LATERAL (VALUES {pairs}) AS basis (name, expected, found)
+    WHERE ({expected}) IS DISTINCT FROM ({found})
+      AND basis.expected IS DISTINCT FROM basis.found AND ({self.only})
+)"""
+
+
+def _prefixed(prefix: LiteralString, names: Iterable[LiteralString]) -> list[LiteralString]:
+    return [prefix + name for name in names]

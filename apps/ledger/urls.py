@@ -4,7 +4,13 @@ from django.urls import path
 
 from apps.ledger.api import Costs
 from apps.ledger.api.api_spend import ApiPriceEnd, ApiPrices, ApiSpend, VendorCosts
-from apps.ledger.api.bill_imports import BillImport, BillImports, BillImportUndo, RejectedBillRows
+from apps.ledger.api.bill_imports import (
+    BillImport,
+    BillImportAcceptance,
+    BillImports,
+    BillImportUndo,
+    RejectedBillRows,
+)
 from apps.ledger.api.bill_rules import (
     BillRuleEnd,
     BillRuleEndPreview,
@@ -65,6 +71,11 @@ urlpatterns = [
         "bills/imports/<int:import_id>/undo",
         BillImportUndo.as_view(),
         name="rest-undo-bill-import",
+    ),
+    path(
+        "bills/imports/<int:import_id>/accept",
+        BillImportAcceptance.as_view(),
+        name="rest-accept-bill-import",
     ),
     path("closes", Closes.as_view(), name="rest-closes"),
     path(

@@ -19,7 +19,10 @@ from tests.contract.described import (
 )
 from tests.contract.world import World, make_world, with_world
 
-FOR_PEOPLE = {("post", "/api/v1/closes")}
+FOR_PEOPLE = {
+    ("post", "/api/v1/closes"),
+    ("post", "/api/v1/bills/imports/{import_id}/accept"),
+}
 """What no token may do: asked by somebody of finance who signed in."""
 OTHERS_WIRES = {"/api/v1/usage-events/litellm", "/api/v1/usage-events/otel"}
 """Where senders that are not ours say what they please beside what is read."""

@@ -72,6 +72,17 @@ class KeepsBills(BasePermission):
         return viewer.may_manage if viewer.person_id is None else viewer.sees_prices
 
 
+class AcceptsBills(BasePermission):
+    """Finance and platform: what a bill lacks is accepted by people."""
+
+    message = "bills that lack rows are accepted by people of finance or platform"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether their word and name stand for a bill."""
+        viewer = _viewer_in(request, view)
+        return viewer is not None and viewer.person_id is not None and viewer.sees_prices
+
+
 class ClosesMonths(BasePermission):
     """Finance: months are closed by people."""
 

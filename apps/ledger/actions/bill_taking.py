@@ -64,8 +64,8 @@ def take_bill(
 ) -> bills.Taken:
     """The whole file, or nothing of it.
 
-    `import_id` is an import that runs for this file; else one is begun. Refuses
-    MonthAlreadyClosed, DeliveryCalledOff and whatever reading the rows refuses.
+    One with rows that could not be read replaces nothing; it is held where it would. `import_id` is an import that runs for this file; else one is begun. Refuses
+    MonthAlreadyClosed, DeliveryCalledOff, NoRowRead and whatever reading the rows refuses.
     """
     before = bills.delivered_before(file.digest)
     if import_id is None:
@@ -92,14 +92,23 @@ def take_bill(
 
 
 def _take(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:
-    seen = Seen()
+    seen, rejected = Seen(), 0
+    first: Rejection | None = None
     for chunk in _chunks(file.rows):
         good = [(line, row) for line, row in chunk if isinstance(row, BilledRow)]
         bills.stage_rows(import_id=import_id, read=good, bills=seen.bills, at=clock())
         for _, row in good:
             seen.add(row)
-        bad = [(row.line, row.field, row.reason) for _, row in chunk if isinstance(row, Rejection)]
-        bills.reject_bill_rows(import_id=import_id, rejected=bad)
+        bad = [row for _, row in chunk if isinstance(row, Rejection)]
+        bills.reject_bill_rows(
+            import_id=import_id, rejected=[(row.line, row.field, row.reason) for row in bad]
+        )
+        first, rejected = first or next(iter(bad), None), rejected + len(bad)
+    if first is not None and not seen.totals:
+        raise bills.NoRowRead(
+            f"none of its {rejected} rows could be read; "
+            f"line {first.line}, {first.field}: {first.reason}"
+        )
     return bills.finish_delivery(
         import_id=import_id,
         totals=seen.totals,

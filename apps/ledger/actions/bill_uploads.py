@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
-from apps.ledger.actions.bills import drop_rows
+from apps.ledger.actions.bill_exchange import drop_rows
 from apps.ledger.models import BillImport, BillImportState, RejectedBillRow
 
 # Arbitrary but fixed: one process at a time takes uploaded bills in.

@@ -10,6 +10,7 @@ from django.db.models import F
 
 from apps.accounts import queries as accounts
 from apps.economics.focus.rows import BilledRow, BillKey, as_json
+from apps.ledger.actions.bill_exchange import drop_rows, exchange, rows_lost, tell_rounded
 from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.models import Bill, BillImport, BillImportState, RejectedBillRow
 from apps.ledger.queries.calendar import main_month
@@ -17,8 +18,6 @@ from apps.ledger.queries.tables import rows, run
 
 MOST_REJECTIONS_KEPT = 10_000
 SILENT_AFTER = timedelta(minutes=2)
-ENOUGH_WITH_CENTS = 3
-"""So many rows with cents must agree before a bill is called rounded."""
 BASES = ("billed", "effective", "list", "contracted")
 COLUMNS = (
     *("bill_id", "batch_id", "line", "digest", "traits", "kind", "category", "charge_class"),
@@ -41,6 +40,18 @@ class DeliveryNotUndoable(Exception):
 
 class DeliveryCalledOff(Exception):
     """Somebody called the import off while it ran."""
+
+
+class NoRowRead(Exception):
+    """A file has rows, and not one of them could be read: nothing of it is taken."""
+
+
+class NothingToAccept(Exception):
+    """A delivery of which every row was read, or that was accepted, undone or broken off."""
+
+
+class ReasonMissing(Exception):
+    """Rows that are missing are accepted with a reason, and by a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +78,14 @@ class Taken:
     rejected: int
     totals: Mapping[str, Mapping[str, str]]
     flags: Sequence[str]
+    is_held: bool = False
 
 
 def delivered_before(digest: str) -> Taken | None:
-    """What came of this very file where it is still in force: taking it again changes nothing."""
+    """What came of this very file where it is in force or held: taking it again changes nothing."""
+    held = BillImport.objects.filter(digest=digest, state=BillImportState.HELD).first()
+    if held is not None:
+        return taken_of(held)
     # One that found all of it there already has no bills, and stands for nothing itself.
     done = BillImport.objects.filter(digest=digest, state=BillImportState.DONE, bills__isnull=False)
     for batch in done.distinct().order_by("id"):
@@ -153,31 +168,54 @@ def finish_delivery(
 ) -> Taken:
     """Put the staged rows in force: those already there stay, those not there any more go.
 
-    Bills that changed wait for reconciling. Refuses DeliveryCalledOff and MonthAlreadyClosed.
+    A file with rows that could not be read replaces nothing: nobody knows what those rows were to
+    stand for. Where it would, it is held until a person accepts it. Bills that changed wait for
+    reconciling. Refuses DeliveryCalledOff and MonthAlreadyClosed.
     """
     batch = BillImport.objects.select_for_update().get(id=import_id)
     if batch.state != BillImportState.RUNNING:
         raise DeliveryCalledOff("somebody called the import off")
-    bill_ids = _lock_bills(import_id)
-    if delivered_before(batch.digest) is not None:
-        # Another delivered this very file meanwhile.
-        unchanged, replaced = drop_rows(import_id), 0
-        bill_ids = []
-    else:
-        unchanged, replaced = (0, 0) if batch.is_addition else _exchange(import_id, bill_ids)
-    batch.unchanged, batch.replaced = unchanged, replaced
-    batch.imported = batch.rows - batch.rejected - unchanged
     batch.totals = {
         currency: {basis: f"{amount:f}" for basis, amount in sums.items()}
         for currency, sums in totals.items()
     }
-    batch.flags = [*_tell_rounded(bill_ids), *flags]
+    batch.flags = list(flags)
+    bill_ids = lock_bills(_staged_bills(import_id))
+    if delivered_before(batch.digest) is not None:
+        # Another delivered this very file meanwhile.
+        batch.unchanged = drop_rows(import_id)
+        batch.state, batch.ended_at = BillImportState.DONE, at
+        batch.save()
+        return taken_of(batch)
+    batch.bills.set(bill_ids)
+    if not batch.is_addition:
+        _forget_held(batch, at)
+    if batch.rejected and not batch.is_addition and (loses := rows_lost(batch.id, bill_ids)):
+        batch.flags.append(
+            f"{batch.rejected} of its rows could not be read, and it would replace {loses} that "
+            "are in force: it is held until somebody accepts it or sends it corrected"
+        )
+        batch.state, batch.ended_at = BillImportState.HELD, at
+        batch.save()
+        return taken_of(batch)
+    put_in_force(batch=batch, bill_ids=bill_ids, at=at)
+    return taken_of(batch)
+
+
+def put_in_force(*, batch: BillImport, bill_ids: Sequence[int], at: datetime) -> None:
+    """Its staged rows count from now on, in place of those that a whole delivery replaces.
+
+    The bills are locked by `lock_bills`, and the delivery's row is the caller's.
+    """
+    unchanged, replaced = (0, 0) if batch.is_addition else exchange(batch.id, bill_ids)
+    batch.unchanged, batch.replaced = unchanged, replaced
+    batch.imported = batch.rows - batch.rejected - unchanged
     batch.state, batch.ended_at = BillImportState.DONE, at
     batch.save()
-    batch.bills.set(bill_ids)
+    batch.flags = [*tell_rounded(bill_ids), *batch.flags]
+    batch.save(update_fields=["flags"])
     if batch.imported or replaced:
         Bill.objects.filter(id__in=bill_ids).update(changed_at=at, reconciled_at=None)
-    return taken_of(batch)
 
 
 def note_layout(*, import_id: int, layout: str) -> None:
@@ -191,6 +229,8 @@ def repeat_delivery(*, import_id: int, before: Taken, at: datetime) -> Taken:
     batch = BillImport.objects.select_for_update().get(id=import_id)
     batch.rows, batch.unchanged, batch.rejected = before.rows, before.unchanged, before.rejected
     batch.totals, batch.flags = dict(before.totals), list(before.flags)
+    if before.is_held:
+        batch.flags.append(f"the same file is held already, as delivery {before.import_id}")
     batch.state, batch.ended_at = BillImportState.DONE, at
     batch.save()
     return taken_of(batch)
@@ -207,6 +247,7 @@ def taken_of(batch: BillImport) -> Taken:
         rejected=batch.rejected,
         totals=batch.totals,
         flags=batch.flags,
+        is_held=batch.state == BillImportState.HELD,
     )
 
 
@@ -223,19 +264,21 @@ def break_off_delivery(*, import_id: int, failure: str, at: datetime) -> None:
 def undo_delivery(*, import_id: int, at: datetime) -> None:
     """Take a delivery back: its rows go and those that it replaced are in force again.
 
-    Refuses DeliveryNotNewest, DeliveryNotUndoable and MonthAlreadyClosed.
+    One that is held goes as it came: nothing of it was in force. Refuses DeliveryNotNewest,
+    DeliveryNotUndoable and MonthAlreadyClosed.
     """
     batch = BillImport.objects.select_for_update().get(id=import_id)
+    if batch.state == BillImportState.HELD:
+        drop_rows(import_id)
+        batch.state, batch.undone_at = BillImportState.UNDONE, at
+        batch.save(update_fields=["state", "undone_at"])
+        return
     if batch.state != BillImportState.DONE:
         raise DeliveryNotUndoable(f"{batch.name} is {batch.get_state_display()}")
-    bills = list(batch.bills.select_for_update().order_by("id"))
-    later = BillImport.objects.filter(
-        bills__in=bills, id__gt=import_id, state=BillImportState.DONE
-    ).first()
+    bills = lock_bills(batch.bills.values_list("id", flat=True))
+    later = later_delivery(import_id, bills)
     if later is not None:
         raise DeliveryNotNewest(f"{later.name} was delivered later; undo it first")
-    for bill in bills:
-        _refuse_closed(bill.starts_at, bill.ends_at)
     drop_rows(import_id)
     run(
         "UPDATE ledger_billrow SET replaced_by_id = NULL WHERE replaced_by_id = %(id)s",
@@ -243,10 +286,16 @@ def undo_delivery(*, import_id: int, at: datetime) -> None:
     )
     batch.state, batch.undone_at = BillImportState.UNDONE, at
     batch.save(update_fields=["state", "undone_at"])
-    _tell_rounded([bill.id for bill in bills])
-    Bill.objects.filter(id__in=[bill.id for bill in bills]).update(
-        changed_at=at, reconciled_at=None
+    tell_rounded(bills)
+    Bill.objects.filter(id__in=bills).update(changed_at=at, reconciled_at=None)
+
+
+def later_delivery(import_id: int, bill_ids: Sequence[int], **which: object) -> BillImport | None:
+    """One that brought rows of these bills in after this one; None where there is none."""
+    later = BillImport.objects.filter(
+        bills__in=bill_ids, id__gt=import_id, state=BillImportState.DONE, **which
     )
+    return later.first()
 
 
 def _bill_id(import_id: int, key: BillKey, at: datetime) -> int:
@@ -282,77 +331,31 @@ def _columns(import_id: int, bill_id: int, line: int, row: BilledRow) -> tuple[o
     )
 
 
-def _lock_bills(import_id: int) -> list[int]:
-    """The bills with staged rows, locked in one order, so that two deliveries take turns."""
+def _staged_bills(import_id: int) -> list[int]:
     found = rows(
         "SELECT DISTINCT bill_id FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id}
     )
-    ids = sorted(bill_id for (bill_id,) in found)
-    locked = Bill.objects.select_for_update().filter(id__in=ids).order_by("id")
+    return [bill_id for (bill_id,) in found]
+
+
+def lock_bills(bill_ids: Iterable[int]) -> list[int]:
+    """These bills locked in one order, so that two deliveries take turns.
+
+    Refuses MonthAlreadyClosed.
+    """
+    locked = Bill.objects.select_for_update().filter(id__in=list(bill_ids)).order_by("id")
     for bill in locked:
         _refuse_closed(bill.starts_at, bill.ends_at)
-    return ids
+    return [bill.id for bill in locked]
 
 
-def drop_rows(import_id: int) -> int:
-    """Delete the rows of one delivery; how many."""
-    return run("DELETE FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id})
-
-
-def _tell_rounded(bill_ids: Sequence[int]) -> list[str]:
-    """Note whose EffectiveCost, as it is in force now, was rounded upstream; the words for it."""
-    found = rows(ROUNDED, {"bills": list(bill_ids), "enough": ENOUGH_WITH_CENTS})
-    ids = {bill_id for (bill_id,) in found}
-    Bill.objects.filter(id__in=set(bill_ids) - ids).update(is_rounded_upstream=False)
-    rounded = Bill.objects.filter(id__in=ids)
-    rounded.update(is_rounded_upstream=True)
-    return [
-        f"{issuer}: EffectiveCost was rounded to whole {currency} upstream; "
-        "our own estimate stands on that basis"
-        for issuer, currency in sorted(set(rounded.values_list("issuer", "currency")))
-    ]
-
-
-def _exchange(import_id: int, bill_ids: Sequence[int]) -> tuple[int, int]:
-    """Drop staged rows that are in force already, each against one of them; replace the others."""
-    ((unchanged, replaced),) = rows(EXCHANGE, {"id": import_id, "bills": list(bill_ids)})
-    return unchanged, replaced
-
-
-# Rows with cents were billed, and not one of them kept its cents in its effective cost.
-ROUNDED = """
-SELECT row.bill_id
-FROM ledger_billrow AS row
-JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state IN ('done', 'running')
-WHERE row.bill_id = ANY(%(bills)s) AND row.replaced_by_id IS NULL
-  AND row.effective_cost IS NOT NULL AND row.billed_cost <> trunc(row.billed_cost)
-GROUP BY row.bill_id
-HAVING count(*) >= %(enough)s
-   AND count(*) FILTER (WHERE row.effective_cost <> trunc(row.effective_cost)) = 0
-"""
-EXCHANGE = """
-WITH staged AS (
-    SELECT id, bill_id, digest,
-           row_number() OVER (PARTITION BY bill_id, digest ORDER BY id) AS place
-    FROM ledger_billrow WHERE batch_id = %(id)s
-),
-held AS (
-    SELECT row.id, row.bill_id, row.digest,
-           row_number() OVER (PARTITION BY row.bill_id, row.digest ORDER BY row.id) AS place
-    FROM ledger_billrow AS row
-    JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
-    WHERE row.bill_id = ANY(%(bills)s) AND row.replaced_by_id IS NULL AND row.batch_id <> %(id)s
-),
-again AS (
-    SELECT staged.id AS staged_id, held.id AS held_id
-    FROM staged JOIN held USING (bill_id, digest, place)
-),
-dropped AS (
-    DELETE FROM ledger_billrow USING again WHERE ledger_billrow.id = again.staged_id RETURNING 1
-),
-replaced AS (
-    UPDATE ledger_billrow SET replaced_by_id = %(id)s
-    WHERE id IN (SELECT id FROM held EXCEPT SELECT held_id FROM again) RETURNING 1
-)
-SELECT (SELECT count(*) FROM dropped), (SELECT count(*) FROM replaced)
-"""
+def _forget_held(batch: BillImport, at: datetime) -> None:
+    """Deliveries that are held, all of whose bills this one has anew, wait for nothing more."""
+    held = BillImport.objects.filter(
+        state=BillImportState.HELD, bills__in=batch.bills.all(), id__lt=batch.id
+    )
+    others = Bill.objects.exclude(id__in=batch.bills.values("id"))
+    for old in held.exclude(bills__in=others).distinct():
+        break_off_delivery(
+            import_id=old.id, failure=f"it was held until {batch.name} came in its place", at=at
+        )

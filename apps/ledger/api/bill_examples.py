@@ -41,11 +41,28 @@ _IMPORT = {
     "started_at": "2026-08-03T08:00:00Z",
     "ended_at": "2026-08-03T08:01:10Z",
     "undone_at": None,
+    "accepted_at": None,
+    "accepted_by": None,
+    "accepted_reason": "",
 }
 BILL_IMPORTS = listed("Bill imports", _IMPORT)
 BILL_IMPORT = answered("Bill import", _IMPORT, 200, 202)
 UNDONE_BILL_IMPORT = answered(
     "Undone bill import", _IMPORT | {"state": "undone", "undone_at": "2026-08-03T09:00:00Z"}
+)
+NEW_BILL_ACCEPTANCE = OpenApiExample(
+    "New bill acceptance",
+    {"reason": "two marketplace rows of $0.00, the issuer knows"},
+    request_only=True,
+)
+ACCEPTED_BILL_IMPORT = answered(
+    "Accepted bill import",
+    _IMPORT
+    | {
+        "accepted_at": "2026-08-03T09:00:00Z",
+        "accepted_by": "Fay",
+        "accepted_reason": "two marketplace rows of $0.00, the issuer knows",
+    },
 )
 NEW_BILL_IMPORT = OpenApiExample(
     "New bill import",

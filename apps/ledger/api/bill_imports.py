@@ -19,8 +19,9 @@ from rest_framework.response import Response
 from apps.accounts.rest.once import once
 from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Parameters, Strict, parsed
-from apps.accounts.rest.views import KeepsBills, RestView, SeesPrices
+from apps.accounts.rest.strict import Parameters, Strict, Text, parsed
+from apps.accounts.rest.views import AcceptsBills, KeepsBills, RestView, SeesPrices
+from apps.ledger.actions.bill_acceptance import LONGEST_REASON, accept_unread_rows
 from apps.ledger.actions.bill_uploads import BillUpload, keep_bill
 from apps.ledger.actions.bills import BASES, undo_delivery
 from apps.ledger.api import bill_examples as examples
@@ -36,7 +37,7 @@ LARGEST_FILE = 512 * 1024 * 1024
 FORM_BYTES = 64 * 1024
 """What a form adds to the file in it."""
 LONGEST_NAME = 120
-STATES = ("waiting", "running", "done", "failed", "undone")
+STATES = ("waiting", "running", "held", "done", "failed", "undone")
 
 
 class BillUploadIn(Strict):
@@ -44,6 +45,12 @@ class BillUploadIn(Strict):
 
     file = serializers.FileField(max_length=LONGEST_NAME)
     addition = serializers.BooleanField(required=False, default=False)
+
+
+class BillAcceptanceIn(Strict):
+    """Why a delivery may stand without the rows that could not be read."""
+
+    reason = Text(max_length=LONGEST_REASON)
 
 
 class BillTotalOut(serializers.Serializer[Any]):
@@ -59,7 +66,8 @@ class BillTotalOut(serializers.Serializer[Any]):
 class BillImportOut(serializers.Serializer[Any]):
     """A delivery of a bill's file and what came of it; the figures are those of `import_focus`.
 
-    `address` is its own, `rejected_rows` that of the rows that could not be read.
+    `address` is its own, `rejected_rows` that of the rows that could not be read. One that is
+    `held` has such rows and would replace others: nothing of it counts until it is accepted.
     """
 
     id = serializers.IntegerField()
@@ -83,6 +91,9 @@ class BillImportOut(serializers.Serializer[Any]):
     started_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
     undone_at = serializers.DateTimeField(allow_null=True)
+    accepted_at = serializers.DateTimeField(allow_null=True)
+    accepted_by = serializers.CharField(allow_null=True)
+    accepted_reason = serializers.CharField()
 
 
 class RejectedBillRowOut(serializers.Serializer[Any]):
@@ -109,6 +120,7 @@ class BillImportsView(RestView):
             "rejected_rows": f"{address}/rejected",
             "addition": fact.is_addition,
             "by": fact.person__name,
+            "accepted_by": fact.accepted_by__name,
             "bills": bills_of_deliveries([fact.id])[fact.id] if bills is None else bills,
             "totals": [
                 {"currency": currency} | {basis: sums[basis] for basis in BASES}
@@ -150,7 +162,8 @@ class BillImports(BillImportsView):
         """Bring in a file of at most 512 MiB: FOCUS 1.0 to 1.4 or an AWS report (CSV, gzip, Parquet).
 
         The worker takes it in; look at `address` until its `state` is done or failed. The same file
-        again changes nothing, a corrected one replaces its period.
+        again changes nothing, a corrected one replaces its period; one with rows that cannot be
+        read replaces nothing, and is `held` where it would.
         """
         body = parsed(BillUploadIn, request)
         upload = _kept(body["file"], is_addition=body["addition"], by=self.viewer().person_id)
@@ -208,6 +221,37 @@ class BillImportUndo(BillImportsView):
         parsed(Strict, request)
         if _delivery(import_id).undone_at is None:
             undo_delivery(import_id=import_id, at=timezone.now())
+        return Response(self.told(_delivery(import_id)))
+
+
+class BillImportAcceptance(BillImportsView):
+    """A delivery that may stand without the rows that could not be read."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """A token has no name to give."""
+        return [AcceptsBills()]
+
+    @extend_schema(
+        operation_id="accept_bill_import",
+        parameters=[REPEAT_KEY],
+        request=BillAcceptanceIn,
+        responses=BillImportOut,
+        examples=[examples.NEW_BILL_ACCEPTANCE, examples.ACCEPTED_BILL_IMPORT],
+    )
+    @once()
+    def post(self, request: Request, import_id: int) -> Response:
+        """Accept what it lacks, with a reason; for people. One that is held takes its place then.
+
+        Until somebody does, or a later delivery of the same bills comes, their months stay open.
+        """
+        body = parsed(BillAcceptanceIn, request)
+        _delivery(import_id)
+        accept_unread_rows(
+            import_id=import_id,
+            person_id=self.viewer().person_id,
+            reason=body["reason"],
+            at=timezone.now(),
+        )
         return Response(self.told(_delivery(import_id)))
 
 

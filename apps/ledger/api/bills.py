@@ -20,7 +20,7 @@ from apps.ledger.api.answers import money_of
 from apps.ledger.queries.bills.comparing import ApartSum, apart_sums, variance_of
 from apps.ledger.queries.bills.deliveries import BillFact, bill_fact, bill_page
 
-BILL_STATES = ("waiting", "reconciled", "failed")
+BILL_STATES = ("waiting", "reconciled", "incomplete", "failed")
 
 
 class Amount(serializers.CharField):
@@ -30,7 +30,8 @@ class Amount(serializers.CharField):
 class BillOut(serializers.Serializer[Any]):
     """A bill. Amounts are sums of its rows, exact and in its own currency; null: no row says it.
 
-    `residual` is what rounding its charges left over, in the organisation's currency.
+    `residual` is what rounding its charges left over, in the organisation's currency. It is
+    `incomplete` while deliveries of it have `unread_rows` that nobody accepted.
     """
 
     id = serializers.IntegerField()
@@ -47,6 +48,7 @@ class BillOut(serializers.Serializer[Any]):
     residual = Amount(allow_null=True)
     is_rounded_upstream = serializers.BooleanField()
     state = serializers.ChoiceField(choices=BILL_STATES)
+    unread_rows = serializers.IntegerField()
     failure = serializers.CharField()
 
 
@@ -182,4 +184,6 @@ def _told(bill: BillFact) -> dict[str, Any]:
         name: None if amount is None else f"{amount.normalize():f}"
         for name, amount in amounts.items()
     }
-    return told_as(BillOut, told | exact | {"rows": sums.rows, "state": bill.state})
+    unread = sum(each.rows for each in bill.unread)
+    told |= {"rows": sums.rows, "state": bill.state, "unread_rows": unread}
+    return told_as(BillOut, told | exact)

@@ -113,6 +113,7 @@ BILL: dict[str, Any] = {
     "residual": "0.00000022672899",
     "is_rounded_upstream": False,
     "state": "reconciled",
+    "unread_rows": 0,
     "failure": "",
 }
 BILLS = listed("Bills", BILL)

@@ -59,10 +59,11 @@ class Bill(models.Model):
 
 
 class BillImportState(models.TextChoices):
-    """How far the import of a bill's file is."""
+    """How far the import of a bill's file is; one that is held waits for a person's word."""
 
     WAITING = "waiting", "to be run"
     RUNNING = "running", "running"
+    HELD = "held", "held"
     DONE = "done", "done"
     FAILED = "failed", "broken off"
     UNDONE = "undone", "undone"
@@ -74,7 +75,8 @@ class BillImport(models.Model):
     `totals` are the sums of the rows taken in, by currency and basis, as text; `flags` what is odd
     about the file, in words. `is_addition`: the file is one of several of its period and replaces
     nothing. `stored_as` is the file's name under RUNRATE_HOME/uploads while it is kept; `alive_at`
-    the last sign of life of whoever works on it.
+    the last sign of life of whoever works on it. `accepted_…`: who let it stand without the rows
+    that could not be read, when and why.
     """
 
     name = models.TextField()
@@ -99,6 +101,11 @@ class BillImport(models.Model):
     person = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
     )
+    accepted_at = models.DateTimeField(null=True)
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    accepted_reason = models.TextField(blank=True, default="")
     bills = models.ManyToManyField(Bill, related_name="imports")
 
     class Meta:

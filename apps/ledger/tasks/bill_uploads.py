@@ -9,13 +9,13 @@ from django.utils import timezone
 from apps.economics.focus.columns import NotABill
 from apps.ledger.actions import bill_uploads
 from apps.ledger.actions.bill_taking import take_bill
-from apps.ledger.actions.bills import DeliveryCalledOff, break_off_delivery
+from apps.ledger.actions.bills import DeliveryCalledOff, NoRowRead, break_off_delivery
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
 
 log = logging.getLogger(__name__)
 
-REFUSALS = (NotABill, BillBreaksOff, MonthAlreadyClosed, DeliveryCalledOff, OSError)
+REFUSALS = (NotABill, BillBreaksOff, MonthAlreadyClosed, DeliveryCalledOff, NoRowRead, OSError)
 
 
 def take_uploaded() -> None:

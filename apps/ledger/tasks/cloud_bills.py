@@ -15,7 +15,7 @@ from apps.fleet.actions import clouds
 from apps.fleet.providers.aws import session
 from apps.fleet.queries.clouds import CloudAccountFact
 from apps.ledger.actions.bill_taking import take_bill
-from apps.ledger.actions.bills import DeliveryCalledOff
+from apps.ledger.actions.bills import DeliveryCalledOff, NoRowRead
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.providers import aws_exports
 from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
@@ -26,6 +26,7 @@ NOT_TAKEN = (
     BillBreaksOff,
     DeliveryCalledOff,
     MonthAlreadyClosed,
+    NoRowRead,
     aws_exports.DeliveryUnreadable,
 )
 
@@ -100,6 +101,12 @@ def _take(this: Round, seen: aws_exports.ManifestSeen) -> bool:
     tally.rows += taken.rows
     tally.imported += taken.imported
     tally.rejected += taken.rejected
+    if taken.rejected:
+        standing = "it is held, and" if taken.is_held else "it"
+        this.notes.append(
+            f"{seen.period}: {taken.rejected} rows of delivery {taken.import_id} could not be "
+            f"read; {standing} waits for somebody to accept it under Bills"
+        )
     return True
 
 

@@ -92,6 +92,27 @@ def test_sums_follow_what_is_in_force(tmp_path: Path) -> None:
     assert "$7.00" in words(client.get("/bills"))
 
 
+def test_a_file_that_lacks_rows_is_accepted_with_a_reason_on_its_page() -> None:
+    client = signed_in("finn")
+    sent(client, hour_row("310.07"), hour_row("2"))
+    take_bills()
+    page = sent(client, hour_row("x"), hour_row("2"))
+    take_bills()
+    bill = Bill.objects.get()
+
+    assert "july.csv is held: 1 row could not be read." in words(client.get(page))
+    assert "1 row of july.csv : it is held" in words(client.get(f"/bills/{bill.id}"))
+    assert "Nothing was changed: say who accepts" in words(
+        client.post(f"{page}/accept", {"reason": ""}, follow=True)
+    )
+    done = words(client.post(f"{page}/accept", {"reason": "a refund"}, follow=True))
+
+    assert "Accepted without 1 row by Finn" in done
+    assert "a refund" in done
+    assert "Rows of it could not be read" not in words(client.get(f"/bills/{bill.id}"))
+    assert signed_in("vera").post(f"{page}/accept", {"reason": "x"}).status_code == 403
+
+
 def test_an_import_is_undone_and_says_so() -> None:
     client = signed_in("finn")
     page = sent(client, hour_row("1"))

@@ -10,6 +10,7 @@ urlpatterns = [
     path("bills/upload", pages.upload, name="upload-bill"),
     path("bills/imports/<int:import_id>", pages.one_import, name="bill-import"),
     path("bills/imports/<int:import_id>/call-off", pages.call_off, name="call-off-bill"),
+    path("bills/imports/<int:import_id>/accept", pages.accept, name="accept-bill"),
     path("bills/imports/<int:import_id>/undo", pages.undo, name="undo-bill"),
     path(
         "bills/imports/<int:import_id>/rejected.csv", pages.rejected_csv, name="rejected-bill-rows"

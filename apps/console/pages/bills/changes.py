@@ -1,4 +1,4 @@
-"""What people do with bills: send one, call its import off, undo it."""
+"""What people do with bills: send one, call its import off, accept what it lacks, undo it."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,14 @@ from apps.console.pages.imports.receiving import (
     receive,
 )
 from apps.ledger.actions import bill_uploads
-from apps.ledger.actions.bills import DeliveryNotNewest, DeliveryNotUndoable, undo_delivery
+from apps.ledger.actions.bill_acceptance import accept_unread_rows
+from apps.ledger.actions.bills import (
+    DeliveryNotNewest,
+    DeliveryNotUndoable,
+    NothingToAccept,
+    ReasonMissing,
+    undo_delivery,
+)
 from apps.ledger.actions.closed import MonthAlreadyClosed
 
 REFUSALS = (
@@ -26,6 +33,8 @@ REFUSALS = (
     DeliveryNotNewest,
     DeliveryNotUndoable,
     MonthAlreadyClosed,
+    NothingToAccept,
+    ReasonMissing,
 )
 
 
@@ -58,6 +67,22 @@ def call_off(request: HttpRequest, import_id: int) -> HttpResponse:
 def undo(request: HttpRequest, import_id: int) -> HttpResponse:
     """Take the delivery back."""
     return _do(request, import_id, lambda: undo_delivery(import_id=import_id, at=timezone.now()))
+
+
+@require_POST
+@shown_to(SEES_EVERYTHING)
+def accept(request: HttpRequest, import_id: int) -> HttpResponse:
+    """Let the delivery stand without the rows that could not be read; why is kept with it."""
+    return _do(
+        request,
+        import_id,
+        lambda: accept_unread_rows(
+            import_id=import_id,
+            person_id=request.user.pk,
+            reason=request.POST.get("reason", ""),
+            at=timezone.now(),
+        ),
+    )
 
 
 def _received(request: HttpRequest, file: ReceivedFile | None) -> HttpResponse:

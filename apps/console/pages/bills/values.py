@@ -88,6 +88,10 @@ class DeliveryPage:
     totals: tuple[Total, ...]
     bills: tuple[BillRow, ...]
     first_rejected: tuple[tuple[str, ...], ...]
+    may_be_accepted: bool
+    accepted_at: datetime | None
+    accepted_by: str
+    accepted_reason: str
 
     @property
     def is_busy(self) -> bool:

@@ -29,6 +29,7 @@ BASES = ("billed", "effective", "contracted", "list")
 STATES = {
     "waiting": "about to be taken in",
     "running": "being taken in",
+    "held": "held: nothing of it counts yet",
     "done": "done",
     "failed": "broken off",
     "undone": "undone",
@@ -36,6 +37,7 @@ STATES = {
 BILL_STATES = {
     "waiting": "being reconciled",
     "reconciled": "reconciled",
+    "incomplete": "incomplete: rows of it could not be read",
     "failed": "not reconciled",
 }
 BILL_COLUMNS: Mapping[str, By[BillRow]] = {
@@ -160,6 +162,10 @@ def one_import(request: HttpRequest, import_id: int) -> HttpResponse:
         ),
         bills=tuple(bill_row(bill) for bill in ledger.bills_of(import_id)),
         first_rejected=tuple((str(row.line), row.field, row.reason) for row in rejected),
+        may_be_accepted=fact.may_be_accepted,
+        accepted_at=fact.accepted_at,
+        accepted_by=fact.accepted_by__name or "",
+        accepted_reason=fact.accepted_reason,
     )
     return render(request, "bills/import.html", {"page": page})
 
@@ -225,6 +231,8 @@ def _said(bills: int, waiting: int) -> str:
 def _finding(fact: ledger.DeliveryFact) -> str:
     if fact.state == "running":
         return f"{counted(fact.rows, 'row')} of {fact.name} were read, and more come."
+    if fact.state == "held":
+        return f"{fact.name} is held: {counted(fact.rejected, 'row')} could not be read."
     if fact.state == "done":
         refused = f"; {counted(fact.rejected, 'row')} could not be read" if fact.rejected else ""
         if not fact.imported and not fact.replaced:

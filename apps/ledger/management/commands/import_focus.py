@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.economics.focus.columns import NotABill
-from apps.ledger.actions.bills import Taken
+from apps.ledger.actions.bills import NoRowRead, Taken
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.management.bill_delivery import take_file
 from apps.ledger.providers.bill_file import BillBreaksOff
@@ -35,14 +35,16 @@ class Command(BaseCommand):
         """Import the file and print what came of it."""
         try:
             taken = take_file(Path(options["file"]), is_addition=options["add"], clock=timezone.now)
-        except (NotABill, BillBreaksOff, MonthAlreadyClosed, OSError) as refused:
+        except (NotABill, BillBreaksOff, MonthAlreadyClosed, NoRowRead, OSError) as refused:
             raise CommandError(str(refused)) from refused
         figures = _figures(taken)
         if options["json"]:
             print(json.dumps(figures))
-            return
-        for name, value in figures.items():
-            print(f"{name:12} {value}")
+        else:
+            for name, value in figures.items():
+                print(f"{name:12} {value}")
+        if taken.is_held:
+            raise CommandError(f"nothing of it counts yet: {taken.flags[-1]} (accept_bill)")
 
 
 def _figures(taken: Taken) -> dict[str, object]:
@@ -60,6 +62,7 @@ def _figures(taken: Taken) -> dict[str, object]:
         "unchanged": taken.unchanged,
         "replaced": taken.replaced,
         "rejected": taken.rejected,
+        "held": taken.is_held,
         **{name: sums.get(name, str(Decimal(0))) for name in ("billed", "effective", "list")},
         "contracted": sums.get("contracted", "0"),
         "currencies": sorted(totals),

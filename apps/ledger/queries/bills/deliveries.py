@@ -11,6 +11,7 @@ from django.core.cache import caches
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.ledger.models import Bill, BillImport, RejectedBillRow
 from apps.ledger.queries.tables import rows
+from apps.ledger.queries.unread_bills import UnreadDelivery, unread_of
 
 SUMS_KEPT_SECONDS = 24 * 3600
 BILL_COLUMNS = (
@@ -32,7 +33,7 @@ class BillSums:
 
 @dataclass(frozen=True, slots=True)
 class BillFact:
-    """A bill; `state` is waiting, reconciled or failed, `failure` then says why."""
+    """A bill; `failure` says why it cannot be reconciled, `unread` which deliveries lack rows."""
 
     id: int
     issuer: str
@@ -47,13 +48,16 @@ class BillFact:
     reconciled_at: datetime | None
     failure: str
     sums: BillSums
+    unread: tuple[UnreadDelivery, ...] = ()
 
     @property
     def state(self) -> str:
-        """How far it is."""
+        """How far it is: waiting, reconciled, incomplete (reconciled, and rows lack) or failed."""
         if self.failure:
             return "failed"
-        return "waiting" if self.reconciled_at is None else "reconciled"
+        if self.reconciled_at is None:
+            return "waiting"
+        return "incomplete" if self.unread else "reconciled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,15 @@ class DeliveryFact:
     ended_at: datetime | None
     undone_at: datetime | None
     person__name: str | None
+    accepted_at: datetime | None
+    accepted_by__name: str | None
+    accepted_reason: str
+
+    @property
+    def may_be_accepted(self) -> bool:
+        """Whether rows of it could not be read, and nobody said yet that it may stand so."""
+        is_here = self.state in {"held", "done"}
+        return is_here and bool(self.rejected) and self.accepted_at is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +161,10 @@ def rejected_bill_rows(import_id: int, limit: int) -> Iterator[RejectedBillFact]
 
 
 def _facts(found: Sequence[Mapping[str, Any]]) -> list[BillFact]:
-    sums = _sums(found)
-    return [BillFact(**bill, sums=sums[bill["id"]]) for bill in found]
+    sums, unread = _sums(found), unread_of([bill["id"] for bill in found])
+    return [
+        BillFact(**bill, sums=sums[bill["id"]], unread=unread.get(bill["id"], ())) for bill in found
+    ]
 
 
 def _sums(found: Sequence[Mapping[str, Any]]) -> dict[int, BillSums]:

@@ -9,6 +9,7 @@ from apps.economics.states import State
 from apps.ledger.queries.calendar import month_span, next_month
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
 from apps.ledger.queries.tables import rows
+from apps.ledger.queries.unread_bills import unread_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,14 @@ def checklist(month: date) -> list[Item]:
             bills,
             None,
             "The worker reconciles them; one that cannot be says why.",
+            is_blocking=True,
+        ),
+        Item(
+            "unread",
+            "Deliveries of bills with rows that could not be read",
+            unread_between(starts_at=span.starts_at, ends_at=span.ends_at),
+            None,
+            "Send them corrected, or accept them as they are, on the delivery's page under Bills.",
             is_blocking=True,
         ),
         *(_item(code, params) for code in WHICH),

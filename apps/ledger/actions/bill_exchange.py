@@ -1,0 +1,86 @@
+"""Staged rows of a delivery against those in force: which stay, which come, which go."""
+
+from collections.abc import Sequence
+from typing import LiteralString
+
+from apps.ledger.models import Bill
+from apps.ledger.queries.tables import rows, run
+
+ENOUGH_WITH_CENTS = 3
+"""So many rows with cents must agree before a bill is called rounded."""
+
+
+def drop_rows(import_id: int) -> int:
+    """Delete the rows of one delivery; how many."""
+    return run("DELETE FROM ledger_billrow WHERE batch_id = %(id)s", {"id": import_id})
+
+
+def tell_rounded(bill_ids: Sequence[int]) -> list[str]:
+    """Note whose EffectiveCost, as it is in force now, was rounded upstream; the words for it."""
+    found = rows(ROUNDED, {"bills": list(bill_ids), "enough": ENOUGH_WITH_CENTS})
+    ids = {bill_id for (bill_id,) in found}
+    Bill.objects.filter(id__in=set(bill_ids) - ids).update(is_rounded_upstream=False)
+    rounded = Bill.objects.filter(id__in=ids)
+    rounded.update(is_rounded_upstream=True)
+    return [
+        f"{issuer}: EffectiveCost was rounded to whole {currency} upstream; "
+        "our own estimate stands on that basis"
+        for issuer, currency in sorted(set(rounded.values_list("issuer", "currency")))
+    ]
+
+
+def rows_lost(import_id: int, bill_ids: Sequence[int]) -> int:
+    """How many rows in force are not among the staged ones."""
+    ((replaced,),) = rows(WOULD_REPLACE, {"id": import_id, "bills": list(bill_ids)})
+    return int(replaced)
+
+
+def exchange(import_id: int, bill_ids: Sequence[int]) -> tuple[int, int]:
+    """Drop staged rows that are in force already, each against one of them; replace the others."""
+    ((unchanged, replaced),) = rows(EXCHANGE, {"id": import_id, "bills": list(bill_ids)})
+    return unchanged, replaced
+
+
+# Rows with cents were billed, and not one of them kept its cents in its effective cost.
+ROUNDED = """
+SELECT row.bill_id
+FROM ledger_billrow AS row
+JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
+WHERE row.bill_id = ANY(%(bills)s) AND row.replaced_by_id IS NULL
+  AND row.effective_cost IS NOT NULL AND row.billed_cost <> trunc(row.billed_cost)
+GROUP BY row.bill_id
+HAVING count(*) >= %(enough)s
+   AND count(*) FILTER (WHERE row.effective_cost <> trunc(row.effective_cost)) = 0
+"""
+PAIRS: LiteralString = """
+WITH staged AS (
+    SELECT id, bill_id, digest,
+           row_number() OVER (PARTITION BY bill_id, digest ORDER BY id) AS place
+    FROM ledger_billrow WHERE batch_id = %(id)s
+),
+held AS (
+    SELECT row.id, row.bill_id, row.digest,
+           row_number() OVER (PARTITION BY row.bill_id, row.digest ORDER BY row.id) AS place
+    FROM ledger_billrow AS row
+    JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
+    WHERE row.bill_id = ANY(%(bills)s) AND row.replaced_by_id IS NULL AND row.batch_id <> %(id)s
+),
+again AS (
+    SELECT staged.id AS staged_id, held.id AS held_id
+    FROM staged JOIN held USING (bill_id, digest, place)
+)
+"""
+WOULD_REPLACE = ":pairs SELECT (SELECT count(*) FROM held) - (SELECT count(*) FROM again)".replace(
+    ":pairs", PAIRS
+)
+EXCHANGE = """
+:pairs,
+dropped AS (
+    DELETE FROM ledger_billrow USING again WHERE ledger_billrow.id = again.staged_id RETURNING 1
+),
+replaced AS (
+    UPDATE ledger_billrow SET replaced_by_id = %(id)s
+    WHERE id IN (SELECT id FROM held EXCEPT SELECT held_id FROM again) RETURNING 1
+)
+SELECT (SELECT count(*) FROM dropped), (SELECT count(*) FROM replaced)
+""".replace(":pairs", PAIRS)

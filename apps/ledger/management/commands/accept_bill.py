@@ -1,0 +1,49 @@
+"""Let a delivery of a bill stand without the rows that could not be read."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.accounts.queries.people import person_of_address
+from apps.ledger.actions import bills
+from apps.ledger.actions.bill_acceptance import accept_unread_rows
+from apps.ledger.actions.closed import MonthAlreadyClosed
+
+REFUSALS = (
+    bills.DeliveryNotNewest,
+    bills.NothingToAccept,
+    bills.ReasonMissing,
+    MonthAlreadyClosed,
+    ObjectDoesNotExist,
+)
+
+
+class Command(BaseCommand):
+    """`manage.py accept_bill 7 --by fay@example.org --reason "two rows of nothing"`."""
+
+    help = "Accept a delivery with rows that could not be read; its months may be closed then."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Which delivery, who says so, and why."""
+        parser.add_argument("delivery", type=int, help="its id, as import_focus tells it")
+        parser.add_argument("--by", required=True, metavar="EMAIL", help="who accepts it")
+        parser.add_argument("--reason", required=True, help="kept with the delivery")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Keep it; a delivery that was held takes its place."""
+        person_id = person_of_address(options["by"])
+        if person_id is None:
+            raise CommandError(f"nobody here has the address {options['by']}")
+        try:
+            accept_unread_rows(
+                import_id=options["delivery"],
+                person_id=person_id,
+                reason=options["reason"],
+                at=timezone.now(),
+            )
+        except REFUSALS as refused:
+            raise CommandError(str(refused)) from refused
+        print(f"delivery {options['delivery']} is accepted as it is")

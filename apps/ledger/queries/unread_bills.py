@@ -1,0 +1,54 @@
+"""Deliveries with rows that could not be read, which nobody accepted and none came in place of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.ledger.queries.tables import rows
+
+# A later whole delivery of the bill stands in its place, whatever became of it.
+WAITING = """
+FROM ledger_billimport AS batch
+JOIN ledger_billimport_bills AS part ON part.billimport_id = batch.id
+JOIN ledger_bill AS bill ON bill.id = part.bill_id
+WHERE (batch.state = 'held'
+       OR (batch.state = 'done' AND batch.rejected > 0 AND batch.accepted_at IS NULL))
+  AND NOT EXISTS (
+      SELECT 1 FROM ledger_billimport AS later
+      JOIN ledger_billimport_bills AS its ON its.billimport_id = later.id
+      WHERE its.bill_id = bill.id AND later.id > batch.id
+        AND later.state = 'done' AND NOT later.is_addition)
+"""
+OF_BILLS = f"""
+SELECT bill.id, batch.id, batch.name, batch.rejected, batch.state = 'held'
+{WAITING} AND bill.id = ANY(%(bills)s)
+ORDER BY bill.id, batch.id
+"""
+BETWEEN = f"""
+SELECT count(DISTINCT batch.id)
+{WAITING} AND bill.starts_at < %(to)s AND bill.ends_at > %(from)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadDelivery:
+    """A delivery of which `rows` rows were not read; nothing of one that is held counts."""
+
+    id: int
+    name: str
+    rows: int
+    is_held: bool
+
+
+def unread_of(bill_ids: Sequence[int]) -> dict[int, tuple[UnreadDelivery, ...]]:
+    """By bill; those that are whole are left out."""
+    found: dict[int, tuple[UnreadDelivery, ...]] = {}
+    for bill_id, *told in rows(OF_BILLS, {"bills": list(bill_ids)}):
+        found[bill_id] = (*found.get(bill_id, ()), UnreadDelivery(*told))
+    return found
+
+
+def unread_between(*, starts_at: datetime, ends_at: datetime) -> int:
+    """How many of them have a bill that reaches into these hours."""
+    ((count,),) = rows(BETWEEN, {"from": starts_at, "to": ends_at})
+    return int(count)

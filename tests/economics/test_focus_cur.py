@@ -155,6 +155,67 @@ def test_a_discount_of_a_contract_is_in_what_is_paid_not_in_what_is_listed():
     assert costs(row) == ("98.32", "98.32", "80", "80")
 
 
+def test_with_net_columns_every_line_is_net_and_they_sum_to_the_invoice():
+    """On demand 100, a plan's hour of 20 of which 15 are used, a reservation's fee of 20, 6 % off."""
+    usage = read(lineItem__UnblendedCost="100", lineItem__NetUnblendedCost="94")
+    covered = read(
+        lineItem__LineItemType="SavingsPlanCoveredUsage", lineItem__UnblendedCost="30",
+        lineItem__NetUnblendedCost="28.2", savingsPlan__SavingsPlanARN=PLAN,
+        savingsPlan__SavingsPlanEffectiveCost="15",
+        savingsPlan__NetSavingsPlanEffectiveCost="14.1",
+    )  # fmt: skip
+    negation = read(
+        lineItem__LineItemType="SavingsPlanNegation", lineItem__UnblendedCost="-30",
+        lineItem__NetUnblendedCost="-28.2",
+    )  # fmt: skip
+    plan = read(
+        lineItem__LineItemType="SavingsPlanRecurringFee", lineItem__UnblendedCost="20",
+        lineItem__NetUnblendedCost="18.8", savingsPlan__SavingsPlanARN=PLAN,
+        savingsPlan__TotalCommitmentToDate="20", savingsPlan__UsedCommitment="15",
+        savingsPlan__RecurringCommitmentForBillingPeriod="20",
+        savingsPlan__NetRecurringCommitmentForBillingPeriod="18.8",
+    )  # fmt: skip
+    used = read(
+        lineItem__LineItemType="DiscountedUsage", lineItem__UnblendedCost="0",
+        lineItem__NetUnblendedCost="0", reservation__ReservationARN=RESERVED,
+        reservation__EffectiveCost="15", reservation__NetEffectiveCost="14.1",
+    )  # fmt: skip
+    reserved = read(
+        lineItem__LineItemType="RIFee", lineItem__UnblendedCost="20",
+        lineItem__NetUnblendedCost="18.8", reservation__ReservationARN=RESERVED,
+        reservation__UnusedRecurringFee="5", reservation__NetUnusedRecurringFee="4.7",
+    )  # fmt: skip
+    discount = read(
+        lineItem__LineItemType="EdpDiscount", lineItem__UnblendedCost="-8.4",
+        lineItem__NetUnblendedCost="",
+    )  # fmt: skip
+    rows = (usage, covered, negation, plan, used, reserved, discount)
+
+    invoiced = Decimal(100) + 20 + 20 - Decimal("8.4")
+    assert sum(row.costs.billed for row in rows) == invoiced == Decimal("131.60")
+    assert sum(row.costs.effective for row in rows) == invoiced
+    assert costs(plan) == ("0", "0", "4.70000000000000", "18.8")
+    assert costs(discount) == ("0", "0", "0", "0")
+
+
+def test_a_plan_paid_in_full_loses_of_its_unused_part_what_the_discount_took():
+    fee = read(
+        lineItem__LineItemType="SavingsPlanRecurringFee", lineItem__UnblendedCost="0",
+        lineItem__NetUnblendedCost="0", savingsPlan__SavingsPlanARN=PLAN,
+        savingsPlan__TotalCommitmentToDate="20", savingsPlan__UsedCommitment="15",
+        savingsPlan__AmortizedUpfrontCommitmentForBillingPeriod="20",
+        savingsPlan__NetAmortizedUpfrontCommitmentForBillingPeriod="18",
+    )  # fmt: skip
+
+    assert fee.costs.effective == Decimal("4.5")
+
+
+def test_without_net_columns_a_discount_is_a_line_of_its_own():
+    row = read(lineItem__LineItemType="EdpDiscount", lineItem__UnblendedCost="-8.4")
+
+    assert (row.costs.billed, row.costs.effective) == (Decimal("-8.4"), Decimal("-8.4"))
+
+
 @pytest.mark.parametrize(
     ("said", "category", "kind"),
     [

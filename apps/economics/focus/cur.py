@@ -2,7 +2,8 @@
 
 What each line type means follows AWS's own description of its line items. A savings plan's
 negation takes back what its covered use showed, so both are billed 0 here and the sum is the
-invoice's.
+invoice's. A report of an account with discounts has a net column beside each gross one: what is
+billed and effective is then net, line by line, and lines that tell the discounts are 0.
 """
 
 import re
@@ -10,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from apps.economics.focus.cells import cost_of, tags_of, text_of
+from apps.economics.focus.cells import COST_STEP, cost_of, tags_of, text_of
 from apps.economics.focus.columns import Layout, NotABill, plain_name
 from apps.economics.focus.rows import BilledRow, RowReader
 
@@ -38,6 +39,11 @@ CATEGORIES = {
     "SavingsPlanUpfrontFee": "Purchase",
 }
 DISCOUNTS = re.compile(r"Discount|Negation")
+COMMITTED = (
+    "recurringcommitmentforbillingperiod",
+    "amortizedupfrontcommitmentforbillingperiod",
+)
+"""What a savings plan's fee is made of, beside each its net amount."""
 COMPUTING = frozenset({"AmazonEC2", "AmazonSageMaker", "AmazonECS", "AmazonEKS"})
 
 
@@ -83,7 +89,8 @@ class CurReader:
     def read(self, cells: Sequence[object]) -> BilledRow:
         """The row's values. Refuses BadCell, which names the FOCUS column."""
         kind = self._text(cells, "lineitemlineitemtype")
-        amounts = AMOUNTS.get(kind, _usage)(_Cells(self, cells))
+        other = _discount if _is_discount(kind) else _usage
+        amounts = AMOUNTS.get(kind, other)(_Cells(self, cells))
         made = (
             *(AWS, AWS, self._text(cells, "billpayeraccountid")),
             self._text(cells, "lineitemcurrencycode") or "USD",
@@ -109,6 +116,11 @@ class CurReader:
         )
         return self._rows.read((*made, *cells))
 
+    @property
+    def has_net_costs(self) -> bool:
+        """Whether the report tells what is paid after discounts, line by line."""
+        return "lineitemnetunblendedcost" in self._at
+
     def cost(self, cells: Sequence[object], name: str) -> Decimal | None:
         """The amount under a plain name; None where there is none."""
         at = self._at.get(name)
@@ -124,7 +136,7 @@ class CurReader:
     def _category(self, kind: str) -> str:
         if kind == "Fee":
             return "Purchase"
-        if DISCOUNTS.search(kind) and kind != "DiscountedUsage":
+        if _is_discount(kind):
             return "Adjustment"
         return CATEGORIES.get(kind, "Usage")
 
@@ -172,25 +184,40 @@ class _Cells:
     def known(self, name: str) -> Decimal | None:
         return self.reader.cost(self.cells, name)
 
+    def net(self, group: str, name: str) -> Decimal:
+        """What is paid after discounts; the gross amount where the report has no net one."""
+        net = self.known(f"{group}net{name}")
+        return self[f"{group}{name}"] if net is None else net
+
+    @property
+    def paid(self) -> Decimal:
+        return self.net("lineitem", "unblendedcost")
+
 
 def _usage(of: _Cells) -> Amounts:
     unblended = of["lineitemunblendedcost"]
-    net = of.known("lineitemnetunblendedcost")
     listed = of.known("pricingpublicondemandcost")
-    paid = unblended if net is None else net
-    return Amounts(paid, paid, unblended, unblended if listed is None else listed)
+    return Amounts(of.paid, of.paid, unblended, unblended if listed is None else listed)
+
+
+def _discount(of: _Cells) -> Amounts:
+    """A discount told on a line of its own: net columns have it on the lines that it is of."""
+    if not of.reader.has_net_costs:
+        return _usage(of)
+    net = of["lineitemnetunblendedcost"]
+    return Amounts(net, net, net, net)
 
 
 def _reserved(of: _Cells) -> Amounts:
     """Use that a reservation covers: billed with its fee, effective with its amortised part."""
     listed = of.known("pricingpublicondemandcost")
-    return Amounts(of["lineitemunblendedcost"], of["reservationeffectivecost"], listed, listed)
+    return Amounts(of.paid, of.net("reservation", "effectivecost"), listed, listed)
 
 
 def _planned(of: _Cells) -> Amounts:
     """Use that a savings plan covers; its unblended cost is taken back by the negation."""
     listed = of.known("pricingpublicondemandcost")
-    effective = of["savingsplansavingsplaneffectivecost"]
+    effective = of.net("savingsplan", "savingsplaneffectivecost")
     return Amounts(NONE, effective, of["lineitemunblendedcost"], listed)
 
 
@@ -200,20 +227,28 @@ def _negation(of: _Cells) -> Amounts:
 
 def _plan_fee(of: _Cells) -> Amounts:
     """The hour's commitment: what of it was not used is the effective cost here."""
-    billed = of["lineitemunblendedcost"]
     unused = of["savingsplantotalcommitmenttodate"] - of["savingsplanusedcommitment"]
-    return Amounts(billed, max(NONE, unused), NONE, NONE)
+    return Amounts(of.paid, _after_discount(of, max(NONE, unused)), NONE, NONE)
+
+
+def _after_discount(of: _Cells, commitment: Decimal) -> Decimal:
+    """A part of a plan's commitment, which is told gross only, less the discount on its fee."""
+    gross = [of[f"savingsplan{part}"] for part in COMMITTED]
+    net = [of.net("savingsplan", part) for part in COMMITTED]
+    if not sum(gross):
+        gross, net = [of["lineitemunblendedcost"]], [of.paid]
+    if not sum(gross) or gross == net:
+        return commitment
+    return (commitment * sum(net) / sum(gross)).quantize(COST_STEP)
 
 
 def _reservation_fee(of: _Cells) -> Amounts:
-    upfront = of["reservationunusedamortizedupfrontfeeforbillingperiod"]
-    return Amounts(
-        of["lineitemunblendedcost"], upfront + of["reservationunusedrecurringfee"], NONE, NONE
-    )
+    upfront = of.net("reservation", "unusedamortizedupfrontfeeforbillingperiod")
+    return Amounts(of.paid, upfront + of.net("reservation", "unusedrecurringfee"), NONE, NONE)
 
 
 def _upfront(of: _Cells) -> Amounts:
-    return Amounts(of["lineitemunblendedcost"], NONE, NONE, NONE)
+    return Amounts(of.paid, NONE, NONE, NONE)
 
 
 def _fee(of: _Cells) -> Amounts:
@@ -231,6 +266,10 @@ AMOUNTS: Mapping[str, Callable[[_Cells], Amounts]] = {
     "RIFee": _reservation_fee,
     "Fee": _fee,
 }
+
+
+def _is_discount(kind: str) -> bool:
+    return kind != "DiscountedUsage" and bool(DISCOUNTS.search(kind))
 
 
 def _commitment_status(kind: str) -> str:

@@ -4,7 +4,7 @@ from enum import IntEnum, IntFlag
 
 
 class State(IntEnum):
-    """Every GPU-second of a node is in exactly one of these."""
+    """Every GPU-second of a node is in exactly one of these, and every core-second where cores carry cost."""
 
     ACTIVE = 1
     HELD_IDLE = 2
@@ -15,7 +15,11 @@ class State(IntEnum):
 
 
 class Flag(IntFlag):
-    """What a reader of a line must know beside its state."""
+    """What a reader of a line must know beside its state.
+
+    UNCOUNTED: a job held a part of it, and nobody said how many cores. CORES: what a node's cores
+    carry of its cost beside its GPUs; such a line has money and no GPU time.
+    """
 
     UNSCHEDULED = 1
     UNCLAIMED = 2
@@ -25,6 +29,8 @@ class Flag(IntFlag):
     SHARED = 32
     SHARED_IDLE = 64
     PROVISIONAL_RATE = 128
+    UNCOUNTED = 256
+    CORES = 512
 
 
 class Evidence(IntFlag):

@@ -1,11 +1,12 @@
 """The money of a node-hour: each piece over the time inside it, then one line per charge."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 from apps.economics.bases import Amounts, added, split_bases
+from apps.economics.node_hour.counted import Tally
 from apps.economics.node_hour.facts import LinePart
-from apps.economics.node_hour.gpu import Tally
 from apps.economics.node_hour.segment import NOBODY, NONE, UNALLOCATED
 from apps.economics.rates import Piece
 from apps.economics.states import Evidence, Flag, State
@@ -29,33 +30,46 @@ class _Sum(NamedTuple):
     amounts: Amounts
 
 
-def lines_of(pieces: Iterable[ChargedPiece], tallies: Iterable[Tally]) -> tuple[LinePart, ...]:
+class Carried(NamedTuple):
+    """Who carries a piece: the time that the node is measured in, and what other cores beside it.
+
+    `core_weight` is what a millisecond of a core counts against one of a GPU.
+    """
+
+    time: Tally
+    cores: Tally
+    core_weight: Fraction
+
+
+def lines_of(pieces: Iterable[ChargedPiece], carried: Iterable[Carried]) -> tuple[LinePart, ...]:
     """One line per charge, holder, state and flags, in that order; sums are exact."""
     sums: dict[tuple[int, LineKey], _Sum] = {}
-    for charged, tally in zip(pieces, tallies, strict=True):
-        for key, part in _parts(charged.piece, tally):
+    for charged, of_piece in zip(pieces, carried, strict=True):
+        for key, part in _parts(charged.piece, of_piece):
             place = (charged.charge, key)
             sums[place] = _plus(sums[place], part) if place in sums else part
     return tuple([_line(charge, key, sums[charge, key]) for charge, key in sorted(sums)])
 
 
-def _parts(piece: Piece, tally: Tally) -> list[tuple[LineKey, _Sum]]:
-    """The piece's money over the tally, in the order of its keys."""
-    times = _times(tally)
-    keys = sorted(times)
-    weights = [times[key][1] for key in keys]
-    amounts = Amounts(piece.list_micros, piece.contracted_micros, piece.effective_micros)
-    split = split_bases(amounts, weights if tally else [1])
-    return [(key, _Sum(*times[key], of_key)) for key, of_key in zip(keys, split, strict=True)]
-
-
-def _times(tally: Tally) -> Mapping[LineKey, tuple[int, int]]:
-    """Evidence and milliseconds by line.
+def _parts(piece: Piece, carried: Carried) -> list[tuple[LineKey, _Sum]]:
+    """The piece's money over what carries it, in the order of the lines.
 
     A piece in which no device lived is carried, without time, by nobody: no amount is lost.
     """
-    if not tally:
-        return {(NOBODY, NOBODY, UNALLOCATED, 0): (NONE, 0)}
+    one, of_core = carried.core_weight.denominator, carried.core_weight.numerator
+    times, cores = _times(carried.time), _times(carried.cores)
+    shares = {key: (evidence, ms, ms * one) for key, (evidence, ms) in times.items()}
+    shares |= {key: (evidence, 0, ms * of_core) for key, (evidence, ms) in cores.items()}
+    if not shares:
+        shares = {(NOBODY, NOBODY, UNALLOCATED, 0): (NONE, 0, 1)}
+    keys = sorted(shares)
+    amounts = Amounts(piece.list_micros, piece.contracted_micros, piece.effective_micros)
+    split = split_bases(amounts, [shares[key][2] for key in keys])
+    return [(key, _Sum(*shares[key][:2], part)) for key, part in zip(keys, split, strict=True)]
+
+
+def _times(tally: Tally) -> Mapping[LineKey, tuple[int, int]]:
+    """Evidence and milliseconds by line."""
     times: dict[LineKey, tuple[int, int]] = {}
     for (job_id, holder_id, state, flags, evidence), unit_ms in tally.items():
         key = (job_id, holder_id, state, flags)
@@ -88,5 +102,5 @@ def _line(charge: int, key: LineKey, line: _Sum) -> LinePart:
 
 # Building an IntFlag member takes longer than splitting a device.
 _STATES: Sequence[State] = [State.ACTIVE, *State]
-_FLAGS: Sequence[Flag] = [Flag(bits) for bits in range(256)]
+_FLAGS: Sequence[Flag] = [Flag(bits) for bits in range(2 * max(Flag))]
 _EVIDENCE: Sequence[Evidence] = [Evidence(bits) for bits in range(16)]

@@ -41,9 +41,9 @@ class UsageFact(NamedTuple):
 
 
 class ClaimFact(NamedTuple):
-    """What a job holds of a node: a count of devices or a share of one, pinned or not.
+    """What a job holds of a node: a count of devices or a share of one, pinned or not; and cores.
 
-    `holder_id` is the job. A slice counts as one device.
+    `holder_id` is the job. A slice counts as one device. `cores` None: nobody said how many.
     """
 
     holder_id: int
@@ -53,6 +53,7 @@ class ClaimFact(NamedTuple):
     gpus: Fraction
     devices: tuple[int, ...] = ()
     divided_evenly: bool = False
+    cores: Fraction | None = None
 
 
 class KeyFact(NamedTuple):
@@ -65,11 +66,22 @@ class KeyFact(NamedTuple):
 
 
 class CapacityFact(NamedTuple):
-    """How many GPUs the node was declared to have, between these moments."""
+    """How many GPUs (or cores) the node was declared to have, between these moments."""
 
     start_ms: int
     end_ms: int
     units: int
+
+
+class CoresFact(NamedTuple):
+    """The cores that carry cost: how many, between which moments, which never overlap.
+
+    `weight` is what one core counts against one GPU. None: the node is measured in cores, and
+    they carry all of its time and cost.
+    """
+
+    capacity: Sequence[CapacityFact]
+    weight: Fraction | None = None
 
 
 class OutageFact(NamedTuple):
@@ -87,6 +99,7 @@ class NodeHourFacts:
     `lived_ms` is when it was charged, `through_ms` how far the hour has come. `charges` maps each
     charge to its pieces; together they cover the lived time once. `capacity` is the declared
     count, which counts only while no GPU of the node is known; it never overlaps itself.
+    `cores` None: only GPUs carry cost.
     """
 
     lived_ms: tuple[int, int]
@@ -98,6 +111,7 @@ class NodeHourFacts:
     keys: Sequence[KeyFact] = ()
     outages: Sequence[OutageFact] = ()
     capacity: Sequence[CapacityFact] = ()
+    cores: CoresFact | None = None
 
     @property
     def lived_through_ms(self) -> tuple[int, int]:

@@ -1,11 +1,13 @@
 """One GPU's hour: cut where anything changes, and divided among its slices."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import lcm
 from typing import NamedTuple
 
+from apps.economics.node_hour.counted import Tally
 from apps.economics.node_hour.facts import DeviceFact, OutageFact
 from apps.economics.node_hour.holds import Hold, Holds, Node
 from apps.economics.node_hour.readings import Readings, Span
@@ -21,7 +23,6 @@ from apps.economics.split import largest_remainder
 from apps.economics.states import State
 
 STRANDED = int(State.STRANDED)
-Tally = dict[Key, int]
 Foreign = dict[tuple[int, int, int], int]
 NO_HOLDS: tuple[Hold, ...] = ()
 
@@ -51,7 +52,7 @@ class Hour(NamedTuple):
 
 
 def add_gpu(hour: Hour, gpu: DeviceFact) -> None:
-    """Add the lived time of one GPU, or of all that one made-up GPU stands for."""
+    """Add the lived time of one GPU."""
     slices = [
         slice_
         for slice_ in hour.node.slices.get(gpu.device_id, ())
@@ -61,24 +62,20 @@ def add_gpu(hour: Hour, gpu: DeviceFact) -> None:
         _add_sliced(hour, gpu, slices)
         return
     device_id = gpu.device_id
-    units = hour.node.units.get(device_id, 1)
     spans = _spans(hour, gpu, hour.holds.get(device_id, NO_HOLDS))
     readings = Readings(hour.node.usage.get(device_id, ()), spans, hour.node.names)
     for span in spans:
         segment = Segment(span, readings, hour.node.names)
         _note_foreign(hour.foreign, device_id, segment)
-        parts = segment.shares.parts if units == 1 else 0
-        hour.add(span.start_ms, units * segment.length_ms, parts, segment.states())
+        hour.add(span.start_ms, segment.length_ms, segment.shares.parts, segment.states())
 
 
 def _spans(hour: Hour, gpu: DeviceFact, holds: Sequence[Hold]) -> list[Span]:
     """A whole GPU's spans between changes: of its holds, of service, and of price."""
-    moments = _moments(hour, gpu, holds)
+    spans = list(pairwise(_moments(hour, gpu, holds)))
     return [
-        Span(
-            start, end, _in_span(holds, start, end), _is_out(hour.outages, (gpu.device_id,), start)
-        )
-        for start, end in pairwise(moments)
+        Span(start, end, there, _is_out(hour.outages, (gpu.device_id,), start))
+        for (start, end), there in zip(spans, _in_spans(holds, spans), strict=True)
     ]
 
 
@@ -96,8 +93,24 @@ def _moments(hour: Hour, gpu: DeviceFact, changing: Iterable[Hold | DeviceFact])
     return sorted(moment for moment in moments if start <= moment <= end)
 
 
-def _in_span(holds: Sequence[Hold], start_ms: int, end_ms: int) -> tuple[Hold, ...]:
-    return tuple([hold for hold in holds if hold.start_ms < end_ms and hold.end_ms > start_ms])
+def _in_spans(
+    holds: Sequence[Hold], spans: Sequence[tuple[int, int]]
+) -> Iterator[tuple[Hold, ...]]:
+    """What is held in each of the spans, which are in order and cut wherever a hold changes."""
+    if len(holds) == 1:
+        # By far the most.
+        (hold,), always = holds, tuple(holds)
+        yield from (
+            always if hold.start_ms < end and hold.end_ms > start else () for start, end in spans
+        )
+        return
+    coming = deque(sorted(holds))
+    now: list[Hold] = []
+    for start, end in spans:
+        while coming and coming[0].start_ms < end:
+            now.append(coming.popleft())
+        now = [hold for hold in now if hold.end_ms > start]
+        yield tuple(now)
 
 
 def _is_out(outages: Sequence[OutageFact], device_ids: Sequence[int], moment_ms: int) -> bool:
@@ -145,8 +158,8 @@ def _timeline(
     ids = tuple({gpu.device_id, device.device_id})
     holds = [hold for device_id in ids for hold in hour.holds.get(device_id, NO_HOLDS)]
     own = {
-        start: Span(start, end, _in_span(holds, start, end), _is_out(hour.outages, ids, start))
-        for start, end in spans
+        start: Span(start, end, there, _is_out(hour.outages, ids, start))
+        for (start, end), there in zip(spans, _in_spans(holds, spans), strict=True)
         if device.start_ms <= start and end <= device.end_ms
     }
     rows = hour.node.usage.get(device.device_id, ())

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import NamedTuple
 
 from apps.economics.node_hour.facts import MINUTE_MS, ClaimFact, DeviceFact, UsageFact
@@ -34,15 +33,11 @@ class Era(NamedTuple):
 
 
 class Node(NamedTuple):
-    """The devices that can be held: whole GPUs without slices, and slices; with what they showed.
-
-    `units` says for how many GPUs a device stands that nobody has seen; any other is one.
-    """
+    """The devices that can be held: whole GPUs without slices, and slices; with what they showed."""
 
     eras: Sequence[Era]
     devices: Mapping[int, DeviceFact]
     slices: Mapping[int, Sequence[DeviceFact]]
-    units: Mapping[int, int]
     usage: Mapping[int, Sequence[UsageFact]]
     names: Names
 
@@ -74,17 +69,16 @@ def holds_by_device(claims: Iterable[ClaimFact], node: Node) -> Holds:
     """Every claim as holds on devices, in an order that does not depend on the claims' order.
 
     Granted devices first, then the devices on which the job's processes were seen, and the rest
-    of each claim evenly over the devices that nobody pinned. While no GPU is known, a claim is on
-    the declared count.
+    of each claim evenly over the devices that nobody pinned.
     """
     holds: Holds = defaultdict(list)
     unpinned = []
     for claim in sorted(claims, key=_claim_order):
         for era in node.eras:
             start, end = max(claim.start_ms, era.start_ms), min(claim.end_ms, era.end_ms)
-            if start < end and claim.gpus > 0:
+            if start < end and claim.gpus > 0 and era.is_known:
                 wanted = _Unpinned(start, end, claim, claim.gpus)
-                rest = _pin_granted(holds, wanted, node) if era.is_known else claim.gpus
+                rest = _pin_granted(holds, wanted, node)
                 if rest:
                     unpinned.append(wanted._replace(gpus=rest))
     if unpinned:
@@ -106,7 +100,8 @@ def _claim_order(claim: ClaimFact) -> tuple[int, int, int, int]:
     return claim.holder_id, claim.claim_id, claim.start_ms, claim.end_ms
 
 
-def _flags(claim: ClaimFact) -> int:
+def flags_of(claim: ClaimFact) -> int:
+    """What a line of this claim's says of the claim itself."""
     return int(Flag.DIVIDED_EVENLY) if claim.divided_evenly else 0
 
 
@@ -116,7 +111,7 @@ def _pin(holds: Holds, devices: Sequence[int], wanted: _Unpinned, count: int) ->
     claim = wanted.claim
     hold = Hold(
         wanted.start_ms, wanted.end_ms, claim.holder_id,
-        share.numerator, share.denominator, _flags(claim), False,
+        share.numerator, share.denominator, flags_of(claim), False,
     )  # fmt: skip
     for device in devices:
         holds[device].append(hold)
@@ -165,52 +160,105 @@ def _is_held(holds: Iterable[Hold], wanted: _Unpinned) -> bool:
 
 def _pool(holds: Holds, unpinned: Sequence[_Unpinned], node: Node) -> None:
     """Divide each claim evenly over the unpinned devices of every span between changes."""
-    moments = {moment for wanted in unpinned for moment in (wanted.start_ms, wanted.end_ms)}
-    pinned = {device: tuple(there) for device, there in holds.items()}
-    moments.update(m for there in pinned.values() for hold in there for m in hold[:2])
-    moments.update(m for device in node.devices.values() for m in (device.start_ms, device.end_ms))
-    ordered = sorted(moments)
-    for start, end in pairwise(ordered):
-        wanting = [wanted for wanted in unpinned if wanted.start_ms <= start < wanted.end_ms]
-        if wanting:
-            free = _free_devices(pinned, node, start, end)
-            _pool_span(
-                holds, wanting, {each: node.units.get(each, 1) for each in free}, (start, end)
-            )
+    coming: dict[int, list[int]] = defaultdict(list)
+    going: dict[int, list[int]] = defaultdict(list)
+    for number, wanted in enumerate(unpinned):
+        coming[wanted.start_ms].append(number)
+        going[wanted.end_ms].append(number)
+    free, pool = _Free(holds, node), _Pool(holds, unpinned)
+    for moment in sorted({*coming, *going, *free.changes}):
+        pool.move(moment, coming.get(moment, ()), going.get(moment, ()), free.at(moment))
 
 
-def _free_devices(
-    pinned: Mapping[int, Sequence[Hold]], node: Node, start: int, end: int
-) -> list[int]:
-    alive = node.alive(start, end)
-    free = [
-        device
-        for device in alive
-        if not any(hold.start_ms < end and hold.end_ms > start for hold in pinned.get(device, ()))
-    ]
-    return free or alive
+class _Free:
+    """The devices that nobody pinned, moment by moment; where all are pinned, all that live."""
+
+    __slots__ = ("_bars", "_devices", "_free", "changes")
+
+    def __init__(self, holds: Holds, node: Node) -> None:
+        """Note when a device becomes free and when something bars it: a hold, or its slices."""
+        self._devices = tuple(node.devices)
+        self._bars = {device: [1, 0] for device in self._devices}
+        self._free: tuple[int, ...] = ()
+        # By moment: (device, 0: it cannot be held at all or 1: somebody pinned it, how many more).
+        self.changes: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        for device_id, device in node.devices.items():
+            self._change(device_id, 0, device.end_ms, device.start_ms)
+            for slice_ in node.slices.get(device_id, ()):
+                self._change(device_id, 0, slice_.start_ms, slice_.end_ms)
+            for hold in holds.get(device_id, ()):
+                self._change(device_id, 1, hold.start_ms, hold.end_ms)
+
+    def _change(self, device_id: int, kind: int, since: int, until: int) -> None:
+        self.changes[since].append((device_id, kind, 1))
+        self.changes[until].append((device_id, kind, -1))
+
+    def at(self, moment: int) -> tuple[int, ...]:
+        """From this moment on; moments are asked for in order."""
+        if moment in self.changes:
+            for device_id, kind, more in self.changes[moment]:
+                self._bars[device_id][kind] += more
+            alive = [device for device in self._devices if not self._bars[device][0]]
+            self._free = tuple([d for d in alive if not self._bars[d][1]] or alive)
+        return self._free
 
 
-def _pool_span(
-    holds: Holds, wanting: Sequence[_Unpinned], free: Mapping[int, int], span: tuple[int, int]
-) -> None:
-    # A claim alone on all the devices that are left is certain of them, count or no list.
-    gpus = sum(free.values())
-    certain = len(wanting) == 1 and wanting[0].gpus >= gpus
-    for wanted in wanting if free else ():
-        share = wanted.gpus / gpus
-        flags = _flags(wanted.claim) | (0 if certain else int(Flag.UNPINNED))
-        hold = Hold(
-            *span, wanted.claim.holder_id, share.numerator, share.denominator, flags, not certain
-        )
-        for device in free:
-            _append(holds[device], hold)
+class _Pool:
+    """Claims on devices that are as good as each other, and since when each has the part it has.
 
+    A claim's hold lasts for as long as its part does: a cut for another claim's sake is no cut.
+    """
 
-def _append(there: list[Hold], hold: Hold) -> None:
-    """Append, or prolong the same hold: a cut for another claim's sake is no cut."""
-    for index in range(len(there) - 1, -1, -1):
-        if there[index][1] == hold.start_ms and there[index][2:] == hold[2:]:
-            there[index] = hold._replace(start_ms=there[index].start_ms)
+    __slots__ = ("_alone", "_claims", "_devices", "_holds", "_since")
+
+    def __init__(self, holds: Holds, claims: Sequence[_Unpinned]) -> None:
+        """Begin without claims or devices; claims go by their number."""
+        self._holds, self._claims = holds, claims
+        self._since: dict[int, int] = {}
+        self._devices: tuple[int, ...] = ()
+        self._alone: int | None = None
+
+    def move(
+        self,
+        moment: int,
+        coming: Iterable[int],
+        going: Iterable[int],
+        devices: tuple[int, ...],
+    ) -> None:
+        """Go on to a moment at which claims come or go, or other devices become free."""
+        for number in going:
+            self._write(number, moment)
+            del self._since[number]
+        self._since.update(dict.fromkeys(coming, moment))
+        alone = self._only(devices)
+        changed: Iterable[int] = ()
+        if devices != self._devices:
+            changed = list(self._since)
+        elif alone != self._alone:
+            changed = self._since.keys() & {self._alone, alone}
+        for number in changed:
+            self._write(number, moment)
+            self._since[number] = moment
+        self._devices, self._alone = devices, alone
+
+    def _only(self, devices: Sequence[int]) -> int | None:
+        """A claim alone on all the devices that are left: it is certain of them, count or no list."""
+        if len(self._since) != 1:
+            return None
+        (number,) = self._since
+        return number if self._claims[number].gpus >= len(devices) else None
+
+    def _write(self, number: int, until: int) -> None:
+        """The part of each device that the claim has had so far."""
+        since, wanted = self._since[number], self._claims[number]
+        if since == until or not self._devices:
             return
-    there.append(hold)
+        is_certain = number == self._alone
+        share = wanted.gpus / len(self._devices)
+        flags = flags_of(wanted.claim) | (0 if is_certain else int(Flag.UNPINNED))
+        hold = Hold(
+            since, until, wanted.claim.holder_id,
+            share.numerator, share.denominator, flags, not is_certain,
+        )  # fmt: skip
+        for device in self._devices:
+            self._holds[device].append(hold)

@@ -1,19 +1,29 @@
-"""One node-hour into lines: who had its GPUs, in which state, and what each of them costs."""
+"""One node-hour into lines: who had its GPUs or cores, in which state, and what that costs."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 
-from apps.economics.node_hour.amounts import ChargedPiece, lines_of
+from apps.economics.node_hour.amounts import Carried, ChargedPiece, lines_of
+from apps.economics.node_hour.counted import (
+    Counted,
+    CountedClaim,
+    Tally,
+    add_counted,
+    clipped_counts,
+)
 from apps.economics.node_hour.facts import (
+    CoresFact,
     DeviceFact,
     ForeignProcess,
     NodeHourFacts,
     NodeHourSplit,
     UsageFact,
 )
-from apps.economics.node_hour.gpu import Hour, add_gpu
-from apps.economics.node_hour.holds import Era, Node, holds_by_device
+from apps.economics.node_hour.gpu import Foreign, Hour, add_gpu
+from apps.economics.node_hour.holds import Era, Node, flags_of, holds_by_device
 from apps.economics.node_hour.names import Names
+from apps.economics.states import Flag
 
 
 class PiecesDoNotCoverTheHour(ValueError):
@@ -24,34 +34,85 @@ def split_node_hour(facts: NodeHourFacts) -> NodeHourSplit:
     """Divide a node's lived time and its charges, exactly, whatever the order of the facts.
 
     Σ unit_ms of the lines is the lived time of the node's GPUs (of its declared count while none
-    is known), and each charge's lines sum to the charge on every basis. A piece that falls
-    where no GPU was becomes a line of nobody, without time.
+    is known), or of its cores where the node is measured in them, and each charge's lines sum to
+    the charge on every basis. Cores that carry cost beside GPUs have lines without time. A piece
+    that falls where nothing was becomes a line of nobody, without time.
     Refuses PiecesDoNotCoverTheHour.
     """
     lived = facts.lived_through_ms
     pieces = _pieces(facts, lived)
     if not pieces:
         return NodeHourSplit(lines=(), capacity_ms=0)
+    starts = [charged.piece.start_ms for charged in pieces]
+    time: list[Tally] = [{} for _ in pieces]
+    beside: list[Tally] = [{} for _ in pieces]
+    foreign: Foreign = {}
+    cores = facts.cores
+    if cores is not None and cores.weight is None:
+        capacity_ms = _add_cores(facts, cores, starts, time)
+    else:
+        capacity_ms = _add_gpus(facts, starts, time, foreign)
+        if cores is not None:
+            _add_cores(facts, cores, starts, beside)
+    weight = (cores and cores.weight) or Fraction(0)
+    carried = [Carried(*tallies, weight) for tallies in zip(time, beside, strict=True)]
+    return NodeHourSplit(
+        lines=lines_of(pieces, carried),
+        capacity_ms=capacity_ms,
+        foreign_processes=tuple(
+            [ForeignProcess(*key, worked) for key, worked in sorted(foreign.items())]
+        ),
+    )
+
+
+def _add_gpus(
+    facts: NodeHourFacts, starts: Sequence[int], tallies: Sequence[Tally], foreign: Foreign
+) -> int:
+    """Add the time of the GPUs known, and of the declared count while none is; all of it."""
+    lived = facts.lived_through_ms
     node, gpus = _node(facts, lived)
     hour = Hour(
         node=node,
         holds=holds_by_device(facts.claims, node),
         outages=facts.outages,
-        piece_starts=[charged.piece.start_ms for charged in pieces],
-        tallies=[{} for _ in pieces],
-        foreign={},
+        piece_starts=starts,
+        tallies=tallies,
+        foreign=foreign,
     )
     for gpu in gpus:
         add_gpu(hour, gpu)
-    return NodeHourSplit(
-        lines=lines_of(pieces, hour.tallies),
-        capacity_ms=sum(
-            [node.units.get(gpu.device_id, 1) * (gpu.end_ms - gpu.start_ms) for gpu in gpus]
-        ),
-        foreign_processes=tuple(
-            [ForeignProcess(*key, worked) for key, worked in sorted(hour.foreign.items())]
-        ),
+    declared = [
+        span
+        for era in node.eras
+        if not era.is_known
+        for span in clipped_counts(facts.capacity, era.start_ms, era.end_ms)
+    ]
+    claims = [
+        CountedClaim(claim.start_ms, claim.end_ms, claim.holder_id, claim.gpus, flags_of(claim))
+        for claim in facts.claims
+        if claim.gpus > 0
+    ]
+    counted = Counted(declared, claims, facts.outages, has_places=True)
+    return sum([gpu.end_ms - gpu.start_ms for gpu in gpus]) + add_counted(counted, starts, tallies)
+
+
+def _add_cores(
+    facts: NodeHourFacts, cores: CoresFact, starts: Sequence[int], tallies: Sequence[Tally]
+) -> int:
+    """Add the time of the node's cores; all of it."""
+    claims = [
+        CountedClaim(claim.start_ms, claim.end_ms, claim.holder_id, claim.cores, flags_of(claim))
+        for claim in facts.claims
+        if claim.cores is None or claim.cores > 0
+    ]
+    counted = Counted(
+        clipped_counts(cores.capacity, *facts.lived_through_ms),
+        claims,
+        facts.outages,
+        has_places=False,
+        extra_flags=0 if cores.weight is None else int(Flag.CORES),
     )
+    return add_counted(counted, starts, tallies)
 
 
 def _pieces(facts: NodeHourFacts, lived: tuple[int, int]) -> list[ChargedPiece]:
@@ -100,17 +161,8 @@ def _stable(device: DeviceFact) -> tuple[str, int]:
 
 
 def _node(facts: NodeHourFacts, lived: tuple[int, int]) -> tuple[Node, list[DeviceFact]]:
-    """The node and its GPUs, with one made up for each span in which only their count is known."""
+    """The node and its GPUs."""
     gpus, slices = _living(facts.devices, lived)
-    eras = _eras(gpus, lived)
-    units: dict[int, int] = {}
-    for capacity in sorted(facts.capacity) if len(eras) > 1 or not eras[0].is_known else ():
-        for era in eras:
-            start, end = max(era.start_ms, capacity.start_ms), min(era.end_ms, capacity.end_ms)
-            if start < end and capacity.units > 0 and not era.is_known:
-                made_up = DeviceFact(-1 - len(units), None, start, end)
-                units[made_up.device_id] = capacity.units
-                gpus.append(made_up)
     by_parent: dict[int, list[DeviceFact]] = defaultdict(list)
     for slice_ in slices:
         by_parent[slice_.parent_id or 0].append(slice_)
@@ -118,7 +170,7 @@ def _node(facts: NodeHourFacts, lived: tuple[int, int]) -> tuple[Node, list[Devi
     for row in facts.usage:
         usage[row.device_id].append(row)
     devices = {device.device_id: device for device in (*gpus, *slices)}
-    return Node(eras, devices, by_parent, units, usage, Names(facts.keys)), gpus
+    return Node(_eras(gpus, lived), devices, by_parent, usage, Names(facts.keys)), gpus
 
 
 def _eras(gpus: Iterable[DeviceFact], lived: tuple[int, int]) -> list[Era]:

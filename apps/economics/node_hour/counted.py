@@ -1,0 +1,205 @@
+"""What is only counted: cores, and GPUs that nobody has seen, divided among those who claim them.
+
+One of a count is as good as another, so a claim's time is its part of the count times how long it
+held it, and needs no walk through every moment at which another claim changes: running integrals
+of the time in which claims fit, and of that in which they are scaled down, say it for each claim
+by two look-ups. Time grows with the number of claims, times its logarithm.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import lcm
+from typing import NamedTuple
+
+from apps.economics.node_hour.facts import HOUR_MS, CapacityFact, OutageFact
+from apps.economics.node_hour.segment import (
+    NOBODY,
+    NONE,
+    OUT_OF_SERVICE,
+    UNALLOCATED,
+    UNOBSERVED,
+    Key,
+)
+from apps.economics.split import largest_remainder
+from apps.economics.states import Flag
+
+Tally = dict[Key, int]
+CONTESTED, UNPINNED, UNCOUNTED = int(Flag.CONTESTED), int(Flag.UNPINNED), int(Flag.UNCOUNTED)
+
+
+class CountedClaim(NamedTuple):
+    """What a job claims of a count between two moments; `units` None: nobody knows how much."""
+
+    start_ms: int
+    end_ms: int
+    job_id: int
+    units: Fraction | None
+    flags: int
+
+
+class Counted(NamedTuple):
+    """A count with its claims. Spans never overlap; `extra_flags` go on every line.
+
+    `has_places` says that units can be told apart (GPUs): then a claim is certain of its own only
+    while it is alone on all of them.
+    """
+
+    spans: Sequence[CapacityFact]
+    claims: Sequence[CountedClaim]
+    outages: Sequence[OutageFact]
+    has_places: bool
+    extra_flags: int = 0
+
+
+class _Moment(NamedTuple):
+    """What the integrals have come to: milliseconds in which claims fit, and scaled ones."""
+
+    fitting: int
+    scaled: Fraction
+
+
+Weights = dict[Key, Fraction]
+
+
+def add_counted(counted: Counted, piece_starts: Sequence[int], tallies: Sequence[Tally]) -> int:
+    """Add all of the count's time to the tallies of the pieces it falls in; how much it is.
+
+    Time is `units` × milliseconds. Held time is unobserved: nothing measures it. Claims over the
+    count are scaled to it. While a job holds a part that nobody knows, what no other claims is
+    unobserved too, and nobody's: it is not known to be free.
+    """
+    whole = 0
+    ends = [*piece_starts[1:], HOUR_MS]
+    for start, end, tally in zip(piece_starts, ends, tallies, strict=True):
+        for stretch in clipped_counts(counted.spans, start, end):
+            whole += _add_stretch(counted, stretch, tally)
+    return whole
+
+
+def clipped_counts(spans: Iterable[CapacityFact], start_ms: int, end_ms: int) -> list[CapacityFact]:
+    """What of the counts lies in a span, in order; nothing is left out but what counts nothing."""
+    clipped = [
+        CapacityFact(max(span.start_ms, start_ms), min(span.end_ms, end_ms), span.units)
+        for span in sorted(spans)
+        if span.units > 0
+    ]
+    return [span for span in clipped if span.start_ms < span.end_ms]
+
+
+def _add_stretch(counted: Counted, stretch: CapacityFact, tally: Tally) -> int:
+    """One span of one count at one price; its time."""
+    weights = _weights(counted, stretch)
+    keys = sorted(key for key, weight in weights.items() if weight)
+    common = lcm(*(weights[key].denominator for key in keys))
+    whole = [int(weights[key] * common) for key in keys]
+    unit_ms = stretch.units * (stretch.end_ms - stretch.start_ms)
+    for key, amount in zip(keys, largest_remainder(unit_ms, whole), strict=True):
+        if amount:
+            tally[key] = tally.get(key, 0) + amount
+    return unit_ms
+
+
+def _weights(counted: Counted, stretch: CapacityFact) -> Weights:
+    """Unit-milliseconds of the stretch, exactly, by line."""
+    living = [
+        claim._replace(
+            start_ms=max(claim.start_ms, stretch.start_ms), end_ms=min(claim.end_ms, stretch.end_ms)
+        )
+        for claim in counted.claims
+        if claim.start_ms < stretch.end_ms and claim.end_ms > stretch.start_ms
+    ]
+    weights: Weights = defaultdict(Fraction)
+    reached = _sweep(counted, stretch, living, weights)
+    for claim in living:
+        if claim.units is None:
+            continue
+        began, ended = reached[claim.start_ms], reached[claim.end_ms]
+        unpinned = UNPINNED if counted.has_places else 0
+        fitting, scaled = ended.fitting - began.fitting, ended.scaled - began.scaled
+        weights[_held(counted, claim, unpinned)] += claim.units * fitting
+        weights[_held(counted, claim, unpinned | CONTESTED)] += claim.units * scaled
+    return weights
+
+
+def _sweep(
+    counted: Counted, stretch: CapacityFact, living: Sequence[CountedClaim], weights: Weights
+) -> Mapping[int, _Moment]:
+    """Walk through the moments once: adds what is free, and what one claim has alone.
+
+    Answers the integrals at every moment; they stand still while a claim is alone on everything.
+    """
+    changes = _changes(living)
+    out = [outage for outage in counted.outages if outage.device_id is None]
+    moments = {stretch.start_ms, stretch.end_ms, *changes}
+    moments.update(
+        min(max(moment, stretch.start_ms), stretch.end_ms)
+        for outage in out
+        for moment in (outage.start_ms, outage.end_ms)
+    )
+    ordered = sorted(moments)
+    now = _Now(Fraction(0), 0, 0, 0)
+    reached = {ordered[0]: _Moment(0, Fraction(0))}
+    for start, end in pairwise(ordered):
+        now = now.after(changes.get(start, ()))
+        lasted, before = end - start, reached[start]
+        free = stretch.units - now.wanted
+        if now.claims == 1 and free <= 0 and counted.has_places:
+            alone = living[now.numbers]
+            flags = CONTESTED if free < 0 else 0
+            weights[_held(counted, alone, flags)] += Fraction(stretch.units * lasted)
+            reached[end] = before
+        elif free < 0:
+            part = Fraction(stretch.units) / now.wanted
+            reached[end] = _Moment(before.fitting, before.scaled + part * lasted)
+        else:
+            weights[_free(counted, now, is_out=_is_out(out, start))] += free * lasted
+            reached[end] = _Moment(before.fitting + lasted, before.scaled)
+    return reached
+
+
+class _Now(NamedTuple):
+    """What is claimed at a moment; `numbers` sums the numbers of the claims: of one, its own."""
+
+    wanted: Fraction
+    claims: int
+    numbers: int
+    uncounted: int
+
+    def after(self, changes: Iterable[tuple[int, int, Fraction | None]]) -> "_Now":
+        """After these claims came (1) or went (-1)."""
+        wanted, claims, numbers, uncounted = self
+        for sign, number, units in changes:
+            if units is None:
+                uncounted += sign
+            else:
+                wanted += sign * units
+                claims += sign
+                numbers += sign * number
+        return _Now(wanted, claims, numbers, uncounted)
+
+
+def _changes(living: Sequence[CountedClaim]) -> dict[int, list[tuple[int, int, Fraction | None]]]:
+    """(sign, number, units) of the claims that come or go at each moment."""
+    changes: dict[int, list[tuple[int, int, Fraction | None]]] = defaultdict(list)
+    for number, claim in enumerate(living):
+        changes[claim.start_ms].append((1, number, claim.units))
+        changes[claim.end_ms].append((-1, number, claim.units))
+    return changes
+
+
+def _is_out(outages: Iterable[OutageFact], moment_ms: int) -> bool:
+    return any(outage.start_ms <= moment_ms < outage.end_ms for outage in outages)
+
+
+def _held(counted: Counted, claim: CountedClaim, flags: int) -> Key:
+    return (claim.job_id, NOBODY, UNOBSERVED, claim.flags | flags | counted.extra_flags, NONE)
+
+
+def _free(counted: Counted, now: _Now, *, is_out: bool) -> Key:
+    if is_out:
+        return (NOBODY, NOBODY, OUT_OF_SERVICE, counted.extra_flags, NONE)
+    if now.uncounted:
+        return (NOBODY, NOBODY, UNOBSERVED, counted.extra_flags | UNCOUNTED, NONE)
+    return (NOBODY, NOBODY, UNALLOCATED, counted.extra_flags, NONE)

@@ -69,6 +69,7 @@ STATUS_OF: dict[type[Exception], int] = {
     fleet.CloudAccountNameTaken: 409,
     fleet.CloudAccountNotUnderstood: 400,
     fleet.ClusterNameTaken: 409,
+    fleet.CoresAreNotWeighed: 400,
     fleet.DeviceOfAnotherNode: 400,
     fleet.InvitationExpired: 410,
     fleet.InvitationExpiresInThePast: 400,

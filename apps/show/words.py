@@ -84,6 +84,12 @@ FLAGS = (
     Word("shared", "Shared", "Part of a charge that several teams share."),
     Word("shared_idle", "Shared idle", "Idle cost moved to those who used the pool."),
     Word("provisional_rate", "Provisional rate", "Priced at a rate that is not final."),
+    Word(
+        "uncounted",
+        "Uncounted",
+        "A job held a part of it, and nobody said how many cores; what was free is not known.",
+    ),
+    Word("cores", "Cores", "What the node's cores carry of its cost, beside its GPUs."),
 )
 EVIDENCES = (
     Word("process", "Process seen", "The holder's own process was seen on the GPU."),

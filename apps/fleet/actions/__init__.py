@@ -29,6 +29,7 @@ from apps.fleet.actions.enrolment import (
 )
 from apps.fleet.actions.inventory import (
     ClusterNameTaken,
+    CoresAreNotWeighed,
     DeviceOfAnotherNode,
     NewNode,
     NewOutage,
@@ -46,6 +47,7 @@ from apps.fleet.actions.inventory import (
     end_outage,
     record_outage,
     set_capacity,
+    weigh_cores,
 )
 from apps.fleet.actions.marks import Mark, mark, mark_span
 from apps.fleet.actions.telling import ToldStatus, note_status, reclaim_node
@@ -54,6 +56,7 @@ __all__ = [
     "CloudAccountNameTaken",
     "CloudAccountNotUnderstood",
     "ClusterNameTaken",
+    "CoresAreNotWeighed",
     "DeviceOfAnotherNode",
     "EnrolledAgent",
     "InvitationExpired",
@@ -96,4 +99,5 @@ __all__ = [
     "record_outage",
     "register_devices",
     "set_capacity",
+    "weigh_cores",
 ]

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 
 from django.db import transaction
+from django.db.models import Max
 
 from apps.accounts.actions.constraints import refusing
 from apps.economics.purchase import PurchaseOption
-from apps.fleet.actions.marks import ORGANISATION, mark_span
+from apps.fleet.actions.marks import ORGANISATION, hour_of, mark_span
 from apps.fleet.models import (
     CapacityUnit,
     Cluster,
@@ -45,6 +47,10 @@ class NodeEndsBeforeItStarts(ValueError):
 
 class NodeNotAliveThen(ValueError):
     """The node did not live at that moment."""
+
+
+class CoresAreNotWeighed(ValueError):
+    """A weight of cores that says nothing: negative, of no cores, or in a pool of cores."""
 
 
 class OutageEndsBeforeItStarts(ValueError):
@@ -129,6 +135,45 @@ def add_pool(*, pool: NewPool, at: datetime) -> int:
         )
     SharePolicy.objects.create(pool=row, version=1, rule=pool.share_rule, period=(None, None))
     return row.id
+
+
+@transaction.atomic
+def weigh_cores(
+    *, pool_id: int, cores_per_node: int, weight: Decimal, from_at: datetime, at: datetime
+) -> int:
+    """From the hour of `from_at` on, a core counts `weight` GPUs; answers the policy's version.
+
+    Weight 0: the GPUs carry all of a node's cost again. What was said of later hours is replaced.
+    Marks split for the pool's nodes since then. Refuses CoresAreNotWeighed.
+    """
+    pool = Pool.objects.select_for_update(no_key=True).get(pk=pool_id)
+    if pool.unit == CapacityUnit.CORE:
+        raise CoresAreNotWeighed(f"{pool.name} is measured in cores: they carry all of its cost")
+    if weight < 0 or (weight and cores_per_node <= 0):
+        raise CoresAreNotWeighed("give a weight of 0 or more, and how many cores a node has")
+    from_at = hour_of(from_at)
+    policies = SharePolicy.objects.filter(pool_id=pool_id)
+    version = 1 + (policies.aggregate(last=Max("version"))["last"] or 0)
+    policies.filter(period__startswith__gte=from_at).delete()
+    held = policies.get(period__contains=from_at)
+    held.period = (held.period.lower, from_at)
+    held.save(update_fields=["period"])
+    SharePolicy.objects.create(
+        pool=pool,
+        version=version,
+        rule=held.rule,
+        cores_per_node=cores_per_node,
+        core_weight=weight,
+        period=(from_at, None),
+    )
+    lived = Node.objects.filter(pool_id=pool_id, period__overlap=(from_at, max(at, from_at)))
+    mark_span(
+        pass_=Pass.SPLIT,
+        units=lived.values_list("id", flat=True),
+        starts_at=from_at,
+        ends_at=at,
+    )
+    return version
 
 
 @transaction.atomic

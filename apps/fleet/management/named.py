@@ -1,6 +1,6 @@
-"""Clusters, pools and nodes by the names that people type."""
+"""Clusters, pools, nodes and moments as people type them."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from django.core.management.base import CommandError
 
@@ -37,3 +37,9 @@ def pool_named(name: str) -> queries.PoolFact:
         if pool.name == name:
             return pool
     raise CommandError(f"there is no pool named {name!r}")
+
+
+def moment(text: str) -> datetime:
+    """A day or moment in ISO 8601; UTC where no offset is said. Refuses ValueError."""
+    read = datetime.fromisoformat(text)
+    return read.replace(tzinfo=UTC) if read.tzinfo is None else read

@@ -87,7 +87,11 @@ class Pool(models.Model):
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class SharePolicy(models.Model):
-    """How a slice of a GPU counts in a pool, from when; the version is on every line it made."""
+    """What carries the cost of a pool's nodes, from when; the version is on every line it made.
+
+    `rule` says how a slice of a GPU counts. `core_weight` is what one of the `cores_per_node`
+    counts against one GPU; 0, as at first: the GPUs carry all.
+    """
 
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="share_policies")
     version = models.PositiveIntegerField()
@@ -99,10 +103,16 @@ class SharePolicy(models.Model):
         ],
         default="largest",
     )
+    cores_per_node = models.PositiveIntegerField(default=0)
+    core_weight = models.DecimalField(max_digits=12, decimal_places=6, default=0)
     period = DateTimeRangeField()
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=Q(core_weight=0) | Q(core_weight__gt=0, cores_per_node__gt=0),
+                name="weighed_cores_are_counted",
+            ),
             models.UniqueConstraint(fields=["pool", "version"], name="share_policy_version_once"),
             no_overlap("share_policies_do_not_overlap", F("pool_id")),
         ]

@@ -3,12 +3,23 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from fractions import Fraction
 
 from django.db.models import F, Min, Q, Value
 from django.db.models.functions import Greatest, Least, NullIf
 
 from apps.economics.purchase import PurchaseOption
-from apps.fleet.models import Agent, Cluster, Device, Node, NodeCapacity, Outage, Pool, SharePolicy
+from apps.fleet.models import (
+    Agent,
+    CapacityUnit,
+    Cluster,
+    Device,
+    Node,
+    NodeCapacity,
+    Outage,
+    Pool,
+    SharePolicy,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +47,11 @@ class PoolFact:
     purchase_option: str
     owner_team_id: int | None
     idle_sharing: str
+
+    @property
+    def counts_cores(self) -> bool:
+        """Its nodes' time is core time, and cores carry its cost; never GPU time."""
+        return self.unit == CapacityUnit.CORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +136,12 @@ class OutageFact:
 
 @dataclass(frozen=True, slots=True)
 class PolicyFact:
-    """How slices count in a pool."""
+    """How slices count in a pool, and what a core counts against a GPU (0: nothing)."""
 
     version: int
     rule: str
+    cores_per_node: int = 0
+    core_weight: Fraction = Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,8 +269,10 @@ def share_policies(pool_ids: Collection[int], at: datetime) -> dict[int, PolicyF
     """The policy in force at `at`, by pool."""
     rows = SharePolicy.objects.filter(pool_id__in=pool_ids, period__contains=at)
     return {
-        pool_id: PolicyFact(version, rule)
-        for pool_id, version, rule in rows.values_list("pool_id", "version", "rule")
+        pool_id: PolicyFact(version, rule, cores, Fraction(weight))
+        for pool_id, version, rule, cores, weight in rows.values_list(
+            "pool_id", "version", "rule", "cores_per_node", "core_weight"
+        )
     }
 
 

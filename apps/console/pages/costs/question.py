@@ -141,7 +141,7 @@ def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Co
     drill = Drill(
         chosen=chosen,
         loading=reading.read("cost", _loading),
-        core_pool_ids=frozenset(pool.id for pool in pools.values() if pool.unit == "core"),
+        core_pool_ids=frozenset(pool.id for pool in pools.values() if pool.counts_cores),
     )
     reading.read("sort", lambda text: _order(text, SORTS))
     reading.read("lines", lambda text: _order(text, LINE_SORTS))

@@ -2,7 +2,6 @@
 
 import json
 from argparse import ArgumentParser
-from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -10,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.fleet import actions
-from apps.fleet.management.named import pool_named
+from apps.fleet.management.named import moment, pool_named
 
 
 class Command(BaseCommand):
@@ -22,7 +21,7 @@ class Command(BaseCommand):
         """Which nodes, and since when."""
         parser.add_argument("pool", metavar="POOL")
         parser.add_argument("names", metavar="NAME", nargs="+")
-        parser.add_argument("--from", dest="started_at", type=_moment, required=True)
+        parser.add_argument("--from", dest="started_at", type=moment, required=True)
         parser.add_argument("--units", type=int, help="GPUs or cores (default: the pool's)")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
@@ -49,9 +48,3 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from refusal
         words = json.dumps(ids) if options["json"] else f"{len(ids)} nodes added to {pool.name}."
         self.stdout.write(words)
-
-
-def _moment(text: str) -> datetime:
-    """A day or moment in ISO 8601; UTC where no offset is said."""
-    moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

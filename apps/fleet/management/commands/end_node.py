@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.fleet import actions
-from apps.fleet.management.named import living_node
+from apps.fleet.management.named import living_node, moment
 
 
 class Command(BaseCommand):
@@ -20,7 +20,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which node, since when, and why."""
         parser.add_argument("node", metavar="NODE", help="NAME or CLUSTER/NAME")
-        parser.add_argument("--at", dest="ended_at", type=_moment, required=True)
+        parser.add_argument("--at", dest="ended_at", type=moment, required=True)
         parser.add_argument("--reason", default="ended by hand")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
@@ -37,9 +37,3 @@ class Command(BaseCommand):
             raise CommandError(f"--at: {refusal}") from refusal
         said = f"{options['node']} ended at {ended_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC."
         self.stdout.write(json.dumps({"id": node_id}) if options["json"] else said)
-
-
-def _moment(text: str) -> datetime:
-    """A day or moment in ISO 8601; UTC where no offset is said."""
-    moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

@@ -10,7 +10,7 @@ from apps.economics.node_hour import NodeHourFacts
 from apps.ledger.queries.node_hours.reading import Owner
 
 # Goes up when the same facts are to give other lines: every hour done again is then split again.
-RULES = 2
+RULES = 3
 KINDS_OF_FACT = ("prices", "devices", "usage", "holders", "owners")
 BYTES = 8
 
@@ -25,7 +25,10 @@ def digest_of(
     prices: tuple[object, ...] = (RULES, facts.through_ms, list(facts.charges.items()))
     kinds: tuple[object, ...] = (
         (*prices, list(billed.items())) if billed else prices,
-        (facts.lived_ms, facts.capacity, policy_version, facts.devices, facts.outages),
+        (
+            *(facts.lived_ms, facts.capacity, policy_version, facts.devices, facts.outages),
+            facts.cores,
+        ),
         facts.usage,
         (facts.claims, facts.keys),
         list(owners),

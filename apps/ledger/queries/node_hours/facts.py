@@ -8,6 +8,7 @@ from apps.economics.node_hour import (
     HOUR_MS,
     CapacityFact,
     ClaimFact,
+    CoresFact,
     DeviceFact,
     NodeHourFacts,
     OutageFact,
@@ -26,17 +27,25 @@ def facts_of(reading: Reading, node_id: int) -> NodeHourFacts:
     """What the split is told of a charged node."""
     hour, node, charged = reading.hour, reading.nodes[node_id], reading.charged[node_id]
     pool = reading.pools[charged.pool_id]
-    found = reading.devices.get(node_id, ())
-    spans = unit_spans(hour, node, charged.through, pool.gpus_per_node)
-    usage = reading.usage.get(node_id, ())
+    declared = [
+        CapacityFact(*span) for span in unit_spans(hour, node, charged.through, pool.gpus_per_node)
+    ]
+    lived = (milliseconds_into(hour, node.lived_from), milliseconds_into(hour, node.lived_to))
+    in_cores = pool.counts_cores
+    cores = (
+        CoresFact(declared) if in_cores else _weighed_cores(reading.policies.get(pool.id), lived)
+    )
+    # Where cores carry the cost, a GPU of the node carries none, and what it did moves nothing.
+    found = () if in_cores else reading.devices.get(node_id, ())
+    usage = () if in_cores else reading.usage.get(node_id, ())
     keys = {row.holder_id for row in usage}
     return NodeHourFacts(
-        lived_ms=(milliseconds_into(hour, node.lived_from), milliseconds_into(hour, node.lived_to)),
+        lived_ms=lived,
         through_ms=milliseconds_into(hour, charged.through),
         charges=charged.pieces,
         devices=_devices(hour, found, reading.policies.get(pool.id)),
         usage=usage,
-        claims=_claims(hour, reading.held.get(node_id, ()), found),
+        claims=_claims(hour, reading.held.get(node_id, ()), found, with_cores=cores is not None),
         keys=[fact for key in sorted(keys) for fact in reading.keys.get(key, ())],
         outages=[
             OutageFact(
@@ -46,8 +55,16 @@ def facts_of(reading: Reading, node_id: int) -> NodeHourFacts:
             )
             for outage in reading.outages.get(node_id, ())
         ],
-        capacity=[CapacityFact(*span) for span in spans],
+        capacity=() if in_cores else declared,
+        cores=cores,
     )
+
+
+def _weighed_cores(policy: fleet.PolicyFact | None, lived: tuple[int, int]) -> CoresFact | None:
+    """The cores that carry a part of a GPU node's cost; None where its GPUs carry all."""
+    if policy is None or not policy.core_weight:
+        return None
+    return CoresFact([CapacityFact(*lived, policy.cores_per_node)], policy.core_weight)
 
 
 def _devices(
@@ -74,14 +91,21 @@ def _devices(
 
 
 def _claims(
-    hour: datetime, held: Sequence[workloads.HeldFact], devices: Sequence[fleet.DeviceFact]
+    hour: datetime,
+    held: Sequence[workloads.HeldFact],
+    devices: Sequence[fleet.DeviceFact],
+    *,
+    with_cores: bool,
 ) -> list[ClaimFact]:
     if not held:
         return []
     by_uuid: dict[str, list[fleet.DeviceFact]] = {}
     for device in devices:
         by_uuid.setdefault(device.uuid, []).append(device)
-    return [_claim(hour, fact, by_uuid, devices) for fact in held]
+    claims = [_claim(hour, fact, by_uuid, devices) for fact in held]
+    if not with_cores:
+        return claims
+    return [claim._replace(cores=fact.cpus) for claim, fact in zip(claims, held, strict=True)]
 
 
 def _claim(

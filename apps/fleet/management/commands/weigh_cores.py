@@ -1,0 +1,52 @@
+"""Say what a core of a pool's nodes counts against one of their GPUs."""
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from apps.fleet import actions
+from apps.fleet.management.named import moment, pool_named
+
+
+class Command(BaseCommand):
+    """`manage.py weigh_cores h100 0.05 --cores 128 --from 2026-11-01`: 20 cores are one GPU."""
+
+    help = "Say what a core counts against a GPU; without it a node's GPUs carry all of its cost."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Of which pool, how much, and from when on."""
+        parser.add_argument("pool", metavar="POOL")
+        parser.add_argument("weight", metavar="WEIGHT", type=_weight, help="of a core; a GPU is 1")
+        parser.add_argument("--cores", type=int, default=0, help="how many a node has")
+        parser.add_argument("--from", dest="from_at", type=moment, required=True)
+        parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Keep it, or say why not."""
+        pool = pool_named(options["pool"])
+        try:
+            version = actions.weigh_cores(
+                pool_id=pool.id,
+                cores_per_node=options["cores"],
+                weight=options["weight"],
+                from_at=options["from_at"],
+                at=timezone.now(),
+            )
+        except actions.CoresAreNotWeighed as refusal:
+            raise CommandError(str(refusal)) from refusal
+        said = f"{pool.name}: version {version} of what carries its nodes' cost."
+        self.stdout.write(json.dumps({"version": version}) if options["json"] else said)
+
+
+def _weight(text: str) -> Decimal:
+    try:
+        weight = Decimal(text)
+    except InvalidOperation:
+        weight = Decimal("nan")
+    if not weight.is_finite() or weight != round(weight, 6) or abs(weight) >= 10**6:
+        raise ArgumentTypeError(f"{text!r} is not a weight such as 0.05, of at most six decimals")
+    return weight

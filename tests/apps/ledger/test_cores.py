@@ -1,0 +1,182 @@
+"""CPU work costs its team what it held: cores are charged as GPUs are, and the ledger still adds up."""
+
+from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from apps.economics.states import Flag, State
+from apps.fleet import actions as fleet
+from apps.fleet.models import SharePolicy
+from apps.ledger.models import LedgerDay, Line
+from apps.ledger.queries.audit import audit
+from apps.workloads.models import Allocation
+from tests import make
+from tests.apps.ledger import scene
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TWO_HOURS = scene.TEN + 2 * scene.HOUR
+
+
+@pytest.fixture(autouse=True)
+def _organisation() -> None:
+    make.make_organisation()
+
+
+@pytest.fixture
+def research() -> int:
+    team_id = make.make_team("Research")
+    scene.make_rule("research", team_id)
+    return team_id
+
+
+def make_core_node(name: str = "cpu-01", *, cores: int = 32, **given: object) -> int:
+    """A node of 32 cores at 0.05 a core-hour, alive since 10:00."""
+    pool_id = make.make_pool(f"pool of {name}", unit="core", gpus_per_node=cores, gpu_model="")
+    scene.make_rate(pool_id, Decimal("0.05") * cores)
+    values = {"pool_id": pool_id, "started_at": scene.TEN, "at": scene.LATER, "units": cores}
+    return make.make_node(name, **values | given)
+
+
+def hold_cores(job_id: int, cores: Fraction | int | None) -> None:
+    """Say how many cores the job holds on its node; None: nobody knows."""
+    count = None if cores is None else Fraction(cores)
+    Allocation.objects.filter(job_id=job_id).update(
+        cpus_numerator=None if count is None else count.numerator,
+        cpus_denominator=1 if count is None else count.denominator,
+    )
+
+
+def make_core_job(raw_id: str, node_id: int, cores: Fraction | int | None, **given: object) -> int:
+    job_id = scene.make_job(raw_id, node_id, gpus=0, **{"to": TWO_HOURS} | given)
+    hold_cores(job_id, cores)
+    return job_id
+
+
+def carried(ends_at: datetime = TWO_HOURS) -> dict[tuple[int, State, Flag], tuple[int, int]]:
+    """(team, state, flags) → (unit-hours, effective micro-units), of all settled hours."""
+    scene.settle(ends_at=ends_at)
+    sums: dict[tuple[int, State, Flag], tuple[int, int]] = {}
+    for line in Line.objects.all():
+        key = (line.team_id, State(line.state), Flag(line.flags))
+        hours, micros = sums.get(key, (0, 0))
+        hours += line.unit_milliseconds // 3_600_000
+        sums[key] = (hours, micros + (line.effective_micros or 0))
+    assert audit().adds_up
+    return sums
+
+
+def test_half_of_a_nodes_cores_for_two_hours_is_half_of_its_cost(research: int) -> None:
+    make_core_job("1", make_core_node(), 16)
+
+    assert carried() == {
+        (research, State.UNOBSERVED, Flag(0)): (32, 1_600_000),
+        (scene.platform(), State.UNALLOCATED, Flag(0)): (32, 1_600_000),
+    }
+
+
+def test_a_job_whose_cores_nobody_knows_leaves_the_rest_unknown_and_never_free(
+    research: int,
+) -> None:
+    node_id = make_core_node()
+    make_core_job("1", node_id, 8)
+    make_core_job("2", node_id, None, to=scene.TEN + scene.HOUR)
+
+    assert carried() == {
+        (research, State.UNOBSERVED, Flag(0)): (16, 800_000),
+        (scene.platform(), State.UNOBSERVED, Flag.UNCOUNTED): (24, 1_200_000),
+        (scene.platform(), State.UNALLOCATED, Flag(0)): (24, 1_200_000),
+    }
+
+
+def test_gpus_carry_the_cost_of_their_node_unless_cores_are_weighed(research: int) -> None:
+    pool_id = make.make_pool("h100")
+    node_id = scene.make_priced_node(pool_id=pool_id)
+    job = scene.make_job("1", node_id, gpus=4, to=TWO_HOURS)
+    hold_cores(job, 32)
+    make_core_job("2", node_id, 64)
+    assert carried() == {
+        (research, State.UNOBSERVED, Flag.UNPINNED): (8, 98_320_000),
+        (scene.platform(), State.UNALLOCATED, Flag(0)): (8, 98_320_000),
+    }
+
+    # 8 GPUs and 128 cores at 1/16 of a GPU: half of the cost rides on either.
+    fleet.weigh_cores(
+        pool_id=pool_id,
+        cores_per_node=128,
+        weight=Decimal("0.0625"),
+        from_at=scene.TEN,
+        at=scene.LATER,
+    )
+
+    assert carried() == {
+        (research, State.UNOBSERVED, Flag.UNPINNED): (8, 49_160_000),
+        (scene.platform(), State.UNALLOCATED, Flag(0)): (8, 49_160_000),
+        (research, State.UNOBSERVED, Flag.CORES): (0, 73_740_000),
+        (scene.platform(), State.UNALLOCATED, Flag.CORES): (0, 24_580_000),
+    }
+
+
+SACCT = """\
+JobIDRaw|Cluster|Partition|Account|User|Submit|Start|End|ElapsedRaw|State|AllocTRES|NodeList
+1|atlas|gpu|research|ada|2026-03-02T10:00:00|2026-03-02T10:00:00|2026-03-02T12:00:00|7200|COMPLETED|cpu=8,gres/gpu=4,node=1|gpu-01
+2|atlas|cpu|research|ada|2026-03-02T10:00:00|2026-03-02T10:00:00|2026-03-02T12:00:00|7200|COMPLETED|cpu=16,node=1|cpu-01
+3|atlas|cpu|biology|ben|2026-03-02T10:00:00|2026-03-02T11:00:00|2026-03-02T12:00:00|3600|FAILED|cpu=48,node=2|cpu-[01-02]
+"""
+
+
+def test_a_mixed_slurm_cluster_is_shown_what_its_cpu_partitions_cost(
+    research: int, tmp_path: Path
+) -> None:
+    biology = make.make_team("Biology")
+    scene.make_rule("biology", biology)
+    cluster = make.make_cluster("atlas")
+    scene.make_priced_node("gpu-01", cluster_id=cluster)
+    for name in ("cpu-01", "cpu-02"):
+        make_core_node(name, cluster_id=cluster)
+    (tmp_path / "jobs.psv").write_text(SACCT)
+    call_command("import_sacct", str(tmp_path / "jobs.psv"))
+
+    assert carried() == {
+        # Half of 2 × 98.32 for the GPUs; 16 cores while nobody else wants them.
+        (research, State.UNOBSERVED, Flag.UNPINNED): (8, 98_320_000),
+        (research, State.UNOBSERVED, Flag(0)): (16, 800_000),
+        # 24 of 32 cores of either node for an hour; beside the other's 16 they are too many.
+        (research, State.UNOBSERVED, Flag.CONTESTED): (12, 640_000),
+        (biology, State.UNOBSERVED, Flag.CONTESTED | Flag.DIVIDED_EVENLY): (19, 960_000),
+        (biology, State.UNOBSERVED, Flag.DIVIDED_EVENLY): (24, 1_200_000),
+        (scene.platform(), State.UNALLOCATED, Flag(0)): (8 + 16 + 32 + 8, 98_320_000 + 2_800_000),
+    }
+    held = LedgerDay.objects.filter(unit="core", team_id=biology)
+    assert sum(day.held_milliseconds for day in held) == 43.2 * 3_600_000
+
+
+def test_cores_are_weighed_from_an_hour_on_and_the_hours_before_keep_their_policy() -> None:
+    pool_id = make.make_pool("h100")
+    call_command("weigh_cores", "h100", "0.05", "--cores", "96", "--from", "2026-03-02T10:30Z")
+
+    first, second = SharePolicy.objects.filter(pool_id=pool_id).order_by("version")
+    assert first.period.upper == second.period.lower == scene.TEN
+    assert (second.cores_per_node, second.core_weight) == (96, Decimal("0.05"))
+
+
+@pytest.mark.parametrize(
+    ("pool", "weight", "cores", "match"),
+    [
+        ("h100", "-1", "96", "weight of 0 or more"),
+        ("h100", "0.05", "0", "how many cores"),
+        ("h100", "0.0000001", "96", "six decimals"),
+        ("cpu", "0.05", "96", "carry all of its cost"),
+    ],
+)
+def test_weights_that_say_nothing_are_refused(
+    pool: str, weight: str, cores: str, match: str
+) -> None:
+    make.make_pool("h100")
+    make.make_pool("cpu", unit="core")
+    with pytest.raises(CommandError, match=match):
+        call_command("weigh_cores", pool, "--cores", cores, "--from", "2026-03-02", "--", weight)

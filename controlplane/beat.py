@@ -1,18 +1,21 @@
 """Celery's configuration: where messages wait and which sweep runs how often."""
 
+from controlplane.broker import SCHEME
+from controlplane.folders import own_folder
 from controlplane.settings import ENVIRONMENT, HOME
 
 BROKER = HOME / "broker"
 
-broker_url = ENVIRONMENT.broker_url or "filesystem://"
+broker_url = ENVIRONMENT.broker_url or f"{SCHEME}://"
 if not ENVIRONMENT.broker_url:
-    BROKER.mkdir(parents=True, exist_ok=True)
+    own_folder(BROKER)
     broker_transport_options = {
         "data_folder_in": str(BROKER),
         "data_folder_out": str(BROKER),
-        "control_folder": str(BROKER / "control"),
         "store_processed": False,
     }
+    # Asking workers by message needs queues for all of them; files have one for one.
+    worker_enable_remote_control = False
 broker_connection_retry_on_startup = True
 task_ignore_result = True
 task_acks_late = True

@@ -31,17 +31,28 @@ def main() -> None:
         return
     from controlplane.embedded_postgres import database_for
     from controlplane.env import environment
+    from controlplane.postgres_programs import EmbeddedPostgresFailed
 
     chosen = environment()
-    with database_for(chosen.home, chosen.database_url):
-        if command in WITHOUT_SCHEMA - {"shell"}:
-            execute_from_command_line(sys.argv)
-            return
-        prepare(command)
-        from controlplane.audit import changes_of_command
+    try:
+        with database_for(chosen.home, chosen.database_url):
+            run(command)
+    except EmbeddedPostgresFailed as problem:
+        sys.exit(f"The database did not start: {problem}")
 
-        with changes_of_command(command):
-            execute_from_command_line(sys.argv)
+
+def run(command: str) -> None:
+    """Run a command that needs the database, which is there."""
+    from django.core.management import execute_from_command_line
+
+    if command in WITHOUT_SCHEMA - {"shell"}:
+        execute_from_command_line(sys.argv)
+        return
+    prepare(command)
+    from controlplane.audit import changes_of_command
+
+    with changes_of_command(command):
+        execute_from_command_line(sys.argv)
 
 
 def prepare(command: str) -> None:

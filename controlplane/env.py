@@ -58,7 +58,9 @@ class Environment:
     """
 
     home: Path = _variable(
-        Path, PROJECT_ROOT / "var", "where the embedded Postgres, the broker and secrets live"
+        Path,
+        PROJECT_ROOT / "var",
+        "where the embedded Postgres, the broker and secrets live; shut to other accounts (0700)",
     )
     database_url: str = _variable(
         str, "", "postgres://user:password@host:port/name; empty runs the embedded Postgres"

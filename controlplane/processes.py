@@ -12,11 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from controlplane.embedded_postgres import revive
 from controlplane.env import PROJECT_ROOT, Environment
+from controlplane.postgres_programs import EmbeddedPostgresFailed
 
 PR_SET_PDEATHSIG = 1
 GRACE_SECONDS = 20.0
 RESTART_AFTER_SECONDS = 2.0
+LOOKED_EVERY_SECONDS = 1.0
+MOST_FAILURES = 5
 
 
 @dataclass(slots=True)
@@ -90,8 +94,41 @@ def started(child: Child) -> Iterator[Child]:
         stop([child])
 
 
+class GivenUp(Exception):
+    """What the processes stand on is gone and does not come back; the message says what."""
+
+
+@dataclass(slots=True)
+class Database:
+    """The embedded Postgres under the processes, started again when it dies."""
+
+    looked_at: float = 0.0
+    failures: int = 0
+
+    def look(self) -> None:
+        """Look once a second; refuses GivenUp after some failures in a row."""
+        now = time.monotonic()
+        if now - self.looked_at < LOOKED_EVERY_SECONDS * (1 + self.failures):
+            return
+        self.looked_at = now
+        try:
+            if revive():
+                print("the database had ended; it was started again", file=sys.stderr)
+            self.failures = 0
+        except EmbeddedPostgresFailed as problem:
+            self.failures += 1
+            print(f"the database does not start: {problem}", file=sys.stderr)
+            if self.failures >= MOST_FAILURES:
+                raise GivenUp(
+                    f"the database ended and does not start again: {problem}"
+                ) from problem
+
+
 def supervise(children: Sequence[Child]) -> None:
-    """Run until SIGTERM or SIGINT; a child that ends by itself is started again."""
+    """Run until SIGTERM or SIGINT; what ends by itself, the database too, is started again.
+
+    Refuses GivenUp where the database does not start again; every child is stopped then.
+    """
     asked: list[int] = []
 
     def ask(number: int, frame: FrameType | None) -> None:
@@ -101,8 +138,10 @@ def supervise(children: Sequence[Child]) -> None:
     try:
         for child in children:
             child.start()
+        database = Database()
         while not asked:
             time.sleep(0.2)
+            database.look()
             _start_again(children)
     finally:
         stop(children)

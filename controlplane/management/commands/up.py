@@ -4,7 +4,7 @@ import dataclasses
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
 from controlplane import processes
 from controlplane.settings import ENVIRONMENT
@@ -24,10 +24,13 @@ class Command(BaseCommand):
         listen = options["listen"]
         chosen = dataclasses.replace(ENVIRONMENT, listen=listen)
         self.stderr.write(f"Console on http://{listen} — stop with Ctrl-C")
-        processes.supervise(
-            [
-                processes.web(chosen, listen),
-                processes.worker(chosen),
-                processes.beat(chosen),
-            ]
-        )
+        try:
+            processes.supervise(
+                [
+                    processes.web(chosen, listen),
+                    processes.worker(chosen),
+                    processes.beat(chosen),
+                ]
+            )
+        except processes.GivenUp as problem:
+            raise CommandError(str(problem)) from problem

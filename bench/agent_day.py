@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from urllib.request import urlopen
 
 from bench.agent_driver import GPUS, build, state
 from bench.fast_clock import AGENT, ALLOWED, CHILD, NANOSECONDS, VARIABLE, Told
+from bench.machine import calibrated_before, calibration, free_port
 
 QUARTER = 900
 WARM_HOURS = 2
@@ -210,7 +210,7 @@ def _node(folder: Path, port: int) -> Node:
 def _started(node: Node) -> "subprocess.Popen[bytes]":
     folder = node.folder
     (folder / "token").write_text("bench")
-    (folder / "port").write_text(str(_free_port()))
+    (folder / "port").write_text(str(free_port()))
     (folder / "agent.toml").write_text(
         f'[server]\nurl = "http://127.0.0.1:{node.port}"\ntoken_file = "{folder}/token"\n'
         f'[spool]\nfolder = "{folder}/spool"\n'
@@ -225,12 +225,6 @@ def _started(node: Node) -> "subprocess.Popen[bytes]":
     }
     command = [sys.executable, "-m", "bench.fast_clock", "agent", str(folder / "agent.toml")]
     return subprocess.Popen(command, env=environment)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _metrics(folder: Path) -> dict[str, float]:
@@ -260,7 +254,9 @@ def main() -> None:
     """One day, and its figures as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hours", type=int, default=24)
-    print(json.dumps(measured(parser.parse_args().hours)))
+    hours: int = parser.parse_args().hours
+    before = calibrated_before()
+    print(json.dumps(measured(hours) | calibration(before)))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Eight GPUs and sixteen processes; each driver call computes 6 Âµs and waits 40 Â
 shares and not taken from a real GPU. Further arguments go to `runrate-agent bench`.
 """
 
+import json
 import os
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+
+from bench.machine import calibrated_before, calibration
 
 SOURCE = Path(__file__).resolve().parent.parent / "tests" / "agents" / "fake_nvml" / "fake_nvml.c"
 GPUS = 8
@@ -68,7 +71,16 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"FAKE_NVML_STATE": str(build(Path(folder)))}
         command = [sys.executable, "-m", "runrate_agent", "bench", "--driver-folder", folder]
-        return subprocess.run([*command, *arguments], env=environment, check=False).returncode
+        before = calibrated_before()
+        done = subprocess.run(
+            [*command, *arguments], env=environment, check=False, stdout=subprocess.PIPE, text=True
+        )
+    after = calibration(before)
+    if "--json" in arguments and done.returncode == 0:
+        print(json.dumps(json.loads(done.stdout.splitlines()[-1]) | after))
+    else:
+        print(f"{done.stdout}{after}")
+    return done.returncode
 
 
 if __name__ == "__main__":

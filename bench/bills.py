@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from bench.settle import own_database
+from bench.machine import own_database
 
 ROOT = Path(__file__).resolve().parent.parent
 DATABASE = "runrate_bench_bills"

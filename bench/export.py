@@ -9,7 +9,7 @@ import psutil
 import psycopg
 
 from bench.bills import timed
-from bench.settle import own_database, python
+from bench.machine import own_database, python
 
 DATABASE = "runrate_bench_export"
 LINES, FEWER_LINES = 1_000_000, 250_000

@@ -6,7 +6,6 @@ Agents, web server, roll-up and a Postgres of the bench's own share the machine,
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from typing import Any
 import psutil
 import psycopg
 
+from bench.machine import free_port, scaled, wait_until_it_answers
 from controlplane import embedded_postgres, env, processes
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,6 +28,7 @@ DOWN_SECONDS = 3.0
 # When each is killed, as parts of the whole time.
 WEB_KILLS = (0.2, 0.5, 0.8)
 DATABASE_KILLS = (0.65,)
+P99_LIMIT_MS = 200.0
 STORED = """
 SELECT count(*), count(DISTINCT (device_id, starts_at, holder_id)) FROM telemetry_window
 """
@@ -84,10 +85,10 @@ def run(plan: Plan) -> dict[str, object]:
         environment = os.environ | {"RUNRATE_HOME": str(home), "RUNRATE_DATABASE_URL": url}
         stack.enter_context(_set(environment))
         secrets = _enrolled(plan.agents)
-        port = _free_port()
+        port = free_port()
         web = processes.web(env.environment(environment), f"127.0.0.1:{port}")
         stack.enter_context(processes.started(web))
-        _wait_until_it_answers(port)
+        wait_until_it_answers(port)
         sweep = processes.Child("sweep", [sys.executable, "-m", "bench.fleet_sweep"])
         stack.enter_context(processes.started(sweep))
         tally = _played(Place(home, url, web, port, stack), secrets, plan)
@@ -116,23 +117,6 @@ def _enrolled(agents: int) -> list[str]:
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     secrets: list[str] = json.loads(done.stdout.splitlines()[-1])
     return secrets
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_until_it_answers(port: int) -> None:
-    for _ in range(300):
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise TimeoutError("the web process did not answer")
 
 
 def _played(place: Place, secrets: list[str], plan: Plan) -> dict[str, Any]:
@@ -192,6 +176,7 @@ def _figures(url: str, plan: Plan, tally: dict[str, Any]) -> dict[str, object]:
         "duplicated": rows - keys,
         "p50_ms": round(ordered[len(ordered) // 2], 1),
         "p99_ms": round(ordered[int(len(ordered) * 0.99)], 1),
+        "p99_target_ms": scaled(P99_LIMIT_MS),
         "batches": len(ordered),
         **{name: value for name, value in tally.items() if name != "windows_sent"},
         "agents": plan.agents,

@@ -1,4 +1,4 @@
-"""Ingest against a plain COPY of the same rows, and as many small batches as the server bears.
+"""Ingest against a plain COPY of the same rows, and small batches against a bare application.
 
 Load generator, web server, roll-up and database share the machine, as the figures say.
 """
@@ -7,7 +7,6 @@ import json
 import os
 import pickle
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -15,24 +14,21 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from urllib.parse import urlsplit
 
 import psycopg
 
 from bench.ingest_bodies import Series, batches
 from bench.ingest_load import Load, Outcome
+from bench.machine import ROOT, BenchRefused, free_port, own_database, scaled, wait_until_it_answers
 from controlplane import env, processes
 
-ROOT = Path(__file__).resolve().parent.parent
 DATABASE = "runrate_bench"
-NEEDED = ("fsync", "full_page_writes", "synchronous_commit")
 
 LARGE_NODES, LARGE_MINUTES = 100, 125
 LARGE_BATCHES, ROUNDS = 800, 5
 SMALL_NODES, SMALL_SECONDS = 1_000, 60
-SMALL_PER_SECOND = 850
-HIGHER_RATES = (1_000, 1_150, 1_300, 1_500)
+CAPACITY_BATCHES, CAPACITY_ROUNDS = 8_000, 3
+CONNECTIONS = 64
 P99_LIMIT_MS = 30.0
 HOUR_MS = 3_600_000
 
@@ -45,16 +41,13 @@ TO STDOUT (FORMAT BINARY)
 COPY_IN = "COPY reference_window FROM STDIN (FORMAT BINARY)"
 
 
-class BenchRefused(Exception):
-    """A server that may lose what it acknowledged is not measured."""
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where the bench runs."""
 
     url: str
     port: int
+    bare_port: int
     secrets: Sequence[str]
     sweep: subprocess.Popen[bytes]
 
@@ -63,38 +56,21 @@ class Place:
 
 
 def run(*, full: bool = False) -> dict[str, object]:
-    """The figures of one run; `full` also looks for the highest rate that keeps within 30 ms.
+    """The figures of one run; `full` measures small batches in five times as many rounds.
 
     Refuses BenchRefused where the server does not write through to disk.
     """
     with ExitStack() as stack:
-        url = stack.enter_context(_database(os.environ["RUNRATE_DATABASE_URL"]))
+        url = stack.enter_context(own_database(os.environ["RUNRATE_DATABASE_URL"], DATABASE))
         environment = os.environ | {"RUNRATE_DATABASE_URL": url}
         secrets = _fleet(environment)
-        port = stack.enter_context(_web(environment))
+        ours = stack.enter_context(_web(environment, "controlplane.wsgi:application"))
+        bare = stack.enter_context(_web(environment, "bench.bare_ingest:application"))
         sweep = stack.enter_context(_sweep(environment))
-        place = Place(url, port, secrets, sweep)
+        place = Place(url, ours, bare, secrets, sweep)
         figures = _large(place)
-        figures |= _small(place, full=full)
+        figures |= _small(place, CAPACITY_ROUNDS * (5 if full else 1))
     return figures
-
-
-@contextmanager
-def _database(url: str) -> Iterator[str]:
-    """An empty database of the bench's own, dropped at the end."""
-    path = urlsplit(url).path
-    admin, own = (url.replace(f"{path}?", f"/{name}?") for name in ("postgres", DATABASE))
-    with psycopg.connect(admin, autocommit=True) as connection:
-        for name in NEEDED:
-            value = connection.execute("SELECT current_setting(%s)", [name]).fetchone()
-            if value != ("on",):
-                raise BenchRefused(f"{name} is {value}; the bench runs only where it is on")
-        connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
-        connection.execute(f"CREATE DATABASE {DATABASE}")
-        try:
-            yield own
-        finally:
-            connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
 
 
 def _fleet(environment: dict[str, str]) -> list[str]:
@@ -105,14 +81,13 @@ def _fleet(environment: dict[str, str]) -> list[str]:
 
 
 @contextmanager
-def _web(environment: dict[str, str]) -> Iterator[int]:
-    """One web process, started as `manage.py up` does; its port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
+def _web(environment: dict[str, str], application: str) -> Iterator[int]:
+    """One web process that serves `application`, started as `manage.py up` does; its port."""
+    port = free_port()
     child = processes.web(env.environment(environment), f"127.0.0.1:{port}")
-    with _running(child.command, environment):
-        _wait_until_it_answers(port)
+    command = [application if ":application" in part else part for part in child.command]
+    with _running(command, environment):
+        wait_until_it_answers(port)
         yield port
 
 
@@ -133,17 +108,6 @@ def _running(
         process.send_signal(signal.SIGCONT)
         process.terminate()
         process.wait(30)
-
-
-def _wait_until_it_answers(port: int) -> None:
-    for _ in range(300):
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise TimeoutError("the web process did not answer")
 
 
 def _large(place: Place) -> dict[str, object]:
@@ -196,31 +160,42 @@ def _bytes_per_window(place: Place) -> float:
     return round(float(str(row[0])) if row else 0.0, 1)
 
 
-def _small(place: Place, *, full: bool) -> dict[str, object]:
-    """Open-loop arrivals of 8 windows each, a node a minute further each time."""
+def _small(place: Place, rounds: int) -> dict[str, object]:
+    """Batches of 8 windows, a node a minute further each time: as many as go, then half of that.
+
+    Capacity is what 64 connections get through that each send their next when they are answered;
+    ours and the bare application's by turns, of the same bodies.
+    """
     now = int(time.time() * 1000)
     start = now // HOUR_MS * HOUR_MS - 9 * HOUR_MS
     series = [Series(LARGE_NODES + node, start, start, 1) for node in range(SMALL_NODES)]
     secrets = place.secrets[LARGE_NODES:]
+    each = CAPACITY_BATCHES // SMALL_NODES
     _wait_until_rolled_up(place)
-    _sent(Load(place.port, secrets, list(batches(series, 0, 1)), 8))
-    best: tuple[float, float] | None = None
-    first = 1
-    for rate in (SMALL_PER_SECOND, *(HIGHER_RATES if full else ())):
-        rounds = -(-rate * SMALL_SECONDS // SMALL_NODES)
-        made = list(batches(series, first, rounds))[: rate * SMALL_SECONDS]
-        first += rounds
-        outcome = _sent(Load(place.port, secrets, made, connections=64, per_second=rate))
-        held = (len(made) / outcome.seconds, _p99_ms(outcome))
-        _say(f"{held[0]:,.1f} requests/s, p99 {held[1]:.1f} ms")
-        if best is None or held[1] <= P99_LIMIT_MS:
-            best = held
-        if held[1] > P99_LIMIT_MS:
-            break
-    per_second, p99_ms = best or (0.0, 0.0)
+    ours: list[float] = []
+    bare: list[float] = []
+    for turn in range(rounds + 1):
+        made = list(batches(series, turn * each, each))
+        for port, found in ((place.port, ours), (place.bare_port, bare)):
+            outcome = _sent(Load(port, secrets, made, connections=CONNECTIONS))
+            found.append(len(made) / outcome.seconds)
+        _say(f"small: ours {ours[-1]:,.0f}/s  bare {bare[-1]:,.0f}/s")
+    # The first round warms both up.
+    capacity = statistics.median(ours[1:])
+    _wait_until_rolled_up(place)
+    rate = capacity / 2
+    again = -(-int(rate * SMALL_SECONDS) // SMALL_NODES)
+    made = list(batches(series, (rounds + 1) * each, again))
+    outcome = _sent(Load(place.port, secrets, made, connections=CONNECTIONS, per_second=rate))
     return {
-        "small_batches_per_second": round(per_second, 1),
-        "small_batch_p99_ms": round(p99_ms, 2),
+        "small_ratio": round(
+            statistics.median(one / other for one, other in zip(ours[1:], bare[1:], strict=True)), 3
+        ),
+        "small_batches_per_second": round(capacity),
+        "bare_small_batches_per_second": round(statistics.median(bare[1:])),
+        "small_batch_rate": round(rate),
+        "small_batch_p99_ms": round(_p99_ms(outcome), 2),
+        "small_batch_p99_target_ms": scaled(P99_LIMIT_MS),
     }
 
 

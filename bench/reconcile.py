@@ -2,7 +2,8 @@
 
 import os
 
-from bench.settle import DATABASE, LARGE_NODES, own_database, python
+from bench.machine import own_database, python
+from bench.settle import DATABASE, LARGE_NODES
 
 DAYS, FULL_DAYS = 1, 31
 DAYS_OF_MONTH = 31

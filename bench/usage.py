@@ -2,7 +2,7 @@
 
 import os
 
-from bench.settle import own_database, python
+from bench.machine import own_database, python
 
 DATABASE = "runrate_bench_usage"
 CALLS, FULL_CALLS = 100_000, 1_000_000

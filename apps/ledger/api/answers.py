@@ -27,11 +27,12 @@ LEAST_SURE_FIRST = ("provisional", "estimated", "restated", "reconciled")
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Names of what groups are keyed by."""
+    """Names of what groups are keyed by, and the cost centres of teams."""
 
     teams: Mapping[int, str]
     workloads: Mapping[int, str]
     pools: Mapping[int, str]
+    cost_centres: Mapping[int, str]
 
 
 class WindowOut(serializers.Serializer[queries.Window]):
@@ -112,8 +113,10 @@ class CsvRenderer(BaseRenderer):
 
 def names() -> Named:
     """Every team, workload and pool by id."""
+    teams = accounts.teams()
     return Named(
-        teams={team.id: team.name for team in accounts.teams()},
+        teams={team.id: team.name for team in teams},
+        cost_centres={team.id: team.cost_centre for team in teams},
         workloads={each.id: each.name for each in workloads.workloads().values()},
         pools={pool.id: pool.name for pool in fleet.pools().values()},
     )
@@ -177,7 +180,9 @@ def _direct(group: queries.CostGroup) -> int | None:
 
 
 def _key(name: str, key: Any, named: Named) -> Any:
-    tables = {"team": named.teams, "workload": named.workloads, "pool": named.pools}
+    if name == "team":
+        return {"id": key, "name": named.teams[key], "cost_centre": named.cost_centres[key]}
+    tables = {"workload": named.workloads, "pool": named.pools}
     if name in tables:
         return None if key is None else {"id": key, "name": tables[name][key]}
     if name == "state":
@@ -214,6 +219,8 @@ def _flat(result: Mapping[str, Any]) -> dict[str, Any]:
             flat[name] = value["amount"]
         else:
             flat[name] = _cell(value["name"] if isinstance(value, Mapping) else value)
+        if isinstance(value, Mapping) and "cost_centre" in value:
+            flat["cost_centre"] = _cell(value["cost_centre"])
     return flat | {"currency": currency}
 
 

@@ -10,7 +10,7 @@ from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.costs import (
-    DIRECT,
+    CHARGED,
     CostFilter,
     amount_column,
     parameters,
@@ -75,14 +75,14 @@ def comparison(chosen: CostFilter, at: datetime) -> Comparison | None:
                         THEN sum({amount}) FILTER (WHERE day.day >= %(now)s)::int8 ELSE 0 END,
                    CASE WHEN bool_or(day.day < %(before)s)
                         THEN sum({amount}) FILTER (WHERE day.day < %(before)s)::int8 ELSE 0 END
-            FROM {roll_up} AS day WHERE {where} AND {direct}
+            FROM {roll_up} AS day WHERE {where} AND {charged}
             GROUP BY 1, 2 ORDER BY 1, 2 NULLS LAST
             """
         ).format(
             amount=amount_column(chosen.basis),
             roll_up=roll_up(chosen, ()),
             where=where(chosen),
-            direct=DIRECT,
+            charged=CHARGED,
         ),
         parameters(replace(chosen, window=_both(before, now)))
         | {"now": now.first_day, "before": before.end_day},

@@ -17,7 +17,7 @@ from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.windows import Window
 
 TAG = "tag."
-DIRECT = sql.SQL("day.flags & {} = 0").format(sql.Literal(int(Flag.SHARED_IDLE)))
+CHARGED = sql.SQL("day.flags & {} = 0").format(sql.Literal(int(Flag.SHARED_IDLE)))
 GROUPS: dict[str, LiteralString] = {
     "day": "day.day",
     "team": "day.team_id",
@@ -109,7 +109,7 @@ def cost_groups(chosen: CostFilter, group_by: Sequence[str]) -> list[CostGroup]:
     query = sql.SQL(
         """
         SELECT {keys}
-               sum({amount}) FILTER (WHERE {direct})::int8, sum({amount})::int8,
+               sum({amount}) FILTER (WHERE {charged})::int8, sum({amount})::int8,
                sum({amount}) FILTER (WHERE day.kind = 'shared')::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE day.unit <> 'core'), 0)::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE day.unit = 'core'), 0)::int8,
@@ -122,7 +122,7 @@ def cost_groups(chosen: CostFilter, group_by: Sequence[str]) -> list[CostGroup]:
     ).format(
         keys=sql.SQL("").join([sql.SQL("{}, ").format(column) for column in columns]),
         amount=amount_column(chosen.basis),
-        direct=DIRECT,
+        charged=CHARGED,
         roll_up=roll_up(chosen, group_by),
         where=where(chosen),
         grouped=sql.SQL("GROUP BY {0} ORDER BY {0}").format(numbers) if columns else sql.SQL(""),

@@ -99,7 +99,11 @@ AMOUNTS: Columns = {
     "billed_cost": _money("billed_micros"),
     "currency": sql.SQL("%(currency)s::text"),
 }
-OWNER: Columns = {"team": _text("team.name"), "workload": _text("workload.name")}
+OWNER: Columns = {
+    "team": _text("team.name"),
+    "cost_centre": _text("team.cost_centre"),
+    "workload": _text("workload.name"),
+}
 JOB: Columns = {
     "cluster": _text("cluster.name"),
     "job": _text("job.raw_id"),

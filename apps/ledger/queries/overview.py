@@ -12,7 +12,7 @@ from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
 from apps.ledger.queries.comparison import Comparison, comparison
 from apps.ledger.queries.costs import (
-    DIRECT,
+    CHARGED,
     STATUSES,
     Basis,
     CostFilter,
@@ -31,14 +31,13 @@ GPU = sql.SQL("day.unit <> 'core'")
 class StateSum:
     """What one state of GPU time cost on one day or one team; state None: no device time.
 
-    Amounts are null where nothing is known. `provisional_micros` is the part not settled yet;
-    `gpu_micros` what the GPU time cost that has a price, which is all but `unpriced_milliseconds`.
+    Amounts are null where nothing is known. `provisional_micros` is the part not settled yet,
+    `unpriced_milliseconds` the GPU time that has no price.
     """
 
     state: State | None
     micros: int | None
     provisional_micros: int | None
-    gpu_micros: int | None
     gpu_milliseconds: int
     unpriced_milliseconds: int
 
@@ -148,10 +147,9 @@ def _by_day_and_team(
         """
         SELECT day.day, day.team_id, day.state, sum({amount})::int8,
                sum({amount}) FILTER (WHERE day.status = 'provisional')::int8,
-               sum({amount}) FILTER (WHERE {gpu} AND day.unit_milliseconds > 0)::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu} AND {amount} IS NULL), 0)::int8
-        FROM {roll_up} AS day WHERE {where} AND {direct}
+        FROM {roll_up} AS day WHERE {where} AND {charged}
         GROUP BY GROUPING SETS ((day.day, day.state), (day.team_id, day.state))
         ORDER BY 1, 2, 3 NULLS LAST
         """
@@ -160,7 +158,7 @@ def _by_day_and_team(
         gpu=GPU,
         roll_up=roll_up(chosen, ()),
         where=where(chosen),
-        direct=DIRECT,
+        charged=CHARGED,
     )
     by_day: dict[date, list[StateSum]] = {}
     by_team: dict[int, list[StateSum]] = {}
@@ -193,7 +191,7 @@ def _sums(chosen: CostFilter, unowned: list[int]) -> Row:
                coalesce(sum(day.held_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
                coalesce(sum(day.observed_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
                {statuses}
-        FROM {roll_up} AS day WHERE {where} AND {direct}
+        FROM {roll_up} AS day WHERE {where} AND {charged}
         """
     ).format(
         totals=sql.SQL(", ").join(
@@ -204,7 +202,7 @@ def _sums(chosen: CostFilter, unowned: list[int]) -> Row:
         statuses=STATUSES,
         roll_up=roll_up(chosen, ()),
         where=where(chosen),
-        direct=DIRECT,
+        charged=CHARGED,
     )
     return rows(query, parameters(chosen) | {"unowned": unowned})[0]
 
@@ -226,10 +224,10 @@ def _unpriced(
     query = sql.SQL(
         """
         SELECT day.pool_id, sum(day.unit_milliseconds)::int8 FROM ledger_ledgerday AS day
-        WHERE {where} AND {direct} AND {gpu} AND {amount} IS NULL AND day.pool_id IS NOT NULL
+        WHERE {where} AND {charged} AND {gpu} AND {amount} IS NULL AND day.pool_id IS NOT NULL
         GROUP BY 1 HAVING sum(day.unit_milliseconds) > 0 ORDER BY 2 DESC, 1
         """
-    ).format(where=where(chosen), direct=DIRECT, gpu=GPU, amount=amount_column(chosen.basis))
+    ).format(where=where(chosen), charged=CHARGED, gpu=GPU, amount=amount_column(chosen.basis))
     found = rows(query, parameters(chosen))
     known = fleet.pools() if found and pools is None else pools or {}
     return tuple(PoolTime(pool_id, known[pool_id].name, time) for pool_id, time in found)

@@ -11,7 +11,7 @@ from apps.economics.states import Flag
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 
-DIRECT = sql.SQL("flags & {} = 0").format(sql.Literal(int(Flag.SHARED_IDLE)))
+CHARGED = sql.SQL("flags & {} = 0").format(sql.Literal(int(Flag.SHARED_IDLE)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ def cost_of_jobs(
                sum(unpriced_milliseconds)::int8
         FROM ledger_ledgerjobday
         WHERE job_id = ANY(%(jobs)s) AND day >= %(from)s AND team_id = %(team)s
-          AND workload_id IS NOT DISTINCT FROM %(workload)s AND {direct}
+          AND workload_id IS NOT DISTINCT FROM %(workload)s AND {charged}
         GROUP BY 1 ORDER BY 1
         """
-    ).format(direct=DIRECT)
+    ).format(charged=CHARGED)
     asked = {
         "jobs": list(job_ids),
         "from": first_day or date.min,
@@ -58,9 +58,9 @@ def unowned_costs(window: Window, team_id: int) -> list[JobCost]:
                sum(unpriced_milliseconds)::int8
         FROM ledger_ledgerjobday
         WHERE team_id = %(team)s AND workload_id IS NULL AND day >= %(from)s AND day < %(to)s
-          AND {direct}
+          AND {charged}
         GROUP BY 1 ORDER BY micros DESC NULLS LAST, time DESC, 1
         """
-    ).format(direct=DIRECT)
+    ).format(charged=CHARGED)
     asked = {"team": team_id, "from": window.first_day, "to": window.end_day}
     return [JobCost(*row) for row in rows(query, asked)]

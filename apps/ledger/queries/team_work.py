@@ -17,7 +17,7 @@ FAILED = (Bucket.FAILED, Bucket.LOST)
 
 @dataclass(frozen=True, slots=True)
 class TeamWork:
-    """Work of a team (and workload) in a window; amounts are direct effective ones, None unknown.
+    """Work of a team (and workload) in a window; amounts are charged effective ones, None unknown.
 
     Held idle time is in `idle_micros` alone: of failed and starved time only what was not idle
     counts, so that the three may be added. `thousand_micros` is for 1,000 requests of its service,

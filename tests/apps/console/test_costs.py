@@ -132,7 +132,10 @@ def test_filters_narrow_and_unknown_ones_are_said(finance):
     assert "Nothing was charged to anybody" in get(finance, "/costs", window="2020-01")
     page = get(finance, "/costs", pool="nowhere", cost="twice", tag="colour=red", sort="-shape")
     assert "There is no pool named 'nowhere'. Shown instead: all pools." in page
-    assert "Cost is direct, loaded or own, not 'twice'. Shown instead: direct cost." in page
+    assert (
+        "Cost is charged, loaded or direct, not 'twice'. Shown instead: the cost as charged."
+        in page
+    )
     assert "There is no tag 'colour=red'." in page
     assert "There is no column '-shape' to order by." in page
 

@@ -1,5 +1,8 @@
 """A shared cost goes by the method that is stated, and says where another had to stand in."""
 
+import csv
+import io
+import re
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,12 +14,14 @@ from django.test import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from apps.accounts.models import Team
 from apps.economics.bases import Amounts
 from apps.ledger.actions.sharing import Sharing
 from apps.ledger.models import Charge, ChargeKind, Line
 from apps.ledger.queries.spreading import Bearer, SharedCharge
 from apps.pricing import actions as pricing
 from apps.pricing.models import SharedCost
+from apps.workloads.models import Job
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.ledger import scene
@@ -324,14 +329,82 @@ def test_direct_cost_is_told_without_what_is_shared_and_lines_say_by_what() -> N
     assert said in csv
 
 
-def test_own_cost_leaves_shared_costs_out_on_the_way_down() -> None:
-    two_jobs()
+def test_charged_direct_and_loaded_cost_mean_the_same_on_pages_in_files_and_by_rest() -> None:
+    """Of a team whose pool shares its idle out, with a shared cost on top: three different sums."""
+    _two_teams()
     share("by_cost")
     scene.settle()
-    finance = signed_in("finance")
+    finance, window = signed_in("finance"), {"window": "2026-03-02"}
+    reads = {"Authorization": f"Bearer {make.make_token('read').secret}"}
+    answer = Client(headers=reads).get("/api/v1/costs", window | {"group_by": "team"})
+    by_rest = {row["team"]["name"]: row for row in answer.json()["results"]}
+    names = {"charged": "cost", "direct": "direct_cost", "loaded": "loaded_cost"}
 
-    whole = finance.get("/costs", {"window": "2026-03-02"}).content.decode()
-    own = finance.get("/costs", {"window": "2026-03-02", "cost": "own"}).content.decode()
+    for loading, field in names.items():
+        page = finance.get("/costs", window | {"cost": loading}).content.decode()
+        text = finance.get("/costs.csv", window | {"cost": loading}).content.decode()
+        rows = {row["team"]: row for row in csv.DictReader(io.StringIO(text))}
+        assert {row["cost_is"] for row in rows.values()} == {loading}
+        for team in rows:
+            assert rows[team]["cost"] == by_rest[team][field]["amount"], (team, loading)
+            assert f"${Decimal(rows[team]['cost']):,.2f}" in page
+    research = by_rest["Research"]
+    assert len({research[field]["amount"] for field in names.values()}) == 3
+    kept = finance.get("/costs.csv", window | {"cost": "own"}).content.decode()
+    assert kept == finance.get("/costs.csv", window | {"cost": "direct"}).content.decode()
 
-    assert "$99.32" in whole
-    assert ("$98.32" in own, "$99.32" in own) == (True, False)
+
+def test_every_file_of_costs_has_the_cost_centre_beside_the_team() -> None:
+    _two_teams()
+    scene.settle()
+    finance, window = signed_in("finance"), {"window": "2026-03-02"}
+    reads = {"Authorization": f"Bearer {make.make_token('read').secret}", "Accept": "text/csv"}
+    research = Team.objects.get(name="Research")
+    by_rest = Client(headers=reads).get("/api/v1/costs", window | {"group_by": "team"})
+    files = [by_rest] + [
+        finance.get(path, window)
+        for path in (
+            "/costs.csv",
+            "/overview/teams.csv",
+            f"/costs/teams/{research.id}.csv",
+            f"/costs/jobs/{Job.objects.get(raw_id='1').id}.csv",
+        )
+    ]
+    for answer in files:
+        rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+        centres = {row["cost_centre"] for row in rows if row["team"] == "Research"}
+        assert centres == {"CC-100"}, answer.request["PATH_INFO"]
+
+
+def test_a_gpu_hour_costs_what_its_row_says_it_cost() -> None:
+    """Cost ÷ GPU-hours, shared cost and all; at least so much where some hours have no price."""
+    _two_teams()
+    share("by_cost")
+    unpriced = make.make_node(
+        "bare-01", pool_id=make.make_pool("bare"), started_at=scene.TEN, at=scene.LATER, units=8
+    )
+    scene.make_job("3", unpriced, gpus=8, account="research")
+    scene.settle()
+    finance, window = signed_in("finance"), {"window": "2026-03-02"}
+
+    text = finance.get("/costs.csv", window).content.decode()
+    rows = {row["team"]: row for row in csv.DictReader(io.StringIO(text))}
+    for path in ("/costs", "/"):
+        page = re.sub(r"<[^>]+>", " ", finance.get(path, window).content.decode())
+        for name, row in rows.items():
+            each = Decimal(row["cost"]) / Decimal(row["gpu_hours"])
+            at_least = r"≥\s+" if Decimal(row["unpriced_gpu_hours"]) else r"\s+"
+            assert re.search(rf"{name}.*?{at_least}\${each:.3g}", page, re.DOTALL), (path, name)
+
+
+def _two_teams() -> None:
+    """Research's pool shares its idle out; Research holds four GPUs of its node, Vision two."""
+    research = make.make_team("Research", cost_centre="CC-100")
+    vision = make.make_team("Vision")
+    scene.make_rule("research", research)
+    scene.make_rule("vision", vision)
+    pool_id = make.make_pool("h100", owner_team_id=research, idle_sharing="by_held_time")
+    node_id = scene.make_priced_node(pool_id=pool_id)
+    uuids = scene.make_gpus(node_id)
+    scene.make_job("1", node_id, gpus=4, uuids=uuids[:4], account="research")
+    scene.make_job("2", node_id, gpus=2, uuids=uuids[4:6], account="vision")

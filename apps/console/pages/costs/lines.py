@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from django.http import HttpResponse
 
 from apps.console.pages.costs.question import CostQuestion
-from apps.console.pages.costs.table import columns_of
+from apps.console.pages.costs.table import columns_of, csv_owner
 from apps.console.pages.costs.values import LineCells, LinesTotal, LineTable
 from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
 from apps.console.pages.overview.sums import Sums, known_sum, state_key
@@ -20,7 +20,18 @@ from apps.show.words import Word, flag_words, state_words
 
 Shown = TypeVar("Shown")
 HEADINGS = (
-    *("hour", "node", "pool", "team", "kind", "status", "state", "flags", "evidence"),
+    *(
+        "hour",
+        "node",
+        "pool",
+        "team",
+        "cost_centre",
+        "kind",
+        "status",
+        "state",
+        "flags",
+        "evidence",
+    ),
     *("cost", "currency", "basis", "gpu_hours", "line", "shared_cost", "shared_by"),
 )
 
@@ -103,7 +114,7 @@ def lines_csv(asked: CostQuestion, name: str, found: Sequence[LineRow]) -> HttpR
                 machine(each.hour),
                 text_cell(names.get(each.node_id or 0, "")),
                 text_cell(asked.pools[each.pool_id].name if each.pool_id else ""),
-                text_cell(asked.teams[each.team_id].name),
+                *map(text_cell, csv_owner(asked, each.team_id)),
                 each.kind,
                 each.status,
                 state_key(each.state),

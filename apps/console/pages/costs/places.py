@@ -19,11 +19,13 @@ from apps.console.pages.costs.lines import LinesOf, line_table, lines_csv
 from apps.console.pages.costs.picture import Place, daily_chart
 from apps.console.pages.costs.question import CostQuestion
 from apps.console.pages.costs.table import (
+    CSV_OWNER,
     Heading,
     cost_row,
     cost_table,
     csv_cells,
     csv_headings,
+    csv_owner,
     ordered,
 )
 from apps.console.pages.costs.values import CostRow, CostTable
@@ -101,10 +103,10 @@ def costs_csv(request: HttpRequest) -> HttpResponse:
     """The table by team."""
     asked, _ = asked_by(request)
     rows = [
-        csv_cells(asked, [asked.teams[team_id].name], states)
+        csv_cells(asked, csv_owner(asked, team_id), states)
         for team_id, states in costs_by_team(asked.drill, asked.viewer).items()
     ]
-    return csv_answer("costs by team", csv_headings("team"), rows)
+    return csv_answer("costs by team", csv_headings(*CSV_OWNER), rows)
 
 
 @require_safe
@@ -159,15 +161,19 @@ def team_csv(request: HttpRequest, team_id: int) -> HttpResponse:
     named = workloads.workloads()
     rest = costs_of_no_workload(drill, asked.viewer)
     rows = [
-        csv_cells(asked, [name, named[workload_id].name, ""], states)
+        csv_cells(asked, [*csv_owner(asked, team_id), named[workload_id].name, ""], states)
         for workload_id, states in costs_by_workload(drill, asked.viewer).items()
         if workload_id is not None
     ]
     if rest.of_jobs:
-        rows.append(csv_cells(asked, [name, "jobs of no workload", ""], rest.of_jobs))
+        rows.append(
+            csv_cells(asked, [*csv_owner(asked, team_id), "jobs of no workload", ""], rest.of_jobs)
+        )
     for pool_id, states in rest.of_none.items():
-        rows.append(csv_cells(asked, [name, "no job", _pool(asked, pool_id)], states))
-    return csv_answer(f"costs of {name}", csv_headings("team", "workload", "pool"), rows)
+        rows.append(
+            csv_cells(asked, [*csv_owner(asked, team_id), "no job", _pool(asked, pool_id)], states)
+        )
+    return csv_answer(f"costs of {name}", csv_headings(*CSV_OWNER, "workload", "pool"), rows)
 
 
 @require_safe
@@ -178,11 +184,15 @@ def no_job_pools(request: HttpRequest, team_id: int) -> HttpResponse:
     name = team_name(asked, team_id)
     rest = costs_of_no_workload(asked.of_team(team_id), asked.viewer)
     rows = [
-        csv_cells(asked, [name, _pool(asked, pool_id), state_key(each.state)], [each])
+        csv_cells(
+            asked,
+            [*csv_owner(asked, team_id), _pool(asked, pool_id), state_key(each.state)],
+            [each],
+        )
         for pool_id, states in rest.of_none.items()
         for each in states
     ]
-    headings = csv_headings("team", "pool", "state")
+    headings = csv_headings(*CSV_OWNER, "pool", "state")
     return csv_answer(f"costs of {name} without a job", headings, rows)
 
 

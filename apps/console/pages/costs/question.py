@@ -25,7 +25,7 @@ DEFAULTS: Mapping[str, str] = {
     "pool": "",
     "tag": "",
     "basis": str(ledger.Basis.EFFECTIVE),
-    "cost": str(Loading.DIRECT),
+    "cost": str(Loading.CHARGED),
     "sort": "-cost",
     "state": "",
     "lines": "-hour",
@@ -36,15 +36,15 @@ WORDS: Mapping[str, str] = {
     "pool": "all pools",
     "tag": "all tags",
     "basis": "the effective cost",
-    "cost": "direct cost",
+    "cost": "the cost as charged",
     "sort": "the dearest first",
     "state": "no device time",
     "lines": "the latest first",
 }
 LOADINGS = {
-    Loading.DIRECT: "Stays with its owner",
-    Loading.LOADED: "Shared out",
-    Loading.OWN: "Stays, and shared costs left out",
+    Loading.CHARGED: "Idle stays with its owner",
+    Loading.LOADED: "Loaded: idle is shared out",
+    Loading.DIRECT: "Direct: shared costs left out",
 }
 SORTS = ("name", "cost", "bought", "no_work", "gpu_hours", "unit_cost")
 LINE_SORTS = ("hour", "node", "state", "status", "gpu_hours", "cost")
@@ -174,10 +174,12 @@ def _tag(text: str) -> Mapping[str, str]:
 
 
 def _loading(text: str) -> Loading:
+    if text == "own":  # an address kept from before direct cost had one meaning
+        return Loading.DIRECT
     try:
         return Loading(text)
     except ValueError:
-        raise ValueError(f"Cost is direct, loaded or own, not {text!r}.") from None
+        raise ValueError(f"Cost is charged, loaded or direct, not {text!r}.") from None
 
 
 def _state(text: str) -> State | None:

@@ -15,6 +15,7 @@ from apps.show.strip import strip_of_states
 from apps.show.words import STATES
 
 WORDS = frozenset({"name", "holder", "team", "node", "state", "status"})
+CSV_OWNER = ("team", "cost_centre")
 STATE_KEYS = [state.key for state in STATES]
 _SORT_VALUES: dict[str, Callable[[CostRow], Ratio | None]] = {
     "cost": lambda row: row.cost_micros,
@@ -53,6 +54,7 @@ def cost_row(name: str, states: Iterable[StateSum], href: str = "", note: str = 
         no_work_micros=sums.no_work,
         gpu_milliseconds=sums.gpu_milliseconds,
         gpu_hour_micros=sums.gpu_hour_micros,
+        is_partly_unpriced=bool(sums.unpriced_milliseconds),
         href=href,
         note=", ".join(filter(None, (note, unpriced))),
     )
@@ -84,6 +86,12 @@ def ordered(rows: Sequence[CostRow], sort: str) -> list[CostRow]:
     known = [row for row in by_name if value(row) is not None]
     known.sort(key=lambda row: value(row) or 0, reverse=is_descending)
     return known + [row for row in by_name if value(row) is None]
+
+
+def csv_owner(asked: CostQuestion, team_id: int) -> tuple[str, str]:
+    """A team's name and the cost centre that it is booked to, under `CSV_OWNER`."""
+    team = asked.teams[team_id]
+    return team.name, team.cost_centre
 
 
 def csv_headings(*first: str) -> list[str]:

@@ -21,6 +21,7 @@ class CostRow:
     no_work_micros: int | None
     gpu_milliseconds: int
     gpu_hour_micros: int | None
+    is_partly_unpriced: bool
     href: str = ""
     note: str = ""
 

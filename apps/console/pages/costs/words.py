@@ -11,7 +11,7 @@ from apps.ledger.queries.drill import Loading, Sureness
 from apps.show.amounts import per_cent, share
 from apps.show.money import whole_amount
 
-LOADED = {Loading.LOADED: " with shared idle", Loading.OWN: " without shared costs"}
+LOADED = {Loading.LOADED: " with shared idle", Loading.DIRECT: " without shared costs"}
 
 
 def spent(asked: CostQuestion, who: str, sums: Sums) -> str:

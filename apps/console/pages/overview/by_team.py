@@ -84,6 +84,7 @@ def _row(name: str, sums: Sums, compared: tuple[int | None, int | None]) -> Team
         no_work_micros=sums.no_work,
         gpu_milliseconds=sums.gpu_milliseconds,
         gpu_hour_micros=sums.gpu_hour_micros,
+        is_partly_unpriced=bool(sums.unpriced_milliseconds),
     )
 
 

@@ -15,7 +15,7 @@ from apps.show.money import whole_amount
 from apps.show.time import weekday
 from apps.show.words import StateWords, basis_words
 
-NOTHING = Sums({}, {}, None, 0, 0)
+NOTHING = Sums({}, {}, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)

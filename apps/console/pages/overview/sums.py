@@ -10,6 +10,7 @@ from apps.show.amounts import share
 from apps.show.words import NO_WORK_STATES, STATES, StateWords
 
 Micros = int | None
+MS_PER_HOUR = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,6 @@ class Sums:
 
     by_state: Mapping[str, Micros]
     provisional: Mapping[str, Micros]
-    gpu_micros: Micros
     gpu_milliseconds: int
     unpriced_milliseconds: int
 
@@ -51,11 +51,10 @@ class Sums:
 
     @property
     def gpu_hour_micros(self) -> Micros:
-        """What one GPU-hour that has a price cost."""
-        priced = self.gpu_milliseconds - self.unpriced_milliseconds
-        if self.gpu_micros is None or priced <= 0:
+        """The total ÷ its GPU-hours; at least so much where some of them have no price."""
+        if self.total is None or not self.gpu_milliseconds:
             return None
-        return round(Fraction(self.gpu_micros * 3_600_000, priced))
+        return round(Fraction(self.total * MS_PER_HOUR, self.gpu_milliseconds))
 
     @property
     def states(self) -> tuple[StateWords, ...]:
@@ -69,7 +68,6 @@ def sums_of(parts: Iterable[StateSum]) -> Sums:
     return Sums(
         by_state=_by_state((state_key(each.state), each.micros) for each in found),
         provisional=_by_state((state_key(each.state), each.provisional_micros) for each in found),
-        gpu_micros=known_sum(each.gpu_micros for each in found),
         gpu_milliseconds=sum(each.gpu_milliseconds for each in found),
         unpriced_milliseconds=sum(each.unpriced_milliseconds for each in found),
     )

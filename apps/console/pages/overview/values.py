@@ -91,6 +91,7 @@ class TeamRow:
     no_work_micros: int | None
     gpu_milliseconds: int
     gpu_hour_micros: int | None
+    is_partly_unpriced: bool
     href: str = ""
     note: str = ""
 

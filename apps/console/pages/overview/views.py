@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from apps.accounts import queries as accounts
 from apps.accounts.authentication import viewer_of_request
 from apps.console.pages.access import EVERYONE, frame_of, shown_to
 from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
@@ -48,8 +49,16 @@ def teams_csv(request: HttpRequest) -> HttpResponse:
     at = timezone.now()
     asked = question(request.GET, viewer_of_request(request), at)
     facts = overview_facts(asked.chosen, at, asked.pools)
-    rows = [[text_cell(team.name), *_cells(sums_of(team.states), asked)] for team in facts.teams]
-    return csv_answer("costs by team", ["team", *_headings()], rows)
+    centres = {team.id: team.cost_centre for team in accounts.teams()}
+    rows = [
+        [
+            text_cell(team.name),
+            text_cell(centres[team.team_id]),
+            *_cells(sums_of(team.states), asked),
+        ]
+        for team in facts.teams
+    ]
+    return csv_answer("costs by team", ["team", "cost_centre", *_headings()], rows)
 
 
 @require_safe

@@ -42,38 +42,40 @@ JOB_ORDERS: dict[str, LiteralString] = {
     "no_work": "CASE WHEN sum(micros) IS NOT NULL"
     " THEN coalesce(sum(micros) FILTER (WHERE state = ANY(%(no_work)s)), 0) END",
     "gpu_hours": "sum(gpu_ms)",
-    "unit_cost": "sum(gpu_micros) / nullif(sum(gpu_ms - unpriced_ms), 0)",
+    "unit_cost": "sum(micros) / nullif(sum(gpu_ms), 0)",
 }
 
 States = tuple[StateSum, ...]
 
 
 class Loading(StrEnum):
-    """Whether shared-out idle counts: direct cost leaves it with the pool's owner.
+    """Which of what is shared out counts; as `cost`, `direct_cost` and `loaded_cost` of REST.
 
-    Own cost leaves shared costs out too: what lines carry of support, storage and the like.
+    Charged cost has its part of shared costs (support, storage and the like) and leaves shared-out
+    idle with the pool's owner, so that teams sum to the charges. Direct cost leaves out both, loaded
+    cost has both.
     """
 
+    CHARGED = "charged"
     DIRECT = "direct"
-    OWN = "own"
     LOADED = "loaded"
 
 
 LEFT_OUT = {
-    Loading.DIRECT: sql.Literal(int(Flag.SHARED_IDLE)),
-    Loading.OWN: sql.Literal(int(Flag.SHARED_IDLE | Flag.SHARED)),
+    Loading.CHARGED: sql.Literal(int(Flag.SHARED_IDLE)),
+    Loading.DIRECT: sql.Literal(int(Flag.SHARED_IDLE | Flag.SHARED)),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Drill:
-    """Which costs, loaded or direct; `is_of_no_workload` leaves only those of no workload.
+    """Which costs, by which loading; `is_of_no_workload` leaves only those of no workload.
 
     `core_pool_ids` are the pools measured in cores, whose time is no GPU time.
     """
 
     chosen: CostFilter
-    loading: Loading = Loading.DIRECT
+    loading: Loading = Loading.CHARGED
     is_of_no_workload: bool = False
     core_pool_ids: frozenset[int] = frozenset()
     job_id: int | None = None
@@ -196,7 +198,7 @@ def costs_of_jobs(drill: Drill, viewer: Viewer, sort: str = "-cost") -> JobSums:
             """
             WITH of_job AS MATERIALIZED ({of_jobs})
             SELECT (SELECT count(DISTINCT job_id) FROM of_job), state, sum(micros)::int8, NULL::int8,
-                   sum(gpu_micros)::int8, sum(gpu_ms)::int8, sum(unpriced_ms)::int8
+                   sum(gpu_ms)::int8, sum(unpriced_ms)::int8
             FROM of_job GROUP BY state ORDER BY state NULLS LAST
             """
         ).format(of_jobs=of_jobs),
@@ -268,7 +270,6 @@ def _grouping(
         """
         SELECT {keys}, day.state, sum({amount})::int8,
                sum({amount}) FILTER (WHERE day.status = 'provisional')::int8,
-               sum({amount}) FILTER (WHERE {gpu} AND day.unit_milliseconds > 0)::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu} AND {amount} IS NULL), 0)::int8
                {more}
@@ -304,7 +305,6 @@ def _of_jobs(drill: Drill, keys: list[sql.Composable]) -> sql.Composed:
     return sql.SQL(
         """
         SELECT {keys}, day.state, sum({amount})::int8 AS micros, NULL::int8 AS provisional,
-               sum({amount}) FILTER (WHERE {gpu} AND day.unit_milliseconds > 0)::int8 AS gpu_micros,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8 AS gpu_ms,
                coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu} AND {amount} IS NULL), 0)::int8
                    AS unpriced_ms
@@ -370,7 +370,6 @@ def _less(whole: StateSum, part: StateSum | None) -> StateSum:
         state=whole.state,
         micros=_minus(whole.micros, part.micros),
         provisional_micros=whole.provisional_micros,
-        gpu_micros=_minus(whole.gpu_micros, part.gpu_micros),
         gpu_milliseconds=whole.gpu_milliseconds - part.gpu_milliseconds,
         unpriced_milliseconds=whole.unpriced_milliseconds - part.unpriced_milliseconds,
     )

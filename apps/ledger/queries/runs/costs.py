@@ -156,17 +156,17 @@ def _pending(parts: Sequence[_Part], zone: str) -> int:
 # Idle that is shared out is in `loaded_micros` alone.
 PARTS = """
 SELECT day, job_id, bucket, status, array_agg(DISTINCT coalesce(pool_id, 0)),
-       sum(list_micros) FILTER (WHERE is_direct)::int8,
-       sum(contracted_micros) FILTER (WHERE is_direct)::int8,
-       sum(effective_micros) FILTER (WHERE is_direct)::int8,
-       sum(billed_micros) FILTER (WHERE is_direct)::int8,
-       sum(marginal_micros) FILTER (WHERE is_direct)::int8,
+       sum(list_micros) FILTER (WHERE is_charged)::int8,
+       sum(contracted_micros) FILTER (WHERE is_charged)::int8,
+       sum(effective_micros) FILTER (WHERE is_charged)::int8,
+       sum(billed_micros) FILTER (WHERE is_charged)::int8,
+       sum(marginal_micros) FILTER (WHERE is_charged)::int8,
        sum(effective_micros)::int8,
-       coalesce(sum(unit_milliseconds) FILTER (WHERE is_direct), 0)::int8,
-       coalesce(sum(unpriced_milliseconds) FILTER (WHERE is_direct), 0)::int8,
-       sum(energy_joules) FILTER (WHERE is_direct)
+       coalesce(sum(unit_milliseconds) FILTER (WHERE is_charged), 0)::int8,
+       coalesce(sum(unpriced_milliseconds) FILTER (WHERE is_charged), 0)::int8,
+       sum(energy_joules) FILTER (WHERE is_charged)
 FROM (
-    SELECT *, flags & %(shared_idle)s = 0 AS is_direct FROM ledger_runday WHERE run_id = %(run)s
+    SELECT *, flags & %(shared_idle)s = 0 AS is_charged FROM ledger_runday WHERE run_id = %(run)s
 ) AS part
 GROUP BY day, job_id, bucket, status
 ORDER BY day, job_id, bucket, status

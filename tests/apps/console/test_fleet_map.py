@@ -1,5 +1,6 @@
-"""The heat map of nodes: worked, idle and not observed are three things, the idlest node first."""
+"""The heat map of nodes: active, idle and not observed are three things, the idlest node first."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -66,22 +67,22 @@ def test_the_node_that_idled_most_comes_first_and_the_unknown_one_is_not_idle(wo
     places = [told.index(f">{name}</a>") for name in ("gpu-02", "gpu-03", "gpu-01")]
     assert places == sorted(places)
     assert "nothing was measured in the last 24 hours" in told
-    assert "worked 17 % of the GPU time observed in the last 24 hours; 1 hour not observed" in told
+    assert " GPU-hours observed in the last 24 hours were idle; 1 hour not observed" in told
     assert '<span class="unknown">unknown</span>' in told
 
 
 def test_each_hour_is_worked_idle_or_not_observed(world):
     told = the_map(page())
     assert told.count('class="heat-4"') == 3 + 1
-    assert ": worked 25 %</title>" in told
-    assert ": worked 0 % of the 50 % observed</title>" in told
+    assert ": active 25 %</title>" in told
+    assert ": active 0 % of the 50 % observed</title>" in told
     assert told.count(": not observed</title>") == 4
     assert told.count(": not there</title>") == 3 * 20
 
 
 def test_its_sheet_has_every_full_hour_and_leaves_unknown_work_empty(world):
     lines = page("viewer", "/fleet/hours.csv").splitlines()
-    assert lines[0] == "node,pool,hour,gpu_hours,observed_gpu_hours,worked_gpu_hours"
+    assert lines[0] == "node,pool,hour,gpu_hours,observed_gpu_hours,active_gpu_hours"
     hours = {name: [line for line in lines if line.startswith(name)] for name in world.ids}
     assert [len(each) for each in hours.values()] == [3, 3, 3]
     assert hours["gpu-02"][0].endswith("Z,1.000000,1.000000,0.250000")
@@ -117,3 +118,12 @@ def test_where_no_node_fits_it_says_what_would_be_there(world):
     told = the_map(page(address="/fleet?show=ended"))
     assert "No node with GPUs was there in the last 24 hours" in told
     assert "A node is here once it lives" in told
+
+
+def test_active_is_one_figure_of_all_gpu_time_and_the_map_has_no_other(world):
+    """The map's share of observed time beside the list's of all time read as a contradiction."""
+    told = page()
+    headings = re.findall(r"<th[^>]*>(?:<a[^>]*>)?([^<]+)", the_map(told))
+    assert [each.strip(" ↓↑") for each in headings if "ctive" in each] == []
+    assert "orked" not in re.sub(r"<[^>]+>", "", told[told.index("<h1") :])
+    assert told.count("active is of all GPU time, held or not") == 1

@@ -53,7 +53,7 @@ def _finding(life: fleet.DeviceLife, heat: Heat) -> str:
     said = f"{device_name(life)} of {life.node_name}"
     if life.ends_at is not None:
         return f"{said} is no longer there."
-    if heat.words.startswith("worked"):
+    if heat.words.startswith("active"):
         return f"{said} {heat.words} in the last 48 hours."
     return f"Of {said}, {heat.words}."
 

@@ -71,7 +71,7 @@ def time_in(span: ledger.PoolSpan) -> Time:
     """The same as a strip and ratios."""
     return Time(
         strip=strip_of_states(by_key(span.by_state)),
-        worked_ratio=time_of(span.by_state).worked_ratio,
+        active_ratio=time_of(span.by_state).active_ratio,
         coverage_ratio=share(span.observed, span.held),
     )
 

@@ -1,4 +1,4 @@
-"""How hard each node worked over the last day, hour by hour; the one that idled most comes first."""
+"""When each node was active over the last day, hour by hour; the one that idled most comes first."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,6 @@ COLUMNS: Mapping[str, By[MapRow]] = {
     "name": By("Node", lambda row: row.name.casefold()),
     "hours": By("Last 24 hours"),
     "idle": By("Idle GPU-hours", lambda row: row.idle_seconds, is_number=True),
-    "worked": By("Worked of that observed", lambda row: row.worked_ratio, is_number=True),
     "observed": By("Observed", lambda row: row.observed_ratio, is_number=True),
     "pool": By("Pool", lambda row: row.pool.casefold()),
 }
@@ -148,7 +147,7 @@ def _row(node: fleet.StandingNode, place: int, sums: Sequence[float], facts: Fle
         name=node.name,
         pool=facts.pools[node.pool_id].name,
         idle_seconds=observed - worked,
-        worked_ratio=min(1.0, worked / observed) if observed else None,
+        observed_seconds=observed,
         observed_ratio=min(1.0, observed / lived) if lived else None,
         unobserved_hours=int(hours),
         place=place,
@@ -156,22 +155,30 @@ def _row(node: fleet.StandingNode, place: int, sums: Sequence[float], facts: Fle
 
 
 def _shown(row: MapRow, day: Day, labels: Sequence[str]) -> MapRow:
-    is_known = row.worked_ratio is not None
+    is_known = row.observed_seconds > 0
     return replace(
         row,
         href=reverse("node", args=[day.nodes[row.place].id]),
         pool_href=f"{reverse('fleet')}?{urlencode({'pool': row.pool})}",
-        idle=gpu_hours(round(row.idle_seconds * MILLISECONDS)) if is_known else "",
-        words=_words(row.worked_ratio, row.unobserved_hours),
+        idle=_gpu_hours(row.idle_seconds) if is_known else "",
+        words=_words(row),
         cells=_cells(day, row.place, labels),
     )
 
 
-def _words(ratio: float | None, unknown: int) -> str:
-    if ratio is None:
+def _words(row: MapRow) -> str:
+    if not row.observed_seconds:
         return "nothing was measured in the last 24 hours"
-    said = f"worked {per_cent(ratio)} of the GPU time observed in the last 24 hours"
+    said = (
+        f"{_gpu_hours(row.idle_seconds)} of {_gpu_hours(row.observed_seconds)} GPU-hours observed"
+    )
+    said += " in the last 24 hours were idle"
+    unknown = row.unobserved_hours
     return f"{said}; {counted(unknown, 'hour')} not observed" if unknown else said
+
+
+def _gpu_hours(seconds: float) -> str:
+    return gpu_hours(round(seconds * MILLISECONDS))
 
 
 def _cells(day: Day, row: int, labels: Sequence[str]) -> tuple[MapCell, ...]:
@@ -190,7 +197,7 @@ def _cell(day: Day, place: tuple[int, int], left: str, label: str) -> MapCell:
             return MapCell(left, "none", f"{label}: nothing measured yet")
         return MapCell(left, "unobserved", f"{label}: not observed")
     worked, part = min(1.0, float(day.worked[place]) / observed), min(1.0, observed / lived)
-    said = f"{label}: worked {per_cent(worked)}"
+    said = f"{label}: active {per_cent(worked)}"
     if part >= 1 - HARDLY_ANY or day.is_running[place]:
         return MapCell(left, level_of(worked), said)
     said += f" of the {per_cent(part)} observed"

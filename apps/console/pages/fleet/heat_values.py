@@ -7,7 +7,7 @@ from apps.console.pages.listed import Listed
 
 @dataclass(frozen=True, slots=True)
 class MapCell:
-    """One hour of a node: `level` is none, unobserved, or 0 to 4 by how much of it worked.
+    """One hour of a node: `level` is none, unobserved, or 0 to 4 by how much of it was active.
 
     `height` is how much of it was observed; above it stays what was not.
     """
@@ -25,7 +25,7 @@ class MapRow:
     name: str
     pool: str
     idle_seconds: float
-    worked_ratio: float | None
+    observed_seconds: float
     observed_ratio: float | None
     unobserved_hours: int
     place: int

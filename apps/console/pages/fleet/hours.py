@@ -25,13 +25,16 @@ def shown_from(at: datetime) -> datetime:
 
 
 def time_of(by_state: Mapping[int, int]) -> Time:
-    """A strip and ratios of milliseconds by state; all unknown where nothing is settled."""
+    """A strip and ratios of milliseconds by state; all unknown where nothing is settled.
+
+    Active is of all time that is paid for, coverage of what was held.
+    """
     whole = sum(by_state.values())
     held = sum(by_state.get(state, 0) for state in HELD)
     unobserved = by_state.get(State.UNOBSERVED, 0)
     return Time(
         strip=strip_of_states(by_key(by_state)),
-        worked_ratio=Fraction(by_state.get(State.ACTIVE, 0), whole) if whole else None,
+        active_ratio=Fraction(by_state.get(State.ACTIVE, 0), whole) if whole else None,
         coverage_ratio=Fraction(held - unobserved, held) if held else None,
     )
 
@@ -110,7 +113,7 @@ def heat_of(
     if not observed:
         return Heat(tuple(cells), "nothing was measured in the last 48 hours")
     ratio = Fraction(round(worked), max(1, round(observed)))
-    return Heat(tuple(cells), f"worked {per_cent(min(ratio, Fraction(1)))} of the time observed")
+    return Heat(tuple(cells), f"active {per_cent(min(ratio, Fraction(1)))} of the time observed")
 
 
 def level_of(ratio: float) -> str:
@@ -129,5 +132,5 @@ def _cell(
         return HeatCell(hour, left, "unobserved", f"{when}: not observed", Fraction(0))
     worked = min(1.0, measured.worked_seconds / measured.observed_seconds)
     observed = min(1.0, measured.observed_seconds / span.total_seconds())
-    said = f"{when}: worked {per_cent(worked)} of the time observed ({per_cent(observed)})"
+    said = f"{when}: active {per_cent(worked)} of the time observed ({per_cent(observed)})"
     return HeatCell(hour, left, level_of(worked), said, observed, worked)

@@ -193,7 +193,7 @@ def _columns(asked: FleetQuestion) -> tuple[Column, ...]:
         _column("units", "GPUs", asked, is_number=True),
         _column("held", "Held now", asked, is_number=True),
         Column("time", "Last 24 hours", "", is_number=False),
-        Column("worked", "Worked", ""),
+        Column("active", "Active", ""),
         Column("coverage", "Coverage", ""),
         _column("seen", "Last heard", asked),
     )

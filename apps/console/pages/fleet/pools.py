@@ -25,7 +25,7 @@ COLUMNS: Mapping[str, By[PoolRow]] = {
     "units": By("GPUs", lambda row: row.units, is_number=True),
     "held": By("Held now", lambda row: row.held_units, is_number=True),
     "time": By("Since yesterday"),
-    "worked": By("Worked", lambda row: row.time.worked_ratio, is_number=True),
+    "active": By("Active", lambda row: row.time.active_ratio, is_number=True),
     "coverage": By("Coverage", lambda row: row.time.coverage_ratio, is_number=True),
 }
 
@@ -72,16 +72,16 @@ def pool_rows(
 
 
 def finding(facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans) -> str:
-    """How much is held now, how much of it worked, and who is silent."""
+    """How much is held now, how much of it was active, and who is silent."""
     holdings = facts.of(chosen)
     where = f" of {chosen[0].name}" if len(chosen) == 1 and len(facts.pools) > 1 else ""
     if not holdings.units:
         return f"No GPU{where} is there now."
     part = per_cent(holdings.held / holdings.units)
     said = f"{part} of {counted(holdings.units, 'GPU')}{where} are held now"
-    worked = time_in(time_together(chosen, spans)).worked_ratio
-    if worked is not None:
-        said += f"; since yesterday they worked {per_cent(worked)} of the time"
+    active = time_in(time_together(chosen, spans)).active_ratio
+    if active is not None:
+        said += f"; since yesterday {per_cent(active)} of their time was active"
     if holdings.silent:
         said += f"; {counted(holdings.silent, 'node is', 'nodes are')} silent"
     return f"{said}."
@@ -108,10 +108,10 @@ def figures(
             href=asked.href(show="", sort="-held", part="nodes"),
         ),
         PlainFigure(
-            "Worked",
-            per_cent(time.worked_ratio),
+            "Active",
+            per_cent(time.active_ratio),
             "of all GPU time since yesterday",
-            is_unknown=time.worked_ratio is None,
+            is_unknown=time.active_ratio is None,
             href="#pools",
         ),
         PlainFigure(

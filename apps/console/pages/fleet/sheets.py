@@ -24,11 +24,11 @@ SECONDS_PER_HOUR = 3600
 STATE_KEYS = [state.key for state in STATES if state.key != "other"]
 NODE_HEADER = (
     *("node", "pool", "state", "since", "gpus", "differs", "held_now"),
-    *("worked_ratio_24h", "coverage_ratio_24h", "last_heard_at"),
+    *("active_ratio_24h", "coverage_ratio_24h", "last_heard_at"),
 )
 POOL_HEADER = (
     *("pool", "cluster", "gpu_model", "owner", "nodes", "silent_nodes", "gpus", "held_now"),
-    *("worked_ratio_since_yesterday", "coverage_ratio_since_yesterday"),
+    *("active_ratio_since_yesterday", "coverage_ratio_since_yesterday"),
 )
 HOLDER_HEADER = ("holder", "what", "team", "gpus", "which", "since")
 OUTAGE_HEADER = ("what", "of", "from", "to")
@@ -40,7 +40,7 @@ DEVICE_HEADER = (
     *("uuid", "name", "kind", "parent", "started_at", "ended_at", "confirmed_at"),
     *("held_now_by", "outage", "last_48_hours"),
 )
-MAP_HEADER = ("node", "pool", "hour", "gpu_hours", "observed_gpu_hours", "worked_gpu_hours")
+MAP_HEADER = ("node", "pool", "hour", "gpu_hours", "observed_gpu_hours", "active_gpu_hours")
 HAPPENING_HEADER = ("gpu", "kind", "what", "from", "to", "seconds")
 NODE_HOUR_HEADER = tuple(NodeHour.__slots__)
 HEAT_HEADER = ("hour", "observed_ratio", "worked_ratio")
@@ -57,7 +57,7 @@ def node_cells(rows: Sequence[NodeRow]) -> Iterator[Sequence[str]]:
             str(row.units),
             row.differs,
             row.held,
-            ratio_cell(row.time.worked_ratio),
+            ratio_cell(row.time.active_ratio),
             ratio_cell(row.time.coverage_ratio),
             moment_cell(row.last_seen_at),
         ]
@@ -96,7 +96,7 @@ def pool_cells(rows: Sequence[PoolRow]) -> Iterator[Sequence[str]]:
             *(text_cell(each) for each in (row.name, row.cluster, row.gpu_model, row.owner)),
             *(str(each) for each in (row.nodes, row.silent, row.units)),
             row.held,
-            ratio_cell(row.time.worked_ratio),
+            ratio_cell(row.time.active_ratio),
             ratio_cell(row.time.coverage_ratio),
         ]
 

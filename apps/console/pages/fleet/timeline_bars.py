@@ -55,7 +55,7 @@ def worked_bars(told: Mapping[datetime, DeviceMinutes], span: Span) -> Iterator[
         stretch = span.cut(hour, hour + HOUR)
         if observed and stretch[1] > stretch[0]:
             ratio = min(1.0, worked / observed)
-            said = f"worked {per_cent(ratio)} of the time observed"
+            said = f"active {per_cent(ratio)} of the time observed"
             yield bar(stretch, f"heat-{level_of(ratio)}", said, span)
 
 

@@ -29,7 +29,7 @@ class Time:
     """What a span of time was: its strip, and ratios that are None where nothing is known."""
 
     strip: Strip | None = None
-    worked_ratio: Ratio | None = None
+    active_ratio: Ratio | None = None
     coverage_ratio: Ratio | None = None
 
 

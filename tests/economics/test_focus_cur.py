@@ -104,6 +104,8 @@ def test_a_savings_plan_sums_to_its_fee_when_billed_and_to_what_it_costs_when_ef
     assert (covered.commitment_id, covered.commitment_status) == (PLAN, "Used")
     assert (covered.pricing_category, covered.kind) == ("Committed", "compute")
     assert (fee.category, fee.kind) == ("Purchase", "commitment")
+    # What of the fee nobody used is its effective cost: a row of both.
+    assert (fee.commitment_id, fee.commitment_status) == (PLAN, "Unused")
     assert negation.category == "Adjustment"
     rows = (covered, negation, fee)
     invoiced = Decimal("98.32") - Decimal("98.32") + 60
@@ -141,6 +143,7 @@ def test_a_reservation_is_billed_by_its_fees_and_effective_where_it_was_used():
     assert costs(fee) == ("0", "0", "25", "100")
     assert costs(bought) == ("0", "0", "0", "900")
     assert (bought.category, bought.kind) == ("Purchase", "commitment")
+    assert (fee.commitment_status, bought.commitment_status) == ("Unused", "")
 
 
 def test_a_fee_of_no_commitment_costs_what_it_says():

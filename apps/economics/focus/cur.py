@@ -38,6 +38,7 @@ CATEGORIES = {
     "SavingsPlanRecurringFee": "Purchase",
     "SavingsPlanUpfrontFee": "Purchase",
 }
+FEES_OF_TERMS = ("RIFee", "SavingsPlanRecurringFee")
 DISCOUNTS = re.compile(r"Discount|Negation")
 COMMITTED = (
     "recurringcommitmentforbillingperiod",
@@ -108,7 +109,7 @@ class CurReader:
             self._text(cells, "lineitemusageaccountid"),
             self._pricing_category(cells, kind),
             self._commitment(cells),
-            _commitment_status(kind),
+            _commitment_status(kind, amounts),
             self._text(cells, "billinvoiceid"),
             *self._quantities(cells),
             *(amounts.billed, amounts.effective, amounts.contracted, amounts.listed),
@@ -272,8 +273,11 @@ def _is_discount(kind: str) -> bool:
     return kind != "DiscountedUsage" and bool(DISCOUNTS.search(kind))
 
 
-def _commitment_status(kind: str) -> str:
-    return "Used" if kind in ("DiscountedUsage", "SavingsPlanCoveredUsage") else ""
+def _commitment_status(kind: str, amounts: Amounts) -> str:
+    """A fee's effective cost is what nobody used of it: then the row tells both."""
+    if kind in ("DiscountedUsage", "SavingsPlanCoveredUsage"):
+        return "Used"
+    return "Unused" if kind in FEES_OF_TERMS and amounts.effective else ""
 
 
 def _tag_name(name: str) -> str:

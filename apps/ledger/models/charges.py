@@ -51,6 +51,8 @@ class Charge(models.Model):
     `estimated_micros` is the effective amount by rates where a bill's took its place;
     `marginal_micros` what an hour of owned hardware adds to what is owed anyway. `owned_plan_id` is
     of the plan that a charge of kind owned_unused, or a node-hour of owned hardware, is by.
+    `commitment_id` is of the commitment that an unused part or a purchase is of, by ourselves or by
+    a bill.
     """
 
     kind = models.TextField(choices=ChargeKind.choices)
@@ -102,7 +104,11 @@ class Charge(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["commitment_id", "hour"],
-                condition=Q(kind="commitment_unused", corrects__isnull=True),
+                condition=Q(
+                    kind="commitment_unused",
+                    corrects__isnull=True,
+                    billed_charge_id__isnull=True,
+                ),
                 name="unused_commitment_charged_once",
             ),
             models.UniqueConstraint(

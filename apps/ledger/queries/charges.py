@@ -42,7 +42,7 @@ NO_RATES = HourRates((), ())
 def charges_of_hour(hour: datetime) -> dict[ChargeKey, HeldCharge]:
     """The charges in force that begin in `hour`; corrections are nobody's to change."""
     number = Coalesce(
-        *("node_id", "shared_cost_id", "commitment_id", "billed_charge_id", "owned_plan_id"),
+        *("node_id", "shared_cost_id", "billed_charge_id", "commitment_id", "owned_plan_id"),
         "api_item_id",
     )
     found = (

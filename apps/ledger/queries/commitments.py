@@ -44,7 +44,7 @@ UNUSED: LiteralString = """
 SELECT width_bucket(charge.hour, %(cuts)s::timestamptz[]),
        coalesce(charge.commitment_id, bought.id),
        coalesce(sum(extract(epoch FROM charge.through - charge.hour) * 1000)
-                FILTER (WHERE charge.commitment_id IS NOT NULL), 0)::int8,
+                FILTER (WHERE charge.billed_charge_id IS NULL), 0)::int8,
        CASE WHEN count(charge.effective_micros) = count(*)
             THEN sum(charge.effective_micros)::int8 END
 FROM ledger_charge AS charge

@@ -43,7 +43,7 @@ WHERE bought.external_id <> ''
   AND :is_told = EXISTS (
       SELECT 1 FROM ledger_charge AS charge
       WHERE charge.kind = 'commitment_unused' AND charge.commitment_id = bought.id
-        AND charge.hour = this.hour AND charge.corrects_id IS NULL)
+        AND charge.billed_charge_id IS NULL AND charge.hour = this.hour AND charge.corrects_id IS NULL)
 ORDER BY this.hour
 """.replace(":is_told", IS_TOLD)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -10,7 +10,8 @@ from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import organisation, teams
-from apps.fleet.queries import pools
+from apps.fleet.actions.marks import ORGANISATION, mark_span
+from apps.fleet.queries import Pass, pools
 from apps.pricing.actions.checking import RateNotUnderstood, mark_charge, refuse_inexact
 from apps.pricing.models import Commitment, CommitmentKind, RateUnit
 from apps.pricing.queries.commitments import CommitmentFact
@@ -18,6 +19,7 @@ from apps.pricing.queries.exchange import exchange
 
 HOUR = timedelta(hours=1)
 MOST_UNITS = 2**31 - 1
+FARTHEST_ZONE = timedelta(hours=14)
 TEXTS = ("provider", "region", "instance_type", "gpu_model", "external_id", "source")
 ADDED, UPDATED, UNCHANGED = "added", "updated", "unchanged"
 
@@ -85,7 +87,7 @@ def add_commitment(*, commitment: NewCommitment, at: datetime) -> int:
     _refuse_unconvertible(commitment)
     with refusing(_taken(commitment)):
         row = Commitment.objects.create(**_row(commitment), created_at=at)
-    mark_charge(commitment.starts_at, commitment.ends_at, at)
+    _mark_term(commitment.starts_at, commitment.ends_at, at, commitment.external_id)
     return row.id
 
 
@@ -115,7 +117,7 @@ def record_commitment(
     if held is None:
         with refusing(_taken(told)):
             held = Commitment.objects.create(**_row(told), created_at=at, ended_at=ended_at)
-        mark_charge(told.starts_at, told.ends_at, at)
+        _mark_term(told.starts_at, told.ends_at, at, told.external_id)
         return RecordedCommitment(held.id, ADDED)
     return _kept_up(held, told, ended_at, at)
 
@@ -286,8 +288,30 @@ def _kept_up(
     with refusing(_taken(told)):
         held.save()
     # Both what it was and what it is have to be charged anew.
-    mark_charge(min(before[0], told.starts_at), max(before[1], told.ends_at), at)
+    starts_at, ends_at = min(before[0], told.starts_at), max(before[1], told.ends_at)
+    _mark_term(starts_at, ends_at, at, told.external_id)
     return RecordedCommitment(held.id, UPDATED)
+
+
+def _mark_term(starts_at: datetime, ends_at: datetime, at: datetime, external_id: str) -> None:
+    """Mark charge for a term, and for the hours before it in which bills may charge rows of it.
+
+    A row of a day is charged at its midnight, a longer one where its period begins: where it is
+    the first of the month. Both may lie before the first node lived.
+    """
+    mark_charge(starts_at, ends_at, at)
+    if not external_id:
+        return
+    midnight = starts_at.astimezone(UTC).replace(hour=0)
+    first = midnight.replace(day=1)
+    for begins, ends in (
+        (midnight, midnight + HOUR),
+        (first - FARTHEST_ZONE, first + FARTHEST_ZONE),
+    ):
+        if begins < at:
+            mark_span(
+                pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=begins, ends_at=min(ends, at)
+            )
 
 
 def _row(commitment: NewCommitment) -> dict[str, Any]:

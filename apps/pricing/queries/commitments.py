@@ -1,6 +1,6 @@
 """What was bought ahead, as it was entered."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -53,6 +53,16 @@ def commitments_in(starts_at: datetime, ends_at: datetime) -> list[CommitmentFac
 def commitments() -> list[CommitmentFact]:
     """Every commitment there ever was, by id."""
     return [_fact(row) for row in _ordered(Commitment.objects.all())]
+
+
+def commitments_called(external_ids: Collection[str]) -> dict[str, CommitmentFact]:
+    """Those that bills call so, by what they call them; of two of one name the one entered first."""
+    names = [name for name in external_ids if name]
+    found = _ordered(Commitment.objects.filter(external_id__in=names)) if names else ()
+    called: dict[str, CommitmentFact] = {}
+    for row in found:
+        called.setdefault(row.external_id, _fact(row))
+    return called
 
 
 def commitment(commitment_id: int) -> CommitmentFact:

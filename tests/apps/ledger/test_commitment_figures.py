@@ -17,14 +17,22 @@ from apps.fleet.queries import Pass
 from apps.ledger.actions import close
 from apps.ledger.actions.bills import undo_delivery
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
-from apps.ledger.models import Charge, Part
+from apps.ledger.models import BilledHour, BillImport, Charge, Line, Part
 from apps.ledger.queries.commitment_preview import if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, ends_within, term_of
-from apps.pricing.actions import NewCommitment, as_bought, end_commitment, set_gpu_share
+from apps.pricing.actions import (
+    NewCommitment,
+    add_commitment,
+    as_bought,
+    end_commitment,
+    set_gpu_share,
+)
+from apps.pricing.models import Commitment
 from apps.pricing.queries.commitments import CommitmentFact, commitment
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.bill_files import deliver, hour_row
+from tests.economics.test_focus_cur import LEGACY
 
 pytestmark = pytest.mark.django_db
 HOUR, TEN = scene.HOUR, scene.TEN
@@ -314,6 +322,103 @@ def test_a_bill_keeps_which_commitment_covered_and_tells_what_was_not_used(
     assert (found.utilisation, found.on_demand) == (Fraction(1, 2), 98_320_000)
 
 
+@pytest.mark.parametrize(("entered_first", "status"), [(True, "reconciled"), (False, "restated")])
+def test_a_commitments_owner_keeps_what_nobody_used_when_the_bill_comes(
+    tmp_path: Path, entered_first: bool, status: str
+) -> None:
+    team_id = make.make_team("research")
+    scene.make_priced_node("gpu-01", provider_id="i-01")
+    bought = NewCommitment(
+        name="two nodes", kind="reserved", currency="USD", provider="aws", gpu_model="NVIDIA H100 80GB HBM3",
+        starts_at=TEN, ends_at=TEN + HOUR, units=2, hourly=Decimal(70), owner_id=team_id,
+        external_id="ri-1",
+    )  # fmt: skip
+    if entered_first:
+        add_commitment(commitment=bought, at=scene.LATER)
+        scene.settle()
+        assert owners_of("commitment_unused") == {team_id: 35_000_000}
+    named = {"CommitmentDiscountId": "ri-1", "CommitmentDiscountStatus": "Used"}
+    used = hour_row("36", **IN_MARCH, **named, ResourceId="i-01", ContractedCost="98.32")
+    unused = hour_row("34", **IN_MARCH, **named | {"CommitmentDiscountStatus": "Unused"})
+    deliver(tmp_path, used, unused | {"ResourceId": "", "BilledCost": "0", "Tags": ""})
+    reconcile_all()
+    if not entered_first:
+        assert owners_of("commitment_unused") == {scene.platform(): 34_000_000}
+        add_commitment(commitment=bought, at=scene.LATER)
+        scene.settle()
+    assert owners_of("commitment_unused") == {team_id: 34_000_000}
+    one = Commitment.objects.get()
+    unused_charge = Charge.objects.get(kind="commitment_unused")
+    assert (unused_charge.commitment_id, unused_charge.status) == (one.id, status)
+    # Undone, the estimate is back, and still its owner's.
+    undo_delivery(import_id=BillImport.objects.get().id, at=scene.LATER)
+    reconcile_all()
+    assert owners_of("commitment_unused") == {team_id: 35_000_000}
+
+
+def test_a_report_of_amazons_tells_a_fee_as_a_purchase_and_what_of_it_nobody_used(
+    tmp_path: Path,
+) -> None:
+    team_id = make.make_team("research")
+    pool_id = make.make_pool("h100", instance_type="p5.48xlarge")
+    scene.make_priced_node("gpu-01", pool_id=pool_id, provider_id="i-01")
+    plan = "arn:aws:savingsplans::1234:savingsplan/sp-1"
+    one = scene.make_commitment(
+        kind="savings_plan", units=0, spend=Decimal(60), hourly=Decimal(60),
+        prices={"p5.48xlarge": "36"}, external_id=plan, owner_id=team_id,
+        period=(TEN, TEN + HOUR),
+    )  # fmt: skip
+    usage = LEGACY | {
+        "bill/BillingPeriodStartDate": "2026-03-01T00:00:00Z",
+        "bill/BillingPeriodEndDate": "2026-04-01T00:00:00Z",
+        "lineItem/UsageStartDate": "2026-03-02T10:00:00Z",
+        "lineItem/UsageEndDate": "2026-03-02T11:00:00Z",
+        "savingsPlan/SavingsPlanARN": plan,
+        "savingsPlan/SavingsPlanEffectiveCost": "",
+        "savingsPlan/TotalCommitmentToDate": "",
+        "savingsPlan/UsedCommitment": "",
+    }
+    covered = {
+        "lineItem/LineItemType": "SavingsPlanCoveredUsage",
+        "savingsPlan/SavingsPlanEffectiveCost": "36",
+    }
+    negation = {"lineItem/LineItemType": "SavingsPlanNegation", "lineItem/UnblendedCost": "-98.32"}
+    fee = {
+        "lineItem/LineItemType": "SavingsPlanRecurringFee", "lineItem/UnblendedCost": "60",
+        "lineItem/ResourceId": "", "savingsPlan/TotalCommitmentToDate": "60",
+        "savingsPlan/UsedCommitment": "36",
+    }  # fmt: skip
+    taken = deliver(tmp_path, usage | covered, usage | negation, usage | fee)
+    assert taken.rejected == 0
+    reconcile_all()
+    unused, purchase = (Charge.objects.get(kind=kind) for kind in ("commitment_unused", "purchase"))
+    assert [(c.effective_micros, c.billed_micros) for c in (unused, purchase)] == [
+        (24_000_000, 0),
+        (0, 60_000_000),
+    ]
+    assert {unused.commitment_id, purchase.commitment_id} == {one}
+    assert owners_of("commitment_unused") == {team_id: 24_000_000}
+    midnight = TEN - 10 * HOUR
+    found = commitment_use((midnight, midnight + 24 * HOUR), scene.LATER).figures(one)
+    assert (found.cost, found.utilisation) == (60_000_000, Fraction(36, 60))
+    # The negation says the covered hour once more: no machine ran twice.
+    assert BilledHour.objects.get().billed_milliseconds == HOUR_MS
+
+
+def owners_of(kind: str) -> dict[int, int]:
+    """What lines of charges of a kind sum to, by team."""
+    found = Line.objects.filter(charge__kind=kind).values_list("team_id")
+    return {
+        team_id: micros for team_id, micros in found.annotate(Sum("effective_micros")) if micros
+    }
+
+
+def reconcile_all() -> None:
+    for bill_id in bills_due():
+        reconcile_bill(bill_id=bill_id, at=scene.LATER)
+    scene.settle()
+
+
 def test_hours_that_a_bill_does_not_reach_yet_keep_their_own_unused_part(tmp_path: Path) -> None:
     scene.make_priced_node("gpu-01", provider_id="i-01")
     one = scene.make_commitment(
@@ -327,7 +432,9 @@ def test_hours_that_a_bill_does_not_reach_yet_keep_their_own_unused_part(tmp_pat
     for bill_id in bills_due():
         reconcile_bill(bill_id=bill_id, at=scene.LATER)
     scene.settle(ends_at=TEN + 2 * HOUR)
-    own = Charge.objects.filter(kind="commitment_unused", commitment_id=one)
+    own = Charge.objects.filter(
+        kind="commitment_unused", commitment_id=one, billed_charge_id__isnull=True
+    )
     assert list(own.values_list("hour", flat=True)) == [TEN + HOUR]
     undo_delivery(import_id=taken.import_id, at=scene.LATER)
     for bill_id in bills_due():

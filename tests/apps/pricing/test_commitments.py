@@ -187,7 +187,8 @@ def test_what_a_cloud_tells_anew_is_kept_and_all_of_it_charged_again() -> None:
     ChangedHour.objects.all().delete()
     found = record(units=3, starts_at=NOON + HOUR, at=NOON + 4 * HOUR)
     assert (found.id, found.became, commitment(one).units) == (one, "updated", 3)
-    assert marked_hours() == [1, 2, 3]
+    # Its term, and the midnight before: bills charge a day's rows of it there.
+    assert marked_hours() == [-12, 1, 2, 3]
 
 
 def test_what_a_person_said_of_owner_and_pool_outlives_the_clouds_telling() -> None:

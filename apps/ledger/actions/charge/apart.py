@@ -13,6 +13,7 @@ from apps.ledger.queries.bills.hours import billed_charges
 from apps.ledger.queries.calendar import HOUR, HOUR_MS, month_span
 from apps.ledger.queries.charges import shared_costs_of_hour
 from apps.pricing.queries import SharedCostFact, conversions
+from apps.pricing.queries.commitments import commitments_called
 
 
 def shared_costs(this: Hour) -> Iterable[Wanted]:
@@ -52,19 +53,28 @@ def _in_hour(this: Hour, cost: SharedCostFact, rate: Fraction | int | None) -> i
 
 
 def billed_apart(this: Hour) -> Iterable[Wanted]:
-    """Rows of bills whose charge begins in this hour; Platform owns what nobody else does."""
+    """Rows of bills whose charge begins in this hour.
+
+    What is of a commitment stays with that one's owner, as it was estimated; else it is whose the
+    bill says, and Platform's where nobody else owns it.
+    """
     platform = accounts.special_teams().platform_id
-    for each in billed_charges(this.starts_at):
+    billed = billed_charges(this.starts_at)
+    bought = commitments_called({each.commitment_id for each in billed})
+    for each in billed:
         amounts = (each.list_micros, each.contracted_micros, each.effective_micros)
-        team_id = each.team_id or platform
-        about = (each, team_id)
+        held = bought.get(each.commitment_id)
+        team_id = (held.owner_id if held else None) or each.team_id or platform
+        pool_id = (held.pool_id if held else None) or each.pool_id
+        about = (each, team_id, pool_id, held.id if held else None)
         digest = digest_of(about)
         yield Wanted(
             key=(each.kind, each.id, Part.PRICED),
-            pool_id=each.pool_id,
+            pool_id=pool_id,
             price=Price((), *amounts, digest, billed_micros=each.billed_micros),
             status=Status.PROVISIONAL if each.is_provisional else Status.RECONCILED,
             reason=each.reason,
             through=each.ends_at,
             team_id=team_id,
+            commitment_id=held.id if held else None,
         )

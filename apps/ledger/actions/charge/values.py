@@ -54,7 +54,8 @@ class Wanted:
     """A charge as it ought to stand.
 
     `status` and `reason` where the hour alone does not tell them; `through` where it is not the
-    hour's. `team_id` and `workload_id` are whose the one line of a charge without a node is.
+    hour's. `team_id` and `workload_id` are whose the one line of a charge without a node is;
+    `commitment_id` which commitment a bill's charge is of.
     """
 
     key: ChargeKey
@@ -65,6 +66,7 @@ class Wanted:
     through: datetime | None = None
     team_id: int | None = None
     workload_id: int | None = None
+    commitment_id: int | None = None
 
 
 Estimate = tuple[fleet.NodeFact, list[tuple[Part, Price]]]

@@ -125,6 +125,7 @@ def _columns(this: Hour, charges: Sequence[tuple[Wanted, Status]]) -> dict[str, 
         "estimated": [each.price.estimated_micros for each, _ in charges],
         "marginal": [each.price.marginal_micros for each, _ in charges],
         "plans": [_plan(each) for each, _ in charges],
+        "commitments": [_commitment(each) for each, _ in charges],
         "statuses": [str(status) for _, status in charges],
         "reasons": [_reason(each, status) for each, status in charges],
         "digests": [each.price.digest for each, _ in charges],
@@ -134,6 +135,12 @@ def _columns(this: Hour, charges: Sequence[tuple[Wanted, Status]]) -> dict[str, 
 def _plan(wanted: Wanted) -> int | None:
     kind, number, _ = wanted.key
     return number if kind == ChargeKind.OWNED_UNUSED else wanted.price.owned_plan_id
+
+
+def _commitment(wanted: Wanted) -> int | None:
+    kind, number, part = wanted.key
+    is_ours = kind == ChargeKind.COMMITMENT_UNUSED and part == Part.COMMITTED
+    return number if is_ours else wanted.commitment_id
 
 
 def _reason(wanted: Wanted, status: Status) -> str:
@@ -160,13 +167,13 @@ SET through = new.through, pool_id = new.pool_id, list_micros = new.list_micros,
     contracted_micros = new.contracted_micros, effective_micros = new.effective_micros,
     billed_micros = new.billed_micros, estimated_micros = new.estimated_micros,
     marginal_micros = new.marginal_micros, owned_plan_id = new.owned_plan_id,
-    status = new.status, reason = new.reason, digest = new.digest
+    commitment_id = new.commitment_id, status = new.status, reason = new.reason, digest = new.digest
 FROM unnest(%(ids)s::int8[], %(pools)s::int8[], %(throughs)s::timestamptz[], %(listed)s::int8[],
             %(contracted)s::int8[], %(effective)s::int8[], %(billed)s::int8[],
-            %(estimated)s::int8[], %(marginal)s::int8[], %(plans)s::int8[], %(statuses)s::text[],
-            %(reasons)s::text[], %(digests)s::bytea[])
+            %(estimated)s::int8[], %(marginal)s::int8[], %(plans)s::int8[],
+            %(commitments)s::int8[], %(statuses)s::text[], %(reasons)s::text[], %(digests)s::bytea[])
      AS new (id, pool_id, through, list_micros, contracted_micros, effective_micros, billed_micros,
-             estimated_micros, marginal_micros, owned_plan_id, status, reason, digest)
+             estimated_micros, marginal_micros, owned_plan_id, commitment_id, status, reason, digest)
 WHERE held.id = new.id
 """
 # What a charge is of stands in a column of its own by its kind.
@@ -177,7 +184,7 @@ INSERT INTO ledger_charge
      estimated_micros, marginal_micros, owned_plan_id, currency, status, reason, digest)
 SELECT new.kind, CASE WHEN new.kind = 'node_hour' THEN new.number END, new.pool_id,
        CASE WHEN new.kind = 'shared' THEN new.number END,
-       CASE WHEN new.kind = 'commitment_unused' AND new.part = %(committed)s THEN new.number END,
+       new.commitment_id,
        CASE WHEN new.kind NOT IN ('node_hour', 'shared', 'owned_unused')
                  AND NOT (new.kind = 'commitment_unused' AND new.part = %(committed)s)
                  AND new.part <> %(calls)s
@@ -190,11 +197,11 @@ SELECT new.kind, CASE WHEN new.kind = 'node_hour' THEN new.number END, new.pool_
 FROM unnest(%(kinds)s::text[], %(numbers)s::int8[], %(pools)s::int8[], %(parts)s::int2[],
             %(throughs)s::timestamptz[], %(listed)s::int8[], %(contracted)s::int8[],
             %(effective)s::int8[], %(billed)s::int8[], %(estimated)s::int8[],
-            %(marginal)s::int8[], %(plans)s::int8[], %(statuses)s::text[], %(reasons)s::text[],
-            %(digests)s::bytea[])
+            %(marginal)s::int8[], %(plans)s::int8[], %(commitments)s::int8[], %(statuses)s::text[],
+            %(reasons)s::text[], %(digests)s::bytea[])
      AS new (kind, number, pool_id, part, through, list_micros, contracted_micros,
              effective_micros, billed_micros, estimated_micros, marginal_micros, owned_plan_id,
-             status, reason, digest)
-RETURNING kind, coalesce(node_id, shared_cost_id, commitment_id, billed_charge_id, owned_plan_id,
+             commitment_id, status, reason, digest)
+RETURNING kind, coalesce(node_id, shared_cost_id, billed_charge_id, commitment_id, owned_plan_id,
                          api_item_id), part, id
 """

@@ -28,7 +28,7 @@ CREATE TEMP TABLE apart (
     kind text NOT NULL, charge_kind text NOT NULL, reason text NOT NULL, label text NOT NULL,
     starts_at timestamptz NOT NULL, ends_at timestamptz NOT NULL, team_id int8, pool_id int8,
     listed numeric, contracted numeric, effective numeric, billed numeric NOT NULL,
-    rows int8 NOT NULL
+    rows int8 NOT NULL, commitment_id text NOT NULL DEFAULT ''
 ) ON COMMIT DROP
 """,
     filled("""
@@ -38,21 +38,35 @@ SELECT found.node_id, :its_hour, :row_sums, :hours_billed
 GROUP BY found.node_id, :its_hour
 """),
 )
-GATHER_CHARGES = filled("""
+# A fee's row may also say what of the fee nobody used: then what it bills is the purchase, and its
+# effective cost the unused part.
+IS_FEE_AND_UNUSED: LiteralString = (
+    "found.charge_kind = 'commitment_unused' AND row.category = 'Purchase'"
+)
+GATHER_CHARGES = filled(
+    """
 INSERT INTO apart
-SELECT found.kind, found.charge_kind, found.reason,
-       -- What nobody used is told by the commitment it is of.
-       CASE WHEN found.charge_kind = 'commitment_unused' AND row.commitment_id <> ''
-            THEN row.commitment_id ELSE found.label END,
-       :its_period, found.team_id, found.pool_id, :row_sums, count(*)
-:matched AND found.charge_kind <> 'node_hour'
-GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+SELECT found.kind, found.charge_kind, found.reason, :what_for, :its_period, found.team_id,
+       found.pool_id, :row_sums, count(*), :of_commitment
+:matched AND found.charge_kind <> 'node_hour' AND NOT (:is_both)
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 14
+UNION ALL
+SELECT found.kind, found.charge_kind, found.reason, :what_for, :its_period, found.team_id,
+       found.pool_id, 0, 0, sum(row.effective_cost), 0, count(*), :of_commitment
+:matched AND :is_both
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 14
+UNION ALL
+SELECT found.kind, 'purchase', 'purchase', found.label, :its_period, found.team_id,
+       found.pool_id, 0, 0, 0, sum(row.billed_cost), count(*), :of_commitment
+:matched AND :is_both
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 14
 UNION ALL
 SELECT found.kind, 'unmatched', 'its node was not on record then', row.resource_id, :its_period,
-       found.team_id, NULL::int8, :row_sums, count(*)
+       found.team_id, NULL::int8, :row_sums, count(*), ''
 :matched AND found.node_id IS NOT NULL AND :is_short AND NOT :lives_then
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
-""")
+""".replace(":is_both", IS_FEE_AND_UNUSED)
+)
 EXCHANGE_HOURS: tuple[LiteralString, ...] = (
     """
 DELETE FROM ledger_billedhour AS held
@@ -95,20 +109,21 @@ WHERE held.bill_id = %(bill)s AND NOT EXISTS (
       AND apart.reason = held.reason AND apart.label = held.label
       AND apart.starts_at = held.starts_at AND apart.ends_at = held.ends_at
       AND apart.team_id IS NOT DISTINCT FROM held.team_id
-      AND apart.pool_id IS NOT DISTINCT FROM held.pool_id)
+      AND apart.pool_id IS NOT DISTINCT FROM held.pool_id
+      AND apart.commitment_id = held.commitment_id)
 RETURNING held.hour
 """),
     filled("""
 WITH summed AS (
-    SELECT kind, charge_kind, reason, label, starts_at, ends_at, team_id, pool_id, :sums,
-           sum(rows) AS rows
-    FROM apart GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
+    SELECT kind, charge_kind, reason, label, starts_at, ends_at, team_id, pool_id, commitment_id,
+           :sums, sum(rows) AS rows
+    FROM apart GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 )
 INSERT INTO ledger_billedcharge AS held
     (bill_id, kind, billed_kind, reason, label, starts_at, ends_at, hour, team_id, pool_id,
-     list_micros, contracted_micros, effective_micros, billed_micros, is_provisional, rows)
+     commitment_id, list_micros, contracted_micros, effective_micros, billed_micros, is_provisional, rows)
 SELECT %(bill)s, charge_kind, kind, reason, label, starts_at, ends_at,
-       :charged_at, team_id, pool_id, :list_micros, :contracted_micros,
+       :charged_at, team_id, pool_id, commitment_id, :list_micros, :contracted_micros,
        CASE WHEN %(rounded)s THEN :billed_micros ELSE :effective_micros END, :billed_micros,
        %(provisional)s, rows
 FROM summed

@@ -28,6 +28,7 @@ class BilledApart:
     ends_at: datetime
     team_id: int | None
     pool_id: int | None
+    commitment_id: str
     list_micros: int | None
     contracted_micros: int | None
     effective_micros: int | None
@@ -56,7 +57,8 @@ def billed_charges(hour: datetime) -> list[BilledApart]:
     """The charges of bills' rows that begin in `hour`, by id."""
     found = BilledCharge.objects.filter(hour=hour).order_by("id")
     columns = (
-        *("id", "kind", "reason", "ends_at", "team_id", "pool_id", "list_micros"),
-        *("contracted_micros", "effective_micros", "billed_micros", "is_provisional"),
+        *("id", "kind", "reason", "ends_at", "team_id", "pool_id", "commitment_id"),
+        *("list_micros", "contracted_micros", "effective_micros", "billed_micros"),
+        "is_provisional",
     )
     return [BilledApart(*row) for row in found.values_list(*columns)]

@@ -19,11 +19,13 @@ ROW_SUMS: LiteralString = """
     CASE WHEN count(row.effective_cost) = count(*) THEN sum(row.effective_cost) END,
     sum(row.billed_cost)
 """
-# Machine time, where the bill states it in hours of one machine.
+# Machine time, where the bill states it in hours of one machine. A discount or a negation of an hour
+# says the same hour once more.
 HOURS_BILLED: LiteralString = """
     CASE WHEN count(row.consumed_quantity) = count(*)
               AND bool_and(row.consumed_unit ~* '^(h|hr|hrs|hour|hours)$')
-         THEN sum(row.consumed_quantity) * 3600000 END
+         THEN sum(CASE WHEN row.category = 'Usage' THEN row.consumed_quantity ELSE 0 END)
+              * 3600000 END
 """
 ITS_HOUR: LiteralString = "date_trunc('hour', row.starts_at, 'UTC')"
 IS_SHORT: LiteralString = (
@@ -33,6 +35,15 @@ LIVES_THEN: LiteralString = """
     EXISTS (SELECT 1 FROM fleet_node AS node WHERE node.id = found.node_id
             AND node.period && tstzrange(date_trunc('hour', row.starts_at, 'UTC'),
                 date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour'))
+"""
+# Which commitment a charge of its own is of, as its bill calls it.
+OF_COMMITMENT: LiteralString = (
+    "CASE WHEN found.kind = 'commitment' THEN row.commitment_id ELSE '' END"
+)
+# What nobody used is told by the commitment it is of.
+WHAT_FOR: LiteralString = """
+    CASE WHEN found.charge_kind = 'commitment_unused' AND row.commitment_id <> ''
+         THEN row.commitment_id ELSE found.label END
 """
 # Rows of up to a day are charged by the day, longer ones over their own period.
 ITS_PERIOD: LiteralString = """
@@ -75,6 +86,8 @@ PARTS: tuple[tuple[LiteralString, LiteralString], ...] = (
     (":lives_then", LIVES_THEN),
     (":its_period", ITS_PERIOD),
     (":charged_at", CHARGED_AT),
+    (":of_commitment", OF_COMMITMENT),
+    (":what_for", WHAT_FOR),
     (":sums", SUMS),
     (":list_micros", converted("listed")),
     (":contracted_micros", converted("contracted")),

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from fractions import Fraction
 
-from apps.economics.places import lies_in
+from apps.economics.ec2_sizes import family_of, size_quarters
+from apps.economics.places import is_zone, lies_in, may_lie_in
 from apps.economics.rates import Per
 from apps.economics.split import largest_remainder
 from apps.economics.terms import term_amount_in_hour
@@ -38,9 +39,18 @@ class Scope:
 
     @property
     def narrowness(self) -> int:
-        """A pool is narrower than an instance type, that than a GPU model, that than a region."""
-        said = (self.provider, self.region, self.gpu_model, self.instance_type, self.pool_id)
+        """A pool is narrower than an instance type, that than a GPU model, that than a zone.
+
+        A zone is narrower than a region: AWS applies zonal reservations before regional ones.
+        """
+        zone = is_zone(self.region)
+        said = (self.provider, self.region, zone, self.gpu_model, self.instance_type, self.pool_id)
         return sum(2**place for place, one in enumerate(said) if one)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether it is of a place or of machines, and not of all that a provider has."""
+        return bool(self.region or self.gpu_model or self.instance_type or self.pool_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +78,24 @@ class Commitment:
 
     @property
     def capacity(self) -> int:
-        """Unit-milliseconds of the hour; of a spend plan micro-units times milliseconds."""
-        return (self.units or self.spend_micros) * self.lasts_ms
+        """Unit-milliseconds of the hour; of a spend plan micro-units times milliseconds.
+
+        One that covers any size of its family counts quarters of AWS's normalization factor.
+        """
+        each = self.size_quarters or 1
+        return (self.units * each or self.spend_micros) * self.lasts_ms
+
+    @property
+    def size_quarters(self) -> int | None:
+        """The size of one unit, where it covers other sizes of its family too; else None.
+
+        So do regional EC2 reservations of most families, on Linux with default tenancy.
+        """
+        is_regional = bool(self.scope.region) and not is_zone(self.scope.region)
+        is_flexible = self.kind is CommitmentKind.RESERVED and self.scope.provider == "aws"
+        if not (is_flexible and is_regional and self.units and self.per is Per.NODE):
+            return None
+        return size_quarters(self.scope.instance_type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +170,12 @@ def apply(commitments: Sequence[Commitment], uses: Sequence[Use]) -> Applied:
     """Cover the uses of one hour over all pools; nothing is covered twice.
 
     Capacity blocks first, then reserved, committed use and savings plans. Among the first three
-    the narrowest scope goes first; within these, and among savings plans, the use with the
-    highest contracted cost per unit of the commitment (or per dollar of the plan); ties by ids.
+    the narrowest scope goes first, so a zone's reservations before a region's; one that covers any
+    size of its family takes the smallest first, any other the use with the highest contracted cost
+    per unit. Savings plans of a place or a family go before those of all machines; within each,
+    over all their plans at once, the highest saving percentage goes first, then the lower price of
+    the plan. Ties by ids. Sources: AWS's EC2 User Guide on reserved instances and its Savings
+    Plans User Guide, as of 2026-11.
     A commitment covers any units for its milliseconds of the hour, as providers bill. Its covered
     parts share its hour's price by what they take of it, each up to its contracted cost; what is
     left is unused. The order in which anything is given does not matter.
@@ -177,10 +207,12 @@ def apply(commitments: Sequence[Commitment], uses: Sequence[Use]) -> Applied:
 
 def capacity_per_ms(commitment: Commitment, use: Use) -> int:
     """Capacity that a millisecond of this use takes; 0 where the commitment does not cover it."""
-    if not _is_eligible(commitment.scope, use):
+    if not _is_eligible(commitment, use):
         return 0
     if commitment.spend_micros:
         return commitment.prices.get(use.instance_type, 0) * use.nodes
+    if commitment.size_quarters:
+        return (size_quarters(use.instance_type) or 0) * use.nodes
     return use.nodes if commitment.per is Per.NODE else use.gpus
 
 
@@ -207,25 +239,37 @@ def break_even(committed_micros: int, on_demand_micros: int) -> Fraction | None:
     return Fraction(committed_micros, on_demand_micros) if on_demand_micros else None
 
 
-def _is_eligible(scope: Scope, use: Use) -> bool:
+def _is_eligible(commitment: Commitment, use: Use) -> bool:
+    scope = commitment.scope
+    machine = (scope.instance_type, use.instance_type)
+    if commitment.size_quarters:
+        machine = (family_of(scope.instance_type), family_of(use.instance_type))
     pairs = (
         (scope.provider, use.provider),
-        (scope.instance_type, use.instance_type),
+        machine,
         (scope.gpu_model, use.gpu_model),
     )
     in_pool = scope.pool_id is None or scope.pool_id == use.pool_id
-    in_place = not scope.region or lies_in(use.region, scope.region)
+    in_place = not scope.region or may_lie_in(use.region, scope.region)
     return in_pool and in_place and all(wanted in ("", found) for wanted, found in pairs)
 
 
-def _order(pair: tuple[Commitment, Use]) -> tuple[int, int, Fraction, int, int, int]:
+def _order(pair: tuple[Commitment, Use]) -> tuple[int | Fraction, ...]:
     commitment, use = pair
-    is_plan = commitment.kind is CommitmentKind.SAVINGS_PLAN
     # A use without a price saves nothing that anybody knows of.
     saved = use.contracted_micros or 0
-    worth = Fraction(saved, capacity_per_ms(commitment, use) * (use.end_ms - use.start_ms))
-    narrowness = 0 if is_plan else commitment.scope.narrowness
-    return (commitment.kind, -narrowness, -worth, commitment.id, use.node_id, use.start_ms)
+    per_ms = capacity_per_ms(commitment, use)
+    # On demand ÷ the plan's price: the highest is the highest saving percentage.
+    worth = Fraction(saved, per_ms * (use.end_ms - use.start_ms))
+    scope = commitment.scope
+    place: tuple[int | Fraction, ...]
+    if commitment.kind is CommitmentKind.SAVINGS_PLAN:
+        place = (not scope.is_bound, -worth, per_ms // use.nodes)
+    else:
+        size = per_ms // use.nodes if commitment.size_quarters else 0
+        may_be_elsewhere = bool(scope.region) and not lies_in(use.region, scope.region)
+        place = (-scope.narrowness, may_be_elsewhere, size, -worth)
+    return (commitment.kind, *place, commitment.id, use.node_id, use.start_ms)
 
 
 def _costs(commitment: Commitment, taken: Sequence[_Taken], left: int) -> list[Covered]:

@@ -14,7 +14,6 @@ from apps.pricing import actions
 from apps.pricing.providers import aws, aws_account
 from apps.pricing.queries import RateUnit
 from apps.pricing.queries.commitments import commitments
-from apps.pricing.tasks.places import place_of
 from apps.pricing.tasks.rounds import Clock, Round, round_of
 
 if TYPE_CHECKING:
@@ -186,12 +185,7 @@ def _keep_reserved(this: Buying, bought: aws_account.ReservedInstance) -> None:
             starts_at=bought.starts_at,
             ends_at=bought.ends_at,
             provider="aws",
-            region=place_of(
-                this.pools,
-                instance_type=bought.instance_type,
-                region=bought.region,
-                zone=bought.zone,
-            ),
+            region=bought.zone or bought.region,
             instance_type=bought.instance_type,
             units=bought.count,
             # One that was exchanged or split ends early, and its fee goes on with the next.
@@ -225,7 +219,7 @@ def _keep_plan(
             starts_at=plan.starts_at,
             ends_at=plan.ends_at,
             provider="aws",
-            region=_plan_place(this, plan, chosen),
+            region=plan.region,
             spend=plan.commitment,
             prices={name: max(amounts) for name, amounts in chosen.items()},
             upfront=plan.upfront,
@@ -234,15 +228,6 @@ def _keep_plan(
             source="AWS savings plans",
         )
     )
-
-
-def _plan_place(
-    this: Buying, plan: aws_account.SavingsPlan, chosen: dict[str, set[Decimal]]
-) -> str:
-    """A plan of one family holds in one region, which pools may call by a zone."""
-    if not plan.region:
-        return ""
-    return place_of(this.pools, instance_type=min(chosen), region=plan.region)
 
 
 def _prices_where_used(
@@ -328,7 +313,6 @@ def _block(
     fee: Decimal,
     source: str,
 ) -> actions.NewCommitment:
-    region = next(each for each in this.account.regions if block.zone.startswith(each))
     return actions.NewCommitment(
         name=name,
         kind="capacity_block",
@@ -336,9 +320,7 @@ def _block(
         starts_at=block.starts_at,
         ends_at=block.ends_at or block.starts_at,
         provider="aws",
-        region=place_of(
-            this.pools, instance_type=block.instance_type, region=region, zone=block.zone
-        ),
+        region=block.zone,
         instance_type=block.instance_type,
         units=block.total,
         upfront=fee,

@@ -100,18 +100,19 @@ def test_what_has_no_accelerator_or_was_over_before_anything_lived_is_left_out(p
     assert not Commitment.objects.exists()
 
 
-def test_a_reservation_of_one_zone_covers_pools_that_name_the_region(p5):
-    p5.account.reserved = [reserved(BEGAN, ENDS, availabilityZone="us-east-1a")]
-    sync("reserved_instances")
-    assert Commitment.objects.get().region == "us-east-1"
-
-
-def test_a_reservation_of_a_region_covers_pools_that_name_one_zone(aws):
+def test_a_reservation_keeps_whether_it_is_of_a_zone_or_of_a_region(aws):
     make_organisation()
     make_pool(region="us-east-1d")
-    aws.account.reserved = [reserved(BEGAN, ENDS)]
+    aws.account.reserved = [
+        reserved(BEGAN, ENDS, availabilityZone="us-east-1a"),
+        reserved(BEGAN, ENDS, reservedInstancesId="b"),
+    ]
     sync("reserved_instances")
-    assert Commitment.objects.get().region == "us-east-1d"
+    # Which of them covers pools that name the one or the other is for whoever applies them.
+    assert sorted(Commitment.objects.values_list("region", flat=True)) == [
+        "us-east-1",
+        "us-east-1a",
+    ]
 
 
 def test_a_savings_plan_brings_its_own_prices_of_what_pools_use(p5):

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ledger", "0015_export_form"),
+        ("ledger", "0001_squashed_0015_export_form"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

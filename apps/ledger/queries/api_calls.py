@@ -108,7 +108,7 @@ SELECT call.id, call.vendor, call.model, call.tier, call.outcome, call.at, call.
        call.cached_tokens, call.cache_write_tokens, call.output_tokens, call.reasoning_tokens,
        nullif(call.detail::text, '{}')
 FROM workloads_usageevent AS call
-WHERE call.at >= %(from)s AND call.at < %(to)s AND call.id > %(after)s
+WHERE call.at >= %(from)s AND call.at < %(to)s AND call.id > %(after)s AND call.is_counted
   AND NOT EXISTS (SELECT 1 FROM ledger_apicost AS cost WHERE cost.event_id = call.id)
 ORDER BY call.id
 LIMIT %(limit)s
@@ -126,7 +126,7 @@ SELECT call.vendor, call.model, call.tier, call.team_id, call.workload_id, call.
        count(*) FILTER (WHERE cost.amount IS NOT NULL AND cost.list_amount IS NULL),
        coalesce(max(cost.reason), '')
 FROM workloads_usageevent AS call JOIN ledger_apicost AS cost ON cost.event_id = call.id
-WHERE call.at >= %(from)s AND call.at < %(to)s
+WHERE call.at >= %(from)s AND call.at < %(to)s AND call.is_counted
 GROUP BY call.vendor, call.model, call.tier, call.team_id, call.workload_id, call.feature,
          cost.currency
 ORDER BY 1, 2, 3, 4, 5, 6, cost.currency

@@ -1,4 +1,4 @@
-"""Calls to model APIs as they are told, kept once each."""
+"""Calls to model APIs as they are told, kept once each; told by several, each is counted once."""
 
 import json
 from collections.abc import Sequence
@@ -8,19 +8,25 @@ from typing import LiteralString
 
 from django.db import connection, transaction
 
+from apps.accounts.queries import special_teams
 from apps.fleet.actions.marks import Mark, mark
 from apps.fleet.queries import Pass
 
 NEW_CALLS = 0
 """The unit of a mark that says: calls came; those that have no price yet are priced."""
 
+# Arbitrary but fixed: who keeps calls sees what others kept before, and tells twins apart.
+KEEPING = 7_305_041
+DOORS = ("rest", "litellm", "otel")
+"""Who tells of a response best: its receiver as the vendor answered, a gateway, a span."""
+
 COLUMNS: LiteralString = (
-    "source, key, at, vendor, model, tier, outcome, team_id, workload_id, feature, input_tokens,"
+    "source, key, response_id, at, vendor, model, tier, outcome, team_id, workload_id, feature, input_tokens,"
     " cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, detail, latency_seconds"
 )
 STAGE: LiteralString = """
 CREATE TEMPORARY TABLE IF NOT EXISTS staged_usage (
-    source text, key text, at timestamptz, vendor text, model text, tier text, outcome text,
+    source text, key text, response_id text, at timestamptz, vendor text, model text, tier text, outcome text,
     team_id int8, workload_id int8, feature text, input_tokens int8, cached_tokens int8,
     cache_write_tokens int8, output_tokens int8, reasoning_tokens int8, detail jsonb,
     latency_seconds float8
@@ -28,13 +34,56 @@ CREATE TEMPORARY TABLE IF NOT EXISTS staged_usage (
 """
 KEEP: LiteralString = """
 WITH kept AS (
-    INSERT INTO workloads_usageevent (:columns, taken_at)
-    SELECT :columns, %s FROM staged_usage ORDER BY source, key
+    INSERT INTO workloads_usageevent (:columns, is_counted, taken_at)
+    SELECT :columns, true, %s FROM staged_usage ORDER BY source, key
     ON CONFLICT (source, key) DO NOTHING
     RETURNING at
 )
 SELECT date_trunc('hour', at, 'UTC') AS hour, count(*) FROM kept GROUP BY hour ORDER BY hour
 """.replace(":columns", COLUMNS)
+# The organisation's tellers stand above a team's own, and no team's token moves another team's calls.
+# Whose a call is, the best of them says that knows it.
+COUNT_ONCE: LiteralString = """
+WITH told AS (
+    SELECT event.id, event.response_id, event.team_id, event.workload_id, event.feature,
+           split_part(event.source, ':', 2) AS token_of,
+           array_position(%(doors)s, split_part(event.source, ':', 1)) AS door
+    FROM (SELECT DISTINCT response_id FROM staged_usage WHERE response_id <> '') AS staged
+    JOIN workloads_usageevent AS event
+      ON event.response_id = staged.response_id AND event.response_id <> ''
+),
+twin AS (
+    SELECT * FROM told WHERE response_id IN (
+        SELECT response_id FROM told GROUP BY response_id HAVING count(*) > 1)
+),
+judged AS (
+    SELECT twin.id, better.is_there IS NULL AS is_counted, known.team_id, known.workload_id,
+           known.feature
+    FROM twin
+    LEFT JOIN LATERAL (
+        SELECT true AS is_there FROM twin AS other
+        WHERE other.response_id = twin.response_id
+          AND (other.token_of = '0' AND twin.token_of <> '0'
+               OR other.token_of = twin.token_of
+                  AND (other.door, other.id) < (twin.door, twin.id))
+        LIMIT 1) AS better ON true
+    LEFT JOIN LATERAL (
+        SELECT other.team_id, other.workload_id, other.feature FROM twin AS other
+        WHERE other.response_id = twin.response_id AND better.is_there IS NULL
+          AND twin.team_id = %(unowned)s AND other.team_id <> %(unowned)s
+        ORDER BY other.token_of <> '0', other.door, other.id LIMIT 1) AS known ON true
+)
+UPDATE workloads_usageevent AS event
+SET is_counted = judged.is_counted,
+    team_id = coalesce(judged.team_id, event.team_id),
+    workload_id = CASE WHEN judged.team_id IS NULL THEN event.workload_id
+                       ELSE judged.workload_id END,
+    feature = coalesce(judged.feature, event.feature)
+FROM judged
+WHERE event.id = judged.id
+  AND (event.is_counted <> judged.is_counted OR judged.team_id IS NOT NULL)
+RETURNING date_trunc('hour', event.at, 'UTC')
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +100,7 @@ class Call:
     outcome: str = "ok"
     workload_id: int | None = None
     feature: str = ""
+    response_id: str = ""
     input_tokens: int | None = None
     cached_tokens: int | None = None
     cache_write_tokens: int | None = None
@@ -64,7 +114,8 @@ class Call:
 def take_calls(*, calls: Sequence[Call], at: datetime) -> int:
     """Keep each call that was not told before, by its source and key; how many that were.
 
-    The hours they are of are marked to be priced.
+    Of those that tell of one response of a vendor, through whichever door and in whatever order,
+    one is counted. The hours in which anything changed are marked to be priced.
     """
     if not calls:
         return 0
@@ -73,17 +124,23 @@ def take_calls(*, calls: Sequence[Call], at: datetime) -> int:
         with cursor.copy(f"COPY staged_usage ({COLUMNS}) FROM STDIN") as copy:
             for call in calls:
                 copy.write_row(_row(call))
+        if any(call.response_id for call in calls):
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [KEEPING])
         cursor.execute(KEEP, [at])
-        hours = cursor.fetchall()
+        kept = cursor.fetchall()
+        unowned = special_teams().unowned_id
+        cursor.execute(COUNT_ONCE, {"doors": list(DOORS), "unowned": unowned})
+        hours = {hour for hour, _ in kept} | {hour for (hour,) in cursor.fetchall()}
         # One transaction may take several deliveries.
         cursor.execute("TRUNCATE staged_usage")
-    mark(Mark(Pass.CALLS, NEW_CALLS, hour) for hour, _ in hours)
-    return sum(count for _, count in hours)
+    mark(Mark(Pass.CALLS, NEW_CALLS, hour) for hour in sorted(hours))
+    return sum(count for _, count in kept)
 
 
 def _row(call: Call) -> tuple[object, ...]:
     return (
-        *(call.source, call.key, call.at, call.vendor, call.model, call.tier, call.outcome),
+        *(call.source, call.key, call.response_id, call.at, call.vendor, call.model, call.tier),
+        call.outcome,
         *(call.team_id, call.workload_id, call.feature, call.input_tokens, call.cached_tokens),
         *(call.cache_write_tokens, call.output_tokens, call.reasoning_tokens),
         *(json.dumps(call.detail) if call.detail else "{}", call.latency_seconds),

@@ -1,10 +1,12 @@
-"""What LiteLLM's `generic_api` callback sends: its StandardLoggingPayload, counts only.
+"""What LiteLLM's `generic_api` callback sends, a StandardLoggingPayload, or keeps as spend logs.
 
-`messages`, `response` and `model_parameters` are skipped by the decoder.
+A row of its spend logs says the same in its database's words: `request_id` is the payload's `id`,
+times are texts, in UTC, and metadata and tags may be JSON within JSON. Of both counts only:
+`messages`, `response`, `proxy_server_request` and `model_parameters` are skipped by the decoder.
 """
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -25,6 +27,12 @@ TAGGED = ("team", "workload", "feature")
 """What a tag such as `feature:search`, or a field of the request's metadata, may say."""
 
 
+class ErrorTold(msgspec.Struct, frozen=True):
+    """Why a request failed."""
+
+    error_code: str | int | None = None
+
+
 class Metadata(msgspec.Struct, frozen=True):
     """Whose a request was, as LiteLLM knows."""
 
@@ -33,46 +41,60 @@ class Metadata(msgspec.Struct, frozen=True):
     spend_logs_metadata: dict[str, Any] | None = None
     requester_metadata: dict[str, Any] | None = None
     usage_object: dict[str, Any] | None = None
-
-
-class ErrorTold(msgspec.Struct, frozen=True):
-    """Why a request failed."""
-
-    error_code: str | int | None = None
+    additional_usage_values: dict[str, Any] | None = None
+    error_information: ErrorTold | None = None
 
 
 class Payload(msgspec.Struct, frozen=True):
-    """What of a StandardLoggingPayload is read."""
+    """What of a StandardLoggingPayload, or of a row of the spend logs, is read."""
 
     id: str | None = None
+    request_id: str | None = None
     litellm_call_id: str | None = None
     status: str | None = None
     model: str | None = None
     custom_llm_provider: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    startTime: float | None = None  # noqa: N815  # LiteLLM's own spelling
-    endTime: float | None = None  # noqa: N815  # LiteLLM's own spelling
+    startTime: float | str | None = None  # noqa: N815  # LiteLLM's own spelling
+    endTime: float | str | None = None  # noqa: N815  # LiteLLM's own spelling
     response_time: float | None = None
     cache_hit: bool | str | None = None
-    request_tags: list[Any] | None = None
-    metadata: Metadata | None = None
+    request_tags: list[Any] | str | None = None
+    metadata: Metadata | str | None = None
     error_information: ErrorTold | None = None
 
 
+class Page(msgspec.Struct, frozen=True):
+    """A page of the spend logs, as LiteLLM's own pages ask for them."""
+
+    data: list[msgspec.Raw] | None = None
+
+
 _PAYLOAD = msgspec.json.Decoder(Payload)
+_PAGE = msgspec.json.Decoder(Page)
+_METADATA = msgspec.json.Decoder(Metadata | None)
+_TAGS = msgspec.json.Decoder(list[Any] | None)
 
 
 def rows_of(body: bytes) -> list[msgspec.Raw]:
-    """The payloads of a JSON array, of lines of JSON, or a single one; refuses a DecodeError."""
+    """The payloads of a JSON array, of lines of JSON, of a page (`data`), or a single one.
+
+    Refuses a DecodeError.
+    """
     if body.lstrip().startswith(b"["):
         return msgspec.json.decode(body, type=list[msgspec.Raw])
     lines = [line for line in body.splitlines() if line.strip()]
     try:
-        return [msgspec.json.decode(line, type=msgspec.Raw) for line in lines]
+        found = [msgspec.json.decode(line, type=msgspec.Raw) for line in lines]
     except msgspec.DecodeError:
         # One payload over several lines.
-        return [msgspec.json.decode(body, type=msgspec.Raw)]
+        lines = [body]
+        found = [msgspec.json.decode(body, type=msgspec.Raw)]
+    if len(lines) == 1 and b'"data"' in lines[0]:
+        page = _PAGE.decode(lines[0])
+        return found if page.data is None else page.data
+    return found
 
 
 def read_payload(
@@ -81,28 +103,30 @@ def read_payload(
     """The call that a payload tells or why not, and what of it was not understood."""
     try:
         told = _PAYLOAD.decode(raw)
-        counts = _counts(told)
+        metadata = _metadata(told)
+        counts = _counts(told, metadata)
+        tags = dict(_tags(told, metadata))
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         return fault_of(str(refused), row), None
     except ValueError as refused:
         return Fault("usage", str(refused).removeprefix("usage: "), row), None
-    metadata = told.metadata or Metadata()
-    tags = dict(_tags(told, metadata))
+    starts, ends = _seconds(told.startTime), _seconds(told.endTime)
     team = tags.get("team") or metadata.user_api_key_team_alias or None
     owner, remark = owners.nearest(team, tags.get("workload"), row)
     vendor, model = _served_by(told)
     said = {
         "source": source,
-        "key": told.id or told.litellm_call_id or "",
-        "at": told.endTime if told.endTime is not None else told.startTime,
+        "key": told.id or told.request_id or told.litellm_call_id or "",
+        "response_id": told.id or told.request_id or "",
+        "at": ends if ends is not None else starts,
         "vendor": vendor,
         "model": model,
         "tier": _tier(metadata),
-        "outcome": _outcome(told),
+        "outcome": _outcome(told, metadata),
         "team_id": owner.team_id,
         "workload_id": owner.workload_id,
         "feature": tags.get("feature", ""),
-        "latency_seconds": _latency(told),
+        "latency_seconds": _latency(told.response_time, starts, ends),
     }
     return call_of(said, counts, at, row), remark
 
@@ -119,11 +143,29 @@ def _served_by(told: Payload) -> tuple[str, str]:
     return vendor_named(family if family in VENDORS else provider or "unknown"), model
 
 
-def _counts(told: Payload) -> dict[str, int]:
+def _metadata(told: Payload) -> Metadata:
+    """As an object, or as the text that a database keeps; refuses a DecodeError."""
+    if isinstance(told.metadata, str):
+        return _METADATA.decode(told.metadata or "null") or Metadata()
+    return told.metadata or Metadata()
+
+
+def _seconds(said: float | str | None) -> float | None:
+    """Since 1970. A text without a zone is UTC, as LiteLLM's database keeps its times."""
+    if not isinstance(said, str):
+        return said
+    try:
+        moment = datetime.fromisoformat(said)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _counts(told: Payload, metadata: Metadata) -> dict[str, int]:
     if told.cache_hit in (True, "True", "true"):
         # The gateway's own cache answered: nothing was bought.
         return {"input_tokens": 0, "output_tokens": 0}
-    usage = dict((told.metadata or Metadata()).usage_object or {})
+    usage = dict(metadata.usage_object or metadata.additional_usage_values or {})
     usage.setdefault("prompt_tokens", told.prompt_tokens)
     usage.setdefault("completion_tokens", told.completion_tokens)
     # LiteLLM's prompt tokens hold the cached ones whatever the vendor; it names them twice.
@@ -139,27 +181,28 @@ def _counts(told: Payload) -> dict[str, int]:
 
 
 def _tier(metadata: Metadata) -> str:
-    tier = str((metadata.usage_object or {}).get("service_tier") or "").lower()
+    usage = metadata.usage_object or metadata.additional_usage_values or {}
+    tier = str(usage.get("service_tier") or "").lower()
     return "" if tier in STANDARD else tier
 
 
-def _outcome(told: Payload) -> str:
+def _outcome(told: Payload, metadata: Metadata) -> str:
     if told.status != "failure":
         return "ok"
-    code = str((told.error_information or ErrorTold()).error_code or "")
+    error = told.error_information or metadata.error_information or ErrorTold()
+    code = str(error.error_code or "")
     return outcome_of(int(code)) if code.isascii() and code.isdigit() else "refused"
 
 
-def _latency(told: Payload) -> float | None:
-    if told.response_time is not None:
-        return max(0.0, told.response_time)
-    if told.startTime is None or told.endTime is None:
-        return None
-    return max(0.0, told.endTime - told.startTime)
+def _latency(told: float | None, starts: float | None, ends: float | None) -> float | None:
+    if told is not None:
+        return max(0.0, told)
+    return None if starts is None or ends is None else max(0.0, ends - starts)
 
 
 def _tags(told: Payload, metadata: Metadata) -> Iterable[tuple[str, str]]:
-    for tag in told.request_tags or ():
+    said = told.request_tags
+    for tag in (_TAGS.decode(said or "null") if isinstance(said, str) else said) or ():
         name, colon, value = str(tag).partition(":")
         if colon and name in TAGGED:
             yield name, value.strip()[:200]

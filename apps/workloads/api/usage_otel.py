@@ -140,6 +140,7 @@ def read_span(
             {
                 "source": source,
                 "key": str(said.get("gen_ai.response.id") or key),
+                "response_id": str(said.get("gen_ai.response.id") or ""),
                 "at": datetime.fromtimestamp(ends or starts, UTC) if ends or starts else None,
                 "vendor": _vendor(said),
                 "model": str(

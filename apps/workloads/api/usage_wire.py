@@ -98,6 +98,7 @@ def read_event(
         {
             "source": source,
             "key": event.key or response.id or response.responseId or "",
+            "response_id": response.id or response.responseId or "",
             "at": _first(event.at, response.created, response.created_at, response.createTime),
             "vendor": vendor_named(event.vendor),
             "model": event.model
@@ -187,7 +188,7 @@ def _faults(said: Mapping[str, Any], moment: datetime, at: datetime) -> Sequence
         found.append(("at", f"{moment.isoformat()} is before {EARLIEST:%Y-%m-%d}"))
     if moment > at + MOST_AHEAD:
         found.append(("at", f"{moment.isoformat()} is ahead of the server's clock"))
-    for name in ("key", "vendor", "model", "tier", "feature"):
+    for name in ("key", "response_id", "vendor", "model", "tier", "feature"):
         if "\x00" in said[name]:
             found.append((name, "holds a NUL character, which no text may"))
         if len(said[name]) > 400:

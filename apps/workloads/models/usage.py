@@ -8,7 +8,9 @@ from apps.workloads.models.work import Workload
 class UsageEvent(models.Model):
     """One call to a model API, as its response or a gateway told of it.
 
-    (source, key) is told once. `input_tokens` include cached and cache-write ones, `output_tokens`
+    (source, key) is told once. `response_id` is the vendor's own id of the response, empty where its
+    teller had none: of all that tell of one response one `is_counted`, the others are kept beside
+    it. `input_tokens` include cached and cache-write ones, `output_tokens`
     include reasoning ones, whatever the vendor's own convention. `outcome` is ok, rate_limited (429),
     server_error (5xx), refused (other 4xx) or cancelled. `detail` holds counts that prices may ask
     for beyond these (audio tokens, web searches), by genai-prices' own names.
@@ -16,6 +18,8 @@ class UsageEvent(models.Model):
 
     source = models.TextField()
     key = models.TextField()
+    response_id = models.TextField(blank=True, default="")
+    is_counted = models.BooleanField(default=True)
     at = models.DateTimeField()
     vendor = models.TextField()
     model = models.TextField()
@@ -37,7 +41,14 @@ class UsageEvent(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["source", "key"], name="usage_event_once")]
-        indexes = [models.Index(fields=["at"], name="usage_event_by_time")]
+        indexes = [
+            models.Index(fields=["at"], name="usage_event_by_time"),
+            models.Index(
+                fields=["response_id"],
+                condition=~models.Q(response_id=""),
+                name="usage_event_by_response",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.vendor} {self.model} {self.key}"

@@ -123,6 +123,22 @@ def test_a_call_is_priced_once_and_the_next_ones_are_added(team_id: int) -> None
     assert not marks_of_hour(Pass.CALLS, NOON)
 
 
+@pytest.mark.parametrize("best_first", [True, False])
+def test_a_call_that_a_span_and_a_gateway_tell_of_costs_once_though_it_was_priced(
+    team_id: int, best_first: bool
+) -> None:
+    gateway = call(team_id, source="litellm:0", response_id="resp-7")
+    span = call(
+        team_id, source="otel:0", response_id="resp-7", at=NOON + HOUR, input_tokens=1200
+    )  # fmt: skip
+    for each in (gateway, span) if best_first else (span, gateway):
+        price(each)
+
+    assert total(Line) == total(ApiHour, "micros") == 2000
+    assert Charge.objects.get().hour == NOON
+    assert audit_here().adds_up
+
+
 def test_an_unknown_model_is_listed_unpriced_and_never_free(team_id: int) -> None:
     price(call(team_id, model="house-blend"))
     cost, hour, charge = ApiCost.objects.get(), ApiHour.objects.get(), Charge.objects.get()

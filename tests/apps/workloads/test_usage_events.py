@@ -3,6 +3,7 @@
 import gzip
 import json
 import logging
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -373,6 +374,139 @@ def test_spans_of_calls_are_taken_and_others_left_aside(client: APIClient) -> No
     assert (call.vendor, call.key, call.at) == ("aws", "t/s", make.NOON)
     assert (call.input_tokens, call.cached_tokens, call.output_tokens) == (120, 20, 30)
     assert (call.feature, call.latency_seconds) == ("search", 2.0)
+
+
+def spend_log(key: str = "l-1", **given: Any) -> dict[str, Any]:
+    """A row of LiteLLM_SpendLogs as its database, and `GET /spend/logs`, tell it."""
+    metadata = {
+        "user_api_key_team_alias": "Research",
+        "status": "success",
+        "additional_usage_values": {
+            "cache_read_input_tokens": 400,
+            "cache_creation_input_tokens": 90,
+            "prompt_tokens_details": None,
+        },
+    }
+    told = {
+        "request_id": key,
+        "call_type": "acompletion",
+        "api_key": "88dc28d0f030c55ed4ab77ed8faf098196cb1c05df778539800c9f1243fe6b4b",
+        "spend": 0.00123,
+        "total_tokens": 507,
+        "prompt_tokens": 500,
+        "completion_tokens": 7,
+        "startTime": "2026-03-02T11:59:58.500Z",
+        "endTime": "2026-03-02T12:00:00.000Z",
+        "completionStartTime": "2026-03-02T11:59:59.100Z",
+        "model": "anthropic/claude-sonnet-4-5",
+        "model_id": "",
+        "model_group": "claude",
+        "custom_llm_provider": "anthropic",
+        "api_base": "https://api.anthropic.com",
+        "user": "default_user_id",
+        "metadata": metadata,
+        "cache_hit": "False",
+        "cache_key": "Cache OFF",
+        "request_tags": ["feature:search", "User-Agent: x"],
+        "team_id": "1f8b3c",
+        "end_user": "",
+        "requester_ip_address": None,
+        "messages": {"content": CANARY},
+        "response": {"content": CANARY},
+        "proxy_server_request": {"messages": [CANARY]},
+        "session_id": "s",
+        "status": "success",
+    }
+    return told | given
+
+
+def as_columns(row: dict[str, Any]) -> dict[str, Any]:
+    """The row as a dump of the table has it: JSON as text, times of UTC without saying so."""
+    texts = {name: json.dumps(row[name]) for name in ("metadata", "request_tags", "response")}
+    times = {name: row[name][:-1].replace("T", " ") for name in ("startTime", "endTime")}
+    return row | texts | times
+
+
+@pytest.mark.parametrize("form", ["listed", "page", "dumped"])
+def test_a_lost_day_is_reloaded_from_litellms_spend_logs(
+    client: APIClient, team_id: int, form: str
+) -> None:
+    send(client, [payload("a")], f"{DOOR}/litellm")
+    rows = [spend_log("a"), spend_log("b")]
+    body: Any = {"page": {"data": rows, "total": 2}}.get(form, rows)
+    if form == "dumped":
+        body = [as_columns(row) for row in rows]
+
+    answer = send(client, body, f"{DOOR}/litellm")
+
+    assert (answer["accepted"], answer["new"], answer["errors"]) == (2, 1, [])
+    told, reloaded = UsageEvent.objects.order_by("key")
+    same = ("at", "vendor", "model", "team_id", "feature", "latency_seconds", "outcome")
+    counts = ("input_tokens", "cached_tokens", "cache_write_tokens", "output_tokens")
+    for name in (*same, *counts):
+        assert getattr(told, name) == getattr(reloaded, name), name
+    assert (reloaded.at, reloaded.cached_tokens) == (make.NOON, 400)
+
+
+def test_a_failure_in_the_spend_logs_keeps_its_status(client: APIClient) -> None:
+    metadata = {"status": "failure", "error_information": {"error_code": "429"}}
+    row = spend_log(status="failure", metadata=json.dumps(metadata))
+    send(client, [row], f"{DOOR}/litellm")
+    assert the_call().outcome == "rate_limited"
+    unread = send(client, [spend_log("x", metadata="{")], f"{DOOR}/litellm")
+    assert (unread["accepted"], len(unread["errors"])) == (0, 1)
+
+
+def of_response(client: APIClient, door: str, **given: Any) -> None:
+    """Three that tell of response resp-7: a gateway, a span two minutes on, and its receiver."""
+    team = given.get("team")
+    if door == "otel":
+        more = (("gen_ai.response.id", "resp-7"), *([("runrate.team", team)] if team else []))
+        late = str((CREATED + 7_200) * 10**9)
+        send(client, trace(span(*GEN_AI, *more, endTimeUnixNano=late)), f"{DOOR}/otel")
+    elif door == "litellm":
+        metadata = {"user_api_key_team_alias": team} if team else {}
+        send(client, [payload("resp-7", metadata=metadata)], f"{DOOR}/litellm")
+    else:
+        send(client, chat("resp-7", **given))
+
+
+@pytest.mark.parametrize("order", list(permutations(("litellm", "otel", "rest"))))
+def test_a_call_that_several_tell_of_is_counted_once_in_any_order(
+    client: APIClient, team_id: int, order: tuple[str, ...]
+) -> None:
+    for door in order:
+        ChangedHour.objects.all().delete()
+        before = set(UsageEvent.objects.filter(is_counted=True))
+        of_response(client, door, **({"team": "Research"} if door == "otel" else {}))
+        after = set(UsageEvent.objects.filter(is_counted=True))
+        marked = set(ChangedHour.objects.values_list("hour", flat=True))
+        assert {each.at.replace(minute=0, second=0) for each in before ^ after} <= marked
+
+    (call,) = UsageEvent.objects.filter(is_counted=True)
+    assert (call.source, call.input_tokens, call.team_id) == ("rest:0", 1200, team_id)
+    assert UsageEvent.objects.count() == 3
+
+
+def test_no_teams_token_takes_a_call_from_another_or_from_the_organisations_teller(
+    client: APIClient, team_id: int
+) -> None:
+    other = make.make_team("Vision")
+    of_response(client_of(other), "rest")
+    of_response(client_of(team_id), "otel")
+    assert UsageEvent.objects.filter(is_counted=True).count() == 2
+
+    of_response(client, "litellm", team="Research")
+
+    (call,) = UsageEvent.objects.filter(is_counted=True)
+    assert (call.source, call.team_id) == ("litellm:0", team_id)
+
+
+def test_calls_without_a_response_id_are_never_taken_for_one(client: APIClient) -> None:
+    send(client, trace(span(*GEN_AI), span(*GEN_AI, spanId="other")), f"{DOOR}/otel")
+    counted = {"vendor": "openai", "model": "m", "at": CREATED, "usage": {"input_tokens": 1}}
+    send(client, [counted | {"key": "t/s"}, counted | {"key": "u"}])
+    assert UsageEvent.objects.filter(is_counted=True).count() == 4
 
 
 def test_spans_may_come_gzipped(client: APIClient) -> None:

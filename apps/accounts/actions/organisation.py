@@ -1,6 +1,5 @@
 """The first act of an installation."""
 
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -9,6 +8,7 @@ from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.models import Organisation, Team, TeamKind
+from apps.economics.currencies import CURRENCIES
 
 MOST_PER_CENT = 1000
 
@@ -18,7 +18,7 @@ class AlreadyBootstrapped(Exception):
 
 
 class CurrencyUnknown(ValueError):
-    """Not the three capital letters of ISO 4217."""
+    """No currency of ISO 4217."""
 
 
 class ZoneUnknown(ValueError):
@@ -115,7 +115,7 @@ def _make(organisation: Bootstrap, at: datetime, *, chosen_at: datetime | None) 
 def _refuse_unknown(organisation: Bootstrap) -> None:
     if not organisation.name.strip():
         raise NameMissing("an organisation needs a name")
-    if not re.fullmatch("[A-Z]{3}", organisation.currency):
+    if organisation.currency not in CURRENCIES:
         raise CurrencyUnknown(f"{organisation.currency!r} is not a currency code such as USD")
     try:
         ZoneInfo(organisation.zone)

@@ -127,7 +127,8 @@ def _amount(text: str, step: Decimal) -> Decimal:
     try:
         amount = Decimal(text)
     except InvalidOperation:
-        raise ValueError(f"{text[:40]!r} is no number") from None
+        hint = ": write it as 1234.56" if "," in text else ""
+        raise ValueError(f"{text[:40]!r} is no number{hint}") from None
     if not amount.is_finite() or abs(amount) > LARGEST:
         raise ValueError(f"{text[:40]!r} is no amount")
     # So short a text holds no more decimals than a cost has.

@@ -73,6 +73,21 @@ SIGNS = (
 )
 
 
+NATIVE = (
+    (
+        ("usagestarttime", "costtype", "currencyconversionrate"),
+        "this is Google Cloud's own export: switch its FOCUS usage cost export to BigQuery on "
+        "(Billing, Billing export) and send that table as CSV or Parquet",
+    ),
+    (
+        ("meterid", "metercategory"),
+        "this is Azure's own cost details: create an export of the type 'Cost and usage details "
+        "(FOCUS)' in Cost Management and send its files",
+    ),
+)
+"""Columns by which exports that are no FOCUS are known, and how to get FOCUS instead."""
+
+
 class NotABill(ValueError):
     """A file's columns are not those of a bill."""
 
@@ -98,8 +113,16 @@ def layout_of(names: Sequence[str]) -> Layout:
             others.append((position, name))
     missing = [name for name in REQUIRED if name not in at]
     if missing:
-        raise NotABill(f"the header has no {', '.join(missing)}")
+        said = f"the header has no {', '.join(missing)}"
+        present = {plain_name(name) for name in names}
+        words = (how for signs, how in NATIVE if present.issuperset(signs))
+        raise NotABill("; ".join((said, *words)))
     return Layout(_version(names), at, tuple(others))
+
+
+def known_columns(names: Sequence[str]) -> int:
+    """How many of them a bill may have, in any version's spelling."""
+    return sum(_focus_name(name) is not None for name in names)
 
 
 def _focus_name(name: str) -> str | None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from apps.economics.currencies import CURRENCIES
 from apps.economics.focus.cells import PRICE_STEP, BadCell, amount_of, moment_of, tags_of, texts_of
 from apps.economics.focus.columns import READ, Layout
 from apps.economics.focus.kinds import kind_of
@@ -219,9 +220,10 @@ class RowReader:
             raise BadCell("InvoiceIssuerName", "is empty, and so is the provider's name")
         if not account:
             raise BadCell("BillingAccountId", "is empty")
-        if len(currency) != 3 or not currency.isascii() or not currency.isalpha():
-            raise BadCell("BillingCurrency", f"{currency[:40]!r} is no code such as USD")
-        return BillKey(issuer, provider, account, starts_at, ends_at, currency.upper())
+        code = currency.upper()
+        if code not in CURRENCIES:
+            raise BadCell("BillingCurrency", f"{currency[:40]!r} is no currency of ISO 4217")
+        return BillKey(issuer, provider, account, starts_at, ends_at, code)
 
     def _more(self, texts: Sequence[str], of_service: str) -> dict[str, str]:
         more = {name: texts[at] for at, name in self.layout.others if texts[at]}

@@ -35,6 +35,17 @@ def rows_lost(import_id: int, bill_ids: Sequence[int]) -> int:
     return int(replaced)
 
 
+def repeated_rows(import_id: int) -> list[str]:
+    """The words for staged rows that cost something and are told several times."""
+    ((times,),) = rows(REPEATED, {"id": import_id})
+    if not times:
+        return []
+    return [
+        f"{times} rows say in every cell what another row of the file says: each of them counts; "
+        "look whether they are there by mistake"
+    ]
+
+
 def exchange(import_id: int, bill_ids: Sequence[int]) -> tuple[int, int]:
     """Drop staged rows that are in force already, each against one of them; replace the others."""
     ((unchanged, replaced),) = rows(EXCHANGE, {"id": import_id, "bills": list(bill_ids)})
@@ -51,6 +62,12 @@ WHERE row.bill_id = ANY(%(bills)s) AND row.replaced_by_id IS NULL
 GROUP BY row.bill_id
 HAVING count(*) >= %(enough)s
    AND count(*) FILTER (WHERE row.effective_cost <> trunc(row.effective_cost)) = 0
+"""
+REPEATED = """
+SELECT coalesce(sum(times - 1), 0)::int8
+FROM (SELECT count(*) AS times FROM ledger_billrow
+      WHERE batch_id = %(id)s AND (billed_cost <> 0 OR effective_cost <> 0)
+      GROUP BY bill_id, digest HAVING count(*) > 1) AS alike
 """
 PAIRS: LiteralString = """
 WITH staged AS (

@@ -10,7 +10,13 @@ from django.db.models import F
 
 from apps.accounts import queries as accounts
 from apps.economics.focus.rows import BilledRow, BillKey, as_json
-from apps.ledger.actions.bill_exchange import drop_rows, exchange, rows_lost, tell_rounded
+from apps.ledger.actions.bill_exchange import (
+    drop_rows,
+    exchange,
+    repeated_rows,
+    rows_lost,
+    tell_rounded,
+)
 from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.models import Bill, BillImport, BillImportState, RejectedBillRow
 from apps.ledger.queries.calendar import main_month
@@ -188,6 +194,7 @@ def finish_delivery(
         batch.save()
         return taken_of(batch)
     batch.bills.set(bill_ids)
+    batch.flags += repeated_rows(import_id)
     if not batch.is_addition:
         _forget_held(batch, at)
     if batch.rejected and not batch.is_addition and (loses := rows_lost(batch.id, bill_ids)):

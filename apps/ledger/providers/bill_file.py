@@ -1,32 +1,35 @@
-"""A bill's file row by row: CSV, gzip or Parquet, in FOCUS or as a Cost and Usage Report."""
+"""A bill's file row by row: CSV (also packed) or Parquet, in FOCUS or as a Cost and Usage Report."""
 
 import csv
 import gzip
 import hashlib
-import io
+import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import IO, Any, Protocol
 
 from apps.economics.focus.cells import BadCell
-from apps.economics.focus.columns import NotABill, layout_of
+from apps.economics.focus.columns import NotABill, known_columns, layout_of
 from apps.economics.focus.cur import CurReader, is_cur
 from apps.economics.focus.rows import BilledRow, Rejection, RowReader
+from apps.ledger.providers.bill_text import PARQUET_MAGIC, BillBreaksOff, begins_with, text_of
 from apps.ledger.providers.read_ahead import read_ahead
 
-GZIP_MAGIC = b"\x1f\x8b"
-PARQUET_MAGIC = b"PAR1"
 BYTES_AT_ONCE = 1 << 20
 ROWS_AT_ONCE = 5_000
 LONGEST_CELL = 1 << 20
-BROKEN = (EOFError, gzip.BadGzipFile, zlib.error, UnicodeDecodeError, csv.Error)
-
-
-class BillBreaksOff(Exception):
-    """A file cannot be read to its end: what was read of it is no whole bill."""
+ROWS_FOR_WIDTH = 1_000
+DELIMITERS = (",", ";", "\t", "|")
+BROKEN = (
+    *(EOFError, gzip.BadGzipFile, zlib.error, UnicodeError, csv.Error),
+    *(zipfile.BadZipFile, NotImplementedError),
+)
+"""What reading a file raises that is cut short or no text; the last: a zip packed in another way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +70,32 @@ def _reader(names: Sequence[str]) -> tuple[str, _Reader]:
 def _read(
     cells: Iterator[tuple[int, Sequence[object]]], reader: _Reader, width: int
 ) -> Iterator[tuple[int, BilledRow | Rejection]]:
-    line, usual = 0, 0
+    line = 0
+    first: list[tuple[int, Sequence[object]]] = []
     try:
-        for line, row in cells:
-            # Some exporters leave the last empty cells out, of every row alike.
-            usual = usual or min(width, len(row))
-            yield line, _row(line, row, reader, usual)
+        for line, row in islice(cells, ROWS_FOR_WIDTH):
+            first.append((line, row))
+        widths = {width, _usual_width(first, width)}
+        for line, row in chain(first, cells):
+            yield line, _row(line, row, reader, widths)
     except BROKEN as broken:
-        raise BillBreaksOff(f"the file breaks off after row {line}: {broken}") from broken
+        raise BillBreaksOff(f"the file breaks off after row {line}: {_why(broken)}") from broken
 
 
-def _row(line: int, row: Sequence[object], reader: _Reader, width: int) -> BilledRow | Rejection:
-    if len(row) != width:
-        return Rejection(line, "row", f"has {len(row)} cells where there should be {width}")
+def _usual_width(rows: Sequence[tuple[int, Sequence[object]]], width: int) -> int:
+    """The header's, but where every exporter's row leaves its last empty cells out alike."""
+    found = Counter(len(row) for _, row in rows)
+    if not found or width in found:
+        return width
+    return min(width, found.most_common(1)[0][0])
+
+
+def _row(
+    line: int, row: Sequence[object], reader: _Reader, widths: Collection[int]
+) -> BilledRow | Rejection:
+    if len(row) not in widths:
+        usual = min(widths)
+        return Rejection(line, "row", f"has {len(row)} cells where there should be {usual}")
     try:
         return reader.read(row)
     except BadCell as bad:
@@ -90,26 +106,42 @@ def _row(line: int, row: Sequence[object], reader: _Reader, width: int) -> Bille
 def _table(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, Sequence[object]]]]]:
     """The names of a file's columns, and its rows of cells with the line of each."""
     with path.open("rb") as source:
-        if _begins_with(source, PARQUET_MAGIC):
+        if begins_with(source, PARQUET_MAGIC):
             yield _parquet(source)
             return
-        is_gzip = _begins_with(source, GZIP_MAGIC)
-        # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
-        plain = cast(IO[bytes], gzip.GzipFile(fileobj=source)) if is_gzip else source
-        with io.TextIOWrapper(plain, "utf-8-sig", errors="strict", newline="") as text:
-            yield _csv(text)
+        with ExitStack() as stack:
+            try:
+                text = stack.enter_context(text_of(source))
+                table = _csv(text)
+            except BROKEN as broken:
+                raise NotABill(f"the file cannot be read: {_why(broken)}") from broken
+            yield table
 
 
-def _csv(text: Iterable[str]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
+def _why(broken: Exception) -> str:
+    if isinstance(broken, UnicodeError):
+        return "it is neither UTF-8 nor UTF-16; save it as CSV in UTF-8"
+    return str(broken)
+
+
+def _csv(text: IO[str]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
     csv.field_size_limit(LONGEST_CELL)
-    rows = csv.reader(text)
-    try:
-        names = next(rows, None)
-    except BROKEN as broken:
-        raise NotABill(f"the file cannot be read: {broken}") from broken
+    first = text.readline(LONGEST_CELL)
+    rows = csv.reader(chain([first], text), delimiter=_delimiter(first))
+    names = next(rows, None)
     if not names:
         raise NotABill("the file is empty")
     return names, _csv_rows(rows)
+
+
+def _delimiter(heading: str) -> str:
+    """Under which a heading has most columns of a bill, or most columns: a comma for a start."""
+
+    def told(delimiter: str) -> tuple[int, int]:
+        names = next(csv.reader([heading], delimiter=delimiter), [])
+        return known_columns(names) + len(is_cur(names) * names), len(names)
+
+    return max(DELIMITERS, key=told)
 
 
 def _csv_rows(rows: Any) -> Iterator[tuple[int, Sequence[object]]]:
@@ -144,12 +176,6 @@ def _parquet_rows(file: Any) -> Iterator[tuple[int, Sequence[object]]]:
                 yield number, row
     except (lib.ArrowException, OSError) as broken:
         raise BillBreaksOff(f"the file breaks off after row {number}: {broken}") from broken
-
-
-def _begins_with(source: IO[bytes], magic: bytes) -> bool:
-    found = source.read(len(magic)) == magic
-    source.seek(0)
-    return found
 
 
 def _digest(path: Path) -> tuple[str, int]:

@@ -18,7 +18,8 @@ from apps.ledger.actions.bill_taking import take_bill
 from apps.ledger.actions.bills import DeliveryCalledOff, NoRowRead
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.providers import aws_exports
-from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
+from apps.ledger.providers.bill_file import open_bill
+from apps.ledger.providers.bill_text import BillBreaksOff
 
 Clock = Callable[[], datetime]
 NOT_TAKEN = (

@@ -9,6 +9,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from apps.accounts.queries import organisation
+from apps.economics.currencies import CURRENCIES
 from apps.pricing.actions.checking import mark_charge
 from apps.pricing.models import (
     Commitment,
@@ -42,9 +43,9 @@ def state_exchange_rate(*, rate: NewExchangeRate, at: datetime) -> bool:
 
     What it converts is the caller's to do again. Refuses ExchangeRateNotUnderstood.
     """
-    codes = (rate.from_currency, rate.to_currency)
-    if not all(len(code) == 3 and code.isascii() and code.isupper() for code in codes):
-        raise ExchangeRateNotUnderstood("a currency is a code such as EUR")
+    for code in (rate.from_currency, rate.to_currency):
+        if code not in CURRENCIES:
+            raise ExchangeRateNotUnderstood(f"{code!r} is no currency of ISO 4217, such as EUR")
     if rate.from_currency == rate.to_currency or not rate.rate.is_finite() or rate.rate <= 0:
         raise ExchangeRateNotUnderstood("a rate is above zero, between two different currencies")
     held, is_new = ExchangeRate.objects.get_or_create(

@@ -1,12 +1,16 @@
 """A bill comes in once, whole or not at all; a corrected one replaces it; any can be taken back."""
 
+import csv
 import gzip
+import io
 import json
+import zipfile
 from collections import Counter
 from datetime import date
 from decimal import Decimal
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -17,11 +21,21 @@ from apps.economics.focus.columns import NotABill
 from apps.ledger.actions import bills
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.models import Bill, BillImport, BillRow, RejectedBillRow
-from apps.ledger.providers.bill_file import BillBreaksOff, open_bill
+from apps.ledger.providers import bill_text
+from apps.ledger.providers.bill_file import open_bill
+from apps.ledger.providers.bill_text import BillBreaksOff
 from tests import make
 from tests.apps.ledger.bill_files import deliver, hour_row, take, text_of, write
 
 pytestmark = pytest.mark.django_db
+GOOGLES = (
+    b"billing_account_id,service.id,service.description,sku.id,usage_start_time,usage_end_time,"
+    b"project.id,export_time,cost,currency,currency_conversion_rate,cost_type,invoice.month\n"
+)
+AZURES = (
+    b"invoiceId,billingAccountId,subscriptionId,date,meterCategory,meterId,quantity,"
+    b"effectivePrice,costInBillingCurrency,billingCurrency,chargeType\n"
+)
 PUBLIC = Path(__file__).resolve().parents[4] / "shared" / "data"
 SAMPLE = PUBLIC / "focus" / "focus_sample_1000.csv.gz"
 
@@ -149,7 +163,7 @@ def test_a_row_that_cannot_be_read_is_listed_and_the_others_come_in(tmp_path: Pa
     rejected = RejectedBillRow.objects.order_by("line").values_list("line", "field", "reason")
     assert list(rejected) == [
         (4, "BilledCost", "'x' is no number"),
-        (5, "BillingCurrency", "'dollars' is no code such as USD"),
+        (5, "BillingCurrency", "'dollars' is no currency of ISO 4217"),
         (7, "row", "has 5 cells where there should be 25"),
     ]
     assert sorted(BillRow.objects.values_list("line", flat=True)) == [2, 6]
@@ -161,6 +175,92 @@ def test_a_file_that_leaves_out_the_last_empty_cells_of_every_row_is_read(tmp_pa
     path.write_text(f"{header},x_Note\r\n{row}\r\n{row}\r\n")
 
     assert told(take(path)) == (2, 0, 0, 0)
+
+
+def test_a_first_row_that_is_cut_costs_itself_alone(tmp_path: Path) -> None:
+    header, row, _ = text_of([hour_row("1")]).split("\r\n")
+    path = tmp_path / "bill.csv"
+    path.write_text("\r\n".join([header, row[:40], *[row] * 190]))
+
+    assert told(take(path)) == (190, 0, 0, 1)
+
+
+def packed(path: Path, **files: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
+        for name, data in files.items():
+            out.writestr(name, data)
+    return path
+
+
+def test_a_file_is_read_however_a_spreadsheet_or_a_person_saved_it(tmp_path: Path) -> None:
+    rows = [hour_row("1.5", ResourceName="naïve; tab\t|"), hour_row("2")]
+    text = text_of(rows)
+    plain = [row._replace(digest=b"") for row in rows_of(write(tmp_path / "bill.csv", rows))]
+
+    def delimited(delimiter: str) -> str:
+        out = io.StringIO()
+        cells = csv.DictWriter(out, list(rows[0]), delimiter=delimiter)
+        cells.writeheader()
+        cells.writerows(rows)
+        return out.getvalue()
+
+    saved = {
+        "semicolon": delimited(";").encode(),
+        "tab": delimited("\t").encode("utf-8-sig"),
+        "pipe": delimited("|").encode(),
+        "utf-16": text.encode("utf-16"),
+        "utf-16 without a mark": delimited("\t").encode("utf-16-le"),
+        "utf-16, the other way round": text.encode("utf-16-be"),
+    }
+    for how, data in saved.items():
+        path = tmp_path / "saved"
+        path.write_bytes(data)
+        assert [row._replace(digest=b"") for row in rows_of(path)] == plain, how
+    extra = {"__MACOSX/._bill.csv": b"x"}
+    path = packed(tmp_path / "bill.zip", **{"july/bill.csv": text.encode()}, **extra)
+    assert [row._replace(digest=b"") for row in rows_of(path)] == plain
+
+
+def rows_of(path: Path) -> list[Any]:
+    with open_bill(path) as file:
+        return [row for _, row in file.rows]
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"a.csv": b"1", "b.csv": b"2"}, "the zip holds 2 files: send each by itself"),
+        ({"xl/workbook.xml": b"", "docProps/app.xml": b""}, "an Excel workbook: save its sheet"),
+        ({"a.csv.gz": gzip.compress(b"1")}, "packed itself"),
+    ],
+)
+def test_a_zip_that_is_no_one_file_says_what_to_send(
+    tmp_path: Path, files: dict[str, bytes], reason: str
+) -> None:
+    with pytest.raises(NotABill, match=reason):
+        take(packed(tmp_path / "bill.zip", **files))
+
+
+def test_a_small_file_that_unpacks_to_too_much_is_not_read_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = text_of([hour_row("1", x_Note="x" * 1000) for _ in range(5_000)]).encode()
+    monkeypatch.setattr(bill_text, "MOST_UNPACKED", 2 << 20)
+    for path in (packed(tmp_path / "b.zip", bill=text), tmp_path / "b.gz"):
+        if path.suffix == ".gz":
+            path.write_bytes(gzip.compress(text))
+        with pytest.raises(BillBreaksOff, match="unpacks to more than"):
+            take(path)
+    assert not BillRow.objects.exists()
+
+
+def test_rows_that_repeat_others_are_counted_and_remarked(tmp_path: Path) -> None:
+    free = [hour_row("0", EffectiveCost="0")] * 3
+    taken = deliver(tmp_path, *[hour_row("1")] * 10, hour_row("2"), *free)
+
+    assert (taken.imported, taken.totals["USD"]["billed"]) == (14, "12")
+    assert len(taken.flags) == 1
+    assert taken.flags[0].startswith("9 rows say in every cell what another row of the file says")
 
 
 def test_of_a_file_that_breaks_off_nothing_stays(tmp_path: Path) -> None:
@@ -186,6 +286,10 @@ def test_of_a_file_that_breaks_off_nothing_stays(tmp_path: Path) -> None:
         (b"\xff\xfe\x00", "cannot be read"),
         (b"\x1f\x8bno gzip", "cannot be read"),
         (b"PAR1 no table", "no Parquet"),
+        (b"PK\x03\x04 no zip", "cannot be read"),
+        ("Kosten;Währung\n".encode("latin-1"), "neither UTF-8 nor UTF-16; save it as"),
+        (GOOGLES, "Google Cloud's own export: switch its FOCUS usage cost export"),
+        (AZURES, "Azure's own cost details: create an export of the type"),
     ],
 )
 def test_a_file_that_is_no_bill_says_so(tmp_path: Path, data: bytes, reason: str) -> None:
@@ -239,7 +343,8 @@ def test_text_of_any_kind_is_kept_as_it_is(tmp_path: Path) -> None:
 def test_an_effective_cost_that_was_rounded_upstream_is_flagged_until_it_is_corrected(
     tmp_path: Path,
 ) -> None:
-    rounded = [hour_row("1.25", EffectiveCost="1") for _ in range(3)]
+    lines = [{"x_Line": str(number)} for number in range(3)]
+    rounded = [hour_row("1.25", EffectiveCost="1", **line) for line in lines]
     flagged = deliver(tmp_path, *rounded)
     assert flagged.flags == [
         "A Cloud: EffectiveCost was rounded to whole USD upstream; "
@@ -247,7 +352,7 @@ def test_an_effective_cost_that_was_rounded_upstream_is_flagged_until_it_is_corr
     ]
     assert Bill.objects.get().is_rounded_upstream
 
-    corrected = deliver(tmp_path, *[hour_row("1.25") for _ in range(3)])
+    corrected = deliver(tmp_path, *[hour_row("1.25", **line) for line in lines])
     assert corrected.flags == []
     assert not Bill.objects.get().is_rounded_upstream
 

@@ -196,3 +196,19 @@ def test_over_rest_a_person_accepts_and_a_token_does_not(tmp_path: Path) -> None
     assert told["accepted_by"]
     assert finn.post(f"{address}/accept", {"reason": "a refund"}).status_code == 409
     assert Decimal(token.get("bills").json()["results"][0]["billed"]) == 2
+
+
+def test_a_bill_without_a_rate_of_exchange_keeps_no_other_from_being_reconciled(
+    tmp_path: Path, capsys
+) -> None:
+    deliver(tmp_path, hour_row("1", BillingCurrency="EUR"))
+    deliver(tmp_path, hour_row("2", BillingAccountId="5678"))
+
+    with pytest.raises(CommandError, match=r"bill \d+: .*EUR"):
+        call_command("reconcile_bills", "--json")
+
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])["bills"]
+    assert ["refused" in each for each in told] == [True, False]
+    euros, dollars = Bill.objects.order_by("id")
+    assert (euros.reconciled_at, "EUR" in euros.failure) == (None, True)
+    assert dollars.reconciled_at is not None

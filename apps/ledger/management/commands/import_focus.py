@@ -13,7 +13,7 @@ from apps.economics.focus.columns import NotABill
 from apps.ledger.actions.bills import NoRowRead, Taken
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.management.bill_delivery import take_file
-from apps.ledger.providers.bill_file import BillBreaksOff
+from apps.ledger.providers.bill_text import BillBreaksOff
 
 
 class Command(BaseCommand):

@@ -158,7 +158,7 @@ STATUS_OF: dict[type[Exception], int] = {
     rules.RuleEndsBeforeItStarts: 400,
     rules.RuleExists: 409,
     rules.WorkloadOfAnotherTeam: 400,
-    pool_capacity.CapacityBeforePool: 409,
+    pool_capacity.CapacityOutsideLife: 409,
     promises.ObjectiveAlreadyEnded: 409,
     promises.ObjectiveExists: 409,
     promises.ObjectiveNotUnderstood: 400,

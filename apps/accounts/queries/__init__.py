@@ -9,6 +9,7 @@ from apps.accounts.queries.organisation import (
     TeamFact,
     has_organisation,
     organisation,
+    organised_at,
     special_teams,
     teams,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "invited_person",
     "listed_person",
     "organisation",
+    "organised_at",
     "people",
     "person",
     "person_names",

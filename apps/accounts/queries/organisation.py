@@ -1,6 +1,7 @@
 """What was chosen once, and the tree of teams."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from apps.accounts.models import Organisation, Team, TeamKind
 
@@ -59,6 +60,12 @@ def organisation() -> OrganisationFact:
     if row is None:
         raise NoOrganisation("no organisation yet: run `python manage.py bootstrap`")
     return OrganisationFact(*row)
+
+
+def organised_at() -> datetime | None:
+    """When the organisation was put on record; None while there is none."""
+    first: datetime | None = Organisation.objects.values_list("created_at", flat=True).first()
+    return first
 
 
 def special_teams() -> SpecialTeams:

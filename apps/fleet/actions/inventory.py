@@ -1,5 +1,6 @@
 """Clusters, pools and nodes: what comes, changes and goes."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -21,7 +22,7 @@ from apps.fleet.models import (
     Pool,
     SharePolicy,
 )
-from apps.fleet.queries.inventory import nodes_owned
+from apps.fleet.queries.inventory import nodes_named, nodes_owned
 from apps.fleet.queries.marks import Pass
 
 
@@ -81,7 +82,10 @@ class NewPool:
 
 @dataclass(frozen=True, slots=True)
 class NewNode:
-    """A machine, or with kind `pool` a pool counted as a whole; `units` are GPUs or cores."""
+    """A machine, or with kind `pool` a pool counted as a whole; `units` are GPUs or cores.
+
+    `ended_at` None: it still lives, or nobody knows its end yet.
+    """
 
     name: str
     pool_id: int
@@ -90,6 +94,8 @@ class NewNode:
     cluster_id: int | None = None
     kind: str = "machine"
     provider_id: str = ""
+    ended_at: datetime | None = None
+    end_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +184,18 @@ def weigh_cores(
 
 @transaction.atomic
 def add_node(*, node: NewNode, at: datetime) -> int:
-    """Add a node, charged from `started_at` until something ends it; answers its id.
+    """Add a node, charged from `started_at` to its end, or until something ends it; answers its id.
 
-    Marks charge and split from its start to `at`. Refuses NodeNameTaken.
+    Marks charge for the past hours that it lived. A name may have an earlier life before a later
+    one, told with its end. Refuses NodeNameTaken and NodeEndsBeforeItStarts.
     """
-    taken = NodeNameTaken(f"a node named {node.name!r} lives in this cluster at that time already")
-    period = (node.started_at, None)
+    if node.ended_at is not None and node.ended_at <= node.started_at:
+        raise NodeEndsBeforeItStarts(
+            f"{node.name} would end at {node.ended_at:%Y-%m-%d %H:%M}Z and begin only at"
+            f" {node.started_at:%Y-%m-%d %H:%M}Z"
+        )
+    taken = NodeNameTaken(_name_taken(node))
+    period = (node.started_at, node.ended_at)
     with refusing({"node_name_lives_once_at_a_time": taken}):
         row = Node.objects.create(
             name=node.name,
@@ -192,10 +204,11 @@ def add_node(*, node: NewNode, at: datetime) -> int:
             kind=node.kind,
             provider_id=node.provider_id,
             period=period,
+            end_reason=node.end_reason,
             created_at=at,
         )
     NodeCapacity.objects.create(node=row, units=node.units, period=period)
-    _mark_lived(row.id, node.started_at, at)
+    _mark_lived(node.started_at, min(at, node.ended_at or at))
     return row.id
 
 
@@ -217,7 +230,14 @@ def end_node(*, node_id: int, ended_at: datetime, reason: str, at: datetime) -> 
     node.save(update_fields=["period", "end_reason"])
     for part in (Device, NodeCapacity, Outage):
         _end_parts(part, node_id, ended_at)
-    _mark_lived(node_id, ended_at, at)
+    _mark_lived(ended_at, at)
+
+
+@transaction.atomic
+def end_nodes(*, node_ids: Collection[int], ended_at: datetime, reason: str, at: datetime) -> None:
+    """End several nodes at one moment, all of them or none. Refuses as `end_node` does."""
+    for node_id in sorted(node_ids):
+        end_node(node_id=node_id, ended_at=ended_at, reason=reason, at=at)
 
 
 @transaction.atomic
@@ -235,7 +255,9 @@ def set_capacity(*, node_id: int, units: int, from_at: datetime, at: datetime) -
         held.period = (began_at, from_at)
         held.save(update_fields=["period"])
         NodeCapacity.objects.create(node_id=node_id, units=units, period=(from_at, ended_at))
-    _mark_lived(node_id, from_at, min(at, ended_at or at))
+    until = min(at, ended_at or at)
+    _mark_lived(from_at, until)
+    mark_span(pass_=Pass.SPLIT, units=[node_id], starts_at=from_at, ends_at=until)
 
 
 @transaction.atomic
@@ -270,9 +292,26 @@ def end_outage(*, outage_id: int, ended_at: datetime, at: datetime) -> None:
     _mark_unusable(outage.node_id, min(ended_at, until or ended_at), min(at, changed_to))
 
 
-def _mark_lived(node_id: int, starts_at: datetime, ends_at: datetime) -> None:
+def _mark_lived(starts_at: datetime, ends_at: datetime) -> None:
+    """The charge pass marks the split of every node-hour that comes, changes or goes thereby."""
     mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=starts_at, ends_at=ends_at)
-    mark_span(pass_=Pass.SPLIT, units=[node_id], starts_at=starts_at, ends_at=ends_at)
+
+
+def _name_taken(node: NewNode) -> str:
+    """Who bears the name in that time, and what to do where that is a later life of the node."""
+    lives = [
+        (began_at, ended_at)
+        for _, began_at, ended_at in nodes_named(node.cluster_id, [node.name]).get(node.name, [])
+        if (node.ended_at is None or began_at < node.ended_at)
+        and (ended_at is None or node.started_at < ended_at)
+    ]
+    said = f"a node named {node.name!r} lives in this cluster at that time already"
+    if not lives:
+        return said
+    began_at, ended_at = lives[0]
+    until = "on" if ended_at is None else f"to {ended_at:%Y-%m-%d %H:%M}Z"
+    said += f", from {began_at:%Y-%m-%d %H:%M}Z {until}"
+    return said + ("; an earlier life needs an end by then" * (node.started_at < began_at))
 
 
 def _mark_unusable(node_id: int, starts_at: datetime, ends_at: datetime) -> None:

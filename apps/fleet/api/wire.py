@@ -125,6 +125,8 @@ class NodeIn(Strict):
         min_value=0, max_value=MOST_UNITS, help_text="GPUs or cores, as the pool is measured"
     )
     started_at = Moment()
+    ended_at = Moment(required=False, help_text="where it ended already")
+    end_reason = Text(required=False, help_text="who says so")
 
 
 class NodeOut(serializers.Serializer[Any]):

@@ -186,6 +186,14 @@ def nodes_lived(
     ]
 
 
+def nodes_without_end(pool_id: int, at: datetime) -> list[int]:
+    """The nodes of a pool that began before `at` and that nothing has ended, by id."""
+    standing = Node.objects.filter(
+        pool_id=pool_id, period__startswith__lt=at, period__endswith=None, period__isempty=False
+    )
+    return list(standing.order_by("id").values_list("id", flat=True))
+
+
 def billable_nodes(starts_at: datetime, ends_at: datetime) -> list[BillableNode]:
     """The nodes that lived in `[starts_at, ends_at)`, by id, as a provider's bill may name them."""
     found = Node.objects.filter(period__overlap=(starts_at, ends_at)).order_by("id")

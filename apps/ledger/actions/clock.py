@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from apps.fleet import queries as fleet
+from apps.accounts import queries as accounts
 from apps.fleet.actions.marks import ORGANISATION, hour_of, mark_span
 from apps.fleet.queries import Pass
 from apps.ledger.actions.charge import SETTLES_AFTER
@@ -18,8 +18,9 @@ REFRESHED_EVERY = timedelta(minutes=10)
 def mark_by_clock(*, at: datetime) -> int:
     """Mark every hour for the charge pass that began, is still provisional, or came to rest.
 
-    The first sweep begins with the first node's life; after an outage a sweep goes on from the
-    last hour that was marked. Returns how many spans it marked.
+    The first sweep begins with the organisation, as what is told of the time before marks its own
+    hours: of a history nobody lived in no hour is marked. After an outage a sweep goes on from
+    the last hour that was marked. Returns how many spans it marked.
     """
     with transaction.atomic():
         sweep = _sweep(at)
@@ -37,7 +38,7 @@ def mark_by_clock(*, at: datetime) -> int:
 def _sweep(at: datetime) -> ClockSweep:
     """The one row, locked; made by whoever comes first."""
     first = ClockSweep(
-        begun_through=min(hour_of(fleet.lived_since() or at), hour_of(at)),
+        begun_through=min(hour_of(accounts.organised_at() or at), hour_of(at)),
         final_through=hour_of(at - SETTLES_AFTER),
         refreshed_at=at,
     )

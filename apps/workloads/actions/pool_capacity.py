@@ -10,15 +10,19 @@ from apps.fleet import actions as fleet
 from apps.fleet import queries as fleet_queries
 
 INSTANT = timedelta(microseconds=1)
+SAID_BY_FILE = "the end that its jobs' file says"
 
 
-class CapacityBeforePool(ValueError):
-    """A count from before the pool's node began to live."""
+class CapacityOutsideLife(ValueError):
+    """A count from before the pool's node began to live, or from after its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountedPool:
-    """The pool as a file of its jobs describes it; `counts` are (from when, how many units)."""
+    """The pool as a file of its jobs describes it; `counts` are (from when, how many units).
+
+    `ends_at` None: the file says no end of it.
+    """
 
     name: str
     cluster: str
@@ -29,22 +33,28 @@ class CountedPool:
     region: str = ""
     instance_type: str = ""
     gpu_model: str = ""
+    ends_at: datetime | None = None
 
 
 @transaction.atomic
 def count_pool(*, pool: CountedPool, at: datetime) -> int:
     """Give the pool its one node and its counts; what is so already stays untouched.
 
-    Answers the node's id. A pool that exists keeps its price and purchase option. Refuses
-    CapacityBeforePool.
+    Answers the node's id. A pool that exists keeps its price and purchase option, a node that ended
+    its end. Refuses CapacityOutsideLife.
     """
     cluster_id = _cluster_of(pool, at)
-    node_id, began_at = _node_of(pool, cluster_id, at)
+    node_id, began_at, ended_at = _node_of(pool, cluster_id, at)
     for from_at, units in pool.counts:
         if from_at < began_at:
-            raise CapacityBeforePool(
+            raise CapacityOutsideLife(
                 f"{pool.name} is counted from {began_at:%Y-%m-%d %H:%M}Z on, "
                 f"not from {from_at:%Y-%m-%d %H:%M}Z"
+            )
+        if ended_at is not None and from_at >= ended_at:
+            raise CapacityOutsideLife(
+                f"{pool.name} ended at {ended_at:%Y-%m-%d %H:%M}Z, "
+                f"and the file counts it from {from_at:%Y-%m-%d %H:%M}Z on"
             )
         if _units_at(node_id, from_at) != units:
             fleet.set_capacity(node_id=node_id, units=units, from_at=from_at, at=at)
@@ -58,12 +68,23 @@ def _cluster_of(pool: CountedPool, at: datetime) -> int:
     return fleet.add_cluster(name=pool.cluster, at=at)
 
 
-def _node_of(pool: CountedPool, cluster_id: int, at: datetime) -> tuple[int, datetime]:
+def _node_of(
+    pool: CountedPool, cluster_id: int, at: datetime
+) -> tuple[int, datetime, datetime | None]:
+    """The pool's node, from when it lived, and to when where that is known."""
     bearers = fleet_queries.nodes_named(cluster_id, [pool.name]).get(pool.name)
     if bearers:
-        node_id, began_at, _ = bearers[-1]
-        return node_id, began_at
+        node_id, began_at, ended_at = bearers[-1]
+        if ended_at is None and pool.ends_at is not None and began_at < pool.ends_at:
+            fleet.end_node(node_id=node_id, ended_at=pool.ends_at, reason=SAID_BY_FILE, at=at)
+            ended_at = pool.ends_at
+        return node_id, began_at, ended_at
     began_at, units = pool.counts[0]
+    if pool.ends_at is not None and began_at >= pool.ends_at:
+        raise CapacityOutsideLife(
+            f"{pool.name} would end at {pool.ends_at:%Y-%m-%d %H:%M}Z, "
+            f"before its first job starts at {began_at:%Y-%m-%d %H:%M}Z"
+        )
     node = fleet.NewNode(
         name=pool.name,
         pool_id=_pool_of(pool, cluster_id, at),
@@ -71,8 +92,10 @@ def _node_of(pool: CountedPool, cluster_id: int, at: datetime) -> tuple[int, dat
         units=units,
         cluster_id=cluster_id,
         kind="pool",
+        ended_at=pool.ends_at,
+        end_reason=SAID_BY_FILE if pool.ends_at else "",
     )
-    return fleet.add_node(node=node, at=at), began_at
+    return fleet.add_node(node=node, at=at), began_at, pool.ends_at
 
 
 def _pool_of(pool: CountedPool, cluster_id: int, at: datetime) -> int:

@@ -59,12 +59,31 @@ class Times:
     zone: tzinfo = UTC
 
 
+class WithoutStart(StrEnum):
+    """What a row without a start means."""
+
+    NEVER_STARTED = "never_started"
+    RUNNING = "running"
+
+
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """Nothing before `starts_at` or after `ends_at` counts; a row without an end gets `ends_at`."""
+    """Nothing before `starts_at` or after `ends_at` counts; a row without an end gets `ends_at`.
+
+    A row without a start never started, or ran already when the window began: `without_start` says
+    which, by the file's own word for its state where only some do.
+    """
 
     starts_at: datetime | None = None
     ends_at: datetime | None = None
+    without_start: WithoutStart | Mapping[str, WithoutStart] = WithoutStart.NEVER_STARTED
+
+    def ran_before(self, state: str) -> bool:
+        """Whether a row of this state without a start ran when the window began."""
+        meant = self.without_start
+        if not isinstance(meant, WithoutStart):
+            meant = meant.get(state, WithoutStart.NEVER_STARTED)
+        return meant is WithoutStart.RUNNING
 
 
 class PeakOfUse(StrEnum):
@@ -85,7 +104,10 @@ Capacity = int | CapacityColumn | PeakOfUse
 
 @dataclass(frozen=True, slots=True)
 class PoolAsNode:
-    """A pool without node names: one node of this name, that has so many GPUs or cores."""
+    """A pool without node names: one node of this name, that has so many GPUs or cores.
+
+    `ends_at` None: it still costs money.
+    """
 
     name: str
     capacity: Capacity | None = None
@@ -95,6 +117,7 @@ class PoolAsNode:
     region: str = ""
     instance_type: str = ""
     gpu_model: str = ""
+    ends_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +214,27 @@ def _times(keys: "_Keys") -> Times:
 
 
 def _clip(keys: "_Keys") -> Clip:
-    clip = Clip(keys.moment("from"), keys.moment("to"))
+    clip = Clip(keys.moment("from"), keys.moment("to"), _without_start(keys.take("without_start")))
     keys.nothing_left()
     if clip.starts_at and clip.ends_at and clip.starts_at >= clip.ends_at:
         raise MappingRefused("window.to: must be after window.from")
+    if clip.starts_at is None and clip.without_start is not WithoutStart.NEVER_STARTED:
+        raise MappingRefused("window.without_start: needs window.from, as rows would start there")
     return clip
+
+
+def _without_start(given: object) -> WithoutStart | Mapping[str, WithoutStart]:
+    if isinstance(given, dict):
+        return {
+            state: _meaning(f"window.without_start.{state}", each) for state, each in given.items()
+        }
+    return WithoutStart.NEVER_STARTED if given is None else _meaning("window.without_start", given)
+
+
+def _meaning(key: str, given: object) -> WithoutStart:
+    if given not in list(WithoutStart):
+        raise MappingRefused(f"{key}: {given!r} is not one of {_listed(WithoutStart)}")
+    return WithoutStart(str(given))
 
 
 def _pool(keys: "_Keys") -> PoolAsNode | None:
@@ -210,6 +249,7 @@ def _pool(keys: "_Keys") -> PoolAsNode | None:
         region=keys.text("region", ""),
         instance_type=keys.text("instance_type", ""),
         gpu_model=keys.text("gpu_model", ""),
+        ends_at=keys.moment("ends_at"),
     )
     keys.nothing_left()
     if not pool.name:

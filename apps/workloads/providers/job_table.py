@@ -64,6 +64,10 @@ class JobTable:
 
     def _job(self, line: int, row: "_Row") -> JobRow:
         started_at, ended_at = row.moment("started_at"), row.end()
+        if started_at is None and row.ran_before():
+            started_at = row.window_began(ended_at)
+            if started_at is None:
+                return SkippedRow(line, SkipReason.OUTSIDE_WINDOW)
         if started_at is None:
             return SkippedRow(line, SkipReason.NEVER_STARTED)
         if ended_at is not None and ended_at < started_at:
@@ -232,6 +236,19 @@ class _Row:
         length = read_amount(self.text("duration"), field_name=name, of="a length of time")
         seconds = length * self.mapping.times.duration_unit_seconds
         return moments.after_epoch(seconds, base=started_at, field_name=name)
+
+    def ran_before(self) -> bool:
+        """Whether it ran already when the window began, as a row without a start."""
+        return self.mapping.clip.ran_before(self.text("state"))
+
+    def window_began(self, ended_at: datetime | None) -> datetime | None:
+        """Where a row that ran before starts to count; None where it ended before that."""
+        if ended_at is None and self.text("duration"):
+            raise FieldUnreadable(
+                self.column("duration"), "counts from a start that nobody knows; give an end"
+            )
+        began_at = self.mapping.clip.starts_at
+        return None if began_at and ended_at and ended_at <= began_at else began_at
 
     def cpus(self) -> Fraction | None:
         return self.amount("cpus")

@@ -1,6 +1,7 @@
 """The commands that add pools and nodes, and that give machines their tokens."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 
 import pytest
@@ -9,7 +10,7 @@ from django.utils import timezone
 
 from apps.accounts.queries import token_of
 from apps.fleet import queries
-from tests.make import make_cluster, make_node, make_organisation, make_pool, make_team
+from tests.make import NOON, make_cluster, make_node, make_organisation, make_pool, make_team
 
 pytestmark = pytest.mark.django_db
 
@@ -95,3 +96,37 @@ def test_what_is_named_wrongly_is_said_so() -> None:
         run("add_pool", "l40s", *some, "--owner-team", "Nobody")
     with pytest.raises(CommandError, match="no pool named 'l40s'"):
         run("add_nodes", "l40s", "gpu-01", "--from", "2026-03-01")
+
+
+def test_a_cluster_is_added_once() -> None:
+    said = json.loads(run("add_cluster", "atlas", "--kind", "slurm", "--json"))
+    assert queries.clusters()[said["id"]] == queries.ClusterFact(said["id"], "atlas", "slurm")
+    with pytest.raises(CommandError, match="cluster named 'atlas' already"):
+        run("add_cluster", "atlas")
+
+
+def test_nodes_of_the_past_are_added_with_their_end() -> None:
+    make_pool("k80")
+    run("add_nodes", "k80", "gpu-01", "--from", "2016-10-03", "--to", "2016-11-03")
+    ((_, began_at, ended_at),) = queries.nodes_named(None, ["gpu-01"])["gpu-01"]
+    assert (began_at.year, ended_at) == (2016, datetime(2016, 11, 3, tzinfo=UTC))
+    with pytest.raises(CommandError, match="--to: lies in the future"):
+        run("add_nodes", "k80", "gpu-02", "--from", "2016-10-03", "--to", "2099-01-01")
+    with pytest.raises(CommandError, match="gpu-02 would end"):
+        run("add_nodes", "k80", "gpu-02", "--from", "2016-10-03", "--to", "2016-10-03")
+
+
+def test_nodes_are_ended_together_all_or_none() -> None:
+    pool, other = make_pool("h100"), make_pool("l40s")
+    ids = [make_node(name, pool_id=pool) for name in ("gpu-01", "gpu-02")]
+    apart = make_node("gpu-03", pool_id=other, started_at=NOON + timedelta(days=2))
+    with pytest.raises(CommandError, match="gpu-03 began only at"):
+        run("end_node", "gpu-01", "gpu-03", "--at", "2026-03-03")
+    said = json.loads(run("end_node", "--pool", "h100", "--at", "2026-03-03", "--json"))
+    assert said == {"ids": ids}
+    alive = queries.nodes_lived(NOON + timedelta(days=3), NOON + timedelta(days=4))
+    assert [node.id for node in alive] == [apart]
+    with pytest.raises(CommandError, match="no node of 'h100' lives then"):
+        run("end_node", "--pool", "h100", "--at", "2026-03-03")
+    with pytest.raises(CommandError, match="name the nodes"):
+        run("end_node", "--at", "2026-03-03")

@@ -1,10 +1,11 @@
 """Clusters, pools, nodes and outages: how they come and go, and what that marks."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from apps.fleet import actions, queries
+from apps.fleet.actions.marks import expand_ranges
 from apps.fleet.models import ChangedHour, ChangedRange
 from apps.fleet.queries import CapacitySpan, Pass
 from tests.make import NOON, make_agent, make_cluster, make_device, make_node, make_pool, make_team
@@ -25,16 +26,50 @@ def outage(node_id: int, **given):
     return actions.NewOutage(node_id=node_id, **values | given)
 
 
-def test_a_node_is_charged_and_split_from_its_start_to_now() -> None:
-    node = make_node(started_at=NOON - timedelta(minutes=90))
+def test_a_node_is_charged_from_its_start_to_now() -> None:
+    make_node(started_at=NOON - timedelta(minutes=90))
     assert marked(Pass.CHARGE) == [(0, -2), (0, -1)]
-    assert marked(Pass.SPLIT) == [(node, -2), (node, -1)]
+    # What is charged is then marked for the split by the charge pass.
+    assert marked(Pass.SPLIT) == []
 
 
-def test_a_node_that_started_long_ago_is_one_range_for_each_pass() -> None:
+def test_a_node_that_started_long_ago_is_one_range() -> None:
     make_node(started_at=NOON - 30 * DAY)
     assert ChangedHour.objects.count() == 0
-    assert ChangedRange.objects.count() == 2
+    assert ChangedRange.objects.count() == 1
+
+
+def test_of_a_history_only_the_hours_that_nodes_lived_are_marked() -> None:
+    then = datetime(2016, 10, 3, tzinfo=UTC)
+    pool = make_pool()
+    for number in range(104):
+        name = f"gpu-{number:03}"
+        make_node(name, pool_id=pool, started_at=then, ended_at=then + 31 * DAY)
+
+    while expand_ranges():
+        pass
+
+    assert ChangedHour.objects.count() == 744
+    assert {unit for unit, _ in marked(Pass.CHARGE)} == {0}
+    lived = queries.nodes_lived(then + 30 * DAY, NOON)
+    assert {each.lived_to for each in lived} == {then + 31 * DAY}
+    assert len(lived) == 104
+
+
+def test_an_earlier_life_is_added_after_a_later_one_with_its_end() -> None:
+    pool = make_pool()
+    later = make_node(pool_id=pool)
+    with pytest.raises(actions.NodeNameTaken, match="needs an end by then"):
+        make_node(pool_id=pool, started_at=NOON - 9 * DAY)
+    earlier = make_node(pool_id=pool, started_at=NOON - 9 * DAY, ended_at=NOON)
+    assert queries.nodes_named(None, ["gpu-01"]) == {
+        "gpu-01": [(earlier, NOON - 9 * DAY, NOON), (later, NOON, None)]
+    }
+
+
+def test_a_node_is_not_added_with_an_end_before_its_start() -> None:
+    with pytest.raises(actions.NodeEndsBeforeItStarts, match="gpu-01"):
+        make_node(started_at=NOON, ended_at=NOON)
 
 
 def test_a_node_that_starts_tomorrow_marks_nothing_yet() -> None:
@@ -91,7 +126,6 @@ def test_an_end_marks_the_hours_the_node_did_not_live_after_all() -> None:
         at=NOON + 3 * HOUR,
     )
     assert marked(Pass.CHARGE) == [(0, 1), (0, 2)]
-    assert marked(Pass.SPLIT) == [(node, 1), (node, 2)]
 
 
 def test_a_node_ends_once() -> None:

@@ -81,6 +81,20 @@ def test_a_node_is_added_once_and_charged_from_its_start(ada: Caller) -> None:
     assert ada.post("nodes", asked | {"units": 4}).status_code == 409
 
 
+def test_a_node_of_the_past_is_added_with_its_end(ada: Caller) -> None:
+    make.make_pool("k80")
+    asked = {"name": "gpu-09", "pool": "k80", "units": 4, "started_at": moment(-9)}
+    ended = {"ended_at": moment(-3), "end_reason": "sold"}
+
+    made, again = ada.post("nodes", asked | ended), ada.post("nodes", asked)
+
+    assert (made.status_code, again.status_code) == (201, 200)
+    assert (made.json()["ended_at"], made.json()["end_reason"]) == (moment(-3), "sold")
+    assert ada.post("nodes", asked | {"started_at": moment(-3)}).status_code == 201
+    wrong = ada.post("nodes", asked | {"name": "gpu-10", "ended_at": moment(-9)})
+    assert (wrong.status_code, "gpu-10 would end" in wrong.text) == (400, True)
+
+
 def test_a_node_is_ended_once_and_its_hours_are_settled_again(ada: Caller) -> None:
     node_id = make.make_node()
     end = {"ended_at": moment(5), "reason": "given back"}

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from apps.fleet.models import ChangedHour
+from apps.fleet.models import ChangedHour, ChangedRange
 from apps.fleet.queries import Pass
 from apps.ledger import actions, tasks
 from apps.ledger.models import Charge, Settlement, Status
@@ -65,13 +65,14 @@ def test_after_an_outage_no_hour_is_left_out() -> None:
     assert marked() == hours(-2, 9)
 
 
-def test_the_first_sweep_begins_with_the_first_node() -> None:
-    scene.make_priced_node(at=TEN + MINUTE)
-    marked()
+def test_the_first_sweep_begins_with_the_organisation_and_walks_through_no_history() -> None:
+    """The organisation is put on record at noon; what lived before has marked its own hours."""
+    scene.make_priced_node(started_at=TEN - timedelta(days=3650), at=TEN + MINUTE)
+    ChangedRange.objects.all().delete()
 
     actions.mark_by_clock(at=TEN + timedelta(hours=4, minutes=30))
 
-    assert marked() == hours(0, 4)
+    assert marked() == hours(2, 4)
 
 
 def test_a_node_is_charged_hour_by_hour_without_anybody_telling(

@@ -265,3 +265,52 @@ def test_an_empty_file_is_refused():
     mapping = read_mapping(EPOCH)
     with pytest.raises(MappingRefused, match="the file has no column"):
         list(JobTable(mapping).rows([]))
+
+
+RAN_BEFORE = EPOCH + (
+    '[window]\nfrom = "2026-01-01T02:00:00Z"\nto = "2026-01-01T09:00:00Z"\nwithout_start = '
+)
+
+
+def test_a_row_without_a_start_never_started_unless_the_mapping_says_otherwise():
+    window = EPOCH + '[window]\nfrom = "2026-01-01T02:00:00Z"\n'
+    assert read(window, row(began="")) == [SkippedRow(2, "never_started")]
+    assert read(RAN_BEFORE + '"never_started"\n', row(began="")) == [SkippedRow(2, "never_started")]
+
+
+def test_a_row_without_a_start_may_have_run_when_the_window_began():
+    job = read_one(RAN_BEFORE + '"running"\n', began="", done="10800")
+    assert (job.started_at, job.ended_at) == (at(2), at(3))
+    still = read_one(RAN_BEFORE + '"running"\n', began="", done="")
+    assert (still.started_at, still.ended_at) == (at(2), at(9))
+    assert read(RAN_BEFORE + '"running"\n', row(began="", done="3600")) == [
+        SkippedRow(2, "outside_window")
+    ]
+
+
+def test_which_rows_without_a_start_ran_may_go_by_their_state():
+    mapping = RAN_BEFORE + '{ Running = "running" }\n'
+    never = row(id="2", began="", done="10800", status="Pending")
+    ran, waited = read(mapping, row(began="", done="10800"), never)
+    assert isinstance(ran, JobRecord)
+    assert waited == SkippedRow(3, "never_started")
+
+
+def test_how_long_a_job_ran_from_a_start_that_nobody_knows_says_no_end():
+    mapping = RAN_BEFORE.replace('ended_at = "done"', 'duration = "done"') + '"running"\n'
+    (rejected,) = read(mapping, row(began=""))
+    assert isinstance(rejected, RejectedRow)
+    assert (rejected.field, "nobody knows" in rejected.message) == ("done", True)
+
+
+@pytest.mark.parametrize(
+    ("window", "match"),
+    [
+        ('without_start = "running"\n', "window.without_start: needs window.from"),
+        ('from = 2026-01-01T02:00:00Z\nwithout_start = "ran"\n', "window.without_start: 'ran'"),
+        ("from = 2026-01-01T02:00:00Z\nwithout_start = { Done = 1 }\n", "without_start.Done: 1"),
+    ],
+)
+def test_what_a_missing_start_means_must_be_clear(window: str, match: str):
+    with pytest.raises(MappingRefused, match=match):
+        read_mapping(EPOCH + "[window]\n" + window)

@@ -1,7 +1,7 @@
 """`manage.py import_jobs` reads a CSV by its mapping and counts the pool it ran on."""
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -65,6 +65,28 @@ def test_the_pool_becomes_a_node_with_its_peak_and_holds_the_jobs(import_jobs):
     assert (node.kind, node.period.lower) == ("pool", START)
     assert [one.units for one in NodeCapacity.objects.filter(node=node)] == [6]
     assert set(Allocation.objects.values_list("node_id", flat=True)) == {node.id}
+
+
+def test_a_pool_of_the_past_costs_nothing_after_its_end(import_jobs, capsys):
+    mapping = MAPPING + "ends_at = 2026-01-01T03:00:00Z\n"
+    import_jobs()
+    import_jobs(mapping=mapping)
+    node = Node.objects.get(name="lab")
+    assert node.period.upper == START + timedelta(hours=3)
+    assert NodeCapacity.objects.get(node=node).period.upper == node.period.upper
+    later = "id,began,done,who,gpus\ne,14400,18000,ada,2\n"
+    assert import_jobs(later, mapping)["imported"] == 1
+    assert Node.objects.count() == 1
+
+
+def test_a_pool_ends_after_its_first_job_starts(tmp_path, capsys):
+    (tmp_path / "jobs.csv").write_text(TABLE)
+    (tmp_path / "jobs.toml").write_text(MAPPING + "ends_at = 2025-01-01T00:00:00Z\n")
+    call_command(
+        "import_jobs", str(tmp_path / "jobs.csv"), "--mapping", str(tmp_path / "jobs.toml")
+    )
+    assert "lab would end at 2025-01-01 00:00Z" in capsys.readouterr().err
+    assert not Node.objects.exists()
 
 
 def test_a_second_time_nothing_is_new(import_jobs):

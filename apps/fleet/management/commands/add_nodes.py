@@ -15,20 +15,26 @@ from apps.fleet.management.named import moment, pool_named
 class Command(BaseCommand):
     """`manage.py add_nodes h100 gpu-01 gpu-02 --from 2026-11-01`: all of them, or none."""
 
-    help = "Add nodes to a pool; each is charged from its start until something ends it."
+    help = (
+        "Add nodes to a pool; each is charged from its start to --to, or until something ends it."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which nodes, and since when."""
         parser.add_argument("pool", metavar="POOL")
         parser.add_argument("names", metavar="NAME", nargs="+")
         parser.add_argument("--from", dest="started_at", type=moment, required=True)
+        parser.add_argument("--to", dest="ended_at", type=moment, help="where they ended already")
+        parser.add_argument("--reason", default="ended before it was told", help="why, with --to")
         parser.add_argument("--units", type=int, help="GPUs or cores (default: the pool's)")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Add them, or say why not."""
         pool = pool_named(options["pool"])
-        at = timezone.now()
+        at, ended_at = timezone.now(), options["ended_at"]
+        if ended_at is not None and ended_at > at:
+            raise CommandError("--to: lies in the future")
         try:
             with transaction.atomic():
                 ids = {
@@ -39,12 +45,14 @@ class Command(BaseCommand):
                             started_at=options["started_at"],
                             units=options["units"] or pool.gpus_per_node,
                             cluster_id=pool.cluster_id,
+                            ended_at=ended_at,
+                            end_reason=options["reason"] if ended_at else "",
                         ),
                         at=at,
                     )
                     for name in options["names"]
                 }
-        except actions.NodeNameTaken as refusal:
+        except (actions.NodeNameTaken, actions.NodeEndsBeforeItStarts) as refusal:
             raise CommandError(str(refusal)) from refusal
         words = json.dumps(ids) if options["json"] else f"{len(ids)} nodes added to {pool.name}."
         self.stdout.write(words)

@@ -1,4 +1,4 @@
-"""End a node."""
+"""End nodes."""
 
 import json
 from argparse import ArgumentParser
@@ -9,31 +9,49 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.fleet import actions
-from apps.fleet.management.named import living_node, moment
+from apps.fleet.management.named import living_node, moment, pool_named
+from apps.fleet.queries import nodes_without_end
 
 
 class Command(BaseCommand):
-    """`manage.py end_node gpu-01 --at 2026-11-20T14:00Z`: it costs nothing from then on."""
+    """`manage.py end_node gpu-01 gpu-02 --at 2026-11-20T14:00Z`: they cost nothing from then on."""
 
-    help = "Say that a node is gone; it is charged up to then, and silence alone never ends it."
+    help = "Say that nodes are gone; they are charged up to then, and silence alone never ends one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which node, since when, and why."""
-        parser.add_argument("node", metavar="NODE", help="NAME or CLUSTER/NAME")
+        """Which nodes, since when, and why."""
+        parser.add_argument("nodes", metavar="NODE", nargs="*", help="NAME or CLUSTER/NAME")
+        parser.add_argument("--pool", help="every node of it that lives at that moment")
         parser.add_argument("--at", dest="ended_at", type=moment, required=True)
         parser.add_argument("--reason", default="ended by hand")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """End it, or say why not."""
+        """End them, all or none, or say why not."""
         at = timezone.now()
-        node_id = living_node(options["node"], at)
         ended_at: datetime = options["ended_at"]
         if ended_at > at:
             raise CommandError("--at: lies in the future")
+        if bool(options["nodes"]) == bool(options["pool"]):
+            raise CommandError("name the nodes that are gone, or give --pool")
+        names: list[str] = options["nodes"]
+        ids = [living_node(name, at) for name in names]
+        if options["pool"]:
+            ids = _living_in(options["pool"], ended_at)
         try:
-            actions.end_node(node_id=node_id, ended_at=ended_at, reason=options["reason"], at=at)
-        except actions.NodeEndsBeforeItStarts as refusal:
+            actions.end_nodes(node_ids=ids, ended_at=ended_at, reason=options["reason"], at=at)
+        except (actions.NodeEndsBeforeItStarts, actions.NodeAlreadyEnded) as refusal:
             raise CommandError(f"--at: {refusal}") from refusal
-        said = f"{options['node']} ended at {ended_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC."
-        self.stdout.write(json.dumps({"id": node_id}) if options["json"] else said)
+        which = names[0] if len(names) == 1 else f"{len(ids)} nodes"
+        said = f"{which} ended at {ended_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC."
+        told = {"id": ids[0]} if len(names) == 1 else {"ids": ids}
+        self.stdout.write(json.dumps(told) if options["json"] else said)
+
+
+def _living_in(pool_name: str, at: datetime) -> list[int]:
+    """The nodes of the pool that began before `at` and have no end; refuses CommandError."""
+    pool = pool_named(pool_name)
+    ids = nodes_without_end(pool.id, at)
+    if not ids:
+        raise CommandError(f"no node of {pool_name!r} lives then")
+    return ids

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.workloads.actions.node_names import link_allocations
-from apps.workloads.actions.pool_capacity import CapacityBeforePool, CountedPool, count_pool
+from apps.workloads.actions.pool_capacity import CapacityOutsideLife, CountedPool, count_pool
 from apps.workloads.management.job_import import import_rows, print_figures
 from apps.workloads.providers.job_file import open_jobs
 from apps.workloads.providers.job_mapping import MappingRefused, read_mapping
@@ -42,7 +42,7 @@ class Command(BaseCommand):
             raise CommandError(str(refused)) from refused
         try:
             _count_pool(table, cluster=options["cluster"] or mapping.cluster, at=at)
-        except CapacityBeforePool as refused:
+        except CapacityOutsideLife as refused:
             print(f"The jobs are in, but: {refused}", file=sys.stderr)
         print_figures(totals, as_json=options["json"])
 
@@ -63,6 +63,7 @@ def _count_pool(table: JobTable, *, cluster: str, at: datetime) -> None:
             region=pool.region,
             instance_type=pool.instance_type,
             gpu_model=pool.gpu_model,
+            ends_at=pool.ends_at,
         ),
         at=at,
     )

@@ -21,7 +21,7 @@ from apps.ledger.models.charges import (
     Settlement,
     Status,
 )
-from apps.ledger.models.closes import Close, StatementLine
+from apps.ledger.models.closes import Close, CorrectedHour, StatementLine
 from apps.ledger.models.exports import Export, ExportState, ExportWhat, FileForm
 from apps.ledger.models.rollups import ClockSweep, LedgerDay, LedgerJobDay, LedgerTeamDay
 from apps.ledger.models.services import ServiceCount, ServiceTotal
@@ -54,6 +54,7 @@ __all__ = [
     "ChargePiece",
     "ClockSweep",
     "Close",
+    "CorrectedHour",
     "Export",
     "ExportState",
     "ExportWhat",

@@ -76,3 +76,19 @@ class StatementLine(models.Model):
 
     def __str__(self) -> str:
         return f"{self.close_id} team {self.team_id}"
+
+
+class CorrectedHour(models.Model):
+    """A mark of a closed month of which the difference is posted; units are those of ChangedHour.
+
+    What is posted later for the same hour does this one again, and opening the month lays it as a
+    mark: until then the fact is in no line of the month.
+    """
+
+    pk = models.CompositePrimaryKey("hour", "pass_id", "unit")
+    hour = models.DateTimeField()
+    pass_id = models.SmallIntegerField()
+    unit = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.pass_id}/{self.unit}/{self.hour:%Y-%m-%dT%H}"

@@ -12,14 +12,13 @@ from apps.fleet.actions.marks import ORGANISATION, Mark, clear, expand_ranges, m
 from apps.fleet.queries import Pass, hours_marked, marks_of_hour
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.actions.close.closing import MonthNotClosed
+from apps.ledger.actions.close.corrected import keep_marks, kept_charge_hours, kept_marks
 from apps.ledger.actions.close.posting import place_of, post
 from apps.ledger.actions.closed import lock_month
 from apps.ledger.actions.split import split_hour
 from apps.ledger.actions.spread import spread_hour
 from apps.ledger.models import Close
-from apps.ledger.queries.calendar import (
-    month_span,
-)
+from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.closes.differences import (
     LineKey,
     Sums,
@@ -28,6 +27,7 @@ from apps.ledger.queries.closes.differences import (
 )
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tiered import hours_to_price_again
+from apps.pricing.queries.tiers import has_tiers
 
 AT_ONCE = 100_000
 LATE_PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
@@ -74,9 +74,11 @@ def _late_hours(starts_at: datetime, ends_at: datetime) -> list[datetime]:
 
 @transaction.atomic
 def _mark_moved(late: Sequence[datetime], ends_at: datetime, zone: str) -> None:
-    """What came late moves the tier prices of the hours after it too."""
-    moved = hours_to_price_again(late[0], ends_at, zone) if late else []
-    mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in moved)
+    """What came late moves the tier prices of the hours after it too, or moves them back."""
+    if late and has_tiers(late[0], ends_at):
+        moved = hours_to_price_again(late[0], ends_at, zone)
+        again = kept_charge_hours(late[0], ends_at)
+        mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in {*moved, *again})
 
 
 @transaction.atomic
@@ -87,11 +89,19 @@ def _correct_hour(month: date, hour: datetime, at: datetime) -> Corrected:
     before = corrected_sums_of_hour(hour)
     with _taken_back():
         Close.objects.filter(month=month, reopened_at=None).update(reopened_at=at)
-        charge_hour(hour=hour, at=max(at, hour + SOON))
-        split_hour(hour=hour, at=at)
-        spread_hour(hour=hour)
+        # The month's own lines have nothing of what is posted already: that is done again too.
+        mark(kept_marks(hour))
+        passes = (
+            charge_hour(hour=hour, at=max(at, hour + SOON)),
+            split_hour(hour=hour, at=at),
+            spread_hour(hour=hour),
+        )
+        if not all(each.done for each in passes):
+            # Whoever has an hour of the month has its lock too, which is had here alone.
+            raise RuntimeError(f"{hour:%Y-%m-%d %H:%M}Z is settled by somebody else meanwhile")
         after = sums_of_hour(hour)
     differences = _differences(before, after)
+    keep_marks(hour, marks)
     for pass_, of_pass in marks.items():
         clear(pass_, hour, of_pass)
     charges = post(differences=differences, hour=hour, place=place)

@@ -2,10 +2,12 @@
 
 from datetime import date, datetime
 
-from apps.fleet.actions.marks import Mark, mark
-from apps.fleet.queries import Pass
+from apps.accounts import queries as accounts
+from apps.fleet.actions.marks import mark
+from apps.ledger.actions.close.corrected import hand_back_marks
 from apps.ledger.actions.close.posting import place_of, post
-from apps.ledger.queries.closes.differences import LineKey, Sums, corrections_of_month
+from apps.ledger.queries.calendar import month_span
+from apps.ledger.queries.closes.differences import Sums, corrections_of_month
 
 
 def take_back_corrections(*, month: date, at: datetime) -> int:
@@ -14,11 +16,12 @@ def take_back_corrections(*, month: date, at: datetime) -> int:
     Without it a fact would count twice: in the month, which it moves now, and where it was posted
     before. How many charges were posted. Refuses NoOpenMonth.
     """
+    span = month_span(month, accounts.organisation().zone)
+    mark(hand_back_marks(span.starts_at, span.ends_at))
     found = corrections_of_month(month)
     if not found:
         return 0
     place = place_of(at, f"{month:%Y-%m} was opened again")
-    mark(each for hour, sums in found.items() for each in _marks(hour, sums))
     posted = 0
     for hour, sums in sorted(found.items()):
         opposite = {key: _opposite(each) for key, each in sums.items()}
@@ -28,12 +31,3 @@ def take_back_corrections(*, month: date, at: datetime) -> int:
 
 def _opposite(sums: Sums) -> Sums:
     return Sums(*(None if amount is None else -amount for amount in sums))
-
-
-def _marks(hour: datetime, sums: dict[LineKey, Sums]) -> list[Mark]:
-    nodes = {key.node_id for key in sums if key.node_id is not None}
-    return [
-        Mark(Pass.CHARGE, 0, hour),
-        *(Mark(Pass.SPLIT, node_id, hour) for node_id in nodes),
-        Mark(Pass.SPREAD, 0, hour),
-    ]

@@ -125,7 +125,7 @@ class Environment:
         _seconds, 50, "what a change must come to in 30 days, in whole currency, to be told"
     )
     publish_waste: bool = _variable(
-        _switch, False, "show every team what each team's idle, failed and starved time cost"
+        _switch, False, "show every team what each team's waste"
     )
 
 

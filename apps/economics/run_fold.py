@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from apps.economics.run_time import Bucket, Told, buckets_of
+from apps.economics.minutes import minutes_of, packed
+from apps.economics.run_time import Bucket, Told, stretches_of
 from apps.economics.split import largest_remainder
 
 HOUR_MS = 3_600_000
@@ -94,9 +95,13 @@ class RunTold:
 
 @dataclass(slots=True)
 class HourSums:
-    """An hour of a run on a job: time by Bucket, and what was done in its windows."""
+    """An hour of a run on a job: time by Bucket, and what was done in its windows.
+
+    `minutes` are those of each bucket, packed (apps.economics.minutes).
+    """
 
     bucket_ms: list[int] = field(default_factory=lambda: [0] * len(Bucket))
+    minutes: bytes = b""
     tokens: int = 0
     redone_tokens: int = 0
     examples: int = 0
@@ -124,11 +129,18 @@ def folded(run: RunTold, from_ms: int) -> dict[tuple[int, int], HourSums]:
         told = _told_on(job, _joined(of_job), run, marks)
         if job == NO_JOB:
             told += [Told(*each, Bucket.CAPACITY_WAIT) for each in waits]
-        for hour, spent in _by_hour(_joined(of_job), told, from_ms).items():
-            for bucket, milliseconds in spent.items():
-                _hour(found, job, hour).bucket_ms[bucket] = milliseconds
+        for hour, stretches in _by_hour(_joined(of_job), told, from_ms).items():
+            _put(_hour(found, job, hour), hour, stretches)
     _count_windows(found, run, lost, from_ms)
     return found
+
+
+def _put(sums: HourSums, hour: int, stretches: Iterable[tuple[int, int, Bucket]]) -> None:
+    of_bucket: dict[int, list[Span]] = {}
+    for start, end, bucket in stretches:
+        sums.bucket_ms[bucket] += end - start
+        of_bucket.setdefault(int(bucket), []).append((start - hour, end - hour))
+    sums.minutes = packed({bucket: minutes_of(spans) for bucket, spans in of_bucket.items()})
 
 
 def _count_windows(
@@ -245,7 +257,7 @@ def _gaps(span: Span, speaking: Sequence[Attempt], run: RunTold) -> Iterator[Tol
 
 def _by_hour(
     spans: Sequence[Span], told: Iterable[Told], from_ms: int
-) -> dict[int, dict[Bucket, int]]:
+) -> dict[int, list[tuple[int, int, Bucket]]]:
     spans_of: dict[int, list[Span]] = {}
     told_of: dict[int, list[Told]] = {}
     for start, end in spans:
@@ -254,7 +266,7 @@ def _by_hour(
     for each in told:
         for hour, since, until in _cut(max(each.start_ms, from_ms), each.end_ms):
             told_of.setdefault(hour, []).append(Told(since, until, each.bucket))
-    return {hour: buckets_of(found, told_of.get(hour, ())) for hour, found in spans_of.items()}
+    return {hour: stretches_of(found, told_of.get(hour, ())) for hour, found in spans_of.items()}
 
 
 def _cut(start: int, end: int) -> Iterator[tuple[int, int, int]]:

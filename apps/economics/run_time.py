@@ -48,21 +48,31 @@ def buckets_of(spans: Sequence[tuple[int, int]], told: Iterable[Told]) -> dict[B
 
     They sum to the spans exactly.
     """
+    spent: dict[Bucket, int] = {}
+    for start, end, bucket in stretches_of(spans, told):
+        spent[bucket] = spent.get(bucket, 0) + end - start
+    return spent
+
+
+def stretches_of(
+    spans: Sequence[tuple[int, int]], told: Iterable[Told]
+) -> list[tuple[int, int, Bucket]]:
+    """The same one after the other: from when to when, in milliseconds, it was in which bucket."""
     edges: list[tuple[int, int, int]] = []
     for start, end in spans:
         edges += [(start, INSIDE, 1), (end, INSIDE, -1)]
     for each in (mark for mark in told if mark.start_ms < mark.end_ms):
         edges += [(each.start_ms, each.bucket, 1), (each.end_ms, each.bucket, -1)]
     holding = [0] * (INSIDE + 1)
-    spent: dict[Bucket, int] = {}
+    found: list[tuple[int, int, Bucket]] = []
     since = 0
     for at, what, by in sorted(edges):
         if holding[INSIDE] and at > since:
             bucket = next((each for each in Bucket if holding[each]), Bucket.UNTOLD)
-            spent[bucket] = spent.get(bucket, 0) + at - since
+            found.append((since, at, bucket))
         holding[what] += by
         since = at
-    return spent
+    return found
 
 
 def redone(attempts: Sequence[Sequence[Step]]) -> list[Told]:

@@ -1,4 +1,4 @@
-"""What each team's time that bought nothing cost: a bar each, by why."""
+"""What each team wasted: a bar each, by part."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,19 +8,20 @@ from apps.show.money import MICROS, full_amount, short_amount
 
 _ROW_PX = 34
 _REASONS = (
+    ("Failed or redone", "var(--state-run-failed)", "\\"),
+    ("No requests", "var(--state-stranded)", "/"),
     ("Held idle", "var(--state-held-idle)", ""),
-    ("Failed or lost", "var(--state-run-failed)", "\\"),
-    ("Waited for data", "var(--state-run-data-wait)", "/"),
+    ("Not held", "var(--state-unallocated)", ""),
 )
 MOST_CHARACTERS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Waste:
-    """A team's waste by reason, in the order of the legend; None where not known."""
+    """A team's waste by part, in the order of the legend; None where not known."""
 
     team: str
-    micros: tuple[int | None, int | None, int | None]
+    micros: tuple[int | None, ...]
 
 
 def waste_bars(teams: Sequence[Waste], currency: str) -> Json:

@@ -52,7 +52,10 @@ STATES = (
         "No GPU time of its own: unused commitment, shared charges, purchases, credits and taxes.",
     ),
 )
-NO_WORK_STATES = ("held_idle", "unallocated", "stranded", "out_of_service")
+NOT_WORKED = ("held_idle", "unallocated", "stranded", "out_of_service")
+"""States that are waste, whatever else is: of these it is known that nothing worked."""
+OTHER_WASTE = {"failed": "failed or redone", "no_requests": "no requests"}
+"""Parts of waste that are no states, by key."""
 
 STATUSES = (
     Word(

@@ -42,7 +42,7 @@ def opened(page: Page, address: str) -> Page:
 def test_a_deep_link_survives_the_sign_in(page, site):
     opened(page, f"{site}/?window=yesterday&team=Research")
     expect(page.get_by_role("heading", level=1)).to_have_text(
-        "Research cost $98.32 yesterday, and 50 % of it bought no work."
+        "Research cost $98.32 yesterday, and 50 % of it was waste."
     )
     expect(page).to_have_url(re.compile(r"\?window=yesterday&team=Research$"))
 

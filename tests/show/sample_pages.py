@@ -58,7 +58,7 @@ def make_team_row(name, **given):
             "before_micros": 7_500 * DOLLAR,
             "strip": strip_of_states({"active": 72, "held_idle": 20, "unobserved": 8}),
             "worked_ratio": 0.72,
-            "no_work_micros": 1_622_900_000,
+            "waste_micros": 1_622_900_000,
             "gpu_milliseconds": 3_421 * HOUR,
             "gpu_hour_micros": 2_371_971,
             **given,
@@ -74,7 +74,7 @@ def make_unknown_team_row(name):
         before_micros=None,
         strip=None,
         worked_ratio=None,
-        no_work_micros=None,
+        waste_micros=None,
         gpu_hour_micros=None,
         note="unpriced",
     )
@@ -88,7 +88,7 @@ def make_overview_page(**given):
             ("cost", "Cost"),
             ("change", "Change"),
             ("bought", "What it bought"),
-            ("no_work", "Bought no work"),
+            ("waste", "Waste"),
             ("gpu_hours", "GPU-hours"),
             ("unit_cost", "$ per GPU-hour"),
         )
@@ -96,7 +96,7 @@ def make_overview_page(**given):
     spark = sparkline([1, 2, None, 3, 4], provisional_from=4, words="Spend per day")
     values = {
         "frame": make_frame(),
-        "finding": "The last 7 days cost $18,210, and 31 % of it bought no work.",
+        "finding": "The last 7 days cost $18,210, and 31 % of it was waste.",
         "currency": "USD",
         "filters": make_filters(),
         "under": Under(
@@ -112,7 +112,7 @@ def make_overview_page(**given):
         "figures": (
             overview.Figure("Spend", "$18.2k", "on the 7 days before", "estimated", "+8 %", spark),
             overview.Figure("Worked", "69 %", "of what was spent", "estimated"),
-            overview.Figure("Bought no work", "$5.65k", "held idle $3.1k", "estimated"),
+            overview.Figure("Waste", "$5.65k", "held idle $3.1k", "estimated"),
             overview.Figure("Not known", "$731", "unobserved", "estimated", is_unknown=True),
         ),
         "chart": make_chart(),

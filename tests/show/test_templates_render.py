@@ -74,7 +74,7 @@ def test_a_picture_is_named_or_left_to_its_text(html):
 
 def test_overview_puts_the_finding_first_and_in_the_title():
     text = overview()
-    finding = "The last 7 days cost $18,210, and 31 % of it bought no work."
+    finding = "The last 7 days cost $18,210, and 31 % of it was waste."
     assert f"<h1>{finding}</h1>" in text
     assert f"<title>{finding} · Runrate</title>" in text
 

@@ -33,9 +33,9 @@ def test_unobserved_is_the_state_that_is_hatched():
     assert [state.key for state in words.STATES if state.is_hatched] == ["unobserved"]
 
 
-def test_what_bought_no_work_leaves_out_what_is_not_known():
-    assert "unobserved" not in words.NO_WORK_STATES
-    assert "active" not in words.NO_WORK_STATES
+def test_what_did_not_work_leaves_out_what_is_not_known():
+    assert "unobserved" not in words.NOT_WORKED
+    assert "active" not in words.NOT_WORKED
 
 
 @pytest.mark.parametrize("key", ["provisional", "estimated", "reconciled", "restated"])

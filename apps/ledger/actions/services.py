@@ -67,17 +67,17 @@ class _Hour:
         return next(each for each, w in zip(self.portions, self.weights, strict=True) if w)
 
 
-def write_service_days(rolled: RolledDay) -> None:
-    """Write the day's rows of services anew, in the roll-up's transaction.
+def write_service_days(rolled: RolledDay) -> frozenset[Cell]:
+    """Write the day's rows of services anew, in the roll-up's transaction; which hours were unasked.
 
     Of services with lines in the marked pools, in all their pools: what they counted is divided
-    over all their devices at once.
+    over all their devices at once. In an unasked hour somebody counted, and no request came.
     """
     kinds = [w.id for w in workloads.workloads().values() if w.kind in SERVICE_KINDS]
     params = rolled.parameters() | {"kinds": kinds}
     services = [workload_id for (workload_id,) in rows(SERVICES, params)]
     if not services:
-        return
+        return frozenset()
     params["services"] = services
     for query in DELETE:
         run(query, params)
@@ -87,6 +87,9 @@ def write_service_days(rolled: RolledDay) -> None:
     lived = {(workload_id, hour): ms for workload_id, hour, ms in rows(LIVED, params)}
     _write_counts(params, hours, lived)
     run(TOTALS, params | _costless(hours, lived) | CONSTANTS)
+    return frozenset(
+        cell for cell, hour in hours.items() if hour.portions[0].purpose is Purpose.IDLE
+    )
 
 
 def _cell(told: HourCount) -> Cell:

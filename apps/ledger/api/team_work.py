@@ -1,4 +1,4 @@
-"""GET /api/v1/team-work: what each team's work cost, wasted, and waited for."""
+"""GET /api/v1/team-work: what each team's work cost, what of it was waste, and how long it waited."""
 
 from datetime import timedelta
 from typing import Any
@@ -21,6 +21,7 @@ from apps.ledger import queries
 from apps.ledger.api.parameters import window_asked
 from apps.ledger.queries.team_work import TeamWork, work_of_teams
 from apps.ledger.queries.time_to_work import Waits, first_work, waits_of
+from apps.ledger.queries.waste import NOT_HELD, WastePart
 from apps.workloads import queries as workloads
 
 HOUR_MS = 3_600_000
@@ -44,10 +45,15 @@ class TeamWorkOut(serializers.Serializer[Any]):
     cost_before = MoneyOut(allow_null=True, help_text="the same span before")
     gpu_hours_held = serializers.FloatField()
     active_ratio = serializers.FloatField(allow_null=True)
-    idle_cost = MoneyOut(allow_null=True)
-    failed_cost = MoneyOut(allow_null=True)
-    starved_cost = MoneyOut(allow_null=True)
-    wasted_ratio = serializers.FloatField(allow_null=True)
+    failed_cost = MoneyOut(allow_null=True, help_text="of waste: failed or redone by runs")
+    no_requests_cost = MoneyOut(allow_null=True, help_text="of waste: hours without requests")
+    idle_cost = MoneyOut(allow_null=True, help_text="of waste: held idle, none of the former")
+    not_held_cost = MoneyOut(
+        allow_null=True, help_text="of waste: unallocated, stranded, out of service"
+    )
+    wasted_cost = MoneyOut(allow_null=True, help_text="the four parts together")
+    wasted_ratio = serializers.FloatField(allow_null=True, help_text="of the cost")
+    starved_cost = MoneyOut(allow_null=True, help_text="waited for data: overhead, no waste")
     cost_per_1000_requests = MoneyOut(allow_null=True)
     cost_per_million_tokens_trained = MoneyOut(allow_null=True)
     waits = serializers.IntegerField()
@@ -67,10 +73,13 @@ EXAMPLE: dict[str, Any] = {
     "cost_before": _usd("39811.020000"),
     "gpu_hours_held": 3360.5,
     "active_ratio": 0.81,
-    "idle_cost": _usd("4120.000000"),
     "failed_cost": _usd("910.500000"),
+    "no_requests_cost": _usd("0.000000"),
+    "idle_cost": _usd("4120.000000"),
+    "not_held_cost": _usd("0.000000"),
+    "wasted_cost": _usd("5030.500000"),
+    "wasted_ratio": 0.121798,
     "starved_cost": _usd("3120.000000"),
-    "wasted_ratio": 0.197363,
     "cost_per_1000_requests": None,
     "cost_per_million_tokens_trained": _usd("2.410000"),
     "waits": 14,
@@ -125,8 +134,11 @@ def _told(
     amounts = {
         "cost": each.micros,
         "cost_before": each.before_micros,
-        "idle_cost": each.idle_micros,
-        "failed_cost": each.failed_micros,
+        "failed_cost": each.wasted(WastePart.FAILED),
+        "no_requests_cost": each.wasted(WastePart.NO_REQUESTS),
+        "idle_cost": each.wasted(WastePart.HELD_IDLE),
+        "not_held_cost": each.wasted(*NOT_HELD),
+        "wasted_cost": each.wasted_micros,
         "starved_cost": each.starved_micros,
         "cost_per_1000_requests": each.thousand_micros,
         "cost_per_million_tokens_trained": each.million_micros,

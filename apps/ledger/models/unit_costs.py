@@ -1,7 +1,7 @@
 """What runs, services and API calls cost: parts of lines, summed as their pages read them."""
 
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q
 
 from apps.ledger.models.charges import ChargeKind, Status
 
@@ -11,6 +11,7 @@ class RunDay(models.Model):
 
     `bucket` is an apps.economics.run_time.Bucket. The rows of a job and day, over all its runs, sum
     to the job's lines for the time in which it carried one: no second of a GPU counts twice.
+    `is_unasked`: of an hour in which its service was counted, and nobody asked it.
     """
 
     day = models.DateField()
@@ -25,6 +26,7 @@ class RunDay(models.Model):
         "workloads.Workload", on_delete=models.PROTECT, null=True, related_name="+"
     )
     bucket = models.SmallIntegerField()
+    is_unasked = models.BooleanField(default=False, db_default=False)
     state = models.SmallIntegerField(null=True)
     flags = models.SmallIntegerField()
     list_micros = models.BigIntegerField(null=True)
@@ -44,6 +46,7 @@ class RunDay(models.Model):
             models.Index(fields=["run", "day"], name="run_day_by_run"),
             models.Index(fields=["day", "pool"], name="run_day_by_day"),
             models.Index(fields=["workload", "day"], name="run_day_by_workload"),
+            models.Index(fields=["day"], condition=Q(bucket__lte=1), name="run_day_failed"),
         ]
 
     def __str__(self) -> str:
@@ -148,6 +151,7 @@ class ServiceDay(models.Model):
         indexes = [
             models.Index(fields=["workload", "day"], name="service_day_by_workload"),
             models.Index(fields=["day", "pool"], name="service_day_by_day"),
+            models.Index(fields=["day"], condition=Q(part=1), name="service_day_unasked"),
         ]
 
     def __str__(self) -> str:

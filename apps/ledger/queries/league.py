@@ -1,4 +1,4 @@
-"""Who wastes how much of what they spend, and who may know."""
+"""Which teams waste how much of what they spend, and who may know."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

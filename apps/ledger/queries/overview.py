@@ -1,7 +1,7 @@
 """The facts behind the Overview: what a span cost, what of it worked, and what nobody knows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -23,6 +23,7 @@ from apps.ledger.queries.costs import (
     where,
 )
 from apps.ledger.queries.tables import Row, rows
+from apps.ledger.queries.waste import Waste, waste_by, waste_of, wastes_summed
 
 GPU = sql.SQL("day.unit <> 'core'")
 
@@ -83,13 +84,17 @@ class OverviewFacts:
 
     `totals` has every basis; days and teams are on the filter's basis and leave shared-out idle
     aside, so that they sum to the charges. `held_milliseconds` and `observed_milliseconds` give the
-    coverage. `comparison` is None where there is no like span before.
+    coverage. `comparison` is None where there is no like span before, and then so is
+    `waste_compared`: waste now and before, in the comparison's spans.
     """
 
     totals: Mapping[Basis, int | None]
     comparison: Comparison | None
     days: tuple[DaySum, ...]
     teams: tuple[TeamSum, ...]
+    waste_of_days: Mapping[date, Waste]
+    waste_of_teams: Mapping[int, Waste]
+    waste_compared: tuple[Waste, Waste] | None
     unpriced: tuple[PoolTime, ...]
     unowned: Share
     unobserved: Share
@@ -100,6 +105,11 @@ class OverviewFacts:
     statuses: frozenset[str]
     as_of: datetime | None
     pending_hours: int
+
+    @property
+    def waste(self) -> Waste:
+        """All of it."""
+        return wastes_summed(self.waste_of_teams.values())
 
 
 def overview_facts(
@@ -113,9 +123,10 @@ def overview_facts(
     sums = _sums(chosen, [team.id for team in teams.values() if team.kind == "unowned"])
     known = standing(chosen.window, at)
     by_day, by_team = _by_day_and_team(chosen)
+    against = comparison(chosen, at)
     return OverviewFacts(
         totals=dict(zip(Basis, sums[:4], strict=True)),
-        comparison=comparison(chosen, at),
+        comparison=against,
         days=tuple(DaySum(day, tuple(states)) for day, states in by_day.items()),
         teams=tuple(
             TeamSum(
@@ -125,6 +136,13 @@ def overview_facts(
                 states=tuple(states),
             )
             for team_id, states in by_team.items()
+        ),
+        waste_of_days={day: waste for (day,), waste in waste_by(chosen, ["day"]).items()},
+        waste_of_teams={team_id: each for (team_id,), each in waste_by(chosen, ["team"]).items()},
+        waste_compared=against
+        and (
+            waste_of(replace(chosen, window=against.now)),
+            waste_of(replace(chosen, window=against.before)),
         ),
         unpriced=_unpriced(chosen, pools) if _is_any_unpriced(by_team.values()) else (),
         unowned=Share(*sums[4:6]),

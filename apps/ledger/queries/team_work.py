@@ -1,4 +1,4 @@
-"""What each team's work cost, what of it bought nothing, and what its units came to."""
+"""What each team's work cost, what of it was waste, and what its units came to."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -6,22 +6,20 @@ from typing import LiteralString
 
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag, State
-from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.costs import Basis, CostFilter
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unit_costs import UnitFilter, unit_cost_groups
+from apps.ledger.queries.waste import OF_STATES, Waste, WastePart, waste_by, wastes_summed
 from apps.ledger.queries.windows import Window
-
-STARVED = (Bucket.DATA_WAIT,)
-FAILED = (Bucket.FAILED, Bucket.LOST)
 
 
 @dataclass(frozen=True, slots=True)
 class TeamWork:
     """Work of a team (and workload) in a window; amounts are charged effective ones, None unknown.
 
-    Held idle time is in `idle_micros` alone: of failed and starved time only what was not idle
-    counts, so that the three may be added. `thousand_micros` is for 1,000 requests of its service,
-    `million_micros` for 1,000,000 tokens trained by runs that began in the window.
+    `starved_micros` is what waited for data while no part of `waste`: overhead of useful work.
+    `thousand_micros` is for 1,000 requests of its service, `million_micros` for 1,000,000 tokens
+    trained by runs that began in the window.
     """
 
     team_id: int
@@ -31,8 +29,7 @@ class TeamWork:
     held_ms: int
     active_ms: int
     observed_ms: int
-    idle_micros: int | None
-    failed_micros: int | None
+    waste: Waste
     starved_micros: int | None
     unpriced_ms: int
     is_provisional: bool
@@ -46,10 +43,13 @@ class TeamWork:
 
     @property
     def wasted_micros(self) -> int | None:
-        """Held idle, failed and starved; None where nothing of them is known."""
-        known = [self.idle_micros, self.failed_micros, self.starved_micros]
-        found = [each for each in known if each is not None]
-        return sum(found) if found else None
+        """All of its waste; None where nothing says whether there was any."""
+        return self.wasted()
+
+    def wasted(self, *parts: WastePart) -> int | None:
+        """These parts of its waste (all of them without any); 0 where it was seen, and had none."""
+        found = self.waste.of(*parts) if parts else self.waste.micros
+        return 0 if found is None and self.observed_ms else found
 
     @property
     def wasted_ratio(self) -> float | None:
@@ -62,15 +62,15 @@ def work_of_teams(window: Window, team_ids: frozenset[int] | None) -> list[TeamW
     """By team and workload (None: of none), the dearest first; None: every team."""
     costs = _costs(window, team_ids)
     before = {key: row[0] for key, row in _costs(window.before(), team_ids).items()}
-    spent = _spent(window, team_ids)
+    waste = waste_by(CostFilter(window, team_ids=team_ids), ["team", "workload"])
+    starved = _starved(window, team_ids)
     thousand = _thousand(window, team_ids)
     million = _million(window, team_ids)
     found = []
-    for team_id, workload_id in sorted({*costs, *spent}, key=lambda key: (key[0], key[1] or 0)):
-        micros, held, active, observed, idle, unpriced, provisional = costs.get(
-            (team_id, workload_id), (None, 0, 0, 0, None, 0, False)
+    for team_id, workload_id in sorted({*costs, *starved}, key=lambda key: (key[0], key[1] or 0)):
+        micros, held, active, observed, unpriced, provisional = costs.get(
+            (team_id, workload_id), (None, 0, 0, 0, 0, False)
         )
-        failed, starved = spent.get((team_id, workload_id), (None, None))
         found.append(
             TeamWork(
                 team_id=team_id,
@@ -80,9 +80,8 @@ def work_of_teams(window: Window, team_ids: frozenset[int] | None) -> list[TeamW
                 held_ms=held,
                 active_ms=active,
                 observed_ms=observed,
-                idle_micros=idle,
-                failed_micros=failed,
-                starved_micros=starved,
+                waste=waste.get((team_id, workload_id), Waste()),
+                starved_micros=starved.get((team_id, workload_id)),
                 unpriced_ms=unpriced,
                 is_provisional=provisional,
                 thousand_micros=thousand.get(workload_id or 0),
@@ -113,8 +112,7 @@ def _sum(one: TeamWork, other: TeamWork) -> TeamWork:
         held_ms=one.held_ms + other.held_ms,
         active_ms=one.active_ms + other.active_ms,
         observed_ms=one.observed_ms + other.observed_ms,
-        idle_micros=_more(one.idle_micros, other.idle_micros),
-        failed_micros=_more(one.failed_micros, other.failed_micros),
+        waste=wastes_summed([one.waste, other.waste]),
         starved_micros=_more(one.starved_micros, other.starved_micros),
         unpriced_ms=one.unpriced_ms + other.unpriced_ms,
         is_provisional=one.is_provisional or other.is_provisional,
@@ -130,22 +128,17 @@ Key = tuple[int, int | None]
 
 def _costs(
     window: Window, team_ids: frozenset[int] | None
-) -> dict[Key, tuple[int | None, int, int, int, int | None, int, bool]]:
-    params = _params(window, team_ids) | {
-        "shared_idle": int(Flag.SHARED_IDLE),
-        "active": int(State.ACTIVE),
-        "idle": int(State.HELD_IDLE),
-    }
+) -> dict[Key, tuple[int | None, int, int, int, int, bool]]:
+    params = _params(window, team_ids) | {"active": int(State.ACTIVE)}
     return {(row[0], row[1]): row[2:] for row in rows(COSTS, params)}
 
 
-def _spent(window: Window, team_ids: frozenset[int] | None) -> dict[Key, tuple[int, int]]:
+def _starved(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int | None]:
     params = _params(window, team_ids) | {
-        "idle": int(State.HELD_IDLE),
-        "failed": [int(each) for each in FAILED],
-        "starved": [int(each) for each in STARVED],
+        "of_states": [int(part) for part in OF_STATES],
+        "starved": int(Bucket.DATA_WAIT),
     }
-    return {(row[0], row[1]): row[2:] for row in rows(SPENT, params)}
+    return {(row[0], row[1]): row[2] for row in rows(STARVED, params)}
 
 
 def _thousand(window: Window, team_ids: frozenset[int] | None) -> dict[int, int]:
@@ -169,6 +162,7 @@ def _params(window: Window, team_ids: frozenset[int] | None) -> dict[str, object
         "end_day": window.end_day,
         "is_all": team_ids is None,
         "teams": sorted(team_ids or ()),
+        "shared_idle": int(Flag.SHARED_IDLE),
     }
 
 
@@ -178,10 +172,6 @@ SELECT team_id, workload_id, sum(effective_micros)::int8,
        coalesce(sum(unit_milliseconds) FILTER (WHERE unit <> 'core' AND state = %(active)s),
                 0)::int8,
        coalesce(sum(observed_milliseconds) FILTER (WHERE unit <> 'core'), 0)::int8,
-       CASE WHEN bool_or(state = %(idle)s AND effective_micros IS NOT NULL)
-            THEN sum(effective_micros) FILTER (WHERE state = %(idle)s)
-            WHEN NOT coalesce(bool_or(state = %(idle)s), false) AND sum(observed_milliseconds) > 0
-            THEN 0 END::int8,
        coalesce(sum(unit_milliseconds) FILTER (WHERE effective_micros IS NULL), 0)::int8,
        bool_or(status = 'provisional')
 FROM ledger_ledgerday
@@ -189,12 +179,13 @@ WHERE day >= %(first_day)s AND day < %(end_day)s AND flags & %(shared_idle)s = 0
   AND (%(is_all)s OR team_id = ANY(%(teams)s))
 GROUP BY team_id, workload_id ORDER BY team_id, workload_id
 """
-SPENT: LiteralString = """
-SELECT team_id, workload_id,
-       coalesce(sum(effective_micros) FILTER (WHERE bucket = ANY(%(failed)s)), 0)::int8,
-       coalesce(sum(effective_micros) FILTER (WHERE bucket = ANY(%(starved)s)), 0)::int8
+# Whoever told where time went has an amount here, and be it 0.
+STARVED: LiteralString = """
+SELECT team_id, workload_id, coalesce(sum(effective_micros) FILTER (
+           WHERE bucket = %(starved)s AND NOT is_unasked
+             AND (state IS NULL OR state <> ALL(%(of_states)s))), 0)::int8
 FROM ledger_runday
-WHERE day >= %(first_day)s AND day < %(end_day)s AND state IS DISTINCT FROM %(idle)s
+WHERE day >= %(first_day)s AND day < %(end_day)s AND flags & %(shared_idle)s = 0
   AND (%(is_all)s OR team_id = ANY(%(teams)s))
 GROUP BY team_id, workload_id ORDER BY team_id, workload_id
 """

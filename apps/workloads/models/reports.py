@@ -123,7 +123,8 @@ class RunHour(models.Model):
     """An hour of a run on one job (or on none that is known), folded from what was told.
 
     `bucket_ms` are milliseconds by the clock of that job's time in the run, one for each
-    apps.economics.run_time.Bucket in its order; they sum to that time. `tokens`, `examples`, `flops`
+    apps.economics.run_time.Bucket in its order; they sum to that time. `minutes` says in which
+    minutes each was, as apps.economics.minutes packs them; empty: not kept. `tokens`, `examples`, `flops`
     and `steps` are of steps that were not done again later; `redone_tokens` of those that were.
     """
 
@@ -133,6 +134,7 @@ class RunHour(models.Model):
     job_key = models.BigIntegerField()
     hour = models.DateTimeField()
     bucket_ms = ArrayField(models.BigIntegerField())
+    minutes = models.BinaryField(default=b"", db_default=b"")
     tokens = models.BigIntegerField(default=0)
     redone_tokens = models.BigIntegerField(default=0)
     examples = models.BigIntegerField(default=0)

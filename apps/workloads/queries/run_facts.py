@@ -20,7 +20,7 @@ class CarriedHour:
 
     `spans` are when it did, inside the hour. `bucket_ms` are by apps.economics.run_time.Bucket, in
     its order; they sum to the spans' time once the hour is folded, and of an hour nobody folded yet
-    all is UNTOLD.
+    all is UNTOLD. `minutes` are those of each bucket, packed; empty: not kept.
     """
 
     run_id: int
@@ -28,6 +28,7 @@ class CarriedHour:
     hour: datetime
     spans: tuple[Span, ...]
     bucket_ms: tuple[int, ...]
+    minutes: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +92,15 @@ def run_hours(
     with connection.cursor() as cursor:
         cursor.execute(CARRIED, {"jobs": list(job_ids), "from": starts_at, "to": ends_at})
         spans: dict[tuple[int, datetime, int], list[Span]] = {}
-        told: dict[tuple[int, datetime, int], list[int] | None] = {}
-        for job_id, hour, run_id, since, until, bucket_ms in cursor:
+        told: dict[tuple[int, datetime, int], tuple[list[int] | None, bytes]] = {}
+        for job_id, hour, run_id, since, until, bucket_ms, minutes in cursor:
             key = job_id, hour, run_id
             spans.setdefault(key, []).append((since, until))
-            told[key] = bucket_ms
+            told[key] = bucket_ms, bytes(minutes or b"")
     return [
-        CarriedHour(run_id, job_id, hour, tuple(found), _buckets(told[job_id, hour, run_id], found))
-        for (job_id, hour, run_id), found in spans.items()
+        CarriedHour(run_id, job_id, hour, tuple(found), _buckets(told[key][0], found), told[key][1])
+        for key, found in spans.items()
+        for job_id, hour, run_id in [key]
     ]
 
 
@@ -106,7 +108,8 @@ def run_hours(
 CARRIED = """
 SELECT span.job_id, hour.at, span.run_id,
        greatest(lower(span.period), hour.at, %(from)s),
-       least(upper(span.period), hour.at + interval '1 hour', %(to)s), folded.bucket_ms
+       least(upper(span.period), hour.at + interval '1 hour', %(to)s),
+       folded.bucket_ms, folded.minutes
 FROM workloads_runspan AS span
 CROSS JOIN LATERAL generate_series(
     date_trunc('hour', greatest(lower(span.period), %(from)s), 'UTC'),

@@ -104,6 +104,7 @@ class HourRow:
     """An hour of a run on a job as it is kept."""
 
     bucket_ms: tuple[int, ...]
+    minutes: bytes
     tokens: int
     redone_tokens: int
     examples: int
@@ -205,10 +206,10 @@ def hours_since(run_id: int, since: datetime | None) -> dict[tuple[int, datetime
     if since is not None:
         rows = rows.filter(hour__gte=since)
     return {
-        (job_key, hour): HourRow(tuple(bucket_ms), *sums)
-        for job_key, hour, bucket_ms, *sums in rows.order_by("job_key", "hour").values_list(
-            "job_key", "hour", *HourRow.__slots__
-        )
+        (job_key, hour): HourRow(tuple(bucket_ms), bytes(minutes), *sums)
+        for job_key, hour, bucket_ms, minutes, *sums in rows.order_by(
+            "job_key", "hour"
+        ).values_list("job_key", "hour", *HourRow.__slots__)
     }
 
 

@@ -108,7 +108,7 @@ def test_a_figure_says_how_it_moved_and_leads_to_its_rows(finance, spending):
     day = str(spending.began_at.date())
     page = page_of(finance, f"/costs/teams/{spending.research}", window=day)
     assert "no whole span before to compare with" in words(page)
-    assert 'sort=-no_work#by-workload">Bought no work</a>' in page
+    assert 'sort=-not_worked#by-workload">Idle or not held</a>' in page
 
 
 def test_lines_come_in_the_order_asked_for_over_their_total(finance, spending):

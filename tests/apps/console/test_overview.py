@@ -59,7 +59,7 @@ def test_the_figures_say_what_worked_and_where_the_rest_went(finance):
     page = text_of(finance.get("/"))
     assert "Spend $197 estimated" in page
     assert "Worked 25 %" in page
-    assert "Bought no work $147 estimated unallocated $98.32 and held idle $49.16" in page
+    assert "Waste $147 estimated unallocated $98.32 and held idle $49.16" in page
     assert "Not known 16.0 GPU-hours estimated without a price" in page
 
 
@@ -80,7 +80,7 @@ def test_each_team_has_its_part_and_they_add_up(finance):
 
 def test_a_filter_narrows_the_finding(finance):
     answer = finance.get("/", {"team": "Research", "window": "yesterday"})
-    assert finding(answer) == "Research cost $98.32 yesterday, and 50 % of it bought no work."
+    assert finding(answer) == "Research cost $98.32 yesterday, and 50 % of it was waste."
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_the_scripts_of_the_page_are_half_a_megabyte_at_most(finance):
 
 def test_every_figure_leads_to_its_rows_and_every_day_to_its_page(finance):
     page = finance.get("/").content.decode()
-    assert 'href="/?sort=-no_work#by-team">Bought no work</a>' in page
+    assert 'href="/?sort=-waste#by-team">Waste</a>' in page
     days = re.findall(r'<th scope="row"><a href="(/\?window=[\d-]+)">', page)
     assert days
     assert finance.get(days[-1]).status_code == 200

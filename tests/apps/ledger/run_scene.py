@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from apps.economics.minutes import minutes_of, packed
 from apps.economics.run_time import Bucket
 from apps.fleet.actions.marks import Mark, mark
 from apps.fleet.queries import Pass, pools
@@ -42,6 +43,26 @@ def tell(
     """How many minutes of an hour went where."""
     bucket_ms = [minutes.get(bucket, 0) * MINUTE_MS for bucket in Bucket]
     RunHour.objects.create(run_id=run_id, job_key=job_id, hour=hour, bucket_ms=bucket_ms, **sums)
+
+
+def tell_when(
+    run_id: int, job_id: int, *stretches: tuple[Bucket, int, int], hour: datetime = scene.TEN
+) -> None:
+    """From which minute of an hour to which it was in which bucket."""
+    spans = {
+        bucket: [
+            (since * MINUTE_MS, until * MINUTE_MS) for of, since, until in stretches if of is bucket
+        ]
+        for bucket, _, _ in stretches
+    }
+    tell(
+        run_id,
+        job_id,
+        {bucket: sum(e - s for s, e in of) // MINUTE_MS for bucket, of in spans.items()},
+        hour,
+    )
+    kept = packed({int(bucket): minutes_of(of) for bucket, of in spans.items()})
+    RunHour.objects.filter(run_id=run_id, job_key=job_id, hour=hour).update(minutes=kept)
 
 
 def make_energy(uuids: Sequence[str], joules: float, hour: datetime = scene.TEN) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from apps.economics.minutes import unpacked
 from apps.economics.run_time import Bucket
 from apps.fleet.models import ChangedHour
 from apps.workloads.actions.folding_runs import fold_run
@@ -277,6 +278,15 @@ def test_the_ledger_is_told_which_runs_a_job_carried_in_each_hour() -> None:
     first, second = run_hours([job_id], at(0), at(120))
     assert (first.run_id, first.hour, first.spans) == (before.run_id, at(0), ((at(0), at(60)),))
     assert second.spans == ((at(60), at(90)),)
+    in_minutes = [
+        {Bucket(of): sum(minutes) // 4 for of, minutes in unpacked(each.minutes).items()}
+        for each in (first, second)
+    ]
+    told = [
+        {bucket: ms // 1000 for bucket, ms in zip(Bucket, each.bucket_ms, strict=True) if ms}
+        for each in (first, second)
+    ]
+    assert in_minutes == told
     assert [sum(each.bucket_ms) for each in (first, second)] == [60 * MINUTE_MS, 30 * MINUTE_MS]
     RunHour.objects.all().delete()
     assert [sum(each.bucket_ms) for each in run_hours([job_id], at(0), at(60))] == [60 * MINUTE_MS]

@@ -49,10 +49,10 @@ def picture(asked: CostQuestion, place: Place, daily: Daily, status: str) -> Pic
     made = (
         _cost(asked, place, daily, sums),
         _worked(daily, sums),
-        _no_work(asked, daily, sums),
+        _not_worked(asked, daily, sums),
         _not_known(asked, sums),
     )
-    sorts = ("-cost", "-bought", "-no_work", "-cost")
+    sorts = ("-cost", "-bought", "-not_worked", "-cost")
     figures = tuple(
         replace(figure, status=status, href=place.rows(asked, sort))
         for figure, sort in zip(made, sorts, strict=True)
@@ -116,18 +116,18 @@ def _worked(daily: Daily, sums: Sums) -> Figure:
     )
 
 
-def _no_work(asked: CostQuestion, daily: Daily, sums: Sums) -> Figure:
-    now, before = _compared(daily, lambda sums: sums.no_work)
+def _not_worked(asked: CostQuestion, daily: Daily, sums: Sums) -> Figure:
+    now, before = _compared(daily, lambda sums: sums.not_worked)
     moved = "" if now is None or before is None else change(now, before)
-    days = [sums_of(day.states).no_work for day in daily.days]
+    days = [sums_of(day.states).not_worked for day in daily.days]
     parts = idle_parts(sums, asked.currency) if sums.total is not None else ""
     return Figure(
-        title="Bought no work",
-        number=short_amount(sums.no_work, asked.currency),
+        title="Idle or not held",
+        number=short_amount(sums.not_worked, asked.currency),
         note=together([_on(daily, moved), parts]),
         status="",
         change=moved,
-        sparkline=spark(daily.days, days, "Bought no work"),
+        sparkline=spark(daily.days, days, "Idle or not held"),
         tone="held_idle",
     )
 

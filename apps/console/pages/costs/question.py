@@ -46,7 +46,7 @@ LOADINGS = {
     Loading.LOADED: "Loaded: idle is shared out",
     Loading.DIRECT: "Direct: shared costs left out",
 }
-SORTS = ("name", "cost", "bought", "no_work", "gpu_hours", "unit_cost")
+SORTS = ("name", "cost", "bought", "not_worked", "gpu_hours", "unit_cost")
 LINE_SORTS = ("hour", "node", "state", "status", "gpu_hours", "cost")
 OF_ONE_PAGE = {key: DEFAULTS[key] for key in ("team", "sort", "state", "lines")}
 FILTERS = ("window", "team", "pool", "tag", "basis", "cost")

@@ -20,7 +20,7 @@ STATE_KEYS = [state.key for state in STATES]
 _SORT_VALUES: dict[str, Callable[[CostRow], Ratio | None]] = {
     "cost": lambda row: row.cost_micros,
     "bought": lambda row: row.worked_ratio,
-    "no_work": lambda row: row.no_work_micros,
+    "not_worked": lambda row: row.not_worked_micros,
     "gpu_hours": lambda row: row.gpu_milliseconds,
     "unit_cost": lambda row: row.gpu_hour_micros,
 }
@@ -51,7 +51,7 @@ def cost_row(name: str, states: Iterable[StateSum], href: str = "", note: str = 
         cost_micros=sums.total,
         strip=strip_of_states({key: micros or 0 for key, micros in sums.by_state.items()}),
         worked_ratio=sums.worked_ratio,
-        no_work_micros=sums.no_work,
+        not_worked_micros=sums.not_worked,
         gpu_milliseconds=sums.gpu_milliseconds,
         gpu_hour_micros=sums.gpu_hour_micros,
         is_partly_unpriced=bool(sums.unpriced_milliseconds),
@@ -127,7 +127,7 @@ def _columns(asked: CostQuestion, heading: Heading) -> tuple[Column, ...]:
         "name": heading.first,
         "cost": "Cost",
         "bought": "What it bought",
-        "no_work": "Bought no work",
+        "not_worked": "Idle or not held",
         "gpu_hours": "GPU-hours",
         "unit_cost": f"{symbol(asked.currency).strip()} per GPU-hour",
     }

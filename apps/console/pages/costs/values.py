@@ -18,7 +18,7 @@ class CostRow:
     cost_micros: int | None
     strip: Strip | None
     worked_ratio: Ratio | None
-    no_work_micros: int | None
+    not_worked_micros: int | None
     gpu_milliseconds: int
     gpu_hour_micros: int | None
     is_partly_unpriced: bool

@@ -8,6 +8,7 @@ from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import Column, TeamRow, TeamTable
 from apps.ledger.queries import Comparison, OverviewFacts, TeamSum
+from apps.ledger.queries.waste import Waste
 from apps.show.amounts import Ratio, gpu_hours, share
 from apps.show.money import symbol
 from apps.show.strip import strip_of_states
@@ -17,7 +18,7 @@ _SORT_VALUES: dict[str, Callable[[TeamRow], SortValue]] = {
     "cost": lambda row: row.cost_micros,
     "change": lambda row: share(row.now_micros, row.before_micros),
     "bought": lambda row: row.worked_ratio,
-    "no_work": lambda row: row.no_work_micros,
+    "waste": lambda row: row.waste_micros,
     "gpu_hours": lambda row: row.gpu_milliseconds,
     "unit_cost": lambda row: row.gpu_hour_micros,
 }
@@ -30,11 +31,11 @@ def team_table(asked: Question, facts: OverviewFacts, sums: Sums) -> TeamTable |
     if not facts.teams:
         return None
     against = facts.comparison
-    rows = [_team_row(team, asked, against) for team in facts.teams]
+    rows = [_team_row(team, asked, facts) for team in facts.teams]
     return TeamTable(
         columns=_columns(asked, asked.currency),
         rows=tuple(ordered(rows, asked)),
-        total=_row("Total", sums, against.total() if against else UNKNOWN_CHANGE),
+        total=_row("Total", sums, facts.waste, against.total() if against else UNKNOWN_CHANGE),
         csv_href=asked.href("overview-teams"),
         states=sums.states,
         compared=_compared(against),
@@ -60,19 +61,25 @@ def ordered(rows: list[TeamRow], asked: Question) -> list[TeamRow]:
     return known + [row for row in by_name if value(row) is None]
 
 
-def _team_row(team: TeamSum, asked: Question, against: Comparison | None) -> TeamRow:
+def _team_row(team: TeamSum, asked: Question, facts: OverviewFacts) -> TeamRow:
+    against = facts.comparison
     sums = sums_of(team.states)
     notes = [_NOTES.get(team.kind, "")]
     if sums.unpriced_milliseconds:
         notes.append(f"{gpu_hours(sums.unpriced_milliseconds)} GPU-hours unpriced")
     return replace(
-        _row(team.name, sums, against.total(team_id=team.team_id) if against else UNKNOWN_CHANGE),
+        _row(
+            team.name,
+            sums,
+            facts.waste_of_teams.get(team.team_id, Waste()),
+            against.total(team_id=team.team_id) if against else UNKNOWN_CHANGE,
+        ),
         href=asked.down(team.team_id),
         note=", ".join(filter(None, notes)),
     )
 
 
-def _row(name: str, sums: Sums, compared: tuple[int | None, int | None]) -> TeamRow:
+def _row(name: str, sums: Sums, waste: Waste, compared: tuple[int | None, int | None]) -> TeamRow:
     now, before = compared
     return TeamRow(
         name=name,
@@ -81,7 +88,7 @@ def _row(name: str, sums: Sums, compared: tuple[int | None, int | None]) -> Team
         before_micros=before,
         strip=strip_of_states({key: micros or 0 for key, micros in sums.by_state.items()}),
         worked_ratio=sums.worked_ratio,
-        no_work_micros=sums.no_work,
+        waste_micros=None if sums.total is None else waste.micros or 0,
         gpu_milliseconds=sums.gpu_milliseconds,
         gpu_hour_micros=sums.gpu_hour_micros,
         is_partly_unpriced=bool(sums.unpriced_milliseconds),
@@ -94,7 +101,7 @@ def _columns(asked: Question, currency: str) -> tuple[Column, ...]:
         "cost": "Cost",
         "change": "Change",
         "bought": "What it bought",
-        "no_work": "Bought no work",
+        "waste": "Waste",
         "gpu_hours": "GPU-hours",
         "unit_cost": f"{symbol(currency).strip()} per GPU-hour",
     }

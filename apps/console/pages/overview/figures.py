@@ -1,6 +1,6 @@
-"""The four key figures: spend, worked, bought no work, not known."""
+"""The four key figures: spend, worked, waste, not known."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,12 +11,12 @@ from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import Figure
 from apps.economics.states import State
 from apps.ledger.queries import DaySum, OverviewFacts, Share
+from apps.ledger.queries.waste import Waste
 from apps.show.amounts import change, gpu_hours, per_cent, points, share
 from apps.show.money import short_amount
 from apps.show.sparkline import Sparkline, sparkline
-from apps.show.words import NO_WORK_STATES, joined, state_words
+from apps.show.words import NOT_WORKED, OTHER_WASTE, joined, state_words
 
-NO_WORK = tuple(State[key.upper()] for key in NO_WORK_STATES)
 MOST_PARTS = 3
 NO_SPAN_BEFORE = "no whole span before to compare with"
 
@@ -27,7 +27,7 @@ def figures(asked: Question, facts: OverviewFacts, sums: Sums) -> tuple[Figure, 
     return (
         replace(_spend(facts, sums, currency), href=_rows(asked, "-cost")),
         replace(_worked(facts, sums), href=_rows(asked, "-bought")),
-        replace(_no_work(facts, sums, currency), href=_rows(asked, "-no_work")),
+        replace(_waste(facts, sums, currency), href=_rows(asked, "-waste")),
         _not_known(facts, sums, currency),
     )
 
@@ -42,16 +42,24 @@ def together(parts: Sequence[str]) -> str:
 
 
 def idle_parts(sums: Sums, currency: str) -> str:
-    """Where money went that bought no work: `held idle $71k and unallocated $49k`."""
-    parts = sorted(
-        ((micros, key) for key in NO_WORK_STATES if (micros := sums.by_state.get(key))),
-        reverse=True,
-    )
+    """Where money went while nothing worked: `held idle $71k and unallocated $49k`."""
+    found = {key: micros for key in NOT_WORKED if (micros := sums.by_state.get(key))}
+    return _largest(found, currency) or "nothing stood idle"
+
+
+def waste_parts(waste: Waste, currency: str) -> str:
+    """The largest parts of waste: `held idle $71k and failed or redone $49k`."""
+    found = {part.name.lower(): micros for part, micros in waste.parts.items() if micros}
+    return _largest(found, currency) or "none is known"
+
+
+def _largest(parts: Mapping[str, int], currency: str) -> str:
+    ordered = sorted(((micros, key) for key, micros in parts.items()), reverse=True)
     said = [
-        f"{state_words(key).label.lower()} {short_amount(micros, currency)}"
-        for micros, key in parts[:MOST_PARTS]
+        f"{OTHER_WASTE.get(key) or state_words(key).label.lower()} {short_amount(micros, currency)}"
+        for micros, key in ordered[:MOST_PARTS]
     ]
-    return joined(said) or "nothing stood idle"
+    return joined(said)
 
 
 def spark(
@@ -103,16 +111,27 @@ def _worked(facts: OverviewFacts, sums: Sums) -> Figure:
     )
 
 
-def _no_work(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
-    moved = _change(facts, NO_WORK)
+def _waste(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
+    moved = ""
+    if facts.waste_compared is not None:
+        now, before = (each.micros or 0 for each in facts.waste_compared)
+        moved = change(now, before)
+    known = sums.total is not None
     return Figure(
-        title="Bought no work",
-        number=short_amount(sums.no_work, currency),
-        note=together([_against(facts) if moved else "", idle_parts(sums, currency)]),
+        title="Waste",
+        number=short_amount(facts.waste.micros or 0 if known else None, currency),
+        note=together([_against(facts) if moved else "", waste_parts(facts.waste, currency)]),
         status=status(facts),
         change=moved,
         sparkline=spark(
-            facts.days, [sums_of(day.states).no_work for day in facts.days], "Bought no work"
+            facts.days,
+            [
+                None
+                if sums_of(day.states).total is None
+                else facts.waste_of_days.get(day.day, Waste()).micros or 0
+                for day in facts.days
+            ],
+            "Waste",
         ),
         tone="held_idle",
     )

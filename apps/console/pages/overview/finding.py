@@ -14,7 +14,7 @@ LEAST_SURE_FIRST = ("provisional", "estimated", "restated", "reconciled")
 
 
 def finding(asked: Question, facts: OverviewFacts, sums: Sums) -> str:
-    """`The last 7 days cost $18,210, and 31 % of it bought no work.`"""
+    """`The last 7 days cost $18,210, and 31 % of it was waste.`"""
     if not facts.days:
         return f"Nothing was charged {asked.words.within}{_to_whom(asked)}."
     if sums.total is None:
@@ -26,11 +26,12 @@ def finding(asked: Question, facts: OverviewFacts, sums: Sums) -> str:
         if who
         else f"{asked.words.subject} cost {amount}"
     )
-    if sums.no_work_ratio is None:
+    wasted = share(facts.waste.micros or 0, sums.total)
+    if wasted is None:
         return f"{said}."
-    if not sums.no_work:
-        return f"{said}, and none of it is known to have bought no work."
-    return f"{said}, and {per_cent(sums.no_work_ratio)} of it bought no work."
+    if not wasted:
+        return f"{said}, and none of it is known to be waste."
+    return f"{said}, and {per_cent(wasted)} of it was waste."
 
 
 def under(asked: Question, facts: OverviewFacts) -> Under | None:

@@ -32,7 +32,7 @@ DEFAULT_WORDS: Mapping[str, str] = {
     "sort": "the dearest first",
 }
 LONGEST_TEXT = 100
-SORTS = ("team", "cost", "change", "bought", "no_work", "gpu_hours", "unit_cost")
+SORTS = ("team", "cost", "change", "bought", "waste", "gpu_hours", "unit_cost")
 
 Meant = TypeVar("Meant")
 

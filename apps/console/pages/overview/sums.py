@@ -7,7 +7,7 @@ from fractions import Fraction
 from apps.economics.states import State
 from apps.ledger.queries import StateSum
 from apps.show.amounts import share
-from apps.show.words import NO_WORK_STATES, STATES, StateWords
+from apps.show.words import NOT_WORKED, STATES, StateWords
 
 Micros = int | None
 MS_PER_HOUR = 3_600_000
@@ -33,21 +33,16 @@ class Sums:
         return known_sum(self.provisional.values())
 
     @property
-    def no_work(self) -> Micros:
-        """What was paid for time of which it is known that nothing worked."""
+    def not_worked(self) -> Micros:
+        """What was paid for time of which it is known that nothing worked: the states of waste."""
         if self.total is None:
             return None
-        return known_sum(self.by_state.get(key) for key in NO_WORK_STATES) or 0
+        return known_sum(self.by_state.get(key) for key in NOT_WORKED) or 0
 
     @property
     def worked_ratio(self) -> Fraction | None:
         """The part of the total in which a kernel was running."""
         return share(self.by_state.get("active") or 0, self.total)
-
-    @property
-    def no_work_ratio(self) -> Fraction | None:
-        """The part of the total that bought no work."""
-        return share(self.no_work, self.total)
 
     @property
     def gpu_hour_micros(self) -> Micros:

@@ -88,7 +88,7 @@ class TeamRow:
     before_micros: int | None
     strip: Strip | None
     worked_ratio: Ratio | None
-    no_work_micros: int | None
+    waste_micros: int | None
     gpu_milliseconds: int
     gpu_hour_micros: int | None
     is_partly_unpriced: bool
@@ -98,7 +98,7 @@ class TeamRow:
 
 @dataclass(frozen=True, slots=True)
 class TeamTable:
-    """Spend by team. `columns` holds team, cost, change, bought, no_work, gpu_hours, unit_cost.
+    """Spend by team. `columns` holds team, cost, change, bought, waste, gpu_hours, unit_cost.
 
     `compared` says which spans the change is between, or why there is none.
     """

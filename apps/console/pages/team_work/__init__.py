@@ -1,1 +1,1 @@
-"""Teams: what their work cost and came to, what of it bought nothing, and how long it waited."""
+"""Teams: what their work cost and came to, what of it was waste, and how long it waited."""

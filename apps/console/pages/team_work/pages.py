@@ -17,6 +17,7 @@ from apps.ledger import queries as ledger
 from apps.ledger.queries.league import League, league_of
 from apps.ledger.queries.team_work import TeamWork, by_team, work_of_teams
 from apps.ledger.queries.time_to_work import FirstWork, at_most, first_work, waits_of
+from apps.ledger.queries.waste import NOT_HELD, WastePart
 from apps.show.amounts import change, counted, per_cent
 from apps.show.money import short_amount, unit_cost, whole_amount
 from apps.show.time import duration
@@ -32,10 +33,12 @@ COLUMNS: Mapping[str, By[WorkRow]] = {
     "cost": By("Cost", lambda row: row.work.micros, is_number=True),
     "change": By("Against before", None, is_number=True),
     "active": By("Active", lambda row: row.work.active_ratio, is_number=True),
-    "idle": By("Held idle", lambda row: row.work.idle_micros, is_number=True),
-    "failed": By("Failed or lost", lambda row: row.work.failed_micros, is_number=True),
+    "wasted": By("Waste", lambda row: row.work.wasted_ratio, is_number=True),
+    "failed": By("Failed or redone", lambda row: row.failed_micros, is_number=True),
+    "unasked": By("No requests", lambda row: row.unasked_micros, is_number=True),
+    "idle": By("Held idle", lambda row: row.idle_micros, is_number=True),
+    "not_held": By("Not held", lambda row: row.not_held_micros, is_number=True),
     "starved": By("Waited for data", lambda row: row.work.starved_micros, is_number=True),
-    "wasted": By("Bought nothing", lambda row: row.work.wasted_ratio, is_number=True),
     "unit": By("Unit cost", None, is_number=True),
 }
 
@@ -53,7 +56,7 @@ def seen_teams(who: Asking) -> frozenset[int] | None:
 
 
 def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
-    """What teams' work cost, what of it bought nothing, and how long it waited."""
+    """What teams' work cost, what of it was waste, and how long it waited."""
     window, reading = asked_window(given, who)
     calendar = ledger.calendar_of(who.organisation.zone, who.organisation.week_starts_on, who.at)
     said = period_words(window, calendar.today)
@@ -68,8 +71,8 @@ def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
     return TeamWorkPage(
         frame=who.frame,
         finding=_finding(by_team(work), said.within, currency),
-        under=f"{said.days}, effective cost without shared-out idle, in {currency}; each part of "
-        "it is in one column only",
+        under=f"{said.days}, effective cost without shared-out idle, in {currency}; the parts of "
+        "waste never overlap",
         currency=currency,
         filters=(filter_of("window", "Period", periods, reading.texts),),
         problems=tuple(reading.problems),
@@ -99,6 +102,7 @@ def work_rows(work: Sequence[TeamWork], currency: str) -> list[WorkRow]:
             work=each,
             change=change(each.micros, each.before_micros),
             unit=unit_words(each, currency),
+            **_parts(each),
         )
         for each in work
     ]
@@ -108,8 +112,18 @@ def league_rows(league: League) -> tuple[LeagueRow, ...]:
     """The places that are told."""
     teams = _team_names()
     return tuple(
-        LeagueRow(each.place, teams[each.work.team_id], each.work) for each in league.places
+        LeagueRow(each.place, teams[each.work.team_id], each.work, **_parts(each.work))
+        for each in league.places
     )
+
+
+def _parts(work: TeamWork) -> dict[str, int | None]:
+    return {
+        "failed_micros": work.wasted(WastePart.FAILED),
+        "unasked_micros": work.wasted(WastePart.NO_REQUESTS),
+        "idle_micros": work.wasted(WastePart.HELD_IDLE),
+        "not_held_micros": work.wasted(*NOT_HELD),
+    }
 
 
 def wait_rows(began: Sequence[FirstWork]) -> tuple[WaitRow, ...]:
@@ -160,12 +174,10 @@ def _finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
     subject = "The team’s work" if len(teams) == 1 else f"The work of {counted(len(teams), 'team')}"
     said = f"{subject} cost {whole_amount(cost, currency)} {within}"
     if wasted is None or not cost:
-        return f"{said}; what of it bought nothing is not known"
+        return f"{said}; what of it was waste is not known"
     if not wasted:
-        return f"{said}; all that is known of it bought work"
-    return (
-        f"{said}; {whole_amount(wasted, currency)} of it ({per_cent(wasted / cost)}) bought nothing"
-    )
+        return f"{said}; none of it is known to be waste"
+    return f"{said}; {whole_amount(wasted, currency)} of it ({per_cent(wasted / cost)}) was waste"
 
 
 def _figures(
@@ -194,9 +206,9 @@ def _figures(
             is_unknown=active is None,
         ),
         Figure(
-            "Bought nothing",
+            "Waste",
             short_amount(wasted, currency),
-            "held idle, failed or lost, waited for data",
+            "failed or redone, no requests, held idle, not held by a job",
             status,
             is_unknown=wasted is None,
         ),
@@ -216,9 +228,9 @@ def _figures(
 def _chart_title(league: League, currency: str) -> str:
     most = max(league.places, key=lambda each: each.work.wasted_micros or 0, default=None)
     if most is None:
-        return "What bought nothing is not known of any team."
+        return "Waste is not known of any team."
     name = _team_names()[most.work.team_id]
-    return f"{name} let the most go: {whole_amount(most.work.wasted_micros, currency)}."
+    return f"Most waste: {name}, {whole_amount(most.work.wasted_micros, currency)}."
 
 
 def _drawn(league: League, currency: str) -> Mapping[str, object] | None:
@@ -227,7 +239,7 @@ def _drawn(league: League, currency: str) -> Mapping[str, object] | None:
     shown = [
         Waste(
             teams[each.work.team_id],
-            (each.work.idle_micros, each.work.failed_micros, each.work.starved_micros),
+            tuple(_parts(each.work).values()),
         )
         for each in dearest
         if each.work.wasted_micros
@@ -257,8 +269,8 @@ def _sum(amounts: Sequence[int | None]) -> int | None:
 def _empty(within: str) -> EmptyState:
     return EmptyState(
         title=f"No team’s work cost anything {within}",
-        sentence="Each team is here with its workloads: what they cost, what of that was held "
-        "idle, failed or waited for data, and how long work waits in the queue. It is filled by "
+        sentence="Each team is here with its workloads: what they cost, what of that "
+        "was waste, and how long work waits in the queue. It is filled by "
         "jobs and their owners.",
         steps=(
             Step(

@@ -12,7 +12,10 @@ from apps.ledger.queries.time_to_work import Waits
 
 @dataclass(frozen=True, slots=True)
 class WorkRow:
-    """A workload of a team; `unit` is what its units cost, in words, empty where it has none."""
+    """A workload of a team, with the parts of its waste.
+
+    `unit` is what its units cost, in words, empty where it has none.
+    """
 
     workload: str
     href: str
@@ -20,15 +23,23 @@ class WorkRow:
     work: TeamWork
     change: str
     unit: str
+    failed_micros: int | None
+    unasked_micros: int | None
+    idle_micros: int | None
+    not_held_micros: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class LeagueRow:
-    """A team's place by the share of its cost that bought nothing."""
+    """A team's place by the share of its cost that was waste, and the parts of that."""
 
     place: int
     team: str
     work: TeamWork
+    failed_micros: int | None
+    unasked_micros: int | None
+    idle_micros: int | None
+    not_held_micros: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,16 @@ from apps.console.pages.team_work.pages import (
     wait_rows,
     work_rows,
 )
+from apps.console.pages.team_work.values import LeagueRow, WorkRow
 from apps.ledger.queries.league import league_of
 from apps.ledger.queries.team_work import work_of_teams
 from apps.ledger.queries.time_to_work import first_work
 
-HEADER = ("workload", "team", "cost", "cost_before", "held_gpu_hours", "active_ratio", "held_idle",
-          "failed_or_lost", "waited_for_data", "bought_nothing_ratio", "per_1000_requests",
-          "per_million_tokens_trained", "currency")  # fmt: skip
-WASTE_HEADER = ("place", "team", "cost", "held_idle", "failed_or_lost", "waited_for_data",
-                "bought_nothing_ratio", "currency")  # fmt: skip
+PARTS = ("waste", "waste_ratio", "failed_or_redone", "no_requests", "held_idle", "not_held",
+         "waited_for_data")  # fmt: skip
+HEADER = ("workload", "team", "cost", "cost_before", "held_gpu_hours", "active_ratio", *PARTS,
+          "per_1000_requests", "per_million_tokens_trained", "currency")  # fmt: skip
+WASTE_HEADER = ("place", "team", "cost", *PARTS, "currency")
 WAITS_HEADER = ("workload", "team", "count", "told_first_step", "median_seconds",
                 "ninth_decile_seconds")  # fmt: skip
 
@@ -31,7 +32,7 @@ WAITS_HEADER = ("workload", "team", "count", "told_first_step", "median_seconds"
 @require_safe
 @shown_to(EVERYONE)
 def team_work(request: HttpRequest) -> HttpResponse:
-    """What teams' work cost, wasted and waited for."""
+    """What teams' work cost, what of it was waste, and how long it waited."""
     page = team_work_page(request.GET, asking(request, "team-work"))
     return render(request, "team_work/page.html", {"page": page})
 
@@ -51,10 +52,7 @@ def team_work_csv(request: HttpRequest) -> HttpResponse:
             money_cell(row.work.before_micros, currency),
             hours_cell(row.work.held_ms),
             _ratio(row.work.active_ratio),
-            money_cell(row.work.idle_micros, currency),
-            money_cell(row.work.failed_micros, currency),
-            money_cell(row.work.starved_micros, currency),
-            _ratio(row.work.wasted_ratio),
+            *_parts(row, currency),
             money_cell(row.work.thousand_micros, currency),
             money_cell(row.work.million_micros, currency),
             currency,
@@ -76,10 +74,7 @@ def waste_csv(request: HttpRequest) -> HttpResponse:
             str(row.place),
             text_cell(row.team),
             money_cell(row.work.micros, currency),
-            money_cell(row.work.idle_micros, currency),
-            money_cell(row.work.failed_micros, currency),
-            money_cell(row.work.starved_micros, currency),
-            _ratio(row.work.wasted_ratio),
+            *_parts(row, currency),
             currency,
         ]
         for row in league_rows(league_of(window, who.viewer))
@@ -105,6 +100,18 @@ def waits_csv(request: HttpRequest) -> HttpResponse:
         for row in wait_rows(first_work(window, seen_teams(who)))
     ]
     return csv_answer("team-work-waits", WAITS_HEADER, cells)
+
+
+def _parts(row: WorkRow | LeagueRow, currency: str) -> list[str]:
+    return [
+        money_cell(row.work.wasted_micros, currency),
+        _ratio(row.work.wasted_ratio),
+        money_cell(row.failed_micros, currency),
+        money_cell(row.unasked_micros, currency),
+        money_cell(row.idle_micros, currency),
+        money_cell(row.not_held_micros, currency),
+        money_cell(row.work.starved_micros, currency),
+    ]
 
 
 def _ratio(ratio: float | None) -> str:

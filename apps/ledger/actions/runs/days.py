@@ -1,18 +1,23 @@
 """RunDay in the roll-up: the day's lines of jobs that carried runs, divided over these."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import LiteralString, NamedTuple
 
 from apps.economics.bases import Amounts, split_bases
+from apps.economics.meeting import met_weights
+from apps.economics.minutes import Minutes, minutes_of, unpacked
 from apps.economics.run_shares import Carried, Part, hour_weights
+from apps.economics.run_time import Bucket
 from apps.economics.split import largest_remainder
+from apps.economics.states import State
 from apps.ledger.actions.marginal import MARGINAL, MARGINAL_JOIN, MARGINAL_MICROS
 from apps.ledger.actions.rolled_day import RolledDay
 from apps.ledger.queries.calendar import HOUR, milliseconds_into
+from apps.ledger.queries.runs.job_minutes import job_minutes
 from apps.ledger.queries.runs.meters import JobHour, Metered, job_meters
 from apps.ledger.queries.tables import Row, copy_in, rows
 from apps.workloads.queries.carried import Life, jobs_carrying, lives
@@ -40,15 +45,55 @@ class Lines(NamedTuple):
         return pool_id
 
     @property
+    def workload_id(self) -> int | None:
+        """The workload, which is one of their traits."""
+        workload_id: int | None = self.traits[WORKLOAD]
+        return workload_id
+
+    @property
+    def state(self) -> int | None:
+        """The state, which is one of their traits."""
+        state: int | None = self.traits[STATE]
+        return state
+
+    @property
     def unknown(self) -> Row:
         """Which bases are not known."""
         return tuple(amount is None for amount in self[4:9])
 
 
-def write_run_days(rolled: RolledDay) -> set[int]:
+@dataclass(frozen=True, slots=True)
+class JobHourParts:
+    """The lines of a job in an hour, and by what they are divided over its runs and their buckets.
+
+    `minutes` are those of each part, as far as they are kept; empty where none is.
+    """
+
+    lines: Sequence[Lines]
+    weights: Mapping[Part, int]
+    minutes: Mapping[Part, Minutes]
+
+    @property
+    def state_ms(self) -> dict[int, int]:
+        """Milliseconds of its lines by state, of the states that there are."""
+        found: dict[int, int] = {}
+        for each in self.lines:
+            if each.state is not None and each.unit_milliseconds:
+                found[each.state] = found.get(each.state, 0) + each.unit_milliseconds
+        return found
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether minutes can say which state was in which part."""
+        parts = sum(1 for weight in self.weights.values() if weight)
+        return bool(self.minutes) and parts > 1 and len(self.state_ms) > 1
+
+
+def write_run_days(rolled: RolledDay, unasked: Collection[tuple[int, datetime]]) -> set[int]:
     """Write the day's rows of runs anew, in the roll-up's transaction; the runs it is about.
 
-    Every basis and all milliseconds of a job's time in runs sum exactly to its lines of that time.
+    `unasked` are the hours in which a service (a workload) counted no requests. Each state's lines
+    are divided over buckets by the minutes in which both were, where these are kept. Every basis and all milliseconds of a job's time in runs sum exactly to its lines of that time.
     """
     params = rolled.parameters()
     were = {run_id for (run_id,) in rows(DELETE, params)}
@@ -59,13 +104,20 @@ def write_run_days(rolled: RolledDay) -> set[int]:
     carried = _carried(rolled, {row[0] for row in found})
     meters = job_meters(list(carried), rolled.starts_at, rolled.ends_at) if carried else {}
     lived = lives(list(carried))
-    written = _Rows()
+    hours: list[JobHourParts] = []
     for (job_id, hour), of_hour in groupby(found, itemgetter(0, 1)):
-        lines = [_lines(row) for row in of_hour]
         runs = carried.get(job_id, {}).get(hour, ())
-        weights = _weights(lines, lived[job_id], runs) if runs else {}
-        if any(weights):
-            _divide(written, weights, lines, meters)
+        if runs:
+            parted = _parted([_lines(row) for row in of_hour], lived[job_id], runs)
+            hours += [parted] if any(parted.weights) else []
+    seen = job_minutes(
+        [(each.lines[0].job_id, each.lines[0].hour) for each in hours if each.is_told_apart]
+    )
+    written = _Rows()
+    for each in hours:
+        _divide(
+            written, each, seen.get((each.lines[0].job_id, each.lines[0].hour)), meters, unasked
+        )
     copy_in(COPY, ((rolled.day, *row) for row in written.told()))
     return were | written.run_ids()
 
@@ -99,10 +151,10 @@ class _Rows:
     def told(self) -> Iterator[Row]:
         """As COPY takes them."""
         for key, amounts in self.sums.items():
-            (run_id, bucket), job_id, traits, _ = key
+            (run_id, bucket), job_id, traits, is_unasked, _ = key
             unpriced = amounts[-1] if amounts[EFFECTIVE] is None else 0
             told = self.metered.get(key, UNMETERED)
-            yield job_id, run_id, int(bucket), *traits, *amounts, unpriced, *told
+            yield job_id, run_id, int(bucket), is_unasked, *traits, *amounts, unpriced, *told
 
 
 def _carried(
@@ -118,7 +170,7 @@ def _lines(row: Row) -> Lines:
     return Lines._make((*row[:3], row[3 : 3 + TRAITS], *row[3 + TRAITS :]))
 
 
-def _weights(lines: Iterable[Lines], life: Life, runs: Iterable[CarriedHour]) -> dict[Part, int]:
+def _parted(lines: Sequence[Lines], life: Life, runs: Sequence[CarriedHour]) -> JobHourParts:
     """By the job's time and its runs' in the hour, which in progress ends where its charges do."""
     hour = max(each.hour for each in lines)
     through = max((each.through for each in lines if each.through), default=hour + HOUR)
@@ -132,17 +184,44 @@ def _weights(lines: Iterable[Lines], life: Life, runs: Iterable[CarriedHour]) ->
         Carried(each.run_id, tuple(within(*span) for span in each.spans), each.bucket_ms)
         for each in runs
     ]
-    return hour_weights(within(since, ended_at or through), carried)
+    lived = within(since, ended_at or through)
+    return JobHourParts(lines, hour_weights(lived, carried), _minutes(lived, carried, runs))
+
+
+def _minutes(
+    lived: tuple[int, int], carried: Sequence[Carried], runs: Sequence[CarriedHour]
+) -> dict[Part, Minutes]:
+    """When each part was: the buckets of runs as they were folded, and the job's time in no run."""
+    kept = {each.run_id: unpacked(each.minutes) for each in runs}
+    if not any(kept.values()):
+        return {}
+    found: dict[Part, Minutes] = {
+        (run_id, Bucket(bucket)): minutes
+        for run_id, of_run in kept.items()
+        for bucket, minutes in of_run.items()
+    }
+    in_runs = list(map(sum, zip(*(minutes_of(each.spans) for each in carried), strict=True)))
+    alone = [max(0, each - taken) for each, taken in zip(minutes_of([lived]), in_runs, strict=True)]
+    return found | {None: alone}
 
 
 def _divide(
     written: _Rows,
-    weights: Mapping[Part, int],
-    lines: Iterable[Lines],
+    parted: JobHourParts,
+    seen: Mapping[State, Minutes] | None,
     meters: Mapping[JobHour, Metered],
+    unasked: Collection[tuple[int, datetime]],
 ) -> None:
-    parts, of_parts = list(weights), list(weights.values())
-    whole = sum(of_parts)
+    lines, weights = parted.lines, parted.weights
+    parts = list(weights)
+    of_state: Mapping[int, Mapping[Part, int]] = {}
+    if seen:
+        of_state = met_weights(
+            parted.state_ms,
+            weights,
+            {int(state): each for state, each in seen.items()},
+            parted.minutes,
+        )
     times: dict[int | None, int] = {}
     for each in lines:
         times[each.pool_id] = times.get(each.pool_id, 0) + each.unit_milliseconds
@@ -151,9 +230,14 @@ def _divide(
         if each.unit_milliseconds:
             of_pool = meters.get((each.job_id, each.pool_id, each.hour))
             metered = of_pool and of_pool.part(each.unit_milliseconds, times[each.pool_id])
-        about = (each.job_id, each.traits, each.unknown)
+        of_parts = list(
+            (weights if each.state is None else of_state.get(each.state, weights)).values()
+        )
+        whole = sum(of_parts)
+        is_unasked = (each.workload_id, each.hour) in unasked
+        about = (each.job_id, each.traits, is_unasked, each.unknown)
         for part, weight, amounts in zip(parts, of_parts, _split(each, of_parts), strict=True):
-            if part is not None:
+            if part is not None and weight:
                 written.add((part, *about), amounts, metered and metered.part(weight, whole))
 
 
@@ -176,7 +260,7 @@ def _shares(amount: int | None, weights: Sequence[int]) -> Sequence[int | None]:
 
 
 TRAITS = 8
-POOL = 3
+POOL, WORKLOAD, STATE = 3, 5, 6
 EFFECTIVE = 2
 UNMETERED = (None, None, None)
 DELETE = """
@@ -214,7 +298,7 @@ LINES: LiteralString = (
 )
 COPY: LiteralString = """
 COPY ledger_runday
-    (day, job_id, run_id, bucket, posting_month, status, kind, pool_id, team_id, workload_id, state,
+    (day, job_id, run_id, bucket, is_unasked, posting_month, status, kind, pool_id, team_id, workload_id, state,
      flags, list_micros, contracted_micros, effective_micros, billed_micros, marginal_micros,
      unit_milliseconds, unpriced_milliseconds, energy_joules, tensor_seconds, tensor_observed_seconds)
 FROM STDIN

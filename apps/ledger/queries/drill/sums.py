@@ -29,7 +29,7 @@ COVERAGE = sql.SQL(
     " coalesce(sum(day.held_milliseconds) FILTER (WHERE {gpu}), 0)::int8,"
     " coalesce(sum(day.observed_milliseconds) FILTER (WHERE {gpu}), 0)::int8"
 ).format(gpu=GPU, statuses=STATUSES)
-NO_WORK = [
+NOT_WORKED = [
     int(state)
     for state in (State.HELD_IDLE, State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)
 ]
@@ -39,8 +39,8 @@ JOB_ORDERS: dict[str, LiteralString] = {
     "job": "job_id",
     "cost": "sum(micros)",
     "bought": "coalesce(sum(micros) FILTER (WHERE state = 1), 0) / nullif(sum(micros), 0)",
-    "no_work": "CASE WHEN sum(micros) IS NOT NULL"
-    " THEN coalesce(sum(micros) FILTER (WHERE state = ANY(%(no_work)s)), 0) END",
+    "not_worked": "CASE WHEN sum(micros) IS NOT NULL"
+    " THEN coalesce(sum(micros) FILTER (WHERE state = ANY(%(not_worked)s)), 0) END",
     "gpu_hours": "sum(gpu_ms)",
     "unit_cost": "sum(micros) / nullif(sum(gpu_ms), 0)",
 }
@@ -173,7 +173,7 @@ def costs_of_jobs(drill: Drill, viewer: Viewer, sort: str = "-cost") -> JobSums:
     """The first 200 jobs by `sort` (a key of JOB_ORDERS, `-` for descending), and the total."""
     of_jobs = _of_jobs(drill, [sql.SQL("day.job_id")])
     direction = sql.SQL(" DESC" if sort.startswith("-") else "")
-    params = _parameters(drill, viewer) | {"no_work": NO_WORK, "most": MOST_JOBS}
+    params = _parameters(drill, viewer) | {"not_worked": NOT_WORKED, "most": MOST_JOBS}
     first = rows(
         sql.SQL(
             """

@@ -124,9 +124,7 @@ class Environment:
     finding_floor: int = _variable(
         _seconds, 50, "what a change must come to in 30 days, in whole currency, to be told"
     )
-    publish_waste: bool = _variable(
-        _switch, False, "show every team what each team's waste"
-    )
+    publish_waste: bool = _variable(_switch, False, "show every team what each team's waste")
 
 
 def environment(variables: Mapping[str, str] | None = None) -> Environment:

@@ -52,7 +52,9 @@ def test_a_service_is_found_and_read_on_a_phone_in_the_dark(
     live_server, desk: Desk, chat: int
 ) -> None:
     page = opened(desk.page(390, color_scheme="dark"), f"{live_server.url}/services")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("50 % of it answered nothing")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(
+        "50 % of the cost was hours without"
+    )
     expect(page.locator(".chart .plot-container")).to_be_visible()
     fits(page)
 

@@ -42,7 +42,10 @@ class TeamWorkOut(serializers.Serializer[Any]):
     team = NamedOut()
     workload = NamedOut(allow_null=True)
     cost = MoneyOut(allow_null=True)
-    cost_before = MoneyOut(allow_null=True, help_text="the same span before")
+    cost_compared = MoneyOut(allow_null=True, help_text="of the window's whole days that are over")
+    cost_before = MoneyOut(
+        allow_null=True, help_text="of the same days of the span before; null: nothing to compare"
+    )
     gpu_hours_held = serializers.FloatField()
     active_ratio = serializers.FloatField(allow_null=True)
     failed_cost = MoneyOut(allow_null=True, help_text="of waste: failed or redone by runs")
@@ -70,6 +73,7 @@ EXAMPLE: dict[str, Any] = {
     "team": {"id": 3, "name": "Research"},
     "workload": {"id": 1, "name": "llm-7b"},
     "cost": _usd("41302.170000"),
+    "cost_compared": _usd("41302.170000"),
     "cost_before": _usd("39811.020000"),
     "gpu_hours_held": 3360.5,
     "active_ratio": 0.81,
@@ -103,14 +107,15 @@ class Teams(RestView):
     def get(self, request: Request) -> Response:
         """By team and workload; the caller's teams alone, unless they see the organisation."""
         asked, viewer, chosen = TeamWorkAsked.of(request), self.viewer(), accounts.organisation()
-        calendar = queries.calendar_of(chosen.zone, chosen.week_starts_on, timezone.now())
+        at = timezone.now()
+        calendar = queries.calendar_of(chosen.zone, chosen.week_starts_on, at)
         window = window_asked(asked["window"], calendar)
         seen = None if viewer.sees_everything else viewer.team_ids
         waits = {
             (each.team_id, each.workload_id): each for each in waits_of(first_work(window, seen))
         }
         teams = {team.id: team.name for team in accounts.teams()}
-        page = slice_of(work_of_teams(window, seen), page_asked(request), _place)
+        page = slice_of(work_of_teams(window, seen, at), page_asked(request), _place)
         return paged(
             request,
             page,
@@ -133,6 +138,7 @@ def _told(
         workload = {"id": each.workload_id, "name": named[each.workload_id].name}
     amounts = {
         "cost": each.micros,
+        "cost_compared": each.now_micros,
         "cost_before": each.before_micros,
         "failed_cost": each.wasted(WastePart.FAILED),
         "no_requests_cost": each.wasted(WastePart.NO_REQUESTS),

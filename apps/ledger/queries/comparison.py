@@ -59,12 +59,10 @@ class Comparison:
 def comparison(chosen: CostFilter, at: datetime) -> Comparison | None:
     """The days of the window that are over against the same days of the span before.
 
-    None where no day of it is over, or where the span before reaches back to when no node was
-    known: a part of a span is no measure for a whole one.
+    None where there are no such spans (see compared_spans).
     """
-    spans = comparable(chosen.window, local_day(at, chosen.window.zone))
-    since = fleet.lived_since()
-    if spans is None or since is None or since > spans[1].starts_at:
+    spans = compared_spans(chosen.window, at)
+    if spans is None:
         return None
     now, before = spans
     found = rows(
@@ -97,8 +95,20 @@ def comparison(chosen: CostFilter, at: datetime) -> Comparison | None:
     )
 
 
-def comparable(window: Window, today: date) -> tuple[Window, Window] | None:
-    """The part of the window that is over, and as many days of the span before it."""
+def compared_spans(window: Window, at: datetime) -> tuple[Window, Window] | None:
+    """Whole days of the window that are over, and the same days of the span before: for every page.
+
+    None where no day of it is over, or where the span before reaches back to when no node was
+    known: a part of a span is no measure for a whole one.
+    """
+    spans = _whole_days(window, local_day(at, window.zone))
+    since = fleet.lived_since()
+    if spans is None or since is None or since > spans[1].starts_at:
+        return None
+    return spans
+
+
+def _whole_days(window: Window, today: date) -> tuple[Window, Window] | None:
     before = window.before()
     if window.end_day <= today:
         return window, before

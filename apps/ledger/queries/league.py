@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from statistics import median
 
 from django.conf import settings
@@ -36,12 +37,14 @@ class League:
 FEWEST_TEAMS = 3
 
 
-def league_of(window: Window, viewer: Viewer, work: Sequence[TeamWork] | None = None) -> League:
+def league_of(
+    window: Window, viewer: Viewer, at: datetime, work: Sequence[TeamWork] | None = None
+) -> League:
     """The teams whose waste is known, the most wasteful share first.
 
     `work` is everybody's, where the caller has read it already.
     """
-    read = work_of_teams(window, None) if work is None else work
+    read = work_of_teams(window, None, at) if work is None else work
     everybody = [each for each in by_team(read) if each.wasted_ratio is not None]
     ranked = sorted(everybody, key=lambda each: (-(each.wasted_ratio or 0), each.team_id))
     places = tuple(Place(number, each) for number, each in enumerate(ranked, start=1))

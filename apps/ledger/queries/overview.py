@@ -1,7 +1,7 @@
 """The facts behind the Overview: what a span cost, what of it worked, and what nobody knows."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -23,7 +23,8 @@ from apps.ledger.queries.costs import (
     where,
 )
 from apps.ledger.queries.tables import Row, rows
-from apps.ledger.queries.waste import Waste, waste_by, waste_of, wastes_summed
+from apps.ledger.queries.waste import Waste, waste_of_days_and_teams, wastes_summed
+from apps.ledger.queries.windows import Window
 
 GPU = sql.SQL("day.unit <> 'core'")
 
@@ -124,6 +125,8 @@ def overview_facts(
     known = standing(chosen.window, at)
     by_day, by_team = _by_day_and_team(chosen)
     against = comparison(chosen, at)
+    first_day = against.before.first_day if against else chosen.window.first_day
+    waste_of_days, waste_of_teams = waste_of_days_and_teams(chosen, first_day)
     return OverviewFacts(
         totals=dict(zip(Basis, sums[:4], strict=True)),
         comparison=against,
@@ -137,12 +140,12 @@ def overview_facts(
             )
             for team_id, states in by_team.items()
         ),
-        waste_of_days={day: waste for (day,), waste in waste_by(chosen, ["day"]).items()},
-        waste_of_teams={team_id: each for (team_id,), each in waste_by(chosen, ["team"]).items()},
+        waste_of_days=_between(waste_of_days, chosen.window),
+        waste_of_teams=waste_of_teams,
         waste_compared=against
         and (
-            waste_of(replace(chosen, window=against.now)),
-            waste_of(replace(chosen, window=against.before)),
+            wastes_summed(_between(waste_of_days, against.now).values()),
+            wastes_summed(_between(waste_of_days, against.before).values()),
         ),
         unpriced=_unpriced(chosen, pools) if _is_any_unpriced(by_team.values()) else (),
         unowned=Share(*sums[4:6]),
@@ -155,6 +158,10 @@ def overview_facts(
         as_of=known.as_of,
         pending_hours=known.pending_hours,
     )
+
+
+def _between(waste: Mapping[date, Waste], window: Window) -> dict[date, Waste]:
+    return {day: each for day, each in waste.items() if window.first_day <= day < window.end_day}
 
 
 def _by_day_and_team(

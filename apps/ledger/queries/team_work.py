@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import LiteralString
 
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag, State
+from apps.ledger.queries.comparison import compared_spans
 from apps.ledger.queries.costs import Basis, CostFilter
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unit_costs import UnitFilter, unit_cost_groups
@@ -17,7 +19,8 @@ from apps.ledger.queries.windows import Window
 class TeamWork:
     """Work of a team (and workload) in a window; amounts are charged effective ones, None unknown.
 
-    `starved_micros` is what waited for data while no part of `waste`: overhead of useful work.
+    `now_micros` and `before_micros` are of whole days that are over and of the same days before;
+    None too where there are none to compare with. `starved_micros` is what waited for data while no part of `waste`: overhead of useful work.
     `thousand_micros` is for 1,000 requests of its service, `million_micros` for 1,000,000 tokens
     trained by runs that began in the window.
     """
@@ -25,6 +28,7 @@ class TeamWork:
     team_id: int
     workload_id: int | None
     micros: int | None
+    now_micros: int | None
     before_micros: int | None
     held_ms: int
     active_ms: int
@@ -58,10 +62,10 @@ class TeamWork:
         return wasted / self.micros if wasted is not None and self.micros else None
 
 
-def work_of_teams(window: Window, team_ids: frozenset[int] | None) -> list[TeamWork]:
+def work_of_teams(window: Window, team_ids: frozenset[int] | None, at: datetime) -> list[TeamWork]:
     """By team and workload (None: of none), the dearest first; None: every team."""
     costs = _costs(window, team_ids)
-    before = {key: row[0] for key, row in _costs(window.before(), team_ids).items()}
+    now, before = _compared(window, team_ids, at)
     waste = waste_by(CostFilter(window, team_ids=team_ids), ["team", "workload"])
     starved = _starved(window, team_ids)
     thousand = _thousand(window, team_ids)
@@ -76,6 +80,7 @@ def work_of_teams(window: Window, team_ids: frozenset[int] | None) -> list[TeamW
                 team_id=team_id,
                 workload_id=workload_id,
                 micros=micros,
+                now_micros=now.get((team_id, workload_id)),
                 before_micros=before.get((team_id, workload_id)),
                 held_ms=held,
                 active_ms=active,
@@ -108,6 +113,7 @@ def _sum(one: TeamWork, other: TeamWork) -> TeamWork:
     return replace(
         one,
         micros=_more(one.micros, other.micros),
+        now_micros=_more(one.now_micros, other.now_micros),
         before_micros=_more(one.before_micros, other.before_micros),
         held_ms=one.held_ms + other.held_ms,
         active_ms=one.active_ms + other.active_ms,
@@ -131,6 +137,18 @@ def _costs(
 ) -> dict[Key, tuple[int | None, int, int, int, int, bool]]:
     params = _params(window, team_ids) | {"active": int(State.ACTIVE)}
     return {(row[0], row[1]): row[2:] for row in rows(COSTS, params)}
+
+
+def _compared(
+    window: Window, team_ids: frozenset[int] | None, at: datetime
+) -> tuple[dict[Key, int | None], dict[Key, int | None]]:
+    """What each cost in the spans that are compared; 0 where there was none of it in one of them."""
+    spans = compared_spans(window, at)
+    if spans is None:
+        return {}, {}
+    now, before = ({key: row[0] for key, row in _costs(span, team_ids).items()} for span in spans)
+    keys = now.keys() | before.keys()
+    return {key: now.get(key, 0) for key in keys}, {key: before.get(key, 0) for key in keys}
 
 
 def _starved(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int | None]:

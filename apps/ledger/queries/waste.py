@@ -1,7 +1,8 @@
 """Waste: what was charged while nothing useful came of it. One definition for every page and answer."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from enum import IntEnum
 from typing import Any, LiteralString
 
@@ -20,7 +21,7 @@ from apps.ledger.queries.costs import (
     roll_up,
     where,
 )
-from apps.ledger.queries.tables import rows
+from apps.ledger.queries.tables import Row, rows
 
 
 class WastePart(IntEnum):
@@ -43,6 +44,10 @@ OF_STATES = (WastePart.HELD_IDLE, *NOT_HELD)
 FAILED_BUCKETS = (Bucket.FAILED, Bucket.LOST)
 GROUPED = frozenset({"day", "team", "workload", "pool"})
 """What waste may be grouped by."""
+COLUMNS: Mapping[str, LiteralString] = {
+    **{name: GROUPS[name] for name in ("day", "team", "workload", "pool")},
+    "team of the window": "CASE WHEN day.day >= %(window_day)s THEN day.team_id END",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +78,68 @@ def waste_by(chosen: CostFilter, group_by: Sequence[str] = ()) -> dict[tuple[Any
     if unknown or chosen.tags:
         named = unknown[0] if unknown else "tag"
         raise GroupNotKnown(f"waste: {named!r} is none of {', '.join(sorted(GROUPED))}")
-    keys = [sql.SQL("{}, ").format(sql.SQL(GROUPS[name])) for name in group_by]
-    numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(keys) + 1)])
+    names = [f"{name}_key" for name in group_by]
+    numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(names) + 1)])
+    found: dict[tuple[Any, ...], dict[WastePart, int]] = {}
+    for *key, part, micros in _rows(chosen, group_by, names, numbers):
+        found.setdefault(tuple(key), {})[WastePart(part)] = micros
+    return {key: Waste(parts) for key, parts in found.items()}
+
+
+def waste_of_days_and_teams(
+    chosen: CostFilter, first_day: date
+) -> tuple[dict[date, Waste], dict[int, Waste]]:
+    """Of each day from `first_day` on, which may be before the window; and of its teams. One reading."""
+    wider = replace(chosen, window=replace(chosen.window, first_day=first_day))
+    sets = sql.SQL("GROUPING SETS ((day_key, day.part), (team_key, day.part))")
+    days: dict[date, dict[WastePart, int]] = {}
+    teams: dict[int, dict[WastePart, int]] = {}
+    columns = ["day", "team of the window"]
+    since = {"window_day": chosen.window.first_day}
+    for day, team_id, part, micros in _rows(wider, columns, ["day_key", "team_key"], sets, since):
+        if day is not None:
+            days.setdefault(day, {})[WastePart(part)] = micros
+        elif team_id is not None:
+            teams.setdefault(team_id, {})[WastePart(part)] = micros
+    return (
+        {day: Waste(parts) for day, parts in days.items()},
+        {team_id: Waste(parts) for team_id, parts in teams.items()},
+    )
+
+
+def _rows(
+    chosen: CostFilter,
+    columns: Sequence[str],
+    names: Sequence[str],
+    grouped: sql.Composable,
+    more: Mapping[str, object] | None = None,
+) -> Iterable[Row]:
+    """The keys, the part and its sum, of what is known; `grouped` is by the keys' names, or places."""
+    keys = [
+        sql.SQL("{} AS {}, ").format(sql.SQL(COLUMNS[column]), sql.Identifier(name))
+        for column, name in zip(columns, names, strict=True)
+    ]
     query = sql.SQL(WASTE).format(
         keys=sql.SQL("").join(keys),
+        names=sql.SQL("").join([sql.SQL("{}, ").format(sql.Identifier(name)) for name in names]),
         amount=amount_column(chosen.basis),
-        states=roll_up(chosen, group_by),
+        states=roll_up(chosen, [column.partition(" ")[0] for column in columns]),
         where=where(chosen),
         direct=DIRECT,
-        grouped=numbers,
+        grouped=grouped,
     )
-    params = parameters(chosen) | {
-        "of_states": [int(part) for part in OF_STATES],
-        "failed": [int(bucket) for bucket in FAILED_BUCKETS],
-        "failed_part": int(WastePart.FAILED),
-        "idle": int(ServicePart.IDLE),
-        "unasked_part": int(WastePart.NO_REQUESTS),
-    }
-    found: dict[tuple[Any, ...], dict[WastePart, int]] = {}
-    for *key, part, micros in rows(query, params):
-        if micros is not None:
-            found.setdefault(tuple(key), {})[WastePart(part)] = micros
-    return {key: Waste(parts) for key, parts in found.items()}
+    params = (
+        parameters(chosen)
+        | dict(more or {})
+        | {
+            "of_states": [int(part) for part in OF_STATES],
+            "failed": [int(bucket) for bucket in FAILED_BUCKETS],
+            "failed_part": int(WastePart.FAILED),
+            "idle": int(ServicePart.IDLE),
+            "unasked_part": int(WastePart.NO_REQUESTS),
+        }
+    )
+    return [row for row in rows(query, params) if row[-1] is not None]
 
 
 def waste_of(chosen: CostFilter) -> Waste:
@@ -113,7 +158,7 @@ def wastes_summed(wastes: Iterable[Waste]) -> Waste:
 
 # Each source gives what it adds to its own part, and takes the same off the part that already has it.
 WASTE: LiteralString = """
-SELECT {keys} day.part, sum(day.micros)::int8
+SELECT {names} day.part, sum(day.micros)::int8
 FROM (
     SELECT {keys} day.state AS part, {amount} AS micros
     FROM {states} AS day
@@ -134,5 +179,5 @@ FROM (
     ) AS of (part, sign)
     WHERE {where} AND {direct} AND day.part = %(idle)s AND of.part IS NOT NULL
 ) AS day
-GROUP BY {grouped} ORDER BY {grouped}
+GROUP BY {grouped} ORDER BY 1
 """

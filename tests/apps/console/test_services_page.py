@@ -1,4 +1,4 @@
-"""The pages of services: what their units cost, what answered nothing, and what is not counted."""
+"""The pages of services: what their units cost, hours without requests, and what is not counted."""
 
 import csv
 import html
@@ -11,6 +11,7 @@ from django.core.cache import cache
 from django.http import HttpResponse
 from django.utils import timezone
 
+from apps.fleet.models import Node
 from apps.ledger.actions.partitions import ensure_month
 from tests import make
 from tests.apps.console.people import signed_in
@@ -39,6 +40,7 @@ def chat(team: int) -> int:
 
     The second day's requests are answered by half as much.
     """
+    make.make_node(at=scene.TEN - 90 * DAY)
     pool, chat = make.make_pool(), services.make_service(team, "chat")
     for day, dollars in ((scene.TEN - DAY, 4), (scene.TEN, 2)):
         ensure_month(month=day.date().replace(day=1))
@@ -78,12 +80,13 @@ def test_without_services_the_page_says_how_requests_are_counted(team: int) -> N
     assert "/api/v1/request-hours" in found
 
 
-def test_the_finding_says_what_they_cost_and_what_answered_nothing(chat: int) -> None:
+def test_every_share_in_the_finding_is_of_the_cost_in_it(chat: int) -> None:
     page = signed_in("finance").get("/services")
 
     found = words(page)
     assert "1 service cost $18.00 in the last 30 days and answered 2,000 requests" in found
-    assert "50 % of it answered nothing" in found
+    # $6 of $18: not of the $12 in hours that were counted.
+    assert "33 % of the cost was hours without requests" in found
     assert "33 % of the cost" in found
     assert f'href="/services/{chat}"' in page.content.decode()
 
@@ -92,9 +95,39 @@ def test_a_service_says_what_a_thousand_requests_cost_against_before(chat: int) 
     found = words(signed_in("finance").get(f"/services/{chat}?window=2026-03-02"))
 
     # Two hours at $2, one of them idle, for 1,000 answers; $8 the day before.
-    assert "chat answers 1,000 requests for $4.00, 50 % cheaper than in the 1 day before" in found
-    assert "50 % of its cost answered nothing" in found
+    assert "chat answers 1,000 requests for $4.00, 50 % cheaper than in 1 March" in found
+    assert "33 % of its cost was hours without requests" in found
     assert "In hours of 33 % of its cost nobody counted requests" in found
+
+
+def test_a_span_before_anything_was_known_compares_with_nothing(chat: int) -> None:
+    """The first day's node lived for some of the span before: that is no measure for a whole one."""
+    finn = signed_in("finance")
+    Node.objects.update(period=(scene.TEN - DAY + HOUR, None))
+    for address in (f"/services/{chat}?window=2026-03-02", "/services?window=2026-03-02"):
+        found = words(finn.get(address))
+        assert "cheaper" not in found
+        assert "−50 %" not in found
+
+
+def test_batch_work_that_nobody_counts_is_left_out_and_said(chat: int, team: int) -> None:
+    pool, nightly = make.make_pool("nights"), services.make_service(team, "nightly", "batch")
+    counted = services.make_service(team, "embed", "batch")
+    for workload_id in (nightly, counted):
+        services.make_line(pool, team, workload_id, micros=50 * DOLLAR)
+    services.count(counted, requests=10)
+    services.roll_up(pool)
+    finn = signed_in("finance")
+
+    found = words(finn.get("/services"))
+    every = words(finn.get("/services?show=all"))
+
+    assert "2 services cost $68.00" in found
+    assert "Left out: 1 batch workload of which nobody counts requests, $50.00." in found
+    assert {row["service"] for row in table(finn.get("/services.csv"))} == {"chat", "embed"}
+    assert "3 services cost $118" in every
+    assert "Left out" not in every
+    assert len(table(finn.get("/services.csv?show=all"))) == 3
 
 
 def test_features_and_what_no_feature_has_sum_to_the_service(chat: int) -> None:

@@ -14,6 +14,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from apps.economics.run_time import Bucket
+from apps.fleet.models import Node
 from apps.ledger.actions import figure_due_runs
 from apps.ledger.queries.time_to_work import at_most
 from apps.workloads.models import Job, RunAttempt, RunProgress
@@ -69,6 +70,26 @@ def test_the_title_says_what_work_cost_and_what_of_it_was_waste(
     )
     assert "Most waste: Platform, $4,523." in text
     assert "by the share of their cost" in text
+
+
+def test_a_span_before_anything_was_known_compares_with_nothing(teams: dict[str, int]) -> None:
+    """The nodes began on the day before yesterday: two hours of a span are no span to compare with."""
+    finn = signed_in("finance")
+    page = words(finn.get("/team-work"))
+    assert "no whole span before to compare with" in page
+    assert {row["cost_before"] for row in table(finn.get("/team-work.csv"))} == {""}
+
+
+def test_what_is_compared_is_whole_days_that_are_over(teams: dict[str, int]) -> None:
+    Node.objects.update(period=(scene.TEN - timedelta(days=60), None))
+    finn = signed_in("finance")
+    assert "from nothing" not in words(finn.get("/team-work?window=2026-03-03/2026-03-04"))
+    rows = {row["team"]: row for row in table(finn.get("/team-work.csv?window=2026-03-02"))}
+    assert (rows["Research"]["cost_compared"], rows["Research"]["cost_before"]) == (
+        "98.320000",
+        "0.000000",
+    )
+    assert "2 March against 1 March" in words(finn.get("/team-work?window=2026-03-02"))
 
 
 def test_idle_and_active_are_told_by_workload_and_add_up(teams: dict[str, int]) -> None:

@@ -1,5 +1,6 @@
 """What a programme brought for its money: failed runs are in it, and nothing is divided by nothing."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -64,7 +65,7 @@ def test_without_versions_tokens_or_prices_there_is_no_cost_of_one() -> None:
     nothing = programme(workload_id, window=WEEK, at=AFTER)
     assert (nothing.micros, nothing.version_micros, nothing.million_tokens_micros) == (None,) * 3
     assert (nothing.goodput_ratio, nothing.failed_micros, nothing.failed_share) == (None,) * 3
-    assert (nothing.runs, nothing.experiments_per_week, nothing.trend) == (0, 0.0, ())
+    assert (nothing.runs, nothing.experiments_per_week, nothing.trend) == (0, None, ())
 
     plant_day(plant_run("unpriced", workload_id), {Bucket.PRODUCTIVE: 10}, price=None)
     ship(workload_id, "v1")
@@ -81,6 +82,19 @@ def test_a_week_that_is_under_way_counts_as_far_as_it_has_come() -> None:
     assert programme(workload_id, window=WEEK, at=half).experiments_per_week == 2.0
     ahead = programme(workload_id, window=WEEK, at=WEEK.starts_at)
     assert ahead.experiments_per_week is None
+
+
+def test_experiments_a_week_are_of_the_time_in_which_runs_were_known() -> None:
+    workload_id = make_programme()
+    for count in range(8):
+        plant_run(f"run {count}", workload_id, began_at=TEN + count * HOUR)
+    quarter = replace(WEEK, first_day=WEEK.end_day - timedelta(days=90))
+    told = programme(workload_id, window=quarter, at=AFTER)
+    assert (told.experiments_per_week, told.told_days) == (8.0, 7.0)
+    # Somebody else's runs were known all the time: then these are 8 in 90 days.
+    plant_run("of another", make_programme("other"), began_at=quarter.starts_at)
+    told = programme(workload_id, window=quarter, at=AFTER)
+    assert told.experiments_per_week == pytest.approx(8 * 7 / 90)
 
 
 def test_the_trend_is_by_when_runs_began_and_tells_what_is_not_known() -> None:

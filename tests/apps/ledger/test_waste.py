@@ -80,7 +80,7 @@ def test_waiting_for_data_is_overhead_and_what_stood_idle_meanwhile_is_idle(rese
     make_run((0, 15), (Bucket.DATA_WAIT, 0, 30), (Bucket.PRODUCTIVE, 30, 60))
     scene.settle_all()
     assert waste_of_day() == {WastePart.HELD_IDLE: NODE_MICROS // 4}
-    (work,) = by_team(work_of_teams(DAY, frozenset({research})))
+    (work,) = by_team(work_of_teams(DAY, frozenset({research}), scene.LATER))
     assert (work.wasted_ratio, work.starved_micros) == (0.25, NODE_MICROS // 4)
 
 

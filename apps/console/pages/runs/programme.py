@@ -124,7 +124,8 @@ def _figures(found: Programme, currency: str) -> tuple[Figure, ...]:
         _known(
             "Experiments a week",
             None if found.experiments_per_week is None else f"{found.experiments_per_week:.1f}",
-            f"{counted(found.runs, 'run')}, of which {found.failed_runs:,} failed",
+            f"{counted(found.runs, 'run')}, of which {found.failed_runs:,} failed"
+            + (f"; in {found.told_days:,.1f} days with runs known" if found.told_days else ""),
         ),
         _known(
             "Goodput",

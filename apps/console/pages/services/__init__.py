@@ -1,1 +1,1 @@
-"""Services: what a thousand requests and a million tokens cost, and what answered nothing."""
+"""Services: what a thousand requests and a million tokens cost, and what nobody asked for."""

@@ -1,6 +1,7 @@
 """The page of all services of a period."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
 from django.http import QueryDict
@@ -9,16 +10,22 @@ from django.urls import reverse
 from apps.accounts import queries as accounts
 from apps.console.pages.costs.words import least_sure
 from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import EmptyState, Step
+from apps.console.pages.frame import EmptyState, Link, Step
 from apps.console.pages.listed import Asked, listed
 from apps.console.pages.overview.values import DailyChart, DayRow, Figure
 from apps.console.pages.services.question import ServicesQuestion, services_question
-from apps.console.pages.services.rows import COLUMNS, nothing_ratio, unit_row
-from apps.console.pages.services.values import ServicesPage, UnitRow
+from apps.console.pages.services.rows import COLUMNS, unasked_ratio, unit_row, whole
+from apps.console.pages.services.values import LeftOut, ServicesPage, UnitRow
 from apps.console.pages.services.words import PARTS
-from apps.economics.serving import Purpose
-from apps.ledger.queries.unit_costs import PartAmounts, UnitCost, together, unit_cost_groups
-from apps.show.amounts import count, counted, per_cent, share
+from apps.economics.serving import Purpose, known_sum
+from apps.ledger.queries.unit_costs import (
+    PartAmounts,
+    UnitCost,
+    UnitFilter,
+    together,
+    unit_cost_groups,
+)
+from apps.show.amounts import change, count, counted, per_cent, share
 from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.counts import short_count
 from apps.show.money import short_amount, whole_amount
@@ -31,11 +38,11 @@ DAY = timedelta(days=1)
 
 
 def services_page(given: QueryDict, who: Asking) -> ServicesPage:
-    """What they cost, how much of it answered nothing, and each of them."""
+    """What they cost, how much of it was hours without requests, and each of them."""
     asked = services_question(given, who)
     currency = who.organisation.currency
-    costs = unit_cost_groups(asked.chosen, ["service"])
-    days = unit_cost_groups(asked.chosen, ["day"])
+    costs, uncounted = listed_services(asked)
+    days = unit_cost_groups(replace(asked.chosen, workload_ids=_ids(costs)), ["day"])
     total = together(costs)
     table = Asked(given, reverse("services"), part="table", noun=("service", "services"))
     status = least_sure(frozenset() if total is None else total.statuses)
@@ -44,6 +51,7 @@ def services_page(given: QueryDict, who: Asking) -> ServicesPage:
         frame=who.frame,
         finding=_finding(asked, costs, total, currency),
         under=f"{asked.under}; in {currency}",
+        left_out=_left_out(asked, uncounted, currency),
         status=status,
         currency=currency,
         filters=asked.filters,
@@ -54,6 +62,37 @@ def services_page(given: QueryDict, who: Asking) -> ServicesPage:
         services=listed(rows, COLUMNS, table),
         csv_href=asked.href(reverse("services-csv")),
         empty=None if costs else empty_state(asked.words.within),
+    )
+
+
+def listed_services(asked: ServicesQuestion) -> tuple[list[UnitCost], list[UnitCost]]:
+    """Services with costs; and apart, unless they are asked for, batch work that nobody counts."""
+    costs = unit_cost_groups(asked.chosen, ["service"])
+    if asked.is_all:
+        return costs, []
+    facts = workloads.workloads()
+    uncounted = [
+        cost for cost in costs if facts[cost.keys[0]].kind == "batch" and cost.parts.counted is None
+    ]
+    apart = _ids(uncounted)
+    return [cost for cost in costs if cost.keys[0] not in apart], uncounted
+
+
+def _ids(costs: Sequence[UnitCost]) -> frozenset[int]:
+    return frozenset(cost.keys[0] for cost in costs)
+
+
+def _left_out(
+    asked: ServicesQuestion, uncounted: Sequence[UnitCost], currency: str
+) -> LeftOut | None:
+    """What is not in the list, said with its cost."""
+    if not uncounted:
+        return None
+    amount = short_amount(known_sum(cost.parts.total for cost in uncounted), currency)
+    return LeftOut(
+        f"Left out: {counted(len(uncounted), 'batch workload')} of which nobody counts requests, "
+        f"{amount}.",
+        Link("Show them too", asked.href(show="all")),
     )
 
 
@@ -122,7 +161,7 @@ def _worst_day(shown: Sequence[date], known: dict[date, PartAmounts], currency: 
     idle, worst = max((known[day].idle or 0, day) for day in shown if day in known)
     if not idle:
         return "No day had hours without requests."
-    return f"Most answered nothing on {weekday(worst)}: {whole_amount(idle, currency)}."
+    return f"Most hours without requests: {weekday(worst)}, {whole_amount(idle, currency)}."
 
 
 def _finding(
@@ -135,12 +174,12 @@ def _finding(
     if total.parts.total is None:
         return f"What {services} cost {within} is not known: no price covers it"
     said = f"{services} cost {whole_amount(total.parts.total, currency)} {within}"
-    nothing = nothing_ratio(total)
-    if nothing is None:
+    unasked = unasked_ratio(total)
+    if unasked is None:
         return f"{said}; nobody counted what they answered"
     answered = total.answered_requests
     more = f" and answered {counted(answered, 'request')}" if answered else ""
-    return f"{said}{more}; {per_cent(nothing)} of it answered nothing"
+    return f"{said}{more}; {per_cent(unasked)} of the cost was hours without requests"
 
 
 def _figures(
@@ -158,9 +197,9 @@ def _figures(
             is_unknown=parts.total is None,
         ),
         Figure(
-            title="Answered nothing",
+            title="No requests",
             number=short_amount(parts.idle or 0, currency) if parts.counted else "Not known",
-            note="hours without requests"
+            note=f"{per_cent(unasked_ratio(total))} of the cost: hours in which nobody asked"
             if parts.counted
             else "nobody counted requests",
             status=status,
@@ -188,16 +227,22 @@ def _figures(
     )  # fmt: skip
 
 
+def _thousands(chosen: UnitFilter) -> dict[int, int | None]:
+    """What a thousand requests of each service cost."""
+    found = unit_cost_groups(chosen, ["service"])
+    return {cost.keys[0]: whole(cost.units.thousand_requests) for cost in found}
+
+
 def _rows(asked: ServicesQuestion, costs: Sequence[UnitCost]) -> list[UnitRow]:
     """The dearest first."""
     facts = workloads.workloads()
     teams = {team.id: team.name for team in accounts.teams()}
-    before = {cost.keys[0]: cost for cost in unit_cost_groups(asked.before(), ["service"])}
+    now, before = [_thousands(chosen) for chosen in asked.compared() or ()] or [{}, {}]
     rows = [
         unit_row(
             cost,
             facts[cost.keys[0]].name,
-            before.get(cost.keys[0]),
+            change=change(now.get(cost.keys[0]), before.get(cost.keys[0])),
             href=asked.href(reverse("service", args=[cost.keys[0]]), team=""),
             team=teams[facts[cost.keys[0]].team_id],
             note="batch" if facts[cost.keys[0]].kind == "batch" else "",

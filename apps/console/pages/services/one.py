@@ -1,8 +1,10 @@
 """The page of one service: what its units cost, by feature and day, and how fast it answered."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from fractions import Fraction
+from operator import attrgetter
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -11,6 +13,7 @@ from apps.accounts import queries as accounts
 from apps.console.pages.costs.words import least_sure
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.frame import Link
+from apps.console.pages.overview.periods import span
 from apps.console.pages.overview.values import Figure
 from apps.console.pages.services.answering import (
     QUANTILE_NAMES,
@@ -23,14 +26,15 @@ from apps.console.pages.services.question import ServicesQuestion, services_ques
 from apps.console.pages.services.rows import (
     feature_name,
     feature_note,
-    nothing_ratio,
+    unasked_ratio,
     unit_row,
     whole,
 )
 from apps.console.pages.services.values import ChangeRow, ServicePage, UnitChart, UnitDay
 from apps.economics.serving import UnitCosts
 from apps.ledger.queries.calendar import local_day
-from apps.ledger.queries.unit_costs import UnitCost, unit_cost_groups
+from apps.ledger.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
+from apps.ledger.queries.windows import Window
 from apps.show.amounts import change, count, counted, per_cent, share
 from apps.show.money import short_amount, unit_cost
 from apps.show.time import weekday
@@ -40,25 +44,31 @@ from apps.workloads.queries.requests import attainment, changes_of, latency
 
 DAY = timedelta(days=1)
 UNDEFINED = "Undefined"
-NO_UNITS = UnitCosts(None, None, None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """A service's unit costs in a window and in the same span before."""
+    """A service's unit costs in a window; and of whole days and the same before, to compare.
+
+    `before_span` is None where there is nothing to compare with.
+    """
 
     now: UnitCost | None
-    before: UnitCost | None
+    compared: UnitCost | None = None
+    before: UnitCost | None = None
+    before_span: Window | None = None
 
     @property
     def thousand(self) -> int | None:
         """What a thousand requests cost, in micro-units."""
         return whole(self.now.units.thousand_requests) if self.now else None
 
-    @property
-    def thousand_before(self) -> int | None:
-        """What they cost in the span before."""
-        return whole(self.before.units.thousand_requests) if self.before else None
+    def moved(self, of: Callable[[UnitCosts], Fraction | None]) -> str:
+        """How a unit cost changed; empty where there is nothing to compare, or one is undefined."""
+        now, before = (
+            None if cost is None else whole(of(cost.units)) for cost in (self.compared, self.before)
+        )
+        return "" if now is None or before is None else change(now, before)
 
 
 def service_page(fact: WorkloadFact, given: QueryDict, who: Asking) -> ServicePage:
@@ -102,11 +112,16 @@ def service_page(fact: WorkloadFact, given: QueryDict, who: Asking) -> ServicePa
 
 
 def units_of(asked: ServicesQuestion) -> Units:
-    """Of the window, and of the span before."""
-    now, before = (
-        next(iter(unit_cost_groups(chosen)), None) for chosen in (asked.chosen, asked.before())
-    )
-    return Units(now, before)
+    """Of the window, and of the spans that are compared."""
+    compared = asked.compared()
+    now = _only(asked.chosen)
+    if compared is None:
+        return Units(now)
+    return Units(now, *map(_only, compared), compared[1].window)
+
+
+def _only(chosen: UnitFilter) -> UnitCost | None:
+    return next(iter(unit_cost_groups(chosen)), None)
 
 
 def _team(fact: WorkloadFact) -> Link:
@@ -131,66 +146,65 @@ def _finding(name: str, asked: ServicesQuestion, units: Units, currency: str) ->
             "request"
         )
     said = f"{name} answers 1,000 requests for {unit_cost(units.thousand, currency)}"
-    said += _against(units, asked)
-    nothing = nothing_ratio(now)
-    return f"{said}; {per_cent(nothing)} of its cost answered nothing" if nothing else said
+    said += _against(units)
+    unasked = unasked_ratio(now)
+    return (
+        f"{said}; {per_cent(unasked)} of its cost was hours without requests" if unasked else said
+    )
 
 
-def _against(units: Units, asked: ServicesQuestion) -> str:
+def _against(units: Units) -> str:
     """How much dearer or cheaper than the span before; empty where there is none."""
-    moved = change(units.thousand, units.thousand_before)
-    span = f"the {counted((asked.chosen.window.end_day - asked.chosen.window.first_day).days, 'day')} before"
-    if units.thousand_before is None:
+    moved = units.moved(attrgetter("thousand_requests"))
+    if not moved or units.before_span is None:
         return ""
     if moved in {"no change", "new"}:
-        return f", as in {span}"
+        return f", as in {span(units.before_span)}"
     word = "dearer" if moved.startswith("+") else "cheaper"
-    return f", {moved.lstrip('+−')} {word} than in {span}"
+    return f", {moved.lstrip('+−')} {word} than in {span(units.before_span)}"
 
 
 def _figures(now: UnitCost, units: Units, status: str, currency: str) -> tuple[Figure, ...]:
     found = now.units
-    before = NO_UNITS if units.before is None else units.before.units
-    idle = share(now.parts.idle or 0, now.parts.counted)
+    unasked = unasked_ratio(now)
     return (
         _unit(
             "1,000 requests",
-            (whole(found.thousand_requests), whole(before.thousand_requests)),
+            (whole(found.thousand_requests), units.moved(attrgetter("thousand_requests"))),
             f"{count(now.answered_requests)} answered",
             status,
             currency,
         ),
         _unit(
             "A million output tokens",
-            (whole(found.million_output), whole(before.million_output)),
+            (whole(found.million_output), units.moved(attrgetter("million_output"))),
             _split_note(now),
             status,
             currency,
         ),
         _unit(
             "A million input tokens",
-            (whole(found.million_prompt), whole(before.million_prompt)),
+            (whole(found.million_prompt), units.moved(attrgetter("million_prompt"))),
             f"computed; {unit_cost(whole(found.million_cached), currency)} from the cache",
             status,
             currency,
         ),
         Figure(
-            title="Answered nothing",
-            number=UNDEFINED if idle is None else short_amount(now.parts.idle or 0, currency),
+            title="No requests",
+            number=UNDEFINED if unasked is None else short_amount(now.parts.idle or 0, currency),
             note="nobody counted requests"
-            if idle is None
-            else f"{per_cent(idle)} of what was counted: hours without requests",
+            if unasked is None
+            else f"{per_cent(unasked)} of its cost: hours in which nobody asked",
             status=status,
-            is_unknown=idle is None,
+            is_unknown=unasked is None,
         ),
     )
 
 
 def _unit(
-    title: str, found: tuple[int | None, int | None], note: str, status: str, currency: str
+    title: str, found: tuple[int | None, str], note: str, status: str, currency: str
 ) -> Figure:
-    now, before = found
-    moved = "" if now is None or before is None else change(now, before)
+    now, moved = found
     return Figure(
         title=title,
         number=UNDEFINED if now is None else unit_cost(now, currency),
@@ -205,7 +219,12 @@ def _split_note(now: UnitCost) -> str:
     if now.decode_ratio is None:
         return "no tokens were told"
     said = f"{per_cent(now.decode_ratio)} of its work was writing"
-    return f"{said}, as its engine told" if now.measured_ms else f"{said}, by fixed weights"
+    measured = share(now.measured_ms, sum(now.worked))
+    if not measured:
+        return f"{said}, by token weights"
+    if measured == 1:
+        return f"{said}, by its engine’s times"
+    return f"{said}, by its engine’s times for {per_cent(measured)} of it, else by token weights"
 
 
 def _chart(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -15,6 +15,7 @@ from apps.console.pages.overview.periods import PERIODS, PeriodWords, period_wor
 from apps.console.pages.overview.question import Reading, basis_of, filter_of, one_of
 from apps.console.pages.services.words import ALLOCATIONS, CHARGED, LOADED, LOADS
 from apps.ledger import queries as ledger
+from apps.ledger.queries.comparison import compared_spans
 from apps.ledger.queries.service_measures import Load
 from apps.ledger.queries.unit_costs import Allocation, UnitFilter
 from apps.show.words import BASES, basis_words
@@ -25,13 +26,16 @@ DEFAULTS: Mapping[str, str] = {
     "allocation": str(Allocation.ALLOCATION),
     "load": str(Load.LOADED),
     "basis": str(ledger.Basis.EFFECTIVE),
+    "show": "",
 }
+SHOWN = {"": "Without uncounted batch work", "all": "All services"}
 DEFAULT_WORDS: Mapping[str, str] = {
     "window": "the last 30 days",
     "team": "all teams",
     "allocation": "what they held",
     "load": "the cost with what is shared",
     "basis": "the effective cost",
+    "show": "services that are counted",
 }
 
 
@@ -41,11 +45,17 @@ class ServicesQuestion:
 
     chosen: UnitFilter
     today: date
+    at: datetime
     words: PeriodWords
     path: str
     given: Mapping[str, str]
     filters: tuple[Filter, ...]
     problems: tuple[str, ...]
+
+    @property
+    def is_all(self) -> bool:
+        """Whether batch work that nobody counts is asked for too."""
+        return self.given["show"] == "all"
 
     @property
     def under(self) -> str:
@@ -55,9 +65,12 @@ class ServicesQuestion:
         said = "marginal cost" if load is Load.MARGINAL else f"{basis} cost"
         return f"{self.words.days}, {said}, {LOADED[load]}; {CHARGED[self.chosen.allocation]}"
 
-    def before(self) -> UnitFilter:
-        """The same question of the same span before."""
-        return replace(self.chosen, window=self.chosen.window.before())
+    def compared(self) -> tuple[UnitFilter, UnitFilter] | None:
+        """The same question of whole days that are over and of the same days before, where they are."""
+        spans = compared_spans(self.chosen.window, self.at)
+        if spans is None:
+            return None
+        return replace(self.chosen, window=spans[0]), replace(self.chosen, window=spans[1])
 
     def href(self, path: str = "", **changes: str) -> str:
         """The same question, changed, at this address or another; defaults are left out."""
@@ -89,11 +102,13 @@ def services_question(
         team_ids=team_ids,
         workload_ids=None if service_id is None else frozenset({service_id}),
     )
+    reading.read("show", _shown)
     path = reverse("services") if service_id is None else reverse("service", args=[service_id])
     words = period_words(chosen.window, calendar.today)
     return ServicesQuestion(
         chosen=chosen,
         today=calendar.today,
+        at=who.at,
         words=words,
         path=path,
         given=reading.texts,
@@ -111,11 +126,18 @@ def _filters(
     if teams is not None:
         each_team = {"": "All teams", **{name: name for name in teams}}
         bar.append(filter_of("team", "Team", each_team, texts))
+        bar.append(filter_of("show", "Show", SHOWN, texts))
     bar.append(filter_of("allocation", "Units carry", ALLOCATIONS, texts))
     bar.append(filter_of("load", "Cost", LOADS, texts))
     bases = {word.key: word.label for word in BASES}
     bar.append(filter_of("basis", "Basis", bases, texts))
     return tuple(bar)
+
+
+def _shown(text: str) -> str:
+    if text not in SHOWN:
+        raise ValueError(f"There is no list named {text!r}.")
+    return text
 
 
 def _load(text: str) -> Load:

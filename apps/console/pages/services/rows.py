@@ -9,13 +9,12 @@ from apps.console.pages.services.values import UnitRow
 from apps.console.pages.services.words import PARTS
 from apps.economics.serving import Purpose
 from apps.ledger.queries.unit_costs import UnitCost
-from apps.show.amounts import change
 
 COLUMNS: Mapping[str, By[UnitRow]] = {
     "name": By("Service", lambda row: row.name),
     "team": By("Team", lambda row: row.team),
     "cost": By("Cost", lambda row: row.cost_micros, is_number=True),
-    "nothing": By("Answered nothing", lambda row: row.nothing_ratio, is_number=True),
+    "unasked": By("No requests", lambda row: row.unasked_ratio, is_number=True),
     "requests": By("Requests", lambda row: row.requests, is_number=True),
     "thousand": By("Per 1,000 requests", lambda row: row.thousand_micros, is_number=True),
     "change": By("Against before", is_number=True),
@@ -32,10 +31,9 @@ UNIT_HEADER = (
 )
 
 
-def unit_row(cost: UnitCost, name: str, before: UnitCost | None = None, **words: str) -> UnitRow:
-    """A row; `words` are its href, note and team."""
+def unit_row(cost: UnitCost, name: str, **words: str) -> UnitRow:
+    """A row; `words` are its href, note, team and change."""
     units, told = cost.units, cost.told
-    earlier = None if before is None else before.units.thousand_requests
     failed = None
     if told.requests is not None and told.succeeded is not None:
         failed = told.requests - told.succeeded
@@ -50,12 +48,12 @@ def unit_row(cost: UnitCost, name: str, before: UnitCost | None = None, **words:
         purpose=cost.purpose,
         cost_micros=cost.parts.total,
         charged_micros=cost.micros,
-        nothing_ratio=nothing_ratio(cost),
+        unasked_ratio=unasked_ratio(cost),
         requests=told.requests,
         failed=failed,
         tokens=tokens,
         thousand_micros=whole(units.thousand_requests),
-        change=change(whole(units.thousand_requests), whole(earlier)),
+        change=words.get("change", ""),
         prompt_micros=whole(units.million_prompt),
         cached_micros=whole(units.million_cached),
         output_micros=whole(units.million_output),
@@ -78,10 +76,10 @@ def feature_note(cost: UnitCost) -> str:
     return PARTS[cost.purpose].explanation
 
 
-def nothing_ratio(cost: UnitCost) -> Fraction | None:
-    """The part of what was counted that went for hours without requests."""
-    counted = cost.parts.counted
-    return Fraction(cost.parts.idle or 0, counted) if counted else None
+def unasked_ratio(cost: UnitCost) -> Fraction | None:
+    """Hours without requests ÷ the whole cost; None where nobody counted, or nothing has a cost."""
+    total = cost.parts.total
+    return Fraction(cost.parts.idle or 0, total) if total and cost.parts.counted else None
 
 
 def whole(micros: Fraction | None) -> int | None:

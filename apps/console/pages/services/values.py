@@ -16,7 +16,7 @@ from apps.workloads.queries.requests import Attainment, Latency
 class UnitRow:
     """What the units of a service, a feature or a part cost; None where not known or undefined.
 
-    Amounts for units are micro-units; `nothing_ratio` is the part that answered nothing.
+    Amounts for units are micro-units; `unasked_ratio` is the part of the cost in hours without requests.
     """
 
     name: str
@@ -26,7 +26,7 @@ class UnitRow:
     purpose: Purpose | None
     cost_micros: int | None
     charged_micros: int | None
-    nothing_ratio: Fraction | None
+    unasked_ratio: Fraction | None
     requests: int | None
     failed: int | None
     tokens: int | None
@@ -37,6 +37,14 @@ class UnitRow:
     output_micros: int | None
     coverage: float | None
     counted_ratio: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What a list leaves out, in a sentence, and the address that shows it."""
+
+    sentence: str
+    link: Link
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +62,7 @@ class ServicesPage:
     figures: tuple[Figure, ...]
     chart: DailyChart | None
     services: Listed[UnitRow]
+    left_out: LeftOut | None
     csv_href: str
     empty: EmptyState | None
 

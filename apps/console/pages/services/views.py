@@ -8,7 +8,7 @@ from apps.accounts import queries as accounts
 from apps.console.pages.access import EVERYONE, shown_to
 from apps.console.pages.csv_table import csv_answer
 from apps.console.pages.fleet.asking import Asking, asking
-from apps.console.pages.services.listing import services_page
+from apps.console.pages.services.listing import listed_services, services_page
 from apps.console.pages.services.one import service_page
 from apps.console.pages.services.question import services_question
 from apps.console.pages.services.rows import UNIT_HEADER, named_cells
@@ -39,7 +39,7 @@ def services_csv(request: HttpRequest) -> HttpResponse:
     teams = {team.id: team.name for team in accounts.teams()}
     rows = [
         (cost, (facts[cost.keys[0]].name, teams[facts[cost.keys[0]].team_id]))
-        for cost in unit_cost_groups(asked.chosen, ["service"])
+        for cost in listed_services(asked)[0]
     ]
     return csv_answer("services", SERVICES_HEADER, named_cells(rows, who.organisation.currency))
 

@@ -9,11 +9,13 @@ from apps.accounts import queries as accounts
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.frame import EmptyState, Step
 from apps.console.pages.listed import Asked, By, listed
-from apps.console.pages.overview.periods import PERIODS, period_words
+from apps.console.pages.overview.figures import NO_SPAN_BEFORE
+from apps.console.pages.overview.periods import PERIODS, period_words, span
 from apps.console.pages.overview.question import Reading, filter_of
 from apps.console.pages.overview.values import Figure
 from apps.console.pages.team_work.values import LeagueRow, TeamWorkPage, WaitRow, WorkRow
 from apps.ledger import queries as ledger
+from apps.ledger.queries.comparison import compared_spans
 from apps.ledger.queries.league import League, league_of
 from apps.ledger.queries.team_work import TeamWork, by_team, work_of_teams
 from apps.ledger.queries.time_to_work import FirstWork, at_most, first_work, waits_of
@@ -60,9 +62,9 @@ def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
     window, reading = asked_window(given, who)
     calendar = ledger.calendar_of(who.organisation.zone, who.organisation.week_starts_on, who.at)
     said = period_words(window, calendar.today)
-    work = work_of_teams(window, seen_teams(who))
+    work = work_of_teams(window, seen_teams(who), who.at)
     began = first_work(window, seen_teams(who))
-    league = league_of(window, who.viewer, work if who.viewer.sees_everything else None)
+    league = league_of(window, who.viewer, who.at, work if who.viewer.sees_everything else None)
     asked = Asked(given, reverse("team-work"), part="table", noun=("workload", "workloads"))
     query = f"?window={reading.texts['window']}"
     periods = dict(PERIODS)
@@ -77,7 +79,7 @@ def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
         filters=(filter_of("window", "Period", periods, reading.texts),),
         problems=tuple(reading.problems),
         sort=asked.sort,
-        figures=_figures(work, began, currency) if work else (),
+        figures=_figures(work, began, compared_spans(window, who.at), currency) if work else (),
         chart_title=_chart_title(league, currency),
         figure=_drawn(league, currency),
         league=league_rows(league),
@@ -100,7 +102,7 @@ def work_rows(work: Sequence[TeamWork], currency: str) -> list[WorkRow]:
             href=_href(each),
             team=teams[each.team_id],
             work=each,
-            change=change(each.micros, each.before_micros),
+            change=change(each.now_micros, each.before_micros),
             unit=unit_words(each, currency),
             **_parts(each),
         )
@@ -181,9 +183,14 @@ def _finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
 
 
 def _figures(
-    work: Sequence[TeamWork], began: Sequence[FirstWork], currency: str
+    work: Sequence[TeamWork],
+    began: Sequence[FirstWork],
+    spans: tuple[ledger.Window, ledger.Window] | None,
+    currency: str,
 ) -> tuple[Figure, ...]:
-    cost, before = _sum([e.micros for e in work]), _sum([e.before_micros for e in work])
+    cost = _sum([each.micros for each in work])
+    now, before = _sum([e.now_micros for e in work]), _sum([e.before_micros for e in work])
+    against = f"{span(spans[0])} against {span(spans[1])}" if spans else NO_SPAN_BEFORE
     wasted = _sum([each.wasted_micros for each in work])
     observed = sum(each.observed_ms for each in work)
     active = sum(each.active_ms for each in work) / observed if observed else None
@@ -193,9 +200,9 @@ def _figures(
         Figure(
             "Cost",
             short_amount(cost, currency),
-            "against the same span before",
+            against,
             status,
-            change=change(cost, before),
+            change="" if now is None or before is None else change(now, before),
             is_unknown=cost is None,
         ),
         Figure(

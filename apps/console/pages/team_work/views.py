@@ -22,7 +22,7 @@ from apps.ledger.queries.time_to_work import first_work
 
 PARTS = ("waste", "waste_ratio", "failed_or_redone", "no_requests", "held_idle", "not_held",
          "waited_for_data")  # fmt: skip
-HEADER = ("workload", "team", "cost", "cost_before", "held_gpu_hours", "active_ratio", *PARTS,
+HEADER = ("workload", "team", "cost", "cost_compared", "cost_before", "held_gpu_hours", "active_ratio", *PARTS,
           "per_1000_requests", "per_million_tokens_trained", "currency")  # fmt: skip
 WASTE_HEADER = ("place", "team", "cost", *PARTS, "currency")
 WAITS_HEADER = ("workload", "team", "count", "told_first_step", "median_seconds",
@@ -49,6 +49,7 @@ def team_work_csv(request: HttpRequest) -> HttpResponse:
             text_cell(row.workload),
             text_cell(row.team),
             money_cell(row.work.micros, currency),
+            money_cell(row.work.now_micros, currency),
             money_cell(row.work.before_micros, currency),
             hours_cell(row.work.held_ms),
             _ratio(row.work.active_ratio),
@@ -57,7 +58,7 @@ def team_work_csv(request: HttpRequest) -> HttpResponse:
             money_cell(row.work.million_micros, currency),
             currency,
         ]
-        for row in work_rows(work_of_teams(window, seen_teams(who)), currency)
+        for row in work_rows(work_of_teams(window, seen_teams(who), who.at), currency)
     ]
     return csv_answer("team-work", HEADER, cells)
 
@@ -77,7 +78,7 @@ def waste_csv(request: HttpRequest) -> HttpResponse:
             *_parts(row, currency),
             currency,
         ]
-        for row in league_rows(league_of(window, who.viewer))
+        for row in league_rows(league_of(window, who.viewer, who.at))
     ]
     return csv_answer("team-work-waste", WASTE_HEADER, cells)
 

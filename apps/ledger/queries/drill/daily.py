@@ -6,9 +6,7 @@ from datetime import datetime
 from itertools import groupby
 
 from apps.accounts.queries import Viewer
-from apps.fleet import queries as fleet
-from apps.ledger.queries.calendar import local_day
-from apps.ledger.queries.comparison import comparable
+from apps.ledger.queries.comparison import compared_spans
 from apps.ledger.queries.costs import Standing, standing
 from apps.ledger.queries.drill.sums import DayState, Drill, States, Sureness, sums_by_day
 from apps.ledger.queries.overview import DaySum
@@ -35,7 +33,7 @@ class Daily:
 def costs_by_day(drill: Drill, viewer: Viewer, at: datetime) -> tuple[Daily, Sureness]:
     """Each day by state, with the same days of the span before; and how sure the days are."""
     window = drill.chosen.window
-    spans = _spans(window, at)
+    spans = compared_spans(window, at)
     first_day = spans[1].first_day if spans else window.first_day
     both = replace(drill.chosen, window=replace(window, first_day=first_day))
     found = sums_by_day(replace(drill, chosen=both), viewer)
@@ -61,14 +59,6 @@ def _sureness(found: Sequence[DayState], known: Standing) -> Sureness:
         as_of=known.as_of,
         pending_hours=known.pending_hours,
     )
-
-
-def _spans(window: Window, at: datetime) -> tuple[Window, Window] | None:
-    spans = comparable(window, local_day(at, window.zone))
-    since = fleet.lived_since()
-    if spans is None or since is None or since > spans[1].starts_at:
-        return None
-    return spans
 
 
 def _within(found: Sequence[DayState], window: Window) -> States:

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import Min
+
 from apps.economics.run_time import Bucket, coverage, goodput
 from apps.ledger.models import RunFigures
+from apps.ledger.queries.calendar import first_hour, local_day
 from apps.ledger.queries.runs.spent import (
     BucketSpent,
     micros_of,
@@ -18,7 +21,7 @@ from apps.workloads.queries.run_tokens import tokens_kept
 
 MODEL = "model"
 FAILED = "failed"
-SECONDS_PER_WEEK = 7 * 86_400
+DAYS_PER_WEEK, SECONDS_PER_DAY = 7, 86_400
 MILLION = 1_000_000
 
 
@@ -60,7 +63,8 @@ class Programme:
 
     `micros` is all that its runs cost; `unpriced_milliseconds` of their GPU time has no price.
     `version_micros` is that for each version shipped (None: none was), `million_tokens_micros` for
-    each million tokens that were trained and kept. `experiments_per_week` counts runs that began.
+    each million tokens that were trained and kept. `experiments_per_week` counts runs that began,
+    in the part of the window since the organisation's first run, of `told_days` days.
     `goodput_ratio` is productive time of what was told of; `told_ratio` says how much that is.
     `failed_micros` is what runs that failed and the failed attempts of others cost. `trend` is by
     when runs began.
@@ -77,6 +81,7 @@ class Programme:
     million_tokens_micros: int | None
     runs: int
     experiments_per_week: float | None
+    told_days: float | None
     goodput_ratio: float | None
     told_ratio: float | None
     failed_runs: int
@@ -97,6 +102,8 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
     versions = _versions(workload_id, window)
     tokens = tokens_kept(run_ids, window.starts_at, window.ends_at)
     failed = _failed(of_failed, of_others)
+    began = sum(1 for each in found if each.began_at and each.began_at >= window.starts_at)
+    told_days = _told_days(window, at)
     by_bucket = dict.fromkeys(Bucket, 0)
     for each in spent:
         by_bucket[each.bucket] += each.unit_milliseconds
@@ -111,7 +118,8 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
         tokens=tokens,
         million_tokens_micros=_each(micros, tokens / MILLION),
         runs=len(found),
-        experiments_per_week=_weekly(found, window, at),
+        experiments_per_week=began / told_days * DAYS_PER_WEEK if told_days else None,
+        told_days=told_days,
         goodput_ratio=goodput(by_bucket),
         told_ratio=coverage(by_bucket),
         failed_runs=len(failed_ids),
@@ -143,12 +151,18 @@ def _energy(spent: Sequence[BucketSpent]) -> float | None:
     return sum(known) if known else None
 
 
-def _weekly(found: Sequence[RunFigures], window: Window, at: datetime) -> float | None:
-    seconds = (min(at, window.ends_at) - window.starts_at).total_seconds()
-    if seconds <= 0:
+def _told_days(window: Window, at: datetime) -> float | None:
+    """Days of the window in which runs were known: from the local day of the first one, until now.
+
+    A window that reaches back to before anybody told of runs is no measure of how often they begin.
+    None where no such time is in it.
+    """
+    first = RunFigures.objects.aggregate(first=Min("began_at"))["first"]
+    if first is None:
         return None
-    begun = sum(1 for each in found if each.began_at and each.began_at >= window.starts_at)
-    return begun / seconds * SECONDS_PER_WEEK
+    since = max(window.starts_at, first_hour(local_day(first, window.zone), window.zone))
+    seconds = (min(at, window.ends_at) - since).total_seconds()
+    return seconds / SECONDS_PER_DAY if seconds > 0 else None
 
 
 def _trend(found: Sequence[RunFigures]) -> tuple[ProgrammeRun, ...]:

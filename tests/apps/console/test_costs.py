@@ -12,6 +12,7 @@ from django.test import Client
 
 from apps.accounts.models import Team, User
 from apps.ledger.models import Line
+from apps.workloads.models import Job, OwnershipRule
 from tests import make
 from tests.browser.spending import Spending, lead, make_spending
 
@@ -105,6 +106,14 @@ def test_every_figure_leads_down_to_the_minutes(finance, spending):
     assert "Priority 10: account research in force since ever, until further notice" in page
     assert "A whole GPU counts as 1" in page
     assert "settled for the first time" in page
+
+
+def test_a_lines_rule_asks_for_its_cluster_too(finance, spending):
+    rules = OwnershipRule.objects.filter(team_id=spending.research)
+    rules.update(account="", cluster_id=Job.objects.get(id=spending.job).cluster_id)
+    page = text_of(finance.get(line_of(spending.job, 1)))
+    assert re.search(r"Priority 10: in cluster \S+ in force since ever", page)
+    assert "every job" not in page
 
 
 def test_what_no_job_held_leads_to_its_lines(finance, spending):

@@ -46,6 +46,7 @@ class LineFacts:
     pool: fleet.PoolFact | None
     job: workloads.JobFact | None
     rule: workloads.RuleFact | None
+    clusters: Mapping[int, str]
     jobs: Mapping[int, workloads.JobFact]
     named_workloads: Mapping[int, workloads.WorkloadFact]
     policy: fleet.PolicyFact | None
@@ -114,6 +115,7 @@ def line_facts(
     job_id = behind.job_id
     named = {each.job_id for each in behind.siblings if each.job_id is not None}
     jobs = workloads.jobs(sorted(named)) if named else {}
+    rule = workloads.deciding_rule(job_id, behind.hour) if job_id is not None else None
     rate_ids = {piece.rate_id for piece in behind.pieces if piece.rate_id is not None}
     return LineFacts(
         behind=behind,
@@ -122,7 +124,8 @@ def line_facts(
         teams={team.id: team for team in accounts.teams() if viewer.sees_team(team.id)},
         pool=fleet.pools().get(behind.pool_id) if behind.pool_id is not None else None,
         job=None if job_id is None else jobs.get(job_id),
-        rule=workloads.deciding_rule(job_id, behind.hour) if job_id is not None else None,
+        rule=rule,
+        clusters=_clusters(rule),
         devices=devices,
         usage=telemetry.usage_of_hour(behind.hour, [each.id for each in devices]),
         held=[fact for fact in held if fact.job_id == job_id],
@@ -139,6 +142,13 @@ def in_force(starts_at: datetime | None, ends_at: datetime | None, zone: ZoneInf
     since = day_or_instant(starts_at, zone) if starts_at else "ever"
     until = f" until {day_or_instant(ends_at, zone)}" if ends_at else ", until further notice"
     return f"since {since}{until}"
+
+
+def _clusters(rule: workloads.RuleFact | None) -> Mapping[int, str]:
+    """Names of clusters, where the rule asks for one."""
+    if rule is None or rule.rule.cluster_id is None:
+        return {}
+    return {each.id: each.name for each in fleet.clusters().values()}
 
 
 def _policy(behind: Behind) -> fleet.PolicyFact | None:

@@ -9,11 +9,11 @@ from apps.console.pages.costs.lines import evidence_keys, flags_in_words
 from apps.console.pages.costs.values import Detail
 from apps.console.pages.frame import Link
 from apps.console.pages.overview.sums import state_key
-from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.ledger.queries import Basis
 from apps.ledger.queries.drill import Behind
 from apps.show.amounts import gpu_hours
 from apps.show.money import full_amount
+from apps.show.rules import rule_in_words
 from apps.show.time import instant
 from apps.show.words import basis_words, evidence_words, state_words, status_words
 
@@ -130,7 +130,7 @@ def _owner(facts: LineFacts) -> Iterator[Detail]:
         rule = facts.rule
         yield Detail(
             "Ownership rule",
-            f"Priority {rule.rule.priority}: {_rule(rule.rule)}",
+            f"Priority {rule.rule.priority}: {rule_in_words(rule.rule, facts.clusters)}",
             f"in force {in_force(rule.starts_at, rule.ends_at, facts.zone)}",
             reverse("rule", args=[rule.rule.id]),
         )
@@ -149,14 +149,6 @@ def _why(facts: LineFacts) -> str:
     if given != (behind.team_id, behind.workload_id):
         return "By an ownership rule that has changed since; the hour waits to be settled again."
     return "The job’s ownership rule names it."
-
-
-def _rule(rule: Rule) -> str:
-    texts = [f"{name} {getattr(rule, name)}" for name in TEXT_MATCHES if getattr(rule, name)]
-    texts += [
-        f"{name} {text}" for name, text in (("label", rule.label), ("name", rule.name)) if text
-    ]
-    return ", ".join(texts) or "every job"
 
 
 def _charge(facts: LineFacts) -> Iterator[Detail]:

@@ -7,8 +7,9 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.pages.ownership.values import RuleRow
-from apps.economics.ownership import TEXT_MATCHES, Rule
+from apps.economics.ownership import Rule
 from apps.fleet import queries as fleet
+from apps.show.rules import rule_in_words
 from apps.workloads.queries import RuleChange, RuleFact, WorkloadFact
 from apps.workloads.queries import workloads as known_workloads
 
@@ -49,15 +50,8 @@ class Names:
         return reverse("costs-team", args=[self.unowned_id if team_id is None else team_id])
 
     def asks(self, rule: Rule) -> str:
-        """What a rule asks of a job, in words; a rule that asks nothing takes every job."""
-        said = [f"{name} {getattr(rule, name)}" for name in TEXT_MATCHES if getattr(rule, name)]
-        if rule.label:
-            said.append(f"label {rule.label}")
-        if rule.name:
-            said.append(f"name {rule.name}")
-        if rule.cluster_id is not None:
-            said.append(f"in cluster {self.clusters[rule.cluster_id]}")
-        return ", ".join(said) or "every job"
+        """What a rule asks of a job, in words."""
+        return rule_in_words(rule, self.clusters)
 
     def who(self, change: RuleChange) -> str:
         """Who made a change; empty where the reader may not know."""

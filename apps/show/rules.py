@@ -1,0 +1,17 @@
+"""Ownership rules in words."""
+
+from collections.abc import Mapping
+
+from apps.economics.ownership import TEXT_MATCHES, Rule
+
+
+def rule_in_words(rule: Rule, clusters: Mapping[int, str]) -> str:
+    """All that a rule asks of a job: `account research, in cluster slurm`; `clusters` are their names.
+
+    A rule that asks nothing takes every job.
+    """
+    asked = [*TEXT_MATCHES, "label", "name"]
+    said = [f"{name} {getattr(rule, name)}" for name in asked if getattr(rule, name)]
+    if rule.cluster_id is not None:
+        said.append(f"in cluster {clusters[rule.cluster_id]}")
+    return ", ".join(said) or "every job"

@@ -12,7 +12,7 @@ from apps.economics.run_time import Bucket
 from apps.economics.states import State
 from apps.ledger.models import ServicePart
 from apps.ledger.queries.costs import (
-    DIRECT,
+    CHARGED,
     GROUPS,
     CostFilter,
     GroupNotKnown,
@@ -125,7 +125,7 @@ def _rows(
         amount=amount_column(chosen.basis),
         states=roll_up(chosen, [column.partition(" ")[0] for column in columns]),
         where=where(chosen),
-        direct=DIRECT,
+        charged=CHARGED,
         grouped=grouped,
     )
     params = (
@@ -162,7 +162,7 @@ SELECT {names} day.part, sum(day.micros)::int8
 FROM (
     SELECT {keys} day.state AS part, {amount} AS micros
     FROM {states} AS day
-    WHERE {where} AND {direct} AND day.state = ANY(%(of_states)s)
+    WHERE {where} AND {charged} AND day.state = ANY(%(of_states)s)
     UNION ALL
     SELECT {keys} of.part, of.sign * {amount}
     FROM ledger_runday AS day CROSS JOIN LATERAL (VALUES
@@ -170,14 +170,14 @@ FROM (
         (CASE WHEN day.is_unasked THEN %(unasked_part)s
               WHEN day.state = ANY(%(of_states)s) THEN day.state END, -1)
     ) AS of (part, sign)
-    WHERE {where} AND {direct} AND day.bucket = ANY(%(failed)s) AND of.part IS NOT NULL
+    WHERE {where} AND {charged} AND day.bucket = ANY(%(failed)s) AND of.part IS NOT NULL
     UNION ALL
     SELECT {keys} of.part, of.sign * {amount}
     FROM ledger_serviceday AS day CROSS JOIN LATERAL (VALUES
         (%(unasked_part)s, 1),
         (CASE WHEN day.state = ANY(%(of_states)s) THEN day.state END, -1)
     ) AS of (part, sign)
-    WHERE {where} AND {direct} AND day.part = %(idle)s AND of.part IS NOT NULL
+    WHERE {where} AND {charged} AND day.part = %(idle)s AND of.part IS NOT NULL
 ) AS day
 GROUP BY {grouped} ORDER BY 1
 """

@@ -5,9 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("accounts", "0007_true_price"),
-        ("fleet", "0008_calls_pass"),
-        ("ledger", "0015_export_form"),
+        ("ledger", "0017_commitments_of_bills"),
         ("workloads", "0009_run_minutes"),
     ]
 

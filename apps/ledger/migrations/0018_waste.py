@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("ledger", "0017_commitments_of_bills"),
-        ("workloads", "0009_run_minutes"),
+        ("workloads", "0010_run_minutes"),
     ]
 
     operations = [

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("workloads", "0001_squashed_0008_spans_and_hosts_reported"),
+        ("workloads", "0009_calls_told_by_several"),
     ]
 
     operations = [

@@ -142,8 +142,9 @@ def overview_facts(
         ),
         waste_of_days=_between(waste_of_days, chosen.window),
         waste_of_teams=waste_of_teams,
-        waste_compared=against
-        and (
+        waste_compared=None
+        if against is None
+        else (
             wastes_summed(_between(waste_of_days, against.now).values()),
             wastes_summed(_between(waste_of_days, against.before).values()),
         ),

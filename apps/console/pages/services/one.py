@@ -117,7 +117,7 @@ def units_of(asked: ServicesQuestion) -> Units:
     now = _only(asked.chosen)
     if compared is None:
         return Units(now)
-    return Units(now, *map(_only, compared), compared[1].window)
+    return Units(now, _only(compared[0]), _only(compared[1]), compared[1].window)
 
 
 def _only(chosen: UnitFilter) -> UnitCost | None:

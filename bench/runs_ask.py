@@ -198,7 +198,9 @@ def _rolled_up(params: Figures, carried: int) -> dict[str, float]:
     whole = time.perf_counter() - whole
     days = time.perf_counter()
     with transaction.atomic():
-        touched = write_run_days(RolledDay(first.date(), first, first + timedelta(days=1), pools))
+        touched = write_run_days(
+            RolledDay(first.date(), first, first + timedelta(days=1), pools), frozenset()
+        )
         days = time.perf_counter() - days
         figures = time.perf_counter()
         write_run_figures(run_ids=touched, at=params["at"])

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("ledger", "0017_commitments_of_bills"),
+        ("ledger", "0018_corrected_hours"),
         ("workloads", "0010_run_minutes"),
     ]
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from apps.economics.focus.cells import COST_STEP, cost_of
 from apps.economics.focus.identities import ONE, hours_of, machine_hours, money, parts_of, priced
 from apps.economics.focus.making import BilledBy, ChargeFacts, Costs, FocusRow, PartFacts, rows_of
+from apps.economics.focus.names import spellings
 
 JULY = BilledBy(
     "Acme", datetime(2026, 7, 1, tzinfo=UTC), datetime(2026, 8, 1, tzinfo=UTC), {7: "INV-1"}
@@ -129,7 +130,7 @@ def test_parts_sum_to_their_charge(parts: list[PartFacts], lived_ms: int) -> Non
     for name, column in (("listed", "ListCost"), ("billed", "BilledCost")):
         known = sum(getattr(part.costs, name) or 0 for part in parts)
         assert sum(number(row, column) for row in rows) == money(known)
-    of_parts = {"x_TeamId", "x_UnknownCosts", "AllocatedMethodDetails", "x_AllocatedMethodDetails"}
+    of_parts = {"x_TeamId", "x_UnknownCosts", "AllocatedMethodDetails"}
     varying = {name for name in rows[0] if len({row[name] for row in rows}) > 1} - of_parts
     assert all("Cost" in name or "Quantity" in name for name in varying)
     assert not any(row.get("ListUnitPrice") or row.get("ContractedUnitPrice") for row in rows)
@@ -155,7 +156,7 @@ def test_a_node_hour_says_what_ran_where_and_whose_it_is() -> None:
     assert (row["PricingQuantity"], row["PricingUnit"]) == (1, "Hours")
     assert (row["ConsumedQuantity"], row["ConsumedUnit"]) == (8, "GPU Hours")
     assert row["SkuPriceId"] == "p5.48xlarge/us-east-1/on_demand"
-    assert (row["InvoiceIssuerName"], row["InvoiceId"]) == ("aws", None)
+    assert (row["InvoiceIssuerName"], row["InvoiceId"]) == ("AWS", None)
     assert (row["x_GpuState"], row["x_TeamName"], row["x_JobId"]) == ("Active", "Research", "4711")
     assert "AllocatedMethodId" not in row
 
@@ -224,8 +225,26 @@ def test_a_divided_charge_names_who_receives_each_part_and_how() -> None:
         "process/python:77",
     ]
     assert {row["AllocatedMethodId"] for row in rows} == {"device-time/policy-2"}
-    details = json.loads(str(rows[0]["x_AllocatedMethodDetails"]))["Elements"]
+    details = json.loads(str(rows[0]["AllocatedMethodDetails"]))["Elements"]
     assert details == [{"AllocatedRatio": 0.5, "UsageUnit": "GPU Hours", "UsageQuantity": 4.0}]
+
+
+def test_a_provider_has_one_name_and_who_invoices_has_sold_it() -> None:
+    by = replace(JULY, spelt=spellings(["lambda", "Lambda", "A Reseller"]))
+
+    def told(**given: str) -> tuple[object, ...]:
+        (row,) = rows_of(replace(NODE_HOUR, **given), [PART], by)
+        assert row["ProviderName"] == row["ServiceProviderName"]
+        assert row["PublisherName"] == row["HostProviderName"]
+        return row["InvoiceIssuerName"], row["ProviderName"], row["PublisherName"]
+
+    assert told() == ("AWS", "AWS", "AWS")
+    ireland = "Amazon Web Services EMEA SARL"
+    assert told(issuer=ireland, bill_provider="Amazon Web Services") == ("AWS", "AWS", "AWS")
+    assert told(provider="lambda") == ("Lambda", "Lambda", "Lambda")
+    resold = told(issuer="a reseller", bill_provider="AWS")
+    assert resold == ("A Reseller", "A Reseller", "AWS")
+    assert told(provider="onprem", purchase_option="owned") == ("Acme", "Acme", "onprem")
 
 
 def test_a_shared_cost_is_divided_by_its_own_method() -> None:

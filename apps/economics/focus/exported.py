@@ -1,8 +1,13 @@
-"""The columns of the files that Runrate writes, in FOCUS 1.2 and 1.4: type, level, nulls, values."""
+"""The columns of the files that Runrate writes, in FOCUS 1.0, 1.2 and 1.4: type, level, nulls, values."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
+from typing import TypeAlias
+
+Cell: TypeAlias = str | Decimal | datetime | None
 
 
 class Type(StrEnum):
@@ -25,7 +30,10 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: `scale` is how many decimals a number may have, `allowed` its only values."""
+    """A column: `scale` is how many decimals a number may have, `allowed` its only values.
+
+    Its cells are those of `of` where that is another name.
+    """
 
     name: str
     type: Type
@@ -33,6 +41,11 @@ class Column:
     may_be_null: bool = True
     scale: int = 0
     allowed: tuple[str, ...] = ()
+    of: str = ""
+
+    def cell_of(self, row: Mapping[str, Cell]) -> Cell:
+        """What a row has for it; None where it says nothing."""
+        return row.get(self.of or self.name)
 
 
 def _text(name: str, level: Level = Level.CONDITIONAL, *allowed: str) -> Column:
@@ -58,15 +71,17 @@ def _moment(name: str) -> Column:
 CATEGORIES = ("Usage", "Purchase", "Tax", "Credit", "Adjustment")
 PRODUCT_SCALE = 22
 """A price has 16 decimals and a machine's hours 6; their product is never rounded."""
+OLD_PROVIDERS = (_said("ProviderName"), _said("PublisherName"))
 PROVIDERS: Mapping[str, tuple[Column, ...]] = {
-    "1.2": (_said("ProviderName"), _said("PublisherName")),
+    "1.0": OLD_PROVIDERS,
+    "1.2": OLD_PROVIDERS,
     "1.4": (
         _said("ServiceProviderName"),
         _text("HostProviderName", Level.MANDATORY),
         _text("InvoiceDetailId"),
     ),
 }
-OF_BOTH = (
+OF_ALL = (
     _cost("BilledCost", 6),
     _cost("EffectiveCost", 6),
     _cost("ContractedCost", PRODUCT_SCALE),
@@ -144,12 +159,38 @@ CUSTOM = tuple(
         ("x_WorkloadType", ()),
     )
 )
-# FOCUS 1.2 knows no split costs: there its columns are custom ones of the same names.
-CUSTOM_ALLOCATED = tuple(
-    Column(f"x_{column.name}", column.type, Level.CUSTOM) for column in ALLOCATED
+SINCE_1_1 = frozenset(
+    {
+        *("CommitmentDiscountQuantity", "CommitmentDiscountUnit", "ServiceSubcategory"),
+        *("SkuMeter", "SkuPriceDetails"),
+    }
 )
+SINCE_1_2 = frozenset(
+    {
+        *("InvoiceId", "PricingCurrency", "PricingCurrencyContractedUnitPrice"),
+        *("PricingCurrencyEffectiveCost", "PricingCurrencyListUnitPrice"),
+    }
+)
+
+
+def _custom(columns: Iterable[Column]) -> tuple[Column, ...]:
+    """What a version has no column for yet, as columns of our own with the names that it got."""
+    return tuple(
+        replace(column, name=f"x_{column.name}", level=Level.CUSTOM, of=column.name)
+        for column in columns
+    )
+
+
+LATER = SINCE_1_1 | SINCE_1_2
 COLUMNS: Mapping[str, tuple[Column, ...]] = {
-    "1.2": (*OF_BOTH, *PROVIDERS["1.2"], *CUSTOM_ALLOCATED, *CUSTOM),
-    "1.4": (*ALLOCATED, *OF_BOTH, *PROVIDERS["1.4"], *CUSTOM),
+    "1.0": (
+        *(column for column in OF_ALL if column.name not in LATER),
+        *PROVIDERS["1.0"],
+        *_custom(ALLOCATED),
+        *_custom(column for column in OF_ALL if column.name in LATER),
+        *CUSTOM,
+    ),
+    "1.2": (*OF_ALL, *PROVIDERS["1.2"], *_custom(ALLOCATED), *CUSTOM),
+    "1.4": (*ALLOCATED, *OF_ALL, *PROVIDERS["1.4"], *CUSTOM),
 }
 """Columns by version, in the order in which they are written: FOCUS first, then our own."""

@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 
+from apps.economics.focus.exported import Cell
 from apps.economics.focus.identities import ONE, hours_of, machine_hours, money, parts_of, priced
+from apps.economics.focus.names import provider_name
 from apps.economics.states import State
 
-Cell = str | Decimal | datetime | None
 FocusRow = dict[str, Cell]
 BASES = ("BilledCost", "EffectiveCost", "ContractedCost", "ListCost")
 NODE_HOUR, SHARED, PURCHASE, UNUSED = "node_hour", "shared", "purchase", "commitment_unused"
@@ -44,13 +45,15 @@ class Costs:
 class BilledBy:
     """The month that a file is of, whose books it is from, and the invoices of bills by their ids.
 
-    A bill that names several invoices, or none, is not in it.
+    A bill that names several invoices, or none, is not in it. `spelt` has one spelling of each
+    provider's name, by the name without case.
     """
 
     organisation: str
     starts_at: datetime
     ends_at: datetime
     invoices: Mapping[int, str]
+    spelt: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,8 +224,8 @@ def _category(charge: ChargeFacts) -> str:
 
 def _dimensions(charge: ChargeFacts, by: BilledBy) -> FocusRow:
     """All that is said of a charge beside amounts and owners."""
-    provider = charge.bill_provider or charge.provider or by.organisation
-    issuer = charge.issuer
+    provider = provider_name(charge.bill_provider or charge.provider or by.organisation, by.spelt)
+    issuer = provider_name(charge.issuer, by.spelt)
     if not issuer:
         is_ours = charge.purchase_option == "owned" or charge.kind == SHARED
         issuer = by.organisation if is_ours else provider
@@ -242,9 +245,10 @@ def _dimensions(charge: ChargeFacts, by: BilledBy) -> FocusRow:
         "InvoiceId": by.invoices.get(charge.bill_id),
         "InvoiceIssuerName": issuer,
         "PricingCurrency": charge.currency,
-        "ProviderName": provider,
+        # Who invoices has sold it, a reseller too; on whose machines it runs is told beside that.
+        "ProviderName": issuer,
         "PublisherName": provider,
-        "ServiceProviderName": provider,
+        "ServiceProviderName": issuer,
         "HostProviderName": provider,
         "RegionId": charge.region or None,
         "RegionName": charge.region or None,
@@ -346,14 +350,13 @@ def _allocated(charge: ChargeFacts, part: PartFacts, ratio: Decimal) -> FocusRow
             "UsageQuantity": float(hours_of(part.unit_ms)),
         }
         detail |= used
-    cells: FocusRow = {
+    return {
         "AllocatedMethodDetails": _json({"Elements": [detail]}),
         "AllocatedMethodId": _method(charge, part),
         "AllocatedResourceId": resource,
         "AllocatedResourceName": name,
         "AllocatedTags": _json({key: text for key, text in tags.items() if text}),
     }
-    return cells | {f"x_{column}": cell for column, cell in cells.items()}
 
 
 def _receiver(part: PartFacts) -> tuple[str, str]:

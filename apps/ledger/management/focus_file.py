@@ -14,8 +14,8 @@ from typing import IO, Any, Protocol, cast
 
 from django.db import connection, transaction
 
-from apps.economics.focus.exported import COLUMNS, Column, Type
-from apps.economics.focus.making import Cell, Costs, FocusRow, PartFacts, rows_of
+from apps.economics.focus.exported import COLUMNS, Cell, Column, Type
+from apps.economics.focus.making import Costs, FocusRow, PartFacts, rows_of
 from apps.ledger.queries.focus_rows import billed_by, charges_of_month, sums_posted
 
 ROWS_AT_ONCE = 10_000
@@ -116,13 +116,15 @@ def _table(path: Path, name: str, columns: Sequence[Column]) -> Iterator[_Table]
 
 class _Csv:
     def __init__(self, text: IO[str], columns: Sequence[Column]) -> None:
-        self._names = [column.name for column in columns]
+        self._columns = columns
         self._out = csv.writer(text, lineterminator="\n")
-        self._out.writerow(self._names)
+        self._out.writerow([column.name for column in columns])
 
     def write(self, chunk: Sequence[FocusRow]) -> None:
         """Rows as text; nothing where a cell is null."""
-        self._out.writerows([[_text(row.get(name)) for name in self._names] for row in chunk])
+        self._out.writerows(
+            [[_text(column.cell_of(row)) for column in self._columns] for row in chunk]
+        )
 
 
 def _text(cell: Cell) -> str:
@@ -159,7 +161,7 @@ def _parquet(path: Path, columns: Sequence[Column]) -> Iterator[_Table]:
     )
     writer: Any = parquet.ParquetWriter(path, schema)  # type: ignore[no-untyped-call]
     with writer:
-        yield _Parquet(pa, writer, schema)
+        yield _Parquet(pa, writer, schema, columns)
 
 
 def _arrow_type(pa: Any, column: Column) -> Any:
@@ -173,10 +175,11 @@ class _Parquet:
     pa: Any
     writer: Any
     schema: Any
+    of: Sequence[Column]
 
     def write(self, chunk: Sequence[FocusRow]) -> None:
         """Rows as values, a group of them at a time."""
-        columns = [[row.get(name) for row in chunk] for name in self.schema.names]
+        columns = [[column.cell_of(row) for row in chunk] for column in self.of]
         arrays = [
             self.pa.array(cells, type=of.type)
             for cells, of in zip(columns, self.schema, strict=True)

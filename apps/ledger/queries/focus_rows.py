@@ -12,6 +12,7 @@ from apps.economics.focus.making import (
     Costs,
     PartFacts,
 )
+from apps.economics.focus.names import spellings
 from apps.ledger.models import Part
 from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.tables import Row, rows
@@ -32,6 +33,10 @@ JOIN ledger_bill AS bill ON bill.id = row.bill_id
 WHERE row.replaced_by_id IS NULL AND row.invoice_id <> ''
   AND bill.starts_at < %(to)s AND bill.ends_at > %(from)s
 GROUP BY row.bill_id HAVING min(row.invoice_id) = max(row.invoice_id)
+"""
+PROVIDERS = """
+SELECT provider FROM fleet_pool UNION SELECT provider FROM ledger_bill
+UNION SELECT issuer FROM ledger_bill
 """
 LINES_OF_HOUR = """
 SELECT charge.id, charge.kind, charge.status, charge.currency,
@@ -98,6 +103,7 @@ def billed_by(month: date) -> BilledBy:
         starts_at=span.starts_at,
         ends_at=span.ends_at,
         invoices=dict(rows(INVOICES, of_month)),
+        spelt=spellings(name for (name,) in rows(PROVIDERS, {})),
     )
 
 

@@ -49,6 +49,8 @@ InvoiceIssuerName,ServiceProviderName,ServiceCategory,ServiceName,ResourceId,Pri
 2026-03-02T11:00:00Z,A Cloud,A Cloud,Other,Discounts,,
 9.99,9.99,9.99,9.99,1234,USD,2026-03-01,2026-04-01,Tax,2026-03-02T10:00:00Z,\
 2026-03-02T11:00:00Z,A Cloud,A Cloud,Other,Tax,,
+4.44,4.44,4.44,4.44,1234,USD,2026-03-01,2026-04-01,Usage,2026-03-02T10:00:00Z,\
+2026-03-02T11:00:00Z,A Reseller,amazon web services,Compute,Machines,i-resold,Hours
 """
 
 
@@ -121,8 +123,10 @@ def divided(rows: Sequence[Mapping[str, str]], column: str) -> dict[str, list[Ma
     return found
 
 
-@pytest.mark.parametrize("version", ["1.2", "1.4"])
-@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+@pytest.mark.parametrize(
+    ("version", "ending"),
+    [("1.0", "csv"), ("1.2", "csv.gz"), ("1.2", "parquet"), ("1.4", "csv"), ("1.4", "parquet")],
+)
 def test_a_file_says_what_the_ledger_does_and_can_be_read_again(
     march: None,
     tmp_path: Path,
@@ -202,7 +206,7 @@ def test_what_is_not_known_is_said_not_to_be(
     }
 
 
-@pytest.mark.parametrize("version", ["1.2", "1.4"])
+@pytest.mark.parametrize("version", ["1.0", "1.2", "1.4"])
 def test_every_cell_is_what_its_column_says(
     march: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], version: str
 ) -> None:
@@ -225,6 +229,19 @@ def test_every_cell_is_what_its_column_says(
         elif column.type is Type.JSON:
             assert all(isinstance(json.loads(cell), dict) for cell in said)
         assert column.name.startswith("x_") == (column.level is Level.CUSTOM)
+
+
+def test_what_was_billed_names_one_provider_as_its_seller_and_issuer(
+    march: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "march.csv"
+    export(path, capsys, "1.2")
+    rows = read(path)
+    assert {row["ProviderName"] for row in rows} >= {"A Cloud", "A Reseller", "AWS"}
+    assert not {"aws", "amazon web services"} & {row["ProviderName"] for row in rows}
+    assert [row for row in rows if row["ProviderName"] != row["InvoiceIssuerName"]] == []
+    (resold,) = [row for row in rows if row["ProviderName"] == "A Reseller"]
+    assert (resold["PublisherName"], resold["BilledCost"]) == ("AWS", "4.44")
 
 
 def test_what_came_late_is_a_correction_of_the_month_it_corrects(

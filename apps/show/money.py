@@ -4,6 +4,7 @@ Every amount is an integer of micro-units (one millionth of the currency), or No
 known. Rounding is half-even and happens here only, on the way to the screen.
 """
 
+from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal
 
 from apps.show.unknown import UNKNOWN
@@ -93,6 +94,24 @@ def signed_amount(micros: int | None, currency: str) -> str:
     """A difference, its sign always written: `+$12.40`, `−$3.00`, `$0.00`."""
     text = full_amount(micros, currency)
     return f"+{text}" if micros is not None and micros > 0 else text
+
+
+def bridged(start: int, parts: Sequence[int], end: int, currency: str) -> list[int]:
+    """`parts` in whole minor units that lead from `start` to `end` as both are shown.
+
+    All in micro-units; start + parts is end, exactly. No part moves by more than a minor unit.
+    """
+    step = MICROS // 10 ** _MINOR_DIGITS.get(currency, 2)
+    first, last = (int(_rounded(Decimal(each) / step, 0)) for each in (start, end))
+    shown = [part // step for part in parts]
+    remainders = [part % step for part in parts]
+    # Minor units that rounding down took away, up to one a part; one too many where both ends were
+    # halves that rounded towards each other.
+    left = last - first - sum(shown)
+    largest_first = sorted(range(len(parts)), key=lambda at: (-remainders[at], at))
+    for at in largest_first[: abs(left)]:
+        shown[at] += 1 if left > 0 else -1
+    return [units * step for units in shown]
 
 
 def symbol(currency: str) -> str:

@@ -1,6 +1,6 @@
 """Money reads the same everywhere: figures short, tables whole, nothing unknown as zero."""
 
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Decimal
 
 import pytest
 from hypothesis import given
@@ -105,3 +105,28 @@ def test_a_table_amount_is_within_half_a_minor_unit_of_the_truth(micros):
 def test_something_is_never_written_as_nothing(micros):
     for format_ in (money.short_amount, money.full_amount, money.whole_amount, money.unit_cost):
         assert format_(micros, "USD").strip("−$0.,kMB")
+
+
+@given(
+    start=st.integers(-(10**12), 10**12),
+    parts=st.lists(
+        st.integers(-(10**12), 10**12) | st.integers(-20_000, 20_000), min_size=1, max_size=6
+    ),
+    currency=st.sampled_from(["USD", "JPY", "KWD"]),
+)
+def test_the_parts_of_a_difference_lead_from_one_shown_amount_to_the_other(
+    start: int, parts: list[int], currency: str
+) -> None:
+    shown = money.bridged(start, parts, start + sum(parts), currency)
+
+    step = {"USD": 10_000, "JPY": 1_000_000, "KWD": 1_000}[currency]
+
+    def minor(micros: int) -> Decimal:
+        return (Decimal(micros) / step).quantize(Decimal(1), ROUND_HALF_EVEN)
+
+    assert minor(start) + sum(minor(each) for each in shown) == minor(start + sum(parts))
+    assert all(abs(was - now) <= step for was, now in zip(parts, shown, strict=True))
+
+
+def test_a_difference_between_two_halves_is_still_bridged() -> None:
+    assert money.bridged(15_000, [10_000], 25_000, "USD") == [0]

@@ -11,6 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from apps.ledger.actions import bill_uploads
+from apps.ledger.actions.reconcile import reconcile_bill
 from apps.ledger.models import Bill, BillImport, BillRow
 from apps.ledger.tasks import take_bills
 from tests import make
@@ -110,6 +111,10 @@ def test_a_file_that_lacks_rows_is_accepted_with_a_reason_on_its_page() -> None:
     assert "Accepted without 1 row by Finn" in done
     assert "a refund" in done
     assert "Rows of it could not be read" not in words(client.get(f"/bills/{bill.id}"))
+    reconcile_bill(bill_id=bill.id, at=make.NOON)
+    listed = words(client.get("/bills"))
+    assert "The bill is in the ledger." in listed
+    assert "reconciled" not in listed
     assert signed_in("vera").post(f"{page}/accept", {"reason": "x"}).status_code == 403
 
 

@@ -36,7 +36,7 @@ STATES = {
 }
 BILL_STATES = {
     "waiting": "being reconciled",
-    "reconciled": "reconciled",
+    "reconciled": "in the ledger",
     "incomplete": "incomplete: rows of it could not be read",
     "failed": "not reconciled",
 }
@@ -224,7 +224,12 @@ def _said(bills: int, waiting: int) -> str:
     if not bills:
         return "No bill has come yet."
     if not waiting:
-        return "The bill is reconciled." if bills == 1 else f"All {bills:,} bills are reconciled."
+        # Not "reconciled": what they charge may be far from what was estimated.
+        return (
+            "The bill is in the ledger."
+            if bills == 1
+            else f"All {bills:,} bills are in the ledger."
+        )
     return f"{counted(waiting, 'bill')} of {bills:,} {'waits' if waiting == 1 else 'wait'}."
 
 

@@ -10,7 +10,7 @@ from apps.ledger.queries.bills.deliveries import BillFact
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """A part of the difference, and what it is made of."""
+    """A part of the difference in whole minor units, and what it is made of."""
 
     name: str
     micros: int

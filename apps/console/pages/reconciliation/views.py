@@ -20,7 +20,7 @@ from apps.economics.billing import NO_RESOURCE
 from apps.ledger.queries.bills import comparing
 from apps.ledger.queries.bills.deliveries import BillFact, bill_fact
 from apps.ledger.queries.bills.rules import unmatched_usage_types
-from apps.show.money import full_amount, signed_amount
+from apps.show.money import bridged, full_amount, signed_amount
 
 APART_HEADER = (
     "charge",
@@ -53,7 +53,7 @@ def bill(request: HttpRequest, bill_id: int) -> HttpResponse:
         bill=found,
         billed_micros=variance.billed_micros,
         estimated_micros=variance.estimated_micros,
-        causes=_causes(variance),
+        causes=_causes(variance, chosen.currency),
         apart=_apart(found),
         unbilled=variance.unbilled[:MOST_SHOWN],
         reconciled_at=found.reconciled_at,
@@ -138,20 +138,25 @@ def _finding(bill: BillFact, of: comparing.Variance, currency: str) -> str:
         return f"{name} waits: {bill.failure}."
     if bill.reconciled_at is None:
         return f"{name} is being reconciled."
-    difference = of.billed_micros - of.estimated_micros
+    difference = sum(cause.micros for cause in _causes(of, currency))
     if not difference:
         return f"{name} is what was estimated: {full_amount(of.billed_micros, currency)}."
     said = signed_amount(difference, currency)
     return f"{name} differs from the estimate by {said}."
 
 
-def _causes(of: comparing.Variance) -> tuple[Cause, ...]:
-    return (
-        Cause("Price", of.price_micros, "the machine time that was estimated, at another price"),
-        Cause("Quantity", of.quantity_micros, "more or less machine time, at the estimated price"),
-        Cause("Missing", of.missing_micros, "estimated and not billed (below 0), or the reverse"),
-        Cause(
-            "Unmatched", of.unmatched_micros, "compute of no node on record: Platform carries it"
-        ),
-        Cause("Beside machines", of.shared_micros, "disks, network, licences, taxes, credits"),
+def _causes(of: comparing.Variance, currency: str) -> tuple[Cause, ...]:
+    """As they are shown, they lead from the estimate that is shown to what was billed."""
+    exact = (
+        ("Price", of.price_micros, "the machine time that was estimated, at another price"),
+        ("Quantity", of.quantity_micros, "more or less machine time, at the estimated price"),
+        ("Missing", of.missing_micros, "estimated and not billed (below 0), or the reverse"),
+        ("Unmatched", of.unmatched_micros, "compute of no node on record: Platform carries it"),
+        ("Beside machines", of.shared_micros, "disks, network, licences, taxes, credits"),
+    )
+    parts = [micros for _, micros, _ in exact]
+    shown = bridged(of.estimated_micros, parts, of.billed_micros, currency)
+    return tuple(
+        Cause(name, micros, meaning)
+        for (name, _, meaning), micros in zip(exact, shown, strict=True)
     )

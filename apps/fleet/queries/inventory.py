@@ -169,6 +169,11 @@ def pools() -> dict[int, PoolFact]:
     return {row[0]: PoolFact(*row) for row in rows}
 
 
+def core_pool_ids() -> list[int]:
+    """The pools measured in cores, whose time is no GPU time."""
+    return list(Pool.objects.filter(unit=CapacityUnit.CORE).values_list("id", flat=True))
+
+
 def nodes_lived(
     starts_at: datetime, ends_at: datetime, node_ids: Collection[int] | None = None
 ) -> list[NodeFact]:

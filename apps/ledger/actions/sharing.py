@@ -60,10 +60,14 @@ class Sharing:
             "by_energy": self._by_energy,
         }
         of = known.get(method)
-        return (self._all_times(), METHODS["by_unit_time"]) if of is None else of()
+        if of is not None:
+            return of()
+        times, said = self._all_times(), METHODS["by_unit_time"]
+        is_of_cores = any(times.values()) and not any(each.unit_ms for each in self._bearers)
+        return times, f"{said}; by core time, as no GPU was there" if is_of_cores else said
 
     def _evenly(self) -> tuple[Weights, str]:
-        there = {n: 1 for n, bearer in enumerate(self._bearers) if bearer.unit_ms}
+        there = {n: 1 for n, bearer in enumerate(self._bearers) if bearer.unit_ms or bearer.core_ms}
         return there, METHODS["even"]
 
     def _by_cost(self) -> tuple[Weights, str]:
@@ -104,4 +108,6 @@ class Sharing:
         return self._times(range(len(self._bearers)))
 
     def _times(self, places: Sequence[int]) -> Weights:
-        return {n: self._bearers[n].unit_ms for n in places}
+        """Of GPUs; of cores where no GPU was there at all, as one cannot be added to the other."""
+        times = {n: self._bearers[n].unit_ms for n in places}
+        return times if any(times.values()) else {n: self._bearers[n].core_ms for n in places}

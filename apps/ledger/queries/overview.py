@@ -207,7 +207,10 @@ def _sums(chosen: CostFilter, unowned: list[int]) -> Row:
     """Totals by basis; then cost and GPU time of what is to be said aloud; then coverage."""
     aloud = [
         sql.SQL("day.team_id = ANY(%(unowned)s)"),
-        sql.SQL("day.state = {}").format(sql.Literal(int(State.UNOBSERVED))),
+        # No agent could have seen a core: only of GPUs is it worth saying.
+        sql.SQL("day.state = {} AND day.flags & {} = 0 AND {}").format(
+            sql.Literal(int(State.UNOBSERVED)), sql.Literal(int(Flag.CORES)), GPU
+        ),
         _flagged(Flag.UNCLAIMED),
         _flagged(Flag.CONTESTED),
     ]

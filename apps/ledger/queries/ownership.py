@@ -11,12 +11,14 @@ from apps.economics.states import Flag
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 
+# A core's time is no GPU time.
+GPU = sql.SQL("coalesce(pool_id, 0) NOT IN (SELECT id FROM fleet_pool WHERE unit = 'core')")
 CHARGED = sql.SQL("flags & {} = 0").format(sql.Literal(int(Flag.SHARED_IDLE)))
 
 
 @dataclass(frozen=True, slots=True)
 class JobCost:
-    """What a job cost one owner; null where nothing of it has a price."""
+    """What a job cost one owner, null where nothing of it has a price; times are of GPUs alone."""
 
     job_id: int
     micros: int | None
@@ -33,14 +35,15 @@ def cost_of_jobs(
     team = accounts.special_teams().unowned_id if team_id is None else team_id
     query = sql.SQL(
         """
-        SELECT job_id, sum(effective_micros)::int8, sum(unit_milliseconds)::int8,
-               sum(unpriced_milliseconds)::int8
+        SELECT job_id, sum(effective_micros)::int8,
+               coalesce(sum(unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
+               coalesce(sum(unpriced_milliseconds) FILTER (WHERE {gpu}), 0)::int8
         FROM ledger_ledgerjobday
         WHERE job_id = ANY(%(jobs)s) AND day >= %(from)s AND team_id = %(team)s
           AND workload_id IS NOT DISTINCT FROM %(workload)s AND {charged}
         GROUP BY 1 ORDER BY 1
         """
-    ).format(charged=CHARGED)
+    ).format(charged=CHARGED, gpu=GPU)
     asked = {
         "jobs": list(job_ids),
         "from": first_day or date.min,
@@ -54,13 +57,14 @@ def unowned_costs(window: Window, team_id: int) -> list[JobCost]:
     """What jobs of this team (*Unowned*) and no workload cost in the window, the dearest first."""
     query = sql.SQL(
         """
-        SELECT job_id, sum(effective_micros)::int8 AS micros, sum(unit_milliseconds)::int8 AS time,
-               sum(unpriced_milliseconds)::int8
+        SELECT job_id, sum(effective_micros)::int8 AS micros,
+               coalesce(sum(unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8 AS time,
+               coalesce(sum(unpriced_milliseconds) FILTER (WHERE {gpu}), 0)::int8
         FROM ledger_ledgerjobday
         WHERE team_id = %(team)s AND workload_id IS NULL AND day >= %(from)s AND day < %(to)s
           AND {charged}
         GROUP BY 1 ORDER BY micros DESC NULLS LAST, time DESC, 1
         """
-    ).format(charged=CHARGED)
+    ).format(charged=CHARGED, gpu=GPU)
     asked = {"team": team_id, "from": window.first_day, "to": window.end_day}
     return [JobCost(*row) for row in rows(query, asked)]

@@ -197,8 +197,9 @@ GROUP BY 1, 2 ORDER BY 1, 2
 """
 BY_TEAM = """
 SELECT team_id, coalesce(sum(effective_micros) FILTER (WHERE kind = 'node_hour'), 0)::int8,
-       sum(unit_milliseconds)::int8,
-       coalesce(sum(unit_milliseconds) FILTER (WHERE state IN (%(active)s, %(unseen)s)), 0)::int8
+       coalesce(sum(unit_milliseconds) FILTER (WHERE unit <> 'core'), 0)::int8,
+       coalesce(sum(unit_milliseconds) FILTER (
+           WHERE unit <> 'core' AND state IN (%(active)s, %(unseen)s)), 0)::int8
 FROM ledger_ledgerteamday WHERE posting_month = ANY(%(months)s)
 GROUP BY team_id ORDER BY team_id
 """

@@ -4,9 +4,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from psycopg import sql
+
 from apps.economics.bases import Amounts
 from apps.economics.spread import IdleCost
 from apps.economics.states import Flag, State
+from apps.fleet import queries as fleet
 from apps.ledger.queries.tables import rows
 from apps.pricing import queries as pricing
 from apps.pricing.queries.shared import weights_of
@@ -22,8 +25,9 @@ SAID = "spread "
 class Bearer:
     """Whose lines of a pool in an hour, added up.
 
-    `held_ms` counts only what a job held, `active_ms` what worked and what was held while nobody
-    looked (`unseen_ms` of it); `unpriced_ms` is what `effective_micros` leaves out.
+    `held_ms` counts only what a job held, of GPUs or of cores, as the pool is measured. The others
+    are of GPUs alone: `unit_ms` all, `active_ms` what worked and what was held while nobody looked
+    (`unseen_ms` of it); `core_ms` is the time of cores. `unpriced_ms` is what `effective_micros` leaves out.
     """
 
     pool_id: int | None
@@ -37,6 +41,7 @@ class Bearer:
     active_ms: int = 0
     unseen_ms: int = 0
     unpriced_ms: int = 0
+    core_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,25 +82,31 @@ class IdlePool:
 
 def bearers_of_hour(hour: datetime) -> list[Bearer]:
     """Everyone on the hour's node-hour lines, in a stable order."""
-    found = rows(
+    query = sql.SQL(
         """
         SELECT pool_id, team_id, workload_id, job_id, holder_key_id,
-               sum(unit_milliseconds)::int8,
+               coalesce(sum(unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
                coalesce(sum(unit_milliseconds) FILTER (
                    WHERE state = ANY(%(held)s) AND job_id IS NOT NULL
                      AND flags & %(unscheduled)s = 0), 0)::int8,
                coalesce(sum(effective_micros), 0)::int8,
                coalesce(sum(unit_milliseconds) FILTER (
-                   WHERE state IN (%(active)s, %(unseen)s)), 0)::int8,
-               coalesce(sum(unit_milliseconds) FILTER (WHERE state = %(unseen)s), 0)::int8,
-               coalesce(sum(unit_milliseconds) FILTER (WHERE effective_micros IS NULL), 0)::int8
+                   WHERE state IN (%(active)s, %(unseen)s) AND {gpu}), 0)::int8,
+               coalesce(sum(unit_milliseconds) FILTER (
+                   WHERE state = %(unseen)s AND {gpu}), 0)::int8,
+               coalesce(sum(unit_milliseconds) FILTER (WHERE effective_micros IS NULL), 0)::int8,
+               coalesce(sum(unit_milliseconds) FILTER (WHERE NOT {gpu}), 0)::int8
         FROM ledger_line
         WHERE hour = %(hour)s AND settlement_id IS NOT NULL
         GROUP BY 1, 2, 3, 4, 5
         ORDER BY 1, 2, 3 NULLS FIRST, 4 NULLS FIRST, 5 NULLS FIRST
-        """,
+        """
+    ).format(gpu=sql.SQL("pool_id <> ALL(%(core_pools)s::int8[])"))
+    found = rows(
+        query,
         {
             "hour": hour,
+            "core_pools": fleet.core_pool_ids(),
             "held": HELD,
             "unscheduled": int(Flag.UNSCHEDULED),
             "active": int(State.ACTIVE),

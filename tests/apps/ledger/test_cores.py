@@ -11,11 +11,15 @@ from django.core.management import CommandError, call_command
 from apps.economics.states import Flag, State
 from apps.fleet import actions as fleet
 from apps.fleet.models import SharePolicy
-from apps.ledger.models import LedgerDay, Line
+from apps.ledger.models import Charge, ChargeKind, LedgerDay, Line
 from apps.ledger.queries.audit import audit
+from apps.pricing import actions as pricing
 from apps.workloads.models import Allocation
 from tests import make
+from tests.apps.console.people import signed_in
+from tests.apps.console.test_costs import text_of
 from tests.apps.ledger import scene
+from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -180,3 +184,53 @@ def test_weights_that_say_nothing_are_refused(
     make.make_pool("cpu", unit="core")
     with pytest.raises(CommandError, match=match):
         call_command("weigh_cores", pool, "--cores", cores, "--from", "2026-03-02", "--", weight)
+
+
+def share_by_time() -> tuple[dict[int | None, int | None], str]:
+    """Job → micro-units of a shared dollar of the hour, and how that came to be."""
+    cost = pricing.NewSharedCost(
+        name="storage",
+        amount=Decimal(744),
+        currency="USD",
+        method="by_unit_time",
+        starts_at=scene.TEN,
+    )
+    pricing.add_shared_cost(cost=cost, at=scene.LATER)
+    scene.settle()
+    charge = Charge.objects.get(kind=ChargeKind.SHARED, hour=scene.TEN)
+    found = {line.job_id: line.effective_micros for line in Line.objects.filter(charge=charge)}
+    return found, charge.reason
+
+
+def test_core_time_is_never_added_to_gpu_time_when_a_cost_is_shared_by_time() -> None:
+    job = scene.make_job("1", scene.make_priced_node(), gpus=2)
+    make_core_job("2", make_core_node(), 32)
+
+    assert share_by_time() == ({job: 250_000, None: 750_000}, "spread by GPU time")
+
+
+def test_where_no_gpu_was_core_time_shares_a_cost_and_the_charge_says_so() -> None:
+    job = make_core_job("1", make_core_node(), 8)
+
+    found, reason = share_by_time()
+
+    assert found == {job: 250_000, None: 750_000}
+    assert reason == "spread by GPU time; by core time, as no GPU was there"
+
+
+def test_pages_and_rest_call_core_time_by_its_name(research: int) -> None:
+    node_id = make_core_node()
+    job = make_core_job("1", node_id, 16, account="drift")
+    carried()
+    finance = signed_in("finance")
+
+    line = Line.objects.filter(job_id=job).first()
+    page = text_of(finance.get(f"/costs/lines/{line.posting_month:%Y-%m}/{line.id}"))
+    assert "Job 1, 2 March 2026, 10:00 UTC: 16.0 core-hours unobserved, $0.80." in page
+    assert "16 cores, 2 March 2026" in page
+    # What no agent could have seen is not missing.
+    assert "while no agent said" not in text_of(finance.get("/", {"window": "2026-03-02"}))
+    (unowned,) = with_token("read").get("unowned", window="2026-03-02").json()["results"]
+    assert (unowned["gpu_hours"], unowned["cost"]["amount"]) == (0.0, "1.600000")
+    costs = with_token("read").get("costs", window="2026-03-02").json()
+    assert costs["totals"]["core_hours"] == 64.0

@@ -16,6 +16,7 @@ from apps.show.money import full_amount
 from apps.show.rules import rule_in_words
 from apps.show.time import instant
 from apps.show.words import basis_words, evidence_words, state_words, status_words
+from apps.workloads.queries import HeldFact
 
 KINDS = {
     "node_hour": "an hour of a node",
@@ -43,7 +44,8 @@ def finding(facts: LineFacts) -> str:
     if behind.state is None:
         return f"{who} carries {_carried(behind)} of {when}: {cost}."
     hours = gpu_hours(behind.unit_milliseconds)
-    return f"{who}, {when}: {hours} GPU-hours {words}, {cost}."
+    unit = "core-hours" if facts.pool and facts.pool.counts_cores else "GPU-hours"
+    return f"{who}, {when}: {hours} {unit} {words}, {cost}."
 
 
 def _carried(behind: Behind) -> str:
@@ -108,12 +110,25 @@ def _line(facts: LineFacts) -> Iterator[Detail]:
 
 def _held(facts: LineFacts) -> Iterator[Detail]:
     for fact in facts.held:
-        gpus = f"{fact.gpus} GPUs" if fact.gpus != 1 else "1 GPU"
-        pinned = "of the node, which ones is not known"
-        if fact.device_uuids is not None:
-            pinned = "the scheduler granted them by name; they are listed below"
         span = f"{instant(fact.held_from, facts.zone)} to {instant(fact.held_to, facts.zone)}"
-        yield Detail("Held", f"{gpus}, {span}", pinned)
+        yield Detail("Held", f"{_held_units(facts, fact)}, {span}", _which(facts, fact))
+
+
+def _held_units(facts: LineFacts, fact: HeldFact) -> str:
+    """What the pool is measured in, as the scheduler said it."""
+    if facts.pool is None or not facts.pool.counts_cores:
+        return f"{fact.gpus} GPUs" if fact.gpus != 1 else "1 GPU"
+    if fact.cpus is None:
+        return "cores, how many is not known"
+    return f"{fact.cpus} cores" if fact.cpus != 1 else "1 core"
+
+
+def _which(facts: LineFacts, fact: HeldFact) -> str:
+    if facts.pool and facts.pool.counts_cores:
+        return "of the node"
+    if fact.device_uuids is not None:
+        return "the scheduler granted them by name; they are listed below"
+    return "of the node, which ones is not known"
 
 
 def _owner(facts: LineFacts) -> Iterator[Detail]:
@@ -202,7 +217,10 @@ def _policy(facts: LineFacts) -> str:
     whole = "A whole GPU counts as 1"
     if facts.policy is None:
         return f"{whole}; how slices counted then has been replaced since."
-    return f"{whole}, a slice as {POLICIES[facts.policy.rule]}."
+    slices = f"{whole}, a slice as {POLICIES[facts.policy.rule]}"
+    if not facts.policy.core_weight:
+        return f"{slices}."
+    return f"{slices}, each of {facts.policy.cores_per_node} cores as {float(facts.policy.core_weight):g}."
 
 
 def _currency(facts: LineFacts) -> str:

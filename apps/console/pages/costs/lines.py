@@ -32,7 +32,7 @@ HEADINGS = (
         "flags",
         "evidence",
     ),
-    *("cost", "currency", "basis", "gpu_hours", "line", "shared_cost", "shared_by"),
+    *("cost", "currency", "basis", "gpu_hours", "line", "shared_cost", "shared_by", "core_hours"),
 )
 
 
@@ -123,14 +123,20 @@ def lines_csv(asked: CostQuestion, name: str, found: Sequence[LineRow]) -> HttpR
                 money_cell(each.micros, asked.currency),
                 asked.currency,
                 str(asked.drill.chosen.basis),
-                hours_cell(each.unit_milliseconds),
+                hours_cell(_gpu_milliseconds(asked, each)),
                 f"{each.month:%Y-%m}/{each.id}",
                 text_cell(each.shared_cost),
                 each.shared_by,
+                hours_cell(each.unit_milliseconds - _gpu_milliseconds(asked, each)),
             ]
             for each in found
         ],
     )
+
+
+def _gpu_milliseconds(asked: CostQuestion, each: LineRow) -> int:
+    """The time of cores is no GPU time."""
+    return 0 if each.pool_id in asked.drill.core_pool_ids else each.unit_milliseconds
 
 
 def flag_keys(flags: Flag) -> list[str]:
@@ -157,7 +163,7 @@ def _cells(asked: CostQuestion, each: LineRow, names: dict[int, str]) -> LineCel
         flags=flags_in_words(each.flags),
         status=each.status,
         micros=each.micros,
-        gpu_milliseconds=each.unit_milliseconds,
+        gpu_milliseconds=_gpu_milliseconds(asked, each),
     )
 
 

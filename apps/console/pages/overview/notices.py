@@ -53,7 +53,7 @@ def _notices(asked: Question, facts: OverviewFacts) -> Iterator[Notice]:
         (
             "contested",
             facts.contested,
-            "was claimed by more jobs than there were GPUs; the claims were scaled down.",
+            "was claimed by more jobs than there was of it; the claims were scaled down.",
             None,
         ),
     ):

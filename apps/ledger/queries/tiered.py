@@ -103,8 +103,8 @@ def _quantities(
         pool = pools[node.pool_id]
         units = spans_of_units(into, node, span.ends_at, pool.gpus_per_node)
         for priced in spans[pool.id]:
-            for rate in (priced.list_rate, priced.contract_rate):
-                if rate is not None and rate.id in steps:
+            for rate in priced.pricing_rates:
+                if rate.id in steps:
                     for within in _rented(priced, owned.get(pool.id, [])):
                         at = into(within.starts_at), into(within.ends_at)
                         _step(steps[rate.id], at, units, _per_unit(rate, node, pool))

@@ -9,6 +9,7 @@ from itertools import pairwise
 from django.db.models import Q
 
 from apps.economics import rates as economics
+from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
 from apps.pricing.models import Rate, RateKind, RateUnit, SharedCost, Standing
 from apps.pricing.queries.converting import Conversion, conversions
@@ -19,19 +20,36 @@ __all__ = ["Conversion", "RateKind", "RateUnit", "conversions"]
 # A contract beats a list price, a pool's own rate beats both; below that, what is said more
 # exactly wins: an instance type over a GPU model, a region over none.
 OWN, CONTRACT, INSTANCE_TYPE, REGION = 8, 4, 2, 1
+# Bought at a discount on the public price of the same machine on demand.
+DISCOUNTED = frozenset({PurchaseOption.RESERVED, PurchaseOption.SPOT})
 
 
 @dataclass(frozen=True, slots=True)
 class RateSpan:
     """The rates of a pool in `[starts_at, ends_at)`.
 
-    `contract_rate` is None where the list rate is what is paid. Both None: unpriced.
+    `contract_rate` is None where the list rate is what is paid. Both None: unpriced. List is the
+    public on-demand price of the machine, also of a pool that is bought in advance or on the spot
+    market; there it is None where nobody knows one. `list_is_paid` is false of a list rate
+    that prices none of the pool's time.
     """
 
     starts_at: datetime
     ends_at: datetime
     list_rate: economics.Rate | None
     contract_rate: economics.Rate | None
+    list_is_paid: bool = True
+
+    @property
+    def paid_rate(self) -> economics.Rate | None:
+        """What is paid, before commitments; None: nobody knows."""
+        return self.contract_rate or self.list_rate
+
+    @property
+    def pricing_rates(self) -> tuple[economics.Rate, ...]:
+        """The rates that count this pool's time as theirs: on whose terms it may be bought."""
+        own = (self.list_rate if self.list_is_paid else None, self.contract_rate)
+        return tuple(rate for rate in own if rate is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +84,11 @@ class SharedCostFact:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
+    """A rate for a pool: one to pay by, one that is the list price, or both."""
+
     rate: economics.Rate
-    kind: str
+    is_paid: bool
+    is_list: bool
     priority: int
     starts_at: datetime
     ends_at: datetime
@@ -160,13 +181,16 @@ def _offers(
     return [
         offer
         for row in rows
-        if _prices(row, pool)
-        for offer in _offered(row, asked, foreign.get(row.currency))
+        if any(bases := (_is_paid(row, pool), _is_list(row, pool)))
+        for offer in _offered(row, bases, asked, foreign.get(row.currency))
     ]
 
 
 def _offered(
-    row: Rate, asked: tuple[datetime, datetime], converted: Sequence[Conversion] | None
+    row: Rate,
+    bases: tuple[bool, bool],
+    asked: tuple[datetime, datetime],
+    converted: Sequence[Conversion] | None,
 ) -> Iterable[_Offer]:
     """One offer; of a foreign rate one for each month, at that month's rate of exchange."""
     rate = economics.Rate(
@@ -178,7 +202,7 @@ def _offered(
     )
     starts_at, ends_at = _later(row.period.lower, asked[0]), _sooner(row.period.upper, asked[1])
     if converted is None:
-        yield _Offer(rate, row.kind, _priority(row), starts_at, ends_at)
+        yield _Offer(rate, *bases, _priority(row), starts_at, ends_at)
         return
     for each in converted:
         begins, ends = max(starts_at, each.starts_at), min(ends_at, each.ends_at)
@@ -189,25 +213,38 @@ def _offered(
                 detail=each.detail,
                 is_provisional=each.is_provisional,
             )
-            yield _Offer(there, row.kind, _priority(row), begins, ends)
+            yield _Offer(there, *bases, _priority(row), begins, ends)
 
 
-def _prices(row: Rate, pool: PoolFact) -> bool:
+def _is_paid(row: Rate, pool: PoolFact) -> bool:
+    """Whether a rate may be what a pool pays: its own, or one for machines bought as its are."""
     if row.pool_id is not None:
         return row.pool_id == pool.id
+    return row.purchase_option == pool.purchase_option and _is_of_machine(row, pool)
+
+
+def _is_list(row: Rate, pool: PoolFact) -> bool:
+    """Whether a rate is a public price of the pool's machines on demand.
+
+    What machines cost reserved or on the spot market is a discount on that, however public.
+    """
+    if row.kind != RateKind.LIST:
+        return False
+    if pool.purchase_option not in DISCOUNTED:
+        return _is_paid(row, pool)
+    if row.purchase_option != PurchaseOption.ON_DEMAND:
+        return False
+    return row.pool_id == pool.id if row.pool_id is not None else _is_of_machine(row, pool)
+
+
+def _is_of_machine(row: Rate, pool: PoolFact) -> bool:
     machine = (
         (row.instance_type, pool.instance_type)
         if row.instance_type
-        else (
-            row.gpu_model,
-            pool.gpu_model,
-        )
+        else (row.gpu_model, pool.gpu_model)
     )
-    return (
-        (row.provider, row.purchase_option) == (pool.provider, pool.purchase_option)
-        and row.region in ("", pool.region)
-        and machine[0] == machine[1]
-    )
+    is_there = row.provider == pool.provider and row.region in ("", pool.region)
+    return is_there and machine[0] == machine[1]
 
 
 def _priority(row: Rate) -> int:
@@ -228,8 +265,8 @@ def _spans(offers: Sequence[_Offer], starts_at: datetime, ends_at: datetime) -> 
     for start, end in pairwise(moments):
         span = _span(offers, start, end)
         last = spans[-1] if spans else None
-        if last and (last.list_rate, last.contract_rate) == (span.list_rate, span.contract_rate):
-            spans[-1] = RateSpan(last.starts_at, end, span.list_rate, span.contract_rate)
+        if last and replace(last, starts_at=start, ends_at=end) == span:
+            spans[-1] = replace(last, ends_at=end)
         else:
             spans.append(span)
     return spans
@@ -237,14 +274,17 @@ def _spans(offers: Sequence[_Offer], starts_at: datetime, ends_at: datetime) -> 
 
 def _span(offers: Sequence[_Offer], start: datetime, end: datetime) -> RateSpan:
     held = [offer for offer in offers if offer.starts_at <= start and offer.ends_at >= end]
-    listed = _best(offer for offer in held if offer.kind == RateKind.LIST)
-    paid = _best(held)
-    return RateSpan(start, end, listed, None if paid == listed else paid)
+    paid = _best(offer for offer in held if offer.is_paid)
+    listed = _best(offer for offer in held if offer.is_list)
+    if paid is None or listed is None:
+        # Without a price of its own a pool is unpriced: nobody pays the list for it.
+        return RateSpan(start, end, None, None if paid is None else paid.rate)
+    contract = None if paid.rate == listed.rate else paid.rate
+    return RateSpan(start, end, listed.rate, contract, list_is_paid=listed.is_paid)
 
 
-def _best(offers: Iterable[_Offer]) -> economics.Rate | None:
-    best = max(offers, key=lambda offer: offer.priority, default=None)
-    return None if best is None else best.rate
+def _best(offers: Iterable[_Offer]) -> _Offer | None:
+    return max(offers, key=lambda offer: offer.priority, default=None)
 
 
 def _later(moment: datetime | None, other: datetime) -> datetime:

@@ -157,7 +157,7 @@ def _cost(
     unpriced = 0.0
     for node in nodes:
         for span in spans[node.pool_id]:
-            paid = span.contract_rate or span.list_rate
+            paid = span.paid_rate
             if paid is None or paid.exchange is None:
                 unpriced += _overlap(node.lived_from, node.lived_to, span) / HOUR
             else:

@@ -151,7 +151,11 @@ def _wanted(
     """(region, instance type, what pools call their region: it or a zone of it) to ask for."""
     found: dict[tuple[str, str], set[str]] = {}
     for pool in pools().values():
-        if (pool.provider, pool.purchase_option) != (account.provider, option):
+        # What machines cost on demand is the list price of those bought otherwise, too.
+        is_asked = pool.purchase_option == option or (
+            option is PurchaseOption.ON_DEMAND and pool.purchase_option in queries.DISCOUNTED
+        )
+        if pool.provider != account.provider or not is_asked:
             continue
         for region in account.regions:
             if pool.instance_type and lies_in(pool.region, region):

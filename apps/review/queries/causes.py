@@ -73,7 +73,7 @@ def _prices(workload_id: int, day: date, zone: str) -> list[Cause]:
     found = []
     for pool_id, spans in pricing.pool_rates(pools, first, last).items():
         for was, now in pairwise(spans):
-            if (was.list_rate, was.contract_rate) != (now.list_rate, now.contract_rate):
+            if was.paid_rate != now.paid_rate:
                 what = f"the price of {named[pool_id].name} changed"
                 found.append(_cause("price", what, local_day(now.starts_at, zone), day))
     for each in commitments_in(first, last) if pools else []:

@@ -168,12 +168,12 @@ def test_a_price_change_within_the_hour_is_paid_by_whoever_held_it_then() -> Non
 def test_a_contract_is_effective_and_list_is_kept_beside_it() -> None:
     pool_id = make.make_pool(purchase_option="reserved")
     make.make_node(pool_id=pool_id, at=scene.LATER, started_at=scene.TEN)
-    for kind, amount in (("list", "98.32"), ("contract", "60.00")):
+    for kind, option, amount in (("list", "on_demand", "98.32"), ("contract", "reserved", "60.00")):
         scene.make_rate(
             None,
             Decimal(amount),
             kind=kind,
-            purchase_option="reserved",
+            purchase_option=option,
             provider="aws",
             region="us-east-1",
             instance_type="p5.48xlarge",

@@ -90,5 +90,5 @@ def test_real_spot_prices_hold_from_point_to_point_and_entering_them_again_chang
 
     begins, ends = points[0][0], points[-1][0]
     spans = queries.pool_rates({pool_id: pools()[pool_id]}, begins, ends)[pool_id]
-    assert [(span.starts_at, span.list_rate.amount) for span in spans] == points[:-1]
+    assert [(span.starts_at, span.paid_rate.amount) for span in spans] == points[:-1]
     assert all(first.ends_at == second.starts_at for first, second in pairwise(spans))

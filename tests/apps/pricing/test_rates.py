@@ -84,6 +84,28 @@ def test_a_pools_own_list_price_is_its_list_price_and_beats_a_contract() -> None
     assert spans(pool) == [(0, 24, "50", None)]
 
 
+@pytest.mark.parametrize("option", ["spot", "reserved"])
+def test_list_is_the_price_on_demand_of_what_is_bought_at_a_discount(option: str) -> None:
+    pool = make_pool(purchase_option=option)
+    make_rate("20", purchase_option=option)
+    # Nobody said what it costs on demand: its own price is what is paid, and no list price.
+    assert spans(pool) == [(0, 24, None, "20")]
+    make_rate("55.04", starts_at=NOON + 2 * HOUR)
+    make_rate("60", region="eu-west-1")
+    make_rate("15", kind="contract", purchase_option=option, starts_at=NOON + 3 * HOUR)
+    assert spans(pool) == [
+        (0, 2, None, "20"),
+        (2, 3, "55.04", "20"),
+        (3, 24, "55.04", "15"),
+    ]
+
+
+def test_what_nobody_priced_does_not_cost_what_it_would_on_demand() -> None:
+    pool = make_pool(purchase_option="spot")
+    make_rate("55.04")
+    assert spans(pool) == [(0, 24, None, None)]
+
+
 def test_what_is_said_more_exactly_wins_within_one_kind() -> None:
     pool = make_pool()
     make_rate("1", gpu_model="NVIDIA H100 80GB HBM3", instance_type="", region="")

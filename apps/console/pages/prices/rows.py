@@ -104,7 +104,7 @@ def paid_rows(
 def _paid_row(
     pool: PoolFact, span: pricing.RateSpan, rates: Mapping[int, Mapping[str, Any]]
 ) -> PaidRow:
-    best = span.contract_rate or span.list_rate
+    best = span.paid_rate
     paid = rates.get(best.id) if best else None
     listed = rates.get(span.list_rate.id) if span.list_rate else None
     return PaidRow(
@@ -127,6 +127,8 @@ def _paid_row(
 
 def _which(rate: Mapping[str, Any]) -> str:
     kind = KINDS[rate["kind"]].lower()
+    if kind == "list" and rate["purchase_option"] in ("spot", "reserved"):
+        kind = OPTIONS[rate["purchase_option"]].lower()
     return f"its own {kind} price" if rate["pool_id"] is not None else f"{kind} price"
 
 

@@ -93,11 +93,7 @@ def known_of(request: HttpRequest, at: datetime) -> Known:
     """What is there, and at which address programs reach it."""
     pools = fleet.pools()
     spans = pricing.pool_rates(pools, at, at + MOMENT) if pools else {}
-    unpriced = sorted(
-        pool.name
-        for pool in pools.values()
-        if not (spans[pool.id][0].contract_rate or spans[pool.id][0].list_rate)
-    )
+    unpriced = sorted(pool.name for pool in pools.values() if spans[pool.id][0].paid_rate is None)
     return Known(
         at=at,
         server=server_of(request),

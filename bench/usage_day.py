@@ -59,7 +59,7 @@ def main(calls: int) -> dict[str, object]:
     accounts.bootstrap(organisation=accounts.Bootstrap("Bench", "USD", "UTC", 1), at=DAY)
     for name in TEAMS:
         accounts.add_team(name=name)
-    token = accounts.make_token(name="gateway", scopes=("ingest",), expires_at=None, at=DAY)
+    token = accounts.make_token(name="gateway", scopes=("usage",), expires_at=None, at=DAY)
     bodies = list(_bodies(calls))
     worker = subprocess.Popen([sys.executable, "-m", "bench.usage_day", WORKER, str(calls)])
     began = time.monotonic()

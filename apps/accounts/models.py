@@ -155,10 +155,16 @@ class Invitation(models.Model):
 
 
 class Scope(models.TextChoices):
-    """What a token may do."""
+    """What a token may do.
+
+    Each kind of fact has its own: whoever measures one cannot tell another.
+    """
 
     INGEST = "ingest"
     JOBS = "jobs"
+    RUNS = "runs"
+    REQUESTS = "requests"
+    USAGE = "usage"
     READ = "read"
     MANAGE = "manage"
 

@@ -181,7 +181,7 @@ def _node_token(name: str, node_id: int, span: Span) -> str:
 
 def _cluster_token(name: str, cluster_id: int, span: Span) -> str:
     token = accounts.make_token(
-        name=f"scheduler of {name}", scopes=["jobs"], expires_at=None, at=span.at
+        name=f"scheduler of {name}", scopes=["jobs", "runs"], expires_at=None, at=span.at
     )
     fleet.bind_cluster_token(token_id=token.id, cluster_id=cluster_id)
     return token.secret

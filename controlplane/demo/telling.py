@@ -38,7 +38,7 @@ def tell(listen: str, story: Mapping[str, Any], tokens: Mapping[str, Any], span:
         _post(f"{server}/run-reports", tokens["jobs"]["atlas"], part)
     counter = accounts.make_token(
         name="gateway of the demo",
-        scopes=["ingest"],
+        scopes=["requests", "usage"],
         expires_at=span.at + timedelta(hours=1),
         at=span.at,
     )

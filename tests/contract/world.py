@@ -105,7 +105,9 @@ def make_world() -> World:
     _answered(ids["service_id"], team_id, pool_id)
     _changed(ids["service_id"])
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
-    everything = make.make_token("read", "manage", "jobs", "ingest", name="everything")
+    everything = make.make_token(
+        "read", "manage", "jobs", "runs", "requests", "usage", "ingest", name="everything"
+    )
     ids["export_id"] = scene.make_export(everything.id)
     hour = hour_of(datetime.now(tz=UTC)).isoformat()
     bodies = {"node_id": node_id, "token": invitation, "hour": hour}

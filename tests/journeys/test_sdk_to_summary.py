@@ -70,7 +70,7 @@ def test_a_run_that_failed_twice_is_told_whole(live_server: Any, tmp_path: Path)
     team = make.make_team()
     node(since=datetime.now(UTC) - timedelta(hours=1))
     machine = Caller(make.make_token("jobs").secret)
-    token = make.make_token("jobs", team_id=team)
+    token = make.make_token("runs", team_id=team)
     began = datetime.now(UTC) - timedelta(seconds=2)
     submitted = began - timedelta(seconds=3)
     told(machine, "start", began, submitted_at=submitted.isoformat())
@@ -108,7 +108,7 @@ def test_a_run_that_failed_twice_is_told_whole(live_server: Any, tmp_path: Path)
 def test_a_server_that_is_gone_costs_the_run_nothing_and_hears_of_it_later(
     live_server: Any, tmp_path: Path
 ) -> None:
-    secret = make.make_token("ingest").secret
+    secret = make.make_token("runs").secret
     gone = environ("http://127.0.0.1:9", secret, tmp_path)
     with runrate.run(name="base-7b", environ=gone) as run:
         began = time.perf_counter()

@@ -14,7 +14,7 @@ ADDRESSES = [pytest.param(each, id=each.pattern or "overview") for each in every
 ON_PAGES = ("a stranger", "cy", "dee", "ada", "the token manage")
 ON_REST = (
     "a stranger", "cy", "dee", "ada", "the token osprey", "the token jobs", "the token read",
-    "the token harbour",
+    "the token harbour", "the token runs", "the token requests", "the token usage",
 )  # fmt: skip
 METHODS = ("post", "put", "patch", "delete")
 REFUSED = {401, 403, 404, 405}
@@ -24,11 +24,11 @@ MEANT_FOR = {
     "api/v1/jobs": {"the token jobs"},
     "api/v1/jobs/bulk": {"the token jobs"},
     "api/v1/telemetry/batches": {"the token osprey"},
-    "api/v1/request-hours": {"the token osprey"},
-    "api/v1/run-reports": {"the token osprey", "the token jobs"},
-    "api/v1/usage-events": {"the token osprey"},
-    "api/v1/usage-events/litellm": {"the token osprey"},
-    "api/v1/usage-events/otel": {"the token osprey"},
+    "api/v1/request-hours": {"the token osprey", "the token requests"},
+    "api/v1/run-reports": {"the token runs"},
+    "api/v1/usage-events": {"the token usage"},
+    "api/v1/usage-events/litellm": {"the token usage"},
+    "api/v1/usage-events/otel": {"the token usage"},
     "api/v1/workload-changes": {"the token jobs"},
     # A preview says what would be, to whoever may read prices.
     "api/v1/rates/preview": {"the token read"},

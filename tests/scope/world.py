@@ -135,6 +135,7 @@ def make_world() -> World:
     line = Line.objects.filter(job_id=work["job_id"]).values("id", "posting_month").first()
     assert line is not None, "the hour of the Zephyrines' job was not settled"
     tokens = _tokens(teams)
+    make.make_agent(node_id=fleet_ids["node_id"], token_id=tokens["osprey"].id)
     planted = {
         **fleet_ids,
         **work,
@@ -485,6 +486,9 @@ def _tokens(teams: Mapping[str, int]) -> dict[str, accounts.IssuedToken]:
         "zephyr": made("token-of-zephyr", "read", team_id=teams["zephyr"]),
         "harbour": made("token-of-dee", "read", "manage", team_id=teams["harbour"]),
         "jobs": made("teller", "jobs"),
+        "runs": made("teller of runs", "runs"),
+        "requests": made("gateway", "requests"),
+        "usage": made("gateway of calls", "usage"),
         "read": made("reader", "read"),
         "manage": made("manager", "manage"),
     }
@@ -498,6 +502,9 @@ def _askers(tokens: Mapping[str, accounts.IssuedToken]) -> dict[str, Asker]:
     machines = {
         "osprey": frozenset[str](),
         "jobs": frozenset[str](),
+        "runs": frozenset[str](),
+        "requests": frozenset[str](),
+        "usage": frozenset[str](),
         "harbour": others,
         "zephyr": own,
         "read": everything,

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from apps.accounts.actions import tokens as actions
 from apps.accounts.api import examples
 from apps.accounts.api.teams import team_id_of
-from apps.accounts.queries import listing
+from apps.accounts.queries import Scope, listing
 from apps.accounts.rest.money import NamedOut
 from apps.accounts.rest.once import once
 from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
@@ -20,7 +20,7 @@ from apps.accounts.rest.schema import PAGES, REPEAT_KEY
 from apps.accounts.rest.strict import Moment, Parameters, Strict, Text, parsed
 from apps.accounts.rest.views import Manages, RestView
 
-SCOPES = ("ingest", "jobs", "read", "manage")
+SCOPES = tuple(Scope.values)
 
 
 class TokenIn(Strict):

@@ -60,11 +60,19 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
+class Teller:
+    """On whose word: a team's token (None: the organisation's), or an agent's, of one node."""
+
+    team_id: int | None = None
+    node_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Taken:
     """What became of a row; unchanged where as new a revision was told before.
 
     `workload_id` None: no service of that name is known, or several are. `is_foreign`: another
-    team's token counts under that source key, and the row was not taken.
+    token counts under that source key, and the row was not taken.
     """
 
     is_changed: bool
@@ -73,27 +81,27 @@ class Taken:
 
 
 @transaction.atomic
-def record_requests(
-    *, counted: Sequence[Counted], team_id: int | None, at: datetime
-) -> list[Taken]:
-    """Keep counts told with a token of `team_id` (None: the organisation's); one answer a row.
+def record_requests(*, counted: Sequence[Counted], teller: Teller, at: datetime) -> list[Taken]:
+    """Keep counts on a teller's word; one answer a row.
 
-    A service is looked for among the serving and batch workloads of that team and those below it;
+    A service is looked for among the serving and batch workloads of its team and those below it;
     with a token of the organisation, by the one name. A later revision takes an earlier one's
-    place, whatever the order. Days are summed anew, and what hours that are over cost is rolled
+    place, whatever the order; what a team's or a node's token told nobody else writes over. Days are summed anew, and what hours that are over cost is rolled
     up again.
     """
-    services = _services(team_id)
+    services = _services(teller.team_id)
     newest = _newest(counted)
     kept = _kept(newest)
-    foreign = {key for key, (_, teller) in kept.items() if teller != team_id}
+    foreign = {key for key, one in kept.items() if not _is_own(one, newest[key], teller)}
     found = {
-        key: services.get(key[1]) if key not in kept else kept[key][0] or services.get(key[1])
+        key: services.get(key[1])
+        if key not in kept
+        else kept[key].workload_id or services.get(key[1])
         for key in newest
     }
     _lock(workload_id for workload_id in found.values() if workload_id is not None)
     own = [(newest[key], found[key]) for key in sorted(newest) if key not in foreign]
-    changed = _upsert(own, team_id)
+    changed = _upsert(own, teller)
     _follow({(each, key[4]) for key in changed if (each := found[key]) is not None}, at)
     return [
         Taken(
@@ -174,20 +182,37 @@ def _newest(counted: Iterable[Counted]) -> dict[Key, Counted]:
     return newest
 
 
-def _kept(keys: Collection[Key]) -> dict[Key, tuple[int | None, int | None]]:
-    """The workload, and the team of the token, of what was told before."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was told before: of which service, as what, and by whom."""
+
+    workload_id: int | None
+    source: str
+    team_id: int | None
+    node_id: int | None
+
+
+def _is_own(kept: Kept, told: Counted, teller: Teller) -> bool:
+    """Whether the teller may write over it. What agents told before nodes were noted is engines'."""
+    is_unnoted = kept.node_id is None and kept.source == told.source == "engine"
+    return kept.team_id == teller.team_id and (kept.node_id == teller.node_id or is_unnoted)
+
+
+def _kept(keys: Collection[Key]) -> dict[Key, Kept]:
+    """What was told before under these keys."""
     columns = [list(column) for column in zip(*keys, strict=True)] or [[], [], [], [], []]
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT source_key, service_named, feature, model, hour, workload_id, team_id
+            SELECT source_key, service_named, feature, model, hour,
+                   workload_id, source, team_id, node_id
             FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::timestamptz[])
                  AS key (source_key, service_named, feature, model, hour)
             JOIN workloads_requesthour USING (source_key, service_named, feature, model, hour)
             """,
             columns,
         )
-        return {tuple(row[:5]): (row[5], row[6]) for row in cursor}
+        return {tuple(row[:5]): Kept(*row[5:]) for row in cursor}
 
 
 def _lock(workload_ids: Iterable[int]) -> None:
@@ -202,19 +227,20 @@ def _lock(workload_ids: Iterable[int]) -> None:
     )
 
 
-def _upsert(told: Sequence[tuple[Counted, int | None]], team_id: int | None) -> set[Key]:
+def _upsert(told: Sequence[tuple[Counted, int | None]], teller: Teller) -> set[Key]:
     """The keys of the rows that are new, or newer than what was kept."""
-    rows = [_row(counted, workload_id, team_id) for counted, workload_id in told]
+    rows = [_row(counted, workload_id, teller) for counted, workload_id in told]
     with connection.cursor() as cursor:
         cursor.execute(UPSERT, [json.dumps(rows)])
         return {tuple(row) for row in cursor}
 
 
-def _row(counted: Counted, workload_id: int | None, team_id: int | None) -> dict[str, Any]:
+def _row(counted: Counted, workload_id: int | None, teller: Teller) -> dict[str, Any]:
     latency, first_token = counted.latency, counted.first_token
     return {
         "workload_id": workload_id,
-        "team_id": team_id,
+        "team_id": teller.team_id,
+        "node_id": teller.node_id,
         "service_named": counted.service,
         "hour": counted.hour.isoformat(),
         "latency_bounds_seconds": latency.bounds if latency else (),
@@ -297,6 +323,7 @@ PLAIN = (
 TYPES: Mapping[str, str] = {
     "workload_id": "int8",
     "team_id": "int8",
+    "node_id": "int8",
     "service_named": "text",
     "feature": "text",
     "model": "text",
@@ -325,6 +352,7 @@ ORDER BY source_key, service_named, feature, model, hour
 ON CONFLICT (source_key, service_named, feature, model, hour) DO UPDATE SET
     {", ".join(f"{name} = excluded.{name}" for name in TYPES if name != "team_id")}
 WHERE excluded.revision > kept.revision AND kept.team_id IS NOT DISTINCT FROM excluded.team_id
+  AND (kept.node_id IS NULL OR kept.node_id = excluded.node_id)
 RETURNING source_key, service_named, feature, model, hour
 """  # noqa: S608  # our own column names
 DELETE_DAYS = """

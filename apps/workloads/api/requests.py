@@ -10,15 +10,16 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.authentication import needs
-from apps.accounts.queries import TokenFact
+from apps.accounts.authentication import scopes_of
+from apps.accounts.queries import Scope, TokenFact
 from apps.accounts.rest.bodies import GzipUnreadable, json_body
 from apps.accounts.rest.money import NamedOut
 from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
 from apps.accounts.rest.schema import PAGES
 from apps.accounts.rest.strict import Moment, Parameters, Text
 from apps.accounts.rest.views import RestView
-from apps.workloads.actions.requests import Counted, Taken, record_requests
+from apps.fleet.queries import agent_of_token
+from apps.workloads.actions.requests import Counted, Taken, Teller, record_requests
 from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
 from apps.workloads.api.request_wire import read_row, row_schema
@@ -26,7 +27,8 @@ from apps.workloads.api.wire import Fault, fault_of
 from apps.workloads.queries import request_listing
 
 MOST_ROWS = 5_000
-FOREIGN = "another team's token counts under this source key"
+FOREIGN = "another token counts under this source key"
+ENGINES_ALONE = "a node's token tells what engines count: a gateway needs the scope 'requests'"
 
 
 class RequestRowsUnreadable(ValueError):
@@ -39,6 +41,19 @@ class RequestRowsUnreadable(ValueError):
 
 class TooManyRequestRows(ValueError):
     """More rows than one transaction should hold."""
+
+
+class CountsRequests(BasePermission):
+    """A token of scope requests, or the token of a node's agent."""
+
+    message = "this needs the scope 'requests'"
+
+    def has_permission(self, request: Request, view: object) -> bool:
+        """Whether this caller may tell what was answered."""
+        scopes = scopes_of(request)
+        return Scope.REQUESTS in scopes or (
+            Scope.INGEST in scopes and _node_of(request) is not None
+        )
 
 
 class RequestHoursAsked(Parameters):
@@ -123,8 +138,8 @@ class RequestHours(RestView):
     row = RequestHourOut
 
     def get_permissions(self) -> list[BasePermission]:
-        """Who reads may ask; telling needs the scope of those who measure."""
-        return [needs("ingest")()] if self.request.method == "POST" else super().get_permissions()
+        """Who reads may ask; telling is for gateways, and for agents of what engines count."""
+        return [CountsRequests()] if self.request.method == "POST" else super().get_permissions()
 
     @extend_schema(
         operation_id="list_request_hours",
@@ -158,11 +173,33 @@ class RequestHours(RestView):
         place of an earlier one, the same one again changes nothing.
         """
         at = timezone.now()
-        read = [read_row(raw, at=at, row=row) for row, raw in enumerate(_rows(_body(request)))]
+        teller = _teller(request)
+        read = [
+            _told_by(teller, read_row(raw, at=at, row=row), row)
+            for row, raw in enumerate(_rows(_body(request)))
+        ]
         good = {row: one for row, one in enumerate(read) if isinstance(one, Counted)}
-        team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
-        taken = record_requests(counted=list(good.values()), team_id=team_id, at=at)
+        taken = record_requests(counted=list(good.values()), teller=teller, at=at)
         return Response(_answer(read, dict(zip(good, taken, strict=True))))
+
+
+def _teller(request: Request) -> Teller:
+    """A token of scope requests speaks for its team; an agent's for its node alone."""
+    team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
+    is_wide = Scope.REQUESTS in scopes_of(request)
+    return Teller(team_id, None if is_wide else _node_of(request))
+
+
+def _node_of(request: Request) -> int | None:
+    agent = agent_of_token(request.auth.id) if isinstance(request.auth, TokenFact) else None
+    return None if agent is None else agent.node_id
+
+
+def _told_by(teller: Teller, row: Counted | Fault, number: int) -> Counted | Fault:
+    """The row, unless it is not this teller's to tell."""
+    if isinstance(row, Counted) and teller.node_id is not None and row.source != "engine":
+        return Fault("source", ENGINES_ALONE, number)
+    return row
 
 
 def _answer(read: list[Counted | Fault], taken: dict[int, Taken]) -> dict[str, Any]:

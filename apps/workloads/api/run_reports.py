@@ -5,12 +5,11 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.authentication import scopes_of
+from apps.accounts.authentication import needs
 from apps.accounts.queries import Scope, TokenFact
 from apps.accounts.rest.bodies import json_body
 from apps.fleet.queries import cluster_of_token
@@ -25,8 +24,6 @@ from apps.workloads.api.run_wire import (
 )
 from apps.workloads.api.wire import Fault
 
-TELLING = frozenset({Scope.INGEST, Scope.JOBS})
-
 
 class RunReportRefused(Exception):
     """A token speaks for another team's run, or for another cluster than its own."""
@@ -34,16 +31,6 @@ class RunReportRefused(Exception):
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
         self.errors = [fault.document()]
-
-
-class TellsOfRuns(BasePermission):
-    """A token of scope ingest or jobs."""
-
-    message = "this needs the scope 'ingest' or 'jobs'"
-
-    def has_permission(self, request: Request, view: object) -> bool:
-        """Whether this caller may tell of runs."""
-        return bool(scopes_of(request) & TELLING)
 
 
 class RunRowOut(serializers.Serializer[Any]):
@@ -79,7 +66,7 @@ class RunReports(APIView):
     """What training runs say of themselves, one report or many at once, gzipped or not."""
 
     counted_as = "events"
-    permission_classes = (TellsOfRuns,)
+    permission_classes = (needs(Scope.RUNS),)
 
     @extend_schema(
         operation_id="record_run_reports",

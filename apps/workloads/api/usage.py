@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.authentication import needs
-from apps.accounts.queries import TokenFact
+from apps.accounts.queries import Scope, TokenFact
 from apps.accounts.rest.bodies import GzipUnreadable, inflated
 from apps.accounts.rest.views import RestView
 from apps.workloads.actions.usage import Call, take_calls
@@ -105,15 +105,15 @@ SPANS = {
 
 
 class UsageDoor(RestView):
-    """A door for calls: who measures tells, with the scope `ingest`."""
+    """A door for calls: gateways and applications tell, with the scope `usage`."""
 
     counted_as = "events"
     largest_body: ClassVar[int] = MOST_BYTES
     source: ClassVar[str]
 
     def get_permissions(self) -> list[BasePermission]:
-        """Those who measure."""
-        return [needs("ingest")()]
+        """Those who tell of calls: they say what teams are charged."""
+        return [needs(Scope.USAGE)()]
 
     def teller(self, request: Request) -> tuple[Owners, str]:
         """Whose the calls may be, and the source under which their keys are told once."""

@@ -33,10 +33,11 @@ class Owners:
     def of(self, team: str | None, workload: str | None, row: int) -> Owner | Fault:
         """The owner that a row names, or why it cannot be theirs."""
         team_id = self._team_id(team)
+        if self.token_team_id not in (None, team_id):
+            # The same word for a team that is and for one that is not.
+            return Fault("team", "this token tells of its own team alone", row)
         if team_id is None:
             return Fault("team", f"there is no team named {team!r}", row)
-        if self.token_team_id not in (None, team_id):
-            return Fault("team", "this token tells of its own team alone", row)
         if workload is None:
             return Owner(team_id, None)
         workload_id = self._workloads.get((team_id, workload))

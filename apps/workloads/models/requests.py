@@ -31,6 +31,10 @@ class RequestHour(models.Model):
     )
     service_named = models.TextField()
     team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, null=True, related_name="+")
+    # Of the agent that told it; null: a token of scope `requests` did.
+    node = models.ForeignKey(
+        "fleet.Node", on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
     feature = models.TextField(blank=True, default="")
     model = models.TextField(blank=True, default="")
     source = models.TextField(choices=RequestSource.choices)

@@ -15,6 +15,7 @@ from apps.fleet.queries import Pass
 from apps.workloads.actions.requests import (
     KEPT,
     Counted,
+    Teller,
     forget_requests,
     join_requests,
     record_requests,
@@ -71,7 +72,7 @@ def counted(**given_: Any) -> Counted:
 
 
 def tell(*rows: Counted, **given_: Any) -> list[Any]:
-    return record_requests(counted=rows, **{"team_id": None, "at": NOW} | given_)
+    return record_requests(counted=rows, **{"teller": Teller(), "at": NOW} | given_)
 
 
 def test_a_later_revision_takes_the_place_of_an_earlier_one_and_never_the_other_way(
@@ -212,19 +213,19 @@ def test_a_name_that_two_teams_use_is_that_of_the_token_or_nobodys(team: int) ->
         for each in (team, other, below)
     }
     assert tell(counted())[0].workload_id is None
-    assert tell(counted(source_key="a"), team_id=team)[0].workload_id == ids[team]
-    assert tell(counted(source_key="b"), team_id=other)[0].workload_id == ids[other]
+    assert tell(counted(source_key="a"), teller=Teller(team))[0].workload_id == ids[team]
+    assert tell(counted(source_key="b"), teller=Teller(other))[0].workload_id == ids[other]
     Workload.objects.filter(id=ids[other]).update(name="another")
-    assert tell(counted(source_key="c"), team_id=other)[0].workload_id == ids[below]
+    assert tell(counted(source_key="c"), teller=Teller(other))[0].workload_id == ids[below]
 
 
 def test_a_teams_token_tells_nothing_of_others(service: int, team: int) -> None:
     other = make.make_team("Ads")
-    assert tell(counted(requests=1), team_id=team)[0].workload_id == service
-    foreign = tell(counted(revision=9, requests=99), team_id=other)[0]
+    assert tell(counted(requests=1), teller=Teller(team))[0].workload_id == service
+    foreign = tell(counted(revision=9, requests=99), teller=Teller(other))[0]
     assert (foreign.is_foreign, foreign.is_changed, foreign.workload_id) == (True, False, None)
     assert request_hours([service], DAY)[0].counts.requests == 1
-    assert tell(counted(source_key="theirs"), team_id=other)[0].workload_id is None
+    assert tell(counted(source_key="theirs"), teller=Teller(other))[0].workload_id is None
     join_requests(at=NOW)
     assert RequestHour.objects.get(source_key="theirs").workload_id is None
 

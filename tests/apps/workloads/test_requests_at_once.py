@@ -6,7 +6,7 @@ from threading import Barrier, Thread
 import pytest
 from django.db import connection
 
-from apps.workloads.actions.requests import Counted, join_requests, record_requests
+from apps.workloads.actions.requests import Counted, Teller, join_requests, record_requests
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import RequestDay
 from tests import make
@@ -33,7 +33,7 @@ def test_counters_that_tell_at_once_are_all_in_the_sum_of_the_day() -> None:
         ready.wait()
         try:
             for row in rows:
-                record_requests(counted=[row], team_id=None, at=LATER)
+                record_requests(counted=[row], teller=Teller(), at=LATER)
         finally:
             connection.close()
 

@@ -40,7 +40,7 @@ def team() -> int:
 
 
 def post(body: Any, *, secret: str | None = None, **given: Any) -> Any:
-    headers = {"Authorization": f"Bearer {secret or make.make_token('ingest').secret}"}
+    headers = {"Authorization": f"Bearer {secret or make.make_token('requests').secret}"}
     text = body if isinstance(body, str | bytes) else json.dumps(body)
     values = {"content_type": "application/json", "headers": headers} | given
     return Client().post("/api/v1/request-hours", text, **values)
@@ -115,14 +115,43 @@ def test_a_body_that_is_no_list_of_rows_is_refused(team: int) -> None:
     assert post({"rows": []}, content_type="text/plain").status_code == 415
 
 
-def test_telling_needs_the_scope_ingest(team: int) -> None:
+def test_telling_needs_the_scope_requests(team: int) -> None:
     assert post({"rows": []}, secret=make.make_token("read").secret).status_code == 403
+    assert post({"rows": []}, secret=make.make_token("ingest").secret).status_code == 403
     assert post({"rows": []}, secret="rr_nobody").status_code == 401
     assert post({"rows": []}).json()["accepted"] == 0
 
 
+def agent_of(name: str) -> str:
+    token = make.make_token("ingest")
+    make.make_agent(node_id=make.make_node(name), token_id=token.id)
+    return token.secret
+
+
+def test_a_nodes_token_tells_what_engines_count_and_nothing_another_told(team: int) -> None:
+    one, other = agent_of("gpu-01"), agent_of("gpu-02")
+    gateway = {**ROW, "source": "gateway", "source_key": "gateway-eu"}
+    post({"rows": [gateway]})
+    assert post({"rows": [ROW]}, secret=one).json()["accepted"] == 1
+    later = {"revision": 2, "requests": 99}
+    for secret in (other, make.make_token("requests").secret):
+        (error,) = post({"rows": [ROW | later]}, secret=secret).json()["errors"]
+        assert error["field"] == "source_key"
+    told = post({"rows": [gateway | later, {**gateway, "source": "engine"} | later]}, secret=one)
+    assert [each["field"] for each in told.json()["errors"]] == ["source", "source_key"]
+    assert set(RequestHour.objects.values_list("requests", flat=True)) == {10}
+    assert post({"rows": [ROW | later]}, secret=one).json()["changed"] == 1
+
+
+def test_what_an_agent_told_before_nodes_were_noted_it_goes_on_telling(team: int) -> None:
+    post({"rows": [ROW]})
+    told = post({"rows": [{**ROW, "revision": 2, "requests": 20}]}, secret=agent_of("gpu-01"))
+    assert told.json()["changed"] == 1
+    assert RequestHour.objects.get().requests == 20
+
+
 def test_a_teams_token_cannot_write_over_what_another_told(team: int) -> None:
-    own = make.make_token("ingest", team_id=team).secret
+    own = make.make_token("requests", team_id=team).secret
     post({"rows": [ROW]}, secret=own)
     told = post({"rows": [{**ROW, "revision": 2, "requests": 99}]}).json()
     assert (told["accepted"], told["results"]) == (0, [])

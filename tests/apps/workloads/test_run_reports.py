@@ -45,7 +45,7 @@ def _now(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def post(body: Any, *, secret: str | None = None, **given: Any) -> Any:
     """Gzipped, as the SDK sends it."""
-    headers = {"Authorization": f"Bearer {secret or make_token('ingest').secret}"}
+    headers = {"Authorization": f"Bearer {secret or make_token('runs').secret}"}
     sent = gzip.compress(body if isinstance(body, bytes) else json.dumps(body).encode())
     values = {"content_type": "application/json"} | given
     packed = {"Content-Encoding": "gzip"}
@@ -57,10 +57,9 @@ def started(raw_id: str = "4711", minutes: float = 0, **given: Any) -> None:
     tell(raw_id, said("start", minutes, allocations=(on("gpu-01"),), **given))
 
 
-@pytest.mark.parametrize("scope", ["ingest", "jobs"])
-def test_a_report_is_taken_once_however_often_it_is_sent(scope: str) -> None:
+def test_a_report_is_taken_once_however_often_it_is_sent() -> None:
     told = report(window(10, 20), events=[good(20, 9, 2.5)])
-    secret = make_token(scope).secret
+    secret = make_token("runs").secret
     first = post(told, secret=secret)
     assert (first.status_code, first.json()["changed"]) == (200, 1)
     again = post([told, told], secret=secret)
@@ -81,7 +80,7 @@ def test_reports_come_in_any_order() -> None:
 
 
 def test_a_plain_body_is_taken_as_well() -> None:
-    headers = {"Authorization": f"Bearer {make_token('jobs').secret}"}
+    headers = {"Authorization": f"Bearer {make_token('runs').secret}"}
     answer = Client().post(
         "/api/v1/run-reports", json.dumps(report()), "application/json", headers=headers
     )
@@ -148,7 +147,7 @@ def test_what_is_no_list_of_reports_is_refused(
 @pytest.mark.parametrize("body", [b"no gzip", gzip.compress(b"{}", mtime=0)[:-4]])
 def test_what_is_no_gzip_is_refused(body: bytes) -> None:
     headers = {
-        "Authorization": f"Bearer {make_token('jobs').secret}",
+        "Authorization": f"Bearer {make_token('runs').secret}",
         "Content-Encoding": "gzip",
     }
     answer = Client().post("/api/v1/run-reports", body, "application/json", headers=headers)
@@ -169,7 +168,7 @@ def test_other_tokens_tell_nothing(scope: str) -> None:
 
 
 def test_a_token_of_one_cluster_speaks_for_no_other() -> None:
-    token = make_token("jobs")
+    token = make_token("runs")
     fleet.bind_cluster_token(token_id=token.id, cluster_id=make_cluster("borealis"))
     answer = post(report(), secret=token.secret)
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (403, "job.cluster")
@@ -181,7 +180,7 @@ def test_a_token_of_one_cluster_speaks_for_no_other() -> None:
 def test_a_teams_word_puts_its_run_into_its_workload() -> None:
     make_organisation()
     team = make_team("Research")
-    secret = make_token("jobs", team_id=team).secret
+    secret = make_token("runs", team_id=team).secret
     post(report(workload="pretrain"), secret=secret)
     made = Workload.objects.get()
     assert (made.name, made.team_id, made.kind) == ("pretrain", team, "training")
@@ -198,8 +197,8 @@ def test_anybody_elses_word_for_a_workload_is_only_kept() -> None:
 
 def test_a_run_of_another_team_is_not_told_of() -> None:
     make_organisation()
-    theirs = make_token("jobs", team_id=make_team("Research")).secret
-    ours = make_token("jobs", team_id=make_team("Search")).secret
+    theirs = make_token("runs", team_id=make_team("Research")).secret
+    ours = make_token("runs", team_id=make_team("Search")).secret
     post(report(workload="pretrain"), secret=theirs)
     answer = post(report(workload="pretrain"), secret=ours)
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (403, "run")
@@ -214,12 +213,12 @@ def test_a_team_takes_no_job_of_another_team_into_its_run() -> None:
     below = make_team("Vision", parent_id=theirs)
     started(account="research")
     for team, carried in ((make_team("Search"), False), (below, False), (theirs, True)):
-        secret = make_token("jobs", team_id=team).secret
+        secret = make_token("runs", team_id=team).secret
         post(report(window(10, 20), run=f"of-{team}", workload="w"), secret=secret)
         assert (RunAttempt.objects.get(run__key=f"of-{team}").job_id is not None) == carried
     # Nor is a run theirs that such a job says it carries.
     tell("4711", said("update", 5, run="named"))
-    secret = make_token("jobs", team_id=below).secret
+    secret = make_token("runs", team_id=below).secret
     assert post(report(run="named"), secret=secret).status_code == 403
 
 

@@ -36,7 +36,7 @@ def client(team_id: int) -> APIClient:
 
 
 def client_of(team_id: int | None) -> APIClient:
-    token = make.make_token("ingest", team_id=team_id)
+    token = make.make_token("usage", team_id=team_id)
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {token.secret}")
     return client

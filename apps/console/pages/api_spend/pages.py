@@ -106,7 +106,7 @@ def _empty() -> EmptyState:
         sentence="What OpenAI, Anthropic, Google, Bedrock and others were paid by the token is "
         "listed here by model, team and feature. Prompts and answers are dropped on receipt.",
         steps=(
-            Step("Send a vendor’s response as it came, with a token of scope ingest:", CURL),
+            Step("Send a vendor’s response as it came, with a token of scope usage:", CURL),
             Step("Or let LiteLLM or an OpenTelemetry exporter send; docs/api-spend.md says how."),
         ),
     )

@@ -1,14 +1,29 @@
-"""Make room for the demo: only in a database that is empty, or that holds the last demo."""
+"""Make room for the demo: only in a database that nobody has used, or that holds the last demo."""
 
+from collections.abc import Iterator
 from datetime import datetime
 
-from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
 
 from apps.accounts import actions as accounts
-from apps.accounts import queries as accounts_queries
-from apps.fleet import queries as fleet_queries
-from apps.telemetry.actions import partitions
+from apps.telemetry.actions import interning, partitions
+
+SIGN_IN = "finance@demo.example"
+BILL = "aws-focus-1.2.csv"
+KEPT = ("django_migrations", "django_content_type", "auth_permission")
+"""What migrations made, and the demo finds again."""
+DEFAULT_TEAMS = 2
+NEW = {
+    "accounts_organisation", "accounts_teamevent", "telemetry_holderkey", "django_session",
+    "shared_cache",
+}  # fmt: skip
+"""What the first command of an installation fills, or the first look at it."""
+OTHERS = {
+    "people": "SELECT email FROM accounts_user WHERE email NOT LIKE '%%@demo.example' ORDER BY id",
+    "bills": "SELECT name FROM ledger_billimport WHERE name <> %(bill)s ORDER BY id",
+}
+"""What people brought into a demo's database, and what it is called."""
+BESIDE = "run the demo beside it with RUNRATE_HOME=/tmp/runrate-demo"
 
 
 class DatabaseInUse(Exception):
@@ -16,22 +31,60 @@ class DatabaseInUse(Exception):
 
 
 def make_room(at: datetime) -> None:
-    """Empty the database of an earlier demo and start a demo organisation in it.
+    """Empty Runrate's tables of an earlier demo and start a demo organisation in them.
 
-    Refuses DatabaseInUse where there is anything that is not the demo's.
+    Tables of other applications stay as they are. Refuses DatabaseInUse where there is anything
+    that is not the demo's.
     """
-    own = fleet_queries.pools() or fleet_queries.clusters()
-    if own and not accounts_queries.organisation().is_demo:
-        raise DatabaseInUse(
-            "this database holds your own fleet; run the demo beside it with "
-            "RUNRATE_HOME=/tmp/runrate-demo"
+    with transaction.atomic():
+        for trouble in _in_use():
+            raise DatabaseInUse(f"{trouble}; {BESIDE}")
+        _empty()
+        accounts.bootstrap(
+            organisation=accounts.Bootstrap(name="Northwind (demo)", is_demo=True), at=at
         )
-    with connection.cursor() as cursor:
-        cursor.execute("DROP SCHEMA public CASCADE")
-        cursor.execute("CREATE SCHEMA public")
     partitions.forget()
-    call_command("migrate", verbosity=0, interactive=False)
-    accounts.bootstrap(
-        organisation=accounts.Bootstrap(name="Northwind (demo)", is_demo=True), at=at
-    )
+    interning.forget()
     partitions.keep_partitions(at=at)
+
+
+def _in_use() -> Iterator[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT is_demo, chosen_at FROM accounts_organisation")
+        is_demo, chosen_at = cursor.fetchone() or (False, None)
+        if not is_demo and chosen_at is not None:
+            yield "this database holds your own organisation"
+        if not is_demo:
+            yield from _filled()
+            return
+        for what, statement in OTHERS.items():
+            cursor.execute(statement, {"bill": BILL})
+            for (name,) in cursor.fetchall():
+                yield f"this demo's database holds {what} of your own ({name})"
+
+
+def _filled() -> Iterator[str]:
+    with connection.cursor() as cursor:
+        for table in _own_tables():
+            if table in NEW:
+                continue
+            most = DEFAULT_TEAMS if table == "accounts_team" else 0
+            cursor.execute(f'SELECT count(*) FROM (SELECT FROM "{table}" LIMIT 3) AS found')  # noqa: S608  # a table of ours
+            if cursor.fetchone()[0] > most:
+                yield f"this database is in use: there are rows in {table}"
+
+
+def _empty() -> None:
+    """Without CASCADE: where another application refers to ours, the database refuses."""
+    tables = ", ".join(f'"{table}"' for table in _own_tables() if table != "telemetry_holderkey")
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute(f"TRUNCATE {tables} RESTART IDENTITY")
+        # Nobody's key is the one that the migration made.
+        cursor.execute("DELETE FROM telemetry_holderkey WHERE id <> 0")
+
+
+def _own_tables() -> list[str]:
+    """Those of our models, not all that lie in the schema."""
+    ours = connection.introspection.django_table_names(only_existing=True, include_views=False)
+    return sorted({*ours, "ledger_line", "shared_cache"} - set(KEPT))

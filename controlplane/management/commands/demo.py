@@ -26,14 +26,13 @@ from apps.ledger.tasks import price_calls
 from apps.workloads.tasks import fold_runs
 from controlplane import processes
 from controlplane.demo import money
-from controlplane.demo.database import DatabaseInUse, make_room
+from controlplane.demo.database import BILL, SIGN_IN, DatabaseInUse, make_room
 from controlplane.demo.fleet import Span, Table, confirm_most, fill, scenario
 from controlplane.demo.telling import tell
 from controlplane.settings import ENVIRONMENT
 
 MS_PER_HOUR = 3_600_000
-READY_SECONDS = 30
-SIGN_IN = "finance@demo.example"
+READY_SECONDS = 180
 
 
 class Command(BaseCommand):
@@ -96,7 +95,7 @@ class Command(BaseCommand):
     def _take_bill(self, span: Span) -> None:
         """Through the ordinary import, with the rows it cannot place, and into the ledger."""
         with tempfile.TemporaryDirectory() as folder:
-            bill = Path(folder) / "aws-focus-1.2.csv"
+            bill = Path(folder) / BILL
             money.write_bill(span, bill)
             with contextlib.redirect_stdout(sys.stderr):
                 call_command("import_focus", str(bill))

@@ -24,6 +24,7 @@ MEANT_FOR = {
     "api/v1/jobs": {"the token jobs"},
     "api/v1/jobs/bulk": {"the token jobs"},
     "api/v1/telemetry/batches": {"the token osprey"},
+    "api/v1/telemetry/reports": {"the token osprey"},
     "api/v1/request-hours": {"the token osprey", "the token requests"},
     "api/v1/run-reports": {"the token runs"},
     "api/v1/usage-events": {"the token usage"},

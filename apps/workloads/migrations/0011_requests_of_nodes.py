@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     dependencies = [
         ("fleet", "0010_cores_are_settled"),
-        ("workloads", "0001_squashed_0008_spans_and_hosts_reported"),
+        ("workloads", "0010_run_minutes"),
     ]
 
     operations = [

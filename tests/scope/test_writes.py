@@ -72,18 +72,6 @@ def test_a_form_of_another_site_is_refused_whoever_is_signed_in(
     assert rows_written() == before
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_neither_a_right_nor_a_form_of_ours_changes_nothing(world: World, address: Address) -> None:
-    path, before, taken = address.filled(world.planted), rows_written(), []
-    client = world.askers["dee"].client(enforce_csrf_checks=True)
-    for method in methods_of(path):
-        response = getattr(client, method)(path, content_type="application/json", data="{}")
-        if not is_refused(response) and address.pattern != "api/v1/enrolments":
-            taken.append(f"{method}: {response.status_code}")
-    assert taken == []
-    assert rows_written() == before
-
-
 def methods_of(path: str) -> list[str]:
     """Those that the view takes; every one where it does not say."""
     view = getattr(resolve(path).func, "view_class", None)

@@ -1,5 +1,6 @@
 """Which hours wait for which pass."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +18,10 @@ __all__ = [
     "pending_hours",
     "waiting_by_pass",
 ]
+
+
+OF_HOURS = tuple(each for each in Pass if each is not Pass.ROLLUP)
+"""The passes that do an hour; the roll-up does a day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +53,11 @@ def marks_of_hour(pass_: Pass, hour: datetime) -> list[MarkFact]:
     return [MarkFact(*row) for row in marked.values_list("unit", "revision")]
 
 
-def pending_hours(at: datetime, starts_at: datetime | None = None) -> int:
-    """How many hours in `[starts_at, at)` wait for any pass but the roll-up (None: since ever)."""
-    passes = [int(each) for each in Pass if each is not Pass.ROLLUP]
+def pending_hours(
+    at: datetime, starts_at: datetime | None = None, of: Collection[Pass] = OF_HOURS
+) -> int:
+    """How many hours in `[starts_at, at)` wait for any of these passes (None: since ever)."""
+    passes = [int(each) for each in of]
     with connection.cursor() as cursor:
         # From marked hour to marked hour: one may have a mark for each of thousands of nodes, and
         # most have none.

@@ -5,7 +5,7 @@ from datetime import date
 
 from django.db import connection
 
-from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.actions.outcome import BUSY, KEPT, Outcome
 from apps.ledger.queries.closes.months import closed_months
 
 # Arbitrary but fixed: passes share it, whoever closes or reopens a month has it alone.
@@ -34,7 +34,7 @@ def kept_closed(month: date) -> Outcome | None:
     if not is_free:
         return BUSY
     # Asked after the lock is had: a close that was on its way is seen now.
-    return NOTHING if month in closed_months() else None
+    return KEPT if month in closed_months() else None
 
 
 def lock_month(month: date) -> None:

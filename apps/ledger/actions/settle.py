@@ -15,8 +15,8 @@ from apps.ledger.actions.runs import figure_due_runs
 from apps.ledger.actions.split import split_hour
 from apps.ledger.actions.spread import spread_hour
 from apps.ledger.queries.calendar import first_hour, local_day
+from apps.ledger.queries.due import AT_ONCE, open_hours_marked
 
-AT_ONCE = 100_000
 PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD, Pass.ROLLUP)
 
 
@@ -49,8 +49,8 @@ def settle_window(
 ) -> Progress:
     """Do every marked hour in `[starts_at, ends_at)` as far as `at`, oldest first.
 
-    Hours that another settler holds are left to it and counted as busy. `tell` hears after each
-    hour.
+    Hours that another settler holds are left to it and counted as busy; those of closed months
+    are left alone. `tell` hears after each hour.
     """
     progress = Progress()
     while expand_ranges():
@@ -74,17 +74,27 @@ def do_pass(*, pass_: Pass, hour: datetime, at: datetime) -> Outcome:
 
 
 def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterator[datetime]:
-    """The hours of the span that wait for `pass_`; a day belongs to it if any of its hours does."""
+    """The hours of the span that wait for `pass_`; a day belongs to it if any of its hours does.
+
+    Those of closed months wait for a person, not for a pass of the ledger.
+    """
     since = hour_of(starts_at)
     if pass_ is Pass.ROLLUP:
         zone = accounts.organisation().zone
         since = first_hour(local_day(starts_at, zone), zone)
-    for hour in fleet.hours_marked(pass_, ends_at, AT_ONCE):
+    # Usage is kept and calls are priced whatever is closed.
+    if pass_ in PASSES:
+        found = open_hours_marked(pass_, ends_at)
+    else:
+        found = fleet.hours_marked(pass_, ends_at, AT_ONCE)
+    for hour in found:
         if hour >= since:
             yield hour
 
 
 def _count(progress: Progress, pass_: Pass, hour: datetime, outcome: Outcome) -> None:
+    if outcome.is_kept:
+        return
     if not outcome.done:
         progress.busy += 1
         return

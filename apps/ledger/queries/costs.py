@@ -11,8 +11,8 @@ from django.conf import settings
 from psycopg import sql
 
 from apps.economics.states import Flag
-from apps.fleet import queries as fleet
 from apps.ledger.models import Status
+from apps.ledger.queries.due import open_pending_hours
 from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.windows import Window
 
@@ -142,7 +142,7 @@ def standing(window: Window, at: datetime) -> Standing:
     )
     return Standing(
         as_of=found[0][0] if found else None,
-        pending_hours=fleet.pending_hours(min(at, window.ends_at), window.starts_at),
+        pending_hours=open_pending_hours(window.starts_at, min(at, window.ends_at)),
     )
 
 

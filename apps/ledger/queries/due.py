@@ -1,4 +1,4 @@
-"""Which marked hours a sweep takes up now."""
+"""Which marked hours are taken up now, and which wait because their month is closed."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -13,12 +13,27 @@ AT_ONCE = 100_000
 
 def hours_due(pass_: Pass, at: datetime) -> list[datetime]:
     """Marked hours of open months that have begun, newest first: people look at today."""
+    return open_hours_marked(pass_, at)[::-1]
+
+
+def open_hours_marked(pass_: Pass, before: datetime) -> list[datetime]:
+    """Marked hours of open months that begin before, oldest first."""
     spans = closed_spans()
     return [
         hour
-        for hour in fleet.hours_marked(pass_, at, AT_ONCE)[::-1]
+        for hour in fleet.hours_marked(pass_, before, AT_ONCE)
         if not any(span.starts_at <= hour < span.ends_at for span in spans)
     ]
+
+
+def open_pending_hours(starts_at: datetime, ends_at: datetime) -> int:
+    """How many hours of open months in `[starts_at, ends_at)` wait for any pass but the roll-up."""
+    closed = [
+        (max(span.starts_at, starts_at), min(span.ends_at, ends_at)) for span in closed_spans()
+    ]
+    return fleet.pending_hours(ends_at, starts_at) - sum(
+        fleet.pending_hours(until, since) for since, until in closed if since < until
+    )
 
 
 def resting(hours: Collection[datetime], since: datetime) -> set[datetime]:

@@ -1,14 +1,16 @@
 """A closed month never moves; what comes late is posted in the open one, to the micro-unit."""
 
+import json
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from django.core.management import call_command
 from django.db.models import Sum
 
 from apps.fleet import actions as fleet
 from apps.fleet.models import Pool
-from apps.ledger.actions import close
+from apps.ledger.actions import close, mark_by_clock
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.models import Charge, Close, LedgerDay, Line, StatementLine
 from apps.ledger.queries.closes.checklist import checklist
@@ -18,6 +20,7 @@ from apps.pricing import actions as pricing
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import LATER, TEN
+from tests.apps.workloads.told import forget_marks
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -89,6 +92,35 @@ def test_no_fact_moves_a_closed_month(research: int) -> None:
     assert (made.digest, made.lines) == digest_of_month(MARCH, "UTC")
     assert list(LedgerDay.objects.order_by("id").values()) == days
     assert late_facts(MARCH).hours == 1
+
+
+def test_settling_ends_and_says_what_waits_in_a_closed_month(
+    research: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mark_by_clock(at=datetime.now(UTC))
+    forget_marks()
+    closed()
+    cut_the_price()
+    span = ("--from", TEN.isoformat(), "--to", (TEN + HOUR).isoformat())
+
+    call_command("settle", *span, "--json")
+    settled = json.loads(capsys.readouterr().out)
+    call_command("settle", *span)
+
+    assert (settled["pending"], settled["hours"]) == (0, 0)
+    (waits,) = settled["waiting"]
+    assert (waits["month"], waits["hours"], waits["days"]) == ("2026-03", 1, 0)
+    assert "2026-03: 1 hours, 0 days; the month is closed" in capsys.readouterr().out
+
+
+def test_what_waits_is_counted_in_hours_however_many_nodes_and_passes_wait(research: int) -> None:
+    nodes = [scene.make_priced_node(f"n{k}", started_at=TEN, at=TEN) for k in range(3)]
+    forget_marks()
+    for node_id in nodes:
+        # Wider than a day: kept as a range for each node and pass.
+        fleet.end_node(node_id=node_id, ended_at=TEN + HOUR, reason="a test", at=TEN + 30 * HOUR)
+    counts = {item.code: item.count for item in checklist(MARCH)}
+    assert (counts["pending"], counts["unsummed"]) == (29, 0)
 
 
 def test_what_came_late_is_posted_in_the_open_month_once(research: int) -> None:

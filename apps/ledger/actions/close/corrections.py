@@ -25,12 +25,11 @@ from apps.ledger.queries.closes.differences import (
     corrected_sums_of_hour,
     sums_of_hour,
 )
-from apps.ledger.queries.closes.months import closed_months
+from apps.ledger.queries.closes.months import LATE_PASSES, closed_months
 from apps.ledger.queries.tiered import hours_to_price_again
 from apps.pricing.queries.tiers import has_tiers
 
 AT_ONCE = 100_000
-LATE_PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
 SOON = timedelta(hours=3)
 """Past the moment at which an hour is no longer provisional."""
 

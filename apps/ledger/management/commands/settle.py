@@ -16,6 +16,7 @@ from apps.fleet.queries import Pass
 from apps.ledger import actions
 from apps.ledger.actions.calls import Book, price_waiting
 from apps.ledger.management.moments import moment_of
+from apps.ledger.queries.closes.months import late_months
 from apps.telemetry.actions.rollup import roll_up_hour
 
 HOUR = timedelta(hours=1)
@@ -55,41 +56,49 @@ class Command(BaseCommand):
             "seconds": round(time.monotonic() - began, 3),
             "pending": _pending(starts_at, ends_at),
         }
+        waiting = _waiting(starts_at, ends_at)
         if options["json"]:
-            print(json.dumps(figures))
+            print(json.dumps(figures | {"waiting": waiting}))
             return
         for name, figure in figures.items():
             print(f"{name:12} {figure}")
+        if figures["pending"]:
+            print(
+                "pending means: other settlers have them, or their facts came meanwhile; settle again"
+            )
+        for late in waiting:
+            print("waiting      {month}: {hours} hours, {days} days; {why}".format(**late))
 
 
 def _settle(starts_at: datetime, ends_at: datetime, at: datetime) -> actions.Progress:
-    """Again and again until nothing waits, or others hold what does for a minute."""
+    """Again and again until nothing waits, or no other hour was done for a minute.
+
+    What is left then is held by others, or its facts come faster than they are settled.
+    """
     total = actions.Progress()
     tell = _Teller()
     patient_until = time.monotonic() + PATIENCE_SECONDS
     while True:
-        usage = _roll_up_usage(starts_at, ends_at)
-        usage += price_waiting(before=ends_at, book=_book)
-        done = actions.settle_window(starts_at=starts_at, ends_at=ends_at, at=at, tell=tell)
-        total.add(done)
+        _roll_up_usage(starts_at, ends_at)
+        price_waiting(before=ends_at, book=_book)
+        before = len(total.hours)
+        total.add(actions.settle_window(starts_at=starts_at, ends_at=ends_at, at=at, tell=tell))
         if not _pending(starts_at, ends_at):
             return total
-        if usage or done.hours or done.days:
+        if len(total.hours) > before:
             patient_until = time.monotonic() + PATIENCE_SECONDS
         elif time.monotonic() > patient_until:
             return total
         time.sleep(PAUSE_SECONDS)
 
 
-def _roll_up_usage(starts_at: datetime, ends_at: datetime) -> int:
+def _roll_up_usage(starts_at: datetime, ends_at: datetime) -> None:
     while expand_ranges():
         pass
-    nodes = 0
     for hour in fleet.hours_marked(Pass.USAGE, ends_at, AT_ONCE):
         if hour + HOUR > starts_at:
-            while done := roll_up_hour(hour=hour):
-                nodes += done
-    return nodes
+            while roll_up_hour(hour=hour):
+                pass
 
 
 def _book() -> Book:
@@ -101,6 +110,19 @@ def _book() -> Book:
 
 def _pending(starts_at: datetime, ends_at: datetime) -> int:
     return sum(1 for pass_ in Pass for _ in actions.marked_hours(Pass(pass_), starts_at, ends_at))
+
+
+def _waiting(starts_at: datetime, ends_at: datetime) -> list[dict[str, str | int]]:
+    """What came late for closed months: no settling takes it up, whoever asks."""
+    return [
+        {
+            "month": f"{month:%Y-%m}",
+            "hours": late.hours,
+            "days": late.days,
+            "why": "the month is closed: post corrections, or open it (docs/close.md)",
+        }
+        for month, late in late_months(starts_at, ends_at).items()
+    ]
 
 
 class _Teller:

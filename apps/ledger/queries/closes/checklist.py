@@ -6,8 +6,10 @@ from typing import LiteralString
 
 from apps.accounts import queries as accounts
 from apps.economics.states import State
+from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import month_span, next_month
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
+from apps.ledger.queries.closes.months import late_facts
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unread_bills import unread_between
 
@@ -27,11 +29,6 @@ class Item:
     is_blocking: bool = False
 
 
-PENDING = """
-SELECT (SELECT count(DISTINCT hour) FROM fleet_changedhour
-        WHERE pass_id IN (2, 3, 4, 5) AND hour >= %(from)s AND hour < %(to)s)
-     + (SELECT count(*) FROM fleet_changedrange WHERE starts_at < %(to)s AND ends_at > %(from)s)
-"""
 BILLS = """
 SELECT count(*) FROM ledger_bill
 WHERE reconciled_at IS NULL AND starts_at < %(to)s AND ends_at > %(from)s
@@ -113,15 +110,22 @@ def checklist(month: date) -> list[Item]:
         "unobserved": int(State.UNOBSERVED),
         "unowned": accounts.special_teams().unowned_id,
     }
-    ((pending,),) = rows(PENDING, params)
     ((bills,),) = rows(BILLS, params)
     return [
         Item(
             "pending",
             "Hours still to be settled",
-            pending,
+            fleet.pending_hours(span.ends_at, span.starts_at),
             None,
             "Facts changed; the worker settles them within minutes.",
+            is_blocking=True,
+        ),
+        Item(
+            "unsummed",
+            "Days still to be summed",
+            late_facts(month).days,
+            None,
+            "The worker sums them once their hours are settled.",
             is_blocking=True,
         ),
         Item(

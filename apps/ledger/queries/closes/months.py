@@ -8,6 +8,8 @@ from django.db.models.functions import Coalesce
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.fleet import queries as fleet
+from apps.fleet.queries import Pass
 from apps.ledger.models import Close
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.tables import rows
@@ -120,23 +122,39 @@ def month_standings() -> list[MonthStanding]:
     return standings
 
 
-LATE = """
-SELECT count(DISTINCT hour), count(DISTINCT (hour, unit)) FILTER (WHERE pass_id = 3)
-FROM fleet_changedhour
-WHERE hour >= %(from)s AND hour < %(to)s AND pass_id IN (2, 3)
+LATE_DAYS = """
+SELECT count(DISTINCT hour) FROM fleet_changedhour
+WHERE hour >= %(from)s AND hour < %(to)s AND pass_id = 5
 """
+LATE_PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
+"""What these would do anew can be posted as corrections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """What changed in a closed month since: hours to charge or split again, and node-hours of them."""
+    """What changed in a closed month since.
+
+    Hours of which the cost may be another, and days that would be summed otherwise: by another
+    tag, run or feature.
+    """
 
     hours: int
-    node_hours: int
+    days: int
+
+
+def late_months(starts_at: datetime, ends_at: datetime) -> dict[date, Late]:
+    """What waits in the closed months that `[starts_at, ends_at)` touches, where anything does."""
+    zone = accounts.organisation().zone
+    found = {
+        month: late_facts(month)
+        for month in sorted(closed_months())
+        if (span := month_span(month, zone)).starts_at < ends_at and span.ends_at > starts_at
+    }
+    return {month: late for month, late in found.items() if late.hours or late.days}
 
 
 def late_facts(month: date) -> Late:
-    """What waits to be posted as corrections."""
+    """What waits until corrections are posted (hours), or the month is opened (days)."""
     span = month_span(month, accounts.organisation().zone)
-    ((hours, node_hours),) = rows(LATE, {"from": span.starts_at, "to": span.ends_at})
-    return Late(hours, node_hours)
+    ((days,),) = rows(LATE_DAYS, {"from": span.starts_at, "to": span.ends_at})
+    return Late(fleet.pending_hours(span.ends_at, span.starts_at, LATE_PASSES), days)

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from apps.economics.node_hour import (
     HOUR_MS,
+    CapacityFact,
     ClaimFact,
     DeviceFact,
     KeyFact,
@@ -30,6 +31,7 @@ FULL = bytes([240]) * 60
 LIST = Rate(id=1, amount=Decimal("98.32"), quantity_seconds=3600, per=Per.NODE)
 CONTRACT = Rate(id=2, amount=Decimal("7.9123"), quantity_seconds=3600, per=Per.GPU)
 WHOLE = Fraction(1)
+CROWDS = (3_125, 6_250)
 
 device_ids = count(1)
 job_ids = count(1)
@@ -146,8 +148,23 @@ MIX: list[tuple[Callable[[np.random.Generator], NodeHourFacts], int]] = [
 ]
 
 
+def crowded_pool(jobs: int) -> NodeHourFacts:
+    """A pool counted as a whole: most jobs hold a GPU all hour, one in a hundred comes and goes."""
+    claims = []
+    for number in range(jobs):
+        start, end = 0, HOUR_MS
+        if number % 100 == 0:
+            start = number * (HOUR_MS // 2) // jobs
+            end = start + HOUR_MS // 4
+        claims.append(ClaimFact(number + 1, number + 1, start, end, Fraction(1)))
+    lone = [RateSpan(0, HOUR_MS, CONTRACT)]
+    charges = {1: pieces_of_hour((0, HOUR_MS), [], lone, 2 * jobs)}
+    counts = [CapacityFact(0, HOUR_MS, 2 * jobs)]
+    return NodeHourFacts((0, HOUR_MS), HOUR_MS, charges, claims=claims, capacity=counts)
+
+
 def main() -> None:
-    """Print seconds by kind of node and for the mixed fleet."""
+    """Print seconds by kind of node, for the mixed fleet, and for one node of very many jobs."""
     draw = np.random.default_rng(1)
     whole = 0.0
     for make, percent in MIX:
@@ -164,6 +181,14 @@ def main() -> None:
     print(
         f"{'all':12} {NODES:5} nodes {whole:.3f} s, peak {peak:.0f} MiB; {next(job_ids) - 1} jobs"
     )
+    took = []
+    for jobs in CROWDS:
+        crowd = crowded_pool(jobs)
+        began = time.process_time()
+        lines = len(split_node_hour(crowd).lines)
+        took.append(time.process_time() - began)
+        print(f"crowded_pool {1:5} node  {lines:6} lines {took[-1]:.3f} s")
+    print(f"crowded_pool, twice the jobs: {took[1] / took[0]:.2f} times the time")
 
 
 if __name__ == "__main__":

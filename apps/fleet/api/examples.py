@@ -31,6 +31,8 @@ _POOL = {
     "idle_sharing": "keep",
     "share_rule": "largest",
     "share_policy_version": 1,
+    "cores_per_node": 0,
+    "core_weight": "0.000000",
     "created_at": "2026-03-02T12:00:00Z",
 }
 POOLS = listed("Pools", _POOL)

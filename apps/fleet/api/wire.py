@@ -101,6 +101,12 @@ class PoolOut(serializers.Serializer[Any]):
     idle_sharing = serializers.ChoiceField(choices=IDLE_SHARINGS)
     share_rule = serializers.ChoiceField(choices=SHARE_RULES, allow_null=True)
     share_policy_version = serializers.IntegerField(allow_null=True)
+    cores_per_node = serializers.IntegerField(
+        allow_null=True, help_text="those that carry a part of a GPU node's cost; 0: none does"
+    )
+    core_weight = serializers.DecimalField(
+        max_digits=12, decimal_places=6, allow_null=True, help_text="of a core, where a GPU is 1"
+    )
     created_at = serializers.DateTimeField()
 
 

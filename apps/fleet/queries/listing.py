@@ -168,10 +168,13 @@ def _pools() -> Rows:
         cluster_name=F("cluster__name"),
         share_policy_version=Subquery(policies.values("version")[:1]),
         share_rule=Subquery(policies.values("rule")[:1]),
+        cores_per_node=Subquery(policies.values("cores_per_node")[:1]),
+        core_weight=Subquery(policies.values("core_weight")[:1]),
     ).values(
         *("id", "name", "cluster_id", "cluster_name", "provider", "region", "instance_type"),
         *("gpu_model", "gpus_per_node", "unit", "purchase_option", "owner_team_id"),
         *("idle_sharing", "share_policy_version", "share_rule", "created_at"),
+        *("cores_per_node", "core_weight"),
     )
     return rows
 

@@ -166,6 +166,9 @@ def test_cores_are_weighed_from_an_hour_on_and_the_hours_before_keep_their_polic
     first, second = SharePolicy.objects.filter(pool_id=pool_id).order_by("version")
     assert first.period.upper == second.period.lower == scene.TEN
     assert (second.cores_per_node, second.core_weight) == (96, Decimal("0.05"))
+    (told,) = with_token("read").get("pools").json()["results"]
+    assert (told["share_policy_version"], told["cores_per_node"]) == (2, 96)
+    assert told["core_weight"] == "0.050000"
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,13 @@ class Command(BaseCommand):
         parser.add_argument("--region", default="")
         parser.add_argument("--instance-type", default="")
         parser.add_argument("--gpu-model", default="", help="as NVML prints it")
-        parser.add_argument("--gpus-per-node", type=int, default=0)
+        parser.add_argument(
+            *("--gpus-per-node", "--cores-per-node"),
+            dest="gpus_per_node",
+            type=int,
+            default=0,
+            help="how many a node has of what --unit says",
+        )
         parser.add_argument("--unit", default="gpu", choices=["gpu", "core"])
         parser.add_argument(
             "--purchase-option", required=True, choices=[str(option) for option in PurchaseOption]

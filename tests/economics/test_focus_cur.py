@@ -276,3 +276,14 @@ def test_only_a_report_is_one():
     assert not is_cur(["BilledCost", "ChargeCategory"])
     with pytest.raises(NotABill, match="billpayeraccountid"):
         CurReader([name for name in LEGACY if name != "bill/PayerAccountId"])
+
+
+def test_a_row_that_cannot_be_read_still_says_of_which_period_it_is():
+    reader, cells = CurReader(list(LEGACY)), dict(LEGACY)
+    cells["lineItem/UnblendedCost"] = "a lot"
+    begins, ends = reader.period_of(list(cells.values()))
+
+    assert (begins.isoformat(), ends.isoformat()) == (
+        "2026-07-01T00:00:00+00:00", "2026-08-01T00:00:00+00:00"
+    )  # fmt: skip
+    assert reader.period_of([]) is None

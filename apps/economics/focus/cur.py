@@ -9,6 +9,7 @@ billed and effective is then net, line by line, and lines that tell the discount
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 
 from apps.economics.focus.cells import COST_STEP, cost_of, tags_of, text_of
@@ -116,6 +117,13 @@ class CurReader:
             self._tags_of(cells),
         )
         return self._rows.read((*made, *cells))
+
+    def period_of(self, cells: Sequence[object]) -> tuple[datetime, datetime] | None:
+        """The billing period of a row that may lack anything else; None where it lacks that."""
+        made = dict.fromkeys(MADE, "")
+        for end in ("Start", "End"):
+            made[f"BillingPeriod{end}"] = self._text(cells, f"billbillingperiod{end.lower()}date")
+        return self._rows.period_of(tuple(made.values()))
 
     @property
     def has_net_costs(self) -> bool:

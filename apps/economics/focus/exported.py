@@ -186,6 +186,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
     "1.0": (
         *(column for column in OF_ALL if column.name not in LATER),
         *PROVIDERS["1.0"],
+        _text("SubAccountId"),
+        _text("SubAccountName"),
         *_custom(ALLOCATED),
         *_custom(column for column in OF_ALL if column.name in LATER),
         *CUSTOM,

@@ -95,11 +95,15 @@ class BilledRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A row that could not be read: the line it begins at (a row's number in Parquet), and why."""
+    """A row that could not be read: the line it begins at (a row's number in Parquet), and why.
+
+    `period` is its billing period, where that could be read.
+    """
 
     line: int
     field: str
     reason: str
+    period: tuple[datetime, datetime] | None = None
 
 
 @dataclass(slots=True)
@@ -170,6 +174,15 @@ class RowReader:
             tags=tags,
             more=self._more(texts, of_service),
         )
+
+    def period_of(self, cells: Sequence[object]) -> tuple[datetime, datetime] | None:
+        """The billing period of a row that may lack anything else; None where it lacks that."""
+        texts = texts_of(cells)
+        texts += [""] * (self._width + 1 - len(texts))
+        try:
+            return self._period(texts, "BillingPeriodStart", "BillingPeriodEnd")
+        except BadCell:
+            return None
 
     def _text(self, texts: Sequence[str], name: str) -> str:
         return texts[self._at[name]]

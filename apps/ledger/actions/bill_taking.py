@@ -100,9 +100,7 @@ def _take(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bill
         for _, row in good:
             seen.add(row)
         bad = [row for _, row in chunk if isinstance(row, Rejection)]
-        bills.reject_bill_rows(
-            import_id=import_id, rejected=[(row.line, row.field, row.reason) for row in bad]
-        )
+        bills.reject_bill_rows(import_id=import_id, rejected=bad)
         first, rejected = first or next(iter(bad), None), rejected + len(bad)
     if first is not None and not seen.totals:
         raise bills.NoRowRead(

@@ -86,7 +86,10 @@ def claim_bill(*, at: datetime) -> ClaimedBill | None:
     drop_rows(batch.id)
     RejectedBillRow.objects.filter(batch=batch).delete()
     batch.state, batch.alive_at, batch.rows, batch.rejected = BillImportState.RUNNING, at, 0, 0
-    batch.save(update_fields=["state", "alive_at", "rows", "rejected"])
+    batch.unread_from = batch.unread_until = None
+    batch.save(
+        update_fields=["state", "alive_at", "rows", "rejected", "unread_from", "unread_until"]
+    )
     return ClaimedBill(batch.id, batch.name, batch.stored_as)
 
 

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.db.models import F
 
 from apps.accounts import queries as accounts
-from apps.economics.focus.rows import BilledRow, BillKey, as_json
+from apps.economics.focus.rows import BilledRow, BillKey, Rejection, as_json
 from apps.ledger.actions.bill_exchange import (
     drop_rows,
     exchange,
@@ -145,23 +145,26 @@ def stage_rows(
 
 
 @transaction.atomic
-def reject_bill_rows(*, import_id: int, rejected: Iterable[tuple[int, str, str]]) -> None:
-    """Count rejected rows (line, field, reason), and keep the first MOST_REJECTIONS_KEPT."""
-    told = list(rejected)
-    if not told:
+def reject_bill_rows(*, import_id: int, rejected: Sequence[Rejection]) -> None:
+    """Count rejected rows, and keep the first MOST_REJECTIONS_KEPT."""
+    if not rejected:
         return
     batch = BillImport.objects.select_for_update().get(id=import_id)
     room = max(0, MOST_REJECTIONS_KEPT - batch.rejected)
     RejectedBillRow.objects.bulk_create(
         [
-            RejectedBillRow(batch=batch, line=line, field=field, reason=reason)
-            for line, field, reason in told[:room]
+            RejectedBillRow(batch=batch, line=row.line, field=row.field, reason=row.reason)
+            for row in rejected[:room]
         ],
         ignore_conflicts=True,
     )
-    batch.rejected += len(told)
-    batch.rows += len(told)
-    batch.save(update_fields=["rejected", "rows"])
+    batch.rejected += len(rejected)
+    batch.rows += len(rejected)
+    begun = [batch.unread_from, *(row.period[0] for row in rejected if row.period is not None)]
+    ended = [batch.unread_until, *(row.period[1] for row in rejected if row.period is not None)]
+    batch.unread_from = min((each for each in begun if each is not None), default=None)
+    batch.unread_until = max((each for each in ended if each is not None), default=None)
+    batch.save(update_fields=["rejected", "rows", "unread_from", "unread_until"])
 
 
 @transaction.atomic

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -45,6 +46,7 @@ class BillFile:
 
 class _Reader(Protocol):
     def read(self, cells: Sequence[object]) -> BilledRow: ...
+    def period_of(self, cells: Sequence[object]) -> tuple[datetime, datetime] | None: ...
 
 
 @contextmanager
@@ -99,7 +101,7 @@ def _row(
     try:
         return reader.read(row)
     except BadCell as bad:
-        return Rejection(line, bad.field, str(bad))
+        return Rejection(line, bad.field, str(bad), reader.period_of(row))
 
 
 @contextmanager

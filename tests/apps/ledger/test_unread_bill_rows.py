@@ -21,7 +21,7 @@ from tests.apps.ledger.bill_files import deliver, hour_row, write
 from tests.rest import signed_in, with_token
 
 pytestmark = pytest.mark.django_db
-JULY = date(2026, 7, 1)
+JULY, AUGUST = date(2026, 7, 1), date(2026, 8, 1)
 AFTER_JULY = datetime(2026, 8, 2, tzinfo=UTC)
 WRONG = {"BilledCost": "310.07 USD"}
 
@@ -36,8 +36,8 @@ def in_force() -> Counter[str]:
     return Counter(f"{cost.normalize():f}" for cost in found.values_list("billed_cost", flat=True))
 
 
-def unread() -> int:
-    return {item.code: item for item in checklist(JULY)}["unread"].count
+def unread(month: date = JULY) -> int:
+    return {item.code: item for item in checklist(month)}["unread"].count
 
 
 def state() -> str:
@@ -116,6 +116,22 @@ def test_what_replaces_nothing_comes_in_without_its_unread_row_and_keeps_the_mon
     assert (unread(), state()) == (0, "reconciled")
     assert in_force() == {"1": 1, "2": 1, "3": 1}
     close_july()
+
+
+def test_rows_that_are_all_a_file_has_of_a_month_keep_that_month_open(tmp_path: Path) -> None:
+    august = {"BillingPeriodStart": "2026-08-01", "BillingPeriodEnd": "2026-09-01"}
+    in_august = {"ChargePeriodStart": "2026-08-03", "ChargePeriodEnd": "2026-08-04"} | august
+    both = [hour_row("1"), hour_row("2", **in_august)]
+    held = deliver(tmp_path, both[0], both[1] | WRONG)
+    assert (unread(), unread(AUGUST), unread(date(2026, 9, 1))) == (1, 1, 0)
+
+    deliver(tmp_path, hour_row("7", BillingAccountId="5678", **in_august))
+    deliver(tmp_path, both[0], hour_row("5"))
+    assert (unread(), unread(AUGUST)) == (0, 1)
+    deliver(tmp_path, both[1])
+
+    assert (unread(), unread(AUGUST)) == (0, 0)
+    assert BillImport.objects.get(id=held.import_id).state == "done"
 
 
 def test_a_file_of_which_every_row_is_rejected_fails(tmp_path: Path) -> None:

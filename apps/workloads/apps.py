@@ -8,3 +8,10 @@ class WorkloadsConfig(AppConfig):
 
     name = "apps.workloads"
     label = "workloads"
+
+    def ready(self) -> None:
+        """Jobs follow nodes as they come and go."""
+        from apps.fleet.actions.lives import follow_lives
+        from apps.workloads.actions.node_names import follow_life
+
+        follow_lives(follow_life)

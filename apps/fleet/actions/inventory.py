@@ -10,6 +10,7 @@ from django.db.models import Max
 
 from apps.accounts.actions.constraints import refusing
 from apps.economics.purchase import PurchaseOption
+from apps.fleet.actions.lives import ChangedLife, change_lives, tell_life
 from apps.fleet.actions.marks import ORGANISATION, hour_of, mark_span
 from apps.fleet.models import (
     CapacityUnit,
@@ -194,6 +195,7 @@ def add_node(*, node: NewNode, at: datetime) -> int:
             f"{node.name} would end at {node.ended_at:%Y-%m-%d %H:%M}Z and begin only at"
             f" {node.started_at:%Y-%m-%d %H:%M}Z"
         )
+    change_lives()
     taken = NodeNameTaken(_name_taken(node))
     period = (node.started_at, node.ended_at)
     with refusing({"node_name_lives_once_at_a_time": taken}):
@@ -209,6 +211,7 @@ def add_node(*, node: NewNode, at: datetime) -> int:
         )
     NodeCapacity.objects.create(node=row, units=node.units, period=period)
     _mark_lived(node.started_at, min(at, node.ended_at or at))
+    _tell(row, node.started_at, node.ended_at, at)
     return row.id
 
 
@@ -218,6 +221,7 @@ def end_node(*, node_id: int, ended_at: datetime, reason: str, at: datetime) -> 
 
     Refuses NodeAlreadyEnded and NodeEndsBeforeItStarts.
     """
+    change_lives()
     node = Node.objects.select_for_update(no_key=True).get(pk=node_id)
     if node.period.upper is not None:
         raise NodeAlreadyEnded(f"{node.name} ended at {node.period.upper:%Y-%m-%d %H:%M}Z")
@@ -231,6 +235,7 @@ def end_node(*, node_id: int, ended_at: datetime, reason: str, at: datetime) -> 
     for part in (Device, NodeCapacity, Outage):
         _end_parts(part, node_id, ended_at)
     _mark_lived(ended_at, at)
+    _tell(node, ended_at, None, at)
 
 
 @transaction.atomic
@@ -290,6 +295,12 @@ def end_outage(*, outage_id: int, ended_at: datetime, at: datetime) -> None:
     outage.save(update_fields=["period"])
     changed_to = at if until is None else max(until, ended_at)
     _mark_unusable(outage.node_id, min(ended_at, until or ended_at), min(at, changed_to))
+
+
+def _tell(node: Node, starts_at: datetime, ends_at: datetime | None, at: datetime) -> None:
+    """Jobs are of clusters: what is in none holds nothing of theirs."""
+    if node.cluster_id is not None:
+        tell_life(ChangedLife(node.cluster_id, node.name, starts_at, ends_at, at))
 
 
 def _mark_lived(starts_at: datetime, ends_at: datetime) -> None:

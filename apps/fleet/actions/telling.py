@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from psycopg import sql
 
 from apps.fleet.actions.inventory import end_node
+from apps.fleet.actions.lives import change_lives
 from apps.fleet.actions.marks import ORGANISATION, hour_of, mark_span
 from apps.fleet.models import AgentStatus, Node
 from apps.fleet.queries.marks import Pass
@@ -56,6 +57,7 @@ def reclaim_node(*, node_id: int, ended_at: datetime, at: datetime) -> bool:
 
     False, and nothing changed, where it is ended already or began only after that moment.
     """
+    change_lives()
     node = Node.objects.select_for_update(no_key=True).get(pk=node_id)
     if node.period.upper is not None or ended_at <= node.period.lower:
         return False

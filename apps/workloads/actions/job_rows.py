@@ -10,6 +10,7 @@ from django.db import connection
 from psycopg.types.json import Jsonb
 
 from apps.economics.job_fold import TEXTS, JobFold
+from apps.fleet.actions.lives import hold_lives
 from apps.workloads.actions.matching import KeptEvent, KeptJob, Matched
 from apps.workloads.actions.statements import Told, statement_of
 
@@ -48,11 +49,12 @@ class KeptRow:
 
 
 def lock_keys(keys: Iterable[Key]) -> None:
-    """Be the only one to fold these jobs until the transaction ends.
+    """Be the only one to fold these jobs until the transaction ends, with nodes as they are.
 
     Rows that do not exist yet cannot be locked, hence advisory locks; striped, for a bulk of many
     jobs would fill the server's table of locks; in order, so that two never wait for each other.
     """
+    hold_lives()
     stripes = sorted({zlib.crc32(f"{c}/{raw_id}".encode()) % LOCK_STRIPES for c, raw_id in keys})
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,4 +1,4 @@
-"""Nodes that jobs named before anybody knew them: what was held on them is put on them."""
+"""Jobs name nodes; who bears a name can become known after them, and change."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models.query import QuerySet
 
+from apps.fleet.actions.lives import ChangedLife
 from apps.fleet.queries import nodes_named
 from apps.workloads.actions.folding import fold_jobs
 from apps.workloads.actions.job_rows import Key, lock_keys
@@ -14,10 +15,25 @@ from apps.workloads.models import Allocation
 JOBS_AT_ONCE = 2_000
 
 
+def follow_life(change: ChangedLife) -> None:
+    """Put what jobs held under the name since then on the nodes that bore it, and mark the hours.
+
+    What a job held goes on on the second node of its name. In the transaction of the change, so
+    that nobody ever settles the one without the other.
+    """
+    held = Allocation.objects.filter(
+        job__cluster_id=change.cluster_id,
+        node_name=change.name,
+        period__overlap=(change.starts_at, change.ends_at),
+    )
+    _place_again(change.cluster_id, _raw_ids(held), change.at)
+
+
 def link_allocations(*, at: datetime) -> int:
     """Put what jobs hold on names nobody bore on the nodes that bear them now; how many jobs.
 
-    Marks the hours they held. Safe to run at any time; a sweep does, and whoever adds a node may.
+    Marks the hours they held. Whoever adds a node or tells a job has it done already: a sweep looks
+    for what was kept before they did.
     """
     names: dict[int, set[str]] = {}
     waiting = Allocation.objects.filter(node=None).values_list("job__cluster_id", "node_name")
@@ -29,31 +45,28 @@ def link_allocations(*, at: datetime) -> int:
         waiting_here = Allocation.objects.filter(
             node=None, job__cluster_id=cluster_id, node_name__in=borne
         )
-        linked += _place_again(cluster_id, _raw_ids(waiting_here), at)
+        raw_ids = _raw_ids(waiting_here)
+        for some in _chunks(raw_ids):
+            _place_again(cluster_id, some, at)
+        linked += len(raw_ids)
     return linked
-
-
-def adopt_node_name(*, cluster_id: int, name: str, at: datetime) -> int:
-    """Put everything jobs hold under this name on the nodes that bore it then; how many jobs.
-
-    For a name that passed from one node to another: what a job held went on on the second.
-    """
-    held = Allocation.objects.filter(job__cluster_id=cluster_id, node_name=name)
-    return _place_again(cluster_id, _raw_ids(held), at)
 
 
 def _raw_ids(held: QuerySet[Allocation]) -> list[str]:
     return sorted(set(held.values_list("job__raw_id", flat=True)))
 
 
-def _place_again(cluster_id: int, raw_ids: Sequence[str], at: datetime) -> int:
-    for keys in _chunks([(cluster_id, raw_id) for raw_id in raw_ids]):
-        with transaction.atomic():
-            lock_keys(keys)
-            fold_jobs(dict.fromkeys(keys, ()), at)
-    return len(raw_ids)
+@transaction.atomic
+def _place_again(cluster_id: int, raw_ids: Sequence[str], at: datetime) -> None:
+    if not raw_ids:
+        return
+    # All locks at once: taken in order, no two wait for each other.
+    lock_keys([(cluster_id, raw_id) for raw_id in raw_ids])
+    for some in _chunks(raw_ids):
+        keys: list[Key] = [(cluster_id, raw_id) for raw_id in some]
+        fold_jobs(dict.fromkeys(keys, ()), at)
 
 
-def _chunks(keys: Sequence[Key]) -> Iterator[Sequence[Key]]:
-    for first in range(0, len(keys), JOBS_AT_ONCE):
-        yield keys[first : first + JOBS_AT_ONCE]
+def _chunks(raw_ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for first in range(0, len(raw_ids), JOBS_AT_ONCE):
+        yield raw_ids[first : first + JOBS_AT_ONCE]

@@ -11,7 +11,6 @@ from django.conf import settings
 from django.utils import timezone
 
 from apps.workloads.actions import imports, uploads
-from apps.workloads.actions.node_names import link_allocations
 from apps.workloads.providers.first_look import (
     LINES_TRIED,
     header_of,
@@ -101,7 +100,6 @@ def _import(claimed: uploads.Claimed, file: JobFile) -> None:
         imports.import_job_records(batch_id=claimed.id, records=jobs, at=at)
         unreadable = [row for row in chunk if isinstance(row, RejectedRow)]
         imports.reject_rows(batch_id=claimed.id, rows=unreadable)
-    link_allocations(at=timezone.now())
     imports.close_batch(batch_id=claimed.id, at=timezone.now())
 
 

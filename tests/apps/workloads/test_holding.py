@@ -1,14 +1,18 @@
 """What jobs hold on which nodes, and which job a key stands for."""
 
 from fractions import Fraction
+from itertools import permutations
 
 import pytest
+from django.db import transaction
 
 from apps.economics.jobs import AllocationRecord
 from apps.fleet import actions as fleet
+from apps.fleet.models import Node
 from apps.workloads import queries
-from apps.workloads.actions.node_names import adopt_node_name, link_allocations
-from tests.apps.workloads.told import NOW, forget_marks, held, marked, node, tell
+from apps.workloads.actions.node_names import link_allocations
+from apps.workloads.models import Allocation
+from tests.apps.workloads.told import LONG_AGO, NOW, marked, node, tell
 from tests.economics.job_statements import TEN, at, loosely, on, said
 from tests.make import make_cluster, make_node, make_pool
 
@@ -58,19 +62,10 @@ def test_a_name_that_was_freed_says_until_when():
 
 def test_a_node_that_comes_later_gets_what_was_held_on_its_name():
     tell("1", _start("gpu-08"), said("end", 90))
-    node_id = node("gpu-08")
-    forget_marks()
-    assert link_allocations(at=NOW) == 1
+    node_id = make_node("gpu-08", cluster_id=make_cluster(), at=at(180), started_at=LONG_AGO)
     assert [fact.node_id for fact in queries.allocations_held([node_id], TEN, at(60))] == [node_id]
-    assert marked(node_id) == {TEN, at(60)}
+    assert {TEN, at(60)} <= marked(node_id)
     assert queries.unknown_nodes() == []
-
-
-def test_linking_again_finds_nothing_to_do():
-    tell("1", _start("gpu-08"))
-    node("gpu-08")
-    link_allocations(at=NOW)
-    forget_marks()
     assert link_allocations(at=NOW) == 0
 
 
@@ -81,22 +76,57 @@ def test_a_node_of_another_cluster_is_another_node():
     assert len(queries.unknown_nodes()) == 1
 
 
-def test_a_job_goes_on_on_the_next_node_of_its_name():
-    first = node("gpu-01")
-    tell("1", _start("gpu-01"))
-    fleet.end_node(node_id=first, ended_at=at(60), reason="reclaimed", at=NOW)
-    tell("2", _start("gpu-01", minutes=70))
+LIVES_AND_JOBS = {
+    "first": lambda: life(0, 60),
+    "second": lambda: life(120),
+    "over both": lambda: tell("1", _start("gpu-01"), said("end", 200)),
+    "between": lambda: tell("2", _start("gpu-01", minutes=70)),
+}
+
+
+def life(since: int, until: int | None = None) -> int:
+    given = {} if until is None else {"ended_at": at(until)}
+    pool_id = make_pool(f"pool since {since}")
+    return make_node(
+        "gpu-01", cluster_id=make_cluster(), pool_id=pool_id, started_at=at(since), at=NOW, **given
+    )
+
+
+def life_then_end() -> None:
+    fleet.end_node(node_id=life(0), ended_at=at(60), reason="reclaimed", at=NOW)
+
+
+def places(raw_id: str) -> list[tuple[object, ...]]:
+    """On which life, from when to when, in minutes."""
+    rows = Allocation.objects.filter(job__raw_id=raw_id).order_by("period")
+    return [
+        tuple(
+            None if moment is None else int((moment - TEN).total_seconds() // 60)
+            for moment in (row.node and row.node.period.lower, row.period.lower, row.period.upper)
+        )
+        for row in rows
+    ]
+
+
+def test_two_lives_under_one_name_share_a_job_in_whatever_order_they_are_told():
+    for order in permutations(LIVES_AND_JOBS):
+        with transaction.atomic():
+            for fact in order:
+                # Before a later life an earlier one is told with its end.
+                ends_after = fact == "first" and "second" in order[order.index(fact) :]
+                (life_then_end if ends_after else LIVES_AND_JOBS[fact])()
+            assert places("1") == [(0, 0, 120), (120, 120, 200)], order
+            assert places("2") == [(120, 70, None)], order
+            second = Node.objects.get(period__startswith=at(120)).id
+            assert marked(second) >= {at(60), at(120), at(180)}, order
+            transaction.set_rollback(True)
+
+
+def test_what_began_after_an_end_told_late_is_on_no_node():
+    node_id = life(0)
+    tell("1", _start("gpu-01", minutes=70))
+    fleet.end_node(node_id=node_id, ended_at=at(60), reason="reclaimed", at=NOW)
     assert [one.node_name for one in queries.unknown_nodes()] == ["gpu-01"]
-    pool = {"cluster_id": make_cluster(), "pool_id": make_pool("more")}
-    second = make_node("gpu-01", at=at(120), **pool)
-    forget_marks()
-    assert adopt_node_name(cluster_id=make_cluster(), name="gpu-01", at=NOW) == 2
-    assert [(row[3], row[4]) for row in held("1")] == [(at(0), at(120)), (at(120), None)]
-    assert [(row[3], row[4]) for row in held("2")] == [(at(70), None)]
-    facts = queries.allocations_held([second], at(120), at(180))
-    assert [fact.held_from for fact in facts] == [at(120), at(120)]
-    assert min(marked(second)) == at(60)
-    assert queries.unknown_nodes() == []
 
 
 def _bearers(key: str, start, end):

@@ -9,7 +9,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from apps.workloads.actions.node_names import link_allocations
 from apps.workloads.actions.pool_capacity import CapacityOutsideLife, CountedPool, count_pool
 from apps.workloads.management.job_import import import_rows, print_figures
 from apps.workloads.providers.job_file import open_jobs
@@ -67,4 +66,3 @@ def _count_pool(table: JobTable, *, cluster: str, at: datetime) -> None:
         ),
         at=at,
     )
-    link_allocations(at=at)

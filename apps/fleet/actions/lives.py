@@ -1,0 +1,59 @@
+"""When a node's life becomes known, or its end: told to whoever puts things on nodes by name.
+
+Rooms above cannot be called from here, and what they keep by name must follow in the transaction of
+the change: each names its follower once, when the process starts.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import connection
+
+# Arbitrary but fixed: who reads names to put something there shares it, who changes lives has it
+# alone. So either sees what the other wrote, whoever came first.
+LIVES = 7_305_061
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedLife:
+    """Who bears this name of the cluster in `[starts_at, ends_at)` (None: for good) changed."""
+
+    cluster_id: int
+    name: str
+    starts_at: datetime
+    ends_at: datetime | None
+    at: datetime
+
+
+Follower = Callable[[ChangedLife], None]
+_followers: list[Follower] = []
+
+
+def follow_lives(follower: Follower) -> None:
+    """Have it called with every change from now on, in the transaction that makes it."""
+    _followers.append(follower)
+
+
+def tell_life(change: ChangedLife) -> None:
+    """Have everybody follow a change, after it is written."""
+    for follower in _followers:
+        follower(change)
+
+
+def hold_lives() -> None:
+    """Until the transaction ends no node is added or ended; before names are read."""
+    _lock("SELECT pg_advisory_xact_lock_shared(%s)")
+
+
+def change_lives() -> None:
+    """Wait for everybody who reads names, and keep them out until the transaction ends.
+
+    To be called before anything else is locked or written.
+    """
+    _lock("SELECT pg_advisory_xact_lock(%s)")
+
+
+def _lock(query: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(query, [LIVES])

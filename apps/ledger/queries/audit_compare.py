@@ -6,6 +6,7 @@ from typing import LiteralString
 
 COMMA: LiteralString = ", "
 BEGIN: LiteralString = "WITH "
+ROWS: LiteralString = "rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +14,8 @@ class Comparison:
     """Two SELECTs of the same columns, first `keys`, then `measures`; a place is where they differ.
 
     Rows of a key are summed on each side; a sum of nothing known is null and differs from 0. So a
-    column that is a key may be any type, and one row with another key is missing there and too much
-    here. `place` says in SQL where that is, `hour` when; both may use `compared`'s keys and `joins`.
+    column that is a key may be any type: one row with another key is missing there and too much
+    here, and where nothing of it is known *rows* says so, 1 or 0. `place` says in SQL where that is, `hour` when; both may use `compared`'s keys and `joins`.
     Where `only` is not true of a key, or of its sums, nothing is compared.
     """
 
@@ -62,12 +63,16 @@ sides AS (
             for name in self.measures
         )
         return f"""
-summed AS (SELECT {keys}, {sums} FROM sides GROUP BY {keys})"""
+summed AS (
+    SELECT {keys}, {sums}, max(1 - side) AS expected_rows, max(side) AS found_rows
+    FROM sides GROUP BY {keys}
+)"""
 
     def _compared(self, keys: LiteralString) -> LiteralString:
-        expected = COMMA.join(_prefixed("expected_", self.measures))
-        found = COMMA.join(_prefixed("found_", self.measures))
-        pairs = COMMA.join(f"('{name}', expected_{name}, found_{name})" for name in self.measures)
+        measures = (*self.measures, ROWS)
+        expected = COMMA.join(_prefixed("expected_", measures))
+        found = COMMA.join(_prefixed("found_", measures))
+        pairs = COMMA.join(f"('{name}', expected_{name}, found_{name})" for name in measures)
         return f"""
 compared AS (
     SELECT {keys}, basis.name AS basis, basis.expected, basis.found
@@ -75,6 +80,56 @@ compared AS (
     WHERE ({expected}) IS DISTINCT FROM ({found})
       AND basis.expected IS DISTINCT FROM basis.found AND ({self.only})
 )"""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A column and what other data say that it is; `holds` where that is not plain equality."""
+
+    name: LiteralString
+    expected: LiteralString
+    found: LiteralString
+    holds: LiteralString = ""
+
+    @property
+    def condition(self) -> LiteralString:
+        """Whether it agrees."""
+        return self.holds or f"({self.found}) IS NOT DISTINCT FROM ({self.expected})"
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Rows, and facts of each that other rows tell too; a place is a fact on which they disagree.
+
+    `source` is what follows FROM, joins included.
+    """
+
+    tables: tuple[LiteralString, ...]
+    source: LiteralString
+    where: LiteralString
+    facts: tuple[Fact, ...]
+    place: LiteralString
+    hour: LiteralString
+    charge: LiteralString = "NULL::int8"
+
+    @property
+    def text(self) -> LiteralString:
+        """The whole statement; its columns are those of every check."""
+        conditions: LiteralString = " AND ".join(f"({fact.condition})" for fact in self.facts)
+        told = COMMA.join(
+            f"('{fact.name}', ({fact.expected})::text, ({fact.found})::text, {fact.condition})"
+            for fact in self.facts
+        )
+        begin = BEGIN + COMMA.join(self.tables) if self.tables else ""
+        return f"""{begin}
+SELECT {self.charge}, {self.place}, {self.hour}, fact.name, fact.expected, fact.found, 1,
+       count(*) OVER (), count(*) OVER ()
+FROM {self.source}
+CROSS JOIN LATERAL (VALUES {told}) AS fact (name, expected, found, holds)
+WHERE ({self.where}) AND ({conditions}) IS NOT TRUE AND fact.holds IS NOT TRUE
+ORDER BY 3, 1, 2, 4
+LIMIT %(shown)s
+"""
 
 
 def _prefixed(prefix: LiteralString, names: Iterable[LiteralString]) -> list[LiteralString]:

@@ -70,12 +70,53 @@ NAMED: LiteralString = """
     'pool ' || coalesce(pool.name, 'none'), 'team ' || team.name, 'workload ' || workload.name
 """
 
+# What a line adds to what is owed anyway: of a charge that knows its marginal part the step of its
+# rounded running sum, by effective amounts; of any other all that the line costs.
+MARGINAL: LiteralString = """
+marginal AS (
+    SELECT posting_month, id, (through - lag(through, 1, 0::numeric) OVER (
+               PARTITION BY charge_id ORDER BY id))::int8 AS micros
+    FROM (
+        SELECT line.posting_month, line.id, line.charge_id,
+               CASE WHEN charge.effective_micros = 0 THEN 0 ELSE round(
+                   charge.marginal_micros * sum(line.effective_micros) OVER (
+                       PARTITION BY line.charge_id ORDER BY line.id) / charge.effective_micros)
+               END AS through
+        FROM ledger_charge AS charge JOIN ledger_line AS line ON line.charge_id = charge.id
+        CROSS JOIN bounds
+        WHERE charge.marginal_micros IS NOT NULL AND charge.effective_micros IS NOT NULL
+          AND charge.hour >= (bounds.first_day::timestamp AT TIME ZONE %(zone)s) - interval '1 hour'
+          AND charge.hour < ((bounds.last_day + 1)::timestamp AT TIME ZONE %(zone)s)
+                            + interval '1 hour'
+    ) AS owned
+)
+"""
+MARGINAL_SUM: LiteralString = """
+    sum(CASE WHEN charge.marginal_micros IS NULL THEN line.effective_micros
+             ELSE marginal.micros END) AS marginal
+"""
+MARGINAL_JOIN: LiteralString = """
+    LEFT JOIN marginal ON marginal.id = line.id AND marginal.posting_month = line.posting_month
+"""
+UNKNOWN: LiteralString = """
+    line.list_micros IS NULL AS no_list, line.contracted_micros IS NULL AS no_contracted,
+    line.effective_micros IS NULL AS no_effective, line.billed_micros IS NULL AS no_billed
+"""
+ROW_UNKNOWN: LiteralString = """
+    row.list_micros IS NULL, row.contracted_micros IS NULL, row.effective_micros IS NULL,
+    row.billed_micros IS NULL
+"""
+NULLS: tuple[LiteralString, ...] = ("no_list", "no_contracted", "no_effective", "no_billed")
+TRAITS: tuple[LiteralString, ...] = ("posting_month", "status", "kind", *OWNER, "state", "flags")
+
 # Tags are compared by the keys that a pool's day uses: which labels are tags is a setting. What a
 # scheduler told of a job later moves no closed month.
 TAG_KEYS: LiteralString = """
 tag_keys AS (
     SELECT row.day, coalesce(row.pool_id, 0) AS pool_id, array_agg(DISTINCT key ORDER BY key) AS keys
-    FROM ledger_ledgerday AS row CROSS JOIN bounds CROSS JOIN jsonb_object_keys(row.tags) AS key
+    FROM ledger_ledgerday AS row CROSS JOIN bounds
+    CROSS JOIN jsonb_each(CASE jsonb_typeof(row.tags) WHEN 'object' THEN row.tags END)
+        AS tag (key, value)
     WHERE row.day BETWEEN bounds.first_day AND bounds.last_day
       AND row.posting_month NOT IN (SELECT month FROM frozen)
     GROUP BY 1, 2

@@ -1,82 +1,258 @@
-"""The check of what runs cost: their parts are their jobs' lines, and never more."""
+"""The checks of what runs cost: parts of their jobs' lines and never more, and figures that sum them."""
 
-from apps.ledger.queries.audit_sql import FROZEN, Query
+from dataclasses import replace
+from typing import LiteralString
 
-# Pass 5 is the roll-up. A job is covered on a day where its runs' spans hold all of its life in it,
-# and no line is of another time; then its parts are its lines, else they are no more.
-RUN_DAYS = Query(
-    (FROZEN,),
-    """,
-waiting AS (
-    SELECT (hour AT TIME ZONE %(zone)s)::date AS day, unit AS pool_id
-    FROM fleet_changedhour WHERE pass_id = 5
-),
-bounds AS (
-    SELECT (%(from)s::timestamptz AT TIME ZONE %(zone)s)::date AS first_day,
-           ((%(to)s::timestamptz - interval '1 microsecond') AT TIME ZONE %(zone)s)::date AS last_day
-),
+from apps.ledger.queries.audit_compare import Agreement, Comparison, Fact
+from apps.ledger.queries.audit_rollups import (
+    DAY,
+    IN_DAYS,
+    LINE_SUMS,
+    LINES_OF_DAYS,
+    MARGINAL,
+    MARGINAL_JOIN,
+    MARGINAL_SUM,
+    MONEY,
+    NAMED,
+    NAMES,
+    NOT_WAITING,
+    NULLS,
+    ROW_MONEY,
+    ROW_STATUS,
+    ROW_UNKNOWN,
+    STATUS,
+    TRAITS,
+    UNKNOWN,
+)
+from apps.ledger.queries.audit_sql import (
+    BOUND_DAYS,
+    FROZEN,
+    POOLS_WAITING,
+    STATUSES_WAITING,
+    WAITING,
+)
+
+# A job is covered on a day where its runs' spans hold all of its life in it, and no line is of
+# another time; then its parts are its lines, else they are no more. Of a closed month they are as
+# told while it was open.
+CARRIED: LiteralString = """
 carried AS (
     SELECT job_id, range_agg(period) AS during FROM workloads_runspan GROUP BY job_id
-),
-parts AS (
-    SELECT day, job_id, coalesce(pool_id, 0) AS pool_id, sum(list_micros) AS listed,
-           sum(contracted_micros) AS contracted, sum(effective_micros) AS effective,
-           sum(billed_micros) AS billed, sum(unit_milliseconds) AS ms,
-           sum(unpriced_milliseconds) AS unpriced
-    FROM ledger_runday, bounds WHERE day BETWEEN first_day AND last_day GROUP BY 1, 2, 3
-),
-lines AS (
-    SELECT (hour AT TIME ZONE %(zone)s)::date AS day, job_id, coalesce(pool_id, 0) AS pool_id,
-           min(hour) AS first_hour, max(hour) AS last_hour,
-           sum(list_micros) AS listed, sum(contracted_micros) AS contracted,
-           sum(effective_micros) AS effective, sum(billed_micros) AS billed,
-           sum(unit_milliseconds) AS ms,
-           coalesce(sum(unit_milliseconds) FILTER (WHERE effective_micros IS NULL), 0) AS unpriced,
-           bool_or(least(list_micros, contracted_micros, effective_micros, billed_micros) < 0)
-               AS has_credit
-    FROM ledger_line, bounds
-    WHERE hour >= (first_day::timestamp AT TIME ZONE %(zone)s) - interval '1 hour'
-      AND hour < ((last_day + 1)::timestamp AT TIME ZONE %(zone)s) + interval '1 hour'
-      AND job_id IN (SELECT job_id FROM carried UNION SELECT job_id FROM parts)
-    GROUP BY 1, 2, 3
-),
-lives AS (
-    SELECT lines.day, lines.job_id, lines.pool_id,
-           tstzrange(coalesce(job.started_at, job.opened_at), job.ended_at)
-           * tstzrange(lines.first_hour, lines.last_hour + interval '1 hour') AS life,
-           coalesce(job.started_at, job.opened_at) < lines.first_hour + interval '1 hour'
-           AND coalesce(job.ended_at > lines.last_hour, true) AS is_all_its_life
-    FROM lines JOIN workloads_job AS job ON job.id = lines.job_id
-),
-covered AS (
-    SELECT lives.day, lives.job_id, lives.pool_id
-    FROM lives JOIN carried ON carried.job_id = lives.job_id AND carried.during @> lives.life
-    WHERE lives.is_all_its_life
-      AND date_trunc('month', lives.day)::date NOT IN (SELECT month FROM frozen)
-),
-compared AS (
-    SELECT day, job_id, pool_id, lines.has_credit, covered.job_id IS NOT NULL AS is_covered, basis.*
-    FROM lines FULL JOIN parts USING (day, job_id, pool_id)
-    LEFT JOIN covered USING (day, job_id, pool_id)
-    CROSS JOIN LATERAL (VALUES
-        ('list', lines.listed, parts.listed), ('contracted', lines.contracted, parts.contracted),
-        ('effective', lines.effective, parts.effective), ('billed', lines.billed, parts.billed),
-        ('milliseconds', lines.ms, parts.ms), ('unpriced', lines.unpriced, parts.unpriced)
-    ) AS basis (name, expected, found)
 )
-SELECT NULL, 'job ' || job.raw_id, compared.day, compared.name, compared.expected, compared.found,
-       coalesce(compared.found, 0) - coalesce(compared.expected, 0), count(*) OVER (),
-       sum(abs(coalesce(compared.found, 0) - coalesce(compared.expected, 0))) OVER ()
-FROM compared CROSS JOIN bounds JOIN workloads_job AS job ON job.id = compared.job_id
-WHERE compared.day BETWEEN bounds.first_day AND bounds.last_day
-  AND (compared.is_covered AND compared.expected IS DISTINCT FROM compared.found
-       OR coalesce(compared.found, 0) > coalesce(compared.expected, 0)
-          AND NOT coalesce(compared.has_credit AND compared.name NOT IN ('milliseconds', 'unpriced'),
-                           false))
-  AND NOT EXISTS (
-      SELECT 1 FROM waiting
-      WHERE waiting.day = compared.day AND waiting.pool_id = compared.pool_id)
-ORDER BY compared.day, compared.job_id, compared.pool_id, compared.name
-LIMIT %(shown)s
-""",
+"""
+OF_RUNS: LiteralString = """
+of_runs AS (
+    SELECT job_id FROM carried
+    UNION SELECT row.job_id FROM ledger_runday AS row CROSS JOIN bounds
+    WHERE row.day BETWEEN bounds.first_day AND bounds.last_day
+)
+"""
+WHOLES: LiteralString = f"""
+wholes AS (
+    SELECT {DAY}, line.job_id, coalesce(line.pool_id, 0) AS pool_id,
+           min(line.hour) AS first_hour, max(line.hour) AS last_hour,
+           bool_or(least(line.list_micros, line.contracted_micros, line.effective_micros,
+                         line.billed_micros) < 0) AS has_credit
+    FROM ledger_line AS line CROSS JOIN bounds
+    {IN_DAYS} AND line.job_id IN (SELECT job_id FROM of_runs)
+    GROUP BY 1, 2, 3, 4
+)
+"""
+COVERED: LiteralString = """
+covered AS (
+    SELECT wholes.day, wholes.job_id, wholes.pool_id
+    FROM wholes JOIN workloads_job AS job ON job.id = wholes.job_id
+    JOIN carried ON carried.job_id = job.id AND carried.during @> (
+        tstzrange(coalesce(job.started_at, job.opened_at), job.ended_at)
+        * tstzrange(wholes.first_hour, wholes.last_hour + interval '1 hour'))
+    WHERE coalesce(job.started_at, job.opened_at) < wholes.first_hour + interval '1 hour'
+      AND coalesce(job.ended_at > wholes.last_hour, true)
+      AND wholes.posting_month NOT IN (SELECT month FROM frozen)
+)
+"""
+RUN_DAYS = Comparison(
+    tables=(
+        *(FROZEN, WAITING, POOLS_WAITING, STATUSES_WAITING, BOUND_DAYS, CARRIED, OF_RUNS, WHOLES),
+        *(COVERED, MARGINAL),
+    ),
+    expected=f"""
+    SELECT {DAY}, {STATUS}, charge.kind, line.team_id, line.workload_id, line.pool_id, line.state,
+           line.flags, line.job_id, {UNKNOWN}, {LINE_SUMS}, {MARGINAL_SUM}
+    {LINES_OF_DAYS} {MARGINAL_JOIN}
+    {IN_DAYS} AND line.job_id IN (SELECT job_id FROM of_runs)
+    GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14""",
+    found=f"""
+    SELECT row.day, row.posting_month, {ROW_STATUS}, row.kind, row.team_id, row.workload_id,
+           row.pool_id, row.state, row.flags, row.job_id, {ROW_UNKNOWN}, {ROW_MONEY},
+           row.marginal_micros
+    FROM ledger_runday AS row CROSS JOIN bounds
+    WHERE row.day BETWEEN bounds.first_day AND bounds.last_day""",
+    keys=("day", *TRAITS, "job_id", *NULLS),
+    measures=(*MONEY, "milliseconds", "unpriced", "marginal"),
+    place=f"""
+    concat_ws(', ', 'job ' || job.raw_id, {NAMED}, compared.kind, compared.status,
+              'state ' || compared.state, 'flags ' || compared.flags)""",
+    joins=f"{NAMES} LEFT JOIN workloads_job AS job ON job.id = compared.job_id",
+    only=f"""
+    {NOT_WAITING} AND (
+        (day, job_id, coalesce(pool_id, 0)) IN (
+            SELECT held.day, held.job_id, held.pool_id FROM covered AS held)
+        OR coalesce(basis.found, 0) > coalesce(basis.expected, 0)
+           AND (basis.name IN ('milliseconds', 'unpriced') OR (day, job_id, coalesce(pool_id, 0))
+                NOT IN (SELECT held.day, held.job_id, held.pool_id FROM wholes AS held
+                        WHERE held.has_credit)))""",
+)
+
+# A run's figures are of all its days but for idle that is shared out (flag 64), by bucket; the
+# arrays have a place for each bucket. States 1 to 3 are held, 3 is unobserved.
+BUCKETS = Comparison(
+    tables=(),
+    expected="""
+    SELECT row.run_id, row.bucket, sum(row.effective_micros) AS effective,
+           nullif(sum(row.unit_milliseconds), 0) AS milliseconds
+    FROM ledger_runday AS row WHERE row.flags & 64 = 0
+    GROUP BY 1, 2
+    HAVING sum(row.effective_micros) IS NOT NULL OR sum(row.unit_milliseconds) <> 0""",
+    found="""
+    SELECT figures.run_id, place.bucket, told.micros, nullif(told.ms, 0)
+    FROM ledger_runfigures AS figures
+    CROSS JOIN generate_series(0, greatest(jsonb_array_length(figures.bucket_micros),
+                                           jsonb_array_length(figures.bucket_unit_ms)) - 1)
+        AS place (bucket)
+    CROSS JOIN LATERAL (
+        SELECT CASE jsonb_typeof(figures.bucket_micros -> place.bucket)
+                    WHEN 'number' THEN (figures.bucket_micros ->> place.bucket)::numeric END,
+               CASE jsonb_typeof(figures.bucket_unit_ms -> place.bucket)
+                    WHEN 'number' THEN (figures.bucket_unit_ms ->> place.bucket)::numeric END
+    ) AS told (micros, ms)
+    WHERE told.micros IS NOT NULL OR told.ms <> 0""",
+    keys=("run_id", "bucket"),
+    measures=("effective", "milliseconds"),
+    place="concat_ws(' ', 'run', run.key, 'bucket', compared.bucket)",
+    hour="NULL::timestamptz",
+    joins="LEFT JOIN workloads_run AS run ON run.id = compared.run_id",
+)
+
+
+def nearly(found: LiteralString, expected: LiteralString) -> LiteralString:
+    """Equal but for the order in which floats were added, or both unknown."""
+    return f"""(({found}) IS NULL AND ({expected}) IS NULL
+                OR abs(({found}) - ({expected})) <= 1e-9 * greatest(1, abs({expected})))"""
+
+
+def ratio(name: LiteralString, column: LiteralString, expected: LiteralString) -> Fact:
+    """A figure with a fraction."""
+    found: LiteralString = f"figures.{column}"
+    return Fact(name, expected, found, nearly(found, expected))
+
+
+def per(name: LiteralString, column: LiteralString, exact: LiteralString) -> Fact:
+    """A figure in whole micro-units, within half a unit of what it rounds."""
+    found: LiteralString = f"figures.{column}"
+    holds: LiteralString = f"""(({found}) IS NULL AND ({exact}) IS NULL
+                               OR abs(({found}) - ({exact})) <= 0.5 + 1e-6)"""
+    return Fact(name, exact, found, holds)
+
+
+def told(name: LiteralString, column: LiteralString, expected: LiteralString) -> Fact:
+    """A figure that repeats what was told."""
+    return Fact(name, expected, f"figures.{column}")
+
+
+def of_this_fold(fact: Fact) -> Fact:
+    """Where the run was folded again since, its figures are due to be written anew."""
+    later: LiteralString = "figures.folded_at IS DISTINCT FROM summary.folded_at"
+    return replace(fact, holds=f"({fact.condition}) OR {later}")
+
+
+OF_DAYS = (
+    Fact("effective", "days.effective", "figures.effective_micros"),
+    Fact("milliseconds", "days.ms", "figures.unit_milliseconds"),
+    Fact("unpriced", "days.unpriced", "figures.unpriced_milliseconds"),
+    ratio("joules", "energy_joules", "days.joules"),
+    ratio("observed", "observed_ratio", "days.observed / days.held"),
+    ratio("tensor active", "tensor_active_ratio", "days.tensor / days.watched"),
+)
+OF_FOLD = (
+    ratio("told", "told_ratio", "coalesce(clock.told_ms, 0) / clock.all_ms"),
+    ratio("goodput", "goodput_ratio", "clock.productive_ms / clock.told_ms"),
+    ratio("data wait", "data_wait_ratio", "clock.data_wait_ms / clock.told_ms"),
+    per(
+        "per checkpoint",
+        "checkpoint_micros",
+        "days.effective / nullif(summary.good_checkpoints, 0)",
+    ),
+    per(
+        "per million tokens",
+        "million_tokens_micros",
+        "days.effective * 1000000 / nullif(summary.tokens, 0)",
+    ),
+    ratio(
+        "tokens a second",
+        "tokens_per_second",
+        "figures.tokens / nullif(steps.step_ms, 0) * 1000",
+    ),
+    Fact("key", "run.key", "figures.key"),
+    Fact(
+        "workload",
+        "coalesce(run.workload_id, figures.workload_id)",
+        "figures.workload_id",
+    ),
+    told("status", "status", "coalesce(summary.status, '')"),
+    told("GPUs", "gpus", "summary.gpus"),
+    told("attempts", "attempts", "coalesce(summary.attempts, 0)"),
+    told("tokens", "tokens", "nullif(summary.tokens, 0)"),
+    told("examples", "examples", "nullif(summary.examples, 0)"),
+    told("good checkpoints", "good_checkpoints", "coalesce(summary.good_checkpoints, 0)"),
+    told("began", "began_at", "coalesce(summary.began_at, figures.began_at)"),
+    told(
+        "ended",
+        "ended_at",
+        "CASE WHEN summary.began_at IS NULL THEN figures.ended_at ELSE summary.ended_at END",
+    ),
+    ratio(
+        "first good checkpoint",
+        "first_good_seconds",
+        "extract(epoch FROM summary.first_good_at - summary.submitted_at)",
+    ),
+    ratio(
+        "wall time",
+        "wall_seconds",
+        """CASE WHEN figures.ended_at IS NULL THEN figures.wall_seconds
+                ELSE greatest(0, extract(epoch FROM figures.ended_at - figures.began_at)) END""",
+    ),
+)
+RUN_FIGURES = Agreement(
+    tables=(),
+    source="""ledger_runfigures AS figures JOIN workloads_run AS run ON run.id = figures.run_id
+    LEFT JOIN workloads_runsummary AS summary ON summary.run_id = run.id
+    CROSS JOIN LATERAL (
+        SELECT sum(row.effective_micros) AS effective,
+               coalesce(sum(row.unit_milliseconds), 0) AS ms,
+               coalesce(sum(row.unpriced_milliseconds), 0) AS unpriced,
+               sum(row.energy_joules) AS joules,
+               nullif(sum(row.unit_milliseconds) FILTER (
+                   WHERE row.state IN (1, 2, 3) AND row.flags & 3 = 0), 0) AS held,
+               coalesce(sum(row.unit_milliseconds) FILTER (
+                   WHERE row.state IN (1, 2) AND row.flags & 3 = 0), 0) AS observed,
+               sum(row.tensor_seconds) FILTER (WHERE row.tensor_observed_seconds <> 0) AS tensor,
+               nullif(sum(row.tensor_observed_seconds), 0) AS watched
+        FROM ledger_runday AS row WHERE row.run_id = run.id AND row.flags & 64 = 0
+    ) AS days
+    CROSS JOIN LATERAL (
+        SELECT nullif(sum(of_bucket.ms), 0) AS all_ms,
+               nullif(sum(of_bucket.ms) FILTER (WHERE place <> 11), 0) AS told_ms,
+               coalesce(sum(of_bucket.ms) FILTER (WHERE place = 8), 0) AS productive_ms,
+               coalesce(sum(of_bucket.ms) FILTER (WHERE place = 5), 0) AS data_wait_ms
+        FROM workloads_runhour AS hour
+        CROSS JOIN unnest(hour.bucket_ms) WITH ORDINALITY AS of_bucket (ms, place)
+        WHERE hour.run_id = run.id
+    ) AS clock
+    CROSS JOIN LATERAL (
+        SELECT sum(hour.step_ms) AS step_ms FROM workloads_runhour AS hour WHERE hour.run_id = run.id
+    ) AS steps""",
+    where="true",
+    facts=(*OF_DAYS, *(of_this_fold(fact) for fact in OF_FOLD)),
+    place="'run ' || figures.key",
+    hour="figures.began_at",
 )

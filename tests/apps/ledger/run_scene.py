@@ -78,16 +78,18 @@ def make_energy(uuids: Sequence[str], joules: float, hour: datetime = scene.TEN)
         )
 
 
-def make_tensor(uuids: Sequence[str], worked: float, watched: float) -> None:
-    """In the hour from 10:00 each of these GPUs' tensor cores worked so long while watched."""
+def make_tensor(
+    uuids: Sequence[str], worked: float, watched: float, hour: datetime = scene.TEN
+) -> None:
+    """In the hour each of these GPUs' tensor cores worked so long while watched."""
     ids = scene.device_ids(uuids)
     for device_id in ids:
-        scene.make_usage(device_id, [240] * 60)
+        scene.make_usage(device_id, [240] * 60, hour=hour)
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE telemetry_usagehour SET tensor_seconds = %s, tensor_observed_seconds = %s"
             " WHERE hour = %s AND device_id = ANY(%s)",
-            [worked, watched, scene.TEN, ids],
+            [worked, watched, hour, ids],
         )
 
 

@@ -1,0 +1,172 @@
+"""One unit changed in any column of any table of money: the audit says that, and where.
+
+The columns are the database's own: a new one without a check fails here until it has one, or an
+excuse of its own in EXCUSED and in docs/audit.md.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import DataError, IntegrityError, transaction
+
+from apps.ledger.queries.audit import audit_here
+from apps.telemetry.actions.partitions import forget
+from tests.apps.ledger.audited_world import make_world
+from tests.apps.ledger.tampering import Column, columns_of, tables_of, tamper
+
+NO_MONEY = {
+    "ledger_billrule": "what people say of bills",
+    "ledger_billruleevent": "its history",
+    "ledger_closeevent": "the history of closes",
+    "ledger_billimport": "deliveries; their sums are held against their rows",
+    "ledger_rejectedbillrow": "rows that could not be read",
+    "ledger_billedmatch": "where rows of a bill went, and why; what came of it is proven",
+    "ledger_clocksweep": "how far the clock has come",
+    "ledger_export": "files that were asked for",
+}
+"""Tables that hold no amounts of their own, and what they hold."""
+
+AS_SENT = "a bill's row as its issuer sent it"
+WORDS = "says in words why"
+FINGERPRINT = "a fingerprint of the facts it was made of"
+WHEN = "when, or by whom"
+EVIDENCE = "what was observed, and of whom: the agents' word"
+EXCUSED: dict[str, dict[str, tuple[str, ...]]] = {
+    "ledger_charge": {
+        "what rates came to before a bill took their place": ("estimated_micros",),
+        "by the meter and the tariff of the plan": ("marginal_micros",),
+        WORDS: ("reason",),
+        FINGERPRINT: ("digest",),
+    },
+    "ledger_chargepiece": {WORDS: ("detail",)},
+    "ledger_settlement": {
+        FINGERPRINT: ("digest",),
+        WORDS: ("reason",),
+        WHEN: ("settled_at", "superseded_at"),
+    },
+    "ledger_line": {EVIDENCE: ("holder_key_id", "evidence")},
+    "ledger_bill": {
+        "as its issuer named it": ("issuer", "provider", "account", "starts_at", "ends_at"),
+        "whether its issuer rounds, by its rows": ("is_rounded_upstream",),
+        WHEN: ("created_at", "changed_at", "reconciled_at"),
+        WORDS: ("failure",),
+    },
+    "ledger_billedcharge": {
+        "what it was for, as its rows say": ("billed_kind", "label", "starts_at", "rows"),
+    },
+    "ledger_billedhour": {"machine time as its rows say": ("billed_milliseconds",)},
+    "ledger_billrow": {
+        AS_SENT: (
+            *("line", "kind", "category", "charge_class", "starts_at", "ends_at", "service"),
+            *("usage_type", "description", "sku", "resource_id", "region", "sub_account"),
+            *("pricing_category", "commitment_id", "commitment_status", "invoice_id"),
+            *("consumed_quantity", "consumed_unit", "pricing_quantity", "pricing_unit"),
+            *("list_unit_price", "contracted_unit_price", "tags", "more"),
+        ),
+        FINGERPRINT: ("digest", "traits"),
+    },
+    "ledger_close": {
+        WHEN: ("closed_at", "cut_off", "closed_by_id", "reopened_by_id"),
+        "what people said": ("note", "checklist", "reopen_reason"),
+    },
+    "ledger_runfigures": {
+        "by GPUs' peaks and other runs": ("mfu_ratio", "mfu_doubt", "scaling_ratio"),
+        "of its jobs, as schedulers told them": ("gpu_model", "jobs", "team_id"),
+        WHEN: ("folded_at", "computed_at"),
+    },
+    "ledger_apicost": {WORDS: ("reason",)},
+    "ledger_apihour": {WORDS: ("reason",)},
+    "ledger_vendorcost": {
+        "a vendor's report as it was sent": ("vendor", "day", "item", "project", "currency"),
+        WHEN: ("told_at",),
+    },
+    "ledger_servicecount": {"hours it sums, as gateways told them": ("hours",)},
+    "ledger_servicetotal": {"requests of hours without a line": ("costless_requests",)},
+}
+"""Columns that nothing else tells, by table and by why."""
+
+WHICH = {"ledger_servicecount": "part <> 3"}
+"""The rows that are in sums, where not all are."""
+BY_NUMBER = "id"
+"""The number of a row is a name: what refers to it is compared by it."""
+
+
+@pytest.fixture(scope="module")
+def _planted(
+    django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    forget()
+    with django_db_blocker.unblock(), transaction.atomic():
+        make_world(tmp_path_factory.mktemp("bills"))
+        yield
+        transaction.set_rollback(True)
+    forget()
+
+
+@pytest.fixture(autouse=True)
+def _world(_planted: None, db: None) -> None:
+    """The world as it was planted: what a test does to it is undone."""
+
+
+def of_money() -> list[str]:
+    """Every table of the ledger but those that hold no amounts."""
+    return sorted(tables_of("ledger").keys() - NO_MONEY)
+
+
+def excused(table: str) -> set[str]:
+    """The columns of a table that nothing else tells."""
+    return {name for names in EXCUSED.get(table, {}).values() for name in names}
+
+
+def is_found(column: Column) -> bool:
+    """Whether the audit says so, and where, or the database refuses it to begin with."""
+    undo = transaction.savepoint()
+    try:
+        assert tamper(column, WHICH.get(column.table, "true")) == 1, f"{column} has no row"
+        places = audit_here(reading=column.table).places
+    except (IntegrityError, DataError):
+        return True
+    finally:
+        transaction.savepoint_rollback(undo)
+    assert all(place.node or place.charge for place in places)
+    return bool(places)
+
+
+def test_the_world_adds_up_and_nothing_of_it_waits() -> None:
+    found = audit_here()
+
+    assert found.places == ()
+    assert found.pending_days == ()
+    assert len(found.closed_months) == 1
+
+
+@pytest.mark.parametrize("table", of_money())
+def test_one_unit_changed_is_found_in_every_column_that_has_no_excuse(table: str) -> None:
+    columns = [column for column in columns_of(table) if column.name != BY_NUMBER]
+
+    missed = {column.name for column in columns if not is_found(column)}
+
+    assert missed == excused(table)
+
+
+def test_no_table_is_forgotten_and_no_excuse_is_left_over() -> None:
+    tables = tables_of("ledger")
+
+    assert NO_MONEY.keys() | EXCUSED.keys() <= tables.keys()
+    assert not [
+        table
+        for table in NO_MONEY
+        for column in columns_of(table)
+        if column.name.endswith(("micros", "amount", "_cost", "residual"))
+    ]
+
+
+def test_the_docs_say_what_has_an_excuse() -> None:
+    said = (Path(__file__).parents[3] / "docs" / "audit.md").read_text()
+
+    for table, whys in EXCUSED.items():
+        for why, names in whys.items():
+            columns = ", ".join(f"`{name}`" for name in names)
+            assert f"| `{table}` | {columns} | {why} |" in said

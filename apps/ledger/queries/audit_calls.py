@@ -5,7 +5,7 @@ from typing import LiteralString
 from apps.ledger.queries.audit_compare import Agreement, Comparison, Fact
 from apps.ledger.queries.audit_sql import FROZEN, WAITING
 
-# Pass 6 prices calls and sums their hours. Public prices are in dollars; amounts of a currency that
+# Pass 6 prices calls and sums their hours; a call that several told of is counted once. Public prices are in dollars; amounts of a currency that
 # is not the organisation's have a rate of exchange between them and their micro-units.
 SPAN: LiteralString = """
 hour >= %(from)s AND hour < %(to)s
@@ -19,7 +19,8 @@ SUMMED: LiteralString = SPAN.replace("{hour}", "called.hour").replace(
 SUMMED = SUMMED.replace("AND hour <", "AND called.hour <")
 OURS: LiteralString = "(SELECT currency FROM accounts_organisation)"
 CALLS: LiteralString = """
-    FROM ledger_apicost AS cost JOIN workloads_usageevent AS call ON call.id = cost.event_id
+    FROM ledger_apicost AS cost JOIN workloads_usageevent AS call
+      ON call.id = cost.event_id AND call.is_counted
 """
 
 

@@ -72,7 +72,8 @@ NUMBERS: LiteralString = """
 concat_ws(' and ', CASE WHEN charge.node_id IS NOT NULL THEN 'node' END,
           CASE WHEN charge.shared_cost_id IS NOT NULL THEN 'shared cost' END,
           CASE WHEN charge.owned_plan_id IS NOT NULL AND charge.kind <> 'node_hour' THEN 'plan' END,
-          CASE WHEN charge.commitment_id IS NOT NULL THEN 'commitment' END,
+          CASE WHEN charge.commitment_id IS NOT NULL AND charge.billed_charge_id IS NULL
+               THEN 'commitment' END,
           CASE WHEN charge.api_item_id IS NOT NULL THEN 'calls' END,
           CASE WHEN charge.billed_charge_id IS NOT NULL THEN 'billed charge' END)
 """
@@ -126,6 +127,7 @@ CHARGE_FACTS = Agreement(
             "'one in force in the hour'",
             "charge.commitment_id",
             """charge.commitment_id IS NULL
+               OR charge.billed_charge_id IS NOT NULL AND bought.id IS NOT NULL
                OR bought.period && tstzrange(charge.hour, charge.hour + interval '1 hour')""",
         ),
         Fact(

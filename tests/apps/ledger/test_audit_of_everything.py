@@ -23,6 +23,7 @@ NO_MONEY = {
     "ledger_billimport": "deliveries; their sums are held against their rows",
     "ledger_rejectedbillrow": "rows that could not be read",
     "ledger_billedmatch": "where rows of a bill went, and why; what came of it is proven",
+    "ledger_correctedhour": "hours of a closed month whose difference is posted",
     "ledger_clocksweep": "how far the clock has come",
     "ledger_export": "files that were asked for",
 }
@@ -54,7 +55,9 @@ EXCUSED: dict[str, dict[str, tuple[str, ...]]] = {
         WORDS: ("failure",),
     },
     "ledger_billedcharge": {
-        "what it was for, as its rows say": ("billed_kind", "label", "starts_at", "rows"),
+        "what it was for, as its rows say": (
+            *("billed_kind", "label", "starts_at", "rows", "commitment_id"),
+        ),
     },
     "ledger_billedhour": {"machine time as its rows say": ("billed_milliseconds",)},
     "ledger_billrow": {
@@ -71,6 +74,7 @@ EXCUSED: dict[str, dict[str, tuple[str, ...]]] = {
         WHEN: ("closed_at", "cut_off", "closed_by_id", "reopened_by_id"),
         "what people said": ("note", "checklist", "reopen_reason"),
     },
+    "ledger_runday": {"of hours that nobody asked, as gateways told them": ("is_unasked",)},
     "ledger_runfigures": {
         "by GPUs' peaks and other runs": ("mfu_ratio", "mfu_doubt", "scaling_ratio"),
         "of its jobs, as schedulers told them": ("gpu_model", "jobs", "team_id"),

@@ -94,7 +94,13 @@ CHARGE_FACTS = Agreement(
             NUMBERS,
             f"charge.corrects_id IS NOT NULL OR {NUMBERED} = {NUMBERS}",
         ),
-        Fact("pool", "coalesce(node.pool_id, charge.pool_id)", "charge.pool_id"),
+        Fact(
+            "pool",
+            "coalesce(node.pool_id, charge.pool_id)",
+            "charge.pool_id",
+            """charge.pool_id IS NOT DISTINCT FROM coalesce(node.pool_id, charge.pool_id)
+               OR charge.digest = ''""",
+        ),
         Fact(
             "through",
             """CASE WHEN charge.part = 4 OR settlement.id IS NULL

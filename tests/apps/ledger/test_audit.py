@@ -84,6 +84,7 @@ def test_one_micro_unit_more_on_one_line_is_found(capsys: pytest.CaptureFixture[
     assert {place["check"] for place in figures["places"]} == {
         "lines sum to their charge",
         "roll-ups sum to the lines",
+        "settlements are what their lines come to",
     }
     assert figures["places"][0]["difference"] == 1
 

@@ -20,6 +20,7 @@ PR_SET_PDEATHSIG = 1
 GRACE_SECONDS = 20.0
 RESTART_AFTER_SECONDS = 2.0
 LOOKED_EVERY_SECONDS = 1.0
+HEADER_MILLISECONDS = 15_000
 MOST_FAILURES = 5
 
 
@@ -45,13 +46,13 @@ class Child:
 
 
 def web(chosen: Environment, listen: str) -> Child:
-    """granian serving WSGI on `listen` (host:port)."""
+    """granian serving `controlplane.door` on `listen` (host:port)."""
     host, _, port = listen.rpartition(":")
     tool = str(Path(sys.executable).with_name("granian"))
     command = [
-        tool, "controlplane.wsgi:application", "--interface", "wsgi", "--no-ws", "--http", "1",
+        tool, "controlplane.door:application", "--interface", "rsgi", "--no-ws", "--http", "1",
         "--host", host, "--port", port, "--workers", str(chosen.web_processes),
-        "--blocking-threads", str(chosen.web_threads), "--backlog", "2048",
+        "--backlog", "2048", "--http1-header-read-timeout", str(HEADER_MILLISECONDS),
         "--log-level", "warning", "--respawn-failed-workers",
     ]  # fmt: skip
     return Child("web", command)

@@ -1,4 +1,4 @@
-"""The WSGI callable that granian serves: batches by a door of their own, all else through Django."""
+"""The WSGI callable: batches by a door of their own, all else through Django."""
 
 import gc
 import logging
@@ -15,10 +15,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 django_application = get_wsgi_application()
 
 # After the applications are loaded: these import models.
+from apps.accounts.authentication.callers import is_caller_known  # noqa: E402
 from apps.show.charts import daily_cost_by_state  # noqa: E402
-from apps.telemetry.api import received, remember  # noqa: E402
+from apps.telemetry.api import is_sender_known, received, remember  # noqa: E402
 from controlplane.refusals import plain_problem  # noqa: E402
 
+__all__ = ["application", "is_caller_known", "is_sender_known"]
 log = logging.getLogger(__name__)
 
 # Pages and their charts are loaded before the first visitor comes, not while one waits: a figure

@@ -6,7 +6,12 @@ from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable
 from apps.telemetry.api.batches import receive_batch, received
 from apps.telemetry.api.bodies import EncodingUnknown, LengthMissing
 from apps.telemetry.api.remembering import remember
-from apps.telemetry.api.senders import TokenLacksScope, TokenWithoutAgent, forget
+from apps.telemetry.api.senders import (
+    TokenLacksScope,
+    TokenWithoutAgent,
+    forget,
+    is_sender_known,
+)
 
 __all__ = [
     "AuthenticationRefused",
@@ -18,6 +23,7 @@ __all__ = [
     "TokenLacksScope",
     "TokenWithoutAgent",
     "forget",
+    "is_sender_known",
     "receive_batch",
     "received",
     "remember",

@@ -78,7 +78,7 @@ def sender_of(header: str | None, at: datetime) -> Sender:
     """
     if at.timestamp() - _memory.asked_at >= BELIEVED_SECONDS:
         _forget_refused_tokens(at)
-    key = hashlib.sha256((header or "").encode(errors="replace")).digest()
+    key = _key(header or "")
     sender = _memory.senders.get(key)
     if sender is None:
         sender = _asked(header, at)
@@ -86,6 +86,11 @@ def sender_of(header: str | None, at: datetime) -> Sender:
             _memory.senders.clear()
         _memory.senders[key] = sender
     return sender
+
+
+def is_sender_known(header: str | None) -> bool:
+    """Whether a delivery with this header was taken lately; asks nobody."""
+    return header is not None and _key(header) in _memory.senders
 
 
 def note(sender: Sender, version: str, offset_ms: int, at: datetime) -> None:
@@ -99,6 +104,10 @@ def note(sender: Sender, version: str, offset_ms: int, at: datetime) -> None:
         noted, _memory.to_note = _memory.to_note, {}
         touch_tokens(token_ids=list(noted), at=at)
         agents_seen(seen=list(noted.values()), at=at)
+
+
+def _key(header: str) -> bytes:
+    return hashlib.sha256(header.encode(errors="replace")).digest()
 
 
 def _asked(header: str | None, at: datetime) -> Sender:

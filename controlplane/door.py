@@ -1,0 +1,255 @@
+"""The RSGI callable that granian serves: no thread begins before the whole body is here.
+
+A body that comes slowly costs a coroutine, not a thread, and only for a time that its length allows.
+Whoever has not shown a token or session that is good sends little; of those who send it slowly, the
+one that has been at it longest gives way. What is behind the door is `controlplane.wsgi`.
+"""
+
+import asyncio
+import io
+import json
+import logging
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+from controlplane.folders import own_folder
+from controlplane.settings import ENVIRONMENT, HOME
+from controlplane.wsgi import application as wsgi_application
+from controlplane.wsgi import is_caller_known, is_sender_known
+
+log = logging.getLogger(__name__)
+
+STRANGERS_BYTES = 64 * 1024
+"""More than any form for strangers holds: signing in, an invitation, an enrolment."""
+MOST_STRANGERS = 128
+"""Bodies of strangers that are waited for at once."""
+BODY_SECONDS = 10.0
+LEAST_BYTES_PER_SECOND = 32 * 1024
+IN_MEMORY_BYTES = 8 * 1024 * 1024
+CHUNK_SECONDS = 60.0
+UNREADABLE = 400, "Request unreadable", "The address or a header is not text."
+UNKNOWN = 401, "Sign in first", f"Nobody unknown sends more than {STRANGERS_BYTES} bytes."
+TOO_SLOW = 408, "Body too slow", "The body did not arrive in the time that its length allows."
+CUT_OFF = 400, "Body cut off", "The body ended before its Content-Length."
+
+
+class Refused(Exception):
+    """The request goes no further; its parts are status, title and detail."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """What the application said, and how its body comes."""
+
+    status: int = 500
+    headers: list[tuple[str, str]] = field(default_factory=list)
+
+    def start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+        """WSGI's `start_response`."""
+        self.status = int(status.partition(" ")[0])
+        self.headers = [(name.lower(), value) for name, value in headers]
+
+    def is_short(self, parts: Any) -> bool:
+        """Whether the body is as good as made: then it waits for the caller, and no thread does."""
+        if isinstance(parts, list) or not getattr(parts, "streaming", True):
+            return True
+        length = dict(self.headers).get("content-length", "")
+        return length.isdecimal() and int(length) <= IN_MEMORY_BYTES
+
+
+class Door:
+    """One per web process: its event loop reads, its threads work."""
+
+    def __init__(self) -> None:
+        self.threads = ThreadPoolExecutor(ENVIRONMENT.web_threads, thread_name_prefix="web")
+        self.strangers: dict[object, asyncio.Timeout] = {}
+
+    async def __call__(self, scope: Any, protocol: Any) -> None:
+        """Answer one request."""
+        try:
+            environ = environ_of(scope)
+            body = await self._body(environ, protocol)
+        except Refused as refusal:
+            _refuse(protocol, *refusal.args)
+            return
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[tuple[Answer, bytes]] = loop.create_future()
+        work = _Work(environ, body, protocol, loop, answered)
+        self.threads.submit(work.run)
+        answer, whole = await answered
+        if answer.status:
+            protocol.response_bytes(answer.status, answer.headers, whole)
+
+    async def _body(self, environ: dict[str, Any], protocol: Any) -> IO[bytes]:
+        """All of it, or nothing where its length is not told. Refuses Refused."""
+        length = _length(environ)
+        if not length:
+            return io.BytesIO()
+        is_known = is_sender_known(environ.get("HTTP_AUTHORIZATION"))
+        if not is_known and length > STRANGERS_BYTES:
+            loop = asyncio.get_running_loop()
+            is_known = await loop.run_in_executor(self.threads, is_caller_known, environ)
+            if not is_known:
+                raise Refused(*UNKNOWN)
+        seconds = BODY_SECONDS + length / LEAST_BYTES_PER_SECOND
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                if is_known:
+                    return await _read(protocol, length)
+                return await self._read_of_stranger(protocol, length, limit)
+        except TimeoutError:
+            raise Refused(*TOO_SLOW) from None
+
+    async def _read_of_stranger(
+        self, protocol: Any, length: int, limit: asyncio.Timeout
+    ) -> IO[bytes]:
+        if len(self.strangers) >= MOST_STRANGERS:
+            oldest = next(iter(self.strangers))
+            self.strangers.pop(oldest).reschedule(asyncio.get_running_loop().time())
+        mine = object()
+        self.strangers[mine] = limit
+        try:
+            return await _read(protocol, length)
+        finally:
+            self.strangers.pop(mine, None)
+
+
+class _Work:
+    """One request in a thread."""
+
+    def __init__(
+        self,
+        environ: dict[str, Any],
+        body: IO[bytes],
+        protocol: Any,
+        loop: asyncio.AbstractEventLoop,
+        answered: "asyncio.Future[tuple[Answer, bytes]]",
+    ) -> None:
+        self.environ = environ | {"wsgi.input": body}
+        self.body = body
+        self.protocol = protocol
+        self.loop = loop
+        self.answered = answered
+
+    def run(self) -> None:
+        """Let the application answer; what it does on close it does when the answer is out."""
+        answer = Answer()
+        parts: Iterable[bytes] = ()
+        try:
+            parts = wsgi_application(self.environ, answer.start)
+            if answer.is_short(parts):
+                self._tell(answer, b"".join(parts))
+            else:
+                self._stream(answer, parts)
+        except Exception:
+            log.exception("request_failed path=%s", self.environ["PATH_INFO"])
+            self._tell(Answer(), b"")
+        finally:
+            close: Callable[[], None] | None = getattr(parts, "close", None)
+            if close is not None:
+                close()
+            self.body.close()
+
+    def _tell(self, answer: Answer, whole: bytes) -> None:
+        self.loop.call_soon_threadsafe(_set, self.answered, (answer, whole))
+
+    def _stream(self, answer: Answer, parts: Iterable[bytes]) -> None:
+        """Part by part, as fast as the caller takes them."""
+        begun = self._await(self._begin(answer))
+        try:
+            for part in parts:
+                self._await(_send(begun, part))
+        except (OSError, RuntimeError):
+            log.info("caller_left path=%s", self.environ["PATH_INFO"])
+        self._tell(Answer(status=0), b"")
+
+    async def _begin(self, answer: Answer) -> Any:
+        return self.protocol.response_stream(answer.status, answer.headers)
+
+    def _await(self, coroutine: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(CHUNK_SECONDS)
+
+
+def _set(future: "asyncio.Future[tuple[Answer, bytes]]", value: tuple[Answer, bytes]) -> None:
+    if not future.done():
+        future.set_result(value)
+
+
+async def _send(begun: Any, part: bytes) -> None:
+    await begun.send_bytes(part)
+
+
+async def _read(protocol: Any, length: int) -> IO[bytes]:
+    """The body, in memory or, where it is long, in a file that has no name."""
+    if length <= IN_MEMORY_BYTES:
+        whole = await protocol()
+        if len(whole) < length:
+            raise Refused(*CUT_OFF)
+        return io.BytesIO(whole)
+    file = tempfile.TemporaryFile(dir=own_folder(HOME / "uploads"))  # noqa: SIM115  # closed after the answer
+    try:
+        async for part in protocol:
+            file.write(part)
+        if file.tell() < length:
+            raise Refused(*CUT_OFF)
+    except BaseException:
+        file.close()
+        raise
+    file.seek(0)
+    return file
+
+
+def environ_of(scope: Any) -> dict[str, Any]:
+    """The request as WSGI has it; a header whose name has an underscore could pass for another."""
+    try:
+        path = scope.path
+        headers = scope.headers.items()
+    except (UnicodeError, ValueError, RuntimeError):
+        raise Refused(*UNREADABLE) from None
+    name, _, port = scope.server.rpartition(":")
+    environ = {
+        "REQUEST_METHOD": scope.method,
+        "SCRIPT_NAME": "",
+        "PATH_INFO": path.encode().decode("latin-1"),
+        "QUERY_STRING": scope.query_string,
+        "SERVER_PROTOCOL": f"HTTP/{scope.http_version}",
+        "SERVER_NAME": name,
+        "SERVER_PORT": port,
+        "REMOTE_ADDR": scope.client.rpartition(":")[0].strip("[]"),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope.scheme,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": ENVIRONMENT.web_processes > 1,
+        "wsgi.run_once": False,
+    }
+    for name, value in headers:
+        if "_" in name:
+            continue
+        key = name.upper().replace("-", "_")
+        key = key if key in BARE else f"HTTP_{key}"
+        environ[key] = f"{environ[key]},{value}" if key in environ else value
+    return environ
+
+
+BARE = frozenset({"CONTENT_TYPE", "CONTENT_LENGTH"})
+
+
+def _length(environ: dict[str, Any]) -> int:
+    told = environ.get("CONTENT_LENGTH", "")
+    return int(told) if told.isdecimal() else 0
+
+
+def _refuse(protocol: Any, status: int, title: str, detail: str) -> None:
+    document = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    headers = [("content-type", "application/problem+json"), ("connection", "close")]
+    if status == 401:
+        headers.append(("www-authenticate", "Bearer"))
+    protocol.response_bytes(status, headers, json.dumps(document).encode())
+
+
+application = Door()

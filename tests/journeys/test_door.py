@@ -1,0 +1,166 @@
+"""Slow and huge bodies of strangers against the real server, while agents and people come as ever."""
+
+import contextlib
+import http.client
+import json
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+
+from controlplane import processes
+from controlplane.env import environment
+from tests import make
+from tests.journeys.test_processes import eventually, free_port
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROOT = Path(__file__).parents[2]
+BATCH = (Path(__file__).parents[1] / "contract" / "telemetry_batch.json").read_bytes()
+MEGABYTES_262 = 262 * 1024 * 1024
+
+
+class Server:
+    """granian as `manage.py up` starts it, on the tests' database."""
+
+    def __init__(self, port: int, home: Path) -> None:
+        self.port = port
+        self.home = home
+
+    def sent(self, head: str, body: bytes = b"") -> socket.socket:
+        """A connection on which so much was said."""
+        found = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        found.sendall(f"{head}\r\nHost: 127.0.0.1\r\n\r\n".encode() + body)
+        return found
+
+    def asked(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
+        caller = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        with contextlib.closing(caller):
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            caller.request(method, path, body, named)
+            answer = caller.getresponse()
+            return answer.status, answer.read()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None) -> Iterator[Server]:
+    home = tmp_path_factory.mktemp("web")
+    told = connection.settings_dict
+    url = f"postgres://postgres@/{told['NAME']}?host={told['HOST'].replace('/', '%2F')}"
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("DJANGO_")}
+    kept |= {"RUNRATE_HOME": str(home), "RUNRATE_DATABASE_URL": url}
+    port = free_port()
+    child = processes.web(environment({}), f"127.0.0.1:{port}")
+    running = subprocess.Popen(child.command, cwd=ROOT, env=kept)
+    started = Server(port, home)
+
+    def answers() -> bool:
+        with contextlib.suppress(OSError):
+            return started.asked("GET", "/healthz")[0] == 200
+        return False
+
+    try:
+        eventually(answers)
+        yield started
+    finally:
+        running.terminate()
+        running.wait(30)
+
+
+@pytest.fixture
+def agent() -> str:
+    make.make_organisation()
+    token = make.make_token("ingest")
+    make.make_agent(node_id=make.make_node(), token_id=token.id)
+    return token.secret
+
+
+def status_of(caller: socket.socket) -> int:
+    return int(caller.recv(100).split()[1])
+
+
+def deliver(server: Server, secret: str) -> int:
+    given = {"Authorization": f"Bearer {secret}", "Content_Type": "application/json"}
+    return server.asked("POST", "/api/v1/telemetry/batches", BATCH, **given)[0]
+
+
+def test_half_sent_bodies_of_strangers_keep_nobody_waiting(server: Server, agent: str) -> None:
+    make.make_person()
+    cache.clear()
+    half = "POST /sign-in HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 500"
+    with contextlib.ExitStack() as stack:
+        slow = [stack.enter_context(server.sent(half, b"login=")) for _ in range(140)]
+        for _ in range(5):
+            began = time.monotonic()
+            assert server.asked("GET", "/healthz")[0] == 200
+            assert deliver(server, agent) == 200
+            assert server.asked("GET", "/sign-in")[0] == 200
+            signing_in = server.asked(
+                "POST", "/sign-in", b"login=a", Content_Type="application/x-www-form-urlencoded"
+            )
+            assert signing_in[0] == 403  # its form is not ours, which had to be read to be said
+            assert time.monotonic() - began < 10
+        # Those that have been at it longest gave way to those who came later.
+        assert [status_of(each) for each in slow[:5]] == [408] * 5
+
+
+@pytest.mark.parametrize(
+    "credential",
+    ["", "Authorization: Bearer rr_nobody\r\n", "Cookie: sessionid=nobody\r\n"],
+    ids=["none", "a token that is none", "a session that is none"],
+)
+def test_a_huge_body_of_a_stranger_is_refused_before_it_is_read(
+    server: Server, agent: str, credential: str
+) -> None:
+    head = (
+        f"POST /api/v1/bills/imports HTTP/1.1\r\n{credential}"
+        f"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {MEGABYTES_262}"
+    )
+    with server.sent(head, b"--x\r\n") as caller:
+        assert status_of(caller) == 401
+    assert not any((server.home / "uploads").glob("*"))
+
+
+def test_who_is_known_sends_more(server: Server, agent: str) -> None:
+    secret = make.make_token("manage").secret
+    given = {"Authorization": f"Bearer {secret}", "Content_Type": "application/json"}
+    body = json.dumps({"name": "x" * 100_000}).encode()
+    status, told = server.asked("POST", "/api/v1/teams", body, **given)
+    assert status == 400
+    assert json.loads(told)["errors"][0]["field"] == "name"
+    form = {"Authorization": f"Bearer {secret}", "Content_Type": "multipart/form-data; boundary=x"}
+    status, _ = server.asked("POST", "/api/v1/bills/imports", b"-" * 9_000_000, **form)
+    assert status == 400
+
+
+def test_answers_come_as_django_made_them(server: Server, agent: str) -> None:
+    secret = make.make_token("read").secret
+    given = {"Authorization": f"Bearer {secret}"}
+    status, rows = server.asked("GET", "/api/v1/nodes", Accept="text/csv", **given)
+    assert (status, b",gpu-01," in rows) == (200, True)
+    plotly = next((ROOT / "static" / "vendor").rglob("plotly*.js"))
+    told = server.asked("GET", f"/{plotly.relative_to(ROOT)}")
+    assert told == (200, plotly.read_bytes())
+    assert server.asked("HEAD", "/healthz") == (200, b"")
+    assert server.asked("GET", "/%ff")[0] in {400, 404}
+    # A name with an underscore could pass for another header.
+    assert server.asked("GET", "/api/v1/nodes", X="y")[0] == 401
+    with server.sent(
+        f"GET /api/v1/nodes HTTP/1.1\r\nHTTP_AUTHORIZATION: x\r\nauthorization_: Bearer {secret}"
+    ) as caller:
+        assert status_of(caller) == 401
+
+
+@pytest.mark.proof
+def test_a_body_that_does_not_come_is_given_up(server: Server, agent: str) -> None:
+    head = f"POST /api/v1/telemetry/batches HTTP/1.1\r\nAuthorization: Bearer {agent}\r\nContent-Length: 100"
+    with server.sent(head, b"{") as caller:
+        caller.settimeout(30)
+        began = time.monotonic()
+        assert status_of(caller) == 408
+        assert 9 < time.monotonic() - began < 25

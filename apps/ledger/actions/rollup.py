@@ -13,6 +13,7 @@ from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import clear, try_lock
 from apps.fleet.queries import Pass
 from apps.ledger.actions.closed import kept_closed
+from apps.ledger.actions.meter_days import write_meter_days
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.rolled_day import RolledDay
 from apps.ledger.actions.runs import write_run_days, write_run_figures
@@ -48,6 +49,7 @@ def roll_up_day(*, first_hour: datetime, at: datetime) -> Outcome:
         written = run(DAYS, params | _pool_columns(marked) | _tag_columns(params))
         run(TEAM_DAYS, params)
         run(JOB_DAYS, params)
+        write_meter_days(rolled)
         unasked = write_service_days(rolled)
         touched = write_run_days(rolled, unasked)
         write_run_figures(run_ids=touched, at=at)

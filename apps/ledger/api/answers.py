@@ -13,10 +13,13 @@ from rest_framework.renderers import BaseRenderer
 
 from apps.accounts import queries as accounts
 from apps.accounts.rest.money import MoneyOut
+from apps.economics.gpu_meters import GpuMeters
 from apps.economics.money import Money
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger import queries
+from apps.ledger.api.meters import COLUMNS as METER_COLUMNS
+from apps.ledger.api.meters import MetersOut, meters_answer
 from apps.workloads import queries as workloads
 
 MS_PER_HOUR = 3_600_000
@@ -74,6 +77,11 @@ class SumsOut(serializers.Serializer[Any]):
     unpriced_hours = serializers.FloatField()
     core_hours = serializers.FloatField()
     coverage = serializers.FloatField(allow_null=True)
+    meters = MetersOut(
+        allow_null=True,
+        help_text="null where no job held GPUs, and where grouped or narrowed by what meters do not "
+        "tell apart: state, status, kind, tags",
+    )
 
 
 class CostsOut(serializers.Serializer[Any]):
@@ -150,14 +158,18 @@ def meta_of(
 
 
 def result_of(
-    group: queries.CostGroup, group_by: Sequence[str], named: Named, currency: str
+    group: queries.CostGroup,
+    group_by: Sequence[str],
+    named: Named,
+    currency: str,
+    meters: GpuMeters | None,
 ) -> dict[str, Any]:
     """A group's keys by name, and its sums."""
     keys = {name: _key(name, key, named) for name, key in zip(group_by, group.keys, strict=True)}
-    return keys | sums_of(group, currency)
+    return keys | sums_of(group, currency, meters)
 
 
-def sums_of(group: queries.CostGroup, currency: str) -> dict[str, Any]:
+def sums_of(group: queries.CostGroup, currency: str, meters: GpuMeters | None) -> dict[str, Any]:
     """The sums alone."""
     return {
         "cost": money_of(group.micros, currency),
@@ -170,6 +182,7 @@ def sums_of(group: queries.CostGroup, currency: str) -> dict[str, Any]:
         "unpriced_hours": _hours(group.unpriced_milliseconds),
         "core_hours": _hours(group.core_milliseconds),
         "coverage": _ratio(group.observed_milliseconds, group.held_milliseconds),
+        "meters": meters_answer(meters),
     }
 
 
@@ -217,6 +230,8 @@ def _flat(result: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(value, Mapping) and "currency" in value:
             currency = value["currency"]
             flat[name] = value["amount"]
+        elif name == "meters":
+            flat |= {f"meters_{part}": (value or {}).get(part) for part in METER_COLUMNS}
         else:
             flat[name] = _cell(value["name"] if isinstance(value, Mapping) else value)
         if isinstance(value, Mapping) and "cost_centre" in value:

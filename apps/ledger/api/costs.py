@@ -19,6 +19,7 @@ from apps.ledger.api.answers import (
     sums_of,
 )
 from apps.ledger.api.parameters import cost_question
+from apps.ledger.queries.gpu_meters import meters_by
 
 PARAMETERS = [
     OpenApiParameter("window", description="today, yesterday, 7d, week, month, lastmonth, "
@@ -56,6 +57,7 @@ class Costs(RestView):
         chosen, currency = question.chosen, accounts.organisation().currency
         named = names()
         (total,) = queries.cost_groups(chosen, [])
+        meters = meters_by(chosen, question.group_by)
         return Response(
             {
                 "meta": meta_of(
@@ -64,9 +66,9 @@ class Costs(RestView):
                     queries.standing(chosen.window, at),
                     currency,
                 ),
-                "totals": sums_of(total, currency),
+                "totals": sums_of(total, currency, meters_by(chosen, []).get(())),
                 "results": [
-                    result_of(group, question.group_by, named, currency)
+                    result_of(group, question.group_by, named, currency, meters.get(group.keys))
                     for group in queries.cost_groups(chosen, question.group_by)
                 ],
                 "next": None,

@@ -3,6 +3,7 @@
 from typing import Any
 
 from apps.accounts.rest.examples import answered, listed, sent
+from apps.ledger.api import meters
 
 _SUMS: dict[str, Any] = {
     "cost": {"amount": "98.320000", "currency": "USD"},
@@ -15,6 +16,7 @@ _SUMS: dict[str, Any] = {
     "unpriced_hours": 1.0,
     "core_hours": 0.0,
     "coverage": 0.333333,
+    "meters": meters.EXAMPLE,
 }
 COSTS = answered(
     "Costs",

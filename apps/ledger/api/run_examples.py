@@ -3,6 +3,7 @@
 from typing import Any
 
 from apps.accounts.rest.examples import answered, listed
+from apps.ledger.api import meters
 
 
 def _usd(amount: str) -> dict[str, str]:
@@ -37,6 +38,7 @@ _RUN: dict[str, Any] = {
     "mfu_ratio": 0.36385,
     "mfu_doubt": None,
     "tensor_active_ratio": 0.41,
+    "meters": meters.EXAMPLE,
     "scaling_ratio": 0.93,
     "first_good_seconds": 4500.0,
     "good_checkpoints": 4,

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from apps.accounts.rest.money import MoneyOut, NamedOut
 from apps.accounts.rest.strict import Parameters, Text
+from apps.ledger.api.meters import MetersOut
 from apps.ledger.queries.runs.values import Order, RunFigure, RunSort
 
 STATUSES = ("finished", "failed", "interrupted")
@@ -63,6 +64,7 @@ class RunOut(serializers.Serializer[Any]):
         allow_null=True, help_text="why it is not known, or not to be believed"
     )
     tensor_active_ratio = serializers.FloatField(allow_null=True)
+    meters = MetersOut(allow_null=True)
     scaling_ratio = serializers.FloatField(
         allow_null=True, help_text="against the smallest runs of its workload; 1 is linear"
     )

@@ -19,6 +19,7 @@ from apps.ledger.api.parameters import window_asked
 from apps.ledger.api.run_shapes import RunCostsOut, RunOut, RunsAsked
 from apps.ledger.api.runs_told import RunTeller, told_costs
 from apps.ledger.queries.runs.costs import run_costs
+from apps.ledger.queries.runs.gpu_meters import meters_of_runs
 from apps.ledger.queries.runs.list import run_page, run_rows
 from apps.ledger.queries.runs.values import Order, RunSort, RunsWanted
 from apps.workloads.queries import listing
@@ -40,7 +41,8 @@ class Runs(RestView):
         asked, teller = RunsAsked.of(request), RunTeller(self.viewer())
         page = run_page(_wanted(asked, teller), page_asked(request))
         runs = listing.runs_by_id([row.id for row in page.rows], self.viewer())
-        return paged(request, page, lambda row: teller.told(runs[row.id], row))
+        meters = meters_of_runs([row.id for row in page.rows])
+        return paged(request, page, lambda row: teller.told(runs[row.id], row, meters.get(row.id)))
 
 
 class Run(RestView):
@@ -54,7 +56,8 @@ class Run(RestView):
         run = listing.run_told(run_id, viewer)
         if run is None or not viewer.sees_team(run["owner"].team_id):
             raise ObjectDoesNotExist(f"there is no run {run_id}")
-        return Response(RunTeller(viewer).told(run, run_rows([run_id], None).get(run_id)))
+        figures, meters = run_rows([run_id], None), meters_of_runs([run_id])
+        return Response(RunTeller(viewer).told(run, figures.get(run_id), meters.get(run_id)))
 
 
 class RunCosts(RestView):

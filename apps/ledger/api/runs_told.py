@@ -6,7 +6,9 @@ from typing import Any
 from apps.accounts.queries import Viewer, organisation, teams
 from apps.accounts.rest.pages import told_as
 from apps.accounts.rest.views import team_seen
+from apps.economics.gpu_meters import GpuMeters
 from apps.ledger.api.answers import MS_PER_HOUR, money_of
+from apps.ledger.api.meters import meters_answer
 from apps.ledger.api.run_shapes import RunCostsOut, RunOut
 from apps.ledger.queries.runs.values import (
     RunAmounts,
@@ -31,7 +33,9 @@ class RunTeller:
         self._teams = {team.id: team.name for team in teams()}
         self._workloads = workloads()
 
-    def told(self, run: Mapping[str, Any], figures: RunRow | None) -> Told:
+    def told(
+        self, run: Mapping[str, Any], figures: RunRow | None, meters: GpuMeters | None
+    ) -> Told:
         """A run as `listing.runs_told` tells it, with its figures; without any they are null."""
         owner = run["owner"]
         told = {
@@ -41,6 +45,7 @@ class RunTeller:
             "team": team_seen(self.viewer, owner.team_id, self._teams),
             "workload": self._workload(owner.workload_id),
             "attempts": 0,
+            "meters": meters_answer(meters),
         }
         return told_as(RunOut, told | (_figures(figures, self._currency) if figures else {}))
 

@@ -18,7 +18,10 @@ from apps.accounts.rest.strict import Parameters, Text
 from apps.accounts.rest.views import RestView
 from apps.economics.money import Money
 from apps.ledger import queries
+from apps.ledger.api import meters
+from apps.ledger.api.meters import MetersOut, meters_answer
 from apps.ledger.api.parameters import window_asked
+from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.team_work import TeamWork, work_of_teams
 from apps.ledger.queries.time_to_work import Waits, first_work, waits_of
 from apps.ledger.queries.waste import NOT_HELD, WastePart
@@ -63,6 +66,7 @@ class TeamWorkOut(serializers.Serializer[Any]):
     median_wait_seconds = serializers.IntegerField(allow_null=True)
     ninth_decile_wait_seconds = serializers.IntegerField(allow_null=True)
     is_provisional = serializers.BooleanField()
+    meters = MetersOut(allow_null=True)
 
 
 def _usd(amount: str) -> dict[str, str]:
@@ -90,6 +94,7 @@ EXAMPLE: dict[str, Any] = {
     "median_wait_seconds": 480,
     "ninth_decile_wait_seconds": 7200,
     "is_provisional": False,
+    "meters": meters.EXAMPLE,
 }
 
 
@@ -115,12 +120,15 @@ class Teams(RestView):
             (each.team_id, each.workload_id): each for each in waits_of(first_work(window, seen))
         }
         teams = {team.id: team.name for team in accounts.teams()}
+        chosen_work = queries.CostFilter(window, team_ids=seen)
+        metered = meters_by(chosen_work, ["team", "workload"])
         page = slice_of(work_of_teams(window, seen, at), page_asked(request), _place)
         return paged(
             request,
             page,
-            lambda each: _told(
-                each, waits.get((each.team_id, each.workload_id)), teams, chosen.currency
+            lambda each: (
+                _told(each, waits.get((each.team_id, each.workload_id)), teams, chosen.currency)
+                | {"meters": meters_answer(metered.get((each.team_id, each.workload_id)))}
             ),
         )
 
@@ -160,6 +168,7 @@ def _told(
         "median_wait_seconds": None if waited is None else _seconds(waited.median),
         "ninth_decile_wait_seconds": None if waited is None else _seconds(waited.ninth),
         "is_provisional": each.is_provisional,
+        "meters": None,
     }
     return told_as(TeamWorkOut, told)
 

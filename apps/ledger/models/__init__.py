@@ -23,7 +23,7 @@ from apps.ledger.models.charges import (
 )
 from apps.ledger.models.closes import Close, CorrectedHour, StatementLine
 from apps.ledger.models.exports import Export, ExportState, ExportWhat, FileForm
-from apps.ledger.models.rollups import ClockSweep, LedgerDay, LedgerJobDay, LedgerTeamDay
+from apps.ledger.models.rollups import ClockSweep, LedgerDay, LedgerJobDay, LedgerTeamDay, MeterDay
 from apps.ledger.models.services import ServiceCount, ServiceTotal
 from apps.ledger.models.unit_costs import (
     ApiCost,
@@ -63,6 +63,7 @@ __all__ = [
     "LedgerJobDay",
     "LedgerTeamDay",
     "Line",
+    "MeterDay",
     "Part",
     "RejectedBillRow",
     "RunDay",

@@ -119,6 +119,45 @@ class LedgerJobDay(models.Model):
         return f"{self.day} job {self.job_id}"
 
 
+class MeterDay(models.Model):
+    """What the meters of GPUs told while a job held them on a local day, by owner; no money.
+
+    Columns are those of apps.economics.gpu_meters.GpuMeters; null is what no meter told. Of a job with
+    several owners on the day each has the part of the meters that it has of the held time.
+    """
+
+    day = models.DateField()
+    pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, related_name="+")
+    job = models.ForeignKey("workloads.Job", on_delete=models.PROTECT, related_name="+")
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
+    workload = models.ForeignKey(
+        "workloads.Workload", on_delete=models.PROTECT, null=True, related_name="+"
+    )
+    gpu_milliseconds = models.BigIntegerField()
+    observed_milliseconds = models.BigIntegerField()
+    active_milliseconds = models.BigIntegerField()
+    sm_seconds = models.FloatField(null=True)
+    sm_observed_seconds = models.FloatField(null=True)
+    tensor_seconds = models.FloatField(null=True)
+    tensor_observed_seconds = models.FloatField(null=True)
+    dram_seconds = models.FloatField(null=True)
+    dram_observed_seconds = models.FloatField(null=True)
+    nvlink_bytes = models.FloatField(null=True)
+    nvlink_observed_seconds = models.FloatField(null=True)
+    pcie_bytes = models.FloatField(null=True)
+    pcie_observed_seconds = models.FloatField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["day", "pool"], name="ledger_meter_day_by_day"),
+            models.Index(fields=["team", "day"], name="ledger_meter_day_by_team"),
+            models.Index(fields=["job", "day"], name="ledger_meter_day_by_job"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} job {self.job_id}"
+
+
 class ClockSweep(models.Model):
     """How far the clock sweep has marked hours; after an outage it goes on from here."""
 

@@ -12,6 +12,7 @@ from apps.telemetry.queries.incident_facts import (
     open_incidents,
 )
 from apps.telemetry.queries.incidents import IncidentsWanted, incidents
+from apps.telemetry.queries.meters import meters_of
 from apps.telemetry.queries.readings import (
     DeviceHour,
     DeviceMinutes,
@@ -46,6 +47,7 @@ __all__ = [
     "incident_kinds",
     "incident_nodes",
     "incidents",
+    "meters_of",
     "node_hours",
     "open_incidents",
     "rejections_by_agent",

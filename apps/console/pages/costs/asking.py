@@ -17,6 +17,7 @@ from apps.console.pages.costs.question import CostQuestion, cost_question
 from apps.console.pages.costs.values import CostsPage, CostTable, Detail, LineTable
 from apps.console.pages.costs.words import least_sure, under
 from apps.console.pages.frame import EmptyState, Frame, Link, Step
+from apps.console.pages.meters import MeterTable
 from apps.console.pages.overview.values import DailyChart
 from apps.console.pages.setup.questions import questions_waiting
 from apps.ledger.queries.drill import Daily, Drill, Sureness, sureness
@@ -33,6 +34,7 @@ class Parts(TypedDict, total=False):
     place: Place
     daily: Daily
     chart: DailyChart | None
+    meters: MeterTable | None
 
 
 def asked_by(request: HttpRequest) -> tuple[CostQuestion, datetime]:
@@ -77,6 +79,7 @@ def answer(
         tables=tuple(parts.get("tables", ())),
         about=tuple(parts.get("about", ())),
         lines=parts.get("lines"),
+        meters=parts.get("meters"),
         empty=parts.get("empty"),
         export_href=_export(asked, drill),
     )

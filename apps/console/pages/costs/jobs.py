@@ -19,6 +19,7 @@ from apps.console.pages.costs.asking import (
     team_name,
 )
 from apps.console.pages.costs.lines import LinesOf, line_table, lines_csv
+from apps.console.pages.costs.meters import meters_of_jobs, meters_of_rows
 from apps.console.pages.costs.picture import Place
 from apps.console.pages.costs.question import CostQuestion
 from apps.console.pages.costs.table import (
@@ -81,6 +82,7 @@ def workload(request: HttpRequest, workload_id: int) -> HttpResponse:
         place=Place("costs-workload", (workload_id,)),
         daily=daily,
         known=known,
+        meters=meters_of_rows(asked, drill, "workload", "Workload", lambda _: (fact.name, "")),
     )
 
 
@@ -153,6 +155,7 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
         known=_known(lines, whole, standing(drill.chosen.window, at)),
         place=Place("costs-job", (job_id,), "by-day" if has_days else "lines", is_compared=False),
         daily=Daily(days_of_job(by_day), None),
+        meters=meters_of_jobs(asked, drill, lambda _: (fact.raw_id, ""), [job_id]),
         tables=[_day_table(asked, job_id, by_day)] if has_days else [],
         lines=line_table(asked, lines, _lines_of(asked, job_id, whole)),
     )

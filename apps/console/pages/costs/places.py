@@ -16,6 +16,7 @@ from apps.console.pages.costs.asking import (
     team_name,
 )
 from apps.console.pages.costs.lines import LinesOf, line_table, lines_csv
+from apps.console.pages.costs.meters import meters_of_rows
 from apps.console.pages.costs.picture import Place, daily_chart
 from apps.console.pages.costs.question import CostQuestion
 from apps.console.pages.costs.table import (
@@ -94,6 +95,7 @@ def costs(request: HttpRequest) -> HttpResponse:
         place=place,
         daily=daily,
         known=known,
+        meters=meters_of_rows(asked, asked.drill, "team", "Team", lambda key: _team(asked, key)),
     )
 
 
@@ -148,6 +150,9 @@ def team(request: HttpRequest, team_id: int) -> HttpResponse:
         place=place,
         daily=daily,
         known=known,
+        meters=meters_of_rows(
+            asked, drill, "workload", "Workload", lambda key: _workload(asked, team_id, key)
+        ),
     )
 
 
@@ -245,6 +250,17 @@ def no_job_csv(request: HttpRequest, team_id: int) -> HttpResponse:
     drill = asked.of_team(team_id)
     found = lines_of_no_job(drill, asked.viewer, asked.state, MOST_CSV_LINES)
     return lines_csv(asked, f"lines of {name} without a job", found)
+
+
+def _team(asked: CostQuestion, team_id: int) -> tuple[str, str]:
+    return asked.teams[team_id].name, asked.down("costs-team", team_id)
+
+
+def _workload(asked: CostQuestion, team_id: int, workload_id: int | None) -> tuple[str, str]:
+    if workload_id is None:
+        return "Jobs of no workload", asked.down("costs-team-jobs", team_id)
+    name = workloads.workloads()[workload_id].name
+    return name, asked.down("costs-workload", workload_id)
 
 
 def in_state(drill: Drill, state: State | None) -> Drill:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from apps.console.pages.frame import EmptyState, Filter, Frame, Link, Under
+from apps.console.pages.meters import MeterTable
 from apps.console.pages.overview.values import Column, DailyChart, Figure
 from apps.show.amounts import Ratio
 from apps.show.strip import Strip
@@ -107,5 +108,6 @@ class CostsPage:
     tables: tuple[CostTable, ...] = ()
     about: tuple[Detail, ...] = ()
     lines: LineTable | None = None
+    meters: MeterTable | None = None
     empty: EmptyState | None = None
     export_href: str = ""

@@ -1,6 +1,7 @@
 """One node: its devices and who holds them, its last two days, and its past."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -17,7 +18,7 @@ from apps.console.pages.fleet.hours import (
     shown_from,
     states_of,
 )
-from apps.console.pages.fleet.nodes import OUTAGES, standing
+from apps.console.pages.fleet.nodes import OUTAGES, gone_by, standing
 from apps.console.pages.fleet.values import (
     DeviceRow,
     HeldRow,
@@ -25,6 +26,8 @@ from apps.console.pages.fleet.values import (
     OutageRow,
 )
 from apps.console.pages.frame import Link
+from apps.console.pages.meters import Metered, MeterTable, meter_table
+from apps.economics.gpu_meters import MS_PER_SECOND, meters_together
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.show.amounts import count, counted, gpu_count
@@ -33,6 +36,7 @@ from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads
 
 ANOTHER_TEAM = "another team"
+Measured = Mapping[int, Mapping[datetime, telemetry.DeviceHour]]
 
 
 def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
@@ -45,6 +49,7 @@ def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
     outages = fleet.outages_of_node(node_id)
     agents = fleet.agents_of_node(node_id)
     here = _standing_node(row, lives, outages, agents, at)
+    measured = _measured(lives, first)
     return NodePage(
         frame=asking.frame,
         finding=_finding(here, holders, asking),
@@ -56,7 +61,7 @@ def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
         hours=hour_columns(hours, first, asking.zone),
         hours_from=first,
         states=key_of(states_of(hours.values())),
-        devices=_device_rows(lives, holders, outages, asking),
+        devices=_device_rows(lives, holders, outages, (measured, asking)),
         holders=held_rows(holders, lives),
         outages=outage_rows(outages, asking),
         agents=tuple(agents),
@@ -64,6 +69,7 @@ def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
         id=node_id,
         pool=Link(row["pool_name"], f"{reverse('fleet')}?{urlencode({'pool': row['pool_name']})}"),
         actions=tuple(_actions(here, asking)),
+        meters=_meters(lives, measured, (first, at)),
     )
 
 
@@ -171,18 +177,55 @@ def device_name(life: fleet.DeviceLife) -> str:
     return life.uuid if life.index is None else f"GPU {life.index}"
 
 
-def _device_rows(
-    lives: Sequence[fleet.DeviceLife],
-    holders: Sequence[workloads.Holding],
-    outages: Sequence[fleet.OutageOnRecord],
-    asking: Asking,
-) -> tuple[DeviceRow, ...]:
-    first = shown_from(asking.at)
+def _measured(lives: Sequence[fleet.DeviceLife], first: datetime) -> Measured:
+    """The last two days of these devices, by device and hour."""
     measured: dict[int, dict[datetime, telemetry.DeviceHour]] = {}
     if lives:
         ids = [life.id for life in lives]
         for each in telemetry.device_hours(ids, first, first + 48 * HOUR):
             measured.setdefault(each.device_id, {})[each.hour] = each
+    return measured
+
+
+def _meters(
+    lives: Sequence[fleet.DeviceLife], measured: Measured, within: tuple[datetime, datetime]
+) -> MeterTable | None:
+    """How hard each device worked in the last two days, whoever held it."""
+    told = telemetry.meters_of("device", [life.id for life in lives], *within) if lives else {}
+    rows = [
+        Metered(
+            device_name(life),
+            replace(
+                told[life.id],
+                gpu_milliseconds=gone_by(life.starts_at, life.ends_at, within),
+                **_milliseconds(measured.get(life.id, {}).values()),
+            ),
+            reverse("device", args=[life.id]),
+        )
+        for life in lives
+        if life.id in told
+    ]
+    whole = meters_together(row.meters for row in rows)
+    return meter_table(rows, whole, "Device", "of the last 48 hours")
+
+
+def _milliseconds(hours: Collection[telemetry.DeviceHour]) -> dict[str, int]:
+    observed = sum(hour.observed_seconds for hour in hours)
+    active = sum(hour.worked_seconds for hour in hours)
+    return {
+        "observed_milliseconds": round(observed * MS_PER_SECOND),
+        "active_milliseconds": round(active * MS_PER_SECOND),
+    }
+
+
+def _device_rows(
+    lives: Sequence[fleet.DeviceLife],
+    holders: Sequence[workloads.Holding],
+    outages: Sequence[fleet.OutageOnRecord],
+    about: tuple[Measured, Asking],
+) -> tuple[DeviceRow, ...]:
+    measured, asking = about
+    first = shown_from(asking.at)
     down = {each.device_id: each.kind for each in outages if _lasts(each, asking.at)}
     return tuple(
         DeviceRow(

@@ -1,6 +1,7 @@
 """The list of pools and nodes: who has how much, how much of it is held, and what is wrong."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import TypeAlias
@@ -31,13 +32,16 @@ from apps.console.pages.fleet.values import (
 from apps.console.pages.frame import EmptyState, Link, Step
 from apps.console.pages.listed import listed
 from apps.console.pages.overview.values import Column
+from apps.economics.gpu_meters import GpuMeters
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.show.amounts import counted, gpu_count
 from apps.show.time import duration
 from apps.show.words import STATES, StateWords
+from apps.telemetry import queries as telemetry
 
-DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
+DAY, MINUTE, MILLISECOND = timedelta(days=1), timedelta(minutes=1), timedelta(milliseconds=1)
+NOT_METERED = GpuMeters()
 OUTAGES = {
     "down": "Down",
     "drained": "Drained",
@@ -133,6 +137,7 @@ def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> tuple[N
     """Each node with its last 24 settled hours."""
     to = facts.at.replace(minute=0, second=0, microsecond=0) + HOUR
     spans = ledger.time_of_nodes([node.id for node in nodes], to - DAY, to) if nodes else {}
+    metered = _metered(nodes, to - DAY, facts.at)
     return tuple(
         NodeRow(
             name=node.name,
@@ -144,11 +149,35 @@ def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> tuple[N
             differs=differs(node),
             held=_held(node, facts),
             time=time_of(spans.get(node.id, {})),
+            meters=metered.get(node.id, NOT_METERED),
             heard=heard(node, facts.at),
             last_seen_at=node.spoke_at,
         )
         for node in nodes
     )
+
+
+def _metered(
+    nodes: Sequence[fleet.StandingNode], since: datetime, at: datetime
+) -> dict[int, GpuMeters]:
+    """What meters told of all the time since then in which each node's GPUs were there."""
+    found = telemetry.meters_of("node", [node.id for node in nodes], since, at) if nodes else {}
+    return {
+        node.id: replace(
+            found[node.id],
+            gpu_milliseconds=node.units * gone_by(node.started_at, node.ended_at, (since, at)),
+        )
+        for node in nodes
+        if node.id in found
+    }
+
+
+def gone_by(
+    starts_at: datetime | None, ends_at: datetime | None, within: tuple[datetime, datetime]
+) -> int:
+    """Milliseconds of `[starts_at, ends_at)` inside a span; None: since ever, until now."""
+    since, at = within
+    return max(0, (min(at, ends_at or at) - max(since, starts_at or since)) // MILLISECOND)
 
 
 def standing(node: fleet.StandingNode, at: datetime) -> Standing:
@@ -194,6 +223,8 @@ def _columns(asked: FleetQuestion) -> tuple[Column, ...]:
         _column("held", "Held now", asked, is_number=True),
         Column("time", "Last 24 hours", "", is_number=False),
         Column("active", "Active", ""),
+        Column("sm", "SM active", ""),
+        Column("dram", "DRAM active", ""),
         Column("coverage", "Coverage", ""),
         _column("seen", "Last heard", asked),
     )

@@ -24,7 +24,8 @@ SECONDS_PER_HOUR = 3600
 STATE_KEYS = [state.key for state in STATES if state.key != "other"]
 NODE_HEADER = (
     *("node", "pool", "state", "since", "gpus", "differs", "held_now"),
-    *("active_ratio_24h", "coverage_ratio_24h", "last_heard_at"),
+    *("active_ratio_24h", "sm_active_ratio_24h", "dram_active_ratio_24h", "sm_coverage_ratio_24h"),
+    *("coverage_ratio_24h", "last_heard_at"),
 )
 POOL_HEADER = (
     *("pool", "cluster", "gpu_model", "owner", "nodes", "silent_nodes", "gpus", "held_now"),
@@ -58,6 +59,9 @@ def node_cells(rows: Sequence[NodeRow]) -> Iterator[Sequence[str]]:
             row.differs,
             row.held,
             ratio_cell(row.time.active_ratio),
+            ratio_cell(row.meters.sm_active_ratio),
+            ratio_cell(row.meters.dram_active_ratio),
+            ratio_cell(row.meters.sm_coverage_ratio),
             ratio_cell(row.time.coverage_ratio),
             moment_cell(row.last_seen_at),
         ]

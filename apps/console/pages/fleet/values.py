@@ -6,7 +6,9 @@ from datetime import datetime, tzinfo
 from apps.console.pages.fleet.heat_values import HeatMap
 from apps.console.pages.frame import EmptyState, Filter, Frame, Link
 from apps.console.pages.listed import Listed
+from apps.console.pages.meters import MeterTable
 from apps.console.pages.overview.values import Column
+from apps.economics.gpu_meters import GpuMeters
 from apps.fleet.queries import CapacityStep, DeviceLife, NodeAgent, OutageOnRecord
 from apps.show.amounts import Ratio
 from apps.show.strip import Strip
@@ -74,6 +76,7 @@ class NodeRow:
     differs: str
     held: str
     time: Time
+    meters: GpuMeters
     heard: str
     last_seen_at: datetime | None
 
@@ -226,6 +229,7 @@ class NodePage:
     id: int
     pool: Link
     actions: tuple[Link, ...] = ()
+    meters: MeterTable | None = None
 
 
 @dataclass(frozen=True, slots=True)

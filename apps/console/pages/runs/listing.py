@@ -1,6 +1,6 @@
 """The page of all runs of a period."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -10,6 +10,7 @@ from apps.console.pages.csv_table import hours_cell, moment_cell, money_cell, te
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.frame import EmptyState, Link, Step
 from apps.console.pages.listed import Listed
+from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.runs.picture import (
     BucketSums,
     bucket_chart,
@@ -20,6 +21,8 @@ from apps.console.pages.runs.picture import (
 from apps.console.pages.runs.question import RunsQuestion, runs_question
 from apps.console.pages.runs.values import RunRow, RunsPage
 from apps.console.pages.runs.words import run_row
+from apps.economics.gpu_meters import meters_together
+from apps.ledger.queries.runs.gpu_meters import meters_of_runs
 from apps.ledger.queries.runs.list import run_page
 from apps.ledger.queries.runs.page import RunsTold, are_any_runs, runs_told
 from apps.ledger.queries.runs.values import RunRow as RunFact
@@ -40,6 +43,7 @@ def runs_page(given: QueryDict, who: Asking) -> RunsPage:
     sums = sums_of_days(told.days)
     currency = who.organisation.currency
     is_empty = not told.runs and not told.days
+    runs = listed_runs(asked, told.runs)
     return RunsPage(
         frame=who.frame,
         finding=finding_of(told, sums, asked.words.within, currency),
@@ -52,12 +56,20 @@ def runs_page(given: QueryDict, who: Asking) -> RunsPage:
         sort=asked.sort,
         figures=figures_of(sums, days, currency) if told.days else (),
         chart=bucket_chart(days, currency, asked.href(reverse("runs-days"))),
-        runs=listed_runs(asked, told.runs),
+        runs=runs,
         states=STATES,
         csv_href=asked.href(reverse("runs-csv")),
         compare_href=reverse("compare-runs"),
         empty=_empty(asked, who) if is_empty else None,
+        meters=meters_of_listed({row.id: (row.name, row.href) for row in runs.rows}),
     )
+
+
+def meters_of_listed(named: Mapping[int, tuple[str, str]]) -> MeterTable | None:
+    """How hard these runs, each as a whole, worked their GPUs; by id their names and addresses."""
+    found = meters_of_runs(list(named))
+    rows = [Metered(named[run_id][0], each, named[run_id][1]) for run_id, each in found.items()]
+    return meter_table(rows, meters_together(found.values()), "Run")
 
 
 def listed_runs(asked: RunsQuestion, total: int) -> Listed[RunRow]:

@@ -11,6 +11,7 @@ from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.frame import EmptyState, Link, Step
 from apps.console.pages.overview.values import Figure
 from apps.console.pages.runs.anatomy import RunFacts, anatomy_of, spent_of
+from apps.console.pages.runs.listing import meters_of_listed
 from apps.console.pages.runs.numbers import number_rows
 from apps.console.pages.runs.picture import BucketSums, no_progress_parts
 from apps.console.pages.runs.values import (
@@ -97,6 +98,7 @@ def run_page_of(run_id: int, who: Asking) -> RunPage:
         buckets_href=reverse("run-buckets", args=[run_id]),
         jobs_href=reverse("run-jobs", args=[run_id]),
         empty=None if told.buckets or facts.hours or facts.attempts else _empty(told),
+        meters=meters_of_listed({run_id: (told.run.key, "")}),
     )
 
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta, tzinfo
 
 from apps.console.pages.frame import EmptyState, Filter, Frame, Link
 from apps.console.pages.listed import Listed
+from apps.console.pages.meters import MeterTable
 from apps.console.pages.overview.values import DailyChart, Figure
 from apps.show.sparkline import Sparkline
 from apps.show.strip import Strip
@@ -69,6 +70,7 @@ class RunsPage:
     csv_href: str
     compare_href: str
     empty: EmptyState | None = None
+    meters: MeterTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,7 @@ class RunPage:
     buckets_href: str
     jobs_href: str
     empty: EmptyState | None = None
+    meters: MeterTable | None = None
 
 
 @dataclass(frozen=True, slots=True)

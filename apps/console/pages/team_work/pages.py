@@ -9,6 +9,7 @@ from apps.accounts import queries as accounts
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.frame import EmptyState, Step
 from apps.console.pages.listed import Asked, By, listed
+from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.overview.figures import NO_SPAN_BEFORE
 from apps.console.pages.overview.periods import PERIODS, period_words, span
 from apps.console.pages.overview.question import Reading, filter_of
@@ -16,6 +17,7 @@ from apps.console.pages.overview.values import Figure
 from apps.console.pages.team_work.values import LeagueRow, TeamWorkPage, WaitRow, WorkRow
 from apps.ledger import queries as ledger
 from apps.ledger.queries.comparison import compared_spans
+from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.league import League, league_of
 from apps.ledger.queries.team_work import TeamWork, by_team, work_of_teams
 from apps.ledger.queries.time_to_work import FirstWork, at_most, first_work, waits_of
@@ -90,7 +92,28 @@ def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
         waste_href=reverse("team-work-waste") + query,
         waits_href=reverse("team-work-waits") + query,
         empty=None if work else _empty(said.within),
+        meters=_meters(window, who),
     )
+
+
+def _meters(window: ledger.Window, who: Asking) -> MeterTable | None:
+    """How hard each workload of each team worked the GPUs that it held."""
+    facts, teams = workloads.workloads(), _team_names()
+    chosen = ledger.CostFilter(window, team_ids=seen_teams(who))
+    whole = meters_by(chosen, []).get(())
+    if whole is None:
+        return None
+    rows = [
+        Metered(
+            f"{NO_WORKLOAD if workload_id is None else facts[workload_id].name} · {teams[team_id]}",
+            meters,
+            reverse("costs-team", args=[team_id])
+            if workload_id is None
+            else reverse("costs-workload", args=[workload_id]),
+        )
+        for (team_id, workload_id), meters in meters_by(chosen, ["team", "workload"]).items()
+    ]
+    return meter_table(rows, whole, "Workload")
 
 
 def work_rows(work: Sequence[TeamWork], currency: str) -> list[WorkRow]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from apps.console.pages.frame import EmptyState, Filter, Frame
 from apps.console.pages.listed import Listed
+from apps.console.pages.meters import MeterTable
 from apps.console.pages.overview.values import Figure
 from apps.ledger.queries.team_work import TeamWork
 from apps.ledger.queries.time_to_work import Waits
@@ -74,3 +75,4 @@ class TeamWorkPage:
     waste_href: str
     waits_href: str
     empty: EmptyState | None
+    meters: MeterTable | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import LiteralString
 
 from apps.ledger.queries.tables import rows
 
@@ -43,9 +44,10 @@ def job_meters(
     }
 
 
-# Each hour's part of a grant; then its node's GPUs; then what each of those drew in the hour. A
-# device's own reading has holder 0, and only it (or the only row) has meters.
-DRAWN = """
+# Each hour's part of a grant; then its node's GPUs; then what the meters of each of those told of the
+# hour. A device's own reading has holder 0, and only it (or the only row) has meters. Where two
+# sources told of its links the better counts.
+METERED: LiteralString = """
 WITH held AS MATERIALIZED (
     SELECT grant_.job_id, grant_.node_id, hour.at AS hour, grant_.device_uuids,
            grant_.gpus_numerator::float8 / grant_.gpus_denominator AS gpus,
@@ -58,32 +60,51 @@ WITH held AS MATERIALIZED (
     ) AS hour (at)
     WHERE grant_.job_id = ANY(%(jobs)s) AND grant_.node_id IS NOT NULL
       AND grant_.period && tstzrange(%(from)s, %(to)s)
+), linked AS MATERIALIZED (
+    SELECT DISTINCT ON (told.device_id, told.hour) told.device_id, told.hour,
+           told.nvlink_bytes, told.pcie_bytes, told.observed_seconds
+    FROM telemetry_devicehour AS told JOIN fleet_device AS device ON device.id = told.device_id
+    WHERE told.hour >= %(from)s AND told.hour < %(to)s
+      AND (told.nvlink_bytes IS NOT NULL OR told.pcie_bytes IS NOT NULL)
+      AND device.node_id IN (SELECT node_id FROM held)
+    ORDER BY told.device_id, told.hour, told.source
 ), drawn AS MATERIALIZED (
-    SELECT device.node_id, usage.hour, device.uuid, max(usage.energy_joules) AS joules,
-           max(usage.tensor_seconds) AS tensor, max(usage.tensor_observed_seconds) AS watched,
+    SELECT device.id AS device_id, device.node_id, usage.hour, device.uuid,
+           max(usage.energy_joules) AS joules,
+           max(usage.sm_seconds) AS sm, max(usage.sm_observed_seconds) AS sm_observed,
+           max(usage.tensor_seconds) AS tensor,
+           max(usage.tensor_observed_seconds) AS tensor_observed,
+           max(usage.dram_seconds) AS dram, max(usage.dram_observed_seconds) AS dram_observed,
            tstzrange(greatest(lower(device.period), usage.hour),
                      least(upper(device.period), usage.hour + interval '1 hour')) AS lived
     FROM telemetry_usagehour AS usage JOIN fleet_device AS device ON device.id = usage.device_id
     WHERE usage.hour >= %(from)s AND usage.hour < %(to)s
-      AND (usage.energy_joules IS NOT NULL OR usage.tensor_observed_seconds IS NOT NULL)
+      AND (usage.energy_joules IS NOT NULL OR usage.sm_observed_seconds IS NOT NULL
+           OR usage.tensor_observed_seconds IS NOT NULL OR usage.dram_observed_seconds IS NOT NULL)
       AND device.node_id IN (SELECT node_id FROM held)
     GROUP BY device.node_id, usage.hour, device.id
 ), known AS (
-    SELECT *, count(*) OVER (PARTITION BY node_id, hour) AS gpus_of_node FROM drawn
+    SELECT drawn.*, linked.nvlink_bytes AS nvlink, linked.pcie_bytes AS pcie,
+           CASE WHEN linked.nvlink_bytes IS NOT NULL THEN linked.observed_seconds END
+               AS nvlink_observed,
+           CASE WHEN linked.pcie_bytes IS NOT NULL THEN linked.observed_seconds END
+               AS pcie_observed,
+           count(*) OVER (PARTITION BY drawn.node_id, drawn.hour) AS gpus_of_node
+    FROM drawn LEFT JOIN linked USING (device_id, hour)
 )
-SELECT job_id, pool_id, hour, sum(joules * part)::float8, sum(tensor * part)::float8,
-       sum(watched * part)::float8
-FROM (
-    SELECT held.job_id, node.pool_id, held.hour, known.joules, known.tensor, known.watched,
-           extract(epoch FROM upper(held.during * known.lived) - lower(held.during * known.lived))
-           / extract(epoch FROM upper(known.lived) - lower(known.lived))
-           * CASE WHEN held.device_uuids IS NULL THEN least(1, held.gpus / known.gpus_of_node)
-                  ELSE 1 END AS part
-    FROM held
-    JOIN known ON known.node_id = held.node_id AND known.hour = held.hour
-         AND (held.device_uuids IS NULL OR known.uuid = ANY(held.device_uuids))
-         AND held.during && known.lived
-    JOIN fleet_node AS node ON node.id = held.node_id
-) AS metered
-GROUP BY job_id, pool_id, hour
+SELECT held.job_id, node.pool_id, held.hour AS held_hour, known.*,
+       extract(epoch FROM upper(held.during * known.lived) - lower(held.during * known.lived))
+       / extract(epoch FROM upper(known.lived) - lower(known.lived))
+       * CASE WHEN held.device_uuids IS NULL THEN least(1, held.gpus / known.gpus_of_node)
+              ELSE 1 END AS part
+FROM held
+JOIN known ON known.node_id = held.node_id AND known.hour = held.hour
+     AND (held.device_uuids IS NULL OR known.uuid = ANY(held.device_uuids))
+     AND held.during && known.lived
+JOIN fleet_node AS node ON node.id = held.node_id
 """
+DRAWN: LiteralString = """
+SELECT job_id, pool_id, held_hour, sum(joules * part)::float8, sum(tensor * part)::float8,
+       sum(tensor_observed * part)::float8
+FROM (:metered) AS metered GROUP BY job_id, pool_id, held_hour
+""".replace(":metered", METERED)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import Count, Max
 from django.db.models.functions import Coalesce
 
-from apps.fleet.models import Agent, ClusterToken, Node
+from apps.fleet.models import Agent, CapacityUnit, ClusterToken, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,13 @@ def cluster_of_token(token_id: int) -> int | None:
 
 
 def agentless_nodes(at: datetime, limit: int) -> list[AgentlessNode]:
-    """Living machines that no agent was let in for, by name, then id."""
-    rows = Node.objects.filter(period__contains=at, kind="machine", agents=None)
+    """Living machines with GPUs that no agent was let in for, by name, then id.
+
+    In a pool of cores there is nothing that an agent would measure.
+    """
+    rows = Node.objects.filter(period__contains=at, kind="machine", agents=None).exclude(
+        pool__unit=CapacityUnit.CORE
+    )
     named = rows.order_by("name", "id").values_list("id", "name", "cluster__name", "pool__name")
     return [AgentlessNode(*row) for row in named[:limit]]
 

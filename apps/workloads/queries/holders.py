@@ -1,7 +1,7 @@
 """Who holds what now, and who held what; outside the viewer's teams a holder keeps only its time."""
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Any
@@ -21,11 +21,11 @@ MOMENT = timedelta(microseconds=1)
 class Holding:
     """What a job holds of a node, and since when; `device_uuids` None: not pinned.
 
-    Outside the viewer's teams everything that says whose it is is None.
+    `units` are GPUs, or cores where these were asked for; None: nobody knows how many. Outside the viewer's teams everything that says whose it is is None.
     """
 
     node_id: int
-    gpus: Fraction
+    units: Fraction | None
     device_uuids: tuple[str, ...] | None
     since: datetime
     job_id: int | None
@@ -45,28 +45,37 @@ class HeldSpan:
     held_to: datetime
 
 
-def held_by_node(at: datetime) -> dict[int, Fraction]:
-    """How many GPUs jobs claim of each node at `at`; more than there are where it is contested."""
+def held_by_node(at: datetime, in_cores: Collection[int] = ()) -> dict[int, Fraction]:
+    """How many GPUs jobs claim of each node at `at`; more than there are where it is contested.
+
+    Of the nodes `in_cores` it is cores; a job of unknown cores claims none that could be told.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT node_id, gpus_denominator, sum(gpus_numerator)
-            FROM workloads_allocation
-            WHERE period @> %s AND node_id IS NOT NULL AND gpus_numerator > 0
+            SELECT node_id, parts, sum(units)
+            FROM workloads_allocation CROSS JOIN LATERAL (
+                SELECT CASE WHEN is_core THEN cpus_denominator ELSE gpus_denominator END AS parts,
+                       CASE WHEN is_core THEN cpus_numerator ELSE gpus_numerator END AS units
+                FROM (SELECT node_id = ANY(%(in_cores)s::int8[]) AS is_core) AS node
+            ) AS claimed
+            WHERE period @> %(at)s AND node_id IS NOT NULL AND units > 0
             GROUP BY 1, 2
             """,
-            [at],
+            {"at": at, "in_cores": list(in_cores)},
         )
         held: dict[int, Fraction] = {}
-        for node_id, parts, gpus in cursor.fetchall():
-            held[node_id] = held.get(node_id, Fraction(0)) + Fraction(int(gpus), parts)
+        for node_id, parts, units in cursor.fetchall():
+            held[node_id] = held.get(node_id, Fraction(0)) + Fraction(int(units), parts)
         return held
 
 
-def holders_now(node_ids: Collection[int], at: datetime, viewer: Viewer) -> list[Holding]:
-    """What jobs hold of these nodes at `at`, by node, the longest held first."""
+def holders_now(
+    node_ids: Collection[int], at: datetime, viewer: Viewer, *, in_cores: bool = False
+) -> list[Holding]:
+    """What jobs hold of these nodes at `at`, in GPUs or cores, by node, the longest held first."""
     held = allocations_held(node_ids, at, at + MOMENT)
-    found = [each.holding for each in _spans(held, at, viewer)]
+    found = [each.holding for each in _spans(held, at, viewer, in_cores=in_cores)]
     return sorted(found, key=lambda one: (one.node_id, one.since))
 
 
@@ -80,17 +89,24 @@ def holders_between(
     if ends_at <= starts_at:
         return []
     held = allocations_held(node_ids, starts_at, ends_at)
-    found = _spans(held, ends_at - MOMENT, viewer)
+    found = _spans(held, ends_at - MOMENT, viewer, in_cores=False)
     return sorted(found, key=lambda one: (one.holding.node_id, one.held_from, one.held_to))
 
 
-def _spans(facts: Iterable[HeldFact], at: datetime, viewer: Viewer) -> list[HeldSpan]:
-    held = [each for each in facts if each.gpus]
+def _spans(
+    facts: Sequence[HeldFact], at: datetime, viewer: Viewer, *, in_cores: bool
+) -> list[HeldSpan]:
+    """Without the jobs that are known to hold none."""
+    units = {each.allocation_id: each.cpus if in_cores else each.gpus for each in facts}
+    held = [each for each in facts if units[each.allocation_id] != 0]
     teams = owners([each.job_id for each in held], at) if held else {}
     grants = _grants([each.allocation_id for each in held]) if held else {}
     return [
         HeldSpan(
-            _holding(each, teams[each.job_id].team_id, grants[each.allocation_id], viewer),
+            replace(
+                _holding(each, teams[each.job_id].team_id, grants[each.allocation_id], viewer),
+                units=units[each.allocation_id],
+            ),
             each.held_from,
             each.held_to,
         )
@@ -103,7 +119,7 @@ def _holding(held: HeldFact, team_id: int | None, grant: dict[str, Any], viewer:
     job = grant if is_theirs else {}
     return Holding(
         node_id=held.node_id,
-        gpus=held.gpus,
+        units=held.gpus,
         device_uuids=held.device_uuids,
         since=grant["since"],
         job_id=held.job_id if is_theirs else None,

@@ -1,6 +1,6 @@
 """CPU work costs its team what it held: cores are charged as GPUs are, and the ledger still adds up."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from apps.economics.states import Flag, State
 from apps.fleet import actions as fleet
+from apps.fleet import queries
 from apps.fleet.models import SharePolicy
 from apps.ledger.models import Charge, ChargeKind, LedgerDay, Line
 from apps.ledger.queries.audit import audit
@@ -237,3 +238,25 @@ def test_pages_and_rest_call_core_time_by_its_name(research: int) -> None:
     assert (unowned["gpu_hours"], unowned["cost"]["amount"]) == (0.0, "1.600000")
     costs = with_token("read").get("costs", window="2026-03-02").json()
     assert costs["totals"]["core_hours"] == 64.0
+
+
+def test_the_fleet_is_told_in_gpus_and_a_node_of_cores_in_cores(research: int) -> None:
+    now = datetime.now(UTC)
+    since = now.replace(minute=0, second=0, microsecond=0) - 3 * scene.HOUR
+    gpus = make.make_node("gpu-01", started_at=since, at=now)
+    node_id = make_core_node(started_at=since, at=now)
+    scene.make_job("1", gpus, gpus=4, from_=since, to=now + scene.HOUR)
+    make_core_job("2", node_id, 24, from_=since, to=now + scene.HOUR)
+    make_core_job("3", node_id, None, from_=since, to=now + scene.HOUR)
+    scene.settle(now, starts_at=since, ends_at=now)
+    finance = signed_in("finance")
+
+    assert "50 % of 8 GPUs are held now" in text_of(finance.get("/fleet"))
+    of_cores = text_of(finance.get("/fleet", {"pool": "pool of cpu-01"}))
+    assert "75 % of 32 cores of pool of cpu-01 are held now." in of_cores
+    page = text_of(finance.get(f"/fleet/nodes/{node_id}"))
+    assert "24 of 32 cores of cpu-01 are held now" in page
+    rows = finance.get(f"/fleet/nodes/{node_id}/holders.csv").content.decode().splitlines()
+    assert rows[0].startswith("holder,what,team,cores,")
+    assert sorted(row.split(",")[3] for row in rows[1:]) == ["24", "–"]
+    assert [node.name for node in queries.agentless_nodes(now, 9)] == ["gpu-01"]

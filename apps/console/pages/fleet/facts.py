@@ -1,7 +1,7 @@
 """What the list of pools and nodes is made of, asked once."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
@@ -25,8 +25,20 @@ class FleetFacts:
     at: datetime
 
     def of(self, pools: Iterable[fleet.PoolFact]) -> "Holdings":
-        """What the living nodes of these pools have, and what is held of it now."""
-        return _together([self.by_pool[pool.id] for pool in pools if pool.id in self.by_pool])
+        """What the living nodes of these pools have, and what is held of it now.
+
+        Units are GPUs; cores are not added to them, and are told where there are only cores.
+        """
+        there = [pool for pool in pools if pool.id in self.by_pool]
+        counted = {pool.id for pool in _of_one_unit(there)}
+        return _together(
+            [
+                self.by_pool[pool.id]
+                if pool.id in counted
+                else replace(self.by_pool[pool.id], units=0, held=Fraction(0))
+                for pool in there
+            ]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +53,9 @@ class Holdings:
 
 def fleet_facts(at: datetime) -> FleetFacts:
     """Every pool and node, and what jobs hold of it now."""
-    nodes = fleet.standing_nodes(at)
-    claimed = workloads.held_by_node(at)
+    nodes, pools = fleet.standing_nodes(at), fleet.pools()
+    in_cores = [node.id for node in nodes if pools[node.pool_id].counts_cores]
+    claimed = workloads.held_by_node(at, in_cores)
     held = {node.id: min(claimed.get(node.id, Fraction(0)), Fraction(node.units)) for node in nodes}
     of_pool: dict[int, list[Holdings]] = {}
     for node in nodes:
@@ -50,14 +63,14 @@ def fleet_facts(at: datetime) -> FleetFacts:
             one = Holdings(1, node.units, held[node.id], int(node.is_silent(at)))
             of_pool.setdefault(node.pool_id, []).append(one)
     by_pool = {pool_id: _together(parts) for pool_id, parts in of_pool.items()}
-    return FleetFacts(fleet.pools(), nodes, held, by_pool, at)
+    return FleetFacts(pools, nodes, held, by_pool, at)
 
 
 def time_together(
     chosen: Iterable[fleet.PoolFact], spans: Mapping[int, ledger.PoolSpan]
 ) -> ledger.PoolSpan:
-    """The time of these pools together."""
-    of_pools = [spans[pool.id] for pool in chosen if pool.id in spans]
+    """The time of these pools together: of GPUs, or of cores where there are only these."""
+    of_pools = [spans[pool.id] for pool in _of_one_unit(chosen) if pool.id in spans]
     states: dict[int, int] = {}
     for span in of_pools:
         for state, milliseconds in span.by_state.items():
@@ -67,13 +80,21 @@ def time_together(
     )
 
 
-def time_in(span: ledger.PoolSpan) -> Time:
-    """The same as a strip and ratios."""
+def time_in(span: ledger.PoolSpan, chosen: Iterable[fleet.PoolFact]) -> Time:
+    """The same as a strip and ratios; what cores did is measured by nobody, and so not known."""
+    if all(pool.counts_cores for pool in chosen):
+        return Time(strip=strip_of_states(by_key(span.by_state)))
     return Time(
         strip=strip_of_states(by_key(span.by_state)),
         active_ratio=time_of(span.by_state).active_ratio,
         coverage_ratio=share(span.observed, span.held),
     )
+
+
+def _of_one_unit(pools: Iterable[fleet.PoolFact]) -> list[fleet.PoolFact]:
+    """Those measured in GPUs; all of them where none is."""
+    chosen = list(pools)
+    return [pool for pool in chosen if not pool.counts_cores] or chosen
 
 
 def _together(parts: Sequence[Holdings]) -> Holdings:

@@ -24,11 +24,14 @@ def shown_from(at: datetime) -> datetime:
     return at.replace(minute=0, second=0, microsecond=0) - (SHOWN_HOURS - 1) * HOUR
 
 
-def time_of(by_state: Mapping[int, int]) -> Time:
+def time_of(by_state: Mapping[int, int], *, is_measured: bool = True) -> Time:
     """A strip and ratios of milliseconds by state; all unknown where nothing is settled.
 
-    Active is of all time that is paid for, coverage of what was held.
+    Active is of all time that is paid for, coverage of what was held. What cores do nobody
+    measures (`is_measured`), so both are unknown.
     """
+    if not is_measured:
+        return Time(strip=strip_of_states(by_key(by_state)))
     whole = sum(by_state.values())
     held = sum(by_state.get(state, 0) for state in HELD)
     unobserved = by_state.get(State.UNOBSERVED, 0)

@@ -44,7 +44,8 @@ def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
     node_id, at = row["id"], asking.at
     first = shown_from(at)
     hours = ledger.hours_of_node(node_id, first, first + 48 * HOUR)
-    holders = workloads.holders_now([node_id], at, asking.viewer)
+    in_cores = row["unit"] == "core"
+    holders = workloads.holders_now([node_id], at, asking.viewer, in_cores=in_cores)
     lives = fleet.devices_of_node(node_id, first)
     outages = fleet.outages_of_node(node_id)
     agents = fleet.agents_of_node(node_id)
@@ -52,7 +53,8 @@ def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
     measured = _measured(lives, first)
     return NodePage(
         frame=asking.frame,
-        finding=_finding(here, holders, asking),
+        finding=_finding(here, holders, asking, "core" if in_cores else "GPU"),
+        unit="Cores" if in_cores else "GPUs",
         zone=asking.zone,
         facts=tuple(_facts(row)),
         standing=standing(here, at),
@@ -104,13 +106,15 @@ def _lasts(outage: fleet.OutageOnRecord, at: datetime) -> bool:
     return outage.starts_at <= at and (outage.ends_at is None or at < outage.ends_at)
 
 
-def _finding(node: fleet.StandingNode, holders: Sequence[workloads.Holding], asking: Asking) -> str:
+def _finding(
+    node: fleet.StandingNode, holders: Sequence[workloads.Holding], asking: Asking, unit: str
+) -> str:
     if not node.lives(asking.at):
         return f"{node.name} has ended: {node.end_reason or 'no reason was given'}."
-    claimed = sum(each.gpus for each in holders)
+    claimed = sum(each.units or 0 for each in holders)
     held = min(claimed, node.units)
-    said = f"{gpu_count(held)} of {counted(node.units, 'GPU')} of {node.name} are held now"
-    if not claimed:
+    said = f"{gpu_count(held)} of {counted(node.units, unit)} of {node.name} are held now"
+    if not holders:
         said = f"Nobody holds {node.name} now"
     if claimed > node.units:
         said += f"; jobs claim {gpu_count(claimed)}"
@@ -129,9 +133,9 @@ def _facts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Known to its provider as", row["provider_id"]
 
 
-def holders_of_node(node_id: int, asking: Asking) -> tuple[HeldRow, ...]:
+def holders_of_node(node_id: int, asking: Asking, *, in_cores: bool) -> tuple[HeldRow, ...]:
     """Who holds what of a node now."""
-    holders = workloads.holders_now([node_id], asking.at, asking.viewer)
+    holders = workloads.holders_now([node_id], asking.at, asking.viewer, in_cores=in_cores)
     return held_rows(holders, fleet.devices_of_node(node_id, shown_from(asking.at)))
 
 
@@ -147,12 +151,12 @@ def held_rows(
 def _held_row(
     holding: workloads.Holding, teams: Mapping[int, accounts.TeamFact], names: Mapping[str, str]
 ) -> HeldRow:
-    where = "any of the node’s GPUs"
+    where = "which ones is not known"
     if holding.device_uuids:
         where = joined([names.get(uuid, uuid) for uuid in holding.device_uuids])
     if not holding.is_theirs:
         return HeldRow(
-            ANOTHER_TEAM, "", "", gpu_count(holding.gpus), where, holding.since, is_theirs=False
+            ANOTHER_TEAM, "", "", gpu_count(holding.units), where, holding.since, is_theirs=False
         )
     # Jobs that nobody owns are kept under the team that stands for nobody.
     nobody = next((each for each in teams.values() if each.kind == "unowned"), None)
@@ -161,7 +165,7 @@ def _held_row(
         who=who_holds(holding),
         note=_note(holding),
         team=team.name if team else "Unowned",
-        gpus=gpu_count(holding.gpus),
+        units=gpu_count(holding.units),
         where=where,
         since=holding.since,
         is_theirs=True,

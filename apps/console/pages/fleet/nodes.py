@@ -148,7 +148,9 @@ def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> tuple[N
             units=node.units,
             differs=differs(node),
             held=_held(node, facts),
-            time=time_of(spans.get(node.id, {})),
+            time=time_of(
+                spans.get(node.id, {}), is_measured=not facts.pools[node.pool_id].counts_cores
+            ),
             meters=metered.get(node.id, NOT_METERED),
             heard=heard(node, facts.at),
             last_seen_at=node.spoke_at,

@@ -63,7 +63,7 @@ def pool_rows(
                 units=holdings.units,
                 held=gpu_count(holdings.held),
                 held_units=holdings.held,
-                time=time_in(spans.get(pool.id, ledger.PoolSpan())),
+                time=time_in(spans.get(pool.id, ledger.PoolSpan()), [pool]),
                 silent=holdings.silent,
                 silent_href=asked.href(pool=pool.name, show="trouble", part="nodes"),
             )
@@ -78,8 +78,8 @@ def finding(facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans) -
     if not holdings.units:
         return f"No GPU{where} is there now."
     part = per_cent(holdings.held / holdings.units)
-    said = f"{part} of {counted(holdings.units, 'GPU')}{where} are held now"
-    active = time_in(time_together(chosen, spans)).active_ratio
+    said = f"{part} of {counted(holdings.units, _unit(chosen))}{where} are held now"
+    active = time_in(time_together(chosen, spans), chosen).active_ratio
     if active is not None:
         said += f"; since yesterday {per_cent(active)} of their time was active"
     if holdings.silent:
@@ -87,15 +87,20 @@ def finding(facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans) -
     return f"{said}."
 
 
+def _unit(chosen: Sequence[fleet.PoolFact]) -> str:
+    """What is counted of these pools: cores only where there is nothing else."""
+    return "core" if chosen and all(pool.counts_cores for pool in chosen) else "GPU"
+
+
 def figures(
     facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans, asked: FleetQuestion
 ) -> tuple[PlainFigure, ...]:
     """Four figures, each leading to the rows that it sums."""
-    holdings, time = facts.of(chosen), time_in(time_together(chosen, spans))
+    holdings, time = facts.of(chosen), time_in(time_together(chosen, spans), chosen)
     free = holdings.units - holdings.held
     return (
         PlainFigure(
-            "GPUs",
+            "Cores" if _unit(chosen) == "core" else "GPUs",
             count(holdings.units),
             f"{counted(holdings.nodes, 'node')} of {counted(len(chosen), 'pool')}",
             href=asked.href(show="", sort="-units", part="nodes"),

@@ -32,6 +32,7 @@ POOL_HEADER = (
     *("active_ratio_since_yesterday", "coverage_ratio_since_yesterday"),
 )
 HOLDER_HEADER = ("holder", "what", "team", "gpus", "which", "since")
+CORE_HOLDER_HEADER = ("holder", "what", "team", "cores", "which", "since")
 OUTAGE_HEADER = ("what", "of", "from", "to")
 AGENT_HEADER = ("source", "version", "enrolled_at", "last_heard_at", "clock_offset_ms")
 CAPACITY_HEADER = ("units", "from", "to")
@@ -109,7 +110,7 @@ def holder_cells(rows: Sequence[HeldRow]) -> Iterator[Sequence[str]]:
     """A row for each job that holds something; of other teams only how much and since when."""
     for row in rows:
         told = (row.who, row.note, row.team)
-        yield [*map(text_cell, told), row.gpus, text_cell(row.where), moment_cell(row.since)]
+        yield [*map(text_cell, told), row.units, text_cell(row.where), moment_cell(row.since)]
 
 
 def outage_cells(rows: Sequence[OutageRow]) -> Iterator[Sequence[str]]:

@@ -179,7 +179,7 @@ def _held(
         who, kind = who_holds(each.holding), f"held-{place % 2}"
         words = f"held by {who}"
         if each.holding.device_uuids is None:
-            words += f" ({_gpus(each.holding.gpus)})"
+            words += f" ({_gpus(each.holding.units)})"
         if not each.holding.is_theirs:
             kind = "held-other"
         stretch = (each.held_from, each.held_to)
@@ -217,7 +217,7 @@ def _is_of(incident: Mapping[str, Any], life: fleet.DeviceLife) -> bool:
     return bool(incident["device_id"] == life.id)
 
 
-def _gpus(gpus: Fraction) -> str:
+def _gpus(gpus: Fraction | None) -> str:
     return "1 GPU" if gpus == 1 else f"{gpu_count(gpus)} GPUs"
 
 

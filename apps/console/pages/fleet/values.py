@@ -133,7 +133,7 @@ class HeldRow:
     who: str
     note: str
     team: str
-    gpus: str
+    units: str
     where: str
     since: datetime
     is_theirs: bool
@@ -223,6 +223,7 @@ class NodePage:
     states: tuple[StateWords, ...]
     devices: tuple[DeviceRow, ...]
     holders: tuple[HeldRow, ...]
+    unit: str
     outages: tuple[OutageRow, ...]
     agents: tuple[NodeAgent, ...]
     capacities: tuple[CapacityStep, ...]

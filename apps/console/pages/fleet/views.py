@@ -100,10 +100,11 @@ def node_devices_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_holders_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """Who holds a node now, as far as the viewer may know."""
-    on_record(node_id)
-    rows = holders_of_node(node_id, asking(request, "fleet"))
+    in_cores = on_record(node_id)["unit"] == "core"
+    rows = holders_of_node(node_id, asking(request, "fleet"), in_cores=in_cores)
     name = f"holders of node {node_id}"
-    return csv_answer(name, sheets.HOLDER_HEADER, sheets.holder_cells(rows))
+    header = sheets.CORE_HOLDER_HEADER if in_cores else sheets.HOLDER_HEADER
+    return csv_answer(name, header, sheets.holder_cells(rows))
 
 
 @require_safe

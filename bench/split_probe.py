@@ -49,7 +49,7 @@ def pieces() -> dict[int, list[Piece]]:
     """A contract below a list price, all hour."""
     return {
         1: pieces_of_hour(
-            (0, HOUR_MS), [RateSpan(0, HOUR_MS, LIST)], [RateSpan(0, HOUR_MS, CONTRACT)], 8
+            [(0, HOUR_MS, 8)], [RateSpan(0, HOUR_MS, LIST)], [RateSpan(0, HOUR_MS, CONTRACT)]
         )
     }
 
@@ -158,7 +158,7 @@ def crowded_pool(jobs: int) -> NodeHourFacts:
             end = start + HOUR_MS // 4
         claims.append(ClaimFact(number + 1, number + 1, start, end, Fraction(1)))
     lone = [RateSpan(0, HOUR_MS, CONTRACT)]
-    charges = {1: pieces_of_hour((0, HOUR_MS), [], lone, 2 * jobs)}
+    charges = {1: pieces_of_hour([(0, HOUR_MS, 2 * jobs)], [], lone)}
     counts = [CapacityFact(0, HOUR_MS, 2 * jobs)]
     return NodeHourFacts((0, HOUR_MS), HOUR_MS, charges, claims=claims, capacity=counts)
 

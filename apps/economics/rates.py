@@ -1,12 +1,13 @@
-"""What a span of an hour costs: quoted rates, applied exactly, rounded once per piece."""
+"""What a span of an hour costs: quoted rates, applied exactly, rounded once however it is cut."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from math import floor
 
 from apps.economics.tiers import Tier
 
@@ -56,6 +57,10 @@ class RateSpan:
     priority: int = 0
 
 
+_Spanned = tuple[int, int, Rate | None, Rate | None]
+"""From, to, the list price and the contract's, of one stretch in which neither changes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A span of an hour in which one rate holds on each basis; amounts in micro-units.
@@ -77,17 +82,32 @@ class Piece:
 
 
 def pieces_of_hour(
-    lived_ms: tuple[int, int],
+    lived: Sequence[tuple[int, int, int]],
     list_rates: Sequence[RateSpan],
     contract_rates: Sequence[RateSpan],
-    gpus: int,
 ) -> list[Piece]:
-    """Cut a lived span `[from, to)` of an hour at every change of rate, in order of time.
+    """Cut what was lived of an hour at every change of rate, in order of time.
 
+    `lived` has spans `[from, to)` with the GPUs there were, which multiply rates quoted per GPU.
     Contracted is the contract's amount, else the list's; effective is contracted, until a
-    commitment says otherwise. Refuses RatesOverlap. `gpus` multiplies rates quoted per GPU.
+    commitment says otherwise. On each basis the pieces sum to what all of them cost exactly,
+    rounded once and half-even. Refuses RatesOverlap.
     """
-    lived_from, lived_to = lived_ms
+    spanned = [
+        (*span, gpus)
+        for start, end, gpus in lived
+        for span in _spanned(start, end, list_rates, contract_rates)
+    ]
+    pieces = [_piece(*each) for each in spanned]
+    return pieces if len(pieces) <= 1 else _rounded_once(pieces, spanned)
+
+
+def _spanned(
+    lived_from: int,
+    lived_to: int,
+    list_rates: Sequence[RateSpan],
+    contract_rates: Sequence[RateSpan],
+) -> list[_Spanned]:
     if lived_from >= lived_to:
         return []
     cuts = {lived_from, lived_to}
@@ -98,9 +118,7 @@ def pieces_of_hour(
         (start, end, _rate_at(start, list_rates), _rate_at(start, contract_rates))
         for start, end in pairwise(moments)
     ]
-    return [
-        _piece(start, end, quoted, agreed, gpus) for start, end, quoted, agreed in _joined(spans)
-    ]
+    return _joined(spans)
 
 
 @lru_cache(maxsize=4096)
@@ -109,17 +127,19 @@ def amount_micros(rate: Rate, duration_ms: int, gpus: int) -> int | None:
 
     None where nobody knows what its currency is worth.
     """
+    exact = _exact(rate, duration_ms, gpus)
+    return None if exact is None else round(exact)
+
+
+def _exact(rate: Rate, duration_ms: int, gpus: int) -> Fraction | None:
     if rate.exchange is None:
         return None
     count = gpus if rate.per is Per.GPU else 1
-    return round(
+    return (
         Fraction(rate.amount)
         * (MICROS * duration_ms * count * rate.exchange)
         / (rate.quantity_seconds * MS_PER_SECOND)
     )
-
-
-_Spanned = tuple[int, int, Rate | None, Rate | None]
 
 
 def _rate_at(moment_ms: int, spans: Sequence[RateSpan]) -> Rate | None:
@@ -160,3 +180,52 @@ def _piece(start: int, end: int, quoted: Rate | None, agreed: Rate | None, gpus:
         contract_rate_id=None if agreed is None else agreed.id,
         detail=BETWEEN_DETAILS.join(told),
     )
+
+
+def _rounded_once(
+    pieces: list[Piece], spans: Sequence[tuple[int, int, Rate | None, Rate | None, int]]
+) -> list[Piece]:
+    """The pieces so that they sum to the exact amount of all of them, rounded once.
+
+    What is contracted is divided, then what lies between it and list, so that no piece changes the
+    order of the two. Those without a list amount are rounded by themselves.
+    """
+    rounded = list(pieces)
+    for is_listed in (True, False):
+        places = [
+            place
+            for place, piece in enumerate(pieces)
+            if piece.contracted_micros is not None and (piece.list_micros is not None) == is_listed
+        ]
+        agreed, listed = [], []
+        for place in places:
+            start, end, quoted, contract, gpus = spans[place]
+            listed.append(_exact(quoted, end - start, gpus) or 0 if quoted else 0)
+            agreed.append(
+                listed[-1] if contract is None else _exact(contract, end - start, gpus) or 0
+            )
+        paid = _apportioned(agreed, round(sum(agreed)))
+        above = _apportioned(
+            [full - part for full, part in zip(listed, agreed, strict=True)],
+            round(sum(listed)) - sum(paid),
+        )
+        for place, amount, more in zip(places, paid, above, strict=True):
+            rounded[place] = replace(
+                pieces[place],
+                list_micros=amount + more if is_listed else None,
+                contracted_micros=amount,
+                effective_micros=amount,
+            )
+    return rounded
+
+
+def _apportioned(amounts: Sequence[Fraction | int], total: int) -> list[int]:
+    """Each amount down or up to a whole number so that they sum to `total`, largest remainders up.
+
+    `total` lies within one of their sum, so whole amounts stay what they are.
+    """
+    parts = [floor(amount) for amount in amounts]
+    by_remainder = sorted(range(len(parts)), key=lambda place: parts[place] - amounts[place])
+    for place in by_remainder[: total - sum(parts)]:
+        parts[place] += 1
+    return parts

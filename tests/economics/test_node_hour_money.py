@@ -26,7 +26,7 @@ def test_a_price_cut_inside_the_hour_is_paid_by_those_who_were_there():
     cheap = Rate(2, Decimal(4), 3600, Per.NODE)
     spans = [RateSpan(*minutes(0, 30), dear), RateSpan(*minutes(30, 60), cheap)]
     answer = split(
-        charges={7: pieces_of_hour((0, HOUR_MS), spans, [], 1)},
+        charges={7: pieces_of_hour([(0, HOUR_MS, 1)], spans, [])},
         devices=[gpu(1)],
         claims=[claim(ADA, 1, held=(0, 30)), claim(BEN, 1, held=(30, 60))],
     )

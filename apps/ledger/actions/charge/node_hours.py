@@ -94,11 +94,7 @@ def _prices(
     this: Hour, pool_id: int, rates: HourRates, spans: Sequence[tuple[int, int, int]]
 ) -> list[tuple[Part, Price]]:
     """One price for each part of the time in which the same bases are known."""
-    pieces = [
-        piece
-        for start, end, units in spans
-        for piece in pieces_of_hour((start, end), rates.listed, rates.contracted, units)
-    ]
+    pieces = pieces_of_hour(spans, rates.listed, rates.contracted)
     by_part: dict[Part, list[Piece]] = {}
     for piece in pieces:
         by_part.setdefault(_part(piece), []).append(piece)

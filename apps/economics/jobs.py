@@ -25,6 +25,8 @@ TERMINAL_STATES = frozenset(
     }
 )
 """States an attempt does not leave; Slurm's words, and ENDED where nobody said how it ended."""
+STOPPED_STATES = frozenset({"CANCELLED", "DEADLINE", "TIMEOUT"})
+"""Of these, what a person or a limit known beforehand ended: nothing failed."""
 
 
 class Source(IntEnum):

@@ -9,7 +9,7 @@ from apps.show.words import StateWords
 # In the order in which they are stacked and listed: progress first, what is not known last.
 BUCKETS: Mapping[Bucket, StateWords] = {
     Bucket.PRODUCTIVE: StateWords(
-        "run_productive", "Productive", "Training steps whose result was kept."
+        "run_productive", "Productive", "Training steps whose result was kept, and evaluation."
     ),
     Bucket.COMMUNICATION: StateWords(
         "run_communication", "Communication", "GPUs waited for what other GPUs sent them."

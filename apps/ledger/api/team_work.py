@@ -1,6 +1,5 @@
 """GET /api/v1/team-work: what each team's work cost, what of it was waste, and how long it waited."""
 
-from datetime import timedelta
 from typing import Any
 
 from django.utils import timezone
@@ -17,6 +16,7 @@ from apps.accounts.rest.schema import PAGES
 from apps.accounts.rest.strict import Parameters, Text
 from apps.accounts.rest.views import RestView
 from apps.economics.money import Money
+from apps.economics.waiting import WaitQuantile
 from apps.ledger import queries
 from apps.ledger.api import meters
 from apps.ledger.api.meters import MetersOut, meters_answer
@@ -62,8 +62,11 @@ class TeamWorkOut(serializers.Serializer[Any]):
     starved_cost = MoneyOut(allow_null=True, help_text="waited for data: overhead, no waste")
     cost_per_1000_requests = MoneyOut(allow_null=True)
     cost_per_million_tokens_trained = MoneyOut(allow_null=True)
-    waits = serializers.IntegerField()
-    median_wait_seconds = serializers.IntegerField(allow_null=True)
+    waits = serializers.IntegerField(help_text="runs and jobs that have worked")
+    still_waiting = serializers.IntegerField(help_text="in the quantiles as far as they waited")
+    median_wait_seconds = serializers.IntegerField(
+        allow_null=True, help_text="null: longer than anything has waited yet"
+    )
     ninth_decile_wait_seconds = serializers.IntegerField(allow_null=True)
     is_provisional = serializers.BooleanField()
     meters = MetersOut(allow_null=True)
@@ -91,6 +94,7 @@ EXAMPLE: dict[str, Any] = {
     "cost_per_1000_requests": None,
     "cost_per_million_tokens_trained": _usd("2.410000"),
     "waits": 14,
+    "still_waiting": 1,
     "median_wait_seconds": 480,
     "ninth_decile_wait_seconds": 7200,
     "is_provisional": False,
@@ -117,7 +121,8 @@ class Teams(RestView):
         window = window_asked(asked["window"], calendar)
         seen = None if viewer.sees_everything else viewer.team_ids
         waits = {
-            (each.team_id, each.workload_id): each for each in waits_of(first_work(window, seen))
+            (each.team_id, each.workload_id): each
+            for each in waits_of(first_work(window, seen, at))
         }
         teams = {team.id: team.name for team in accounts.teams()}
         chosen_work = queries.CostFilter(window, team_ids=seen)
@@ -165,6 +170,7 @@ def _told(
         "active_ratio": _ratio(each.active_ratio),
         "wasted_ratio": _ratio(each.wasted_ratio),
         "waits": 0 if waited is None else waited.count,
+        "still_waiting": 0 if waited is None else waited.waiting,
         "median_wait_seconds": None if waited is None else _seconds(waited.median),
         "ninth_decile_wait_seconds": None if waited is None else _seconds(waited.ninth),
         "is_provisional": each.is_provisional,
@@ -177,8 +183,8 @@ def _ratio(ratio: float | None) -> float | None:
     return None if ratio is None else round(ratio, 6)
 
 
-def _seconds(span: timedelta) -> int:
-    return round(span.total_seconds())
+def _seconds(found: WaitQuantile) -> int | None:
+    return None if found.is_longer else round(found.length.total_seconds())
 
 
 def _money(micros: int | None, currency: str) -> dict[str, str] | None:

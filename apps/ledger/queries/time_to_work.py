@@ -1,54 +1,66 @@
 """How long work waits from its entry in the queue until GPUs do something useful for it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import LiteralString
 
 from apps.economics.states import State
-from apps.ledger.queries.tables import rows
+from apps.economics.waiting import Wait, WaitQuantile, wait_quantile
+from apps.ledger.queries.tables import Row, rows
 from apps.ledger.queries.windows import Window
+from apps.workloads import queries as workloads
 
 MOST_JOBS = 500
+ENDED_RUNS = ("finished", "failed", "interrupted")
 
 
 @dataclass(frozen=True, slots=True)
 class FirstWork:
-    """A run or a job: when it entered the queue, when it was let run, when it first worked.
+    """A run or a job: when it entered the queue, and when it first worked (None: it has not yet).
 
-    `is_told`: its own SDK told of its first step; else it is the first minute in which a GPU of the
-    job's was seen at work.
+    `until` is then how far it is known to have waited, and `is_waiting` whether it waits still; it
+    may have ended without. `is_told`: its own SDK told of its first step; else it is the first
+    minute in which a GPU of the job's was seen at work.
     """
 
     team_id: int | None
     workload_id: int | None
     entered_at: datetime
-    worked_at: datetime
+    worked_at: datetime | None
+    until: datetime
+    is_waiting: bool
     is_told: bool
 
     @property
-    def waited(self) -> timedelta:
-        """From the one to the other."""
-        return self.worked_at - self.entered_at
+    def wait(self) -> Wait:
+        """From the one to the other, or so far."""
+        return Wait((self.worked_at or self.until) - self.entered_at, self.worked_at is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """The waits of a workload's work: how many, half of them, and nine in ten, at most so long."""
+    """The waits of a workload's work: half of it, and nine in ten, worked within so long.
+
+    `count` have worked, `told` of them by their own word; `waiting` wait still, and are in the
+    quantiles as far as they have waited.
+    """
 
     team_id: int | None
     workload_id: int | None
     count: int
     told: int
-    median: timedelta
-    ninth: timedelta
+    waiting: int
+    median: WaitQuantile
+    ninth: WaitQuantile
 
 
-def first_work(window: Window, team_ids: frozenset[int] | None) -> list[FirstWork]:
-    """What entered the queue in the window and has worked since, by entry; None: of every team.
+def first_work(window: Window, team_ids: frozenset[int] | None, at: datetime) -> list[FirstWork]:
+    """What entered the queue in the window, by entry; None: of every team.
 
-    A run with an SDK is one; its jobs are not counted again. Of jobs without one, the
-    newest 500: each is looked for minute by minute.
+    A run with an SDK is one; its jobs are not counted again. Of jobs without one, the newest 500
+    that started, each looked for minute by minute, and the newest 500 that did not, of partitions
+    in which jobs held GPUs.
     """
     params = {
         "from": window.starts_at,
@@ -57,14 +69,31 @@ def first_work(window: Window, team_ids: frozenset[int] | None) -> list[FirstWor
         "teams": sorted(team_ids or ()),
         "active": int(State.ACTIVE),
         "most": MOST_JOBS,
+        "stopped": list(ENDED_RUNS),
     }
     found = [
-        FirstWork(team_id, workload_id, entered_at, worked_at, is_told)
+        FirstWork(team_id, workload_id, entered_at, worked_at, min(ended_at or at, at),
+                  worked_at is None and ended_at is None, is_told)
         for query, is_told in ((TOLD, True), (SEEN, False))
-        for team_id, workload_id, entered_at, worked_at in rows(query, params)
-        if worked_at >= entered_at
-    ]
-    return sorted(found, key=lambda each: each.entered_at)
+        for team_id, workload_id, entered_at, worked_at, ended_at in rows(query, params)
+    ]  # fmt: skip
+    found += _queued(rows(QUEUED, params), team_ids, at)
+    possible = [each for each in found if each.wait.length >= timedelta(0)]
+    return sorted(possible, key=lambda each: each.entered_at)
+
+
+def _queued(
+    jobs: Sequence[Row], team_ids: frozenset[int] | None, at: datetime
+) -> Iterator[FirstWork]:
+    """Jobs that nobody let run, as whose they are by the rules of now: no line says it yet."""
+    owners = workloads.owners([job_id for job_id, *_ in jobs], at) if jobs else {}
+    for job_id, entered_at, ended_at in jobs:
+        owner = owners[job_id]
+        if team_ids is None or owner.team_id in team_ids:
+            until = min(ended_at or at, at)
+            yield FirstWork(
+                owner.team_id, owner.workload_id, entered_at, None, until, ended_at is None, False
+            )
 
 
 def waits_of(work: Iterable[FirstWork]) -> list[Waits]:
@@ -72,27 +101,27 @@ def waits_of(work: Iterable[FirstWork]) -> list[Waits]:
     by_workload: dict[tuple[int | None, int | None], list[FirstWork]] = {}
     for each in work:
         by_workload.setdefault((each.team_id, each.workload_id), []).append(each)
-    found = [
-        Waits(
-            *key,
-            count=len(of),
-            told=sum(each.is_told for each in of),
-            median=at_most([each.waited for each in of], 1, 2),
-            ninth=at_most([each.waited for each in of], 9, 10),
-        )
-        for key, of in by_workload.items()
-    ]
-    return sorted(found, key=lambda each: each.median, reverse=True)
+    found = [Waits(*key, *quantiles_of(of)) for key, of in by_workload.items()]
+    return sorted(found, key=lambda each: each.median.length, reverse=True)
 
 
-def at_most(waits: Iterable[timedelta], part: int, of: int) -> timedelta:
-    """The smallest wait that so many parts of all are no longer than."""
-    ordered = sorted(waits)
-    return ordered[max(0, -(-len(ordered) * part // of) - 1)]
+def quantiles_of(work: Sequence[FirstWork]) -> tuple[int, int, int, WaitQuantile, WaitQuantile]:
+    """How many have worked, told of it, and wait still; within which time half and nine in ten worked.
+
+    Refuses ValueError where there are none.
+    """
+    waits = [each.wait for each in work]
+    median, ninth = wait_quantile(waits, 0.5), wait_quantile(waits, 0.9)
+    if median is None or ninth is None:
+        raise ValueError("nothing waited")
+    worked = [each for each in work if each.worked_at is not None]
+    told, waiting = sum(each.is_told for each in worked), sum(each.is_waiting for each in work)
+    return len(worked), told, waiting, median, ninth
 
 
 TOLD: LiteralString = """
-SELECT figured.team_id, figured.workload_id, told.submitted_at, first.worked_at
+SELECT figured.team_id, figured.workload_id, told.submitted_at, first.worked_at,
+       CASE WHEN told.status = ANY(%(stopped)s) THEN told.ended_at END
 FROM workloads_runsummary AS told
 JOIN ledger_runfigures AS figured ON figured.run_id = told.run_id
 CROSS JOIN LATERAL (
@@ -101,13 +130,13 @@ CROSS JOIN LATERAL (
     JOIN workloads_runprogress AS progress ON progress.attempt_id = attempt.id
     WHERE attempt.run_id = told.run_id AND progress.productive_ms > 0
 ) AS first
-WHERE told.submitted_at >= %(from)s AND told.submitted_at < %(to)s AND first.worked_at IS NOT NULL
+WHERE told.submitted_at >= %(from)s AND told.submitted_at < %(to)s
   AND (%(is_all)s OR figured.team_id = ANY(%(teams)s))
 ORDER BY told.run_id
 """
 SEEN: LiteralString = """
 WITH entered AS (
-    SELECT job.id, job.submitted_at, job.started_at
+    SELECT job.id, job.submitted_at, job.started_at, job.ended_at
     FROM workloads_job AS job
     WHERE job.started_at >= %(from)s AND job.submitted_at >= %(from)s
       AND job.submitted_at < %(to)s AND job.merged_into_id IS NULL
@@ -115,13 +144,15 @@ WITH entered AS (
     ORDER BY job.started_at DESC, job.id DESC LIMIT %(most)s
 )
 SELECT line.team_id, line.workload_id, entered.submitted_at,
-       greatest(entered.started_at, line.hour + coalesce(minute.first, 0) * interval '1 minute')
+       CASE WHEN line.state = %(active)s THEN greatest(
+           entered.started_at, line.hour + coalesce(minute.first, 0) * interval '1 minute') END,
+       entered.ended_at
 FROM entered
 CROSS JOIN LATERAL (
-    SELECT hour, team_id, workload_id FROM ledger_line
-    WHERE job_id = entered.id AND state = %(active)s
+    SELECT hour, team_id, workload_id, state FROM ledger_line
+    WHERE job_id = entered.id AND state IS NOT NULL
       AND hour >= entered.started_at - interval '1 hour'
-    ORDER BY hour, id LIMIT 1
+    ORDER BY state <> %(active)s, hour, id LIMIT 1
 ) AS line
 LEFT JOIN LATERAL (
     SELECT min(place) AS first
@@ -130,9 +161,23 @@ LEFT JOIN LATERAL (
      AND (held.device_uuids IS NULL OR device.uuid = ANY(held.device_uuids))
     JOIN telemetry_usagehour AS used ON used.device_id = device.id AND used.hour = line.hour,
          generate_series(0, 59) AS place
-    WHERE held.job_id = entered.id AND get_byte(used.worked, place) > 0
+    WHERE held.job_id = entered.id AND line.state = %(active)s AND get_byte(used.worked, place) > 0
       AND line.hour + (place + 1) * interval '1 minute' > entered.started_at
 ) AS minute ON true
 WHERE (%(is_all)s OR line.team_id = ANY(%(teams)s))
 ORDER BY entered.id
+"""
+# A job that was never let run has no line, and holds nothing that would tell GPUs from cores.
+QUEUED: LiteralString = """
+WITH gpu_partition AS (
+    SELECT DISTINCT job.cluster_id, job.partition
+    FROM workloads_allocation AS held JOIN workloads_job AS job ON job.id = held.job_id
+    WHERE held.gpus_numerator > 0 AND held.period && tstzrange(%(from)s, %(to)s)
+)
+SELECT job.id, job.submitted_at, job.ended_at
+FROM workloads_job AS job JOIN gpu_partition USING (cluster_id, partition)
+WHERE job.started_at IS NULL AND job.merged_into_id IS NULL
+  AND job.submitted_at >= %(from)s AND job.submitted_at < %(to)s
+  AND NOT EXISTS (SELECT FROM workloads_runattempt AS attempt WHERE attempt.job_id = job.id)
+ORDER BY job.submitted_at DESC, job.id DESC LIMIT %(most)s
 """

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import connection
 from django.db.models import Exists, OuterRef
 
+from apps.economics.jobs import STOPPED_STATES
 from apps.workloads.models import RunEvent, RunProgress, RunStatus
 
 MILLISECOND = timedelta(milliseconds=1)
@@ -58,7 +59,8 @@ class AttemptFact:
     """One process's part in a run: the leading rank's of each start, in order of their starts.
 
     `ended_at` is when it ended or, where it did not say so, was last heard; `is_over` whether it
-    ended, by itself or with its job. `gpus` is what its job held then; None where none is known.
+    ended, by itself or with its job. `is_stopped`: with it ended its job, by a person or a limit of
+    time. `gpus` is what its job held then; None where none is known.
     """
 
     run_id: int
@@ -68,6 +70,7 @@ class AttemptFact:
     began_at: datetime
     ended_at: datetime
     is_over: bool
+    is_stopped: bool
     status: str
     first_step: int | None
     last_step: int | None
@@ -75,8 +78,11 @@ class AttemptFact:
 
     @property
     def is_interrupted(self) -> bool:
-        """Whether it ended otherwise than it should have: what a hazard counts."""
-        return self.is_over and self.status != RunStatus.FINISHED
+        """Whether something ended it that nobody wanted: what a hazard counts.
+
+        A wall-time limit and a cancel end an attempt too, and say nothing of how often things fail.
+        """
+        return self.is_over and self.status != RunStatus.FINISHED and not self.is_stopped
 
     @property
     def gpu_hours(self) -> float | None:
@@ -148,7 +154,7 @@ ORDER BY attempt.run_id, told.starts_at, attempt.id
 def attempts_of_runs(run_ids: Collection[int]) -> list[AttemptFact]:
     """Starts of these runs by their leading ranks, by run and time: what a hazard is judged by."""
     with connection.cursor() as cursor:
-        cursor.execute(ATTEMPTS, [list(run_ids)])
+        cursor.execute(ATTEMPTS, [sorted(STOPPED_STATES), list(run_ids)])
         return [_attempt(row) for row in cursor]
 
 
@@ -157,6 +163,9 @@ SELECT attempt.run_id, attempt.job_id, attempt.rank, attempt.world_size, attempt
        attempt.ended_at, attempt.heard_at, job.ended_at, attempt.status, attempt.first_step,
        attempt.last_step, held.numerator, held.denominator,
        lead(attempt.began_at) OVER (
+           PARTITION BY attempt.run_id ORDER BY attempt.began_at, attempt.id
+       ),
+       job.state = ANY(%s) AND attempt.job_id IS DISTINCT FROM lead(attempt.job_id) OVER (
            PARTITION BY attempt.run_id ORDER BY attempt.began_at, attempt.id
        )
 FROM workloads_runattempt AS attempt
@@ -177,7 +186,7 @@ ORDER BY attempt.run_id, attempt.began_at, attempt.id
 
 def _attempt(row: tuple[Any, ...]) -> AttemptFact:
     run_id, job_id, rank, world_size, began_at, told_end, heard_at, job_end, status, *rest = row
-    first_step, last_step, numerator, denominator, next_began = rest
+    first_step, last_step, numerator, denominator, next_began, is_stopped = rest
     return AttemptFact(
         run_id=run_id,
         job_id=job_id,
@@ -186,6 +195,7 @@ def _attempt(row: tuple[Any, ...]) -> AttemptFact:
         began_at=began_at,
         ended_at=told_end or heard_at,
         is_over=bool(told_end or job_end or next_began),
+        is_stopped=bool(is_stopped),
         status=status,
         first_step=first_step,
         last_step=last_step,

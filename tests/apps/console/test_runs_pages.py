@@ -82,8 +82,8 @@ def test_the_title_says_what_runs_cost_and_how_much_bought_no_progress(finn: Cli
     text = words(finn.get("/runs"))
     # 640 GPU-hours at 2.50, of them 96 lost and 32 of which nobody told.
     assert "1 training run cost $1,600 in the last 30 days" in text
-    assert "15 % of it bought no progress, and what 5 % of it did, nobody told." in text
-    assert "Bought no progress $240 estimated 15 %; work lost and redone $240" in text
+    assert "15 % of it was not productive, and what 5 % of it did, nobody told." in text
+    assert "Not productive $240 estimated 15 %; work lost and redone $240" in text
     assert "Not known $80.00 estimated of time that no run told anything of" in text
 
 
@@ -159,7 +159,7 @@ def test_before_the_first_run_the_page_teaches_how_runs_tell_of_themselves(finn:
 def test_one_run_shows_where_its_money_went_and_the_parts_are_the_whole(finn: Client) -> None:
     run_id = make_run(workload_id=planted.make_programme())
     text = words(finn.get(f"/runs/{run_id}"))
-    assert "july-3 cost $1,600 in 10 h on 64 GPUs; 15 % of it bought no progress." in text
+    assert "july-3 cost $1,600 in 10 h on 64 GPUs; 15 % of it was not productive." in text
     assert "Productive $1,280.00 80 % 512 8 h –" in text
     assert "$240.00 15 %" in text
     assert "All of it $1,600.00 100 % 640 10 h –" in text

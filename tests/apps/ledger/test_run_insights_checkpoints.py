@@ -9,6 +9,7 @@ from apps.ledger.queries.runs.checkpoints import (
     checkpoint_advice_of_run,
     checkpoint_advice_of_workload,
 )
+from apps.workloads.models import Job, RunAttempt
 from tests.apps.ledger.planted_runs import (
     HOUR,
     MICROS,
@@ -122,6 +123,24 @@ def test_failures_of_the_whole_programme_are_one_estimate() -> None:
     failures = checkpoint_advice_of_run(run_id).failures
 
     assert (failures.count, failures.exposed_gpu_hours) == (7, 128.0)
+
+
+@pytest.mark.parametrize(
+    ("state", "count"), [("TIMEOUT", 0), ("CANCELLED", 0), ("NODE_FAIL", 2), ("PREEMPTED", 2)]
+)
+def test_limits_of_time_and_cancels_are_no_failures(state: str, count: int) -> None:
+    workload_id = make_programme()
+    run_id = plant_saving("rough", workload_id, every=1, failures=2)
+    Job.objects.filter(raw_id__startswith="rough").update(state=state)
+    assert checkpoint_advice_of_run(run_id).failures.count == count
+
+
+def test_a_restart_within_a_job_that_was_cancelled_later_is_a_failure() -> None:
+    run_id = plant_saving("rough", make_programme(), every=1, failures=2)
+    first = Job.objects.get(raw_id="rough 0")
+    RunAttempt.objects.filter(run_id=run_id).update(job=first, status="interrupted")
+    Job.objects.filter(id=first.id).update(state="CANCELLED")
+    assert checkpoint_advice_of_run(run_id).failures.count == 2
 
 
 def test_a_run_without_saves_or_with_nothing_told_has_no_advice() -> None:

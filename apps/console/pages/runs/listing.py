@@ -36,7 +36,7 @@ SNIPPET = 'with runrate.run(workload="pretrain-8b", name="july-3") as run: ...'
 
 
 def runs_page(given: QueryDict, who: Asking) -> RunsPage:
-    """What they cost, how much of it bought no progress, and each of them."""
+    """What they cost, how much of it was not productive, and each of them."""
     asked = runs_question(given, who)
     told = runs_told(asked.wanted, asked.window)
     days = by_day(told.days)
@@ -83,7 +83,7 @@ def listed_runs(asked: RunsQuestion, total: int) -> Listed[RunRow]:
 
 
 def finding_of(told: RunsTold, sums: BucketSums, within: str, currency: str) -> str:
-    """What the runs cost and how much of it bought no progress, in one sentence."""
+    """What the runs cost and how much of it was not productive, in one sentence."""
     runs = counted(told.runs, "training run")
     if not told.runs and not told.days:
         return f"No training run is known {within}."
@@ -97,7 +97,7 @@ def finding_of(told: RunsTold, sums: BucketSums, within: str, currency: str) -> 
     lost, untold = share(sums.no_progress, sums.total), share(sums.untold, sums.total)
     if untold == 1:
         return f"{said}; what they did with it nobody told."
-    parts = [f"{per_cent(lost)} of it bought no progress"] if lost else []
+    parts = [f"{per_cent(lost)} of it was not productive"] if lost else []
     if untold:
         parts.append(f"what {per_cent(untold)} of it did, nobody told")
     return f"{said}; {', and '.join(parts)}." if parts else f"{said}; all of it was progress."

@@ -122,7 +122,7 @@ def sums_of_run(told: RunAnatomy) -> BucketSums:
 
 
 def finding_of(told: RunAnatomy, sums: BucketSums) -> str:
-    """What the run cost and how much of it bought no progress, in one sentence."""
+    """What the run cost and how much of it was not productive, in one sentence."""
     run = told.run
     how = {"failed": " failed", "interrupted": " was interrupted"}.get(run.status, "")
     if not told.buckets:
@@ -139,7 +139,7 @@ def finding_of(told: RunAnatomy, sums: BucketSums) -> str:
     if untold == 1:
         return f"{said}; what it did nobody told."
     if lost:
-        return f"{said}; {per_cent(lost)} of it bought no progress."
+        return f"{said}; {per_cent(lost)} of it was not productive."
     return f"{said}."
 
 
@@ -242,7 +242,7 @@ def _figures(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
             is_unknown=sums.total is None,
         ),
         Figure(
-            title="Bought no progress",
+            title="Not productive",
             number=short_amount(sums.no_progress, currency),
             note=parts or "all that was told of was progress",
             status=sums.status,

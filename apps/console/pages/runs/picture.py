@@ -42,7 +42,7 @@ class BucketSums:
 
     @property
     def no_progress(self) -> int | None:
-        """What of it bought no progress; None where nothing has a price."""
+        """What of it was not productive; None where nothing has a price."""
         return None if self.total is None else no_progress(self.known)
 
     @property
@@ -89,7 +89,7 @@ def by_day(days: Sequence[DayOfRuns]) -> dict[date, BucketSums]:
 def figures_of(
     sums: BucketSums, days: Mapping[date, BucketSums], currency: str
 ) -> tuple[Figure, ...]:
-    """Cost, what bought no progress, goodput, and what is not known."""
+    """Cost, what was not productive, goodput, and what is not known."""
     costs = [days[day].total for day in sorted(days)]
     lost = [days[day].no_progress for day in sorted(days)]
     ratio = share(sums.no_progress, sums.total)
@@ -103,13 +103,13 @@ def figures_of(
             is_unknown=sums.total is None,
         ),
         Figure(
-            title="Bought no progress",
+            title="Not productive",
             number=short_amount(sums.no_progress, currency),
             note="; ".join(
                 filter(None, (per_cent(ratio) if ratio is not None else "", _worst(sums, currency)))
             ),
             status=sums.status,
-            sparkline=sparkline(lost, words="Bought no progress, day by day"),
+            sparkline=sparkline(lost, words="Not productive, day by day"),
             tone="held_idle",
             is_unknown=sums.no_progress is None,
         ),
@@ -155,7 +155,7 @@ def bucket_chart(
 
 
 def no_progress_parts(sums: BucketSums, currency: str) -> str:
-    """Where money went that bought no progress: `lost and redone $71k and data wait $49k`."""
+    """Where money went that was not productive: `lost and redone $71k and data wait $49k`."""
     parts = sorted(
         ((sums.known[bucket], bucket) for bucket in NO_PROGRESS if sums.known.get(bucket)),
         reverse=True,

@@ -15,12 +15,13 @@ from apps.console.pages.overview.periods import PERIODS, period_words, span
 from apps.console.pages.overview.question import Reading, filter_of
 from apps.console.pages.overview.values import Figure
 from apps.console.pages.team_work.values import LeagueRow, TeamWorkPage, WaitRow, WorkRow
+from apps.economics.waiting import WaitQuantile
 from apps.ledger import queries as ledger
 from apps.ledger.queries.comparison import compared_spans
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.league import League, league_of
 from apps.ledger.queries.team_work import TeamWork, by_team, work_of_teams
-from apps.ledger.queries.time_to_work import FirstWork, at_most, first_work, waits_of
+from apps.ledger.queries.time_to_work import FirstWork, first_work, quantiles_of, waits_of
 from apps.ledger.queries.waste import NOT_HELD, WastePart
 from apps.show.amounts import change, counted, per_cent
 from apps.show.money import short_amount, unit_cost, whole_amount
@@ -65,7 +66,7 @@ def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
     calendar = ledger.calendar_of(who.organisation.zone, who.organisation.week_starts_on, who.at)
     said = period_words(window, calendar.today)
     work = work_of_teams(window, seen_teams(who), who.at)
-    began = first_work(window, seen_teams(who))
+    began = first_work(window, seen_teams(who), who.at)
     league = league_of(window, who.viewer, who.at, work if who.viewer.sees_everything else None)
     asked = Asked(given, reverse("team-work"), part="table", noun=("workload", "workloads"))
     query = f"?window={reading.texts['window']}"
@@ -160,6 +161,8 @@ def wait_rows(began: Sequence[FirstWork]) -> tuple[WaitRow, ...]:
             team="" if each.team_id is None else teams[each.team_id],
             waits=each,
             told_by=_told_by(each.told, each.count),
+            median=within(each.median),
+            ninth=within(each.ninth),
         )
         for each in waits_of(began)
     )
@@ -218,7 +221,6 @@ def _figures(
     observed = sum(each.observed_ms for each in work)
     active = sum(each.active_ms for each in work) / observed if observed else None
     status = "provisional" if any(each.is_provisional for each in work) else "estimated"
-    waited = [each.waited for each in began]
     return (
         Figure(
             "Cost",
@@ -242,17 +244,24 @@ def _figures(
             status,
             is_unknown=wasted is None,
         ),
-        Figure(
-            "From queue to work",
-            duration(at_most(waited, 1, 2)) if waited else "Unknown",
-            f"for half of {counted(len(waited), 'run or job', 'runs and jobs')}; nine in ten in "
-            f"{duration(at_most(waited, 9, 10))}"
-            if waited
-            else "no job told when it was submitted, and worked since",
-            "",
-            is_unknown=not waited,
-        ),
+        _wait(began),
     )
+
+
+def within(found: WaitQuantile) -> str:
+    """`12 min`, or `over 3 h` where it is not over yet."""
+    return f"over {duration(found.length)}" if found.is_longer else duration(found.length)
+
+
+def _wait(began: Sequence[FirstWork]) -> Figure:
+    if not began:
+        note = "no job told when it was submitted"
+        return Figure("Queue wait, p50", "Unknown", note, "", is_unknown=True)
+    worked, _, waiting, median, ninth = quantiles_of(began)
+    note = f"until useful work, of {counted(worked, 'run or job', 'runs and jobs')}"
+    if waiting:
+        note += f" and {waiting:,} that still wait"
+    return Figure("Queue wait, p50", within(median), f"{note}; p90 {within(ninth)}", "")
 
 
 def _chart_title(league: League, currency: str) -> str:

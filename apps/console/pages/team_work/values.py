@@ -51,6 +51,8 @@ class WaitRow:
     team: str
     waits: Waits
     told_by: str
+    median: str
+    ninth: str
 
 
 @dataclass(frozen=True, slots=True)

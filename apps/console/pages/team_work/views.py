@@ -16,6 +16,7 @@ from apps.console.pages.team_work.pages import (
     work_rows,
 )
 from apps.console.pages.team_work.values import LeagueRow, WorkRow
+from apps.economics.waiting import WaitQuantile
 from apps.ledger.queries.league import league_of
 from apps.ledger.queries.team_work import work_of_teams
 from apps.ledger.queries.time_to_work import first_work
@@ -25,7 +26,7 @@ PARTS = ("waste", "waste_ratio", "failed_or_redone", "no_requests", "held_idle",
 HEADER = ("workload", "team", "cost", "cost_compared", "cost_before", "held_gpu_hours", "active_ratio", *PARTS,
           "per_1000_requests", "per_million_tokens_trained", "currency")  # fmt: skip
 WASTE_HEADER = ("place", "team", "cost", *PARTS, "currency")
-WAITS_HEADER = ("workload", "team", "count", "told_first_step", "median_seconds",
+WAITS_HEADER = ("workload", "team", "count", "told_first_step", "still_waiting", "median_seconds",
                 "ninth_decile_seconds")  # fmt: skip
 
 
@@ -95,10 +96,11 @@ def waits_csv(request: HttpRequest) -> HttpResponse:
             text_cell(row.team),
             str(row.waits.count),
             str(row.waits.told),
-            f"{row.waits.median.total_seconds():.0f}",
-            f"{row.waits.ninth.total_seconds():.0f}",
+            str(row.waits.waiting),
+            _seconds(row.waits.median),
+            _seconds(row.waits.ninth),
         ]
-        for row in wait_rows(first_work(window, seen_teams(who)))
+        for row in wait_rows(first_work(window, seen_teams(who), who.at))
     ]
     return csv_answer("team-work-waits", WAITS_HEADER, cells)
 
@@ -113,6 +115,10 @@ def _parts(row: WorkRow | LeagueRow, currency: str) -> list[str]:
         money_cell(row.not_held_micros, currency),
         money_cell(row.work.starved_micros, currency),
     ]
+
+
+def _seconds(found: WaitQuantile) -> str:
+    return "" if found.is_longer else f"{found.length.total_seconds():.0f}"
 
 
 def _ratio(ratio: float | None) -> str:

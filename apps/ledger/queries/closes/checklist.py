@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from fractions import Fraction
 from typing import LiteralString
 
 from apps.accounts import queries as accounts
@@ -12,6 +13,8 @@ from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_m
 from apps.ledger.queries.closes.months import late_facts
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unread_bills import unread_between
+
+MS_PER_HOUR = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +37,9 @@ SELECT count(*) FROM ledger_bill
 WHERE reconciled_at IS NULL AND starts_at < %(to)s AND ends_at > %(from)s
 """
 # Of the roll-up, which is complete where nothing is pending: a month of charges and lines is too
-# large for a page. Hours are rounded up, so that a little is never none.
+# large for a page.
 SUMS = """
-SELECT ceil(coalesce(sum(unit_milliseconds) FILTER (WHERE {which}), 0) / 3600000.0)::int8,
+SELECT coalesce(sum(unit_milliseconds) FILTER (WHERE {which}), 0)::int8,
        coalesce(sum(effective_micros) FILTER (WHERE {which}), 0)::int8,
        count(*) FILTER (WHERE {which})
 FROM ledger_ledgerteamday WHERE posting_month = %(month)s AND day >= %(first)s AND day <= %(last)s
@@ -169,7 +172,8 @@ def _booked_twice(params: dict[str, object]) -> list[Item]:
 
 
 def _item(code: str, params: dict[str, object]) -> Item:
-    ((hours, micros, days),) = rows(SUMS.replace("{which}", WHICH[code]), params)
+    ((milliseconds, micros, days),) = rows(SUMS.replace("{which}", WHICH[code]), params)
+    hours = whole_hours(milliseconds)
     label, meaning = SAID[code]
     return Item(
         code=code,
@@ -179,6 +183,11 @@ def _item(code: str, params: dict[str, object]) -> Item:
         meaning=meaning,
         is_blocking=code == "provisional",
     )
+
+
+def whole_hours(milliseconds: int) -> int:
+    """Whole hours, rounded as pages round them; a little is 1, and never none."""
+    return max(round(Fraction(milliseconds, MS_PER_HOUR)), 1 if milliseconds else 0)
 
 
 def _invoices(month: date, zone: str) -> list[Item]:

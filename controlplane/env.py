@@ -46,6 +46,35 @@ def _seconds(text: str) -> int:
     return seconds
 
 
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(_seconds(word) for word in _words(text))
+
+
+def _some(text: str) -> int:
+    number = _seconds(text)
+    if not number:
+        raise ValueError(text)
+    return number
+
+
+VERDICT_BUCKETS = (
+    *("data_wait", "communication", "checkpoint", "lost", "recovery", "startup", "failed"),
+    *("capacity_wait", "idle_after_end"),
+)
+
+
+def _shares(text: str) -> tuple[tuple[str, float], ...]:
+    return tuple(_share(each) for each in _words(text))
+
+
+def _share(text: str) -> tuple[str, float]:
+    """`data_wait=0.15`: a bucket of training time, and a share of it between 0 and 1."""
+    bucket, _, share = text.partition("=")
+    if bucket.strip() not in VERDICT_BUCKETS or not 0 < float(share) < 1:
+        raise ValueError(text)
+    return bucket.strip(), float(share)
+
+
 def _variable(read: Callable[[str], Any], default: Any, meaning: str) -> Any:
     return field(default=default, metadata={"read": read, "meaning": meaning})
 
@@ -124,7 +153,25 @@ class Environment:
     finding_floor: int = _variable(
         _seconds, 50, "what a change must come to in 30 days, in whole currency, to be told"
     )
-    publish_waste: bool = _variable(_switch, False, "show every team what each team's waste")
+    publish_waste: bool = _variable(_switch, False, "show every team each team's waste")
+    verdict_shares: tuple[tuple[str, float], ...] = _variable(
+        _shares,
+        (),
+        "from which share of a run's time on a verdict is said, by comma: data_wait=0.15; "
+        "docs/training.md has the defaults",
+    )
+    token_weights: tuple[int, ...] = _variable(
+        _numbers,
+        (10, 1, 40),
+        "the work of a computed prompt token, a cached one and an output token, by which a "
+        "service's hour is divided where its engine tells no times",
+    )
+    keep_window_days: int = _variable(
+        _some, 14, "days for which agents' windows are kept, at least 14"
+    )
+    keep_usage_months: int = _variable(
+        _some, 25, "months for which usage hours are kept, at least 2"
+    )
 
 
 def environment(variables: Mapping[str, str] | None = None) -> Environment:
@@ -143,6 +190,13 @@ def environment(variables: Mapping[str, str] | None = None) -> Environment:
     chosen = Environment(**values)
     if len(chosen.tag_keys) > 5:
         raise BadEnvironment("RUNRATE_TAG_KEYS names more than five labels")
+    if len(chosen.token_weights) != 3 or not any(chosen.token_weights):
+        raise BadEnvironment("RUNRATE_TOKEN_WEIGHTS has three whole numbers, not all 0")
+    if chosen.keep_window_days < 14 or chosen.keep_usage_months < 2:
+        raise BadEnvironment(
+            "RUNRATE_KEEP_WINDOW_DAYS is at least 14 (agents send what is 13 days old), "
+            "RUNRATE_KEEP_USAGE_MONTHS at least 2"
+        )
     if chosen.oidc_issuer and not (chosen.oidc_client_id and chosen.oidc_client_secret):
         raise BadEnvironment("RUNRATE_OIDC_ISSUER needs RUNRATE_OIDC_CLIENT_ID and _CLIENT_SECRET")
     return chosen

@@ -62,6 +62,10 @@ DATABASES = {"default": _database(ENVIRONMENT.database_url)}
 TAG_KEYS: tuple[str, ...] = ENVIRONMENT.tag_keys
 FINDING_FLOOR: int = ENVIRONMENT.finding_floor
 PUBLISH_WASTE: bool = ENVIRONMENT.publish_waste
+VERDICT_SHARES: dict[str, float] = dict(ENVIRONMENT.verdict_shares)
+TOKEN_WEIGHTS: tuple[int, ...] = ENVIRONMENT.token_weights
+KEEP_WINDOW_DAYS: int = ENVIRONMENT.keep_window_days
+KEEP_USAGE_MONTHS: int = ENVIRONMENT.keep_usage_months
 
 INSTALLED_APPS = [
     "django.contrib.auth",

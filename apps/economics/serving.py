@@ -11,7 +11,8 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
 
-PROMPT_WEIGHT, CACHED_WEIGHT, OUTPUT_WEIGHT = 10, 1, 40
+TOKEN_WEIGHTS = (10, 1, 40)
+"""The work of a computed prompt token, a cached one and an output token."""
 """What a token is taken to be worth where the engine does not tell its prefill and decode time.
 
 An output token is a forward pass of its own, bound by memory; prompt tokens are computed together;
@@ -90,17 +91,20 @@ IDLE = Portion(Purpose.IDLE, "", 1, Told(0, 0, 0, 0, 0))
 
 
 def portions(
-    engine: Mapping[str, Told], gateway: Mapping[str, Told], time: EngineTime | None = None
+    engine: Mapping[str, Told],
+    gateway: Mapping[str, Told],
+    time: EngineTime | None = None,
+    token_weights: Sequence[int] = TOKEN_WEIGHTS,
 ) -> tuple[Portion, ...]:
     """Divide an hour by what its engine and the gateway before it counted, by feature.
 
     Features are the gateway's where one counted, else the engine's own. What the engine counted
-    beyond the gateway is unattributed, never spread. `time` takes the place of the fixed weights.
+    beyond the gateway is unattributed, never spread. `time` takes the place of the token weights.
     Without tokens requests are the weights. Neither requests nor tokens: the hour is idle; nothing
     told: uncounted. Ordered by purpose and feature; who counted but did no work has the weight 0.
     """
     parts = _parts(engine, gateway)
-    for weighted in (_by_tokens(parts, time), _by_requests(parts)):
+    for weighted in (_by_tokens(parts, time, token_weights), _by_requests(parts)):
         if any(each.weight for each in weighted):
             return weighted
     if not any(_known(told) for _, _, told in parts):
@@ -199,11 +203,13 @@ def _parts(engine: Mapping[str, Told], gateway: Mapping[str, Told]) -> list[_Par
     return parts
 
 
-def _by_tokens(parts: list[_Part], time: EngineTime | None) -> tuple[Portion, ...]:
+def _by_tokens(
+    parts: list[_Part], time: EngineTime | None, token_weights: Sequence[int]
+) -> tuple[Portion, ...]:
     """Weighted by the work of tokens; empty where some feature's are not told."""
     if not all(told.has_tokens for purpose, _, told in parts if purpose is Purpose.ANSWERED):
         return ()
-    works = [_work(told) for _, _, told in parts]
+    works = [_work(told, token_weights) for _, _, told in parts]
     reading = sum(work.prompt + work.cached for work in works)
     writing = sum(work.output for work in works)
     if time is not None and time.prefill_ms + time.decode_ms and reading and writing:
@@ -228,12 +234,13 @@ def _by_requests(parts: list[_Part]) -> tuple[Portion, ...]:
     )
 
 
-def _work(told: Told) -> Worked:
+def _work(told: Told, token_weights: Sequence[int]) -> Worked:
+    of_prompt, of_cached, of_output = token_weights
     cached = told.cached_tokens or 0
     return Worked(
-        max(0, (told.prompt_tokens or 0) - cached) * PROMPT_WEIGHT,
-        cached * CACHED_WEIGHT,
-        (told.output_tokens or 0) * OUTPUT_WEIGHT,
+        max(0, (told.prompt_tokens or 0) - cached) * of_prompt,
+        cached * of_cached,
+        (told.output_tokens or 0) * of_output,
     )
 
 

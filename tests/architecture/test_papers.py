@@ -32,6 +32,27 @@ def test_a_bad_value_is_refused_by_name():
         environment({"RUNRATE_WEB_THREADS": "many"})
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("VERDICT_SHARES", "sleeping=0.1"),
+        ("VERDICT_SHARES", "data_wait=10"),
+        ("TOKEN_WEIGHTS", "10,1"),
+        ("TOKEN_WEIGHTS", "0,0,0"),
+        ("KEEP_WINDOW_DAYS", "7"),
+        ("KEEP_USAGE_MONTHS", "0"),
+    ],
+)
+def test_thresholds_weights_and_retention_are_refused_where_they_make_no_sense(name, text):
+    with pytest.raises(BadEnvironment, match=PREFIX + name):
+        environment({PREFIX + name: text})
+
+
+def test_thresholds_are_read_by_bucket():
+    chosen = environment({"RUNRATE_VERDICT_SHARES": "data_wait=0.15, lost=0.02"})
+    assert dict(chosen.verdict_shares) == {"data_wait": 0.15, "lost": 0.02}
+
+
 def test_a_setting_may_come_from_a_file(tmp_path):
     path = tmp_path / "key"
     path.write_text("from-a-file\n")

@@ -47,6 +47,12 @@ def test_features_share_an_hour_by_the_work_of_their_tokens() -> None:
     }
 
 
+def test_other_token_weights_divide_otherwise() -> None:
+    gateway = {"ask": Told(1, 1, 100, 0, 0), "write": Told(1, 1, 0, 0, 100)}
+    found = weights(portions({}, gateway, token_weights=(1, 1, 3)))
+    assert found == {(Purpose.ANSWERED, "ask"): 100, (Purpose.ANSWERED, "write"): 300}
+
+
 def test_what_the_engine_told_of_prefill_and_decode_takes_the_place_of_fixed_weights() -> None:
     gateway = {
         "reads": Told(1, 1, prompt_tokens=900, output_tokens=10),

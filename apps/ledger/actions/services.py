@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 
+from django.conf import settings
+
 from apps.economics.serving import (
     UNCOUNTED,
     EngineTime,
@@ -35,7 +37,6 @@ from apps.workloads import queries as workloads
 from apps.workloads.queries.requests import HourCount, request_hours
 
 SERVICE_KINDS = frozenset({"serving", "batch"})
-MEASURED_SPLIT = "measured"
 BILLION = 10**9
 Cell = tuple[int, datetime]
 """A service's hour."""
@@ -101,8 +102,9 @@ def _hour(counted: Sequence[HourCount]) -> _Hour:
         {each.feature: _told(each) for each in counted if each.source == source}
         for source in ("engine", "gateway")
     )
-    time, kind = _engine_time(counted)
-    return _Hour(portions(engine, gateway, time), is_measured=kind == MEASURED_SPLIT)
+    time = _engine_time(counted)
+    found = portions(engine, gateway, time, settings.TOKEN_WEIGHTS)
+    return _Hour(found, is_measured=time is not None)
 
 
 def _told(counted: HourCount) -> Told:
@@ -116,23 +118,17 @@ def _told(counted: HourCount) -> Told:
     )
 
 
-def _engine_time(counted: Sequence[HourCount]) -> tuple[EngineTime | None, str]:
-    """Prefill and decode of all that told both; measured where every one of them was."""
-    known = [
-        (each.counts.prefill_seconds, each.counts.decode_seconds, each.counts.split_kind)
+def _engine_time(counted: Sequence[HourCount]) -> EngineTime | None:
+    """Prefill and decode of all that told both."""
+    told = [
+        (round(each.counts.prefill_seconds * 1_000), round(each.counts.decode_seconds * 1_000))
         for each in counted
         if each.source == "engine"
+        and each.counts.prefill_seconds is not None
+        and each.counts.decode_seconds is not None
     ]
-    told = [
-        (round(prefill * 1_000), round(decode * 1_000), kind)
-        for prefill, decode, kind in known
-        if prefill is not None and decode is not None
-    ]
-    if not told or not any(prefill + decode for prefill, decode, _ in told):
-        return None, ""
-    kinds = {kind for _, _, kind in told}
-    time = EngineTime(sum(prefill for prefill, _, _ in told), sum(decode for _, decode, _ in told))
-    return time, kinds.pop() if len(kinds) == 1 else ""
+    time = EngineTime(sum(prefill for prefill, _ in told), sum(decode for _, decode in told))
+    return time if any(time) else None
 
 
 def _write_days(params: Mapping[str, object], hours: Mapping[Cell, _Hour]) -> None:

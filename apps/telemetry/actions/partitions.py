@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 from functools import partial
 
+from django.conf import settings
 from django.db import OperationalError, connection, transaction
 from psycopg import sql
 from psycopg.errors import LockNotAvailable
@@ -15,9 +16,7 @@ from apps.fleet.queries import Pass, hours_marked
 log = logging.getLogger(__name__)
 
 DAY = timedelta(days=1)
-DAYS_KEPT = 14
 DAYS_AHEAD = 3
-MONTHS_KEPT = 25
 # Longer than a spool can hold (13 days) and than the windows it guards against storing twice.
 BATCHES_KEPT = timedelta(days=30)
 # Pictures of a fleet show days; what is older is counted anew from usage hours.
@@ -46,16 +45,16 @@ def forget() -> None:
 
 
 def keep_partitions(*, at: datetime) -> None:
-    """Have windows from 14 days back to 3 ahead, usage for 25 months; forget what is older.
+    """Have windows and usage for as long as settings say; forget what is older.
 
     Windows that still wait for their roll-up are kept until it is done. Batches and
     reports are kept for 30 days, longer than any spool. Safe to repeat and to run twice at once.
     """
     today = at.date()
-    ensure_days(today + k * DAY for k in range(-DAYS_KEPT, DAYS_AHEAD + 1))
+    ensure_days(today + k * DAY for k in range(-settings.KEEP_WINDOW_DAYS, DAYS_AHEAD + 1))
     ensure_months([_month(today, -1), _month(today, 0), _month(today, 1)])
-    _drop_older(WINDOW, min(today - DAYS_KEPT * DAY, _oldest_waiting(at)))
-    _drop_older(USAGE, _month(today, -MONTHS_KEPT))
+    _drop_older(WINDOW, min(today - settings.KEEP_WINDOW_DAYS * DAY, _oldest_waiting(at)))
+    _drop_older(USAGE, _month(today, -settings.KEEP_USAGE_MONTHS))
     _forget_old_rows(at)
 
 
@@ -202,7 +201,7 @@ def _forget_old_rows(at: datetime) -> None:
         cursor.execute("DELETE FROM telemetry_report WHERE received_at < %s", [at - BATCHES_KEPT])
         cursor.execute("DELETE FROM telemetry_nodebusyhour WHERE hour < %s", [at - BUSY_HOURS_KEPT])
         cursor.execute("DELETE FROM telemetry_rejection WHERE last_at < %s", [at - REMARKS_KEPT])
-        oldest = _month(at.date(), -MONTHS_KEPT)
+        oldest = _month(at.date(), -settings.KEEP_USAGE_MONTHS)
         cursor.execute("DELETE FROM telemetry_devicehour WHERE hour < %s", [oldest])
         cursor.execute("DELETE FROM telemetry_nodehour WHERE hour < %s", [oldest])
         cursor.execute("DELETE FROM telemetry_incident WHERE ended_at < %s", [oldest])

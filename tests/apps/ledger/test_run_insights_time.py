@@ -3,9 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from django.test import override_settings
 
 from apps.economics.run_time import Bucket
 from apps.ledger.queries.runs.bottlenecks import (
+    threshold_of,
     where_time_of_run_went,
     where_time_of_workload_went,
 )
@@ -44,6 +46,9 @@ def test_a_run_that_waits_for_data_is_starved_and_that_cost_240_dollars() -> Non
     assert told.told_ratio == 1
     (verdict,) = told.verdicts
     assert (verdict.name, verdict.share, verdict.micros) == ("Starved", 0.15, 240 * MICROS)
+    assert threshold_of(Bucket.DATA_WAIT) == 0.1
+    with override_settings(VERDICT_SHARES={"data_wait": 0.16}):
+        assert where_time_of_run_went(run_id).verdicts == ()
     assert told.words == verdict.words == "Starved: 15\xa0% of GPU time waits for data; $240."
     assert (verdict.causes, verdict.is_seen) == ((), False)
 

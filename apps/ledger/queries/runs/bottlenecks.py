@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from django.conf import settings
+
 from apps.accounts import queries as accounts
 from apps.economics.run_time import Bucket
 from apps.ledger.queries.runs.causes import MAY_CAUSE, Cause, Resource, causes_of
@@ -148,7 +150,7 @@ def _verdicts(
     currency = accounts.organisation().currency
 
     def causes(part: BucketPart) -> tuple[Cause, ...] | None:
-        return causes_of(part.bucket, FINDINGS[part.bucket].threshold, run_ids, window)
+        return causes_of(part.bucket, threshold_of(part.bucket), run_ids, window)
 
     dearest = sorted(found, key=lambda each: (-(each.micros or 0), -each.unit_milliseconds))
     return tuple(
@@ -157,8 +159,13 @@ def _verdicts(
 
 
 def _is_finding(part: BucketPart) -> bool:
-    sentence = FINDINGS.get(part.bucket)
-    return sentence is not None and (part.share or 0.0) >= sentence.threshold
+    return part.bucket in FINDINGS and (part.share or 0.0) >= threshold_of(part.bucket)
+
+
+def threshold_of(bucket: Bucket) -> float:
+    """From which share on this bucket (one of FINDINGS) is a finding: as settings say, or usual."""
+    usual = FINDINGS[bucket].threshold
+    return settings.VERDICT_SHARES.get(bucket.name.lower(), usual)
 
 
 def _cost(part: BucketPart, currency: str) -> str:

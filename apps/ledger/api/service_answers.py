@@ -120,9 +120,12 @@ class KeptObjectiveOut(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     feature = serializers.CharField()
-    measure = serializers.CharField(help_text="latency or first_token")
-    within_seconds = serializers.FloatField()
+    measure = serializers.CharField(help_text="latency, first_token or availability")
+    within_seconds = serializers.FloatField(allow_null=True)
     target_ratio = serializers.FloatField()
+    budget_days = serializers.IntegerField(
+        help_text="the budget is of these, up to the window's end"
+    )
     requests = serializers.IntegerField()
     met_ratio = serializers.FloatField(allow_null=True)
     at_least_ratio = serializers.FloatField(allow_null=True)

@@ -99,6 +99,7 @@ SERVICE = answered(
                 "measure": "latency",
                 "within_seconds": 2.0,
                 "target_ratio": 0.95,
+                "budget_days": 28,
                 "requests": 702286,
                 "met_ratio": 0.962,
                 "at_least_ratio": 0.955,

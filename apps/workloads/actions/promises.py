@@ -7,6 +7,9 @@ from django.db import transaction
 from apps.workloads.models import Run, ServiceObjective, Workload, WorkloadChange
 from apps.workloads.queries.promises import NewChange, NewObjective
 
+AVAILABILITY = "availability"
+MOST_BUDGET_DAYS = 366
+
 
 class ObjectiveNotUnderstood(ValueError):
     """A share that is not between 0 and 1, no time at all, or an end before its start."""
@@ -48,6 +51,7 @@ def add_objective(*, objective: NewObjective) -> int:
         measure=objective.measure,
         within_seconds=objective.within_seconds,
         target_ratio=objective.target_ratio,
+        budget_days=objective.budget_days,
         period=(objective.starts_at, None),
     )
     return made.id
@@ -98,5 +102,10 @@ def refuse_nonsense(objective: NewObjective) -> None:
     """Refuse what no promise can be."""
     if not 0 < objective.target_ratio < 1:
         raise ObjectiveNotUnderstood(f"{objective.target_ratio} is not between 0 and 1")
-    if objective.within_seconds <= 0:
+    if not 1 <= objective.budget_days <= MOST_BUDGET_DAYS:
+        raise ObjectiveNotUnderstood(f"an error budget is of 1 to {MOST_BUDGET_DAYS} days")
+    if objective.measure == AVAILABILITY:
+        if objective.within_seconds is not None:
+            raise ObjectiveNotUnderstood("availability asks for no time; leave within_seconds out")
+    elif objective.within_seconds is None or objective.within_seconds <= 0:
         raise ObjectiveNotUnderstood(f"{objective.within_seconds} s is no time to answer in")

@@ -202,6 +202,7 @@ _OBJECTIVE = {
     "measure": "latency",
     "within_seconds": 2.5,
     "target_ratio": 0.99,
+    "budget_days": 28,
     "starts_at": "2026-03-02T00:00:00Z",
     "ends_at": None,
 }

@@ -23,7 +23,7 @@ from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
 from apps.workloads.queries import promises
 
-MEASURES = ("latency", "first_token")
+MEASURES = ("latency", "first_token", "availability")
 KINDS = ("deploy", "model", "prompt", "config")
 LONGEST_SECONDS = 1e6
 
@@ -37,16 +37,22 @@ class ObjectivesAsked(Parameters):
 class ObjectiveIn(Strict):
     """A promise: `target_ratio` of the requests are answered within so long.
 
-    `latency` is the whole answer, `first_token` the time to its first token.
+    `latency` is the whole answer, `first_token` the time to its first token; of `availability`,
+    which has no `within_seconds`, they are answered without an error.
     """
 
     team = Text()
     workload = Text()
     feature = OptionalText()
     measure = serializers.ChoiceField(choices=MEASURES, default="latency")
-    within_seconds = serializers.FloatField(max_value=LONGEST_SECONDS)
+    within_seconds = serializers.FloatField(
+        max_value=LONGEST_SECONDS, required=False, allow_null=True, default=None
+    )
     target_ratio = serializers.FloatField(help_text="between 0 and 1, such as 0.99")
     starts_at = Moment()
+    budget_days = serializers.IntegerField(
+        default=28, min_value=1, max_value=366, help_text="the days of the error budget"
+    )
 
 
 class ObjectiveEndIn(Strict):
@@ -62,8 +68,9 @@ class ObjectiveOut(serializers.Serializer[Any]):
     workload = NamedOut()
     feature = serializers.CharField()
     measure = serializers.ChoiceField(choices=MEASURES)
-    within_seconds = serializers.FloatField()
+    within_seconds = serializers.FloatField(allow_null=True)
     target_ratio = serializers.FloatField()
+    budget_days = serializers.IntegerField()
     starts_at = serializers.DateTimeField(allow_null=True)
     ends_at = serializers.DateTimeField(allow_null=True)
 

@@ -104,21 +104,34 @@ class RequestDay(models.Model):
 
 @pghistory.track(pghistory.InsertEvent(), pghistory.UpdateEvent(), pghistory.DeleteEvent())
 class ServiceObjective(models.Model):
-    """What a service, or a feature of it, promises: this share of requests within so long."""
+    """What a service, or a feature of it, promises: this share of requests within so long.
+
+    Or, `measure` availability and `within_seconds` null: this share answered without an error.
+    `budget_days` are those of its error budget, which runs on whatever days a page shows.
+    """
 
     workload = models.ForeignKey(Workload, on_delete=models.PROTECT, related_name="objectives")
     feature = models.TextField(blank=True, default="")
     measure = models.TextField(
-        choices=[("latency", "whole answer"), ("first_token", "first token")]
+        choices=[
+            ("latency", "whole answer"),
+            ("first_token", "first token"),
+            ("availability", "answered without an error"),
+        ]
     )
-    within_seconds = models.FloatField()
+    within_seconds = models.FloatField(null=True)
     target_ratio = models.FloatField()
+    budget_days = models.PositiveSmallIntegerField(default=28, db_default=28)
     period = DateTimeRangeField()
 
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(target_ratio__gt=0, target_ratio__lt=1, within_seconds__gt=0),
+                condition=Q(target_ratio__gt=0, target_ratio__lt=1, budget_days__gte=1)
+                & (
+                    Q(measure="availability", within_seconds__isnull=True)
+                    | (~Q(measure="availability") & Q(within_seconds__gt=0))
+                ),
                 name="objective_can_be_met",
             )
         ]

@@ -12,7 +12,7 @@ from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.workloads.models import Run, ServiceObjective, WorkloadChange
 
 OBJECTIVE = (
-    "id", "workload_id", "feature", "measure", "within_seconds", "target_ratio",
+    "id", "workload_id", "feature", "measure", "within_seconds", "target_ratio", "budget_days",
 )  # fmt: skip
 CHANGE = ("id", "workload_id", "feature", "kind", "name", "at", "run_id", "run__key")
 Rows = QuerySet[Any, dict[str, Any]]
@@ -20,14 +20,18 @@ Rows = QuerySet[Any, dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class NewObjective:
-    """`target_ratio` of the requests within so long, by the whole answer or the first token."""
+    """`target_ratio` of the requests within so long, by the whole answer or the first token.
+
+    Of `availability`, without an error, and then within None. The error budget is of `budget_days`.
+    """
 
     workload_id: int
     feature: str
     measure: str
-    within_seconds: float
+    within_seconds: float | None
     target_ratio: float
     starts_at: datetime
+    budget_days: int = 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,7 @@ def objective_like(wanted: NewObjective) -> int | None:
         measure=wanted.measure,
         within_seconds=wanted.within_seconds,
         target_ratio=wanted.target_ratio,
+        budget_days=wanted.budget_days,
         period=(wanted.starts_at, None),
     )
     return found.values_list("id", flat=True).first()

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.db import connection
+from psycopg.types.range import Range
 
 from apps.economics.latency import (
     Histogram,
@@ -16,6 +17,7 @@ from apps.economics.latency import (
     within,
 )
 from apps.workloads.models import RequestDay, ServiceObjective, WorkloadChange
+from apps.workloads.queries.promises import NewObjective
 
 Span = tuple[datetime, datetime]
 """`[from, to)`."""
@@ -50,6 +52,14 @@ FROM (
     GROUP BY 1, 2, 3
 ) AS summed
 GROUP BY 1, 2 ORDER BY 1, 2
+"""
+SUCCEEDED = """
+SELECT source, sum(requests)::int8, sum(succeeded)::int8
+FROM workloads_requesthour
+WHERE workload_id = %(workload)s AND hour >= %(from)s AND hour < %(to)s
+  AND (%(feature)s::text IS NULL OR feature = %(feature)s)
+  AND requests IS NOT NULL AND succeeded IS NOT NULL
+GROUP BY source ORDER BY source
 """
 MEASURES = ("latency", "first_token")
 WHOLE = ("requests", "succeeded", "prompt_tokens", "cached_tokens", "output_tokens")
@@ -111,22 +121,25 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class Attainment:
-    """What became of a promise: `met_ratio` of `requests` were answered in time.
+    """What became of a promise: `met_ratio` of `requests` were answered in time, or without an error.
 
-    `budget_left_ratio` is the part of the allowed misses that is left: 1 none used, 0 all, below
-    it more than all. `at_least_ratio` is the same promise by whole buckets: what is sure whatever
-    lies inside the bucket that the promise cuts. None: no request has a histogram.
+    `budget_left_ratio` is the part of the misses allowed in the `budget_days` up to the end of the
+    span that is left: 1 none used, 0 all, below it more than all. `at_least_ratio` is the same promise by whole buckets: what is sure whatever
+    lies inside the bucket that the promise cuts. None: nobody told of any request what it asks.
     """
 
     objective_id: int
+    workload_id: int
     feature: str
     measure: str
-    within_seconds: float
+    within_seconds: float | None
     target_ratio: float
+    budget_days: int
     requests: int
     met_ratio: float | None
     at_least_ratio: float | None
     budget_left_ratio: float | None
+    ends_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +204,21 @@ def attainment(workload_id: int, span: Span) -> list[Attainment]:
     return [_attained(each, span) for each in rows.order_by("id")]
 
 
+def attainment_if(wanted: NewObjective, span: Span) -> Attainment:
+    """What would have become of a promise that is only thought of, had it been in force in the span."""
+    thought = ServiceObjective(
+        id=0,
+        workload_id=wanted.workload_id,
+        feature=wanted.feature,
+        measure=wanted.measure,
+        within_seconds=wanted.within_seconds,
+        target_ratio=wanted.target_ratio,
+        budget_days=wanted.budget_days,
+        period=Range(None, None),
+    )
+    return _attained(thought, span)
+
+
 def changes_of(workload_id: int, span: Span) -> list[ChangeFact]:
     """What changed about a workload in the span, by time."""
     rows = WorkloadChange.objects.filter(workload_id=workload_id, at__gte=span[0], at__lt=span[1])
@@ -228,22 +256,45 @@ def _histogram(
 
 
 def _attained(objective: ServiceObjective, span: Span) -> Attainment:
-    since, until = objective.period.lower, objective.period.upper
-    lived = (max(span[0], since) if since else span[0], min(span[1], until) if until else span[1])
-    told = _histogram(objective.workload_id, objective.feature or None, lived, objective.measure)
-    total, likely, sure = 0, None, None
-    if told is not None and told[1].total:
-        found = within(told[1], objective.within_seconds)
-        total, likely, sure = found.total, found.likely / found.total, found.sure / found.total
+    total, likely, sure = _met(objective, span)
+    budget = span[1] - timedelta(days=objective.budget_days), span[1]
+    of_budget = _met(objective, budget)[1]
     target = objective.target_ratio
     return Attainment(
         objective_id=objective.id,
+        workload_id=objective.workload_id,
         feature=objective.feature,
         measure=objective.measure,
         within_seconds=objective.within_seconds,
         target_ratio=target,
+        budget_days=objective.budget_days,
         requests=total,
         met_ratio=likely,
         at_least_ratio=sure,
-        budget_left_ratio=None if likely is None else budget_left(likely, target),
+        budget_left_ratio=None if of_budget is None else budget_left(of_budget, target),
+        ends_at=objective.period.upper,
     )
+
+
+def _met(objective: ServiceObjective, span: Span) -> tuple[int, float | None, float | None]:
+    """Requests of the hours of the span in which it was in force; what of them likely, surely met it."""
+    since, until = objective.period.lower, objective.period.upper
+    lived = (max(span[0], since) if since else span[0], min(span[1], until) if until else span[1])
+    feature = objective.feature or None
+    if objective.within_seconds is None:
+        total, succeeded = _succeeded(objective.workload_id, feature, lived)
+        ratio = succeeded / total if total else None
+        return total, ratio, ratio
+    told = _histogram(objective.workload_id, feature, lived, objective.measure)
+    if told is None or not told[1].total:
+        return 0, None, None
+    found = within(told[1], objective.within_seconds)
+    return found.total, found.likely / found.total, found.sure / found.total
+
+
+def _succeeded(workload_id: int, feature: str | None, span: Span) -> tuple[int, int]:
+    """Requests of which it is told how many succeeded, and these: of the source that told of more."""
+    asked = {"workload": workload_id, "feature": feature, "from": span[0], "to": span[1]}
+    with connection.cursor() as cursor:
+        cursor.execute(SUCCEEDED, asked)
+        return max(((total, good) for _, total, good in cursor), default=(0, 0))

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from apps.fleet.models import Node
 from apps.ledger.actions.partitions import ensure_month
+from apps.workloads.models import ServiceObjective
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.ledger import scene
@@ -149,6 +150,39 @@ def test_latency_promises_and_changes_stand_beside(chat: int) -> None:
     assert "95 %: whole answer within 2 s" in found
     assert "chat 2.4.0" in found
     assert "of it over" in found
+
+
+def test_an_objective_is_looked_at_made_and_ended(chat: int) -> None:
+    finn = signed_in("finance")
+    here = f"/services/{chat}/objectives/new"
+    entered = {"measure": "availability", "target": "99.9", "budget_days": "7",
+               "feature": "", "within_seconds": "", "starts_at": "2026-03-01T00:00"}  # fmt: skip
+
+    assert "Add an objective" in words(finn.get(f"/services/{chat}"))
+    looked = words(finn.get(here, entered))
+    assert "99.9 %: answered without an error. Of 2,200 requests" in looked
+    assert ServiceObjective.objects.count() == 1
+    assert "It is more than 0" in words(finn.post(here, entered | {"target": "0"}))
+    assert finn.post(here, entered).status_code == 302
+    assert "The same is promised then already" in words(finn.post(here, entered))
+    made = ServiceObjective.objects.get(measure="availability")
+    assert (made.target_ratio, made.budget_days, made.within_seconds) == (0.999, 7, None)
+    assert "99.9 %: answered without an error" in words(finn.get(f"/services/{chat}"))
+
+    end = f"/services/{chat}/objectives/{made.id}/end"
+    assert finn.post(end, {"ended_at": "2026-03-02T00:00"}).status_code == 302
+    made.refresh_from_db()
+    assert made.period.upper == datetime(2026, 3, 2, tzinfo=UTC)
+    assert signed_in("viewer").post(end).status_code == 403
+
+
+def test_a_change_is_noted_beside_the_figures(chat: int) -> None:
+    finn = signed_in("finance")
+    here = f"/services/{chat}/changes/new"
+    entered = {"kind": "prompt", "name": "shorter answers", "feature": "", "at": "2026-03-02T09:00"}
+    assert "Say what it is called." in words(finn.post(here, entered | {"name": ""}))
+    assert finn.post(here, entered).status_code == 302
+    assert "shorter answers" in words(finn.get(f"/services/{chat}"))
 
 
 def test_usage_and_other_costs_can_be_asked_for(chat: int) -> None:

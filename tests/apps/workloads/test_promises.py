@@ -52,6 +52,17 @@ def promise(**change: Any) -> Any:
     return post("service-objectives", OBJECTIVE | change, "manage")
 
 
+def test_availability_is_promised_without_a_time(service: int) -> None:
+    timeless = {"measure": "availability", "within_seconds": None, "budget_days": 7}
+    made = promise(**timeless)
+    told = made.json()
+    assert (made.status_code, told["within_seconds"], told["budget_days"]) == (201, None, 7)
+    assert promise(**timeless).status_code == 200
+    assert promise(measure="availability").status_code == 400
+    assert promise(within_seconds=None).status_code == 400
+    assert promise(budget_days=0).status_code == 400
+
+
 def test_a_promise_is_made_once_and_ended_once(service: int) -> None:
     made = promise()
     assert (made.status_code, made.json()["measure"]) == (201, "latency")

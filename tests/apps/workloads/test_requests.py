@@ -47,6 +47,7 @@ HOUR = timedelta(hours=1)
 NOW = scene.LATER
 DAY = (TEN, TEN + HOUR)
 BOUNDS = (0.5, 1.0, 2.0)
+DAYS = timedelta(days=1)
 
 
 @pytest.fixture
@@ -317,6 +318,25 @@ def test_a_promise_about_what_nobody_measured_is_neither_kept_nor_broken(service
     tell(counted(requests=10))
     (found,) = attainment(service, DAY)
     assert (found.requests, found.met_ratio, found.budget_left_ratio) == (0, None, None)
+
+
+def test_availability_is_what_succeeded_and_its_budget_has_days_of_its_own(service: int) -> None:
+    ServiceObjective.objects.create(
+        workload_id=service,
+        measure="availability",
+        target_ratio=0.9,
+        budget_days=7,
+        period=(TEN - 30 * DAYS, None),
+    )
+    tell(
+        counted(hour=TEN - 10 * DAYS, requests=1000, succeeded=0),
+        counted(hour=TEN - 2 * DAYS, requests=300, succeeded=300),
+        counted(requests=100, succeeded=80),
+    )
+    (found,) = attainment(service, DAY)
+    assert (found.requests, found.met_ratio, found.within_seconds) == (100, 0.8, None)
+    # 20 of 400 in seven days failed, where 40 may; not the thousand of ten days ago.
+    assert found.budget_left_ratio == pytest.approx(0.5)
 
 
 def test_changes_come_by_time(service: int) -> None:

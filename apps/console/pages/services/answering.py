@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 
+from django.urls import reverse
+
 from apps.console.pages.services.values import ChangeRow, Latencies, LatencyRow, ObjectiveRow
 from apps.console.pages.services.words import CHANGES, MEASURES
 from apps.economics.latency import Quantile
-from apps.show.amounts import per_cent
+from apps.show.amounts import GAP, counted, per_cent
 from apps.show.unknown import UNKNOWN
 from apps.workloads.queries.requests import QUANTILES, Attainment, ChangeFact, Latency
 
@@ -53,15 +55,32 @@ def _quantile(found: Quantile | None) -> str:
 
 
 def _objective(found: Attainment) -> ObjectiveRow:
-    what = MEASURES[found.measure].lower()
     left = found.budget_left_ratio
     return ObjectiveRow(
-        promise=f"{per_cent(found.target_ratio)}: {what} within {seconds(found.within_seconds)}",
+        promise=promise_words(found),
         feature=found.feature or "all",
         found=found,
-        budget=_budget(left),
+        budget=budget_words(found),
+        end_href=""
+        if found.ends_at
+        else reverse("end-objective", args=[found.workload_id, found.objective_id]),
         is_broken=left is not None and left < 0,
     )
+
+
+def promise_words(found: Attainment) -> str:
+    """`99 %: whole answer within 2 s`, or `99.9 %: answered without an error`."""
+    # A target is what was entered: 99.9 % is no more than 99 %.
+    target = f"{found.target_ratio * 100:.6g}{GAP}%"
+    if found.within_seconds is None:
+        return f"{target}: answered without an error"
+    what = MEASURES[found.measure].lower()
+    return f"{target}: {what} within {seconds(found.within_seconds)}"
+
+
+def budget_words(found: Attainment) -> str:
+    """`24 % left of 28 days`."""
+    return f"{_budget(found.budget_left_ratio)} of {counted(found.budget_days, 'day')}"
 
 
 def _budget(left: float | None) -> str:

@@ -106,6 +106,8 @@ def service_page(fact: WorkloadFact, given: QueryDict, who: Asking) -> ServicePa
         latency=latency_rows(times),
         objectives=objective_rows(attainment(fact.id, span)),
         changes=changes,
+        new_objective=reverse("add-objective", args=[fact.id]),
+        new_change=reverse("add-service-change", args=[fact.id]),
         notes=_notes(units.now),
         empty=empty_state(asked.words.within) if units.now is None else None,
     )

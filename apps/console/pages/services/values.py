@@ -104,6 +104,7 @@ class ObjectiveRow:
     feature: str
     found: Attainment
     budget: str
+    end_href: str
     is_broken: bool
 
 
@@ -143,6 +144,8 @@ class ServicePage:
     latency: tuple[LatencyRow, ...]
     objectives: tuple[ObjectiveRow, ...]
     changes: tuple[ChangeRow, ...]
+    new_objective: str
+    new_change: str
     notes: tuple[str, ...]
     empty: EmptyState | None
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 # Worked out from the scenario: 84 GPUs, less the nodes that came later or went early, for a week
@@ -39,9 +41,15 @@ def last_line(finished: subprocess.CompletedProcess) -> dict:
     return json.loads(finished.stdout.splitlines()[-1])
 
 
-def test_the_demo_week_becomes_a_ledger_that_adds_up(tmp_path):
-    home = tmp_path / "home"
-    figures = last_line(manage(home, "demo", "--no-serve", "--json"))
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:
+    """The demo, settled once for all tests here: where it lives, and what it says of itself."""
+    home = tmp_path_factory.mktemp("demo") / "home"
+    return home, last_line(manage(home, "demo", "--no-serve", "--json"))
+
+
+def test_the_demo_week_becomes_a_ledger_that_adds_up(demo):
+    home, figures = demo
     assert {name: figures[name] for name in WEEK} == WEEK
     assert 0.98 < figures["coverage"] < 1
 
@@ -52,3 +60,27 @@ def test_the_demo_week_becomes_a_ledger_that_adds_up(tmp_path):
     assert again["pending"] == 0
     after = last_line(manage(home, "audit_ledger", "--json"))
     assert (after["residual_micros"], after["missing"], after["places"]) == (0, 0, [])
+
+
+# Where both sides are not the same arithmetic: a title has two digits, the clock goes on between two
+# questions, and of a failed hour only its minutes say which GPUs stood idle in it.
+NEARLY = {
+    "waste on Overview, a ratio": 0.015,
+    "experiments a week": 0.001,
+    "waste": 0.002,
+}
+
+
+def test_headline_figures_are_what_raw_rows_add_up_to(demo):
+    """Arithmetic of its own over lines, counts and reports: tests/journeys/headline_figures.py."""
+    home, _ = demo
+    said = "from tests.journeys.headline_figures import tell; tell()"
+    figures = last_line(manage(home, "shell", "--no-imports", "-c", said))
+    assert len(figures) >= 20
+    wrong = {
+        name: pair
+        for name, pair in figures.items()
+        if pair[0] != pytest.approx(pair[1], rel=NEARLY.get(name, 1e-6), abs=1e-5)
+    }
+    assert wrong == {}
+    assert all(pair[0] for pair in figures.values()), figures

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("workloads", "0010_run_minutes"),
+        ("workloads", "0011_requests_of_nodes"),
     ]
 
     operations = [

@@ -101,7 +101,10 @@ def waits_of(work: Iterable[FirstWork]) -> list[Waits]:
     by_workload: dict[tuple[int | None, int | None], list[FirstWork]] = {}
     for each in work:
         by_workload.setdefault((each.team_id, each.workload_id), []).append(each)
-    found = [Waits(*key, *quantiles_of(of)) for key, of in by_workload.items()]
+    found = []
+    for (team_id, workload_id), of in by_workload.items():
+        count, told, waiting, median, ninth = quantiles_of(of)
+        found.append(Waits(team_id, workload_id, count, told, waiting, median, ninth))
     return sorted(found, key=lambda each: each.median.length, reverse=True)
 
 

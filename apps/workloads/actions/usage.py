@@ -52,36 +52,35 @@ WITH told AS (
     JOIN workloads_usageevent AS event
       ON event.response_id = staged.response_id AND event.response_id <> ''
 ),
-twin AS (
-    SELECT * FROM told WHERE response_id IN (
-        SELECT response_id FROM told GROUP BY response_id HAVING count(*) > 1)
+ranked AS (
+    SELECT id, team_id, token_of,
+           count(*) OVER response AS tellers,
+           bool_or(token_of = '0') OVER response AS has_ours,
+           row_number() OVER (PARTITION BY response_id, token_of ORDER BY door, id) AS place,
+           first_value(team_id) OVER knowing AS known_team_id,
+           first_value(workload_id) OVER knowing AS known_workload_id,
+           first_value(feature) OVER knowing AS known_feature
+    FROM told
+    WINDOW response AS (PARTITION BY response_id),
+           knowing AS (PARTITION BY response_id
+                       ORDER BY team_id = %(unowned)s, token_of <> '0', door, id)
+),
+counted AS (
+    SELECT *, place = 1 AND (token_of = '0' OR NOT has_ours) AS is_counted
+    FROM ranked WHERE tellers > 1
 ),
 judged AS (
-    SELECT twin.id, better.is_there IS NULL AS is_counted, known.team_id, known.workload_id,
-           known.feature
-    FROM twin
-    LEFT JOIN LATERAL (
-        SELECT true AS is_there FROM twin AS other
-        WHERE other.response_id = twin.response_id
-          AND (other.token_of = '0' AND twin.token_of <> '0'
-               OR other.token_of = twin.token_of
-                  AND (other.door, other.id) < (twin.door, twin.id))
-        LIMIT 1) AS better ON true
-    LEFT JOIN LATERAL (
-        SELECT other.team_id, other.workload_id, other.feature FROM twin AS other
-        WHERE other.response_id = twin.response_id AND better.is_there IS NULL
-          AND twin.team_id = %(unowned)s AND other.team_id <> %(unowned)s
-        ORDER BY other.token_of <> '0', other.door, other.id LIMIT 1) AS known ON true
+    SELECT *, is_counted AND team_id = %(unowned)s AND known_team_id <> %(unowned)s AS is_known
+    FROM counted
 )
 UPDATE workloads_usageevent AS event
 SET is_counted = judged.is_counted,
-    team_id = coalesce(judged.team_id, event.team_id),
-    workload_id = CASE WHEN judged.team_id IS NULL THEN event.workload_id
-                       ELSE judged.workload_id END,
-    feature = coalesce(judged.feature, event.feature)
+    team_id = CASE WHEN judged.is_known THEN judged.known_team_id ELSE event.team_id END,
+    workload_id = CASE WHEN judged.is_known THEN judged.known_workload_id
+                       ELSE event.workload_id END,
+    feature = CASE WHEN judged.is_known THEN judged.known_feature ELSE event.feature END
 FROM judged
-WHERE event.id = judged.id
-  AND (event.is_counted <> judged.is_counted OR judged.team_id IS NOT NULL)
+WHERE event.id = judged.id AND (event.is_counted <> judged.is_counted OR judged.is_known)
 RETURNING date_trunc('hour', event.at, 'UTC')
 """
 

@@ -112,6 +112,11 @@ class Environment:
     https: bool = _variable(
         _switch, False, "served behind a proxy that speaks https: secure cookies, HSTS, redirect"
     )
+    trusted_proxies: int | None = _variable(
+        _seconds,
+        None,
+        "proxies in front that write X-Forwarded-For; empty: one with https, else none",
+    )
     listen: str = _variable(str, "127.0.0.1:8000", "address and port of the web server")
     web_threads: int = _variable(_seconds, 8, "threads of each web process")
     web_processes: int = _variable(_seconds, 1, "web processes")

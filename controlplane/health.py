@@ -1,12 +1,15 @@
 """Is it alive, is it ready, and how is it doing: for load balancers and scrapers."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 from django.db import DatabaseError, connection
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_safe
 
 from apps.fleet import queries as fleet
+
+Answerer = Callable[[HttpRequest], HttpResponseBase]
 
 METRICS = """\
 # HELP runrate_changed_hours Node-hours, hours and days that a pass must do again.
@@ -52,3 +55,15 @@ def metrics(request: HttpRequest) -> HttpResponse:
     ]
     text = METRICS.format(changed="\n".join(changed), ages="\n".join(ages))
     return HttpResponse(text, content_type="text/plain; version=0.0.4")
+
+
+BY_PATH: dict[str, Answerer] = {"/healthz": healthz, "/readyz": readyz, "/metrics": metrics}
+
+
+def answer_by_any_name(get_response: Answerer) -> Answerer:
+    """Middleware: a balancer or scraper asks by an address of its own, not by a listed host name."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        return BY_PATH.get(request.path, get_response)(request)
+
+    return middleware

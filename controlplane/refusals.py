@@ -4,9 +4,16 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import psycopg
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied
-from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.db import DataError, InterfaceError, OperationalError
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBadRequest,
+    HttpResponseBase,
+    JsonResponse,
+)
 from django.shortcuts import render
 from django.views.defaults import page_not_found
 from rest_framework import exceptions
@@ -200,6 +207,8 @@ def problem_response(refusal: Exception, context: Mapping[str, Any]) -> Response
         return _framework_problem(refusal)
     if isinstance(refusal, OperationalError | InterfaceError):
         return _away()
+    if (detail := unkeepable(refusal)) is not None:
+        return _answer(400, problem(400, "Text unreadable", detail))
     status = 403 if isinstance(refusal, PermissionDenied) else status_of(refusal)
     if status is None:
         return None
@@ -209,6 +218,16 @@ def problem_response(refusal: Exception, context: Mapping[str, Any]) -> Response
     if status == 401:
         response["WWW-Authenticate"] = "Bearer"
     return response
+
+
+def unkeepable(trouble: Exception) -> str | None:
+    """Why what was sent can be read or kept by nobody; None for any other trouble."""
+    if isinstance(trouble, RecursionError):
+        return "The body is nested deeper than anything here is."
+    told = str(trouble) if isinstance(trouble, ValueError | DataError | psycopg.DataError) else ""
+    if "NUL" in told or r"\u0000" in told:
+        return "A text holds a NUL character, which no text may."
+    return None
 
 
 def _framework_problem(refusal: exceptions.APIException) -> Response:
@@ -269,6 +288,8 @@ def plain_problem(trouble: Exception) -> HttpResponse | None:
     """The answer of a view that DRF has no hand in; None for a bug."""
     if isinstance(trouble, OperationalError | InterfaceError):
         document = problem(503, "Database away", "Try again shortly; nothing is lost.")
+    elif (detail := unkeepable(trouble)) is not None:
+        document = problem(400, "Text unreadable", detail)
     else:
         status = status_of(trouble)
         if status is None:
@@ -300,7 +321,8 @@ def database_away(
         if request.path.startswith("/api/"):
             return plain_problem(trouble)
         if not away:
-            return None
+            detail = unkeepable(trouble)
+            return None if detail is None else HttpResponseBadRequest(detail)
         response = render(request, "503.html", status=503)
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)
         return response

@@ -95,10 +95,11 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "controlplane.security.content_security_policy",
+    "controlplane.health.answer_by_any_name",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.gzip.GZipMiddleware",
-    "controlplane.security.content_security_policy",
     "controlplane.refusals.database_away",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -149,10 +150,14 @@ ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_ON_PASSWORD_CHANGE = False
-# Five wrong passwords for one address lock it for five minutes; ten from one machine, a minute.
+# Five wrong passwords from one machine lock that address for that machine, for five minutes; ten
+# lock the machine out, for a minute.
 ACCOUNT_RATE_LIMITS = {"login_failed": "10/m/ip,5/5m/key"}
-# Of X-Forwarded-For only what the one proxy in front wrote is believed.
-ALLAUTH_TRUSTED_PROXY_COUNT = 1 if ENVIRONMENT.https else 0
+# Of X-Forwarded-For only what our own proxies wrote is believed.
+TRUSTED_PROXIES: int = (
+    int(ENVIRONMENT.https) if ENVIRONMENT.trusted_proxies is None else ENVIRONMENT.trusted_proxies
+)
+ALLAUTH_TRUSTED_PROXY_COUNT = TRUSTED_PROXIES
 MFA_ADAPTER = "apps.accounts.authentication.sign_in.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Runrate"

@@ -6,8 +6,7 @@ for name in chromium chromium-browser google-chrome; do
 done
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   echo "Installing Chromium for the browser tests …" >&2
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium fonts-liberation >/dev/null
+  "$(dirname "$0")/apt-install.sh" chromium fonts-liberation
 else
   echo "Chromium is missing: the browser tests will say so and fail (apt-get install chromium)" >&2
 fi

@@ -12,7 +12,7 @@ done
 if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
   # Debian splits venv off into a package of its own.
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-venv >/dev/null
+    "$(dirname "$0")/apt-install.sh" python3-venv
   else
     echo "Python's venv module is missing; as root: apt-get install python3-venv" >&2
     exit 1

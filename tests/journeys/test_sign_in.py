@@ -65,6 +65,15 @@ def test_five_wrong_passwords_lock_the_address_for_the_right_one_too(client) -> 
     assert "_auth_user_id" not in client.session
 
 
+def test_who_knows_an_address_cannot_keep_its_owner_out(client) -> None:
+    make_person()
+    stranger = Client(REMOTE_ADDR="203.0.113.9")
+    for _ in range(6):
+        sign_in(stranger, password="wrong")
+    assert "Too many attempts failed" in sign_in(stranger).content.decode()
+    assert sign_in(client).status_code == 302
+
+
 def test_a_lock_ends_by_itself(client, monkeypatch) -> None:
     make_person()
     for _ in range(6):

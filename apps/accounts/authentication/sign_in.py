@@ -10,6 +10,8 @@ from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.http import HttpRequest
 
+from apps.accounts.authentication.machines import machine_of
+
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is not typed
     """People come in by invitation or from the identity provider, never by signing up."""
@@ -23,6 +25,11 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]  # allauth is
             "Too many attempts failed. Wait a few minutes, then try again."
         ),
     }
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """By machine too: else anybody who knows an address could keep it locked."""
+        counted = super()._get_login_attempts_cache_key(request, **credentials)
+        return f"{counted} from {machine_of(request.META)}"
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Nobody adds themselves."""

@@ -10,6 +10,7 @@ from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
+from apps.accounts.authentication.machines import machine_of
 from apps.accounts.queries import TokenFact
 
 WINDOW_SECONDS = 60
@@ -60,5 +61,4 @@ def _counted(key: str) -> int:
 
 
 def _who(request: Request) -> str:
-    # Not X-Forwarded-For: anybody may write anything there.
-    return caller_of(request) or str(request.META.get("REMOTE_ADDR"))
+    return caller_of(request) or machine_of(request.META)

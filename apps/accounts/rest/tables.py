@@ -10,8 +10,8 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.renderers import BaseRenderer
 
-# What a spreadsheet would take for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from apps.show.csv_cells import csv_text
+
 NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?")
 
 
@@ -58,9 +58,9 @@ def safe_cell(value: Any) -> Any:
     """A text that a spreadsheet would compute is told to be text; a list is told by commas."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return safe_cell(", ".join(str(each) for each in value))
-    if not isinstance(value, str) or not value.startswith(FORMULA) or NUMBER.fullmatch(value):
+    if not isinstance(value, str) or NUMBER.fullmatch(value):
         return value
-    return f"'{value}"
+    return csv_text(value)
 
 
 def _cells(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 from django.http import HttpResponse
 
 from apps.economics.money import Money
+from apps.show.csv_cells import csv_text
 
-# What a spreadsheet would take for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 MS_PER_HOUR = 3_600_000
 
 
@@ -29,7 +28,7 @@ def csv_answer(name: str, header: Sequence[str], rows: Iterable[Sequence[str]]) 
 
 def text_cell(text: str) -> str:
     """A name from outside."""
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return csv_text(text)
 
 
 def money_cell(micros: int | None, currency: str) -> str:

@@ -20,11 +20,11 @@ from apps.fleet import queries as fleet
 from apps.ledger import queries
 from apps.ledger.api.meters import COLUMNS as METER_COLUMNS
 from apps.ledger.api.meters import MetersOut, meters_answer
+from apps.show.csv_cells import csv_text
 from apps.workloads import queries as workloads
 
 MS_PER_HOUR = 3_600_000
 # What a spreadsheet would take for a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 LEAST_SURE_FIRST = ("provisional", "estimated", "restated", "reconciled")
 
 
@@ -240,4 +240,4 @@ def _flat(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+    return csv_text(value) if isinstance(value, str) else value

@@ -10,7 +10,23 @@ def cell(value: object) -> str:
     return table.splitlines()[1]
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "-1.2.3", "-"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=1+1",
+        "+1+1",
+        "-1+1",
+        "@SUM(A1)",
+        "\t=1",
+        "-1.2.3",
+        "-",
+        " =1+1",
+        "\u00a0@a",
+        "＝1+1",
+        " \t＋1",
+        "－2a",
+    ],
+)
 def test_a_text_that_a_spreadsheet_would_compute_is_told_to_be_text(text: str) -> None:
     assert cell(text).startswith("'")
 

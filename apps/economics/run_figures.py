@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
 from statistics import median
 
 from apps.economics.gpu_model import Precision
@@ -21,7 +23,10 @@ SHAPE = ("layers", "heads", "head_dimension", "sequence")
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """What a run did in the seconds of its steps, on so many GPUs of a model; None: not known."""
+    """What a run did in the seconds of its steps, on so many GPUs of a model; None: not known.
+
+    Of MIG slices `gpus` are the GPUs whose compute they come to, unless the model's name is a slice's.
+    """
 
     tokens: int | None
     flops: float | None
@@ -74,6 +79,23 @@ def scaling_ratios(runs: Sequence[Sized]) -> dict[int, float]:
         per_gpu = median(run.rate for run in group if run.gpus == smallest) / smallest
         found |= {run.run_id: run.rate / run.gpus / per_gpu for run in group}
     return found
+
+
+def most_at_once(spans: Iterable[tuple[datetime, datetime | None, Fraction]]) -> Fraction:
+    """The most that was held at one moment; of each span from when, to when (None: still), how much.
+
+    What ends at a moment is given back before what begins then is taken.
+    """
+    edges: list[tuple[datetime, Fraction]] = []
+    for starts_at, ends_at, amount in spans:
+        edges.append((starts_at, amount))
+        if ends_at is not None:
+            edges.append((ends_at, -amount))
+    most, held = Fraction(0), Fraction(0)
+    for _, amount in sorted(edges):
+        held += amount
+        most = max(most, held)
+    return most
 
 
 def cost_per(micros: int | None, count: int | None, unit: int = 1) -> int | None:

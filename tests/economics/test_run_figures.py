@@ -1,5 +1,8 @@
 """A run's figures are by what it told; what it did not tell is unknown, with the reason."""
 
+from datetime import UTC, datetime
+from fractions import Fraction
+
 import pytest
 
 from apps.economics.run_figures import (
@@ -8,6 +11,7 @@ from apps.economics.run_figures import (
     cost_per,
     gpu_models,
     model_use,
+    most_at_once,
     part_of,
     scaling_ratios,
 )
@@ -140,3 +144,11 @@ def test_gpus_are_of_the_model_that_most_time_was_on() -> None:
     times = [("A100", 3), ("H100", 2), ("", 9), ("H100", 2), ("L4", 0)]
 
     assert gpu_models(times) == ("H100", "A100")
+
+
+def test_the_most_held_at_once_gives_back_before_it_takes() -> None:
+    hours = [datetime(2026, 3, 2, hour, tzinfo=UTC) for hour in range(3)]
+    spans = [(hours[0], hours[1], Fraction(3, 7)), (hours[1], None, Fraction(4, 7))]
+    assert most_at_once(spans) == Fraction(4, 7)
+    assert most_at_once([*spans, (hours[0], hours[2], Fraction(1))]) == Fraction(11, 7)
+    assert most_at_once([]) == 0

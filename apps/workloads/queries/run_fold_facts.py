@@ -12,6 +12,7 @@ from django.db.models import F, Min, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.db.models.query import QuerySet
 
+from apps.economics.run_figures import most_at_once
 from apps.workloads.models import (
     Allocation,
     Job,
@@ -216,16 +217,10 @@ def hours_since(run_id: int, since: datetime | None) -> dict[tuple[int, datetime
 def most_gpus(job_ids: Collection[int]) -> int | None:
     """The most GPUs that these jobs held at once, a part of one as a whole one; None: none known."""
     rows = Allocation.objects.filter(job_id__in=job_ids, gpus_numerator__gt=0)
-    edges: list[tuple[datetime, Fraction]] = []
-    for period, numerator, parts in rows.order_by("id").values_list(
-        "period", "gpus_numerator", "gpus_denominator"
-    ):
-        edges.append((period.lower, Fraction(numerator, parts)))
-        if period.upper is not None:
-            edges.append((period.upper, -Fraction(numerator, parts)))
-    most, held = Fraction(0), Fraction(0)
-    # What ends at a moment is given back before what begins then is taken.
-    for _, gpus in sorted(edges):
-        held += gpus
-        most = max(most, held)
+    most = most_at_once(
+        (period.lower, period.upper, Fraction(numerator, parts))
+        for period, numerator, parts in rows.order_by("id").values_list(
+            "period", "gpus_numerator", "gpus_denominator"
+        )
+    )
     return ceil(most) or None

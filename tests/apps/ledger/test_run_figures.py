@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from apps.economics.run_time import Bucket
+from apps.fleet import actions as fleet
 from apps.ledger import actions as ledger
 from apps.ledger.models import RunFigures
 from apps.workloads.models import RunSummary, Workload
@@ -176,3 +177,39 @@ def test_a_price_that_comes_late_is_in_the_figures_once_settled() -> None:
     scene.make_rate(pool_id)
     scene.settle()
     assert figures(run_id).checkpoint_micros == H100_MICROS
+
+
+def slices_of_one_gpu(*compute_slices: int) -> tuple[int, list[str]]:
+    """A priced node of one H100 that is cut up; its id and the UUIDs of the slices."""
+    node_id = scene.make_priced_node(units=1)
+    scene.make_gpus(node_id, 1)
+    seen = [
+        fleet.SeenDevice(
+            uuid=f"MIG-{place}", kind="mig", parent=f"GPU-{node_id}-0", profile=f"{compute}g",
+            compute_slices=compute, memory_slices=compute, model="NVIDIA H100 80GB HBM3",
+        )
+        for place, compute in enumerate(compute_slices)
+    ]  # fmt: skip
+    fleet.register_devices(node_id=node_id, devices=seen, at=scene.LATER, seen_from=scene.TEN)
+    return node_id, [each.uuid for each in seen]
+
+
+def test_mfu_on_slices_is_of_their_part_of_the_peak() -> None:
+    """Slices of three and of one seventh are no two GPUs: they have four sevenths of one's peak."""
+    node_id, uuids = slices_of_one_gpu(3, 1, 2)
+    job_id = scene.make_job("1", node_id, gpus=2, uuids=uuids[:2])
+    run_id = trained("llama", job_id, tokens=3600 * 2_000, gpus=2)
+    scene.settle()
+
+    peak = DENSE_FLOPS * 4 / 7
+    assert figures(run_id).mfu_ratio == pytest.approx(2_000 * 6 * 8e9 / peak)
+    assert figures(run_id).mfu_doubt == ""
+
+
+def test_mfu_on_slices_that_nobody_named_is_not_known() -> None:
+    node_id, _ = slices_of_one_gpu(3, 1)
+    run_id = trained("llama", scene.make_job("1", node_id, gpus=1), tokens=3600, gpus=1)
+    scene.settle()
+
+    assert figures(run_id).mfu_ratio is None
+    assert figures(run_id).mfu_doubt.startswith("it ran on MIG slices, and what part of a GPU")

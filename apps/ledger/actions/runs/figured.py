@@ -1,11 +1,20 @@
 """A run's figures, worked out of its days, its clock and what it told."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
-from apps.economics.run_figures import Trained, cost_per, gpu_models, model_use, part_of
+from apps.economics.gpu_catalogue import named_gpu
+from apps.economics.run_figures import (
+    ModelUse,
+    Trained,
+    cost_per,
+    gpu_models,
+    model_use,
+    part_of,
+)
 from apps.economics.run_time import Bucket, coverage, goodput
 from apps.ledger.models import RunFigures
 from apps.ledger.queries.runs.sums import RunSum, known
@@ -22,6 +31,14 @@ class Told:
     whole: RunWhole
     summary: SummaryFact | None
     clock: RunClock | None
+    compute: "Compute | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """What a run on MIG slices held at most, in whole GPUs' compute; None: which slices, is not known."""
+
+    gpus: Fraction | None
 
 
 def figures_of(run_id: int, told: Told, sums: Sequence[RunSum], at: datetime) -> RunFigures:
@@ -93,7 +110,7 @@ def _trained(told: Told, sums: Sequence[RunSum]) -> dict[str, Any]:
     seconds = told.clock.step_ms / 1_000 if told.clock else None
     tokens = (summary and summary.tokens) or None
     models = gpu_models((each.gpu_model, each.unit_milliseconds) for each in sums)
-    use = model_use(
+    use = _model_use(
         Trained(
             tokens=tokens,
             flops=summary.flops if summary else None,
@@ -101,7 +118,8 @@ def _trained(told: Told, sums: Sequence[RunSum]) -> dict[str, Any]:
             gpus=summary.gpus if summary else None,
             gpu_models=models,
             told=summary.model if summary else {},
-        )
+        ),
+        told.compute,
     )
     worked = [each for each in sums if each.tensor_observed_seconds]
     watched = sum(each.tensor_observed_seconds or 0.0 for each in worked)
@@ -113,6 +131,16 @@ def _trained(told: Told, sums: Sequence[RunSum]) -> dict[str, Any]:
         "mfu_doubt": use.doubt,
         "tensor_active_ratio": part_of(sum(each.tensor_seconds or 0.0 for each in worked), watched),
     }
+
+
+def _model_use(trained: Trained, compute: Compute | None) -> ModelUse:
+    """Of MIG slices the compute that they come to, unless its pool is named by its slices."""
+    is_named_by_slice = any(named_gpu(name).part < 1 for name in trained.gpu_models)
+    if compute is None or is_named_by_slice:
+        return model_use(trained)
+    if compute.gpus is None:
+        return ModelUse(None, "it ran on MIG slices, and what part of a GPU they are is not known")
+    return model_use(replace(trained, gpus=float(compute.gpus)))
 
 
 def _yields(summary: SummaryFact | None, micros: int | None) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from datetime import datetime
 from django.db import connection, transaction
 
 from apps.economics.run_figures import Sized, scaling_ratios
-from apps.ledger.actions.runs.figured import Told, figures_of
+from apps.ledger.actions.runs.figured import Compute, Told, figures_of
 from apps.ledger.models import RunFigures
+from apps.ledger.queries.runs.slices import compute_held
 from apps.ledger.queries.runs.sums import due_runs, run_sums
 from apps.ledger.queries.tables import run
 from apps.workloads.queries.run_facts import run_summaries
@@ -31,11 +32,16 @@ def write_run_figures(*, run_ids: Collection[int], at: datetime) -> None:
     were = RunFigures.objects.filter(run_id__in=ids).values_list("workload_id", flat=True)
     workloads = set(were.order_by("run_id"))
     wholes, summaries, clocks = run_wholes(ids), run_summaries(ids), run_clocks(ids)
-    sums = run_sums(ids)
+    sums, compute = run_sums(ids), compute_held(ids)
     found = [
         figures_of(
             run_id,
-            Told(wholes[run_id], summaries.get(run_id), clocks.get(run_id)),
+            Told(
+                wholes[run_id],
+                summaries.get(run_id),
+                clocks.get(run_id),
+                Compute(compute[run_id]) if run_id in compute else None,
+            ),
             sums.get(run_id, ()),
             at,
         )

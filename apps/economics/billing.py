@@ -88,7 +88,10 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Where a row goes: to a node, over the nodes of a pool, or into a charge of its own."""
+    """Where a row goes: to a node, over the nodes of a pool, or into a charge of its own.
+
+    A charge of its own with a node is carried by whoever carries that node's time.
+    """
 
     kind: str
     becomes: Becomes
@@ -114,6 +117,7 @@ TEAM_TAG = "team"
 NO_RESOURCE = "the bill names no resource"
 NO_NODE = "no node has this resource id"
 NOT_COMPUTE = "billed beside the machines"
+WITH_NODE = "billed with its node, and carried like its time"
 OF_ITS_KIND = {
     TAX: (Becomes.TAX, "tax"),
     CREDIT: (Becomes.CREDIT, "credit"),
@@ -135,6 +139,12 @@ def match(traits: Traits, rules: Sequence[Rule], places: Places) -> Match:
     by = f"rule {rule.id}" if rule is not None else ""
     if kind != COMPUTE:
         becomes, reason = _beside(kind, traits)
+        named = _node_beside(becomes, rule, traits, places)
+        if named is not None:
+            node_id, found_by = named
+            return Match(
+                kind, becomes, node_id, None, None, WITH_NODE, traits.service, by or found_by
+            )
         pool_id = rule.pool_id if rule else None
         return Match(kind, becomes, None, pool_id, team_id, reason, traits.service, by)
     found = _found(traits, places)
@@ -179,15 +189,36 @@ def _beside(kind: str, traits: Traits) -> tuple[Becomes, str]:
     return Becomes.SERVICE, NOT_COMPUTE
 
 
-def _found(traits: Traits, places: Places) -> Match | None:
+def _node_beside(
+    becomes: Becomes, rule: Rule | None, traits: Traits, places: Places
+) -> tuple[int, str] | None:
+    """The node that a row beside its time follows, and by what; what a rule says goes first.
+
+    Not what is of a commitment, which names what it covers and follows its owner.
+    """
+    if becomes in (Becomes.COMMITMENT_UNUSED, Becomes.PURCHASE) and traits.kind == COMMITMENT:
+        return None
+    if rule is not None and (rule.node_id or rule.pool_id or rule.team_id):
+        return (rule.node_id, "") if rule.node_id else None
+    return _node_named(traits, places)
+
+
+def _node_named(traits: Traits, places: Places) -> tuple[int, str] | None:
     resource = traits.resource_id.lower()
     for text in (resource, tail_of(resource)):
         if text and text in places.nodes:
-            return Match(COMPUTE, Becomes.NODE_HOUR, places.nodes[text], by="resource id")
+            return places.nodes[text], "resource id"
     for key, text in traits.tags.items():
         if key.lower() in NODE_TAGS and text.lower() in places.nodes:
-            return Match(COMPUTE, Becomes.NODE_HOUR, places.nodes[text.lower()], by=f"tag {key}")
-    if not resource:
+            return places.nodes[text.lower()], f"tag {key}"
+    return None
+
+
+def _found(traits: Traits, places: Places) -> Match | None:
+    named = _node_named(traits, places)
+    if named is not None:
+        return Match(COMPUTE, Becomes.NODE_HOUR, named[0], by=named[1])
+    if not traits.resource_id:
         pools = {
             pool_id for name, pool_id in places.pools.items() if name in traits.usage_type.lower()
         }

@@ -86,6 +86,29 @@ def test_what_is_not_compute_is_a_charge_of_its_own(changes: dict, becomes: Beco
     assert match(replace(PLAIN, **changes), [], PLACES).becomes is becomes
 
 
+@pytest.mark.parametrize("kind", ["network", "licence", "disk", "other", "credit", "tax"])
+@pytest.mark.parametrize(
+    ("names", "by"),
+    [({"resource_id": "arn:aws:ec2:r:17:instance/i-01"}, "resource id"),
+     ({"tags": {"Name": "i-01", "team": "research"}}, "tag Name")],
+)  # fmt: skip
+def test_what_is_billed_with_a_node_follows_it(kind: str, names: dict, by: str) -> None:
+    found = match(replace(PLAIN, kind=kind, **names), [], PLACES)
+    assert (found.node_id, found.team_id, found.by) == (1, None, by)
+    assert found.becomes is not Becomes.NODE_HOUR
+
+
+def test_a_rule_says_what_a_node_does_not_carry() -> None:
+    traffic = replace(PLAIN, kind="network", resource_id="i-01")
+    team = match(traffic, [Rule(1, service="Machines", team_id=7)], PLACES)
+    assert (team.node_id, team.team_id) == (None, 7)
+    node = match(replace(traffic, resource_id="eni-9"), [Rule(2, node_id=2)], PLACES)
+    assert (node.node_id, node.by) == (2, "rule 2")
+    # A commitment follows its owner, whatever node its row names.
+    fee = replace(PLAIN, kind="commitment", category="Purchase", resource_id="i-01")
+    assert match(fee, [], PLACES).node_id is None
+
+
 def test_the_first_rule_that_fits_wins_and_leaves_the_rest_as_ever() -> None:
     rules = [
         Rule(1, issuer="another*", node_id=9),

@@ -8,6 +8,7 @@ from itertools import pairwise
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
+from apps.economics.bases import Amounts
 from apps.economics.node_hour import LinePart, NodeHourFacts, NodeHourSplit, split_node_hour
 from apps.economics.rates import Piece
 from apps.economics.states import Flag, State
@@ -116,3 +117,33 @@ def test_a_price_change_moves_no_time(facts):
     pieces = sum(map(len, facts.charges.values()))
     milliseconds = 480 * max(1, len(facts.devices)) * pieces
     assert all(abs(difference) <= milliseconds for difference in once.values())
+
+
+@given(
+    node_hours(),
+    st.lists(
+        st.tuples(st.none() | st.integers(-(10**9), 10**9), st.integers(-(10**9), 10**9)),
+        min_size=1,
+        max_size=3,
+    ),
+)
+def test_what_is_billed_with_a_node_takes_no_time_and_sums_exactly(
+    facts: NodeHourFacts, billed: list[tuple[int | None, int]]
+) -> None:
+    plain = split_node_hour(facts)
+    assume(plain.lines)
+    beside = {
+        10**6 + place: Amounts(listed, effective, effective)
+        for place, (listed, effective) in enumerate(billed)
+    }
+    answer = split_node_hour(replace(facts, beside=beside))
+    assert answer.lines[: len(plain.lines)] == plain.lines
+    assert answer.capacity_ms == plain.capacity_ms
+    who = {line[1:5] for line in plain.lines}
+    for charge, amounts in beside.items():
+        lines = [line for line in answer.lines if line.charge == charge]
+        assert {line[1:5] for line in lines} <= who
+        assert {line.unit_ms for line in lines} == {0}
+        for basis, whole in zip(BASES, amounts, strict=True):
+            parts = [getattr(line, basis) for line in lines]
+            assert set(parts) == {None} if whole is None else sum(parts) == whole

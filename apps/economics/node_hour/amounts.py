@@ -51,6 +51,45 @@ def lines_of(pieces: Iterable[ChargedPiece], carried: Iterable[Carried]) -> tupl
     return tuple([_line(charge, key, sums[charge, key]) for charge, key in sorted(sums)])
 
 
+def with_beside(lines: tuple[LinePart, ...], beside: Mapping[int, Amounts]) -> tuple[LinePart, ...]:
+    """The lines and, without time, those of charges that follow them; sums are exact.
+
+    By what each line costs effectively, or by its time where a cost is unknown or there is none.
+    """
+    if not beside:
+        return lines
+    whole: dict[LineKey, LinePart] = {}
+    for line in lines:
+        key = (line.job_id or 0, line.holder_key_id or 0, line.state, line.flags)
+        whole[key] = _joined(whole[key], line) if key in whole else line
+    carriers = [whole[key] for key in sorted(whole)]
+    weights = [line.effective_micros or 0 for line in carriers]
+    if None in [line.effective_micros for line in carriers] or min(weights) < 0 or not any(weights):
+        weights = [line.unit_ms for line in carriers]
+    if not any(weights):
+        weights = [1] * len(carriers)
+    return lines + tuple(
+        [
+            line._replace(charge=charge, unit_ms=0, **amounts._asdict())
+            for charge in sorted(beside)
+            for line, weight, amounts in zip(
+                carriers, weights, split_bases(beside[charge], weights), strict=True
+            )
+            if weight
+        ]
+    )
+
+
+def _joined(first: LinePart, second: LinePart) -> LinePart:
+    amounts = [
+        None if one is None or other is None else one + other
+        for one, other in zip(first[-3:], second[-3:], strict=True)
+    ]
+    return LinePart(
+        *first[:5], first.evidence | second.evidence, first.unit_ms + second.unit_ms, *amounts
+    )
+
+
 def _parts(piece: Piece, carried: Carried) -> list[tuple[LineKey, _Sum]]:
     """The piece's money over what carries it, in the order of the lines.
 

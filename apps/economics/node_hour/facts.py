@@ -5,10 +5,11 @@ fleet's hour makes tens of thousands of them, straight from database rows.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
+from apps.economics.bases import Amounts
 from apps.economics.rates import Piece
 from apps.economics.states import Evidence, Flag, State
 
@@ -96,7 +97,8 @@ class OutageFact(NamedTuple):
 class NodeHourFacts:
     """All that is known of one node in one hour.
 
-    `lived_ms` is when it was charged, `through_ms` how far the hour has come. `charges` maps each
+    `beside` maps charges that have no time of their own (traffic, licences, discounts billed with
+    the node) to their amounts: who carries the node's time carries them. `lived_ms` is when it was charged, `through_ms` how far the hour has come. `charges` maps each
     charge to its pieces; together they cover the lived time once. `capacity` is the declared
     count, which counts only while no GPU of the node is known; it never overlaps itself.
     `cores` None: only GPUs carry cost.
@@ -111,6 +113,7 @@ class NodeHourFacts:
     keys: Sequence[KeyFact] = ()
     outages: Sequence[OutageFact] = ()
     capacity: Sequence[CapacityFact] = ()
+    beside: Mapping[int, Amounts] = field(default_factory=dict)
     cores: CoresFact | None = None
 
     @property

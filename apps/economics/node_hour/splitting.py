@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from apps.economics.node_hour.amounts import Carried, ChargedPiece, lines_of
+from apps.economics.node_hour.amounts import Carried, ChargedPiece, lines_of, with_beside
 from apps.economics.node_hour.counted import (
     Counted,
     CountedClaim,
@@ -57,7 +57,7 @@ def split_node_hour(facts: NodeHourFacts) -> NodeHourSplit:
     weight = (cores and cores.weight) or Fraction(0)
     carried = [Carried(*tallies, weight) for tallies in zip(time, beside, strict=True)]
     return NodeHourSplit(
-        lines=lines_of(pieces, carried),
+        lines=with_beside(lines_of(pieces, carried), facts.beside),
         capacity_ms=capacity_ms,
         foreign_processes=tuple(
             [ForeignProcess(*key, worked) for key, worked in sorted(foreign.items())]

@@ -139,8 +139,9 @@ class BilledCharge(models.Model):
     """Rows of one bill that no node carries, summed as they are charged.
 
     `label` says what they are for (the service, or the resource that was not found), `reason` why
-    no node carries them, `commitment_id` what the bill calls the commitment that they are of. Amounts
-    are micro-units of the organisation's currency, converted once.
+    no node-hour carries them, `commitment_id` what the bill calls the commitment that they are of.
+    Those that name a node are of one of its hours, and carried by whoever carries that. Amounts are
+    micro-units of the organisation's currency, converted once.
     """
 
     bill = models.ForeignKey(Bill, on_delete=models.PROTECT, related_name="charges")
@@ -153,6 +154,7 @@ class BilledCharge(models.Model):
     hour = models.DateTimeField()
     team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, null=True, related_name="+")
     pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
+    node = models.ForeignKey("fleet.Node", on_delete=models.PROTECT, null=True, related_name="+")
     commitment_id = models.TextField(blank=True, default="")
     list_micros = models.BigIntegerField(null=True)
     contracted_micros = models.BigIntegerField(null=True)
@@ -174,6 +176,7 @@ class BilledCharge(models.Model):
                     "ends_at",
                     "team",
                     "pool",
+                    "node",
                     "commitment_id",
                 ],
                 name="billed_charge_once",

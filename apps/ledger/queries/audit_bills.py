@@ -62,19 +62,25 @@ BILLED_HOURS = Comparison(
     joins="LEFT JOIN fleet_node AS node ON node.id = compared.node_id",
 )
 
-# What is of a commitment stays with its owner and pool (of two that a bill calls alike, the one
-# entered first); else it is whose the bill says, and Platform's where it says nobody's.
+# What names a node that lived then is on that node's lines, and nobody's as a whole. What is of a
+# commitment stays with its owner and pool (of two that a bill calls alike, the one entered first);
+# else it is whose the bill says, and Platform's where it says nobody's.
 BILLED_CHARGES = Comparison(
     tables=(FROZEN, WAITING),
     expected=f"""
     SELECT charge.id, charge.hour, charge.kind, charge.ends_at AS through,
-           coalesce(bought.pool_id, charge.pool_id) AS pool_id, charge.reason,
-           coalesce(bought.owner_id, charge.team_id, platform.id) AS team_id, bought.id AS commitment,
+           node.id AS node_id, coalesce(node.pool_id, bought.pool_id, charge.pool_id) AS pool_id,
+           charge.reason,
+           CASE WHEN node.id IS NULL THEN coalesce(bought.owner_id, charge.team_id, platform.id) END
+               AS team_id,
+           bought.id AS commitment,
            charge.list_micros AS list, charge.contracted_micros AS contracted,
            charge.effective_micros AS effective, charge.billed_micros AS billed,
            charge.is_provisional::int AS provisional
     FROM ledger_billedcharge AS charge
     CROSS JOIN (SELECT id FROM accounts_team WHERE kind = 'platform') AS platform
+    LEFT JOIN fleet_node AS node ON node.id = charge.node_id
+     AND node.period && tstzrange(charge.hour, charge.hour + interval '1 hour')
     LEFT JOIN LATERAL (
         SELECT id, owner_id, pool_id FROM pricing_commitment AS known
         WHERE charge.commitment_id <> '' AND known.external_id = charge.commitment_id
@@ -82,13 +88,17 @@ BILLED_CHARGES = Comparison(
     ) AS bought ON true
     WHERE {CHARGED}""",
     found=f"""
-    SELECT charge.billed_charge_id, charge.hour, charge.kind, charge.through, charge.pool_id,
-           charge.reason, line.team_id, charge.commitment_id, charge.list_micros, charge.contracted_micros,
+    SELECT charge.billed_charge_id, charge.hour, charge.kind, charge.through, charge.node_id,
+           charge.pool_id, charge.reason, line.team_id, charge.commitment_id, charge.list_micros, charge.contracted_micros,
            charge.effective_micros, charge.billed_micros, (charge.status = 'provisional')::int
-    FROM ledger_charge AS charge LEFT JOIN ledger_line AS line ON line.charge_id = charge.id
+    FROM ledger_charge AS charge
+    LEFT JOIN ledger_line AS line ON line.charge_id = charge.id AND charge.node_id IS NULL
     WHERE {CHARGED} AND charge.billed_charge_id IS NOT NULL AND charge.corrects_id IS NULL
       AND charge.digest <> ''""",
-    keys=("id", "hour", "kind", "through", "pool_id", "reason", "team_id", "commitment"),
+    keys=(
+        *("id", "hour", "kind", "through", "node_id", "pool_id", "reason", "team_id"),
+        "commitment",
+    ),
     measures=("list", "contracted", "effective", "billed", "provisional"),
     place="concat_ws(', ', 'billed charge ' || compared.id, compared.kind, compared.reason)",
     hour="compared.hour",

@@ -6,14 +6,14 @@ from apps.ledger.queries.audit_compare import Agreement, Comparison, Fact
 from apps.ledger.queries.audit_sql import FROZEN, WAITING
 
 # The settlement that a line of a node-hour is of; flag 64 is shared-out idle, part 4 does not ride
-# on GPUs. A charge whose lines wait to be written may be ahead of its settlement.
+# on GPUs. What is billed with a node is on its lines too. A charge whose lines wait to be written may be ahead of its settlement.
 IN_FORCE: LiteralString = """
 LEFT JOIN ledger_settlement AS settlement
   ON settlement.node_id = charge.node_id AND settlement.hour = charge.hour
  AND settlement.superseded_at IS NULL
 """
 IS_SPLIT: LiteralString = (
-    "charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.part <> 4"
+    "charge.node_id IS NOT NULL AND charge.corrects_id IS NULL AND charge.part <> 4"
 )
 NOT_WAITING: LiteralString = """
 NOT EXISTS (SELECT 1 FROM waiting WHERE waiting.hour = charge.hour
@@ -69,7 +69,8 @@ CASE WHEN charge.kind = 'node_hour' THEN 'node' WHEN charge.kind = 'shared' THEN
      WHEN charge.part = 5 THEN 'calls' ELSE 'billed charge' END
 """
 NUMBERS: LiteralString = """
-concat_ws(' and ', CASE WHEN charge.node_id IS NOT NULL THEN 'node' END,
+concat_ws(' and ', CASE WHEN charge.node_id IS NOT NULL AND charge.billed_charge_id IS NULL
+               THEN 'node' END,
           CASE WHEN charge.shared_cost_id IS NOT NULL THEN 'shared cost' END,
           CASE WHEN charge.owned_plan_id IS NOT NULL AND charge.kind <> 'node_hour' THEN 'plan' END,
           CASE WHEN charge.commitment_id IS NOT NULL AND charge.billed_charge_id IS NULL
@@ -192,7 +193,8 @@ PIECE_FACTS = Agreement(
 SETTLEMENTS = Comparison(
     tables=(FROZEN, WAITING),
     expected=f"""
-    SELECT charge.hour, charge.node_id, max(charge.through) AS through,
+    SELECT charge.hour, charge.node_id,
+           max(charge.through) FILTER (WHERE charge.kind = 'node_hour') AS through,
            sum(made.ms) AS milliseconds, sum(made.effective) AS effective,
            max((SELECT count(*) FROM ledger_settlement AS version
                 WHERE version.node_id = charge.node_id AND version.hour = charge.hour

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from django.db.models import BigIntegerField
 from django.db.models.functions import Coalesce
 
 from apps.economics.rates import RateSpan
@@ -24,6 +25,7 @@ class HeldCharge:
     id: int
     key: ChargeKey
     pool_id: int | None
+    node_id: int | None
     status: str
     digest: bytes
 
@@ -42,17 +44,18 @@ NO_RATES = HourRates((), ())
 def charges_of_hour(hour: datetime) -> dict[ChargeKey, HeldCharge]:
     """The charges in force that begin in `hour`; corrections are nobody's to change."""
     number = Coalesce(
-        *("node_id", "shared_cost_id", "billed_charge_id", "commitment_id", "owned_plan_id"),
+        *("billed_charge_id", "node_id", "shared_cost_id", "commitment_id", "owned_plan_id"),
         "api_item_id",
+        output_field=BigIntegerField(),
     )
     found = (
         Charge.objects.filter(hour=hour, corrects__isnull=True)
         .annotate(number=number)
-        .values_list("id", "kind", "number", "part", "pool_id", "status", "digest")
+        .values_list("id", "kind", "number", "part", "pool_id", "node_id", "status", "digest")
     )
     held = [
-        HeldCharge(charge_id, (kind, number or 0, part), pool_id, status, bytes(digest))
-        for charge_id, kind, number, part, pool_id, status, digest in found
+        HeldCharge(charge_id, (kind, number or 0, part), pool_id, node_id, status, bytes(digest))
+        for charge_id, kind, number, part, pool_id, node_id, status, digest in found
     ]
     return {charge.key: charge for charge in held}
 

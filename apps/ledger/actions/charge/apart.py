@@ -1,12 +1,13 @@
 """Charges without a node: shared costs of the month, and billed rows that no node-hour carries."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from fractions import Fraction
 
 from apps.accounts import queries as accounts
 from apps.economics.rates import MICROS
 from apps.economics.terms import term_amount_in_hour
+from apps.fleet import queries as fleet
 from apps.ledger.actions.charge.values import NOT_STATED, Hour, Price, Wanted, digest_of
 from apps.ledger.models import ChargeKind, Part, Status
 from apps.ledger.queries.bills.hours import billed_charges
@@ -55,17 +56,23 @@ def _in_hour(this: Hour, cost: SharedCostFact, rate: Fraction | int | None) -> i
 def billed_apart(this: Hour) -> Iterable[Wanted]:
     """Rows of bills whose charge begins in this hour.
 
-    What is of a commitment stays with that one's owner, as it was estimated; else it is whose the
-    bill says, and Platform's where nobody else owns it.
+    What names a node is carried by whoever carries its hour, and has no line of its own. What is of
+    a commitment stays with that one's owner, as it was estimated; else it is whose the bill says,
+    and Platform's where nobody else owns it.
     """
     platform = accounts.special_teams().platform_id
     billed = billed_charges(this.starts_at)
     bought = commitments_called({each.commitment_id for each in billed})
+    named = [each.node_id for each in billed if each.node_id is not None]
+    lived = {node.id: node for node in _lived(this, named)} if named else {}
     for each in billed:
         amounts = (each.list_micros, each.contracted_micros, each.effective_micros)
         held = bought.get(each.commitment_id)
-        team_id = (held.owner_id if held else None) or each.team_id or platform
+        team_id: int | None = (held.owner_id if held else None) or each.team_id or platform
         pool_id = (held.pool_id if held else None) or each.pool_id
+        node = lived.get(each.node_id or 0)
+        if node is not None:
+            team_id, pool_id = None, node.pool_id
         about = (each, team_id, pool_id, held.id if held else None)
         digest = digest_of(about)
         yield Wanted(
@@ -77,4 +84,10 @@ def billed_apart(this: Hour) -> Iterable[Wanted]:
             through=each.ends_at,
             team_id=team_id,
             commitment_id=held.id if held else None,
+            node_id=node.id if node else None,
         )
+
+
+def _lived(this: Hour, node_ids: Collection[int]) -> Sequence[fleet.NodeFact]:
+    """Those of the nodes that are charged in this hour: they have lines to follow."""
+    return fleet.nodes_lived(this.starts_at, this.through, node_ids)

@@ -58,8 +58,10 @@ def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
         statuses = [_status(this, held.get(each.key), each) for each in changed]
         pools |= write(this, changed, statuses, held)
         keys = [each.key for each in changed] + [each.key for each in removed]
+        touched = [*removed, *(held[key] for key in keys if key in held)]
+        nodes = {each.of_node for each in changed} | {each.node_id for each in touched}
         clear(Pass.CHARGE, hour, marks)
-        mark(_next_marks(this, keys, pools) + (later_marks(this, at) if keys else []))
+        mark(_next_marks(this, keys, nodes, pools) + (later_marks(this, at) if keys else []))
     return Outcome(changed=len(keys))
 
 
@@ -108,12 +110,13 @@ def _status(this: Hour, before: HeldCharge | None, wanted: Wanted) -> Status:
     return Status.ESTIMATED if was in BY_BILL else was
 
 
-def _next_marks(this: Hour, keys: Sequence[ChargeKey], pools: set[int]) -> list[Mark]:
+def _next_marks(
+    this: Hour, keys: Sequence[ChargeKey], nodes: set[int | None], pools: set[int]
+) -> list[Mark]:
     day = first_hour(local_day(this.starts_at, this.zone), this.zone)
     marks = [
-        Mark(Pass.SPLIT, number, this.starts_at)
-        for kind, number, _ in keys
-        if kind == ChargeKind.NODE_HOUR
+        Mark(Pass.SPLIT, node_id, this.starts_at)
+        for node_id in sorted(each for each in nodes if each is not None)
     ]
     if any(kind == ChargeKind.SHARED for kind, _, _ in keys):
         marks.append(Mark(Pass.SPREAD, 0, this.starts_at))

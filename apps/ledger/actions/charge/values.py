@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 from apps.economics.rates import Piece
 from apps.fleet import queries as fleet
-from apps.ledger.models import Part, Status
+from apps.ledger.models import ChargeKind, Part, Status
 from apps.ledger.queries.charges import ChargeKey
 
 SETTLES_AFTER = timedelta(hours=2)
@@ -55,7 +55,7 @@ class Wanted:
 
     `status` and `reason` where the hour alone does not tell them; `through` where it is not the
     hour's. `team_id` and `workload_id` are whose the one line of a charge without a node is;
-    `commitment_id` which commitment a bill's charge is of.
+    `commitment_id` which commitment a bill's charge is of, `node_id` the node whose lines it follows.
     """
 
     key: ChargeKey
@@ -67,6 +67,13 @@ class Wanted:
     team_id: int | None = None
     workload_id: int | None = None
     commitment_id: int | None = None
+    node_id: int | None = None
+
+    @property
+    def of_node(self) -> int | None:
+        """The node on whose lines it is."""
+        kind, number, _ = self.key
+        return number if kind == ChargeKind.NODE_HOUR else self.node_id
 
 
 Estimate = tuple[fleet.NodeFact, list[tuple[Part, Price]]]

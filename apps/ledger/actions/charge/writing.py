@@ -65,13 +65,16 @@ def write(
         " effective_micros, list_rate_id, contract_rate_id, commitment_id, detail) FROM STDIN",
         [_piece_row(ids[each.key], piece) for each in changed for piece in each.price.pieces],
     )
-    return _write_lines(this, [each for each in changed if each.team_id is not None], ids)
+    return _write_lines(this, changed, ids)
 
 
-def _write_lines(this: Hour, apart: Sequence[Wanted], ids: Mapping[ChargeKey, int]) -> set[int]:
-    if not apart:
+def _write_lines(this: Hour, changed: Sequence[Wanted], ids: Mapping[ChargeKey, int]) -> set[int]:
+    """The one line of each charge without a node; one that follows a node from now on has none."""
+    apart = [each for each in changed if each.team_id is not None]
+    followers = [each for each in changed if each.node_id is not None]
+    if not apart and not followers:
         return set()
-    params = {"ids": [ids[each.key] for each in apart], "month": this.month}
+    params = {"ids": [ids[each.key] for each in (*apart, *followers)], "month": this.month}
     gone = rows(
         "DELETE FROM ledger_line WHERE posting_month = %(month)s AND charge_id = ANY(%(ids)s)"
         " RETURNING coalesce(pool_id, 0)",
@@ -125,6 +128,7 @@ def _columns(this: Hour, charges: Sequence[tuple[Wanted, Status]]) -> dict[str, 
         "estimated": [each.price.estimated_micros for each, _ in charges],
         "marginal": [each.price.marginal_micros for each, _ in charges],
         "plans": [_plan(each) for each, _ in charges],
+        "nodes": [each.of_node for each, _ in charges],
         "commitments": [_commitment(each) for each, _ in charges],
         "statuses": [str(status) for _, status in charges],
         "reasons": [_reason(each, status) for each, status in charges],
@@ -167,13 +171,16 @@ SET through = new.through, pool_id = new.pool_id, list_micros = new.list_micros,
     contracted_micros = new.contracted_micros, effective_micros = new.effective_micros,
     billed_micros = new.billed_micros, estimated_micros = new.estimated_micros,
     marginal_micros = new.marginal_micros, owned_plan_id = new.owned_plan_id,
-    commitment_id = new.commitment_id, status = new.status, reason = new.reason, digest = new.digest
+    commitment_id = new.commitment_id, node_id = new.node_id, status = new.status,
+    reason = new.reason, digest = new.digest
 FROM unnest(%(ids)s::int8[], %(pools)s::int8[], %(throughs)s::timestamptz[], %(listed)s::int8[],
             %(contracted)s::int8[], %(effective)s::int8[], %(billed)s::int8[],
             %(estimated)s::int8[], %(marginal)s::int8[], %(plans)s::int8[],
-            %(commitments)s::int8[], %(statuses)s::text[], %(reasons)s::text[], %(digests)s::bytea[])
+            %(commitments)s::int8[], %(nodes)s::int8[], %(statuses)s::text[], %(reasons)s::text[],
+            %(digests)s::bytea[])
      AS new (id, pool_id, through, list_micros, contracted_micros, effective_micros, billed_micros,
-             estimated_micros, marginal_micros, owned_plan_id, commitment_id, status, reason, digest)
+             estimated_micros, marginal_micros, owned_plan_id, commitment_id, node_id, status,
+             reason, digest)
 WHERE held.id = new.id
 """
 # What a charge is of stands in a column of its own by its kind.
@@ -182,7 +189,7 @@ INSERT INTO ledger_charge
     (kind, node_id, pool_id, shared_cost_id, commitment_id, billed_charge_id, api_item_id, part, hour,
      through, posting_month, list_micros, contracted_micros, effective_micros, billed_micros,
      estimated_micros, marginal_micros, owned_plan_id, currency, status, reason, digest)
-SELECT new.kind, CASE WHEN new.kind = 'node_hour' THEN new.number END, new.pool_id,
+SELECT new.kind, new.node_id, new.pool_id,
        CASE WHEN new.kind = 'shared' THEN new.number END,
        new.commitment_id,
        CASE WHEN new.kind NOT IN ('node_hour', 'shared', 'owned_unused')
@@ -197,11 +204,11 @@ SELECT new.kind, CASE WHEN new.kind = 'node_hour' THEN new.number END, new.pool_
 FROM unnest(%(kinds)s::text[], %(numbers)s::int8[], %(pools)s::int8[], %(parts)s::int2[],
             %(throughs)s::timestamptz[], %(listed)s::int8[], %(contracted)s::int8[],
             %(effective)s::int8[], %(billed)s::int8[], %(estimated)s::int8[],
-            %(marginal)s::int8[], %(plans)s::int8[], %(commitments)s::int8[], %(statuses)s::text[],
-            %(reasons)s::text[], %(digests)s::bytea[])
+            %(marginal)s::int8[], %(plans)s::int8[], %(commitments)s::int8[], %(nodes)s::int8[],
+            %(statuses)s::text[], %(reasons)s::text[], %(digests)s::bytea[])
      AS new (kind, number, pool_id, part, through, list_micros, contracted_micros,
              effective_micros, billed_micros, estimated_micros, marginal_micros, owned_plan_id,
-             commitment_id, status, reason, digest)
-RETURNING kind, coalesce(node_id, shared_cost_id, billed_charge_id, commitment_id, owned_plan_id,
+             commitment_id, node_id, status, reason, digest)
+RETURNING kind, coalesce(billed_charge_id, node_id, shared_cost_id, commitment_id, owned_plan_id,
                          api_item_id), part, id
 """

@@ -76,6 +76,7 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
         run(statement, params)
     place_long_rows(bill)
     run(sql.GATHER_CHARGES, params)
+    run(sql.GATHER_BESIDE, params)
     hours = _changed_hours(params)
     mark(Mark(Pass.CHARGE, ORGANISATION, hour) for hour in hours)
     ((node_hours, charges, residual),) = rows(sql.SUMS, params)

@@ -8,15 +8,19 @@ from decimal import Decimal
 from apps.economics.billing import Costs, spread
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.parts import filled
+from apps.ledger.queries.calendar import HOUR
 from apps.ledger.queries.tables import Row, copy_in, rows, run
 
 # Costs are spread in whole units of their 14th decimal, so that they sum exactly.
 UNIT = Decimal("1E-14")
 LONG_ROWS = filled("""
 SELECT found.node_id, found.pool_id, row.starts_at, row.ends_at, found.kind, found.team_id,
-       min(row.resource_id), :row_sums, count(*)
-:matched AND found.charge_kind = 'node_hour' AND NOT (found.node_id IS NOT NULL AND :is_short)
-GROUP BY 1, 2, 3, 4, 5, 6 ORDER BY 1, 2, 3, 4, 5, 6
+       found.charge_kind, found.reason,
+       CASE WHEN found.charge_kind = 'node_hour' THEN min(row.resource_id) ELSE found.label END,
+       :row_sums, count(*)
+:matched AND (found.charge_kind = 'node_hour' OR found.node_id IS NOT NULL)
+  AND NOT (found.node_id IS NOT NULL AND :is_short)
+GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, found.label ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 """)
 # An hour cut by the row's ends counts with the part that is inside.
 HOURS = """
@@ -31,12 +35,30 @@ WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
 GROUP BY charge.node_id, charge.hour
 ORDER BY charge.node_id, charge.hour
 """
+# What is billed with a node goes over all of its life in the row's time, by time: each counts 1.
+LIVED = """
+SELECT node.id, hour, 1,
+       (extract(epoch FROM least(coalesce(upper(node.period), %(to)s), hour + interval '1 hour',
+                                 %(to)s::timestamptz)
+                           - greatest(lower(node.period), hour, %(from)s::timestamptz)) * 1000)::int8
+FROM fleet_node AS node,
+     generate_series(date_trunc('hour', %(from)s::timestamptz, 'UTC'),
+                     %(to)s::timestamptz - interval '1 microsecond', interval '1 hour') AS hour
+WHERE node.id = %(node)s
+  AND node.period && tstzrange(greatest(hour, %(from)s), least(hour + interval '1 hour', %(to)s))
+ORDER BY hour
+"""
 PLACED = "COPY placed (node_id, hour, listed, contracted, effective, billed) FROM STDIN"
 APART = """
 INSERT INTO apart (kind, charge_kind, reason, label, starts_at, ends_at, team_id, pool_id, listed,
                    contracted, effective, billed, rows)
-SELECT %(kind)s, 'unmatched', 'nothing of it was on record then', %(label)s, %(from)s, %(to)s,
+SELECT %(kind)s, %(charge_kind)s, %(reason)s, %(label)s, %(from)s, %(to)s,
        %(team)s, NULL, %(listed)s, %(contracted)s, %(effective)s, %(billed)s, %(rows)s
+"""
+NOT_ON_RECORD = "nothing of it was on record then"
+BESIDE = """
+COPY apart (kind, charge_kind, reason, label, starts_at, ends_at, listed, contracted, effective,
+            billed, rows, node_id) FROM STDIN
 """
 
 
@@ -50,6 +72,8 @@ class LongRow:
     ends_at: datetime
     kind: str
     team_id: int | None
+    charge_kind: str
+    reason: str
     label: str
     listed: Decimal | None
     contracted: Decimal | None
@@ -68,11 +92,13 @@ def place_long_rows(bill: Bill) -> None:
             "from": long.starts_at,
             "to": long.ends_at,
         }
-        hours = rows(HOURS, params)
-        if hours:
+        hours = rows(HOURS if long.charge_kind == "node_hour" else LIVED, params)
+        if not hours:
+            run(APART, params | _apart(long))
+        elif long.charge_kind == "node_hour":
             copy_in(PLACED, _placed(long, hours))
         else:
-            run(APART, params | _apart(long))
+            copy_in(BESIDE, _beside(long, hours))
 
 
 def _placed(long: LongRow, hours: Sequence[Row]) -> list[Row]:
@@ -83,6 +109,17 @@ def _placed(long: LongRow, hours: Sequence[Row]) -> list[Row]:
     return [
         (node_id, hour, *map(_amount, part))
         for (node_id, hour, _, _), part in zip(hours, spread(whole, weights), strict=True)
+    ]
+
+
+def _beside(long: LongRow, hours: Sequence[Row]) -> list[Row]:
+    """The same of what is billed with a node: the rows are counted in its first hour."""
+    return [
+        (
+            *(long.kind, long.charge_kind, long.reason, long.label, hour, hour + HOUR),
+            *(*amounts, 0 if place else long.rows, node_id),
+        )
+        for place, (node_id, hour, *amounts) in enumerate(_placed(long, hours))
     ]
 
 
@@ -97,6 +134,8 @@ def _amount(units: int | None) -> str | None:
 def _apart(long: LongRow) -> dict[str, object]:
     return {
         "kind": long.kind,
+        "charge_kind": "unmatched" if long.charge_kind == "node_hour" else long.charge_kind,
+        "reason": NOT_ON_RECORD,
         "label": long.label,
         "team": long.team_id,
         "listed": long.listed,

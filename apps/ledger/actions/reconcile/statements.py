@@ -28,13 +28,14 @@ CREATE TEMP TABLE apart (
     kind text NOT NULL, charge_kind text NOT NULL, reason text NOT NULL, label text NOT NULL,
     starts_at timestamptz NOT NULL, ends_at timestamptz NOT NULL, team_id int8, pool_id int8,
     listed numeric, contracted numeric, effective numeric, billed numeric NOT NULL,
-    rows int8 NOT NULL, commitment_id text NOT NULL DEFAULT ''
+    rows int8 NOT NULL, commitment_id text NOT NULL DEFAULT '', node_id int8
 ) ON COMMIT DROP
 """,
     filled("""
 INSERT INTO placed
 SELECT found.node_id, :its_hour, :row_sums, :hours_billed
-:matched AND found.node_id IS NOT NULL AND :is_short AND :lives_then
+:matched AND found.charge_kind = 'node_hour' AND found.node_id IS NOT NULL AND :is_short
+  AND :lives_then
 GROUP BY found.node_id, :its_hour
 """),
 )
@@ -49,6 +50,7 @@ INSERT INTO apart
 SELECT found.kind, found.charge_kind, found.reason, :what_for, :its_period, found.team_id,
        found.pool_id, :row_sums, count(*), :of_commitment
 :matched AND found.charge_kind <> 'node_hour' AND NOT (:is_both)
+  AND (found.node_id IS NULL OR :is_short AND NOT :lives_then)
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 14
 UNION ALL
 SELECT found.kind, found.charge_kind, found.reason, :what_for, :its_period, found.team_id,
@@ -63,10 +65,21 @@ GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 14
 UNION ALL
 SELECT found.kind, 'unmatched', 'its node was not on record then', row.resource_id, :its_period,
        found.team_id, NULL::int8, :row_sums, count(*), ''
-:matched AND found.node_id IS NOT NULL AND :is_short AND NOT :lives_then
+:matched AND found.charge_kind = 'node_hour' AND found.node_id IS NOT NULL AND :is_short
+  AND NOT :lives_then
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8
 """.replace(":is_both", IS_FEE_AND_UNUSED)
 )
+# Rows that name a node which lived then, by its hour.
+GATHER_BESIDE = filled("""
+INSERT INTO apart (kind, charge_kind, reason, label, starts_at, ends_at, listed, contracted,
+                   effective, billed, rows, node_id)
+SELECT found.kind, found.charge_kind, found.reason, found.label, :its_hour,
+       :its_hour + interval '1 hour', :row_sums, count(*), found.node_id
+:matched AND found.charge_kind <> 'node_hour' AND found.node_id IS NOT NULL AND :is_short
+  AND :lives_then
+GROUP BY 1, 2, 3, 4, 5, 6, found.node_id
+""")
 EXCHANGE_HOURS: tuple[LiteralString, ...] = (
     """
 DELETE FROM ledger_billedhour AS held
@@ -110,20 +123,21 @@ WHERE held.bill_id = %(bill)s AND NOT EXISTS (
       AND apart.starts_at = held.starts_at AND apart.ends_at = held.ends_at
       AND apart.team_id IS NOT DISTINCT FROM held.team_id
       AND apart.pool_id IS NOT DISTINCT FROM held.pool_id
+      AND apart.node_id IS NOT DISTINCT FROM held.node_id
       AND apart.commitment_id = held.commitment_id)
 RETURNING held.hour
 """),
     filled("""
 WITH summed AS (
     SELECT kind, charge_kind, reason, label, starts_at, ends_at, team_id, pool_id, commitment_id,
-           :sums, sum(rows) AS rows
-    FROM apart GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+           node_id, :sums, sum(rows) AS rows
+    FROM apart GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 )
 INSERT INTO ledger_billedcharge AS held
     (bill_id, kind, billed_kind, reason, label, starts_at, ends_at, hour, team_id, pool_id,
-     commitment_id, list_micros, contracted_micros, effective_micros, billed_micros, is_provisional, rows)
+     commitment_id, node_id, list_micros, contracted_micros, effective_micros, billed_micros, is_provisional, rows)
 SELECT %(bill)s, charge_kind, kind, reason, label, starts_at, ends_at,
-       :charged_at, team_id, pool_id, commitment_id, :list_micros, :contracted_micros,
+       :charged_at, team_id, pool_id, commitment_id, node_id, :list_micros, :contracted_micros,
        CASE WHEN %(rounded)s THEN :billed_micros ELSE :effective_micros END, :billed_micros,
        %(provisional)s, rows
 FROM summed

@@ -168,7 +168,8 @@ class ApartSum:
 
 SUMS_APART = """
 SELECT charge.kind, charge.billed_kind, charge.reason, charge.label,
-       coalesce(team.name, (SELECT name FROM accounts_team WHERE kind = 'platform')),
+       CASE WHEN charge.node_id IS NOT NULL THEN 'with its node'
+            ELSE coalesce(team.name, (SELECT name FROM accounts_team WHERE kind = 'platform')) END,
        sum(charge.rows)::int8, sum(charge.effective_micros)::int8, sum(charge.billed_micros)::int8
 FROM ledger_billedcharge AS charge LEFT JOIN accounts_team AS team ON team.id = charge.team_id
 WHERE charge.bill_id = %(bill)s

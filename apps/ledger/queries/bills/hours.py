@@ -29,6 +29,7 @@ class BilledApart:
     team_id: int | None
     pool_id: int | None
     commitment_id: str
+    node_id: int | None
     list_micros: int | None
     contracted_micros: int | None
     effective_micros: int | None
@@ -58,6 +59,7 @@ def billed_charges(hour: datetime) -> list[BilledApart]:
     found = BilledCharge.objects.filter(hour=hour).order_by("id")
     columns = (
         *("id", "kind", "reason", "ends_at", "team_id", "pool_id", "commitment_id"),
+        "node_id",
         *("list_micros", "contracted_micros", "effective_micros", "billed_micros"),
         "is_provisional",
     )

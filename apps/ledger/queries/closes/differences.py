@@ -33,7 +33,7 @@ class Sums(NamedTuple):
 
 COLUMNS: LiteralString = """
        charge.kind,
-       coalesce(original.node_id, original.shared_cost_id, original.billed_charge_id,
+       coalesce(original.billed_charge_id, original.node_id, original.shared_cost_id,
                 original.commitment_id, original.owned_plan_id, original.api_item_id, 0),
        original.part, original.node_id, line.pool_id, line.team_id, line.workload_id, line.job_id,
        line.holder_key_id, line.state, line.flags,

@@ -23,6 +23,8 @@ def digest_of(
 ) -> bytes:
     """Eight bytes for each kind of fact, in the order of KINDS_OF_FACT."""
     prices: tuple[object, ...] = (RULES, facts.through_ms, list(facts.charges.items()))
+    if facts.beside:
+        prices = (*prices, list(facts.beside.items()))
     kinds: tuple[object, ...] = (
         (*prices, list(billed.items())) if billed else prices,
         (

@@ -43,6 +43,7 @@ def facts_of(reading: Reading, node_id: int) -> NodeHourFacts:
         lived_ms=lived,
         through_ms=milliseconds_into(hour, charged.through),
         charges=charged.pieces,
+        beside=charged.beside,
         devices=_devices(hour, found, reading.policies.get(pool.id)),
         usage=usage,
         claims=_claims(hour, reading.held.get(node_id, ()), found, with_cores=cores is not None),

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import LiteralString, TypeVar
 
 from apps.accounts import queries as accounts
+from apps.economics.bases import Amounts
 from apps.economics.node_hour import KeyFact, UsageFact
 from apps.economics.rates import Piece
 from apps.fleet import queries as fleet
@@ -19,6 +20,15 @@ from apps.workloads import queries as workloads
 Fact = TypeVar("Fact")
 
 
+BESIDE: LiteralString = """
+SELECT node_id, id, billed_micros, list_micros, contracted_micros, effective_micros
+FROM ledger_charge
+WHERE hour = %(hour)s AND node_id = ANY(%(nodes)s) AND kind <> 'node_hour' AND corrects_id IS NULL
+  AND digest <> ''
+ORDER BY node_id, id
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Owner:
     """Whose a line is."""
@@ -29,13 +39,17 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Charged:
-    """The charges of one node-hour, and how far they go; `billed` is what bills ask, by charge."""
+    """The charges of one node-hour, and how far they go; `billed` is what bills ask, by charge.
+
+    `beside` is what is billed with the node and has no time of its own, by charge.
+    """
 
     pool_id: int
     through: datetime
     is_provisional: bool
     pieces: Mapping[int, Sequence[Piece]]
     billed: Mapping[int, int]
+    beside: Mapping[int, Amounts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +119,15 @@ def _charged(hour: datetime, node_ids: Collection[int]) -> dict[int, Charged]:
         about[node_id] = (pool_id, through, status == "provisional")
         if asked is not None:
             billed.setdefault(node_id, {})[charge_id] = asked
+    beside: dict[int, dict[int, Amounts]] = {}
+    for node_id, charge_id, asked, *amounts in rows(BESIDE, {"hour": hour, "nodes": list(pieces)}):
+        beside.setdefault(node_id, {})[charge_id] = Amounts(*amounts)
+        if asked is not None:
+            billed.setdefault(node_id, {})[charge_id] = asked
     return {
-        node_id: Charged(*about[node_id], pieces[node_id], billed.get(node_id, {}))
+        node_id: Charged(
+            *about[node_id], pieces[node_id], billed.get(node_id, {}), beside.get(node_id, {})
+        )
         for node_id in pieces
     }
 

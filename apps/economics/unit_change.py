@@ -9,15 +9,28 @@ from apps.economics.variance import effects
 LEAST = 1e-9
 MILLION = 1_000_000
 PRICE, VOLUME, MIX, EFFICIENCY = "price", "volume", "mix", "efficiency"
+COMMITMENTS = "commitments"
+DISCOUNTS = "credits"
+"""The name of spend that is given back, or owed for a commitment that nobody used."""
 INNER = "inner"
 
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """What a kind of GPU cost in a span and for how long it worked; without time, it is a charge."""
+    """What a kind of GPU cost in a span and for how long it worked; without time, it is a charge.
+
+    `contracted_micros` is what the same would have cost without commitments; None: nobody knows.
+    """
 
     micros: int
     unit_ms: int
+    contracted_micros: int | None = None
+
+    def plus(self, other: "Spend") -> "Spend":
+        """Both together."""
+        known = (self.contracted_micros, other.contracted_micros)
+        contracted = None if None in known else sum(each or 0 for each in known)
+        return Spend(self.micros + other.micros, self.unit_ms + other.unit_ms, contracted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +69,19 @@ def mean_of(cells: Mapping[str, Weighed]) -> float | None:
 def served_parts(before: Served, after: Served) -> dict[str, int]:
     """What moved the cost of a thousand requests, in millionths; they sum to its change.
 
-    Each kind's cost per request is its price of GPU time × its share of the time (mix) × the time
-    of a token (efficiency) × the tokens of a request (volume); without tokens, × the time of a
-    request. Charges without time are price; a kind that came or went is mix.
+    Each kind's cost per request is its price of GPU time before commitments × what these leave of it
+    (commitments) × its share of the time (mix) × the time of a token (efficiency) × the tokens of
+    a request (volume); without tokens, × the time of a request. Where one of the spans does not
+    know its price before commitments, all of the price is price. Charges without time are price,
+    credits commitments; a kind that came or went is mix.
     """
-    parts = dict.fromkeys((PRICE, VOLUME, MIX, EFFICIENCY), 0.0)
+    parts = dict.fromkeys((PRICE, COMMITMENTS, VOLUME, MIX, EFFICIENCY), 0.0)
     by_tokens = bool(before.tokens and after.tokens)
     works = [span.tokens or 0 if by_tokens else span.requests for span in (before, after)]
     for name in sorted({*before.spend, *after.spend}):
         was, now = _factors(before, name, works[0]), _factors(after, name, works[1])
+        if COMMITMENTS not in was or COMMITMENTS not in now:
+            was, now = _without_commitments(was), _without_commitments(now)
         if was and now:
             moved = effects(was, now)
         else:
@@ -114,16 +131,32 @@ def _factors(span: Served, name: str, work: int) -> dict[str, float]:
     found = span.spend.get(name)
     if found is None or found.unit_ms <= 0 or found.micros <= 0:
         return {}
-    return {
+    factors = {
         PRICE: found.micros / found.unit_ms,
         MIX: found.unit_ms / span.unit_ms,
         EFFICIENCY: span.unit_ms / work,
         VOLUME: work / span.requests / 1_000,
     }
+    if found.contracted_micros is not None and found.contracted_micros > 0:
+        factors[COMMITMENTS] = found.micros / found.contracted_micros
+        factors[PRICE] = found.contracted_micros / found.unit_ms
+    return factors
+
+
+def _without_commitments(factors: Mapping[str, float]) -> dict[str, float]:
+    """The same with one price, after commitments."""
+    left = factors.get(COMMITMENTS, 1.0)
+    return {
+        name: factor * left if name == PRICE else factor
+        for name, factor in factors.items()
+        if name != COMMITMENTS
+    }
 
 
 def _reason(before: Served, after: Served, name: str) -> str:
     """Why a kind's cost per request changed that has no time, or no cost, at one end."""
+    if name == DISCOUNTS:
+        return COMMITMENTS
     was, now = before.spend.get(name), after.spend.get(name)
     if (was is None or was.unit_ms == 0) and (now is None or now.unit_ms == 0):
         return PRICE

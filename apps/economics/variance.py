@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import log
+from math import log, log1p
 
 
 class FactorsDiffer(ValueError):
@@ -22,7 +22,11 @@ class Cell:
 
 def logarithmic_mean(a: float, b: float) -> float:
     """(a − b) ÷ ln(a/b); a where both are the same."""
-    return a if a == b else (a - b) / log(a / b)
+    if a == b:
+        return a
+    # Of two that differ in their last digits alone the quotient's logarithm has no digit left.
+    is_near = abs(a - b) < b / 2
+    return (a - b) / (log1p((a - b) / b) if is_near else log(a / b))
 
 
 def effects(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:

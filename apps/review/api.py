@@ -32,7 +32,7 @@ class FindingsAsked(Parameters):
 
 
 class PartOut(serializers.Serializer[Any]):
-    """What moved the figure: price, volume, mix or efficiency, exactly, in the measure's unit."""
+    """What moved the figure: price, commitments, volume, mix or efficiency, exactly, in its unit."""
 
     name = serializers.CharField()
     amount = serializers.CharField()
@@ -87,6 +87,7 @@ EXAMPLE: dict[str, Any] = {
     "impact": {"amount": "1413.720000", "currency": "USD"},
     "parts": [
         {"name": "price", "amount": "0.060000"},
+        {"name": "commitments", "amount": "0.000000"},
         {"name": "volume", "amount": "0.011400"},
         {"name": "mix", "amount": "0.000000"},
         {"name": "efficiency", "amount": "0.000000"},

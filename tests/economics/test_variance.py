@@ -42,3 +42,9 @@ def test_the_mean_of_one_number_is_itself() -> None:
 def test_factors_that_are_missing_or_nothing_are_refused(after: dict[str, float]) -> None:
     with pytest.raises(FactorsDiffer):
         effects({"price": 1.0, "volume": 1.0}, after)
+
+
+def test_the_mean_of_two_that_differ_in_their_last_digit_lies_between_them() -> None:
+    a, b = 1.2, 1.2000000000000002
+    assert logarithmic_mean(a, b) == pytest.approx(1.2, rel=1e-12)
+    assert logarithmic_mean(1e-9, 1e9) == pytest.approx(1e9 / 41.4465, rel=1e-5)

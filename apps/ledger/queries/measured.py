@@ -7,8 +7,8 @@ from typing import LiteralString
 
 from apps.economics.run_time import Bucket
 from apps.economics.serving import Purpose
-from apps.economics.unit_change import Spend, Weighed
-from apps.ledger.models import ServicePart, Status
+from apps.economics.unit_change import DISCOUNTS, Spend, Weighed
+from apps.ledger.models import ChargeKind, ServicePart, Status
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
@@ -69,7 +69,11 @@ def served_days(window: Window, workload_id: int | None = None) -> list[ServedDa
 def spend_of_days(
     workload_id: int, feature: str, days: Collection[date]
 ) -> dict[date, dict[str, Spend]]:
-    """What a service, or a feature of it, cost on these days by GPU model; "" without GPU time."""
+    """What a service, or a feature of it, cost on these days by GPU model.
+
+    "" is without GPU time; what of that is given back, or owed for a commitment that nobody used,
+    is `DISCOUNTS`.
+    """
     found = rows(
         SPEND,
         {
@@ -78,11 +82,13 @@ def spend_of_days(
             "days": sorted(days),
             "answered": int(ServicePart.ANSWERED),
             "uncounted": int(ServicePart.UNCOUNTED),
+            "discounts": DISCOUNTS,
+            "given_back": [str(ChargeKind.CREDIT), str(ChargeKind.COMMITMENT_UNUSED)],
         },
     )
     spent: dict[date, dict[str, Spend]] = {}
-    for day, model, micros, unit_ms in found:
-        spent.setdefault(day, {})[model] = Spend(micros, unit_ms)
+    for day, model, *of_model in found:
+        spent.setdefault(day, {})[model] = Spend(*of_model)
     return spent
 
 
@@ -137,8 +143,12 @@ def _trained(query: LiteralString, params: Mapping[str, object]) -> list[Trained
 
 
 SPEND: LiteralString = """
-SELECT told.day, CASE WHEN told.unit_milliseconds = 0 THEN '' ELSE coalesce(pool.gpu_model, '') END,
-       sum(told.effective_micros)::int8, sum(told.unit_milliseconds)::int8
+SELECT told.day,
+       CASE WHEN told.kind = ANY(%(given_back)s) THEN %(discounts)s
+            WHEN told.unit_milliseconds = 0 THEN '' ELSE coalesce(pool.gpu_model, '') END,
+       sum(told.effective_micros)::int8, sum(told.unit_milliseconds)::int8,
+       CASE WHEN count(told.contracted_micros) = count(*)
+            THEN sum(told.contracted_micros)::int8 END
 FROM ledger_serviceday AS told LEFT JOIN fleet_pool AS pool ON pool.id = told.pool_id
 WHERE told.workload_id = %(workload)s AND told.day = ANY(%(days)s)
   AND told.effective_micros IS NOT NULL AND told.part <> %(uncounted)s

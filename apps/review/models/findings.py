@@ -25,7 +25,7 @@ class Finding(models.Model):
 
     `seen` counts the daily looks in a row that found it: a step is told from the second on.
     `effect_ratio` is after ÷ before − 1. `parts` are the exact parts of the difference by cause
-    (price, volume, mix, efficiency), `causes` what changed about then, both as the page tells them.
+    (price, commitments, volume, mix, efficiency), `causes` what changed about then, both as the page tells them.
     `impact_micros` is what it comes to in 30 days, null where there is no price in the measure.
     """
 

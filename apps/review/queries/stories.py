@@ -102,8 +102,7 @@ def _span_served(
     cells: dict[str, Spend] = {}
     for day in days:
         for name, each in spend.get(day, {}).items():
-            cell = cells.get(name, Spend(0, 0))
-            cells[name] = Spend(cell.micros + each.micros, cell.unit_ms + each.unit_ms)
+            cells[name] = cells[name].plus(each) if name in cells else each
     tokens = [each.tokens for each in told]
     known = None if None in tokens else sum(each or 0 for each in tokens)
     return Served(cells, requests, known)

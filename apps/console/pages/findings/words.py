@@ -22,7 +22,14 @@ UNITS: Mapping[str, str] = {
     DATA_WAIT: "of the time of training that was told",
 }
 PARTS: Mapping[str, tuple[str, str]] = {
-    "price": ("Price", "what an hour of GPU costs, and charges without GPU time"),
+    "price": (
+        "Price",
+        "what an hour of GPU costs before commitments, and charges without GPU time",
+    ),
+    "commitments": (
+        "Commitments",
+        "what reservations, savings plans and credits take off the price",
+    ),
     "volume": ("Volume", "how many tokens a request has"),
     "mix": ("Mix", "which GPUs, or which features, the work is of"),
     "efficiency": ("Efficiency", "how much GPU time the same work takes"),

@@ -103,16 +103,19 @@ RUN_DAYS = Comparison(
                         WHERE held.has_credit)))""",
 )
 
-# A run's figures are of all its days but for idle that is shared out (flag 64), by bucket; the
-# arrays have a place for each bucket. States 1 to 3 are held, 3 is unobserved.
+# A run's figures are of all its days but for idle that is shared out (flag 64), by bucket, and their
+# time is of GPUs, without pools measured in cores; the arrays have a place for each bucket. States 1 to 3 are held, 3 is unobserved.
 BUCKETS = Comparison(
     tables=(),
     expected="""
     SELECT row.run_id, row.bucket, sum(row.effective_micros) AS effective,
-           nullif(sum(row.unit_milliseconds), 0) AS milliseconds
-    FROM ledger_runday AS row WHERE row.flags & 64 = 0
+           nullif(sum(row.unit_milliseconds) FILTER (WHERE pool.id IS NULL), 0) AS milliseconds
+    FROM ledger_runday AS row
+    LEFT JOIN fleet_pool AS pool ON pool.id = row.pool_id AND pool.unit = 'core'
+    WHERE row.flags & 64 = 0
     GROUP BY 1, 2
-    HAVING sum(row.effective_micros) IS NOT NULL OR sum(row.unit_milliseconds) <> 0""",
+    HAVING sum(row.effective_micros) IS NOT NULL
+        OR sum(row.unit_milliseconds) FILTER (WHERE pool.id IS NULL) <> 0""",
     found="""
     SELECT figures.run_id, place.bucket, told.micros, nullif(told.ms, 0)
     FROM ledger_runfigures AS figures
@@ -228,16 +231,19 @@ RUN_FIGURES = Agreement(
     LEFT JOIN workloads_runsummary AS summary ON summary.run_id = run.id
     CROSS JOIN LATERAL (
         SELECT sum(row.effective_micros) AS effective,
-               coalesce(sum(row.unit_milliseconds), 0) AS ms,
-               coalesce(sum(row.unpriced_milliseconds), 0) AS unpriced,
+               coalesce(sum(row.unit_milliseconds) FILTER (WHERE is_gpu), 0) AS ms,
+               coalesce(sum(row.unpriced_milliseconds) FILTER (WHERE is_gpu), 0) AS unpriced,
                sum(row.energy_joules) AS joules,
                nullif(sum(row.unit_milliseconds) FILTER (
-                   WHERE row.state IN (1, 2, 3) AND row.flags & 3 = 0), 0) AS held,
+                   WHERE is_gpu AND row.state IN (1, 2, 3) AND row.flags & 3 = 0), 0) AS held,
                coalesce(sum(row.unit_milliseconds) FILTER (
-                   WHERE row.state IN (1, 2) AND row.flags & 3 = 0), 0) AS observed,
+                   WHERE is_gpu AND row.state IN (1, 2) AND row.flags & 3 = 0), 0) AS observed,
                sum(row.tensor_seconds) FILTER (WHERE row.tensor_observed_seconds <> 0) AS tensor,
                nullif(sum(row.tensor_observed_seconds), 0) AS watched
-        FROM ledger_runday AS row WHERE row.run_id = run.id AND row.flags & 64 = 0
+        FROM ledger_runday AS row
+        LEFT JOIN fleet_pool AS pool ON pool.id = row.pool_id
+        CROSS JOIN LATERAL (SELECT pool.unit IS DISTINCT FROM 'core' AS is_gpu) AS measured
+        WHERE row.run_id = run.id AND row.flags & 64 = 0
     ) AS days
     CROSS JOIN LATERAL (
         SELECT nullif(sum(of_bucket.ms), 0) AS all_ms,

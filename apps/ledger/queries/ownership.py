@@ -8,11 +8,11 @@ from psycopg import sql
 
 from apps.accounts import queries as accounts
 from apps.economics.states import Flag
+from apps.ledger.queries.core_time import gpu_time
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 
-# A core's time is no GPU time.
-GPU = sql.SQL("coalesce(pool_id, 0) NOT IN (SELECT id FROM fleet_pool WHERE unit = 'core')")
+GPU = sql.SQL(gpu_time())
 CHARGED = sql.SQL("flags & {} = 0").format(sql.Literal(int(Flag.SHARED_IDLE)))
 
 

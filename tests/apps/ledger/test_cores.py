@@ -8,18 +8,19 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from apps.economics.run_time import Bucket
 from apps.economics.states import Flag, State
 from apps.fleet import actions as fleet
 from apps.fleet import queries
 from apps.fleet.models import SharePolicy
-from apps.ledger.models import Charge, ChargeKind, LedgerDay, Line
+from apps.ledger.models import Charge, ChargeKind, LedgerDay, Line, RunFigures
 from apps.ledger.queries.audit import audit
 from apps.pricing import actions as pricing
 from apps.workloads.models import Allocation
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.console.test_costs import text_of
-from tests.apps.ledger import scene
+from tests.apps.ledger import run_scene, scene
 from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -260,3 +261,24 @@ def test_the_fleet_is_told_in_gpus_and_a_node_of_cores_in_cores(research: int) -
     assert rows[0].startswith("holder,what,team,cores,")
     assert sorted(row.split(",")[3] for row in rows[1:]) == ["24", "–"]
     assert [node.name for node in queries.agentless_nodes(now, 9)] == ["gpu-01"]
+
+
+def test_a_runs_gpu_time_leaves_out_what_its_jobs_held_of_cores(research: int) -> None:
+    on_gpus = scene.make_job("1", scene.make_priced_node(), gpus=8)
+    on_cores = make_core_job("2", make_core_node(), 32, to=scene.TEN + scene.HOUR)
+    ends_at = scene.TEN + scene.HOUR
+    run_id = run_scene.make_run(
+        "pretrain", (on_gpus, scene.TEN, ends_at), (on_cores, scene.TEN, ends_at)
+    )
+    run_scene.tell(run_id, on_gpus, {Bucket.PRODUCTIVE: 60})
+    run_scene.tell(run_id, on_cores, {Bucket.DATA_WAIT: 60})
+    assert carried(ends_at)
+
+    run = RunFigures.objects.get(run_id=run_id)
+    assert run.effective_micros == 98_320_000 + 1_600_000
+    assert run.unit_milliseconds == sum(run.bucket_unit_ms) == 8 * 3_600_000
+    rest = with_token("read")
+    (told,) = rest.get("runs", window="2026-03-02").json()["results"]
+    assert told["gpu_hours"] == 8.0
+    costs = rest.get(f"runs/{run_id}/costs").json()
+    assert costs["totals"]["gpu_hours"] == 8.0

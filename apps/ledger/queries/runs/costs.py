@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TypeVar
+from typing import LiteralString, TypeVar
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
@@ -11,6 +11,7 @@ from apps.economics.run_time import Bucket
 from apps.economics.states import Flag
 from apps.ledger.models import Status
 from apps.ledger.queries.calendar import first_hour
+from apps.ledger.queries.core_time import gpu_time
 from apps.ledger.queries.runs.list import run_rows
 from apps.ledger.queries.runs.numbers import five_numbers
 from apps.ledger.queries.runs.sums import known
@@ -154,7 +155,7 @@ def _pending(parts: Sequence[_Part], zone: str) -> int:
 
 
 # Idle that is shared out is in `loaded_micros` alone.
-PARTS = """
+PARTS: LiteralString = """
 SELECT day, job_id, bucket, status, array_agg(DISTINCT coalesce(pool_id, 0)),
        sum(list_micros) FILTER (WHERE is_charged)::int8,
        sum(contracted_micros) FILTER (WHERE is_charged)::int8,
@@ -162,15 +163,16 @@ SELECT day, job_id, bucket, status, array_agg(DISTINCT coalesce(pool_id, 0)),
        sum(billed_micros) FILTER (WHERE is_charged)::int8,
        sum(marginal_micros) FILTER (WHERE is_charged)::int8,
        sum(effective_micros)::int8,
-       coalesce(sum(unit_milliseconds) FILTER (WHERE is_charged), 0)::int8,
-       coalesce(sum(unpriced_milliseconds) FILTER (WHERE is_charged), 0)::int8,
+       coalesce(sum(unit_milliseconds) FILTER (WHERE is_charged AND is_gpu), 0)::int8,
+       coalesce(sum(unpriced_milliseconds) FILTER (WHERE is_charged AND is_gpu), 0)::int8,
        sum(energy_joules) FILTER (WHERE is_charged)
 FROM (
-    SELECT *, flags & %(shared_idle)s = 0 AS is_charged FROM ledger_runday WHERE run_id = %(run)s
+    SELECT *, flags & %(shared_idle)s = 0 AS is_charged, <gpu> AS is_gpu
+    FROM ledger_runday WHERE run_id = %(run)s
 ) AS part
 GROUP BY day, job_id, bucket, status
 ORDER BY day, job_id, bucket, status
-"""
+""".replace("<gpu>", gpu_time())
 PENDING = """
 SELECT count(DISTINCT hour) FROM fleet_changedhour
 WHERE pass_id = 5 AND hour = ANY(%(hours)s::timestamptz[]) AND unit = ANY(%(pools)s::int8[])

@@ -9,6 +9,7 @@ from psycopg import sql
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag
 from apps.ledger.models import RunFigures
+from apps.ledger.queries.core_time import gpu_time
 from apps.ledger.queries.runs.values import RunsWanted
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
@@ -40,7 +41,7 @@ def runs_told(wanted: RunsWanted, window: Window) -> RunsTold:
     conditions = _conditions(wanted)
     parameters = _parameters(wanted, window)
     ((runs, failed),) = rows(COUNTED.format(conditions), parameters)
-    days = rows(BY_DAY.format(conditions), parameters)
+    days = rows(BY_DAY.format(chosen=conditions, gpu=sql.SQL(gpu_time("day"))), parameters)
     return RunsTold(
         runs=runs,
         failed=failed,
@@ -62,9 +63,10 @@ WHERE figures.began_at < %(until)s AND coalesce(figures.ended_at, 'infinity') > 
 
 BY_DAY = sql.SQL("""
 SELECT day.day, day.bucket::int, day.status, sum(day.effective_micros)::bigint,
-       sum(day.unit_milliseconds)::bigint, sum(day.unpriced_milliseconds)::bigint
+       coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu}), 0)::bigint,
+       coalesce(sum(day.unpriced_milliseconds) FILTER (WHERE {gpu}), 0)::bigint
 FROM ledger_runday AS day JOIN ledger_runfigures AS figures ON figures.run_id = day.run_id
-WHERE day.day >= %(first_day)s AND day.day < %(end_day)s AND day.flags & %(shared_idle)s = 0 {}
+WHERE day.day >= %(first_day)s AND day.day < %(end_day)s AND day.flags & %(shared_idle)s = 0 {chosen}
 GROUP BY day.day, day.bucket, day.status
 ORDER BY day.day, day.bucket, day.status
 """)

@@ -2,23 +2,27 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import LiteralString
 
 from django.db.models import F, Q, QuerySet
 
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag
 from apps.ledger.models import RunFigures
+from apps.ledger.queries.core_time import gpu_time
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 
-BY_BUCKET = """
-SELECT bucket, sum(effective_micros)::int8, sum(unit_milliseconds)::int8,
-       sum(unpriced_milliseconds)::int8, sum(energy_joules)
+BY_BUCKET: LiteralString = """
+SELECT bucket, sum(effective_micros)::int8,
+       coalesce(sum(unit_milliseconds) FILTER (WHERE <gpu>), 0)::int8,
+       coalesce(sum(unpriced_milliseconds) FILTER (WHERE <gpu>), 0)::int8,
+       sum(energy_joules)
 FROM ledger_runday
 WHERE run_id = ANY(%(runs)s) AND flags & %(shared_idle)s = 0
   AND (%(from)s::date IS NULL OR day >= %(from)s) AND (%(to)s::date IS NULL OR day < %(to)s)
 GROUP BY bucket ORDER BY bucket
-"""
+""".replace("<gpu>", gpu_time())
 
 
 @dataclass(frozen=True, slots=True)

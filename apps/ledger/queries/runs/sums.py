@@ -10,7 +10,7 @@ from apps.ledger.queries.tables import rows
 
 @dataclass(frozen=True, slots=True)
 class RunSum:
-    """A run's time and cost in a bucket on a model of GPU, but for idle that is shared out.
+    """A run's GPU time and its cost in a bucket on a model of GPU, but for idle that is shared out.
 
     `held_milliseconds` is what its jobs held, `observed_milliseconds` the part of that somebody
     looked at.
@@ -56,14 +56,16 @@ def due_runs(limit: int) -> list[int]:
 
 SUMS = """
 SELECT day.run_id, day.bucket, coalesce(pool.gpu_model, ''), sum(day.effective_micros)::int8,
-       sum(day.unit_milliseconds)::int8, sum(day.unpriced_milliseconds)::int8,
+       coalesce(sum(day.unit_milliseconds) FILTER (WHERE is_gpu), 0)::int8,
+       coalesce(sum(day.unpriced_milliseconds) FILTER (WHERE is_gpu), 0)::int8,
        coalesce(sum(day.unit_milliseconds) FILTER (
-           WHERE day.state = ANY(%(held)s) AND day.flags & %(not_held)s = 0), 0)::int8,
+           WHERE is_gpu AND day.state = ANY(%(held)s) AND day.flags & %(not_held)s = 0), 0)::int8,
        coalesce(sum(day.unit_milliseconds) FILTER (
-           WHERE day.state = ANY(%(held)s) AND day.state <> %(unobserved)s
+           WHERE is_gpu AND day.state = ANY(%(held)s) AND day.state <> %(unobserved)s
              AND day.flags & %(not_held)s = 0), 0)::int8,
        sum(day.energy_joules), sum(day.tensor_seconds), sum(day.tensor_observed_seconds)
 FROM ledger_runday AS day LEFT JOIN fleet_pool AS pool ON pool.id = day.pool_id
+CROSS JOIN LATERAL (SELECT pool.unit IS DISTINCT FROM 'core' AS is_gpu) AS measured
 WHERE day.run_id = ANY(%(runs)s) AND day.flags & %(shared_idle)s = 0
 GROUP BY day.run_id, day.bucket, pool.gpu_model
 ORDER BY day.run_id, day.bucket, pool.gpu_model

@@ -37,7 +37,7 @@ def _amount() -> Pattern:
 
 
 class CommitmentIn(Strict):
-    """Units of machines, or a spend an hour at prices by instance type; bounds are whole hours."""
+    """Units of machines, or a spend an hour at prices by instance type; bounds are whole hours, of blocks minutes."""
 
     name = Text()
     kind = serializers.ChoiceField(choices=KINDS)

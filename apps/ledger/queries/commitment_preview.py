@@ -147,7 +147,7 @@ def _cost(fact: CommitmentFact, hours: int) -> int | None:
     rate = exchange(from_currency=fact.currency, to_currency=ours.currency, month=month)
     if rate is None:
         return None
-    whole = Fraction(fact.upfront + fact.hourly * fact.hours) * MICROS * rate.rate
+    whole = fact.price * MICROS * rate.rate
     return round(whole * hours / fact.hours)
 
 

@@ -344,11 +344,14 @@ class Term:
 
 def term_of(fact: CommitmentFact, at: datetime) -> Term:
     """Its price over its term, so far and from now on; of one ended early nothing is left."""
-    whole = round((fact.upfront + fact.hourly * fact.hours) * 1_000_000)
-    gone = max(0, (min(at, fact.ends_at) - fact.starts_at) // HOUR)
-    paid = whole * gone // fact.hours
+    whole = round(fact.price * 1_000_000)
+    is_over = at >= fact.ends_at
+    gone_ms = fact.elapsed_ms(min(at, fact.ends_at))
+    if not is_over:
+        gone_ms -= gone_ms % HOUR_MS
+    paid = whole * gone_ms // fact.term_ms
     left_hours = max(0, (fact.ends_at - max(at, fact.starts_at)) // HOUR)
-    left = 0 if at >= fact.ends_at else whole * (gone + left_hours) // fact.hours - paid
+    left = 0 if is_over else whole * fact.elapsed_ms(fact.ends_at) // fact.term_ms - paid
     return Term(paid, left, fact.hours, left_hours)
 
 

@@ -9,7 +9,6 @@ from typing import LiteralString
 from apps.accounts import queries as accounts
 from apps.economics.commitments import HOUR_MS, Commitment, CommitmentKind, Scope
 from apps.economics.rates import MICROS, Per
-from apps.economics.terms import term_amount_in_hour
 from apps.ledger.queries.calendar import HOUR, milliseconds_into, posting_month
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
@@ -138,7 +137,7 @@ def _held(
 
 def _paid(fact: CommitmentFact, rate: Fraction, hour: datetime, lasts_ms: int) -> int:
     """The whole price of the term, hour by hour, so that the hours sum to what is billed for it."""
-    total = round((fact.upfront + fact.hourly * fact.hours) * MICROS)
-    k = (hour - fact.starts_at) // HOUR
-    amount = term_amount_in_hour(total, fact.hours, k)
-    return round(amount * rate) * lasts_ms // HOUR_MS
+    total = round(fact.price * MICROS)
+    before, after = fact.elapsed_ms(hour), fact.elapsed_ms(hour + HOUR)
+    amount = total * after // fact.term_ms - total * before // fact.term_ms
+    return round(amount * rate) * lasts_ms // (after - before)

@@ -14,10 +14,9 @@ from apps.fleet.actions.marks import ORGANISATION, mark_span
 from apps.fleet.queries import Pass, pools
 from apps.pricing.actions.checking import RateNotUnderstood, mark_charge, refuse_inexact
 from apps.pricing.models import Commitment, CommitmentKind, RateUnit
-from apps.pricing.queries.commitments import CommitmentFact
+from apps.pricing.queries.commitments import HOUR, MILLISECOND, CommitmentFact
 from apps.pricing.queries.exchange import exchange
 
-HOUR = timedelta(hours=1)
 MOST_UNITS = 2**31 - 1
 FARTHEST_ZONE = timedelta(hours=14)
 TEXTS = ("provider", "region", "instance_type", "gpu_model", "external_id", "source")
@@ -45,7 +44,7 @@ class NewCommitment:
     """`units` nodes or GPUs, or `spend` an hour at `prices` (a node's hour by instance type).
 
     It costs `upfront` once and `hourly` for each hour of `[starts_at, ends_at)`, whole hours both.
-    What is empty of its scope does not matter; nobody's unused part is Platform's.
+    A capacity block may begin and end at any whole minute, as AWS's do at 11:30 UTC. What is empty of its scope does not matter; nobody's unused part is Platform's.
     """
 
     name: str
@@ -97,7 +96,7 @@ def record_commitment(
 ) -> RecordedCommitment:
     """Keep what a provider calls `external_id` as it tells it now; the same again changes nothing.
 
-    Its bounds are cut to whole hours, as providers bill. An owner and a pool that a person gave
+    Its bounds are cut to whole hours, as providers bill, those of a capacity block to minutes. An owner and a pool that a person gave
     stay where the provider tells none. A currency without a rate of exchange is kept: its cost is
     unknown until there is one. Refuses as `add_commitment`.
     """
@@ -105,8 +104,8 @@ def record_commitment(
         raise CommitmentNotUnderstood("external_id: a provider calls its commitment something")
     told = replace(
         commitment,
-        starts_at=_hour_of(commitment.starts_at),
-        ends_at=_hour_of(commitment.ends_at, up=timedelta(minutes=1)),
+        starts_at=_bound(commitment, commitment.starts_at),
+        ends_at=_bound(commitment, commitment.ends_at + _little(commitment)),
     )
     check_commitment(told)
     held = (
@@ -163,8 +162,10 @@ def as_bought(commitment: NewCommitment) -> CommitmentFact:
         for name in NewCommitment.__slots__
         if name in CommitmentFact.__slots__
     }
-    hours = (commitment.ends_at - commitment.starts_at) // HOUR
-    return CommitmentFact(**said, id=0, hours=hours, ended_at=None)
+    term = commitment.ends_at - commitment.starts_at
+    return CommitmentFact(
+        **said, id=0, hours=-(-term // HOUR), term_ms=term // MILLISECOND, ended_at=None
+    )
 
 
 def _refuse_misnamed(commitment: NewCommitment) -> None:
@@ -245,8 +246,9 @@ def _refuse_amounts(commitment: NewCommitment) -> None:
 def _refuse_term(commitment: NewCommitment) -> None:
     for name in ("starts_at", "ends_at"):
         moment = getattr(commitment, name)
-        if not _is_whole(moment):
-            raise CommitmentNotUnderstood(f"{name}: {moment} is not a whole hour")
+        if moment != _bound(commitment, moment):
+            unit = "minute" if commitment.kind == CommitmentKind.CAPACITY_BLOCK else "hour"
+            raise CommitmentNotUnderstood(f"{name}: {moment} is not a whole {unit}")
     if commitment.ends_at <= commitment.starts_at:
         raise CommitmentEndsBeforeItStarts(
             f"ends_at: {commitment.ends_at} is not after {commitment.starts_at}"
@@ -302,7 +304,7 @@ def _mark_term(starts_at: datetime, ends_at: datetime, at: datetime, external_id
     mark_charge(starts_at, ends_at, at)
     if not external_id:
         return
-    midnight = starts_at.astimezone(UTC).replace(hour=0)
+    midnight = _hour_of(starts_at.astimezone(UTC)).replace(hour=0)
     first = midnight.replace(day=1)
     for begins, ends in (
         (midnight, midnight + HOUR),
@@ -349,6 +351,18 @@ def _is_whole(moment: datetime) -> bool:
     return moment == _hour_of(moment)
 
 
-def _hour_of(moment: datetime, *, up: timedelta = timedelta(0)) -> datetime:
-    """The start of its hour; `up` is how little before the next one is that one."""
-    return (moment + up).replace(minute=0, second=0, microsecond=0)
+def _hour_of(moment: datetime) -> datetime:
+    return moment.replace(minute=0, second=0, microsecond=0)
+
+
+def _bound(commitment: NewCommitment, moment: datetime) -> datetime:
+    """The start of its hour, or of its minute where blocks begin within an hour."""
+    if commitment.kind == CommitmentKind.CAPACITY_BLOCK:
+        return moment.replace(second=0, microsecond=0)
+    return _hour_of(moment)
+
+
+def _little(commitment: NewCommitment) -> timedelta:
+    """How little before the next bound a provider's end may be and still be that one."""
+    is_block = commitment.kind == CommitmentKind.CAPACITY_BLOCK
+    return timedelta(seconds=1) if is_block else timedelta(minutes=1)

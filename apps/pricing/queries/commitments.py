@@ -4,19 +4,22 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 
 from django.db.models import QuerySet
 
 from apps.pricing.models import Commitment
 
-HOUR = timedelta(hours=1)
+HOUR, MILLISECOND = timedelta(hours=1), timedelta(milliseconds=1)
+HOUR_MS = HOUR // MILLISECOND
 
 
 @dataclass(frozen=True, slots=True)
 class CommitmentFact:
-    """A commitment through `[starts_at, ends_at)`; `hours` are those of its term as it was bought.
+    """A commitment through `[starts_at, ends_at)`; `hours` are those its term as bought touches.
 
-    One that was ended early holds no longer than `ends_at`, and its hours stay those of the term.
+    One that was ended early holds no longer than `ends_at`, and its term stays as it was bought:
+    `term_ms` long, in milliseconds, of whole hours unless it is a capacity block.
     """
 
     id: int
@@ -37,10 +40,20 @@ class CommitmentFact:
     starts_at: datetime
     ends_at: datetime
     hours: int
+    term_ms: int
     owner_id: int | None
     external_id: str
     source: str
     ended_at: datetime | None
+
+    @property
+    def price(self) -> Fraction:
+        """What the whole term costs, in its own currency."""
+        return Fraction(self.upfront) + Fraction(self.hourly) * self.term_ms / HOUR_MS
+
+    def elapsed_ms(self, moment: datetime) -> int:
+        """How much of the term is over by then."""
+        return min(self.term_ms, max(0, (moment - self.starts_at) // MILLISECOND))
 
 
 def commitments_in(starts_at: datetime, ends_at: datetime) -> list[CommitmentFact]:
@@ -94,7 +107,8 @@ def _fact(row: Commitment) -> CommitmentFact:
         currency=row.currency,
         starts_at=starts_at,
         ends_at=term_ends_at if row.ended_at is None else min(term_ends_at, row.ended_at),
-        hours=(term_ends_at - starts_at) // HOUR,
+        hours=-((starts_at - term_ends_at) // HOUR),
+        term_ms=(term_ends_at - starts_at) // MILLISECOND,
         owner_id=row.owner_id,
         external_id=row.external_id,
         source=row.source,

@@ -229,3 +229,18 @@ def assert_lines_are_their_charges() -> None:
         if charge.kind == "node_hour":
             for line in lines:
                 assert line.effective_micros <= line.contracted_micros <= line.list_micros
+
+
+def test_a_capacity_block_from_half_past_costs_its_price_by_the_minute() -> None:
+    half = timedelta(minutes=30)
+    scene.make_priced_node(started_at=TEN, at=scene.LATER)
+    scene.make_commitment(
+        kind="capacity_block",
+        hourly=Decimal(0),
+        upfront=Decimal("100.000001"),
+        instance_type="another",
+        period=(TEN + half, TEN + 2 * HOUR + half),
+    )
+    settle(4)
+    unused = Charge.objects.filter(kind="commitment_unused").order_by("hour")
+    assert [each.effective_micros for each in unused] == [25_000_000, 50_000_000, 25_000_001]

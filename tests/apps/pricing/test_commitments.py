@@ -103,6 +103,10 @@ def test_a_spend_keeps_its_prices_to_the_last_digit() -> None:
         ({"upfront": Decimal(0), "hourly": Decimal(0)}, "hourly: it costs something"),
         ({"starts_at": NOON + timedelta(minutes=1)}, "starts_at: .* not a whole hour"),
         ({"ends_at": NOON + timedelta(seconds=1)}, "ends_at: .* not a whole hour"),
+        (
+            {"kind": "capacity_block", "starts_at": NOON + timedelta(seconds=1)},
+            "starts_at: .* not a whole minute",
+        ),
     ],
 )
 def test_a_field_that_says_nothing_is_refused_by_its_name(given: dict[str, Any], said: str) -> None:

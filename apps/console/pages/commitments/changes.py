@@ -29,6 +29,7 @@ BUYS = frozenset({Role.FINANCE})
 UNITS = {"node": "Nodes", "gpu": "GPUs"}
 TEXTS = ("name", "provider", "region", "instance_type", "gpu_model", "external_id", "source")
 AMOUNTS = ("spend", "upfront", "hourly")
+STARTS_HINT = "A whole hour; a capacity block's, any minute."
 REFUSALS = (
     actions.CommitmentEndsBeforeItStarts,
     actions.CommitmentExists,
@@ -200,7 +201,7 @@ def _fields(
         entries.field("upfront", "Paid upfront", hint="Once, for the whole term."),
         entries.field("hourly", "Paid by the hour", hint="For each hour of the term, used or not."),
         entries.field("currency", "In"),
-        entries.field("starts_at", f"From ({who.zone.key})", "datetime-local", "A whole hour."),
+        entries.field("starts_at", f"From ({who.zone.key})", "datetime-local", STARTS_HINT),
         entries.field("ends_at", "To", "datetime-local", "The end of its term."),
         entries.choice("owner", "Who carries what is not used", owners),
         entries.field("external_id", "What the provider calls it", hint="Bills name it so."),

@@ -114,13 +114,16 @@ class OverviewFacts:
 
 
 def overview_facts(
-    chosen: CostFilter, at: datetime, pools: Mapping[int, fleet.PoolFact] | None = None
+    chosen: CostFilter,
+    at: datetime,
+    pools: Mapping[int, fleet.PoolFact] | None = None,
+    every_team: Mapping[int, accounts.TeamFact] | None = None,
 ) -> OverviewFacts:
     """The facts of a window, in few queries over the roll-ups whatever its length.
 
-    `pools` are those there are, where the caller has read them.
+    `pools` and `every_team` are those there are, where the caller has read them.
     """
-    teams = {team.id: team for team in accounts.teams()}
+    teams = every_team or {team.id: team for team in accounts.teams()}
     sums = _sums(chosen, [team.id for team in teams.values() if team.kind == "unowned"])
     known = standing(chosen.window, at)
     by_day, by_team = _by_day_and_team(chosen)

@@ -20,7 +20,7 @@ class FirstWork:
     """A run or a job: when it entered the queue, and when it first worked (None: it has not yet).
 
     `until` is then how far it is known to have waited, and `is_waiting` whether it waits still; it
-    may have ended without. `is_told`: its own SDK told of its first step; else it is the first
+    may have ended without, or have been observed no longer. `is_told`: its own SDK told of its first step; else it is the first
     minute in which a GPU of the job's was seen at work.
     """
 
@@ -68,6 +68,7 @@ def first_work(window: Window, team_ids: frozenset[int] | None, at: datetime) ->
         "is_all": team_ids is None,
         "teams": sorted(team_ids or ()),
         "active": int(State.ACTIVE),
+        "unobserved": int(State.UNOBSERVED),
         "most": MOST_JOBS,
         "stopped": list(ENDED_RUNS),
     }
@@ -149,7 +150,8 @@ WITH entered AS (
 SELECT line.team_id, line.workload_id, entered.submitted_at,
        CASE WHEN line.state = %(active)s THEN greatest(
            entered.started_at, line.hour + coalesce(minute.first, 0) * interval '1 minute') END,
-       entered.ended_at
+       CASE WHEN line.state = %(active)s THEN entered.ended_at
+            ELSE least(entered.ended_at, greatest(entered.started_at, dark.since)) END
 FROM entered
 CROSS JOIN LATERAL (
     SELECT hour, team_id, workload_id, state FROM ledger_line
@@ -167,6 +169,11 @@ LEFT JOIN LATERAL (
     WHERE held.job_id = entered.id AND line.state = %(active)s AND get_byte(used.worked, place) > 0
       AND line.hour + (place + 1) * interval '1 minute' > entered.started_at
 ) AS minute ON true
+LEFT JOIN LATERAL (
+    SELECT min(hour) AS since FROM ledger_line
+    WHERE job_id = entered.id AND state = %(unobserved)s
+      AND hour >= entered.started_at - interval '1 hour'
+) AS dark ON line.state <> %(active)s
 WHERE (%(is_all)s OR line.team_id = ANY(%(teams)s))
 ORDER BY entered.id
 """

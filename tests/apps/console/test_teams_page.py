@@ -106,6 +106,25 @@ def test_work_waits_until_a_gpu_is_first_seen_at_work(teams: dict[str, int]) -> 
     assert rows["Vision"]["told_first_step"] == "0"
 
 
+def test_a_job_that_nobody_observed_any_longer_waited_at_least_until_then(
+    teams: dict[str, int],
+) -> None:
+    """Its GPUs stood still for an hour, then nobody watched: it may have worked since."""
+    node_id = scene.make_priced_node("node-dark")
+    uuids = scene.make_gpus(node_id)
+    for device_id in scene.device_ids(uuids):
+        scene.make_usage(device_id, [0] * 60)
+    until = scene.TEN + 9 * scene.HOUR
+    scene.make_job("dark", node_id, account="vision", uuids=uuids, to=until)
+    scene.settle_all()
+    rows = {row["team"]: row for row in table(signed_in("finance").get("/team-work/waits.csv"))}
+    vision = rows["Vision"]
+    assert (vision["count"], vision["still_waiting"]) == ("1", "0")
+    assert (vision["median_seconds"], vision["ninth_decile_seconds"]) == ("0", "")
+    text = words(signed_in("lead", teams["Vision"]).get("/team-work"))
+    assert "p90 over 1 h" in text
+
+
 def test_a_run_that_tells_is_believed_and_its_failure_is_waste(teams: dict[str, int]) -> None:
     job_id = Job.objects.get(raw_id="Vision").id
     until = scene.TEN + scene.HOUR

@@ -55,6 +55,7 @@ class Question:
     organisation: accounts.OrganisationFact
     viewer: accounts.Viewer
     teams: Mapping[str, int]
+    every_team: Mapping[int, accounts.TeamFact]
     pools: Mapping[int, fleet.PoolFact]
     given: Mapping[str, str]
 
@@ -133,7 +134,8 @@ def question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Questio
     """
     organisation = accounts.organisation()
     calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
-    teams = {team.name: team.id for team in accounts.teams() if viewer.sees_team(team.id)}
+    every_team = {team.id: team for team in accounts.teams()}
+    teams = {team.name: team.id for team in every_team.values() if viewer.sees_team(team.id)}
     every_pool = fleet.pools()
     pools = {pool.name: pool.id for pool in every_pool.values()}
     reading = Reading(given, DEFAULTS, DEFAULT_WORDS)
@@ -159,6 +161,7 @@ def question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Questio
         organisation=organisation,
         viewer=viewer,
         teams=teams,
+        every_team=every_team,
         pools=every_pool,
         given=texts,
     )

@@ -48,7 +48,7 @@ def teams_csv(request: HttpRequest) -> HttpResponse:
     """The table by team: a row for each team, a column for each state."""
     at = timezone.now()
     asked = question(request.GET, viewer_of_request(request), at)
-    facts = overview_facts(asked.chosen, at, asked.pools)
+    facts = overview_facts(asked.chosen, at, asked.pools, asked.every_team)
     centres = {team.id: team.cost_centre for team in accounts.teams()}
     rows = [
         [
@@ -67,7 +67,7 @@ def days_csv(request: HttpRequest) -> HttpResponse:
     """The table behind the chart: a row for each day with a charge, a column for each state."""
     at = timezone.now()
     asked = question(request.GET, viewer_of_request(request), at)
-    facts = overview_facts(asked.chosen, at, asked.pools)
+    facts = overview_facts(asked.chosen, at, asked.pools, asked.every_team)
     rows = [
         [of_day.day.isoformat(), *_cells(sums_of(of_day.states), asked)] for of_day in facts.days
     ]
@@ -76,7 +76,7 @@ def days_csv(request: HttpRequest) -> HttpResponse:
 
 def overview_page(asked: Question, frame: Frame, at: datetime) -> OverviewPage:
     """The page that answers the question."""
-    facts = overview_facts(asked.chosen, at, asked.pools)
+    facts = overview_facts(asked.chosen, at, asked.pools, asked.every_team)
     if not facts.days:
         return _empty_page(asked, frame, facts)
     sums = sums_of(part for team in facts.teams for part in team.states)

@@ -38,11 +38,8 @@ COLUMNS: Mapping[str, By[WorkRow]] = {
     "cost": By("Cost", lambda row: row.work.micros, is_number=True),
     "change": By("Against before", None, is_number=True),
     "active": By("Active", lambda row: row.work.active_ratio, is_number=True),
-    "wasted": By("Waste", lambda row: row.work.wasted_ratio, is_number=True),
-    "failed": By("Failed or redone", lambda row: row.failed_micros, is_number=True),
-    "unasked": By("No requests", lambda row: row.unasked_micros, is_number=True),
-    "idle": By("Held idle", lambda row: row.idle_micros, is_number=True),
-    "not_held": By("Not held", lambda row: row.not_held_micros, is_number=True),
+    "waste": By("Waste", lambda row: row.work.wasted_micros, is_number=True),
+    "wasted": By("Of its cost", lambda row: row.work.wasted_ratio, is_number=True),
     "starved": By("Waited for data", lambda row: row.work.starved_micros, is_number=True),
     "unit": By("Unit cost", None, is_number=True),
 }

@@ -155,6 +155,9 @@ class Environment:
     tag_keys: tuple[str, ...] = _variable(
         _words, ("project",), "up to five job labels that costs may be grouped by, by comma"
     )
+    agent_token_days: int = _variable(
+        _seconds, 0, "days for which the token of an agent that enrols is good; 0: until revoked"
+    )
     finding_floor: int = _variable(
         _seconds, 50, "what a change must come to in 30 days, in whole currency, to be told"
     )

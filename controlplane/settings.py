@@ -60,6 +60,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.User"
 DATABASES = {"default": _database(ENVIRONMENT.database_url)}
 TAG_KEYS: tuple[str, ...] = ENVIRONMENT.tag_keys
+AGENT_TOKEN_DAYS: int = ENVIRONMENT.agent_token_days
 FINDING_FLOOR: int = ENVIRONMENT.finding_floor
 PUBLISH_WASTE: bool = ENVIRONMENT.publish_waste
 VERDICT_SHARES: dict[str, float] = dict(ENVIRONMENT.verdict_shares)

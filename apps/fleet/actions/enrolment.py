@@ -83,10 +83,12 @@ def invite_agent(*, node_id: int, expires_at: datetime, at: datetime) -> str:
 
 
 @transaction.atomic
-def enrol(*, secret: str, source: str, version: str, at: datetime) -> EnrolledAgent:
+def enrol(
+    *, secret: str, source: str, version: str, at: datetime, good_for: timedelta | None = None
+) -> EnrolledAgent:
     """Trade an invitation for an agent's own token, once, also when two try at once.
 
-    Refuses InvitationUnknown, InvitationSpent, InvitationExpired and SourceUnknown.
+    The token is good for so long (None: until it is revoked). Refuses InvitationUnknown, InvitationSpent, InvitationExpired and SourceUnknown.
     """
     invitation = (
         Enrolment.objects.select_for_update(of=("self",))
@@ -103,7 +105,12 @@ def enrol(*, secret: str, source: str, version: str, at: datetime) -> EnrolledAg
     invitation.used_at = at
     invitation.save(update_fields=["used_at"])
     node = invitation.node
-    token = make_token(name=f"agent on {node.name}", scopes=[Scope.INGEST], expires_at=None, at=at)
+    token = make_token(
+        name=f"agent on {node.name}",
+        scopes=[Scope.INGEST],
+        expires_at=None if good_for is None else at + good_for,
+        at=at,
+    )
     agent_id = bind_agent(node_id=node.id, token_id=token.id, source=source, version=version, at=at)
     return EnrolledAgent(token.id, token.secret, agent_id, node.id, node.name)
 

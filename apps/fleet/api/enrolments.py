@@ -1,7 +1,9 @@
 """Enrolment over the wire: a one-time token in, an agent's own token out."""
 
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
@@ -52,6 +54,7 @@ class Enrolments(APIView):
             source=asked["source"],
             version=asked["version"],
             at=timezone.now(),
+            good_for=timedelta(days=days) if (days := settings.AGENT_TOKEN_DAYS) else None,
         )
         answer = EnrolmentOut({"token": enrolled.secret, "node": enrolled.node_name})
         return Response(answer.data, status=201, headers={"Cache-Control": "no-store"})

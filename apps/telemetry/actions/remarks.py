@@ -1,5 +1,6 @@
 """What was said of single windows of a batch: which window, which field, why."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
@@ -7,6 +8,8 @@ from datetime import datetime
 import msgspec
 from psycopg import sql
 
+UNKNOWN_FIELD = "unknown field"
+PLACE = re.compile(r"\[\d+\]")
 COUNT = sql.SQL(
     "INSERT INTO telemetry_rejection AS held (agent_id, day, field, reason, kept, count, last_at)"
     " VALUES {rows} ON CONFLICT (agent_id, day, field, reason, kept)"
@@ -32,9 +35,18 @@ def refused_indices(remarks: Iterable[Remark]) -> list[int]:
     return [each.index for each in remarks if each.index is not None and not each.kept]
 
 
+def _counted_as(remark: Remark) -> str:
+    """The field, without what a sender chooses: which of a list it is, or a name nobody knows."""
+    field = PLACE.sub("[]", remark.field)
+    if remark.reason != UNKNOWN_FIELD:
+        return field
+    parent, dot, _ = field.partition("].")
+    return f"{parent}].…" if dot else "…"
+
+
 def counting(*, agent_id: int, remarks: Iterable[Remark], at: datetime) -> str:
     """The statement that adds to the agent's counts of the day, which Setup shows."""
-    counts = Counter((remark.field, remark.reason, remark.kept) for remark in remarks)
+    counts = Counter((_counted_as(remark), remark.reason, remark.kept) for remark in remarks)
     # Sorted, so that two batches of one agent take the rows in the same order.
     rows = [
         sql.SQL("({})").format(

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from apps.telemetry.actions.remarks import Remark, refused_indices
+from apps.telemetry.actions.remarks import UNKNOWN_FIELD, Remark, refused_indices
 from apps.telemetry.actions.wire import (
     COLUMNS,
     FORMAT,
@@ -35,6 +35,7 @@ class _NotStorable(ValueError):
 
 REQUIRED = ("device", "starts_at_ms", "seconds")
 LARGEST_WHOLE = 2**62
+NO_SUCH_KIND = "not one of gpu, mig"
 
 
 def tolerant_wire(body: bytes) -> Wire:
@@ -129,7 +130,7 @@ def _unknown_fields(
 ) -> list[Remark]:
     unknown = given.keys() - set(struct.__struct_fields__)
     return [
-        Remark(None, f"{prefix}{name[:MAX_TEXT]!r}", "unknown field", kept=True)
+        Remark(None, f"{prefix}{name[:MAX_TEXT]!r}", UNKNOWN_FIELD, kept=True)
         for name in sorted(unknown)[:20]
     ]
 
@@ -157,6 +158,8 @@ def _device(index: int, value: object, remarks: list[Remark]) -> DeviceIn | None
         _storable("".join(filter(None, (device.uuid, device.model, device.parent, device.profile))))
     except msgspec.ValidationError as trouble:
         reason, _, path = str(trouble).partition(" - at `$")
+        if reason.startswith("Invalid enum value"):
+            reason = NO_SUCH_KIND  # what was sent instead is no reason that could be counted
         remarks.append(Remark(None, where + path.rstrip("`"), reason, kept=False))
         return None
     except (_NotStorable, UnicodeEncodeError):

@@ -168,3 +168,16 @@ class TestOverTheWire:
     def test_another_tokens_secret_enrols_nobody(self, client) -> None:
         token = make_token(name="read", scopes=["read"], expires_at=None, at=timezone.now()).secret
         assert self.post(client, token=token, source="nvml", version="1").status_code == 401
+
+
+def test_an_agents_token_may_end_by_itself(settings) -> None:
+    settings.AGENT_TOKEN_DAYS = 30
+    at = timezone.now()
+    invitation = actions.invite_agent(
+        node_id=make_node(at=at - timedelta(days=1)), expires_at=at + timedelta(hours=1), at=at
+    )
+    asked = {"token": invitation, "source": "nvml", "version": "1"}
+    answer = Client().post("/api/v1/enrolments", asked, content_type="application/json")
+    secret = answer.json()["token"]
+    assert token_of(secret, at + timedelta(days=29)) is not None
+    assert token_of(secret, at + timedelta(days=31)) is None

@@ -143,6 +143,19 @@ def test_a_device_that_cannot_be_read_costs_only_its_own_windows():
     ]
 
 
+def test_what_a_sender_makes_up_is_counted_under_few_names():
+    sending = make_sending()
+    for number in range(5):
+        devices = [gpu(0), gpu(1) | {"kind": f"kind {number}"}, gpu(2) | {f"field {number}": 1}]
+        sending.post(batch([window(0)], devices=devices, sequence=number + 1, **{f"b{number}": 1}))
+    counted = Rejection.objects.order_by("field").values_list("field", "reason", "count")
+    assert list(counted) == [
+        ("devices[].kind", "not one of gpu, mig", 5),
+        ("devices[].…", "unknown field", 5),
+        ("…", "unknown field", 5),
+    ]
+
+
 def test_a_device_named_twice_counts_once():
     answer = make_sending().post(batch([window(0)], devices=[gpu(0), gpu(0)])).json()
     assert answer["accepted"] == 1
@@ -195,8 +208,8 @@ def test_a_sending_time_that_cannot_be_read_leaves_the_windows_where_they_were()
 
 
 def test_a_number_of_thousands_of_digits_is_one_bad_cell():
-    text = json.dumps(batch([window(0), window(1, worked_seconds=77)]))
-    answer = make_sending().post(text.replace("77", "9" * 5_000).encode()).json()
+    text = json.dumps(batch([window(0), window(1, worked_seconds=77.7125)]))
+    answer = make_sending().post(text.replace("77.7125", "9" * 5_000).encode()).json()
     assert (answer["accepted"], answer["rejected"]) == (
         1,
         [{"index": 1, "field": "worked_seconds", "reason": "not a finite number"}],

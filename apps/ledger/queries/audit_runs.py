@@ -232,7 +232,7 @@ RUN_FIGURES = Agreement(
     CROSS JOIN LATERAL (
         SELECT sum(row.effective_micros) AS effective,
                coalesce(sum(row.unit_milliseconds) FILTER (WHERE is_gpu), 0) AS ms,
-               coalesce(sum(row.unpriced_milliseconds) FILTER (WHERE is_gpu), 0) AS unpriced,
+               coalesce(sum(row.unpriced_milliseconds), 0) AS unpriced,
                sum(row.energy_joules) AS joules,
                nullif(sum(row.unit_milliseconds) FILTER (
                    WHERE is_gpu AND row.state IN (1, 2, 3) AND row.flags & 3 = 0), 0) AS held,

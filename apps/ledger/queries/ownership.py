@@ -18,7 +18,10 @@ CHARGED = sql.SQL("flags & {} = 0").format(sql.Literal(int(Flag.SHARED_IDLE)))
 
 @dataclass(frozen=True, slots=True)
 class JobCost:
-    """What a job cost one owner, null where nothing of it has a price; times are of GPUs alone."""
+    """What a job cost one owner, null where nothing of it has a price.
+
+    Time is of GPUs; what has no price may be core time too.
+    """
 
     job_id: int
     micros: int | None
@@ -37,7 +40,7 @@ def cost_of_jobs(
         """
         SELECT job_id, sum(effective_micros)::int8,
                coalesce(sum(unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8,
-               coalesce(sum(unpriced_milliseconds) FILTER (WHERE {gpu}), 0)::int8
+               sum(unpriced_milliseconds)::int8
         FROM ledger_ledgerjobday
         WHERE job_id = ANY(%(jobs)s) AND day >= %(from)s AND team_id = %(team)s
           AND workload_id IS NOT DISTINCT FROM %(workload)s AND {charged}
@@ -59,7 +62,7 @@ def unowned_costs(window: Window, team_id: int) -> list[JobCost]:
         """
         SELECT job_id, sum(effective_micros)::int8 AS micros,
                coalesce(sum(unit_milliseconds) FILTER (WHERE {gpu}), 0)::int8 AS time,
-               coalesce(sum(unpriced_milliseconds) FILTER (WHERE {gpu}), 0)::int8
+               sum(unpriced_milliseconds)::int8
         FROM ledger_ledgerjobday
         WHERE team_id = %(team)s AND workload_id IS NULL AND day >= %(from)s AND day < %(to)s
           AND {charged}

@@ -282,3 +282,17 @@ def test_a_runs_gpu_time_leaves_out_what_its_jobs_held_of_cores(research: int) -
     assert told["gpu_hours"] == 8.0
     costs = rest.get(f"runs/{run_id}/costs").json()
     assert costs["totals"]["gpu_hours"] == 8.0
+
+
+def test_core_time_without_a_price_shows_as_missing_from_a_runs_cost(research: int) -> None:
+    pool_id = make.make_pool("unpriced", unit="core", gpus_per_node=32, gpu_model="")
+    values = {"pool_id": pool_id, "started_at": scene.TEN, "at": scene.LATER, "units": 32}
+    ends_at = scene.TEN + scene.HOUR
+    job_id = make_core_job("1", make.make_node("cpu-01", **values), 8, to=ends_at)
+    run_id = run_scene.make_run("prepare", (job_id, scene.TEN, ends_at))
+    run_scene.tell(run_id, job_id, {Bucket.PRODUCTIVE: 60})
+    assert carried(ends_at)
+
+    run = RunFigures.objects.get(run_id=run_id)
+    assert (run.effective_micros, run.unit_milliseconds) == (None, 0)
+    assert run.unpriced_milliseconds == 8 * 3_600_000

@@ -164,7 +164,7 @@ SELECT day, job_id, bucket, status, array_agg(DISTINCT coalesce(pool_id, 0)),
        sum(marginal_micros) FILTER (WHERE is_charged)::int8,
        sum(effective_micros)::int8,
        coalesce(sum(unit_milliseconds) FILTER (WHERE is_charged AND is_gpu), 0)::int8,
-       coalesce(sum(unpriced_milliseconds) FILTER (WHERE is_charged AND is_gpu), 0)::int8,
+       coalesce(sum(unpriced_milliseconds) FILTER (WHERE is_charged), 0)::int8,
        sum(energy_joules) FILTER (WHERE is_charged)
 FROM (
     SELECT *, flags & %(shared_idle)s = 0 AS is_charged, <gpu> AS is_gpu

@@ -64,7 +64,7 @@ WHERE figures.began_at < %(until)s AND coalesce(figures.ended_at, 'infinity') > 
 BY_DAY = sql.SQL("""
 SELECT day.day, day.bucket::int, day.status, sum(day.effective_micros)::bigint,
        coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu}), 0)::bigint,
-       coalesce(sum(day.unpriced_milliseconds) FILTER (WHERE {gpu}), 0)::bigint
+       sum(day.unpriced_milliseconds)::bigint
 FROM ledger_runday AS day JOIN ledger_runfigures AS figures ON figures.run_id = day.run_id
 WHERE day.day >= %(first_day)s AND day.day < %(end_day)s AND day.flags & %(shared_idle)s = 0 {chosen}
 GROUP BY day.day, day.bucket, day.status

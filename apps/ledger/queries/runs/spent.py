@@ -16,7 +16,7 @@ from apps.ledger.queries.windows import Window
 BY_BUCKET: LiteralString = """
 SELECT bucket, sum(effective_micros)::int8,
        coalesce(sum(unit_milliseconds) FILTER (WHERE <gpu>), 0)::int8,
-       coalesce(sum(unpriced_milliseconds) FILTER (WHERE <gpu>), 0)::int8,
+       sum(unpriced_milliseconds)::int8,
        sum(energy_joules)
 FROM ledger_runday
 WHERE run_id = ANY(%(runs)s) AND flags & %(shared_idle)s = 0

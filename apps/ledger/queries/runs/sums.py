@@ -57,7 +57,7 @@ def due_runs(limit: int) -> list[int]:
 SUMS = """
 SELECT day.run_id, day.bucket, coalesce(pool.gpu_model, ''), sum(day.effective_micros)::int8,
        coalesce(sum(day.unit_milliseconds) FILTER (WHERE is_gpu), 0)::int8,
-       coalesce(sum(day.unpriced_milliseconds) FILTER (WHERE is_gpu), 0)::int8,
+       sum(day.unpriced_milliseconds)::int8,
        coalesce(sum(day.unit_milliseconds) FILTER (
            WHERE is_gpu AND day.state = ANY(%(held)s) AND day.flags & %(not_held)s = 0), 0)::int8,
        coalesce(sum(day.unit_milliseconds) FILTER (

@@ -79,6 +79,10 @@ def test_whoever_held_the_node_carries_what_is_billed_with_it(
     days = LedgerDay.objects.filter(kind="service").values_list("team_id")
     assert dict(days.annotate(Sum("effective_micros"))) == carried("service")
     assert audit_here().places == ()
+    BilledCharge.objects.filter(kind="credit").update(node=None)
+    assert {place.check for place in audit_here().places} == {
+        "billed rows of no node are charged as billed"
+    }
 
 
 def test_taken_back_nothing_of_it_stays(tmp_path: Path, research: int) -> None:

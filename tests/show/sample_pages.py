@@ -59,6 +59,7 @@ def make_team_row(name, **given):
             "strip": strip_of_states({"active": 72, "held_idle": 20, "unobserved": 8}),
             "worked_ratio": 0.72,
             "waste_micros": 1_622_900_000,
+            "is_partly_unpriced": False,
             "gpu_milliseconds": 3_421 * HOUR,
             "gpu_hour_micros": 2_371_971,
             **given,
@@ -75,6 +76,7 @@ def make_unknown_team_row(name):
         strip=None,
         worked_ratio=None,
         waste_micros=None,
+        is_partly_unpriced=False,
         gpu_hour_micros=None,
         note="unpriced",
     )

@@ -1,5 +1,6 @@
 """Exact amounts of money: a decimal and its currency, never a float."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, InvalidOperation
 
@@ -70,3 +71,19 @@ class Money:
     def _refuse_other_currency(self, other: "Money") -> None:
         if self.currency != other.currency:
             raise CurrenciesDiffer(f"{self.currency} and {other.currency} do not add up")
+
+
+def sum_of_known(amounts: Iterable[int | None]) -> int | None:
+    """The sum of those that are known; None where none is."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if known else None
+
+
+def sum_or_unknown(amounts: Iterable[int | None]) -> int | None:
+    """The sum; None where any of it is unknown. Of nothing it is 0."""
+    whole = 0
+    for amount in amounts:
+        if amount is None:
+            return None
+        whole += amount
+    return whole

@@ -11,6 +11,8 @@ from enum import IntEnum
 from fractions import Fraction
 from typing import NamedTuple
 
+from apps.economics.money import sum_or_unknown
+
 TOKEN_WEIGHTS = (10, 1, 40)
 """The work of a computed prompt token, a cached one and an output token."""
 """What a token is taken to be worth where the engine does not tell its prefill and decode time.
@@ -115,13 +117,7 @@ def portions(
 def summed(told: Iterable[Told]) -> Told:
     """The sum of each count; None where one of them is not told, for it would be a part only."""
     columns = list(zip(*told, strict=True))
-    return Told(*(_sum(column) for column in columns)) if columns else Told()
-
-
-def known_sum(counts: Iterable[int | None]) -> int | None:
-    """The sum of those that are told; None where none is."""
-    known = [each for each in counts if each is not None]
-    return sum(known) if known else None
+    return Told(*(sum_or_unknown(column) for column in columns)) if columns else Told()
 
 
 def whole_parts(parts: Sequence[int], unit: int) -> list[int]:
@@ -246,8 +242,3 @@ def _work(told: Told, token_weights: Sequence[int]) -> Worked:
 
 def _known(told: Told) -> bool:
     return told.requests is not None or told.has_tokens
-
-
-def _sum(column: tuple[int | None, ...]) -> int | None:
-    known = [each for each in column if each is not None]
-    return sum(known) if len(known) == len(column) else None

@@ -4,7 +4,14 @@ from decimal import Decimal, Inexact
 
 import pytest
 
-from apps.economics.money import CurrenciesDiffer, Money, NotMoney, NotWholeMicros
+from apps.economics.money import (
+    CurrenciesDiffer,
+    Money,
+    NotMoney,
+    NotWholeMicros,
+    sum_of_known,
+    sum_or_unknown,
+)
 
 
 def dollars(amount: str) -> Money:
@@ -55,3 +62,12 @@ def test_rounding_is_half_even():
     assert dollars("2.345").rounded() == dollars("2.34")
     assert dollars("2.355").rounded() == dollars("2.36")
     assert dollars("0.0000005").rounded(digits=6) == dollars("0.000000")
+
+
+def test_a_sum_says_whether_it_is_of_what_is_known_or_of_all() -> None:
+    assert (sum_of_known([None, 2, 3]), sum_of_known([None]), sum_of_known([])) == (5, None, None)
+    assert (sum_or_unknown([None, 2, 3]), sum_or_unknown([2, 3]), sum_or_unknown([])) == (
+        None,
+        5,
+        0,
+    )

@@ -15,7 +15,6 @@ from apps.economics.serving import (
     Told,
     Worked,
     beyond,
-    known_sum,
     per,
     portions,
     summed,
@@ -139,7 +138,6 @@ def test_every_hour_is_for_something_and_no_request_is_lost(
 def test_a_sum_of_which_a_part_is_not_told_is_not_told() -> None:
     assert summed([Told(1, 1, None), Told(2, None, 5)]) == Told(3)
     assert summed([]) == Told()
-    assert (known_sum([None, 2, 3]), known_sum([None])) == (5, None)
     assert beyond(Told(5, None), Told(7, 1)) == Told(0)
 
 

@@ -7,13 +7,13 @@ from itertools import groupby
 
 from django.conf import settings
 
+from apps.economics.money import sum_of_known
 from apps.economics.serving import (
     UNCOUNTED,
     EngineTime,
     Portion,
     Purpose,
     Told,
-    known_sum,
     portions,
     summed,
     whole_parts,
@@ -246,7 +246,7 @@ def _of_its_work(portion: Portion) -> Told:
 def _counts(told: Sequence[Told]) -> Told:
     """Requests of all hours, or not told; tokens of the hours that tell them."""
     tokens = {
-        name: known_sum([getattr(each, name) for each in told])
+        name: sum_of_known([getattr(each, name) for each in told])
         for name in ("prompt_tokens", "cached_tokens", "output_tokens")
     }
     return summed(told)._replace(**tokens)

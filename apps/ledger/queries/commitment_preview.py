@@ -3,7 +3,6 @@
 An estimate by the charges as they stand: each hour's use that nothing covers, the dearest first.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -13,6 +12,7 @@ from typing import Any, LiteralString
 
 from apps.accounts.queries import organisation
 from apps.economics.commitments import Commitment, capacity_per_ms
+from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
 from apps.ledger.models import Part
 from apps.ledger.queries.calendar import HOUR, HourSpan, posting_month
@@ -102,8 +102,8 @@ def if_ended(commitment_id: int, ended_at: datetime, at: datetime) -> Moved:
         closed_hours=closed_hours,
         bought=sum(each.bought for each in found),
         used=sum(each.used for each in found),
-        on_demand=_known_sum(each.on_demand for each in found),
-        cost=_known_sum(each.cost for each in found),
+        on_demand=sum_or_unknown(each.on_demand for each in found),
+        cost=sum_or_unknown(each.cost for each in found),
     )
 
 
@@ -168,11 +168,6 @@ def _bounds(closed: list[HourSpan], starts_at: datetime, ends_at: datetime) -> l
 
 def _is_closed(hour: datetime, closed: list[HourSpan]) -> bool:
     return any(span.starts_at <= hour < span.ends_at for span in closed)
-
-
-def _known_sum(amounts: Iterable[int | None]) -> int | None:
-    known = list(amounts)
-    return None if None in known else sum(amount or 0 for amount in known)
 
 
 def _hour_of(moment: datetime) -> datetime:

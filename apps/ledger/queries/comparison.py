@@ -1,11 +1,12 @@
 """What the same days of the span before cost: whole days against whole days, or nothing."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from psycopg import sql
 
+from apps.economics.money import sum_of_known
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import local_day
@@ -51,8 +52,8 @@ class Comparison:
             if team_id in (None, each.team_id) and (states is None or each.state in states)
         ]
         return (
-            _known(each.now_micros for each in chosen),
-            _known(each.before_micros for each in chosen),
+            sum_of_known(each.now_micros for each in chosen),
+            sum_of_known(each.before_micros for each in chosen),
         )
 
 
@@ -121,8 +122,3 @@ def _whole_days(window: Window, today: date) -> tuple[Window, Window] | None:
 
 def _both(before: Window, now: Window) -> Window:
     return Window("", before.first_day, now.end_day, now.zone)
-
-
-def _known(amounts: Iterable[int | None]) -> int | None:
-    known = [micros for micros in amounts if micros is not None]
-    return sum(known) if known else None

@@ -9,13 +9,13 @@ from typing import Any, LiteralString
 
 from psycopg import sql
 
+from apps.economics.money import sum_of_known
 from apps.economics.serving import (
     THOUSAND,
     Purpose,
     Told,
     UnitCosts,
     Worked,
-    known_sum,
     per,
     summed,
     unit_costs,
@@ -82,12 +82,12 @@ class PartAmounts:
     @property
     def total(self) -> int | None:
         """All of them."""
-        return known_sum((self.answered, self.idle, self.unattributed, self.uncounted))
+        return sum_of_known((self.answered, self.idle, self.unattributed, self.uncounted))
 
     @property
     def counted(self) -> int | None:
         """All but hours in which nobody counted."""
-        return known_sum((self.answered, self.idle, self.unattributed))
+        return sum_of_known((self.answered, self.idle, self.unattributed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,16 +190,16 @@ def together(costs: Sequence[UnitCost]) -> UnitCost | None:
     # What nobody counted says nothing of what others did: it is a cost of its own, not a gap.
     told = summed(each.told for each in costs if each.told != Told())
     tokens = {
-        name: known_sum(getattr(each.told, name) for each in costs)
+        name: sum_of_known(getattr(each.told, name) for each in costs)
         for name in ("prompt_tokens", "cached_tokens", "output_tokens")
     }
     return UnitCost(
         keys=(),
         purpose=None,
         parts=PartAmounts(
-            *(known_sum(getattr(each, name) for each in parts) for name in PartAmounts.__slots__)
+            *(sum_of_known(getattr(each, name) for each in parts) for name in PartAmounts.__slots__)
         ),
-        micros=known_sum(each.micros for each in costs),
+        micros=sum_of_known(each.micros for each in costs),
         told=told._replace(**tokens),
         worked=Worked(*map(sum, zip(*(each.worked for each in costs), strict=True))),
         statuses=frozenset().union(*(each.statuses for each in costs)),

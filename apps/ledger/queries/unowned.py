@@ -1,8 +1,9 @@
 """What nobody owns, by what a rule would ask of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from apps.economics.money import sum_of_known
 from apps.ledger.queries.ownership import JobCost, unowned_costs
 from apps.ledger.queries.windows import Window
 from apps.workloads import queries as workloads
@@ -40,12 +41,7 @@ def _work(submitter: workloads.Submitter, jobs: Sequence[JobCost]) -> UnownedWor
     return UnownedWork(
         submitter=submitter,
         jobs=len(jobs),
-        micros=_known(job.micros for job in jobs),
+        micros=sum_of_known(job.micros for job in jobs),
         unit_milliseconds=sum(job.unit_milliseconds for job in jobs),
         unpriced_milliseconds=sum(job.unpriced_milliseconds for job in jobs),
     )
-
-
-def _known(parts: Iterable[int | None]) -> int | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) if known else None

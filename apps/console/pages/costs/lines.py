@@ -11,7 +11,8 @@ from apps.console.pages.costs.question import CostQuestion
 from apps.console.pages.costs.table import columns_of, csv_owner
 from apps.console.pages.costs.values import LineCells, LinesTotal, LineTable
 from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
-from apps.console.pages.overview.sums import Sums, known_sum, state_key
+from apps.console.pages.overview.sums import Sums, state_key
+from apps.economics.money import sum_of_known
 from apps.economics.states import Evidence, Flag
 from apps.fleet import queries as fleet
 from apps.ledger.queries.drill import LineRow
@@ -94,7 +95,7 @@ def in_order(rows: Sequence[Shown], value: Callable[[Shown], Any], order: str) -
 def _totals(cells: Sequence[LineCells], given: LinesOf, *, is_cut: bool) -> tuple[LinesTotal, ...]:
     shown = LinesTotal(
         text=f"These {len(cells)} lines" if is_cut else "Total",
-        micros=known_sum(row.micros for row in cells),
+        micros=sum_of_known(row.micros for row in cells),
         gpu_milliseconds=sum(row.gpu_milliseconds for row in cells),
     )
     if not is_cut:

@@ -12,7 +12,8 @@ from apps.console.pages.costs.question import FILTERS
 from apps.console.pages.costs.table import columns_of
 from apps.console.pages.csv_table import hours_cell, money_cell, text_cell
 from apps.console.pages.overview.question import basis_of
-from apps.console.pages.overview.sums import known_sum, state_key
+from apps.console.pages.overview.sums import state_key
+from apps.economics.money import sum_of_known
 from apps.ledger.queries import Basis
 from apps.ledger.queries.drill import SiblingLine
 from apps.show.words import basis_words, state_words
@@ -61,7 +62,7 @@ def sibling_table(facts: LineFacts) -> SiblingTable:
         columns=columns_of(texts, sort, lambda text: f"{facts.here(sort=text)}#siblings"),
         rows=tuple(rows),
         total_text="Total" if is_whole else "Of these, yours to see",
-        total_micros=known_sum(row.micros for row in own),
+        total_micros=sum_of_known(row.micros for row in own),
         total_milliseconds=sum(row.gpu_milliseconds for row in own),
         is_cut=len(facts.behind.siblings) > MOST_ROWS,
         csv_href=facts.here("costs-line-siblings"),

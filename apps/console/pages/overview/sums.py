@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from apps.economics.money import sum_of_known
 from apps.economics.states import State
 from apps.ledger.queries import StateSum
 from apps.show.amounts import share
@@ -25,19 +26,19 @@ class Sums:
     @property
     def total(self) -> Micros:
         """Everything known; None where nothing is."""
-        return known_sum(self.by_state.values())
+        return sum_of_known(self.by_state.values())
 
     @property
     def provisional_total(self) -> Micros:
         """The part of the total that is not settled yet."""
-        return known_sum(self.provisional.values())
+        return sum_of_known(self.provisional.values())
 
     @property
     def not_worked(self) -> Micros:
         """What was paid for time of which it is known that nothing worked: the states of waste."""
         if self.total is None:
             return None
-        return known_sum(self.by_state.get(key) for key in NOT_WORKED) or 0
+        return sum_of_known(self.by_state.get(key) for key in NOT_WORKED) or 0
 
     @property
     def worked_ratio(self) -> Fraction | None:
@@ -68,12 +69,6 @@ def sums_of(parts: Iterable[StateSum]) -> Sums:
     )
 
 
-def known_sum(amounts: Iterable[Micros]) -> Micros:
-    """What is known of the amounts, together; None where nothing is."""
-    known = [micros for micros in amounts if micros is not None]
-    return sum(known) if known else None
-
-
 def state_key(state: State | None) -> str:
     """The key under which words, colours and charts know a state."""
     return "other" if state is None else state.name.lower()
@@ -83,4 +78,4 @@ def _by_state(pairs: Iterable[tuple[str, Micros]]) -> dict[str, Micros]:
     found: dict[str, list[Micros]] = {}
     for key, micros in pairs:
         found.setdefault(key, []).append(micros)
-    return {key: known_sum(amounts) for key, amounts in found.items()}
+    return {key: sum_of_known(amounts) for key, amounts in found.items()}

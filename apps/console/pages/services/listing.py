@@ -17,7 +17,8 @@ from apps.console.pages.services.question import ServicesQuestion, services_ques
 from apps.console.pages.services.rows import COLUMNS, unasked_ratio, unit_row, whole
 from apps.console.pages.services.values import LeftOut, ServicesPage, UnitRow
 from apps.console.pages.services.words import PARTS
-from apps.economics.serving import Purpose, known_sum
+from apps.economics.money import sum_of_known
+from apps.economics.serving import Purpose
 from apps.ledger.queries.unit_costs import (
     PartAmounts,
     UnitCost,
@@ -88,7 +89,7 @@ def _left_out(
     """What is not in the list, said with its cost."""
     if not uncounted:
         return None
-    amount = short_amount(known_sum(cost.parts.total for cost in uncounted), currency)
+    amount = short_amount(sum_of_known(cost.parts.total for cost in uncounted), currency)
     return LeftOut(
         f"Left out: {counted(len(uncounted), 'batch workload')} of which nobody counts requests, "
         f"{amount}.",

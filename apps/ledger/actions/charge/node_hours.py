@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from apps.economics.bases import Amounts, split_bases
+from apps.economics.money import sum_or_unknown
 from apps.economics.rates import Per, Piece, RateSpan, pieces_of_hour
 from apps.fleet import queries as fleet
 from apps.ledger.actions.charge.covering import cover
@@ -14,7 +15,6 @@ from apps.ledger.actions.charge.values import (
     Hour,
     Price,
     Wanted,
-    known_sum,
     price_of,
 )
 from apps.ledger.models import ChargeKind, Part, Status
@@ -121,7 +121,7 @@ def _billed(
     Where the bill rounded its effective cost only what it billed is taken from it.
     """
     pieces = sorted((piece for _, price in estimate for piece in price.pieces), key=_start)
-    estimated = known_sum(piece.effective_micros for piece in pieces)
+    estimated = sum_or_unknown(piece.effective_micros for piece in pieces)
     about = (node.pool_id, this.through_ms)
     if bill.effective_micros is None:
         whole = price_of((*about, bill.billed_micros or 0), tuple(pieces))

@@ -1,10 +1,10 @@
 """What the charge pass works on: an hour, prices and charges as they ought to stand."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from hashlib import blake2b
 
+from apps.economics.money import sum_or_unknown
 from apps.economics.rates import Piece
 from apps.fleet import queries as fleet
 from apps.ledger.models import ChargeKind, Part, Status
@@ -89,14 +89,8 @@ def price_of(about: tuple[int, ...], pieces: tuple[Piece, ...]) -> Price:
     """The sum of some pieces; `about` is what else a change of the charge would show in."""
     return Price(
         pieces=pieces,
-        list_micros=known_sum(piece.list_micros for piece in pieces),
-        contracted_micros=known_sum(piece.contracted_micros for piece in pieces),
-        effective_micros=known_sum(piece.effective_micros for piece in pieces),
+        list_micros=sum_or_unknown(piece.list_micros for piece in pieces),
+        contracted_micros=sum_or_unknown(piece.contracted_micros for piece in pieces),
+        effective_micros=sum_or_unknown(piece.effective_micros for piece in pieces),
         digest=digest_of((about, pieces)),
     )
-
-
-def known_sum(amounts: Iterable[int | None]) -> int | None:
-    """The sum; None where any of it is not known."""
-    known = list(amounts)
-    return None if None in known else sum(amount for amount in known if amount is not None)

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from hashlib import blake2b
 
 from apps.accounts import queries as accounts
+from apps.economics.money import sum_of_known
 from apps.fleet.actions.marks import Mark, mark
 from apps.fleet.queries import Pass
 from apps.ledger.actions.partitions import ensure_month
@@ -132,12 +133,7 @@ def _numbered_by(kind: str, part: int) -> str:
 
 
 def _together(parts: list[Sums]) -> Sums:
-    return Sums(
-        *(
-            None if all(amount is None for amount in of_basis) else sum(a or 0 for a in of_basis)
-            for of_basis in zip(*parts, strict=True)
-        )
-    )
+    return Sums(*(sum_of_known(of_basis) for of_basis in zip(*parts, strict=True)))
 
 
 def _line(charge_id: int, key: LineKey, sums: Sums, place: Place) -> Row:

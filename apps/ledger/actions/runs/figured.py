@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from apps.economics.gpu_catalogue import named_gpu
+from apps.economics.money import sum_of_known
 from apps.economics.run_figures import (
     ModelUse,
     Trained,
@@ -17,7 +18,7 @@ from apps.economics.run_figures import (
 )
 from apps.economics.run_time import Bucket, coverage, goodput
 from apps.ledger.models import RunFigures
-from apps.ledger.queries.runs.sums import RunSum, known
+from apps.ledger.queries.runs.sums import RunSum
 from apps.workloads.queries.run_facts import SummaryFact
 from apps.workloads.queries.run_wholes import RunClock, RunWhole
 
@@ -54,7 +55,7 @@ def figures_of(run_id: int, told: Told, sums: Sequence[RunSum], at: datetime) ->
         **_spent(sums),
         **_of_clock(told.clock),
         **_trained(told, sums),
-        **_yields(told.summary, known([each.effective_micros for each in sums])),
+        **_yields(told.summary, sum_of_known([each.effective_micros for each in sums])),
     )
 
 
@@ -77,14 +78,16 @@ def _life(told: Told, at: datetime) -> dict[str, Any]:
 
 def _spent(sums: Sequence[RunSum]) -> dict[str, Any]:
     of_bucket = {bucket: [each for each in sums if each.bucket is bucket] for bucket in Bucket}
-    micros = {b: known([each.effective_micros for each in of]) for b, of in of_bucket.items()}
+    micros = {
+        b: sum_of_known([each.effective_micros for each in of]) for b, of in of_bucket.items()
+    }
     times = {b: sum(each.unit_milliseconds for each in of) for b, of in of_bucket.items()}
     energy = [each.energy_joules for each in sums if each.energy_joules is not None]
     held = sum(each.held_milliseconds for each in sums)
     models = gpu_models((each.gpu_model, each.unit_milliseconds) for each in sums)
     return {
         "gpu_model": models[0] if models else "",
-        "effective_micros": known(list(micros.values())),
+        "effective_micros": sum_of_known(list(micros.values())),
         "unpriced_milliseconds": sum(each.unpriced_milliseconds for each in sums),
         "unit_milliseconds": sum(times.values()),
         "energy_joules": sum(energy) if energy else None,

@@ -7,6 +7,7 @@ from typing import LiteralString, TypeVar
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
+from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag
 from apps.ledger.models import Status
@@ -14,7 +15,6 @@ from apps.ledger.queries.calendar import first_hour
 from apps.ledger.queries.core_time import gpu_time
 from apps.ledger.queries.runs.list import run_rows
 from apps.ledger.queries.runs.numbers import five_numbers
-from apps.ledger.queries.runs.sums import known
 from apps.ledger.queries.runs.values import (
     RunAmounts,
     RunAnatomy,
@@ -60,12 +60,12 @@ def added(amounts: Iterable[RunAmounts]) -> RunAmounts:
     parts = list(amounts)
     energy = [each.energy_joules for each in parts if each.energy_joules is not None]
     return RunAmounts(
-        list_micros=known([each.list_micros for each in parts]),
-        contracted_micros=known([each.contracted_micros for each in parts]),
-        effective_micros=known([each.effective_micros for each in parts]),
-        billed_micros=known([each.billed_micros for each in parts]),
-        marginal_micros=known([each.marginal_micros for each in parts]),
-        loaded_micros=known([each.loaded_micros for each in parts]),
+        list_micros=sum_of_known([each.list_micros for each in parts]),
+        contracted_micros=sum_of_known([each.contracted_micros for each in parts]),
+        effective_micros=sum_of_known([each.effective_micros for each in parts]),
+        billed_micros=sum_of_known([each.billed_micros for each in parts]),
+        marginal_micros=sum_of_known([each.marginal_micros for each in parts]),
+        loaded_micros=sum_of_known([each.loaded_micros for each in parts]),
         unit_milliseconds=sum(each.unit_milliseconds for each in parts),
         unpriced_milliseconds=sum(each.unpriced_milliseconds for each in parts),
         energy_joules=sum(energy) if energy else None,

@@ -1,6 +1,6 @@
 """What the days of runs come to, by bucket; which runs' figures are behind."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from apps.economics.run_time import Bucket
@@ -41,12 +41,6 @@ def run_sums(run_ids: Collection[int]) -> dict[int, list[RunSum]]:
     for run_id, bucket, *sums in rows(SUMS, params):
         found.setdefault(run_id, []).append(RunSum(Bucket(bucket), *sums))
     return found
-
-
-def known(amounts: Sequence[int | None]) -> int | None:
-    """The sum of what is known; None where nothing is."""
-    told = [amount for amount in amounts if amount is not None]
-    return sum(told) if told else None
 
 
 def due_runs(limit: int) -> list[int]:

@@ -101,6 +101,7 @@ class Match:
     reason: str = ""
     label: str = ""
     by: str = ""
+    rule_id: int | None = None
 
 
 class Costs(NamedTuple):
@@ -132,27 +133,25 @@ def match(traits: Traits, rules: Sequence[Rule], places: Places) -> Match:
     rule = next((each for each in rules if each.fits(traits)), None)
     kind = (rule.kind if rule else "") or traits.kind
     team_id = (rule.team_id if rule else None) or _team(traits, places)
+    by, rule_id = ("", None) if rule is None else (f"rule {rule.id}", rule.id)
     if rule is not None and (rule.node_id or rule.pool_id) and kind == COMPUTE:
-        return Match(
-            kind, Becomes.NODE_HOUR, rule.node_id, rule.pool_id, team_id, by=f"rule {rule.id}"
-        )
-    by = f"rule {rule.id}" if rule is not None else ""
+        carried = (rule.node_id, rule.pool_id, team_id)
+        return Match(kind, Becomes.NODE_HOUR, *carried, by=by, rule_id=rule_id)
     if kind != COMPUTE:
         becomes, reason = _beside(kind, traits)
         named = _node_beside(becomes, rule, traits, places)
         if named is not None:
             node_id, found_by = named
-            return Match(
-                kind, becomes, node_id, None, None, WITH_NODE, traits.service, by or found_by
-            )
+            words = (WITH_NODE, traits.service, by or found_by)
+            return Match(kind, becomes, node_id, None, None, *words, rule_id)
         pool_id = rule.pool_id if rule else None
-        return Match(kind, becomes, None, pool_id, team_id, reason, traits.service, by)
+        return Match(kind, becomes, None, pool_id, team_id, reason, traits.service, by, rule_id)
     found = _found(traits, places)
     if found is not None:
         return found
     reason = NO_NODE if traits.resource_id else NO_RESOURCE
     label = traits.resource_id or traits.usage_type or traits.service
-    return Match(kind, Becomes.UNMATCHED, None, None, team_id, reason, label, by)
+    return Match(kind, Becomes.UNMATCHED, None, None, team_id, reason, label, by, rule_id)
 
 
 def spread(costs: Costs, weights: Sequence[int]) -> list[Costs]:

@@ -8,7 +8,7 @@ from apps.economics.bases import Amounts
 from apps.economics.sharing import energy_weights
 from apps.economics.spread import spread
 from apps.ledger.queries.energy import drawn_by
-from apps.ledger.queries.spreading import SAID, Bearer, SharedCharge
+from apps.ledger.queries.spreading import Bearer, SharedCharge
 from apps.pricing.queries.shared import METHODS
 
 Weights = Mapping[int, int]
@@ -26,18 +26,16 @@ class Sharing:
     def shares(self, charge: SharedCharge) -> tuple[Shares, str]:
         """Who carries what of the charge, summing to it exactly, and how that came to be."""
         if charge.method == "weighted" and charge.weights:
-            return list(self._by_team(charge)), SAID + METHODS[charge.method]
+            return list(self._by_team(charge)), METHODS[charge.method]
         if charge.method not in self._known:
             self._known[charge.method] = self._weights(charge.method)
         weights, said = self._known[charge.method]
         if not any(weights.values()):
             # An hour without lines: nobody to spread over, so the platform team carries it.
             platform = Bearer(None, accounts.special_teams().platform_id, None, None, None)
-            return [
-                (platform, charge.amounts)
-            ], f"{SAID}{said}; nobody was there, Platform carries it"
+            return [(platform, charge.amounts)], f"{said}; nobody was there, Platform carries it"
         found = spread(charge.amounts, weights).items()
-        return [(self._bearers[place], amounts) for place, amounts in found], SAID + said
+        return [(self._bearers[place], amounts) for place, amounts in found], said
 
     def _by_team(self, charge: SharedCharge) -> Iterator[tuple[Bearer, Amounts]]:
         """Each team's part by its weight; inside it by direct cost, else by time."""

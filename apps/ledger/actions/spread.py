@@ -29,7 +29,7 @@ from apps.ledger.queries.spreading import (
 )
 from apps.ledger.queries.tables import copy_in, run
 
-SAY = "UPDATE ledger_charge SET reason = %(said)s WHERE id = %(id)s"
+SAY = "UPDATE ledger_charge SET spread_method = %(said)s WHERE id = %(id)s"
 
 
 def spread_hour(*, hour: datetime) -> Outcome:
@@ -68,9 +68,9 @@ def _shared(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
     sharing = Sharing(hour, bearers)
     for charge in shared_charges_of_hour(hour, hour + HOUR):
         shares, said = sharing.shares(charge)
-        if NOT_STATED in charge.reason:
+        if charge.reason == NOT_STATED:
             said = f"{said}; {NOT_STATED}"
-        if said != charge.reason:
+        if said != charge.spread_method:
             run(SAY, {"id": charge.id, "said": said})
         for bearer, amounts in shares:
             yield _line(charge.id, bearer, Flag.SHARED, amounts)

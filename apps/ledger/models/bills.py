@@ -220,7 +220,8 @@ class BilledMatch(models.Model):
     """Where rows of one bill that are alike went when it was reconciled, and by what.
 
     Either to a node, to the nodes of a pool, or to charges of their own: those have a `reason`, a
-    `label` and perhaps a team. `matched_by`: resource id, tag, usage type, or the rule's id.
+    `label` and perhaps a team. `matched_by`: resource id, tag, usage type, or the rule
+    of `rule_id`.
     """
 
     bill = models.ForeignKey(Bill, on_delete=models.CASCADE, related_name="matches")
@@ -233,6 +234,7 @@ class BilledMatch(models.Model):
     reason = models.TextField(blank=True, default="")
     label = models.TextField(blank=True, default="")
     matched_by = models.TextField(blank=True, default="")
+    rule_id = models.BigIntegerField(null=True)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["bill", "traits"], name="billed_match_once")]

@@ -51,6 +51,7 @@ class Charge(models.Model):
     `estimated_micros` is the effective amount by rates where a bill's took its place;
     `marginal_micros` what an hour of owned hardware adds to what is owed anyway. `owned_plan_id` is
     of the plan that a charge of kind owned_unused, or a node-hour of owned hardware, is by.
+    `spread_method` says by what a shared charge was really spread, once it was.
     `commitment_id` is of the commitment that an unused part or a purchase is of, by ourselves or by
     a bill.
     """
@@ -80,6 +81,7 @@ class Charge(models.Model):
     currency = models.CharField(max_length=3)
     status = models.TextField(choices=Status.choices)
     reason = models.TextField(blank=True, default="")
+    spread_method = models.TextField(blank=True, default="", db_default="")
     corrects = models.ForeignKey(
         "self", on_delete=models.PROTECT, null=True, related_name="corrections"
     )

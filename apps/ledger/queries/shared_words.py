@@ -2,11 +2,10 @@
 
 from typing import LiteralString
 
-# The charge's reason says what was really used; one that was not spread since it was last charged,
-# or that corrects another, says at least what was asked for.
+# What was really used; of a charge that was not spread since it was last charged, or that corrects
+# another, at least what was asked for.
 SHARED_BY: LiteralString = """
-    CASE WHEN charge.kind = 'shared' AND starts_with(charge.reason, 'spread ')
-         THEN substr(charge.reason, 8)
+    CASE WHEN charge.spread_method <> '' THEN charge.spread_method
          ELSE (ARRAY['by direct cost', 'by GPU time', 'evenly', 'by active GPU time', 'by energy',
                      'by stated weights of teams'])[array_position(
               ARRAY['by_cost', 'by_unit_time', 'even', 'by_active_time', 'by_energy', 'weighted'],

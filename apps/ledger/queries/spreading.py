@@ -17,8 +17,6 @@ from apps.pricing.queries.shared import weights_of
 HELD = [int(State.ACTIVE), int(State.HELD_IDLE), int(State.UNOBSERVED)]
 IDLE = [int(State.UNALLOCATED), int(State.STRANDED)]
 SPREAD = int(Flag.SHARED | Flag.SHARED_IDLE)
-SAID = "spread "
-"""What the reason of a shared charge begins with, once it was spread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class Bearer:
 
 @dataclass(frozen=True, slots=True)
 class SharedCharge:
-    """An hour's part of a shared cost and how it is to be spread; `reason` is what it says now.
+    """An hour's part of a shared cost and how it is to be spread; `spread_method` is how it was.
 
     `weights` are of teams, in millionths, where it is by them.
     """
@@ -56,6 +54,7 @@ class SharedCharge:
     amounts: Amounts
     weights: Mapping[int, int]
     reason: str
+    spread_method: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,7 @@ def shared_charges_of_hour(hour: datetime, ends_at: datetime) -> list[SharedChar
     weights = weights_of(by_weight) if by_weight else {}
     found = rows(
         """
-        SELECT id, reason, shared_cost_id, list_micros, contracted_micros, effective_micros
+        SELECT id, reason, spread_method, shared_cost_id, list_micros, contracted_micros, effective_micros
         FROM ledger_charge
         WHERE hour = %(hour)s AND kind = 'shared' AND corrects_id IS NULL
           AND effective_micros IS NOT NULL
@@ -138,8 +137,9 @@ def shared_charges_of_hour(hour: datetime, ends_at: datetime) -> list[SharedChar
             amounts=Amounts(*amounts),
             weights=weights.get(cost_id, {}),
             reason=reason,
+            spread_method=spread_method,
         )
-        for charge_id, reason, cost_id, *amounts in found
+        for charge_id, reason, spread_method, cost_id, *amounts in found
     ]
 
 

@@ -24,6 +24,7 @@ NO_MONEY = {
     "ledger_rejectedbillrow": "rows that could not be read",
     "ledger_billedmatch": "where rows of a bill went, and why; what came of it is proven",
     "ledger_correctedhour": "hours of a closed month whose difference is posted",
+    "ledger_meterday": "what GPU meters told while jobs held them",
     "ledger_clocksweep": "how far the clock has come",
     "ledger_export": "files that were asked for",
 }
@@ -38,7 +39,7 @@ EXCUSED: dict[str, dict[str, tuple[str, ...]]] = {
     "ledger_charge": {
         "what rates came to before a bill took their place": ("estimated_micros",),
         "by the meter and the tariff of the plan": ("marginal_micros",),
-        WORDS: ("reason",),
+        WORDS: ("reason", "spread_method"),
         FINGERPRINT: ("digest",),
     },
     "ledger_chargepiece": {WORDS: ("detail",)},

@@ -200,7 +200,8 @@ def test_a_shared_cost_in_euros_is_converted_and_says_how_sure_that_is() -> None
     scene.settle()
     charge = Charge.objects.get(kind="shared", hour=TEN)
     assert (charge.effective_micros, charge.status) == (1_200_000, Status.PROVISIONAL)
-    assert charge.reason == f"spread by GPU time; {NOT_STATED}"
+    assert charge.spread_method == f"by GPU time; {NOT_STATED}"
+    assert charge.reason == NOT_STATED
     state("1.1")
     scene.settle()
     charge = Charge.objects.get(kind="shared", hour=TEN)

@@ -21,6 +21,7 @@ from apps.ledger.models import Charge, ChargeKind, Line
 from apps.ledger.queries.spreading import Bearer, SharedCharge
 from apps.pricing import actions as pricing
 from apps.pricing.models import SharedCost
+from apps.pricing.queries.shared import METHODS
 from apps.workloads.models import Job
 from tests import make
 from tests.apps.console.people import signed_in
@@ -47,7 +48,7 @@ def shared(hour: datetime = scene.TEN) -> tuple[dict[int | None, int | None], st
     charge = Charge.objects.get(kind=ChargeKind.SHARED, hour=hour)
     found = {line.job_id: line.effective_micros for line in Line.objects.filter(charge=charge)}
     assert sum(micros or 0 for micros in found.values()) == charge.effective_micros
-    return found, charge.reason
+    return found, charge.spread_method
 
 
 def two_jobs() -> tuple[int, int, int, list[str]]:
@@ -84,7 +85,7 @@ def test_by_active_time_only_who_worked_carries_it() -> None:
 
     found, said = shared()
     assert found == {large: 333_333, small: 666_667}
-    assert said == "spread by active GPU time"
+    assert said == "by active GPU time"
 
 
 def test_held_time_that_nobody_saw_counts_as_active_and_says_so() -> None:
@@ -95,7 +96,7 @@ def test_held_time_that_nobody_saw_counts_as_active_and_says_so() -> None:
 
     found, said = shared()
     assert found == {large: 666_667, small: 333_333}
-    assert said == ("spread by active GPU time; held time that nobody observed counts as active")
+    assert said == ("by active GPU time; held time that nobody observed counts as active")
 
 
 def test_where_no_gpu_was_active_time_counts_and_the_charge_says_so() -> None:
@@ -107,7 +108,7 @@ def test_where_no_gpu_was_active_time_counts_and_the_charge_says_so() -> None:
 
     assert shared() == (
         {None: 1_000_000},
-        "spread by active GPU time; by GPU time, as no GPU was active",
+        "by active GPU time; by GPU time, as no GPU was active",
     )
 
 
@@ -122,7 +123,7 @@ def test_by_energy_whoever_ran_on_a_gpu_carries_what_it_drew() -> None:
 
     scene.settle()
 
-    assert shared() == ({large: 750_000, small: 250_000}, "spread by energy")
+    assert shared() == ({large: 750_000, small: 250_000}, "by energy")
 
 
 def test_what_nobody_held_draws_for_everybody_on_the_node_by_time() -> None:
@@ -134,7 +135,7 @@ def test_what_nobody_held_draws_for_everybody_on_the_node_by_time() -> None:
 
     scene.settle()
 
-    assert shared() == ({large: 500_000, small: 250_000, None: 250_000}, "spread by energy")
+    assert shared() == ({large: 500_000, small: 250_000, None: 250_000}, "by energy")
 
 
 def test_a_gpu_without_a_meter_counts_with_the_mean_of_the_rest_and_says_so() -> None:
@@ -148,9 +149,7 @@ def test_a_gpu_without_a_meter_counts_with_the_mean_of_the_rest_and_says_so() ->
     found, said = shared()
     # Eight GPUs at the same power: four are job 1's, two job 2's, two everybody's.
     assert found == {large: 625_000, small: 312_500, None: 62_500}
-    assert said == (
-        "spread by energy; 50 % of GPU time had no meter and counts with the mean of the rest"
-    )
+    assert said == ("by energy; 50 % of GPU time had no meter and counts with the mean of the rest")
 
 
 def test_without_any_meter_gpu_time_counts_and_the_charge_says_so() -> None:
@@ -161,7 +160,7 @@ def test_without_any_meter_gpu_time_counts_and_the_charge_says_so() -> None:
 
     assert shared() == (
         {large: 500_000, small: 250_000, None: 250_000},
-        "spread by energy; by GPU time, as no meter told",
+        "by energy; by GPU time, as no meter told",
     )
 
 
@@ -173,7 +172,7 @@ def test_time_without_a_price_carries_nothing_of_what_goes_by_cost_and_that_is_s
 
     scene.settle()
 
-    assert shared()[1] == "spread by direct cost; time without a price carries none"
+    assert shared()[1] == "by direct cost; time without a price carries none"
 
 
 def test_by_weights_only_teams_that_have_one_carry_it_inside_a_team_by_cost() -> None:
@@ -192,7 +191,7 @@ def test_by_weights_only_teams_that_have_one_carry_it_inside_a_team_by_cost() ->
         # Nothing of theirs ran in the hour: it is a line of the team alone.
         (absent, None, 250_000),
     }
-    assert charge.reason == "spread by stated weights of teams"
+    assert charge.spread_method == "by stated weights of teams"
 
 
 def test_changed_weights_leave_past_hours_as_they_were() -> None:
@@ -294,11 +293,13 @@ def test_the_parts_of_a_shared_charge_sum_to_it_on_every_basis(
     whole = Amounts(listed, contracted, effective)
 
     shares, said = Sharing(scene.TEN, bearers).shares(
-        SharedCharge(id=1, method=method, amounts=whole, weights=weights, reason="")
+        SharedCharge(
+            id=1, method=method, amounts=whole, weights=weights, reason="", spread_method=""
+        )
     )
 
     assert tuple(map(sum, zip(*[part for _, part in shares], strict=True))) == whole
-    assert said.startswith("spread ")
+    assert said.startswith(tuple(METHODS.values()))
     if method == "weighted":
         assert {bearer.team_id for bearer, _ in shares} == set(weights)
 

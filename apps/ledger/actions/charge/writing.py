@@ -161,7 +161,7 @@ EMPTY = """
 UPDATE ledger_charge AS charge
 SET list_micros = NULL, contracted_micros = NULL, effective_micros = NULL, billed_micros = NULL,
     estimated_micros = NULL, marginal_micros = NULL, digest = '',
-    reason = 'nothing of it is left; it was corrected once'
+    reason = 'nothing of it is left; it was corrected once', spread_method = ''
 WHERE id = ANY(%(ids)s)
   AND EXISTS (SELECT 1 FROM ledger_charge AS later WHERE later.corrects_id = charge.id)
 """
@@ -172,7 +172,7 @@ SET through = new.through, pool_id = new.pool_id, list_micros = new.list_micros,
     billed_micros = new.billed_micros, estimated_micros = new.estimated_micros,
     marginal_micros = new.marginal_micros, owned_plan_id = new.owned_plan_id,
     commitment_id = new.commitment_id, node_id = new.node_id, status = new.status,
-    reason = new.reason, digest = new.digest
+    reason = new.reason, spread_method = '', digest = new.digest
 FROM unnest(%(ids)s::int8[], %(pools)s::int8[], %(throughs)s::timestamptz[], %(listed)s::int8[],
             %(contracted)s::int8[], %(effective)s::int8[], %(billed)s::int8[],
             %(estimated)s::int8[], %(marginal)s::int8[], %(plans)s::int8[],

@@ -120,6 +120,7 @@ def _columns(digest: bytes, found: Match) -> dict[str, object]:
         "reason": found.reason,
         "label": found.label,
         "matched_by": found.by,
+        "rule_id": found.rule_id,
     }
 
 

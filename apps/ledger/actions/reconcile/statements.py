@@ -6,12 +6,13 @@ from apps.ledger.queries.bills.parts import filled
 
 KEEP_MATCHES: LiteralString = """
 INSERT INTO ledger_billedmatch
-    (bill_id, traits, kind, charge_kind, node_id, pool_id, team_id, reason, label, matched_by)
+    (bill_id, traits, kind, charge_kind, node_id, pool_id, team_id, reason, label, matched_by,
+     rule_id)
 SELECT %(bill)s, decode(said.traits, 'hex'), said.kind, said.charge_kind, said.node_id,
-       said.pool_id, said.team_id, said.reason, said.label, said.matched_by
+       said.pool_id, said.team_id, said.reason, said.label, said.matched_by, said.rule_id
 FROM jsonb_to_recordset(%(matches)s::jsonb) AS said (
     traits text, kind text, charge_kind text, node_id int8, pool_id int8, team_id int8,
-    reason text, label text, matched_by text)
+    reason text, label text, matched_by text, rule_id int8)
 """
 
 # `placed` holds exact sums of node-hours, `apart` those of rows that no node-hour carries.

@@ -202,11 +202,11 @@ class _Names:
 
 
 def _with_sums(found: Sequence[BillRuleRow]) -> list[BillRuleRow]:
-    sums: dict[str, dict[str, tuple[int, Decimal]]] = {}
+    sums: dict[int, dict[str, tuple[int, Decimal]]] = {}
     bills = [bill.id for bill in _open_bills()] if found else []
-    for by, currency, count, billed in rows(MAPPED, {"bills": bills}) if bills else ():
-        sums.setdefault(by, {})[currency] = (count, billed)
-    return [_summed_rule(rule, sums.get(f"rule {rule.id}", {})) for rule in found]
+    for rule_id, currency, count, billed in rows(MAPPED, {"bills": bills}) if bills else ():
+        sums.setdefault(rule_id, {})[currency] = (count, billed)
+    return [_summed_rule(rule, sums.get(rule.id, {})) for rule in found]
 
 
 def _summed_rule(rule: BillRuleRow, of: Mapping[str, tuple[int, Decimal]]) -> BillRuleRow:
@@ -224,11 +224,11 @@ SELECT row.traits, count(*)::int8, sum(row.billed_cost)
 GROUP BY row.traits ORDER BY row.traits
 """)
 MAPPED = """
-SELECT found.matched_by, bill.currency, count(*)::int8, sum(row.billed_cost)
+SELECT found.rule_id, bill.currency, count(*)::int8, sum(row.billed_cost)
 FROM ledger_billedmatch AS found JOIN ledger_bill AS bill ON bill.id = found.bill_id
 JOIN ledger_billrow AS row ON row.bill_id = found.bill_id AND row.traits = found.traits
 JOIN ledger_billimport AS batch ON batch.id = row.batch_id AND batch.state = 'done'
-WHERE found.bill_id = ANY(%(bills)s) AND starts_with(found.matched_by, 'rule ')
+WHERE found.bill_id = ANY(%(bills)s) AND found.rule_id IS NOT NULL
   AND row.replaced_by_id IS NULL
 GROUP BY 1, 2 ORDER BY 1, 2
 """

@@ -9,6 +9,7 @@ from typing import Any
 from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
+from apps.economics.refusal import Refusal
 from apps.fleet.models import CloudAccount, CloudSync
 from apps.fleet.queries.clouds import DEAD_AFTER, OF_PROVIDER
 
@@ -16,12 +17,12 @@ ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+")
 EXPORT = re.compile(r"s3://[a-z0-9.-]{3,63}/([^/\s]+/)*[^/\s]+")
 
 
-class CloudAccountNameTaken(ValueError):
+class CloudAccountNameTaken(Refusal):
     """Two accounts of one name could not be told apart."""
 
 
-class CloudAccountNotUnderstood(ValueError):
-    """A field of a cloud account says nothing that could be read; the message names the field."""
+class CloudAccountNotUnderstood(Refusal):
+    """A field of a cloud account says nothing that could be read."""
 
 
 class SyncRunsAlready(Exception):
@@ -62,7 +63,9 @@ def add_cloud_account(*, account: NewCloudAccount, at: datetime) -> int:
     Refuses CloudAccountNameTaken and CloudAccountNotUnderstood.
     """
     account = understood(account)
-    taken = CloudAccountNameTaken(f"there is a cloud account named {account.name!r} already")
+    taken = CloudAccountNameTaken(
+        "name", f"there is a cloud account named {account.name!r} already"
+    )
     with refusing({"fleet_cloudaccount_name_key": taken}):
         return CloudAccount.objects.create(**_columns(account), created_at=at).id
 
@@ -185,24 +188,31 @@ def _possible(account: NewCloudAccount, known: tuple[str, ...]) -> tuple[str, ..
 def _refuse_misunderstood(account: NewCloudAccount, known: tuple[str, ...]) -> None:
     reads_bills = "bills" in account.syncs
     checks = [
-        (bool(known), f"provider: {account.provider!r} is neither aws nor gcp"),
-        (bool(account.name.strip()), "name: an account has a name"),
-        (bool(account.account.strip()), "account: the account's number, or the project"),
-        (set(account.syncs) <= set(known), f"syncs: choose among {', '.join(known)}"),
+        (bool(known), "provider", f"{account.provider!r} is neither aws nor gcp"),
+        (bool(account.name.strip()), "name", "an account has a name"),
+        (bool(account.account.strip()), "account", "the account's number, or the project"),
+        (set(account.syncs) <= set(known), "syncs", f"choose among {', '.join(known)}"),
         (
             not account.role_arn or ROLE.fullmatch(account.role_arn) is not None,
-            "role_arn: such as arn:aws:iam::123456789012:role/runrate",
+            "role_arn",
+            "such as arn:aws:iam::123456789012:role/runrate",
         ),
         (
             not account.export_uri or EXPORT.fullmatch(account.export_uri) is not None,
-            "export_uri: such as s3://bucket/prefix/name-of-the-export",
+            "export_uri",
+            "such as s3://bucket/prefix/name-of-the-export",
         ),
-        (not reads_bills or bool(account.export_uri), "export_uri: where the bills are delivered"),
+        (
+            not reads_bills or bool(account.export_uri),
+            "export_uri",
+            "where the bills are delivered",
+        ),
         (
             set(account.syncs) == {"bills"} or bool(account.regions),
-            "regions: at least one to ask in",
+            "regions",
+            "at least one to ask in",
         ),
     ]
-    for holds, reason in checks:
+    for holds, field, reason in checks:
         if not holds:
-            raise CloudAccountNotUnderstood(reason)
+            raise CloudAccountNotUnderstood(field, reason)

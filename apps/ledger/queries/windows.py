@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from apps.economics.refusal import Refusal
 from apps.ledger.queries.calendar import first_hour, local_day, next_month
 
 DAY = timedelta(days=1)
@@ -13,11 +14,11 @@ EARLIEST, LATEST = date(1970, 1, 1), date(3000, 1, 1)
 WORDS = "today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end"
 
 
-class WindowNotUnderstood(ValueError):
+class WindowNotUnderstood(Refusal):
     """The text names no span of days."""
 
 
-class WindowCutsADay(ValueError):
+class WindowCutsADay(Refusal):
     """Costs are summed by local day; a window begins and ends at local midnight."""
 
 
@@ -71,11 +72,11 @@ def window_of(text: str, calendar: Calendar) -> Window:
     """
     first_day, end_day = _named(text, calendar) or _written(text, calendar)
     if first_day >= end_day:
-        raise WindowNotUnderstood(f"window: {text!r} ends before it starts")
+        raise WindowNotUnderstood("window", f"{text!r} ends before it starts")
     if first_day < EARLIEST or end_day > LATEST:
-        raise WindowNotUnderstood(f"window: {text!r} is not within the years 1970 to 2999")
+        raise WindowNotUnderstood("window", f"{text!r} is not within the years 1970 to 2999")
     if end_day - first_day > LONGEST:
-        raise WindowNotUnderstood(f"window: {text!r} is longer than three years")
+        raise WindowNotUnderstood("window", f"{text!r} is longer than three years")
     return Window(text, first_day, end_day, calendar.zone)
 
 
@@ -109,7 +110,7 @@ def _written(text: str, calendar: Calendar) -> tuple[date, date]:
     except WindowCutsADay:
         raise
     except (ValueError, OverflowError):
-        raise WindowNotUnderstood(f"window: {text!r} is none of {WORDS}") from None
+        raise WindowNotUnderstood("window", f"{text!r} is none of {WORDS}") from None
 
 
 def _boundary(text: str, zone: str) -> date:
@@ -122,5 +123,5 @@ def _boundary(text: str, zone: str) -> date:
     day = local_day(local, zone)
     midnight = datetime.combine(day, datetime.min.time(), tzinfo=ZoneInfo(zone))
     if local not in (midnight, first_hour(day, zone)):
-        raise WindowCutsADay(f"window: {text} is not the beginning of a day in {zone}")
+        raise WindowCutsADay("window", f"{text} is not the beginning of a day in {zone}")
     return day

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from django.db import transaction
 
+from apps.economics.refusal import Refusal
 from apps.pricing.models import ApiPrice, ApiVendor
 
 UNITS = {
@@ -20,15 +21,15 @@ BOOKED_BY = ("calls", "bill")
 LARGEST = Decimal(10) ** 15
 
 
-class ApiPriceNotUnderstood(ValueError):
-    """A contract price that could price nothing; the message begins with its field."""
+class ApiPriceNotUnderstood(Refusal):
+    """A contract price that could price nothing."""
 
 
-class ApiPriceOverlaps(ValueError):
+class ApiPriceOverlaps(Refusal):
     """Two contract prices of one unit of one model at one time: nobody could say which is meant."""
 
 
-class ApiPriceAlreadyEnded(Exception):
+class ApiPriceAlreadyEnded(Refusal):
     """A contract price ends once; what it priced before stays priced."""
 
 
@@ -51,7 +52,7 @@ class NewApiPrice:
 def check_api_price(price: NewApiPrice) -> None:
     """Refuse ApiPriceNotUnderstood and ApiPriceOverlaps."""
     for field, message in _faults(price):
-        raise ApiPriceNotUnderstood(f"{field}: {message}")
+        raise ApiPriceNotUnderstood(field, f"{message}")
     same = ApiPrice.objects.filter(
         vendor=price.vendor,
         model=price.model,
@@ -62,8 +63,8 @@ def check_api_price(price: NewApiPrice) -> None:
     held = same.order_by("id").first()
     if held is not None:
         raise ApiPriceOverlaps(
-            f"starts_at: price {held.pk} of {price.model}, {UNITS[price.unit]}, holds then; "
-            "end it first"
+            "starts_at",
+            f"price {held.pk} of {price.model}, {UNITS[price.unit]}, holds then; end it first",
         )
 
 
@@ -90,9 +91,9 @@ def end_api_price(*, price_id: int, ended_at: datetime) -> None:
     held = ApiPrice.objects.select_for_update().get(pk=price_id)
     since, until = held.period.lower, held.period.upper
     if until is not None and until <= ended_at:
-        raise ApiPriceAlreadyEnded(f"it ended at {until:%Y-%m-%d %H:%M}Z")
+        raise ApiPriceAlreadyEnded("", f"it ended at {until:%Y-%m-%d %H:%M}Z")
     if since is not None and ended_at <= since:
-        raise ApiPriceNotUnderstood(f"ended_at: it begins only at {since:%Y-%m-%d %H:%M}Z")
+        raise ApiPriceNotUnderstood("ended_at", f"it begins only at {since:%Y-%m-%d %H:%M}Z")
     held.period = (since, ended_at)
     held.save(update_fields=["period"])
 
@@ -100,7 +101,7 @@ def end_api_price(*, price_id: int, ended_at: datetime) -> None:
 def book_vendor(*, vendor: str, booked_by: str) -> bool:
     """Say which record of a vendor's calls goes to the ledger; whether that changed anything."""
     if booked_by not in BOOKED_BY or not vendor:
-        raise ApiPriceNotUnderstood(f"booked_by: it is one of {', '.join(BOOKED_BY)}")
+        raise ApiPriceNotUnderstood("booked_by", f"it is one of {', '.join(BOOKED_BY)}")
     held, is_new = ApiVendor.objects.get_or_create(vendor=vendor, defaults={"booked_by": booked_by})
     if is_new or held.booked_by == booked_by:
         return is_new and booked_by == "bill"

@@ -5,6 +5,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from apps.accounts.queries import organisation
+from apps.economics.refusal import Refusal
 from apps.economics.tiers import NotTiers, Tier, checked
 from apps.fleet.actions.marks import ORGANISATION, mark_span
 from apps.fleet.queries import Pass, lived_since
@@ -12,38 +13,38 @@ from apps.pricing.queries.converting import month_of_hour
 from apps.pricing.queries.exchange import exchange
 
 
-class RateCurrencyDiffers(ValueError):
+class RateCurrencyDiffers(Refusal):
     """An amount in another currency than the organisation's, and no rate of exchange is known."""
 
 
-class RateNotUnderstood(ValueError):
-    """A field of a rate says nothing that could be a price; the message names the field."""
+class RateNotUnderstood(Refusal):
+    """A field of a rate says nothing that could be a price."""
 
 
-class RateEndsBeforeItStarts(ValueError):
+class RateEndsBeforeItStarts(Refusal):
     """Such a rate would never hold."""
 
 
 def refuse_inexact(amount: Decimal, field: str = "amount") -> None:
     """Refuse RateNotUnderstood: what is no amount, or has more digits than are kept."""
     if not amount.is_finite() or amount < 0:
-        raise RateNotUnderstood(f"{field}: {amount} is not an amount of 0 or more")
+        raise RateNotUnderstood(field, f"{amount} is not an amount of 0 or more")
     # A database that rounds would price by another figure than the one quoted.
     if amount != round(amount, 9) or amount >= 10**15:
-        raise RateNotUnderstood(f"{field}: {amount} has more than 15 digits, or 9 decimals")
+        raise RateNotUnderstood(field, f"{amount} has more than 15 digits, or 9 decimals")
 
 
 def refuse_backward(starts_at: datetime | None, ends_at: datetime | None) -> None:
     """Refuse RateEndsBeforeItStarts."""
     if starts_at is not None and ends_at is not None and ends_at <= starts_at:
-        raise RateEndsBeforeItStarts(f"ends_at: {ends_at} is not after {starts_at}")
+        raise RateEndsBeforeItStarts("ends_at", f"{ends_at} is not after {starts_at}")
 
 
 def refuse_other_currency(currency: str) -> None:
     """Refuse RateCurrencyDiffers."""
     ours = organisation().currency
     if currency != ours:
-        raise RateCurrencyDiffers(f"currency: the organisation keeps {ours}, not {currency}")
+        raise RateCurrencyDiffers("currency", f"the organisation keeps {ours}, not {currency}")
 
 
 def refuse_unconvertible(currency: str, starts_at: datetime | None) -> None:
@@ -56,8 +57,9 @@ def refuse_unconvertible(currency: str, starts_at: datetime | None) -> None:
     if exchange(from_currency=currency, to_currency=ours.currency, month=month) is None:
         when = f" for {month:%Y-%m} or before" if known else ""
         raise RateCurrencyDiffers(
-            f"currency: no rate of exchange from {currency} to {ours.currency} is known{when}; "
-            "state one first"
+            "currency",
+            f"no rate of exchange from {currency} to {ours.currency} is known{when}; "
+            "state one first",
         )
 
 
@@ -66,10 +68,12 @@ def refuse_tiers(tiers: Sequence[Tier]) -> None:
     try:
         checked(tiers)
     except NotTiers as refusal:
-        raise RateNotUnderstood(f"tiers: {refusal}") from refusal
+        raise RateNotUnderstood("tiers", f"{refusal}") from refusal
     for tier in tiers:
         if tier.beyond != round(tier.beyond, 3) or tier.beyond >= 10**12:
-            raise RateNotUnderstood(f"tiers: {tier.beyond} has more than 12 digits, or 3 decimals")
+            raise RateNotUnderstood(
+                "tiers", f"{tier.beyond} has more than 12 digits, or 3 decimals"
+            )
         refuse_inexact(tier.amount, "tiers")
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import organisation, teams
+from apps.economics.refusal import Refusal
 from apps.fleet.actions.marks import ORGANISATION, mark_span
 from apps.fleet.queries import Pass, pools
 from apps.pricing.actions.checking import RateNotUnderstood, mark_charge, refuse_inexact
@@ -23,19 +24,19 @@ TEXTS = ("provider", "region", "instance_type", "gpu_model", "external_id", "sou
 ADDED, UPDATED, UNCHANGED = "added", "updated", "unchanged"
 
 
-class CommitmentNotUnderstood(ValueError):
-    """A field of a commitment says nothing that could have been bought; the message names it."""
+class CommitmentNotUnderstood(Refusal):
+    """A field of a commitment says nothing that could have been bought."""
 
 
-class CommitmentEndsBeforeItStarts(ValueError):
+class CommitmentEndsBeforeItStarts(Refusal):
     """Such a commitment would never hold."""
 
 
-class CommitmentExists(ValueError):
+class CommitmentExists(Refusal):
     """There is one of this name, or one that the provider calls the same."""
 
 
-class CommitmentAlreadyEnded(Exception):
+class CommitmentAlreadyEnded(Refusal):
     """A commitment ends once, within its term; what it covered before stays covered."""
 
 
@@ -101,7 +102,7 @@ def record_commitment(
     unknown until there is one. Refuses as `add_commitment`.
     """
     if not commitment.external_id:
-        raise CommitmentNotUnderstood("external_id: a provider calls its commitment something")
+        raise CommitmentNotUnderstood("external_id", "a provider calls its commitment something")
     told = replace(
         commitment,
         starts_at=_bound(commitment, commitment.starts_at),
@@ -130,15 +131,15 @@ def end_commitment(*, commitment_id: int, ended_at: datetime, at: datetime) -> N
     row = Commitment.objects.select_for_update().get(pk=commitment_id)
     starts_at, until = row.period.lower, row.period.upper
     if not _is_whole(ended_at):
-        raise CommitmentNotUnderstood(f"ended_at: {ended_at} is not a whole hour")
+        raise CommitmentNotUnderstood("ended_at", f"{ended_at} is not a whole hour")
     if ended_at <= starts_at:
         raise CommitmentEndsBeforeItStarts(
-            f"ended_at: {row.name} begins only at {starts_at:%Y-%m-%d %H:%M}Z"
+            "ended_at", f"{row.name} begins only at {starts_at:%Y-%m-%d %H:%M}Z"
         )
     ends_at = until if row.ended_at is None else min(until, row.ended_at)
     if row.ended_at is not None or ended_at >= until:
         raise CommitmentAlreadyEnded(
-            f"ended_at: {row.name} ends at {ends_at:%Y-%m-%d %H:%M}Z already"
+            "ended_at", f"{row.name} ends at {ends_at:%Y-%m-%d %H:%M}Z already"
         )
     row.ended_at = ended_at
     row.save(update_fields=["ended_at"])
@@ -170,23 +171,27 @@ def as_bought(commitment: NewCommitment) -> CommitmentFact:
 
 def _refuse_misnamed(commitment: NewCommitment) -> None:
     checks = [
-        (bool(commitment.name.strip()), "name: a commitment has a name"),
-        (commitment.kind in CommitmentKind.values, f"kind: {commitment.kind!r} is none"),
+        (bool(commitment.name.strip()), "name", "a commitment has a name"),
+        (commitment.kind in CommitmentKind.values, "kind", f"{commitment.kind!r} is none"),
         (
             commitment.unit in RateUnit.values,
-            f"unit: {commitment.unit!r} is neither node nor gpu",
+            "unit",
+            f"{commitment.unit!r} is neither node nor gpu",
         ),
         (
             len(commitment.currency) == 3 and commitment.currency.isupper(),
-            f"currency: {commitment.currency!r} is not a code of three letters",
+            "currency",
+            f"{commitment.currency!r} is not a code of three letters",
         ),
         (
             commitment.pool_id is None or commitment.pool_id in pools(),
-            f"pool: there is no pool {commitment.pool_id}",
+            "pool",
+            f"there is no pool {commitment.pool_id}",
         ),
         (
             commitment.owner_id is None or commitment.owner_id in {team.id for team in teams()},
-            f"owner: there is no team {commitment.owner_id}",
+            "owner",
+            f"there is no team {commitment.owner_id}",
         ),
     ]
     _refuse(checks)
@@ -197,11 +202,13 @@ def _refuse_without_scope(commitment: NewCommitment) -> None:
     checks = [
         (
             commitment.pool_id is not None or bool(commitment.provider),
-            "provider: a commitment names a provider, or a pool",
+            "provider",
+            "a commitment names a provider, or a pool",
         ),
         (
             commitment.pool_id is not None or bool(machine) or commitment.spend > 0,
-            "instance_type: a commitment of units names an instance type, a GPU model or a pool",
+            "instance_type",
+            "a commitment of units names an instance type, a GPU model or a pool",
         ),
     ]
     _refuse(checks)
@@ -210,20 +217,26 @@ def _refuse_without_scope(commitment: NewCommitment) -> None:
 def _refuse_mismeasured(commitment: NewCommitment) -> None:
     has_units, has_spend = commitment.units > 0, commitment.spend > 0
     checks = [
-        (0 <= commitment.units <= MOST_UNITS, f"units: {commitment.units} is not a count"),
-        (has_units or has_spend, "units: neither units nor an hourly spend was bought"),
-        (not (has_units and has_spend), "spend: a commitment is of units or of a spend, not both"),
+        (0 <= commitment.units <= MOST_UNITS, "units", f"{commitment.units} is not a count"),
+        (has_units or has_spend, "units", "neither units nor an hourly spend was bought"),
+        (
+            not (has_units and has_spend),
+            "spend",
+            "a commitment is of units or of a spend, not both",
+        ),
         (
             not has_spend or bool(commitment.prices),
-            "prices: a spend buys at prices, by instance type",
+            "prices",
+            "a spend buys at prices, by instance type",
         ),
-        (not has_units or not commitment.prices, "prices: units have no prices of their own"),
+        (not has_units or not commitment.prices, "prices", "units have no prices of their own"),
         (
             all(name.strip() and price > 0 for name, price in commitment.prices.items()),
-            "prices: each names an instance type and an amount above 0",
+            "prices",
+            "each names an instance type and an amount above 0",
         ),
         # Nothing is bought for nothing: an unknown cost would stand as 0.
-        (commitment.upfront + commitment.hourly > 0, "hourly: it costs something, or upfront"),
+        (commitment.upfront + commitment.hourly > 0, "hourly", "it costs something, or upfront"),
     ]
     _refuse(checks)
 
@@ -239,8 +252,7 @@ def _refuse_amounts(commitment: NewCommitment) -> None:
         try:
             refuse_inexact(amount)
         except RateNotUnderstood as refusal:
-            _, _, reason = str(refusal).partition(": ")
-            raise CommitmentNotUnderstood(f"{name}: {reason}") from refusal
+            raise CommitmentNotUnderstood(name, refusal.message) from refusal
 
 
 def _refuse_term(commitment: NewCommitment) -> None:
@@ -248,10 +260,10 @@ def _refuse_term(commitment: NewCommitment) -> None:
         moment = getattr(commitment, name)
         if moment != _bound(commitment, moment):
             unit = "minute" if commitment.kind == CommitmentKind.CAPACITY_BLOCK else "hour"
-            raise CommitmentNotUnderstood(f"{name}: {moment} is not a whole {unit}")
+            raise CommitmentNotUnderstood(name, f"{moment} is not a whole {unit}")
     if commitment.ends_at <= commitment.starts_at:
         raise CommitmentEndsBeforeItStarts(
-            f"ends_at: {commitment.ends_at} is not after {commitment.starts_at}"
+            "ends_at", f"{commitment.ends_at} is not after {commitment.starts_at}"
         )
 
 
@@ -260,15 +272,16 @@ def _refuse_unconvertible(commitment: NewCommitment) -> None:
     month = commitment.starts_at.date().replace(day=1)
     if exchange(from_currency=commitment.currency, to_currency=ours, month=month) is None:
         raise CommitmentNotUnderstood(
-            f"currency: no rate of exchange from {commitment.currency} to {ours} is known for "
-            f"{month:%Y-%m} or before"
+            "currency",
+            f"no rate of exchange from {commitment.currency} to {ours} is known for "
+            f"{month:%Y-%m} or before",
         )
 
 
-def _refuse(checks: list[tuple[bool, str]]) -> None:
-    for holds, reason in checks:
+def _refuse(checks: list[tuple[bool, str, str]]) -> None:
+    for holds, name, reason in checks:
         if not holds:
-            raise CommitmentNotUnderstood(reason)
+            raise CommitmentNotUnderstood(name, reason)
 
 
 def _kept_up(
@@ -338,12 +351,12 @@ def _row(commitment: NewCommitment) -> dict[str, Any]:
 
 
 def _taken(commitment: NewCommitment) -> dict[str, Exception]:
-    known = f"external_id: {commitment.provider} {commitment.external_id!r} is known already"
+    known = f"{commitment.provider} {commitment.external_id!r} is known already"
     return {
         "pricing_commitment_name_key": CommitmentExists(
-            f"name: there is a commitment {commitment.name.strip()!r} already"
+            "name", f"there is a commitment {commitment.name.strip()!r} already"
         ),
-        "commitment_known_once": CommitmentExists(known),
+        "commitment_known_once": CommitmentExists("external_id", known),
     }
 
 

@@ -40,7 +40,7 @@ def accept_rate(*, rate_id: int, by: int, at: datetime) -> None:
     SecondPersonNeeded and RateOverlaps, where another price of the same thing began at its start.
     """
     rate = _waiting(rate_id, by)
-    overlaps = RateOverlaps(f"{rate.target} has another price in force from that moment on")
+    overlaps = RateOverlaps("", f"{rate.target} has another price in force from that moment on")
     if in_force_since(rate.target, rate.period.lower):
         raise overlaps
     with refusing({"rates_of_equal_priority_do_not_overlap": overlaps}):

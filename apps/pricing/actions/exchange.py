@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from apps.accounts.queries import organisation
 from apps.economics.currencies import CURRENCIES
+from apps.economics.refusal import Refusal
 from apps.pricing.actions.checking import mark_charge
 from apps.pricing.models import (
     Commitment,
@@ -22,7 +23,7 @@ from apps.pricing.models import (
 from apps.pricing.queries.converting import month_begins
 
 
-class ExchangeRateNotUnderstood(ValueError):
+class ExchangeRateNotUnderstood(Refusal):
     """A rate of exchange must be above zero, between two different currencies."""
 
 
@@ -45,9 +46,13 @@ def state_exchange_rate(*, rate: NewExchangeRate, at: datetime) -> bool:
     """
     for code in (rate.from_currency, rate.to_currency):
         if code not in CURRENCIES:
-            raise ExchangeRateNotUnderstood(f"{code!r} is no currency of ISO 4217, such as EUR")
+            raise ExchangeRateNotUnderstood(
+                "currency", f"{code!r} is no currency of ISO 4217, such as EUR"
+            )
     if rate.from_currency == rate.to_currency or not rate.rate.is_finite() or rate.rate <= 0:
-        raise ExchangeRateNotUnderstood("a rate is above zero, between two different currencies")
+        raise ExchangeRateNotUnderstood(
+            "rate", "a rate is above zero, between two different currencies"
+        )
     held, is_new = ExchangeRate.objects.get_or_create(
         month=rate.month.replace(day=1),
         from_currency=rate.from_currency,

@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.economics.purchase import PurchaseOption
+from apps.economics.refusal import Refusal
 from apps.fleet.queries import pools
 from apps.pricing.actions.checking import mark_charge, refuse_other_currency
 from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
@@ -18,15 +19,15 @@ MINUTES_OF_DAY = 1440
 LOCK = 7305043
 
 
-class OwnedPlanNotUnderstood(ValueError):
-    """A field of a plan says nothing that could be; the message names the field."""
+class OwnedPlanNotUnderstood(Refusal):
+    """A field of a plan says nothing that could be."""
 
 
-class OwnedPlanExists(ValueError):
+class OwnedPlanExists(Refusal):
     """There is a plan of this name, or one of this pool at that time, already."""
 
 
-class OwnedPlanAlreadyEnded(ValueError):
+class OwnedPlanAlreadyEnded(Refusal):
     """It is over by then: there is nothing left to end or to change."""
 
 
@@ -85,23 +86,23 @@ def add_owned_plan(*, plan: NewOwnedPlan, at: datetime) -> int:
 def check_owned_plan(plan: NewOwnedPlan) -> None:
     """Refuse OwnedPlanNotUnderstood, OwnedPlanExists and RateCurrencyDiffers."""
     if not plan.name.strip():
-        raise OwnedPlanNotUnderstood("name: a plan has a name")
+        raise OwnedPlanNotUnderstood("name", "a plan has a name")
     _refuse_other_pool(plan.pool_id)
     for field in ("nodes", "life_months", "watts"):
         count = getattr(plan, field)
         if not 0 < count < 2**31:
-            raise OwnedPlanNotUnderstood(f"{field}: {count} is not a whole number above 0")
+            raise OwnedPlanNotUnderstood(field, f"{count} is not a whole number above 0")
     _refuse_inexact("purchase", plan.purchase)
     _refuse_inexact("salvage", plan.salvage)
     if plan.salvage > plan.purchase:
-        raise OwnedPlanNotUnderstood(f"salvage: {plan.salvage} is more than the purchase")
+        raise OwnedPlanNotUnderstood("salvage", f"{plan.salvage} is more than the purchase")
     if not plan.pue.is_finite() or not 1 <= plan.pue < 100 or plan.pue != round(plan.pue, 4):
-        raise OwnedPlanNotUnderstood(f"pue: {plan.pue} is not 1 to 100, of up to 4 decimals")
+        raise OwnedPlanNotUnderstood("pue", f"{plan.pue} is not 1 to 100, of up to 4 decimals")
     _refuse_part_of_hour("starts_at", plan.starts_at)
     if plan.ends_at is not None:
         _refuse_part_of_hour("ends_at", plan.ends_at)
         if plan.ends_at <= plan.starts_at:
-            raise OwnedPlanNotUnderstood(f"ends_at: {plan.ends_at} is not after starts_at")
+            raise OwnedPlanNotUnderstood("ends_at", f"{plan.ends_at} is not after starts_at")
     _refuse_costs(plan.monthly or {})
     _refuse_tariffs(plan.tariffs)
     refuse_other_currency(plan.currency)
@@ -192,7 +193,7 @@ def check_owned_end(*, plan_id: int, ended_at: datetime) -> None:
 def _ending(plan_id: int, ended_at: datetime) -> OwnedPlan:
     row = _changing(plan_id, ended_at, "ended_at")
     if ended_at == row.period.lower:
-        raise OwnedPlanNotUnderstood(f"ended_at: {row.name} begins only then")
+        raise OwnedPlanNotUnderstood("ended_at", f"{row.name} begins only then")
     return row
 
 
@@ -201,11 +202,11 @@ def _changing(plan_id: int, moment: datetime, field: str) -> OwnedPlan:
     row = OwnedPlan.objects.select_for_update().get(pk=plan_id)
     if row.period.upper is not None and row.period.upper <= moment:
         raise OwnedPlanAlreadyEnded(
-            f"{field}: {row.name} ended at {row.period.upper:%Y-%m-%d %H:%M}Z"
+            field, f"{row.name} ended at {row.period.upper:%Y-%m-%d %H:%M}Z"
         )
     if moment < row.period.lower:
         raise OwnedPlanNotUnderstood(
-            f"{field}: {row.name} begins only at {row.period.lower:%Y-%m-%d %H:%M}Z"
+            field, f"{row.name} begins only at {row.period.lower:%Y-%m-%d %H:%M}Z"
         )
     return row
 
@@ -213,39 +214,39 @@ def _changing(plan_id: int, moment: datetime, field: str) -> OwnedPlan:
 def _refuse_other_pool(pool_id: int) -> None:
     pool = pools().get(pool_id)
     if pool is None:
-        raise OwnedPlanNotUnderstood(f"pool: there is no pool {pool_id}")
+        raise OwnedPlanNotUnderstood("pool", f"there is no pool {pool_id}")
     if pool.purchase_option != PurchaseOption.OWNED:
         raise OwnedPlanNotUnderstood(
-            f"pool: {pool.name} is bought {pool.purchase_option}, not owned"
+            "pool", f"{pool.name} is bought {pool.purchase_option}, not owned"
         )
 
 
 def _refuse_inexact(field: str, amount: Decimal) -> None:
     if not amount.is_finite() or not 0 <= amount < 10**12:
-        raise OwnedPlanNotUnderstood(f"{field}: {amount} is not an amount of 0 or more")
+        raise OwnedPlanNotUnderstood(field, f"{amount} is not an amount of 0 or more")
     # Hours sum to the whole in micro-units: a seventh decimal would be lost.
     if amount != round(amount, 6):
-        raise OwnedPlanNotUnderstood(f"{field}: {amount} has more than 6 decimals")
+        raise OwnedPlanNotUnderstood(field, f"{amount} has more than 6 decimals")
 
 
 def _refuse_part_of_hour(field: str, moment: datetime) -> None:
     if moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0) != moment:
-        raise OwnedPlanNotUnderstood(f"{field}: {moment} is not the beginning of an hour of UTC")
+        raise OwnedPlanNotUnderstood(field, f"{moment} is not the beginning of an hour of UTC")
 
 
 def _refuse_costs(monthly: Mapping[str, Decimal]) -> None:
     for name, amount in monthly.items():
         if not name.strip():
-            raise OwnedPlanNotUnderstood("monthly: a cost has a name")
+            raise OwnedPlanNotUnderstood("monthly", "a cost has a name")
         _refuse_inexact(f"monthly.{name}", amount)
 
 
 def _refuse_tariffs(tariffs: Mapping[int, Decimal]) -> None:
     if not tariffs:
-        raise OwnedPlanNotUnderstood("power: say what a kilowatt-hour costs, be it 0")
+        raise OwnedPlanNotUnderstood("power", "say what a kilowatt-hour costs, be it 0")
     for minute, amount in tariffs.items():
         if not 0 <= minute < MINUTES_OF_DAY:
-            raise OwnedPlanNotUnderstood(f"power: {minute} is not a minute of a day")
+            raise OwnedPlanNotUnderstood("power", f"{minute} is not a minute of a day")
         _refuse_inexact(f"power.{minute // 60:02}:{minute % 60:02}", amount)
 
 
@@ -256,12 +257,12 @@ def _refuse_held(plan: NewOwnedPlan) -> None:
     held = OwnedPlan.objects.filter(pool_id=plan.pool_id, period__overlap=span).first()
     if held is not None:
         raise OwnedPlanExists(
-            f"pool: {held.name} pays for its nodes at that time; another purchase is another pool"
+            "pool", f"{held.name} pays for its nodes at that time; another purchase is another pool"
         )
 
 
 def _named_already(name: str) -> OwnedPlanExists:
-    return OwnedPlanExists(f"name: there is a plan named {name.strip()} already")
+    return OwnedPlanExists("name", f"there is a plan named {name.strip()} already")
 
 
 def _enter_costs(

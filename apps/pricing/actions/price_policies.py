@@ -6,22 +6,23 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import F
 
+from apps.economics.refusal import Refusal
 from apps.pricing.actions.checking import mark_charge
 from apps.pricing.models import NodePricePolicy
 
 LONGEST_NOTE = 500
 
 
-class GpuShareNotUnderstood(ValueError):
-    """A share lies between 0 and 1 and has at most six decimals; the message names the field."""
+class GpuShareNotUnderstood(Refusal):
+    """A share lies between 0 and 1 and has at most six decimals."""
 
 
 def check_gpu_share(gpu_share: Decimal) -> None:
     """Refuse GpuShareNotUnderstood."""
     if not gpu_share.is_finite() or not 0 <= gpu_share <= 1:
-        raise GpuShareNotUnderstood(f"gpu_share: {gpu_share} is not a share between 0 and 1")
+        raise GpuShareNotUnderstood("gpu_share", f"{gpu_share} is not a share between 0 and 1")
     if gpu_share != round(gpu_share, 6):
-        raise GpuShareNotUnderstood(f"gpu_share: {gpu_share} has more than 6 decimals")
+        raise GpuShareNotUnderstood("gpu_share", f"{gpu_share} has more than 6 decimals")
 
 
 @transaction.atomic

@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import organisation
 from apps.economics.purchase import PurchaseOption
+from apps.economics.refusal import Refusal
 from apps.pricing.actions.checking import (
     RateCurrencyDiffers,
     RateEndsBeforeItStarts,
@@ -28,7 +29,7 @@ from apps.pricing.models import Rate, RateKind, RateUnit, Standing
 from apps.pricing.queries.neighbours import last_rate_id, price_before
 
 
-class RateOverlaps(ValueError):
+class RateOverlaps(Refusal):
     """Two prices of equal priority for one thing at one time: nobody could say which is meant."""
 
 
@@ -94,7 +95,7 @@ def propose_rate(*, rate: NewRate, by: int | None, at: datetime) -> EnteredRate:
     check_rate(rate)
     as_judged = judged(rate)
     if as_judged.doubt and outlasted(rate):
-        raise RateOverlaps(f"{target_of(rate)} has a price that goes on after it; end it first")
+        raise RateOverlaps("", f"{target_of(rate)} has a price that goes on after it; end it first")
     return _enter(rate, as_judged, by, at)
 
 
@@ -117,7 +118,7 @@ def end_rate(*, rate_id: int, ended_at: datetime, at: datetime) -> None:
     if until is not None and until <= ended_at:
         raise RateAlreadyEnded(f"{rate.target} ended at {until:%Y-%m-%d %H:%M}Z")
     if began_at is not None and ended_at <= began_at:
-        raise RateEndsBeforeItStarts(f"{rate.target} begins only at {began_at:%Y-%m-%d %H:%M}Z")
+        raise RateEndsBeforeItStarts("", f"{rate.target} begins only at {began_at:%Y-%m-%d %H:%M}Z")
     rate.period = (began_at, ended_at)
     rate.save(update_fields=["period"])
     mark_charge(ended_at, until, at)
@@ -189,7 +190,7 @@ def _enter_row(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -
 
 def _enter(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> EnteredRate:
     target = target_of(rate)
-    overlaps = RateOverlaps(f"{target} has a price at that time already; end it first")
+    overlaps = RateOverlaps("", f"{target} has a price at that time already; end it first")
     if as_judged.standing != Standing.IN_FORCE:
         if (known := known_doubtful(rate)) is not None:
             return known
@@ -222,25 +223,28 @@ def _order(row: tuple[int, NewRate]) -> tuple[float, bool, int]:
 def _refuse_misunderstood(rate: NewRate) -> None:
     machines = bool(rate.instance_type) + bool(rate.gpu_model)
     checks = [
-        (rate.kind in RateKind.values, f"kind: {rate.kind!r} is neither list nor contract"),
-        (rate.unit in RateUnit.values, f"unit: {rate.unit!r} is neither node nor gpu"),
+        (rate.kind in RateKind.values, "kind", f"{rate.kind!r} is neither list nor contract"),
+        (rate.unit in RateUnit.values, "unit", f"{rate.unit!r} is neither node nor gpu"),
         (
             rate.purchase_option in {option.value for option in PurchaseOption},
-            f"purchase_option: {rate.purchase_option!r} is none",
+            "purchase_option",
+            f"{rate.purchase_option!r} is none",
         ),
         (
             rate.quantity_seconds in {1, 3600},
-            f"quantity_seconds: {rate.quantity_seconds} is neither a second nor an hour",
+            "quantity_seconds",
+            f"{rate.quantity_seconds} is neither a second nor an hour",
         ),
         (
             rate.pool_id is not None or machines == 1,
-            "instance_type: a rate names an instance type or a GPU model, and not both",
+            "instance_type",
+            "a rate names an instance type or a GPU model, and not both",
         ),
-        (rate.pool_id is not None or bool(rate.provider), "provider: a rate names a provider"),
+        (rate.pool_id is not None or bool(rate.provider), "provider", "a rate names a provider"),
     ]
-    for holds, reason in checks:
+    for holds, field, reason in checks:
         if not holds:
-            raise RateNotUnderstood(reason)
+            raise RateNotUnderstood(field, reason)
     refuse_inexact(rate.amount)
     refuse_tiers(rate.tiers)
     refuse_backward(rate.starts_at, rate.ends_at)

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from apps.accounts import queries as accounts
 from apps.accounts.actions.constraints import refusing
+from apps.economics.refusal import Refusal
 from apps.fleet.actions.marks import ORGANISATION, mark_span
 from apps.fleet.queries import Pass
 from apps.pricing.actions.checking import (
@@ -20,11 +21,11 @@ from apps.pricing.actions.checking import (
 from apps.pricing.models import SharedCost, SharedWeight, ShareMethod
 
 
-class SharedCostExists(ValueError):
+class SharedCostExists(Refusal):
     """A shared cost of this name runs at that time already."""
 
 
-class SharedCostAlreadyEnded(ValueError):
+class SharedCostAlreadyEnded(Refusal):
     """It is over by then: there is nothing left to end or to change."""
 
 
@@ -56,32 +57,32 @@ def add_shared_cost(*, cost: NewSharedCost, at: datetime) -> int:
 def check_shared_cost(cost: NewSharedCost) -> None:
     """Refuse RateNotUnderstood, RateEndsBeforeItStarts, RateCurrencyDiffers and SharedCostExists."""
     if not cost.name.strip():
-        raise RateNotUnderstood("name: a shared cost has a name")
+        raise RateNotUnderstood("name", "a shared cost has a name")
     if cost.method not in ShareMethod.values:
-        raise RateNotUnderstood(f"method: {cost.method!r} is not a way to share a cost")
+        raise RateNotUnderstood("method", f"{cost.method!r} is not a way to share a cost")
     refuse_inexact(cost.amount)
     refuse_backward(cost.starts_at, cost.ends_at)
     refuse_unconvertible(cost.currency, cost.starts_at)
     if cost.method == ShareMethod.WEIGHTED:
         refuse_weights(cost.weights)
     elif cost.weights:
-        raise RateNotUnderstood("weights: only a cost that is shared by stated weights has them")
+        raise RateNotUnderstood("weights", "only a cost that is shared by stated weights has them")
     held = SharedCost.objects.filter(name=cost.name, period__overlap=(cost.starts_at, cost.ends_at))
     if held.exists():
-        raise SharedCostExists(f"name: {cost.name} is shared at that time already")
+        raise SharedCostExists("name", f"{cost.name} is shared at that time already")
 
 
 def refuse_weights(weights: Mapping[int, Decimal]) -> None:
     """Refuse RateNotUnderstood: no weight at all, one that is none, or one of no team."""
     if not weights:
-        raise RateNotUnderstood("weights: say what at least one team weighs")
+        raise RateNotUnderstood("weights", "say what at least one team weighs")
     known = {team.id for team in accounts.teams()}
     for team_id, weight in weights.items():
         if team_id not in known:
-            raise RateNotUnderstood(f"weights: there is no team {team_id}")
+            raise RateNotUnderstood("weights", f"there is no team {team_id}")
         if not weight.is_finite() or weight <= 0 or weight >= 10**12 or weight != round(weight, 6):
             raise RateNotUnderstood(
-                f"weights: {weight} is not above 0, of up to 12 digits and 6 decimals"
+                "weights", f"{weight} is not above 0, of up to 12 digits and 6 decimals"
             )
 
 
@@ -90,7 +91,7 @@ def check_weights(weights: Mapping[int, Decimal], starts_at: datetime) -> None:
     refuse_weights(weights)
     if starts_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0) != starts_at:
         # An hour has one charge of a cost, and one way in which it is spread.
-        raise RateNotUnderstood("starts_at: weights change with the beginning of an hour")
+        raise RateNotUnderstood("starts_at", "weights change with the beginning of an hour")
 
 
 @transaction.atomic
@@ -135,7 +136,7 @@ def _end(cost: SharedCost, ended_at: datetime) -> datetime | None:
     began_at: datetime = cost.period.lower
     until: datetime | None = cost.period.upper
     if until is not None and until <= ended_at:
-        raise SharedCostAlreadyEnded(f"ended_at: {cost.name} ended at {until:%Y-%m-%d %H:%M}Z")
+        raise SharedCostAlreadyEnded("ended_at", f"{cost.name} ended at {until:%Y-%m-%d %H:%M}Z")
     refuse_backward(began_at, ended_at)
     cost.period = (began_at, ended_at)
     cost.save(update_fields=["period"])
@@ -143,7 +144,7 @@ def _end(cost: SharedCost, ended_at: datetime) -> datetime | None:
 
 
 def _enter(cost: NewSharedCost, at: datetime) -> int:
-    exists = SharedCostExists(f"name: {cost.name} is shared at that time already")
+    exists = SharedCostExists("name", f"{cost.name} is shared at that time already")
     with refusing({"shared_cost_once": exists}):
         row = SharedCost.objects.create(
             name=cost.name,

@@ -104,11 +104,11 @@ def accept_spot_point(*, rate: Rate, at: datetime) -> bool:
 def _refuse_no_point(rate: NewRate) -> None:
     check_rate(rate)
     if rate.purchase_option != PurchaseOption.SPOT:
-        raise RateNotUnderstood(f"purchase_option: {rate.purchase_option!r} is not spot")
+        raise RateNotUnderstood("purchase_option", f"{rate.purchase_option!r} is not spot")
     if rate.starts_at is None:
-        raise RateNotUnderstood("at: a spot price says since when")
+        raise RateNotUnderstood("at", "a spot price says since when")
     if rate.ends_at is not None:
-        raise RateNotUnderstood("ends_at: a spot price holds until the next one is told")
+        raise RateNotUnderstood("ends_at", "a spot price holds until the next one is told")
 
 
 def _record(
@@ -178,7 +178,7 @@ class _Series:
         kept, made = self._planned(spans)
         # What begins again after a late point is the price that held on there until now.
         said = {start: said.get(start) or self._copied(start) for start, _ in made}
-        overlaps = RateOverlaps(f"{self.target} was given another price at the same time")
+        overlaps = RateOverlaps("", f"{self.target} was given another price at the same time")
         with refusing({"rates_of_equal_priority_do_not_overlap": overlaps}):
             _resize(kept)
             Rate.objects.bulk_create(
@@ -292,7 +292,7 @@ def _quote_of_row(row: Rate) -> Quote:
 
 def _moment(rate: NewRate) -> datetime:
     if rate.starts_at is None:
-        raise RateNotUnderstood("at: a spot price says since when")
+        raise RateNotUnderstood("at", "a spot price says since when")
     return rate.starts_at
 
 

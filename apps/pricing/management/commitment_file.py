@@ -61,10 +61,10 @@ def commitment_of(told: Mapping[str, Any]) -> NewCommitment:
     """What was written, field by field; refuses CommitmentNotUnderstood."""
     unknown = sorted(set(told) - KNOWN)
     if unknown:
-        raise CommitmentNotUnderstood(f"{unknown[0]}: there is no such field")
+        raise CommitmentNotUnderstood(unknown[0], "there is no such field")
     missing = [name for name in ("name", "kind", *MOMENTS) if name not in told]
     if missing:
-        raise CommitmentNotUnderstood(f"{missing[0]}: this is missing")
+        raise CommitmentNotUnderstood(missing[0], "this is missing")
     read = {name: _READERS[name](name, value) for name, value in told.items()}
     pool, owner = read.pop("pool", ""), read.pop("owner", "")
     return NewCommitment(
@@ -80,13 +80,13 @@ _amount = partial(amount_of, refusal=CommitmentNotUnderstood)
 
 def _count(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise CommitmentNotUnderstood(f"{name}: {value!r} is not a count")
+        raise CommitmentNotUnderstood(name, f"{value!r} is not a count")
     return value
 
 
 def _prices(name: str, value: object) -> dict[str, Decimal]:
     if not isinstance(value, dict):
-        raise CommitmentNotUnderstood(f"{name}: this is a table of amounts by instance type")
+        raise CommitmentNotUnderstood(name, "this is a table of amounts by instance type")
     return {each: _amount(f"{name}.{each}", amount) for each, amount in value.items()}
 
 
@@ -106,5 +106,5 @@ def _named(field: str, name: str, known: Mapping[str, int]) -> int | None:
     if not name:
         return None
     if name not in known:
-        raise CommitmentNotUnderstood(f"{field}: there is no {field} named {name!r}")
+        raise CommitmentNotUnderstood(field, f"there is no {field} named {name!r}")
     return known[name]

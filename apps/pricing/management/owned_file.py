@@ -38,15 +38,15 @@ def plan_of(told: Mapping[str, Any]) -> NewOwnedPlan:
     """What was written, field by field; refuses OwnedPlanNotUnderstood."""
     unknown = sorted(set(told) - set(_READERS))
     if unknown:
-        raise OwnedPlanNotUnderstood(f"{unknown[0]}: there is no such field")
+        raise OwnedPlanNotUnderstood(unknown[0], "there is no such field")
     missing = [name for name in NEEDED if name not in told]
     if missing:
-        raise OwnedPlanNotUnderstood(f"{missing[0]}: this is missing")
+        raise OwnedPlanNotUnderstood(missing[0], "this is missing")
     read = {name: _READERS[name](name, value) for name, value in told.items()}
     ids = {pool.name: pool.id for pool in pools().values()}
     pool = read.pop("pool")
     if pool not in ids:
-        raise OwnedPlanNotUnderstood(f"pool: there is no pool named {pool!r}")
+        raise OwnedPlanNotUnderstood("pool", f"there is no pool named {pool!r}")
     tariffs = read.pop("power")
     currency = read.pop("currency", organisation().currency)
     return NewOwnedPlan(**read, pool_id=ids[pool], tariffs=tariffs, currency=currency)
@@ -58,13 +58,13 @@ _amount = partial(amount_of, refusal=OwnedPlanNotUnderstood)
 
 def _count(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise OwnedPlanNotUnderstood(f"{name}: {value!r} is not a whole number")
+        raise OwnedPlanNotUnderstood(name, f"{value!r} is not a whole number")
     return value
 
 
 def _monthly(name: str, value: object) -> dict[str, Decimal]:
     if not isinstance(value, dict):
-        raise OwnedPlanNotUnderstood(f"{name}: this is a table of amounts by name")
+        raise OwnedPlanNotUnderstood(name, "this is a table of amounts by name")
     return {each: _amount(f"{name}.{each}", amount) for each, amount in value.items()}
 
 
@@ -76,7 +76,7 @@ def _power(name: str, value: object) -> dict[int, Decimal]:
     for clock, amount in value.items():
         minute = minute_of_day(clock)
         if minute is None:
-            raise OwnedPlanNotUnderstood(f"{name}: {clock!r} is not a time of day like 07:00")
+            raise OwnedPlanNotUnderstood(name, f"{clock!r} is not a time of day like 07:00")
         found[minute] = _amount(f"{name}.{clock}", amount)
     return found
 

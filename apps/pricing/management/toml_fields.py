@@ -3,26 +3,28 @@
 from datetime import UTC, date, datetime, time, tzinfo
 from decimal import Decimal
 
+from apps.economics.refusal import Refusal
 
-def text_of(name: str, value: object, refusal: type[ValueError]) -> str:
+
+def text_of(name: str, value: object, refusal: type[Refusal]) -> str:
     """A text."""
     if not isinstance(value, str):
-        raise refusal(f"{name}: {value!r} is not a text")
+        raise refusal(name, f"{value!r} is not a text")
     return value
 
 
-def amount_of(name: str, value: object, refusal: type[ValueError]) -> Decimal:
+def amount_of(name: str, value: object, refusal: type[Refusal]) -> Decimal:
     """An amount as it was written, exactly."""
     if isinstance(value, bool) or not isinstance(value, Decimal | int | str):
-        raise refusal(f"{name}: {value!r} is not an amount")
+        raise refusal(name, f"{value!r} is not an amount")
     try:
         return Decimal(value)
     except ArithmeticError:
-        raise refusal(f"{name}: {value!r} is not an amount") from None
+        raise refusal(name, f"{value!r} is not an amount") from None
 
 
 def moment_of(
-    name: str, value: object, refusal: type[ValueError], *, days_in: tzinfo = UTC
+    name: str, value: object, refusal: type[Refusal], *, days_in: tzinfo = UTC
 ) -> datetime:
     """A moment, UTC where no offset is said; a day begins by the clock of `days_in`."""
     try:
@@ -32,5 +34,5 @@ def moment_of(
     if isinstance(said, date) and not isinstance(said, datetime):
         return datetime.combine(said, time(), tzinfo=days_in).astimezone(UTC)
     if not isinstance(said, datetime):
-        raise refusal(f"{name}: {value!r} is not a day or a moment")
+        raise refusal(name, f"{value!r} is not a day or a moment")
     return said.replace(tzinfo=UTC) if said.tzinfo is None else said.astimezone(UTC)

@@ -7,6 +7,8 @@ convention: Anthropic and Bedrock leave the cached ones out, xAI and Perplexity 
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
+from apps.economics.refusal import Refusal
+
 Path: TypeAlias = tuple[str, ...]
 Counts: TypeAlias = dict[str, int]
 
@@ -186,7 +188,7 @@ def _whole(value: object) -> int | None:
     if type(value) is int and 0 <= value < MOST:
         return value
     if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
-        raise ValueError(f"usage: {value!r} is no count")
+        raise Refusal("usage", f"{value!r} is no count")
     if not 0 <= value < MOST:
-        raise ValueError(f"usage: {value!r} is no count of one call")
+        raise Refusal("usage", f"{value!r} is no count of one call")
     return int(value)

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from apps.economics.refusal import Refusal
 from apps.workloads.actions.usage import Call
 from apps.workloads.api.usage_counts import counts_of
 from apps.workloads.api.usage_owners import Owners
@@ -108,8 +109,10 @@ def read_payload(
         tags = dict(_tags(told, metadata))
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         return fault_of(str(refused), row), None
+    except Refusal as refused:
+        return Fault(refused.field, refused.message, row), None
     except ValueError as refused:
-        return Fault("usage", str(refused).removeprefix("usage: "), row), None
+        return Fault("usage", str(refused), row), None
     starts, ends = _seconds(told.startTime), _seconds(told.endTime)
     team = tags.get("team") or metadata.user_api_key_team_alias or None
     owner, remark = owners.nearest(team, tags.get("workload"), row)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
+from apps.economics.refusal import Refusal
 from apps.workloads.actions.usage import Call
 from apps.workloads.api.usage_counts import COLUMNS, counts_of, named_counts
 from apps.workloads.api.usage_owners import Owners
@@ -88,8 +89,10 @@ def read_event(
         counts = _counts(event)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         return fault_of(str(refused), row)
+    except Refusal as refused:
+        return Fault(refused.field, refused.message, row)
     except ValueError as refused:
-        return Fault("usage", str(refused).removeprefix("usage: "), row)
+        return Fault("usage", str(refused), row)
     owner = owners.of(event.team or None, event.workload or None, row)
     if isinstance(owner, Fault):
         return owner

@@ -22,6 +22,7 @@ from apps.console.pages.changes import (
 )
 from apps.console.pages.fleet.asking import Asking, asking
 from apps.console.pages.frame import Link
+from apps.economics.refusal import Refusal
 from apps.ledger.actions import api_prices as ledger
 from apps.ledger.actions.vendor_costs import (
     VendorCostsNotUnderstood,
@@ -191,9 +192,9 @@ def _check(entries: Entries, thought: NewApiPrice) -> None:
         _say(entries, refusal)
 
 
-def _say(entries: Entries, refusal: Exception) -> None:
-    name, _, said = str(refusal).partition(": ")
-    entries.refused({"discount_ratio": "discount"}.get(name, name), said or name)
+def _say(entries: Entries, refusal: Refusal) -> None:
+    field = {"discount_ratio": "discount"}.get(refusal.field, refusal.field)
+    entries.refused(field, refusal.message)
 
 
 def _fields(entries: Entries, who: Asking) -> tuple[Field, ...]:

@@ -137,8 +137,7 @@ def _entered(entries: Entries, name: str, provider: str) -> actions.NewCloudAcco
     try:
         return actions.understood(account)
     except actions.CloudAccountNotUnderstood as refusal:
-        field, _, reason = str(refusal).partition(": ")
-        entries.refused(field, f"{reason[:1].upper()}{reason[1:]}.")
+        entries.refused(refusal.field, refusal.sentence)
         return account
 
 

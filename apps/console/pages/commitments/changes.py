@@ -17,6 +17,7 @@ from apps.console.pages.commitments.views import known
 from apps.console.pages.fleet.asking import Asking, asking
 from apps.console.pages.frame import Link
 from apps.console.pages.setup.questions import recount
+from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
 from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
 from apps.pricing import actions
@@ -178,9 +179,8 @@ def _refuse(entries: Entries, thought: actions.NewCommitment) -> None:
         entries.refused("name", "There is a commitment of this name already.")
 
 
-def _say(entries: Entries, refusal: Exception) -> None:
-    name, _, said = str(refusal).partition(": ")
-    entries.refused(name.partition(".")[0], said or name)
+def _say(entries: Entries, refusal: Refusal) -> None:
+    entries.refused(refusal.field.partition(".")[0], refusal.message)
 
 
 def _fields(

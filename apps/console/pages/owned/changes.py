@@ -283,8 +283,7 @@ def _refuse(entries: Entries, check: Callable[[], None]) -> None:
     try:
         check()
     except REFUSALS as refusal:
-        field, _, said = str(refusal).partition(": ")
-        entries.refused(field.split(".")[0], f"{said[:1].upper()}{said[1:]}." if said else field)
+        entries.refused(refusal.field.partition(".")[0], refusal.sentence)
 
 
 def _amount(text: str) -> Decimal:

@@ -8,6 +8,7 @@ from django.http import QueryDict
 from apps.accounts.queries import OrganisationFact, organisation
 from apps.console.pages.frame import Choice, Filter
 from apps.console.pages.overview.periods import PERIODS, PeriodWords, period_words
+from apps.economics.refusal import Refusal
 from apps.ledger.queries import Window, calendar_of, window_of
 
 DEFAULT = "7d"
@@ -34,9 +35,10 @@ def period_asked(given: QueryDict, at: datetime) -> Period:
     problems: tuple[str, ...] = ()
     try:
         window = window_of(text, calendar)
-    except ValueError as problem:
-        words = str(problem).removeprefix("window: ")
-        problems = (f"The period is not understood: {words}. Shown instead: the last 7 days.",)
+    except Refusal as refused:
+        problems = (
+            f"The period is not understood: {refused.message}. Shown instead: the last 7 days.",
+        )
         text, window = DEFAULT, window_of(DEFAULT, calendar)
     words_of = period_words(window, calendar.today)
     texts = dict(PERIODS)

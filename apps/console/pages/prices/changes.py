@@ -184,8 +184,7 @@ def _weighed(entries: Entries, rate: actions.NewRate, who: Asking) -> _Weighed:
         actions.RateEndsBeforeItStarts,
         actions.RateCurrencyDiffers,
     ) as refusal:
-        name, _, said = str(refusal).partition(": ")
-        entries.refused(name, said or name)
+        entries.refused(refusal.field, refusal.message)
         return _Weighed()
     doubt = actions.judged(rate).doubt
     held = listing.overlapping_rate(actions.target_of(rate), rate.starts_at, rate.ends_at)

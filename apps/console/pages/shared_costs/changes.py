@@ -233,13 +233,12 @@ def _refuse(entries: Entries, check: Callable[[], None]) -> None:
     try:
         check()
     except REFUSALS as refusal:
-        name, _, said = str(refusal).partition(": ")
         field = (
             next(key for key in entries.texts if key.startswith(WEIGHT))
-            if name == "weights"
-            else name
+            if refusal.field == "weights"
+            else refusal.field
         )
-        entries.refused(field, f"{said[:1].upper()}{said[1:]}." if said else name)
+        entries.refused(field, refusal.sentence)
 
 
 def _refuse_end(entries: Entries, cost: SharedCostRow, ended_at: datetime, field: str) -> None:

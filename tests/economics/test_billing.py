@@ -121,9 +121,8 @@ def test_the_first_rule_that_fits_wins_and_leaves_the_rest_as_ever() -> None:
     assert match(PLAIN, rules[:2], PLACES).by == "usage type"
     any_value = Rule(4, tag_key="env", kind="disk", pool_id=11)
     disk = match(replace(PLAIN, tags={"env": ""}), [any_value], PLACES)
-    assert disk == Match(
-        "disk", Becomes.SERVICE, None, 11, None, "billed beside the machines", "Machines", "rule 4"
-    )
+    words = ("billed beside the machines", "Machines", "rule 4")
+    assert disk == Match("disk", Becomes.SERVICE, None, 11, None, *words, rule_id=4)
 
 
 def test_tails() -> None:

@@ -132,17 +132,18 @@ def cost_groups(chosen: CostFilter, group_by: Sequence[str]) -> list[CostGroup]:
 
 def standing(window: Window, at: datetime) -> Standing:
     """How far the window is settled, and what still waits in it."""
-    found = rows(
+    ((as_of, closed),) = rows(
         """
-        SELECT through FROM ledger_settlement
-        WHERE hour >= %(from)s AND hour < %(to)s AND superseded_at IS NULL
-        ORDER BY hour DESC, through DESC LIMIT 1
+        SELECT (SELECT through FROM ledger_settlement
+                WHERE hour >= %(from)s AND hour < %(to)s AND superseded_at IS NULL
+                ORDER BY hour DESC, through DESC LIMIT 1),
+               ARRAY(SELECT month FROM ledger_close WHERE reopened_at IS NULL)
         """,
         {"from": window.starts_at, "to": window.ends_at},
     )
     return Standing(
-        as_of=found[0][0] if found else None,
-        pending_hours=open_pending_hours(window.starts_at, min(at, window.ends_at)),
+        as_of=as_of,
+        pending_hours=open_pending_hours(window.starts_at, min(at, window.ends_at), closed),
     )
 
 

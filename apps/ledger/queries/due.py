@@ -1,11 +1,11 @@
 """Which marked hours are taken up now, and which wait because their month is closed."""
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import date, datetime
 
 from apps.fleet import queries as fleet
 from apps.fleet.queries import Pass
-from apps.ledger.queries.closes.months import closed_spans
+from apps.ledger.queries.closes.months import closed_spans, spans_of_months
 from apps.ledger.queries.tables import rows
 
 AT_ONCE = 100_000
@@ -26,13 +26,17 @@ def open_hours_marked(pass_: Pass, before: datetime) -> list[datetime]:
     ]
 
 
-def open_pending_hours(starts_at: datetime, ends_at: datetime) -> int:
-    """How many hours of open months in `[starts_at, ends_at)` wait for any pass but the roll-up."""
-    closed = [
-        (max(span.starts_at, starts_at), min(span.ends_at, ends_at)) for span in closed_spans()
+def open_pending_hours(starts_at: datetime, ends_at: datetime, closed: Collection[date]) -> int:
+    """How many hours of open months in `[starts_at, ends_at)` wait for any pass but the roll-up.
+
+    `closed` are the months that are closed.
+    """
+    spans = [
+        (max(span.starts_at, starts_at), min(span.ends_at, ends_at))
+        for span in spans_of_months(closed)
     ]
     return fleet.pending_hours(ends_at, starts_at) - sum(
-        fleet.pending_hours(until, since) for since, until in closed if since < until
+        fleet.pending_hours(until, since) for since, until in spans if since < until
     )
 
 

@@ -14,7 +14,6 @@ from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, tex
 from apps.console.pages.overview.sums import Sums, state_key
 from apps.economics.money import sum_of_known
 from apps.economics.states import Evidence, Flag
-from apps.fleet import queries as fleet
 from apps.ledger.queries.drill import LineRow
 from apps.show.time import machine
 from apps.show.words import Word, flag_words, state_words
@@ -68,9 +67,8 @@ class LinesOf:
 
 def line_table(asked: CostQuestion, found: Sequence[LineRow], given: LinesOf) -> LineTable:
     """The newest lines, as many as fit, in the order asked for."""
-    names = _node_names(found)
     order = asked.given["lines"]
-    cells = [_cells(asked, each, names) for each in found[: given.most]]
+    cells = [_cells(asked, each) for each in found[: given.most]]
     return LineTable(
         columns=columns_of(
             COLUMNS,
@@ -106,14 +104,13 @@ def _totals(cells: Sequence[LineCells], given: LinesOf, *, is_cut: bool) -> tupl
 
 def lines_csv(asked: CostQuestion, name: str, found: Sequence[LineRow]) -> HttpResponse:
     """Every line that was found, with every micro-unit."""
-    names = _node_names(found)
     return csv_answer(
         name,
         HEADINGS,
         [
             [
                 machine(each.hour),
-                text_cell(names.get(each.node_id or 0, "")),
+                text_cell(each.node),
                 text_cell(asked.pools[each.pool_id].name if each.pool_id else ""),
                 *map(text_cell, csv_owner(asked, each.team_id)),
                 each.kind,
@@ -155,18 +152,14 @@ def flags_in_words(flags: Flag) -> tuple[Word, ...]:
     return tuple(flag_words(key) for key in flag_keys(flags))
 
 
-def _cells(asked: CostQuestion, each: LineRow, names: dict[int, str]) -> LineCells:
+def _cells(asked: CostQuestion, each: LineRow) -> LineCells:
     return LineCells(
         href=asked.down("costs-line", f"{each.month:%Y-%m}", each.id),
         hour=each.hour,
-        node=names.get(each.node_id or 0, ""),
+        node=each.node,
         state=state_words(state_key(each.state)),
         flags=flags_in_words(each.flags),
         status=each.status,
         micros=each.micros,
         gpu_milliseconds=_gpu_milliseconds(asked, each),
     )
-
-
-def _node_names(found: Sequence[LineRow]) -> dict[int, str]:
-    return fleet.node_names(sorted({each.node_id for each in found if each.node_id}))

@@ -41,6 +41,7 @@ from apps.ledger.queries.drill import (
     costs_by_day,
     costs_by_team,
     costs_by_workload,
+    costs_by_workload_and_of_none,
     costs_of_no_workload,
     lines_of_no_job,
 )
@@ -49,6 +50,7 @@ from apps.show.words import state_words
 from apps.workloads import queries as workloads
 
 States = Sequence[StateSum]
+Named = Mapping[int, workloads.WorkloadFact]
 NOTES = {"platform": "what nobody held", "unowned": "no rule names an owner"}
 HELD_BY_NO_JOB = (State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)
 MOST_LINES = 200
@@ -118,14 +120,14 @@ def team(request: HttpRequest, team_id: int) -> HttpResponse:
     asked, at = asked_by(request)
     name = team_name(asked, team_id)
     drill = asked.of_team(team_id)
-    by_workload = costs_by_workload(drill, asked.viewer)
+    by_workload, rest = costs_by_workload_and_of_none(drill, asked.viewer)
     whole = _together(by_workload)
     finding = spent(asked, name, sums_of(whole))
     trail = [all_costs(asked)]
     if not by_workload:
         empty = nothing(asked, "costs-team", team_id)
         return answer(request, asked, drill, trail, finding, empty=empty)
-    rest = costs_of_no_workload(drill, asked.viewer)
+    named = workloads.workloads()
     heading = Heading(
         id="by-workload",
         title="By workload",
@@ -134,7 +136,7 @@ def team(request: HttpRequest, team_id: int) -> HttpResponse:
         csv_href=asked.href("costs-team-csv", team_id),
         sorts=lambda sort: asked.href("costs-team", team_id, sort=sort),
     )
-    rows = ordered(_workload_rows(asked, team_id, by_workload, rest), asked.sort)
+    rows = ordered(_workload_rows(asked, team_id, named, by_workload, rest), asked.sort)
     tables = [cost_table(asked, heading, rows, whole)]
     if rest.of_none:
         tables.append(_no_job_table(asked, team_id, rest))
@@ -151,7 +153,7 @@ def team(request: HttpRequest, team_id: int) -> HttpResponse:
         daily=daily,
         known=known,
         meters=meters_of_rows(
-            asked, drill, "workload", "Workload", lambda key: _workload(asked, team_id, key)
+            asked, drill, "workload", "Workload", lambda key: _workload(asked, team_id, named, key)
         ),
     )
 
@@ -256,11 +258,12 @@ def _team(asked: CostQuestion, team_id: int) -> tuple[str, str]:
     return asked.teams[team_id].name, asked.down("costs-team", team_id)
 
 
-def _workload(asked: CostQuestion, team_id: int, workload_id: int | None) -> tuple[str, str]:
+def _workload(
+    asked: CostQuestion, team_id: int, named: Named, workload_id: int | None
+) -> tuple[str, str]:
     if workload_id is None:
         return "Jobs of no workload", asked.down("costs-team-jobs", team_id)
-    name = workloads.workloads()[workload_id].name
-    return name, asked.down("costs-workload", workload_id)
+    return named[workload_id].name, asked.down("costs-workload", workload_id)
 
 
 def in_state(drill: Drill, state: State | None) -> Drill:
@@ -270,9 +273,12 @@ def in_state(drill: Drill, state: State | None) -> Drill:
 
 
 def _workload_rows(
-    asked: CostQuestion, team_id: int, by_workload: Mapping[int | None, States], rest: NoWorkload
+    asked: CostQuestion,
+    team_id: int,
+    named: Named,
+    by_workload: Mapping[int | None, States],
+    rest: NoWorkload,
 ) -> list[CostRow]:
-    named = workloads.workloads()
     rows = [
         cost_row(
             named[workload_id].name,

@@ -1,5 +1,6 @@
 """Which months are closed, and what came after."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -49,7 +50,11 @@ def closed_months() -> set[date]:
 
 def closed_spans() -> list[HourSpan]:
     """The hours of closed months."""
-    months = closed_months()
+    return spans_of_months(closed_months())
+
+
+def spans_of_months(months: Collection[date]) -> list[HourSpan]:
+    """The hours of these months in the organisation's zone, in order."""
     if not months:
         return []
     zone = accounts.organisation().zone

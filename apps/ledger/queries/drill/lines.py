@@ -23,7 +23,7 @@ TAGGED = sql.SQL(
 class LineRow:
     """A line as a table lists it; null where its amount is not known.
 
-    `node_id` None: of no node. `state` None: no device time. `shared_by` says by what the cost of
+    `node` is its name, empty: of no node. `state` None: no device time. `shared_by` says by what the cost of
     that name was spread.
     """
 
@@ -32,7 +32,7 @@ class LineRow:
     hour: datetime
     kind: str
     status: str
-    node_id: int | None
+    node: str
     pool_id: int | None
     team_id: int
     state: State | None
@@ -75,10 +75,11 @@ def _lines(
         sql.SQL(
             """
             SELECT line.id, line.posting_month, line.hour, charge.kind, charge.status,
-                   charge.node_id, line.pool_id, line.team_id, line.state, line.flags,
+                   coalesce(node.name, ''), line.pool_id, line.team_id, line.state, line.flags,
                    line.evidence, line.{amount}, line.unit_milliseconds,
                    coalesce(cost.name, ''), coalesce({shared_by}, '')
             FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
+            LEFT JOIN fleet_node AS node ON node.id = charge.node_id
             {joined}
             WHERE line.hour >= %(from)s AND line.hour < %(to)s AND line.team_id = ANY(%(teams)s)
               AND {conditions}

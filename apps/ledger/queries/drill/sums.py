@@ -150,13 +150,32 @@ def costs_by_workload(drill: Drill, viewer: Viewer) -> dict[int | None, States]:
 def costs_of_no_workload(drill: Drill, viewer: Viewer) -> NoWorkload:
     """All costs of no workload, of jobs and of none apart."""
     asked = replace(drill, is_of_no_workload=True)
-    by_pool = _grouped_jobs(asked, viewer, "pool_id")
-    of_jobs = {(pool, each.state): each for pool, states in by_pool.items() for each in states}
+    by_pool = {pool_id: states for (pool_id,), states in _grouped(asked, viewer, ["pool_id"])}
+    return _no_workload(drill, viewer, by_pool)
+
+
+def costs_by_workload_and_of_none(
+    drill: Drill, viewer: Viewer
+) -> tuple[dict[int | None, States], NoWorkload]:
+    """`costs_by_workload` and `costs_of_no_workload`, in one question less than both."""
+    by_workload: dict[int | None, States] = {}
+    by_pool: dict[int | None, States] = {}
+    for (workload_id, pool_id), states in _grouped(drill, viewer, ["workload_id", "pool_id"]):
+        by_workload[workload_id] = (*by_workload.get(workload_id, ()), *states)
+        if workload_id is None:
+            by_pool[pool_id] = states
+    return by_workload, _no_workload(drill, viewer, by_pool)
+
+
+def _no_workload(drill: Drill, viewer: Viewer, by_pool: Mapping[int | None, States]) -> NoWorkload:
+    """What jobs of no workload cost, and of each pool what is left without them."""
+    of_pools = _grouped_jobs(replace(drill, is_of_no_workload=True), viewer, "pool_id")
+    of_jobs = {(pool, each.state): each for pool, states in of_pools.items() for each in states}
     of_none = {
         pool_id: tuple(
             filter(_is_any, (_less(each, of_jobs.get((pool_id, each.state))) for each in states))
         )
-        for (pool_id,), states in _grouped(asked, viewer, ["pool_id"])
+        for pool_id, states in by_pool.items()
     }
     return NoWorkload(
         of_jobs=tuple(of_jobs.values()),
@@ -174,7 +193,7 @@ def costs_of_jobs(drill: Drill, viewer: Viewer, sort: str = "-cost") -> JobSums:
     of_jobs = _of_jobs(drill, [sql.SQL("day.job_id")])
     direction = sql.SQL(" DESC" if sort.startswith("-") else "")
     params = _parameters(drill, viewer) | {"not_worked": NOT_WORKED, "most": MOST_JOBS}
-    first = rows(
+    found = rows(
         sql.SQL(
             """
             WITH of_job AS MATERIALIZED ({of_jobs}),
@@ -183,8 +202,14 @@ def costs_of_jobs(drill: Drill, viewer: Viewer, sort: str = "-cost") -> JobSums:
                        AS place
                 FROM of_job GROUP BY job_id
             )
-            SELECT of_job.* FROM of_job JOIN ranked USING (job_id)
-            WHERE ranked.place <= %(most)s ORDER BY ranked.place, of_job.state NULLS LAST
+            SELECT NULL::int8, (SELECT count(*) FROM ranked), state, sum(micros)::int8, NULL::int8,
+                   sum(gpu_ms)::int8, sum(unpriced_ms)::int8, 0 AS place
+            FROM of_job GROUP BY state
+            UNION ALL
+            SELECT of_job.job_id, 0, of_job.state, of_job.micros, of_job.provisional, of_job.gpu_ms,
+                   of_job.unpriced_ms, ranked.place
+            FROM of_job JOIN ranked USING (job_id) WHERE ranked.place <= %(most)s
+            ORDER BY place, state NULLS LAST
             """
         ).format(
             of_jobs=of_jobs,
@@ -193,25 +218,13 @@ def costs_of_jobs(drill: Drill, viewer: Viewer, sort: str = "-cost") -> JobSums:
         ),
         params,
     )
-    together = rows(
-        sql.SQL(
-            """
-            WITH of_job AS MATERIALIZED ({of_jobs})
-            SELECT (SELECT count(DISTINCT job_id) FROM of_job), state, sum(micros)::int8, NULL::int8,
-                   sum(gpu_ms)::int8, sum(unpriced_ms)::int8
-            FROM of_job GROUP BY state ORDER BY state NULLS LAST
-            """
-        ).format(of_jobs=of_jobs),
-        params,
-    )
-    by_job: dict[int, States] = {}
-    for job_id, *of_state in first:
+    by_job: dict[int | None, States] = {}
+    for job_id, _, *of_state, _ in found:
         by_job[job_id] = (*by_job.get(job_id, ()), _state_sum(of_state))
-    return JobSums(
-        jobs=by_job,
-        total=tuple(_state_sum(row[1:]) for row in together),
-        count=together[0][0] if together else 0,
-    )
+    # What is of no one job is all of them together.
+    total = by_job.pop(None, ())
+    jobs = {job_id: states for job_id, states in by_job.items() if job_id is not None}
+    return JobSums(jobs=jobs, total=total, count=found[0][1] if found else 0)
 
 
 def sureness(drill: Drill, viewer: Viewer, at: datetime) -> Sureness:

@@ -221,7 +221,12 @@ def problem_response(refusal: Exception, context: Mapping[str, Any]) -> Response
 
 
 def unkeepable(trouble: Exception) -> str | None:
-    """Why what was sent can be read or kept by nobody; None for any other trouble."""
+    """Why what was sent can be read or kept by nobody; None for any other trouble.
+
+    A refusal of ours that names the field says it better.
+    """
+    if status_of(trouble) is not None:
+        return None
     if isinstance(trouble, RecursionError):
         return "The body is nested deeper than anything here is."
     told = str(trouble) if isinstance(trouble, ValueError | DataError | psycopg.DataError) else ""

@@ -37,8 +37,8 @@ def opened(page: Page, address: str, name: str) -> Page:
 def test_what_a_team_spent_on_a_workload_is_two_clicks_and_a_choice_away(page, site, name):
     opened(page, site, name)
     page.get_by_role("combobox", name="Period").select_option("lastmonth")
-    page.get_by_role("link", name="Research").click()
-    page.get_by_role("link", name="Pretraining").click()
+    page.get_by_role("link", name="Research").first.click()
+    page.get_by_role("link", name="Pretraining").first.click()
     title = page.get_by_role("heading", level=1)
     expect(title).to_contain_text("Pretraining cost $98.32 in")
     expect(title).to_contain_text("50 % of it worked.")
@@ -47,7 +47,7 @@ def test_what_a_team_spent_on_a_workload_is_two_clicks_and_a_choice_away(page, s
 def test_a_job_leads_to_the_minutes_behind_one_number(page, site):
     opened(page, f"{site}/costs?window=lastmonth", "finn")
     for name in ("Research", "Pretraining", "4711"):
-        page.get_by_role("link", name=name, exact=True).click()
+        page.get_by_role("link", name=name, exact=True).first.click()
     page.get_by_role("region", name="Lines").get_by_role("link", name="$49.16").last.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("4.00 GPU-hours active, $49.16")
     expect(page.get_by_role("region", name="Minutes by GPU")).to_contain_text("worked 60 of 60")
@@ -59,7 +59,7 @@ def test_every_level_shows_its_picture_and_sorts_from_the_keyboard(page, site):
     for name in ("Research", "Pretraining", "4711"):
         expect(page.locator(".chart .plot-container")).to_be_visible()
         expect(page.get_by_role("img", name="The dearest day was")).to_be_visible()
-        page.get_by_role("link", name=name, exact=True).click()
+        page.get_by_role("link", name=name, exact=True).first.click()
     lines = page.get_by_role("region", name="Lines")
     expect(lines.locator("th[aria-sort=descending]")).to_contain_text("Hour from")
     lines.get_by_role("link", name="State").focus()
@@ -79,6 +79,6 @@ def test_on_a_phone_tables_scroll_inside_their_card(desk: Desk, site):
     page = opened(desk.page(width=390), f"{site}/costs?window=lastmonth", "finn")
     for name in ("Research", "Pretraining", "4711"):
         fits(page)
-        page.get_by_role("link", name=name, exact=True).click()
+        page.get_by_role("link", name=name, exact=True).first.click()
         expect(page.get_by_role("heading", level=1)).to_contain_text(name)
     fits(page)

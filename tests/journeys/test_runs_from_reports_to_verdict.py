@@ -58,7 +58,7 @@ def test_a_starved_run_is_told_so_with_its_cost_and_the_disks_that_stalled(
     client = bearer("jobs", "read", name="everything")
     send_counters(sending, hour)
     tell_job(client, hour)
-    run_id = report(bearer("jobs", name="the team's", team_id=team_id), hour)
+    run_id = report(bearer("runs", name="the team's", team_id=team_id), hour)
 
     fold_runs()
     call_command("settle", "--from", hour.isoformat(), "--to", (hour + 60 * MINUTE).isoformat())

@@ -130,6 +130,7 @@ class KeptObjectiveOut(serializers.Serializer[Any]):
     met_ratio = serializers.FloatField(allow_null=True)
     at_least_ratio = serializers.FloatField(allow_null=True)
     budget_left_ratio = serializers.FloatField(allow_null=True)
+    ends_at = serializers.DateTimeField(allow_null=True, help_text="null: it holds until ended")
 
 
 class ServiceChangeOut(serializers.Serializer[Any]):

@@ -104,6 +104,7 @@ SERVICE = answered(
                 "met_ratio": 0.962,
                 "at_least_ratio": 0.955,
                 "budget_left_ratio": 0.24,
+                "ends_at": None,
             }
         ],
         "changes": [

@@ -178,7 +178,11 @@ def _answering(service_id: int, window: queries.Window) -> dict[str, Any]:
     return {
         "latency": _latency(latency(service_id, None, span)),
         "first_token": _latency(latency(service_id, None, span, "first_token")),
-        "objectives": [{"id": each.pop("objective_id"), **each} for each in objectives],
+        "objectives": [
+            {"id": each.pop("objective_id"), **each}
+            for each in objectives
+            if each.pop("workload_id") == service_id
+        ],
         "changes": [
             {"at": each.at, "kind": each.kind, "name": each.name, "feature": each.feature}
             for each in changes_of(service_id, span)

@@ -70,7 +70,7 @@ def test_one_change_shows_its_days_and_parts_that_add_up(found: int) -> None:
     before, *parts, after = [
         round(float(number) * 1e6) * (-1 if sign == "−" else 1) for sign, number in rows
     ]
-    assert len(parts) == 4
+    assert len(parts) == 5
     assert before + sum(parts) == after
     assert "level-figure" in answer.content.decode()
     days = finn.get(f"{href[1]}.csv").content.decode()

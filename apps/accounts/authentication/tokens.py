@@ -88,7 +88,7 @@ def needs(scope: str) -> type[BasePermission]:
     class HasScope(BasePermission):
         """Made by `needs`."""
 
-        message = f"this needs the scope {scope!r}"
+        message = f"this needs the scope '{scope}'"
 
         def has_permission(self, request: Request, view: object) -> bool:
             return scope in scopes_of(request)

@@ -64,8 +64,8 @@ def run(*, full: bool = False) -> dict[str, object]:
         url = stack.enter_context(own_database(os.environ["RUNRATE_DATABASE_URL"], DATABASE))
         environment = os.environ | {"RUNRATE_DATABASE_URL": url}
         secrets = _fleet(environment)
-        ours = stack.enter_context(_web(environment, "controlplane.wsgi:application"))
-        bare = stack.enter_context(_web(environment, "bench.bare_ingest:application"))
+        ours = stack.enter_context(_web(environment))
+        bare = stack.enter_context(_web(environment, bare=True))
         sweep = stack.enter_context(_sweep(environment))
         place = Place(url, ours, bare, secrets, sweep)
         figures = _large(place)
@@ -81,11 +81,15 @@ def _fleet(environment: dict[str, str]) -> list[str]:
 
 
 @contextmanager
-def _web(environment: dict[str, str], application: str) -> Iterator[int]:
-    """One web process that serves `application`, started as `manage.py up` does; its port."""
+def _web(environment: dict[str, str], *, bare: bool = False) -> Iterator[int]:
+    """One web process, started as `manage.py up` does, or so but for the bare application; its port."""
     port = free_port()
-    child = processes.web(env.environment(environment), f"127.0.0.1:{port}")
-    command = [application if ":application" in part else part for part in child.command]
+    chosen = env.environment(environment)
+    command = [*processes.web(chosen, f"127.0.0.1:{port}").command]
+    if bare:
+        command[command.index("controlplane.door:application")] = "bench.bare_ingest:application"
+        command[command.index("rsgi")] = "wsgi"
+        command += ["--blocking-threads", str(chosen.web_threads)]
     with _running(command, environment):
         wait_until_it_answers(port)
         yield port

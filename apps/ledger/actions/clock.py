@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from apps.accounts import queries as accounts
+from apps.fleet import queries as fleet
 from apps.fleet.actions.marks import ORGANISATION, hour_of, mark_span
 from apps.fleet.queries import Pass
 from apps.ledger.actions.charge import SETTLES_AFTER
@@ -18,8 +19,9 @@ REFRESHED_EVERY = timedelta(minutes=10)
 def mark_by_clock(*, at: datetime) -> int:
     """Mark every hour for the charge pass that began, is still provisional, or came to rest.
 
-    The first sweep begins with the organisation, as what is told of the time before marks its own
-    hours: of a history nobody lived in no hour is marked. After an outage a sweep goes on from
+    The first sweep begins with the organisation or, if that is later, with the first node's life:
+    what is told of the time before marks its own hours, so that of a history nobody lived in no
+    hour is marked. After an outage a sweep goes on from
     the last hour that was marked. Returns how many spans it marked.
     """
     with transaction.atomic():
@@ -37,8 +39,10 @@ def mark_by_clock(*, at: datetime) -> int:
 
 def _sweep(at: datetime) -> ClockSweep:
     """The one row, locked; made by whoever comes first."""
+    organised_at, lived_since = accounts.organised_at(), fleet.lived_since()
+    since = max(organised_at, lived_since) if organised_at and lived_since else at
     first = ClockSweep(
-        begun_through=min(hour_of(accounts.organised_at() or at), hour_of(at)),
+        begun_through=min(hour_of(since), hour_of(at)),
         final_through=hour_of(at - SETTLES_AFTER),
         refreshed_at=at,
     )

@@ -86,7 +86,7 @@ def test_the_demo_leaves_a_database_with_own_data_alone(installed):
     assert made.returncode == 0, made.stderr
     refused = manage(home, "demo", "--no-serve", "--json")
     assert refused.returncode != 0
-    assert "holds your own fleet" in refused.stderr
+    assert "this database is in use" in refused.stderr
 
 
 OWN_POOL = """

@@ -204,14 +204,14 @@ def share_by_time() -> tuple[dict[int | None, int | None], str]:
     scene.settle()
     charge = Charge.objects.get(kind=ChargeKind.SHARED, hour=scene.TEN)
     found = {line.job_id: line.effective_micros for line in Line.objects.filter(charge=charge)}
-    return found, charge.reason
+    return found, charge.spread_method
 
 
 def test_core_time_is_never_added_to_gpu_time_when_a_cost_is_shared_by_time() -> None:
     job = scene.make_job("1", scene.make_priced_node(), gpus=2)
     make_core_job("2", make_core_node(), 32)
 
-    assert share_by_time() == ({job: 250_000, None: 750_000}, "spread by GPU time")
+    assert share_by_time() == ({job: 250_000, None: 750_000}, "by GPU time")
 
 
 def test_where_no_gpu_was_core_time_shares_a_cost_and_the_charge_says_so() -> None:
@@ -220,7 +220,7 @@ def test_where_no_gpu_was_core_time_shares_a_cost_and_the_charge_says_so() -> No
     found, reason = share_by_time()
 
     assert found == {job: 250_000, None: 750_000}
-    assert reason == "spread by GPU time; by core time, as no GPU was there"
+    assert reason == "by GPU time; by core time, as no GPU was there"
 
 
 def test_pages_and_rest_call_core_time_by_its_name(research: int) -> None:

@@ -53,10 +53,11 @@ PLANTED = {
     "cluster_id": "SELECT min(id) FROM fleet_cluster",
     "account_id": "SELECT min(id) FROM fleet_cloudaccount",
     "pool_id": "SELECT min(id) FROM fleet_pool",
-    # These need what nobody planted: an invitation's secret, a provider, a finished export.
+    # These need what nobody planted: an invitation's secret, a provider, a finished export, a promise.
     "secret": "SELECT 'none'",
     "provider_id": "SELECT 'none'",
     "export_id": "SELECT 0",
+    "objective_id": "SELECT 0",
 }
 ASKED_SO: dict[str, Sequence[str]] = {
     "overview": ("", "?window=90d"),

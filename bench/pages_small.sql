@@ -26,8 +26,8 @@ SELECT n, 'pool-' || n, 1 + n %% 3, 'aws', 'us-east-' || n, 'p5.48xlarge',
        CASE WHEN n %% 3 = 0 THEN 'NVIDIA A100-SXM4-80GB' ELSE 'NVIDIA H100 80GB HBM3' END, 8, 'gpu',
        CASE WHEN n %% 2 = 0 THEN 'on_demand' ELSE 'reserved' END, 100 + n %% %(teams)s, 'keep', %(began)s
 FROM generate_series(1, %(pools)s) AS n;
-INSERT INTO fleet_sharepolicy (pool_id, version, rule, period)
-SELECT n, 1, 'largest', tstzrange(%(began)s, NULL) FROM generate_series(1, %(pools)s) AS n;
+INSERT INTO fleet_sharepolicy (pool_id, version, rule, period, core_weight, cores_per_node)
+SELECT n, 1, 'largest', tstzrange(%(began)s, NULL), 0, 0 FROM generate_series(1, %(pools)s) AS n;
 -- The last pool has a list price alone, and for its first half year none.
 INSERT INTO pricing_rate (provider, region, instance_type, gpu_model, purchase_option, pool_id, kind,
     amount, currency, quantity_seconds, unit, period, target, source, created_at, standing, doubt, tiers)

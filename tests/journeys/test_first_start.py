@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+# One worker makes what the module shares, once.
+pytestmark = pytest.mark.xdist_group("first-start")
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -12,6 +12,8 @@ import pytest
 from bench.machine import over
 from bench.pages import TARGETS
 
+# One worker makes what the module shares, once.
+pytestmark = pytest.mark.xdist_group("bench-pages")
 Figures = dict[str, dict[str, dict[str, float]]]
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -16,6 +16,8 @@ from apps.telemetry.actions.partitions import forget
 from tests.apps.ledger.audited_world import make_world
 from tests.apps.ledger.tampering import Column, columns_of, tables_of, tamper
 
+# One worker makes what the module shares, once.
+pytestmark = pytest.mark.xdist_group("audit")
 NO_MONEY = {
     "ledger_billrule": "what people say of bills",
     "ledger_billruleevent": "its history",

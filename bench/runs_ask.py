@@ -174,12 +174,12 @@ def _rolled_up(params: Figures, carried: int) -> dict[str, float]:
     """A day of 10,000 GPUs of which so many jobs carried a run, rolled up twice."""
     from django.db import connection, transaction
 
-    from apps.fleet.actions.marks import Mark, mark
-    from apps.fleet.queries import Pass
     from apps.ledger.actions.partitions import ensure_month
     from apps.ledger.actions.rolled_day import RolledDay
     from apps.ledger.actions.rollup import roll_up_day
     from apps.ledger.actions.runs import write_run_days, write_run_figures
+    from apps.marks.actions import Mark, mark
+    from apps.marks.queries import Pass
 
     first = params["from"]
     if not carried:

@@ -53,8 +53,8 @@ def _fill(hours: int) -> None:
     """Jobs go on through the days, and every hour is used as the first one was."""
     from django.db import connection, transaction
 
-    from apps.fleet.actions.marks import Mark, mark
-    from apps.fleet.queries import Pass
+    from apps.marks.actions import Mark, mark
+    from apps.marks.queries import Pass
     from apps.telemetry.actions.partitions import ensure_months
 
     ensure_months([HOUR.date(), _end(hours).date()])

@@ -94,8 +94,9 @@ def _touch_usage() -> None:
 def _mark_everything() -> None:
     from django.db import transaction
 
-    from apps.fleet.actions.marks import mark_span
-    from apps.fleet.queries import Pass, nodes_lived
+    from apps.fleet.queries import nodes_lived
+    from apps.marks.actions import mark_span
+    from apps.marks.queries import Pass
 
     nodes = [node.id for node in nodes_lived(HOUR, ENDED)]
     with transaction.atomic():

@@ -116,12 +116,12 @@ def _rolled_up(today: date) -> Figures:
     """A day rolled up as a whole, and how much of that services are."""
     from django.db import connection, transaction
 
-    from apps.fleet.actions.marks import Mark, mark
-    from apps.fleet.queries import Pass
     from apps.ledger.actions import services
     from apps.ledger.actions.partitions import ensure_month
     from apps.ledger.actions.rolled_day import RolledDay
     from apps.ledger.actions.rollup import roll_up_day
+    from apps.marks.actions import Mark, mark
+    from apps.marks.queries import Pass
 
     at = datetime.now(UTC)
     first = datetime(today.year, today.month, today.day, tzinfo=UTC) - timedelta(days=200)

@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_safe
 
-from apps.fleet import queries as fleet
+from apps.marks.queries import waiting_by_pass
 
 Answerer = Callable[[HttpRequest], HttpResponseBase]
 
@@ -44,7 +44,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Prometheus text: how much work waits and for how long."""
-    waiting = fleet.waiting_by_pass()
+    waiting = waiting_by_pass()
     at = datetime.now(UTC)
     changed = [f'runrate_changed_hours{{pass="{each.pass_name}"}} {each.marks}' for each in waiting]
     ages = [

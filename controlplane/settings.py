@@ -85,6 +85,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "controlplane",
+    "apps.marks",
     "apps.accounts",
     "apps.fleet",
     "apps.telemetry",

@@ -1,1 +1,1 @@
-"""What we own or rent: clusters, pools, nodes, devices and agents; marks of changed hours."""
+"""What we own or rent: clusters, pools, nodes, devices and agents."""

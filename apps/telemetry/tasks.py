@@ -5,7 +5,7 @@ import time
 from celery import shared_task
 from django.utils import timezone
 
-from apps.fleet.queries import Pass, hours_marked
+from apps.marks.queries import Pass, hours_marked
 from apps.telemetry.actions import incidents, partitions, rollup
 
 # Of the 20 s between beats: 10,000 GPUs need two. After an outage, when there is more to do, most of

@@ -12,7 +12,6 @@ from typing import Any
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
-from apps.fleet.actions.marks import hour_of
 from apps.ledger.actions import figure_due_runs
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import (
@@ -25,6 +24,7 @@ from apps.ledger.models import (
     StatementLine,
     VendorCost,
 )
+from apps.marks.actions import hour_of
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.review.models import Finding

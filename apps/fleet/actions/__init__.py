@@ -50,7 +50,6 @@ from apps.fleet.actions.inventory import (
     set_capacity,
     weigh_cores,
 )
-from apps.fleet.actions.marks import Mark, mark, mark_span
 from apps.fleet.actions.telling import ToldStatus, note_status, reclaim_node
 
 __all__ = [
@@ -64,7 +63,6 @@ __all__ = [
     "InvitationExpiresInThePast",
     "InvitationSpent",
     "InvitationUnknown",
-    "Mark",
     "NewNode",
     "NewOutage",
     "NewPool",
@@ -94,8 +92,6 @@ __all__ = [
     "end_outage",
     "enrol",
     "invite_agent",
-    "mark",
-    "mark_span",
     "note_status",
     "reclaim_node",
     "record_outage",

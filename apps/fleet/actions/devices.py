@@ -8,9 +8,9 @@ from django.db import connection, transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.db.models import Q
 
-from apps.fleet.actions.marks import mark_spans
 from apps.fleet.models import Device
-from apps.fleet.queries.marks import Pass
+from apps.marks.actions import mark_spans
+from apps.marks.queries import Pass
 
 # The first key of an advisory lock; the passes are 1 to 5.
 DEVICES_LOCK = 16

@@ -11,7 +11,6 @@ from django.db.models import Max
 from apps.accounts.actions.constraints import refusing
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.actions.lives import ChangedLife, change_lives, tell_life
-from apps.fleet.actions.marks import ORGANISATION, hour_of, mark_span
 from apps.fleet.models import (
     CapacityUnit,
     Cluster,
@@ -24,7 +23,8 @@ from apps.fleet.models import (
     SharePolicy,
 )
 from apps.fleet.queries.inventory import nodes_named, nodes_owned
-from apps.fleet.queries.marks import Pass
+from apps.marks.actions import ORGANISATION, hour_of, mark_span
+from apps.marks.queries import Pass
 
 
 class ClusterNameTaken(ValueError):

@@ -9,9 +9,9 @@ from psycopg import sql
 
 from apps.fleet.actions.inventory import end_node
 from apps.fleet.actions.lives import change_lives
-from apps.fleet.actions.marks import ORGANISATION, hour_of, mark_span
 from apps.fleet.models import AgentStatus, Node
-from apps.fleet.queries.marks import Pass
+from apps.marks.actions import ORGANISATION, hour_of, mark_span
+from apps.marks.queries import Pass
 
 RECLAIMED = "reclaimed"
 MOMENT = timedelta(microseconds=1)

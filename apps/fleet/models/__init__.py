@@ -1,12 +1,10 @@
-"""What is owned or rented, who reports it, which hours changed, and which clouds are read."""
+"""What is owned or rented, who reports it, and which clouds are read."""
 
 from apps.fleet.models.clouds import CloudAccount, CloudMachine, CloudSync
 from apps.fleet.models.inventory import (
     Agent,
     AgentStatus,
     CapacityUnit,
-    ChangedHour,
-    ChangedRange,
     Cluster,
     ClusterToken,
     Device,
@@ -15,7 +13,6 @@ from apps.fleet.models.inventory import (
     Node,
     NodeCapacity,
     Outage,
-    Pass,
     Pool,
     SharePolicy,
     no_overlap,
@@ -25,8 +22,6 @@ __all__ = [
     "Agent",
     "AgentStatus",
     "CapacityUnit",
-    "ChangedHour",
-    "ChangedRange",
     "CloudAccount",
     "CloudMachine",
     "CloudSync",
@@ -38,7 +33,6 @@ __all__ = [
     "Node",
     "NodeCapacity",
     "Outage",
-    "Pass",
     "Pool",
     "SharePolicy",
     "no_overlap",

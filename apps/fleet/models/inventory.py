@@ -1,4 +1,4 @@
-"""Clusters, pools, nodes, devices and agents with their lifetimes; marks of changed hours."""
+"""Clusters, pools, nodes, devices and agents with their lifetimes."""
 
 import pghistory
 from django.contrib.postgres.constraints import ExclusionConstraint
@@ -292,52 +292,3 @@ class Enrolment(models.Model):
 
     def __str__(self) -> str:
         return f"enrolment of {self.node}"
-
-
-class Pass(models.IntegerChoices):
-    """The passes that hours are marked for, in the order a dollar goes through them."""
-
-    USAGE = 1
-    CHARGE = 2
-    SPLIT = 3
-    SPREAD = 4
-    ROLLUP = 5
-    CALLS = 6
-
-
-class ChangedHour(models.Model):
-    """This pass must do this unit's hour again.
-
-    `unit` is the node for usage and split, 0 for charge and spread, the pool (0: none) for rollup,
-    whose `hour` is the first of the local day, 0 or 1 for calls to model APIs: those that are new,
-    or all of the hour anew. A settler deletes a mark only at the revision it read before the facts.
-    """
-
-    pk = models.CompositePrimaryKey("pass_id", "hour", "unit")
-    pass_id = models.SmallIntegerField(choices=Pass.choices)
-    unit = models.BigIntegerField()
-    hour = models.DateTimeField()
-    revision = models.BigIntegerField()
-
-    def __str__(self) -> str:
-        return f"{self.pass_id}/{self.unit}/{self.hour:%Y-%m-%dT%H}"
-
-
-class ChangedRange(models.Model):
-    """A change wider than a day, waiting to become marks."""
-
-    pass_id = models.SmallIntegerField(choices=Pass.choices)
-    unit = models.BigIntegerField()
-    starts_at = models.DateTimeField()
-    ends_at = models.DateTimeField()
-    revision = models.BigIntegerField()
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(ends_at__gt=F("starts_at")), name="changed_range_is_forward"
-            )
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.pass_id}/{self.unit} {self.starts_at}–{self.ends_at}"

@@ -1,4 +1,4 @@
-"""What is owned or rented, by when; which hours changed."""
+"""What is owned or rented, by when."""
 
 from apps.fleet.queries.agents import (
     AgentFact,
@@ -58,15 +58,6 @@ from apps.fleet.queries.inventory import (
 )
 from apps.fleet.queries.listing import node_if_on_record
 from apps.fleet.queries.living import StandingNode, standing_nodes
-from apps.fleet.queries.marks import (
-    MarkFact,
-    Pass,
-    Waiting,
-    hours_marked,
-    marks_of_hour,
-    pending_hours,
-    waiting_by_pass,
-)
 from apps.fleet.queries.telling import (
     AgentState,
     Disagreement,
@@ -93,18 +84,15 @@ __all__ = [
     "Disagreement",
     "HeardAfterEnd",
     "Life",
-    "MarkFact",
     "NodeAgent",
     "NodeFact",
     "OutageFact",
     "OutageOnRecord",
-    "Pass",
     "PolicyFact",
     "PoolFact",
     "SilentNode",
     "StandingNode",
     "UnconfirmedDevice",
-    "Waiting",
     "agent_of_token",
     "agent_states",
     "agentless_nodes",
@@ -125,12 +113,10 @@ __all__ = [
     "devices_of_node",
     "disagreements",
     "heard_after_end",
-    "hours_marked",
     "lived_since",
     "lives_of_uuid",
     "lives_on_node",
     "living_machines",
-    "marks_of_hour",
     "node_if_on_record",
     "node_names",
     "nodes_lived",
@@ -140,11 +126,9 @@ __all__ = [
     "outage_on_record",
     "outages",
     "outages_of_node",
-    "pending_hours",
     "pools",
     "share_policies",
     "silent_agents",
     "standing_nodes",
     "unconfirmed_devices",
-    "waiting_by_pass",
 ]

@@ -4,10 +4,10 @@ from datetime import datetime
 
 from django.db import transaction
 
-from apps.fleet.actions.marks import ORGANISATION, Mark, mark
-from apps.fleet.queries import Pass
 from apps.ledger.actions.calls import mark_calls
 from apps.ledger.queries.api_calls import hours_of_calls
+from apps.marks.actions import ORGANISATION, Mark, mark
+from apps.marks.queries import Pass
 from apps.pricing.actions import api_prices
 from apps.pricing.queries.api_prices import api_price
 

@@ -14,21 +14,12 @@ from apps.accounts.queries import organisation
 from apps.economics.calls import Contract, Counted, Priced
 from apps.economics.rates import MICROS
 from apps.economics.split import largest_remainder
-from apps.fleet import queries as fleet
-from apps.fleet.actions.marks import (
-    ORGANISATION,
-    Mark,
-    clear,
-    expand_ranges,
-    hour_key,
-    mark,
-    try_lock,
-)
-from apps.fleet.queries import Pass
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.queries.api_calls import CallKey, CallSums, calls_without_price, sums_of_calls
 from apps.ledger.queries.calendar import HOUR
 from apps.ledger.queries.tables import Row, copy_values, run
+from apps.marks.actions import ORGANISATION, Mark, clear, expand_ranges, hour_key, mark, try_lock
+from apps.marks.queries import Pass, hours_marked, marks_of_hour
 from apps.pricing.queries import conversions
 from apps.pricing.queries.api_prices import contracts
 
@@ -69,7 +60,7 @@ def price_waiting(
     """
     while expand_ranges():
         pass
-    hours = fleet.hours_marked(Pass.CALLS, before, AT_ONCE)[::-1]
+    hours = hours_marked(Pass.CALLS, before, AT_ONCE)[::-1]
     priced = 0
     made = book() if hours else None
     for hour in hours:
@@ -92,7 +83,7 @@ def price_hour(*, hour: datetime, book: Book) -> Outcome:
     """
     if not try_lock(Pass.CALLS, hour_key(hour)):
         return BUSY
-    marks = fleet.marks_of_hour(Pass.CALLS, hour)
+    marks = marks_of_hour(Pass.CALLS, hour)
     if not marks:
         return NOTHING
     if any(each.unit == ALL_ANEW for each in marks):

@@ -7,11 +7,11 @@ from django.db import transaction
 
 from apps.accounts import queries as accounts
 from apps.fleet import queries as fleet
-from apps.fleet.actions.marks import ORGANISATION, hour_of, mark_span
-from apps.fleet.queries import Pass
 from apps.ledger.actions.charge import SETTLES_AFTER
 from apps.ledger.models import ClockSweep
 from apps.ledger.queries.calendar import HOUR
+from apps.marks.actions import ORGANISATION, hour_of, mark_span
+from apps.marks.queries import Pass
 
 REFRESHED_EVERY = timedelta(minutes=10)
 

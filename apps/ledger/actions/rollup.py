@@ -10,8 +10,6 @@ from django.db import transaction
 from apps.accounts import queries as accounts
 from apps.economics.states import Flag, State
 from apps.fleet import queries as fleet
-from apps.fleet.actions.marks import clear, try_lock
-from apps.fleet.queries import Pass
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.meter_days import write_meter_days
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
@@ -20,6 +18,8 @@ from apps.ledger.actions.runs import write_run_days, write_run_figures
 from apps.ledger.actions.services import write_service_days
 from apps.ledger.queries.calendar import day_span, local_day
 from apps.ledger.queries.tables import rows, run
+from apps.marks.actions import clear, try_lock
+from apps.marks.queries import Pass, marks_of_hour
 from apps.workloads import queries as workloads
 
 
@@ -33,7 +33,7 @@ def roll_up_day(*, first_hour: datetime, at: datetime) -> Outcome:
             return kept
         if not try_lock(Pass.ROLLUP, day.toordinal()):
             return BUSY
-        marks = fleet.marks_of_hour(Pass.ROLLUP, first_hour)
+        marks = marks_of_hour(Pass.ROLLUP, first_hour)
         if not marks:
             return NOTHING
         span = day_span(day, zone)

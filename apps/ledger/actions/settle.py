@@ -5,9 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from apps.accounts import queries as accounts
-from apps.fleet import queries as fleet
-from apps.fleet.actions.marks import expand_ranges, hour_of
-from apps.fleet.queries import Pass
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.rollup import roll_up_day
@@ -16,6 +13,8 @@ from apps.ledger.actions.split import split_hour
 from apps.ledger.actions.spread import spread_hour
 from apps.ledger.queries.calendar import first_hour, local_day
 from apps.ledger.queries.due import AT_ONCE, open_hours_marked
+from apps.marks.actions import expand_ranges, hour_of
+from apps.marks.queries import Pass, hours_marked
 
 PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD, Pass.ROLLUP)
 
@@ -86,7 +85,7 @@ def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterato
     if pass_ in PASSES:
         found = open_hours_marked(pass_, ends_at)
     else:
-        found = fleet.hours_marked(pass_, ends_at, AT_ONCE)
+        found = hours_marked(pass_, ends_at, AT_ONCE)
     for hour in found:
         if hour >= since:
             yield hour

@@ -11,9 +11,6 @@ from django.db import transaction
 from apps.accounts import queries as accounts
 from apps.economics.node_hour import NodeHourSplit, split_node_hour
 from apps.economics.split import largest_remainder
-from apps.fleet import queries as fleet
-from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
-from apps.fleet.queries import Pass
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.partitions import ensure_month
@@ -26,6 +23,8 @@ from apps.ledger.queries.settlements import (
     settlements_of_hour,
 )
 from apps.ledger.queries.tables import Row, copy_in, rows, run
+from apps.marks.actions import Mark, clear, hour_key, mark, try_lock
+from apps.marks.queries import Pass, marks_of_hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ def split_hour(*, hour: datetime, at: datetime) -> Outcome:
             return kept
         if not try_lock(Pass.SPLIT, hour_key(hour)):
             return BUSY
-        marks = fleet.marks_of_hour(Pass.SPLIT, hour)
+        marks = marks_of_hour(Pass.SPLIT, hour)
         if not marks:
             return NOTHING
         marked = [each.unit for each in marks]

@@ -10,8 +10,6 @@ from apps.economics.bases import Amounts
 from apps.economics.spread import shared_idle
 from apps.economics.states import Flag
 from apps.fleet import queries as fleet
-from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
-from apps.fleet.queries import Pass
 from apps.ledger.actions.charge.values import NOT_STATED
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
@@ -28,6 +26,8 @@ from apps.ledger.queries.spreading import (
     spread_lines_of_hour,
 )
 from apps.ledger.queries.tables import copy_in, run
+from apps.marks.actions import Mark, clear, hour_key, mark, try_lock
+from apps.marks.queries import Pass, marks_of_hour
 
 SAY = "UPDATE ledger_charge SET spread_method = %(said)s WHERE id = %(id)s"
 
@@ -48,7 +48,7 @@ def spread_hour(*, hour: datetime) -> Outcome:
         key = hour_key(hour)
         if not (try_lock(Pass.SPLIT, key) and try_lock(Pass.SPREAD, key)):
             return BUSY
-        marks = fleet.marks_of_hour(Pass.SPREAD, hour)
+        marks = marks_of_hour(Pass.SPREAD, hour)
         if not marks:
             return NOTHING
         before = spread_lines_of_hour(hour)

@@ -3,10 +3,9 @@
 from collections.abc import Collection
 from datetime import date, datetime
 
-from apps.fleet import queries as fleet
-from apps.fleet.queries import Pass
 from apps.ledger.queries.closes.months import closed_spans, spans_of_months
 from apps.ledger.queries.tables import rows
+from apps.marks.queries import Pass, hours_marked, marks_of_hour, pending_hours
 
 AT_ONCE = 100_000
 
@@ -21,7 +20,7 @@ def open_hours_marked(pass_: Pass, before: datetime) -> list[datetime]:
     spans = closed_spans()
     return [
         hour
-        for hour in fleet.hours_marked(pass_, before, AT_ONCE)
+        for hour in hours_marked(pass_, before, AT_ONCE)
         if not any(span.starts_at <= hour < span.ends_at for span in spans)
     ]
 
@@ -35,8 +34,8 @@ def open_pending_hours(starts_at: datetime, ends_at: datetime, closed: Collectio
         (max(span.starts_at, starts_at), min(span.ends_at, ends_at))
         for span in spans_of_months(closed)
     ]
-    return fleet.pending_hours(ends_at, starts_at) - sum(
-        fleet.pending_hours(until, since) for since, until in spans if since < until
+    return pending_hours(ends_at, starts_at) - sum(
+        pending_hours(until, since) for since, until in spans if since < until
     )
 
 
@@ -57,7 +56,7 @@ def resting(hours: Collection[datetime], since: datetime) -> set[datetime]:
 
 
 def _has_unsettled_nodes(hour: datetime) -> bool:
-    marked = [mark.unit for mark in fleet.marks_of_hour(Pass.SPLIT, hour)]
+    marked = [mark.unit for mark in marks_of_hour(Pass.SPLIT, hour)]
     (count,) = rows(
         """
         SELECT count(*) FROM ledger_charge AS charge

@@ -9,8 +9,6 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from apps.fleet.actions.clouds import SyncRunsAlready, SyncTakenOver
-from apps.fleet.actions.marks import expand_ranges
-from apps.fleet.queries import Pass
 from apps.fleet.queries.clouds import syncs_due
 from apps.ledger import actions
 from apps.ledger.queries.due import hours_due, resting
@@ -18,6 +16,8 @@ from apps.ledger.tasks.api_usage import price_marked
 from apps.ledger.tasks.bill_uploads import take_uploaded
 from apps.ledger.tasks.bills import reconcile_waiting
 from apps.ledger.tasks.exports import forget_files, make_waiting
+from apps.marks.actions import expand_ranges
+from apps.marks.queries import Pass
 
 log = logging.getLogger(__name__)
 

@@ -7,8 +7,9 @@ from decimal import Decimal
 from apps.accounts.queries import organisation
 from apps.economics.refusal import Refusal
 from apps.economics.tiers import NotTiers, Tier, checked
-from apps.fleet.actions.marks import ORGANISATION, mark_span
-from apps.fleet.queries import Pass, lived_since
+from apps.fleet.queries import lived_since
+from apps.marks.actions import ORGANISATION, mark_span
+from apps.marks.queries import Pass
 from apps.pricing.queries.converting import month_of_hour
 from apps.pricing.queries.exchange import exchange
 

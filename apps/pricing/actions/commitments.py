@@ -11,8 +11,9 @@ from django.db import transaction
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import organisation, teams
 from apps.economics.refusal import Refusal
-from apps.fleet.actions.marks import ORGANISATION, mark_span
-from apps.fleet.queries import Pass, pools
+from apps.fleet.queries import pools
+from apps.marks.actions import ORGANISATION, mark_span
+from apps.marks.queries import Pass
 from apps.pricing.actions.checking import RateNotUnderstood, mark_charge, refuse_inexact
 from apps.pricing.models import Commitment, CommitmentKind, RateUnit
 from apps.pricing.queries.commitments import HOUR, MILLISECOND, CommitmentFact

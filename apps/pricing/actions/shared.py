@@ -10,8 +10,8 @@ from django.db import transaction
 from apps.accounts import queries as accounts
 from apps.accounts.actions.constraints import refusing
 from apps.economics.refusal import Refusal
-from apps.fleet.actions.marks import ORGANISATION, mark_span
-from apps.fleet.queries import Pass
+from apps.marks.actions import ORGANISATION, mark_span
+from apps.marks.queries import Pass
 from apps.pricing.actions.checking import (
     RateNotUnderstood,
     refuse_backward,

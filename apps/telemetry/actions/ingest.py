@@ -10,8 +10,9 @@ from django.db import connection
 from numpy.typing import NDArray
 from psycopg import sql
 
-from apps.fleet.actions.marks import Mark, marking
-from apps.fleet.queries import AgentFact, Pass
+from apps.fleet.queries import AgentFact
+from apps.marks.actions import Mark, marking
+from apps.marks.queries import Pass
 from apps.telemetry.actions.claims import Devices, undisputed
 from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
 from apps.telemetry.actions.interning import device_ids, holder_ids, registered_device_ids

@@ -11,7 +11,7 @@ from django.db import OperationalError, connection, transaction
 from psycopg import sql
 from psycopg.errors import LockNotAvailable
 
-from apps.fleet.queries import Pass, hours_marked
+from apps.marks.queries import Pass, hours_marked
 
 log = logging.getLogger(__name__)
 

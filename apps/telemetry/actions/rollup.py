@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from apps.economics.usage import UsageRow
 from apps.economics.usage import usage_of_hour as counted_usage
-from apps.fleet.actions.marks import ORGANISATION, Mark, clear, hour_key, mark, try_lock
-from apps.fleet.queries import Pass, devices_lived, marks_of_hour, nodes_owned
+from apps.fleet.queries import devices_lived, nodes_owned
+from apps.marks.actions import ORGANISATION, Mark, clear, hour_key, mark, try_lock
+from apps.marks.queries import Pass, marks_of_hour
 from apps.telemetry.actions.busy import ByDevice, note_busy_hour
 from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
 from apps.telemetry.actions.partitions import ensure_months, has_windows_of

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from psycopg.types.range import Range
 
 from apps.economics.run_fold import NO_JOB, Attempt, Held, Rewind, RunTold, WindowTold, folded
-from apps.fleet.actions.marks import HOUR, hour_of
+from apps.marks.actions import HOUR, hour_of
 from apps.workloads.actions.run_spans import reported
 from apps.workloads.actions.run_summing import Whole, keep_summary, status_of
 from apps.workloads.actions.touched_hours import Touched

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from apps.accounts.queries import has_organisation, organisation
-from apps.fleet.actions.marks import HOUR, Mark, hour_of, mark, mark_spans
-from apps.fleet.queries import Pass, nodes_lived
+from apps.fleet.queries import nodes_lived
+from apps.marks.actions import HOUR, Mark, hour_of, mark, mark_spans
+from apps.marks.queries import Pass
 
 Span = tuple[datetime, datetime]
 INSTANT = timedelta(microseconds=1)

@@ -9,8 +9,8 @@ from typing import LiteralString
 from django.db import connection, transaction
 
 from apps.accounts.queries import special_teams
-from apps.fleet.actions.marks import Mark, mark
-from apps.fleet.queries import Pass
+from apps.marks.actions import Mark, mark
+from apps.marks.queries import Pass
 
 NEW_CALLS = 0
 """The unit of a mark that says: calls came; those that have no price yet are priced."""

@@ -14,8 +14,8 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
-from apps.fleet.actions.marks import mark_span
-from apps.fleet.queries import Pass
+from apps.marks.actions import mark_span
+from apps.marks.queries import Pass
 from apps.pricing.queries.commitments import commitments
 from tests import make
 from tests.apps.console.people import signed_in

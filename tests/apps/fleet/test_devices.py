@@ -9,8 +9,10 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.fleet import actions
 from apps.fleet.actions import SeenDevice
-from apps.fleet.models import ChangedHour, Device
-from apps.fleet.queries import Pass, devices_lived, hours_marked, unconfirmed_devices
+from apps.fleet.models import Device
+from apps.fleet.queries import devices_lived, unconfirmed_devices
+from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass, hours_marked
 from tests.make import NOON, make_device, make_node
 
 pytestmark = pytest.mark.django_db

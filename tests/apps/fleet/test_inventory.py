@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from apps.fleet import actions, queries
-from apps.fleet.actions.marks import expand_ranges
-from apps.fleet.models import ChangedHour, ChangedRange
-from apps.fleet.queries import CapacitySpan, Pass
+from apps.fleet.queries import CapacitySpan
+from apps.marks.actions import expand_ranges
+from apps.marks.models import ChangedHour, ChangedRange
+from apps.marks.queries import Pass
 from tests.make import NOON, make_agent, make_cluster, make_device, make_node, make_pool, make_team
 
 pytestmark = pytest.mark.django_db

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 
 from apps.fleet import actions, queries
-from apps.fleet.models import Agent, ChangedHour, ChangedRange, Device, Node, Pool
-from apps.fleet.queries import Pass
+from apps.fleet.models import Agent, Device, Node, Pool
+from apps.marks.models import ChangedHour, ChangedRange
+from apps.marks.queries import Pass
 from tests.make import NOON, make_agent, make_device, make_node
 
 pytestmark = pytest.mark.django_db

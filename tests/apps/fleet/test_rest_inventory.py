@@ -9,8 +9,9 @@ import pytest
 from django.core.cache import cache
 
 from apps.accounts.models import Team
-from apps.fleet.models import ChangedRange, ClusterToken
-from apps.fleet.queries import Pass
+from apps.fleet.models import ClusterToken
+from apps.marks.models import ChangedRange
+from apps.marks.queries import Pass
 from tests import make
 from tests.rest import Caller, signed_in, with_token
 

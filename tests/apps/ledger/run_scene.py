@@ -8,8 +8,9 @@ from django.db import connection, transaction
 
 from apps.economics.minutes import minutes_of, packed
 from apps.economics.run_time import Bucket
-from apps.fleet.actions.marks import Mark, mark
-from apps.fleet.queries import Pass, pools
+from apps.fleet.queries import pools
+from apps.marks.actions import Mark, mark
+from apps.marks.queries import Pass
 from apps.workloads.models import Run, RunHour, RunSpan, RunSummary
 from tests.apps.ledger import scene
 

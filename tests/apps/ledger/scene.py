@@ -15,11 +15,12 @@ from django.db import connection, transaction
 
 from apps.accounts import queries as accounts
 from apps.fleet import actions as fleet
-from apps.fleet.actions.marks import mark_span
-from apps.fleet.queries import Pass, devices_lived
+from apps.fleet.queries import devices_lived
 from apps.ledger import actions as ledger
 from apps.ledger.models import Charge, Export, Line, Settlement
 from apps.ledger.queries.exports import FileForm, file_of
+from apps.marks.actions import mark_span
+from apps.marks.queries import Pass
 from apps.pricing import actions as pricing
 from apps.pricing.models import Commitment
 from apps.telemetry.actions.busy import note_busy_hour

@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from apps.fleet.actions.marks import Mark, mark
-from apps.fleet.queries import Pass
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.actions.rollup import roll_up_day
 from apps.ledger.models import Charge
+from apps.marks.actions import Mark, mark
+from apps.marks.queries import Pass
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import RequestHour, ServiceObjective, WorkloadChange
 from tests.apps.ledger import scene

@@ -9,7 +9,6 @@ import pytest
 from django.core.management import call_command
 from django.db import transaction
 
-from apps.fleet.queries import Pass, marks_of_hour
 from apps.ledger.actions.calls import mark_calls, price_hour, price_waiting
 from apps.ledger.actions.close import CloseAsked, close_month, post_corrections
 from apps.ledger.actions.exchanging import state_rate
@@ -18,6 +17,7 @@ from apps.ledger.models import ApiCost, ApiHour, Bill, BilledCharge, Charge, Led
 from apps.ledger.queries.audit import audit_here
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.solvers.api_pricing import books
+from apps.marks.queries import Pass, marks_of_hour
 from apps.pricing.actions import NewExchangeRate
 from apps.pricing.models import ApiPrice, ApiVendor
 from apps.workloads.actions.usage import Call, take_calls

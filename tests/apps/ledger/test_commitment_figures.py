@@ -12,14 +12,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Sum
 
-from apps.fleet.actions.marks import mark_span
-from apps.fleet.queries import Pass
 from apps.ledger.actions import close
 from apps.ledger.actions.bills import undo_delivery
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.models import BilledHour, BillImport, Charge, Line, Part
 from apps.ledger.queries.commitment_preview import if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, ends_within, term_of
+from apps.marks.actions import mark_span
+from apps.marks.queries import Pass
 from apps.pricing.actions import (
     NewCommitment,
     add_commitment,

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from apps.accounts import queries as accounts
 from apps.fleet import actions as fleet
-from apps.fleet.actions.marks import mark_span
-from apps.fleet.queries import Pass
 from apps.ledger.actions import close
 from apps.ledger.models import Charge, ChargePiece, Line, Part
+from apps.marks.actions import mark_span
+from apps.marks.queries import Pass
 from apps.pricing.models import Commitment
 from tests import make
 from tests.apps.ledger import scene

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from apps.fleet import actions as fleet
-from apps.fleet.queries import Pass, hours_marked
 from apps.ledger.actions import close
 from apps.ledger.actions.charge.apart import shared_costs
 from apps.ledger.actions.charge.values import Hour
 from apps.ledger.actions.closed import MonthAlreadyClosed
 from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.models import Charge, ChargePiece, Line, Part, Status
+from apps.marks.queries import Pass, hours_marked
 from apps.pricing import actions
 from apps.pricing.models import ExchangeRate
 from tests import make

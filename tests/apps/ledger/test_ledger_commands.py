@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.fleet.models import ChangedHour, ChangedRange
+from apps.marks.models import ChangedHour, ChangedRange
 from tests import make
 from tests.apps.ledger import scene
 

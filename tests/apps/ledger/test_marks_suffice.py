@@ -16,10 +16,10 @@ from apps.accounts.models import Team
 from apps.economics.jobs import AllocationRecord, EventKind, JobEventIn, JobStatement, Source
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
-from apps.fleet.actions.marks import mark_span
 from apps.fleet.models import Device, Node, Outage
-from apps.fleet.queries import Pass
 from apps.ledger.models import LedgerDay, Line, Settlement
+from apps.marks.actions import mark_span
+from apps.marks.queries import Pass
 from apps.pricing import actions as pricing
 from apps.pricing.models import Rate
 from apps.telemetry.actions.partitions import ensure_months

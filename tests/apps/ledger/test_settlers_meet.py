@@ -15,8 +15,8 @@ import pytest
 from django.db import connection
 
 from apps.economics.states import State
-from apps.fleet.models import ChangedHour
 from apps.ledger.queries.audit import audit
+from apps.marks.models import ChangedHour
 from tests import make
 from tests.apps.ledger import scene
 

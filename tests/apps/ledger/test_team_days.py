@@ -7,12 +7,12 @@ from django.db import transaction
 
 from apps.accounts.queries import Viewer
 from apps.fleet import queries as fleet
-from apps.fleet.actions.marks import Mark, mark
-from apps.fleet.queries import Pass
 from apps.ledger import queries
 from apps.ledger.models import LedgerDay, LedgerTeamDay
 from apps.ledger.queries.drill import Drill, Loading, costs_by_day, costs_by_team, sureness
 from apps.ledger.queries.tables import run
+from apps.marks.actions import Mark, mark
+from apps.marks.queries import Pass
 from tests import make
 from tests.apps.ledger import scene
 

@@ -4,10 +4,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from apps.fleet.models import ChangedHour, ChangedRange
-from apps.fleet.queries import Pass
 from apps.ledger import actions, tasks
 from apps.ledger.models import Charge, Settlement, Status
+from apps.marks.models import ChangedHour, ChangedRange
+from apps.marks.queries import Pass
 from tests import make
 from tests.apps.ledger import scene
 

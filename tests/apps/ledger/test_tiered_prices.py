@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from apps.economics.tiers import Tier, graduated, parsed
 from apps.fleet import actions as fleet
 from apps.fleet import queries as fleet_facts
-from apps.fleet.queries import Pass, hours_marked
 from apps.ledger.actions import close
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.models import Charge, ChargePiece
+from apps.marks.queries import Pass, hours_marked
 from apps.pricing import actions
 from apps.pricing.models import Rate
 from tests import make

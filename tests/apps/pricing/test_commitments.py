@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from apps.fleet.models import ChangedHour
-from apps.fleet.queries import Pass
+from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
 from apps.pricing import actions
 from apps.pricing.models import Commitment
 from apps.pricing.queries.commitments import commitment, commitments, commitments_in

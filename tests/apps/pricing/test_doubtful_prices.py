@@ -12,8 +12,9 @@ import pytest
 
 from apps.accounts import actions as accounts
 from apps.accounts.queries import trail
-from apps.fleet.models import ChangedHour
-from apps.fleet.queries import Pass, pools
+from apps.fleet.queries import pools
+from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
 from apps.pricing import actions, queries
 from apps.pricing.actions.doubts import Doubts
 from apps.pricing.models import Rate

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.accounts.models import Organisation
-from apps.fleet.models import ChangedRange
+from apps.marks.models import ChangedRange
 from apps.pricing import actions
 from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
 from apps.pricing.queries.owned import (

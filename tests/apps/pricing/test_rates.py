@@ -11,8 +11,9 @@ from hypothesis.extra.django import TestCase
 
 from apps.economics.rates import Per
 from apps.economics.rates import Rate as QuotedRate
-from apps.fleet.models import ChangedHour, ChangedRange
-from apps.fleet.queries import Pass, pools
+from apps.fleet.queries import pools
+from apps.marks.models import ChangedHour, ChangedRange
+from apps.marks.queries import Pass
 from apps.pricing import actions, queries
 from tests.make import NOON, make_node, make_organisation, make_pool, make_rate
 

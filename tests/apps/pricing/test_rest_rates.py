@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from apps.fleet.queries import Pass, hours_marked
+from apps.marks.queries import Pass, hours_marked
 from tests import make
 from tests.rest import Caller, signed_in, with_token
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from apps.fleet.models import ChangedHour
-from apps.fleet.queries import Pass
 from apps.ledger.models import ChargePiece
+from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
 from apps.pricing import actions
 from apps.pricing.models import Rate, SpotRepeat
 from tests.apps.ledger import scene

@@ -8,7 +8,8 @@ from django.db import transaction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.fleet.models import ChangedHour, Device
+from apps.fleet.models import Device
+from apps.marks.models import ChangedHour
 from apps.telemetry import api
 from apps.telemetry.actions import interning, partitions
 from apps.telemetry.actions.rollup import roll_up_hour

@@ -2,7 +2,8 @@
 
 import pytest
 
-from apps.fleet.models import ChangedHour, Device
+from apps.fleet.models import Device
+from apps.marks.models import ChangedHour
 from apps.telemetry.models import Batch, HolderKey, Window
 from tests.apps.telemetry.sending import batch, gzipped, make_sending, this_hour, window
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.db import connection, connections, transaction
 
-from apps.fleet.actions.marks import Mark, mark
-from apps.fleet.models import ChangedHour
-from apps.fleet.queries import Pass
+from apps.marks.actions import Mark, mark
+from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
 from apps.telemetry import api
 from apps.telemetry.actions.partitions import ensure_days
 from apps.telemetry.actions.rollup import roll_up_hour

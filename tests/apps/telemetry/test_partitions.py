@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 from django.db import connection, connections, transaction
 
-from apps.fleet.actions.marks import Mark, mark
-from apps.fleet.queries import Pass
+from apps.marks.actions import Mark, mark
+from apps.marks.queries import Pass
 from apps.telemetry.actions import partitions
 from apps.telemetry.actions.partitions import (
     PartitionsBusy,

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from apps.fleet import queries as fleet
-from apps.fleet.models import Agent, ChangedHour, Device, Node
+from apps.fleet.models import Agent, Device, Node
+from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
 from apps.telemetry import queries
 from apps.telemetry.actions import partitions
 from apps.telemetry.models import DeviceHour, Incident, NodeHour, Report
@@ -397,8 +398,8 @@ def test_a_notice_ends_the_node_once_and_marks_its_hour(sending):
     node = Node.objects.get(id=sending.node_id)
     assert (node.period.upper, node.end_reason) == (gone, "reclaimed")
     assert set(ChangedHour.objects.values_list("pass_id", "unit")) >= {
-        (int(fleet.Pass.CHARGE), 0),
-        (int(fleet.Pass.SPLIT), sending.node_id),
+        (int(Pass.CHARGE), 0),
+        (int(Pass.SPLIT), sending.node_id),
     }
 
 

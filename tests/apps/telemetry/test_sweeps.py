@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from apps.fleet.actions import end_node
-from apps.fleet.models import ChangedHour
+from apps.marks.models import ChangedHour
 from apps.telemetry import tasks
 from apps.telemetry.actions import partitions
 from apps.telemetry.models import Incident, UsageHour

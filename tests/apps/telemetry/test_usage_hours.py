@@ -2,7 +2,8 @@
 
 import pytest
 
-from apps.fleet.models import ChangedHour, Device, Node
+from apps.fleet.models import Device, Node
+from apps.marks.models import ChangedHour
 from apps.telemetry.actions.rollup import roll_up_hour
 from apps.telemetry.models import HolderKey, UsageHour
 from tests.apps.telemetry.sending import batch, make_sending, this_hour, window

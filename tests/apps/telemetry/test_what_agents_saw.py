@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
-from apps.fleet.models import Agent, ChangedHour, Device
+from apps.fleet.models import Agent, Device
 from apps.fleet.queries import unconfirmed_devices
+from apps.marks.models import ChangedHour
 from apps.telemetry import api
 from apps.telemetry.actions.rollup import roll_up_hour
 from apps.telemetry.actions.windows import CUT, SHIFTED

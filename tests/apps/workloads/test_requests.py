@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from apps.economics.latency import Histogram
 from apps.economics.ownership import Rule
-from apps.fleet.models import ChangedHour, Node
-from apps.fleet.queries import Pass
+from apps.fleet.models import Node
+from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
 from apps.workloads.actions.requests import (
     KEPT,
     Counted,

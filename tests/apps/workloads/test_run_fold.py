@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from apps.economics.minutes import unpacked
 from apps.economics.run_time import Bucket
-from apps.fleet.models import ChangedHour
+from apps.marks.models import ChangedHour
 from apps.workloads.actions.folding_runs import fold_run
 from apps.workloads.actions.run_changes import touch_runs
 from apps.workloads.actions.run_reports import ReportIn, Teller, record_reports

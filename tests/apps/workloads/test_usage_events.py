@@ -11,8 +11,8 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from apps.accounts.queries import special_teams
-from apps.fleet.models import ChangedHour
-from apps.fleet.queries import Pass
+from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
 from apps.workloads.models import UsageEvent, Workload
 from tests import make
 

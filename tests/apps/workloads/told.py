@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from apps.economics.jobs import JobEventIn, JobStatement
-from apps.fleet.models import ChangedHour, ChangedRange
+from apps.marks.models import ChangedHour, ChangedRange
 from apps.workloads.actions.recording import Recorded, record_events
 from apps.workloads.models import Allocation, Job
 from tests.economics.job_statements import at

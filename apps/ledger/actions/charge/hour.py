@@ -6,9 +6,6 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.accounts import queries as accounts
-from apps.fleet import queries as fleet
-from apps.fleet.actions.marks import Mark, clear, hour_key, mark, try_lock
-from apps.fleet.queries import Pass
 from apps.ledger.actions.charge.apart import billed_apart, shared_costs
 from apps.ledger.actions.charge.calls import calls_to_models
 from apps.ledger.actions.charge.host import divide_host
@@ -22,6 +19,8 @@ from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import ChargeKind, Status
 from apps.ledger.queries.calendar import HOUR, first_hour, local_day, posting_month
 from apps.ledger.queries.charges import ChargeKey, HeldCharge, charges_of_hour
+from apps.marks.actions import Mark, clear, hour_key, mark, try_lock
+from apps.marks.queries import Pass, marks_of_hour
 from apps.pricing.queries.price_policies import gpu_shares
 
 BY_BILL = frozenset({Status.RECONCILED, Status.RESTATED})
@@ -43,7 +42,7 @@ def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
         key = hour_key(hour)
         if at <= hour or not (try_lock(Pass.CHARGE, key) and try_lock(Pass.SPLIT, key)):
             return BUSY
-        marks = fleet.marks_of_hour(Pass.CHARGE, hour)
+        marks = marks_of_hour(Pass.CHARGE, hour)
         if not marks:
             return NOTHING
         wait_for_turn(this)

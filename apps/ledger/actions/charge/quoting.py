@@ -6,12 +6,12 @@ from datetime import datetime
 from django.db import connection
 
 from apps.fleet import queries as fleet
-from apps.fleet.actions.marks import ORGANISATION, Mark
-from apps.fleet.queries import Pass
 from apps.ledger.actions.charge.values import NOT_STATED, Hour, Price, Wanted
 from apps.ledger.models import ChargeKind, Part, Status
 from apps.ledger.queries.charges import HourRates
 from apps.ledger.queries.tiered import hours_to_price_again, month_rest
+from apps.marks.actions import ORGANISATION, Mark
+from apps.marks.queries import Pass
 from apps.pricing.queries.tiers import has_tiers
 
 # Arbitrary but fixed: hours whose price hangs on what else their month lived are charged in turn.

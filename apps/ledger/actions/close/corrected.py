@@ -9,9 +9,9 @@ from datetime import datetime
 
 from django.db.models.query import QuerySet
 
-from apps.fleet.actions.marks import Mark
-from apps.fleet.queries import MarkFact, Pass
 from apps.ledger.models import CorrectedHour
+from apps.marks.actions import Mark
+from apps.marks.queries import MarkFact, Pass
 
 
 def keep_marks(hour: datetime, marks: Mapping[Pass, Sequence[MarkFact]]) -> None:

@@ -8,8 +8,6 @@ from datetime import date, datetime, timedelta
 from django.db import transaction
 
 from apps.accounts import queries as accounts
-from apps.fleet.actions.marks import ORGANISATION, Mark, clear, expand_ranges, mark
-from apps.fleet.queries import Pass, hours_marked, marks_of_hour
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.actions.close.closing import MonthNotClosed
 from apps.ledger.actions.close.corrected import keep_marks, kept_charge_hours, kept_marks
@@ -27,6 +25,8 @@ from apps.ledger.queries.closes.differences import (
 )
 from apps.ledger.queries.closes.months import LATE_PASSES, closed_months
 from apps.ledger.queries.tiered import hours_to_price_again
+from apps.marks.actions import ORGANISATION, Mark, clear, expand_ranges, mark
+from apps.marks.queries import Pass, hours_marked, marks_of_hour
 from apps.pricing.queries.tiers import has_tiers
 
 AT_ONCE = 100_000

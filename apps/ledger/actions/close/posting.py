@@ -7,14 +7,14 @@ from hashlib import blake2b
 
 from apps.accounts import queries as accounts
 from apps.economics.money import sum_of_known
-from apps.fleet.actions.marks import Mark, mark
-from apps.fleet.queries import Pass
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import Charge, ChargeKind, Part, Status
 from apps.ledger.queries.calendar import HOUR, first_hour, local_day, posting_month
 from apps.ledger.queries.closes.differences import LineKey, Sums
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import Row, copy_in
+from apps.marks.actions import Mark, mark
+from apps.marks.queries import Pass
 
 NUMBERED_BY: dict[str, str] = {
     ChargeKind.NODE_HOUR: "node_id",

@@ -3,11 +3,11 @@
 from datetime import date, datetime
 
 from apps.accounts import queries as accounts
-from apps.fleet.actions.marks import mark
 from apps.ledger.actions.close.corrected import hand_back_marks
 from apps.ledger.actions.close.posting import place_of, post
 from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.closes.differences import Sums, corrections_of_month
+from apps.marks.actions import mark
 
 
 def take_back_corrections(*, month: date, at: datetime) -> int:

@@ -10,8 +10,6 @@ from django.db.models import QuerySet
 
 from apps.accounts import queries as accounts
 from apps.economics.billing import Match, match
-from apps.fleet.actions.marks import ORGANISATION, Mark, mark
-from apps.fleet.queries import Pass
 from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.actions.reconcile import statements as sql
 from apps.ledger.actions.reconcile.long_rows import place_long_rows
@@ -22,6 +20,8 @@ from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.commitments_of_hour import hours_told_otherwise
 from apps.ledger.queries.conversion import conversion
 from apps.ledger.queries.tables import rows, run
+from apps.marks.actions import ORGANISATION, Mark, mark
+from apps.marks.queries import Pass
 from apps.pricing.queries.exchange import Exchange
 
 

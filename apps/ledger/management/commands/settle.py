@@ -10,13 +10,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from apps.fleet import queries as fleet
-from apps.fleet.actions.marks import expand_ranges
-from apps.fleet.queries import Pass
 from apps.ledger import actions
 from apps.ledger.actions.calls import Book, price_waiting
 from apps.ledger.management.moments import moment_of
 from apps.ledger.queries.closes.months import late_months
+from apps.marks.actions import expand_ranges
+from apps.marks.queries import Pass, hours_marked
 from apps.telemetry.actions.rollup import roll_up_hour
 
 HOUR = timedelta(hours=1)
@@ -95,7 +94,7 @@ def _settle(starts_at: datetime, ends_at: datetime, at: datetime) -> actions.Pro
 def _roll_up_usage(starts_at: datetime, ends_at: datetime) -> None:
     while expand_ranges():
         pass
-    for hour in fleet.hours_marked(Pass.USAGE, ends_at, AT_ONCE):
+    for hour in hours_marked(Pass.USAGE, ends_at, AT_ONCE):
         if hour + HOUR > starts_at:
             while roll_up_hour(hour=hour):
                 pass

@@ -7,12 +7,12 @@ from typing import LiteralString
 
 from apps.accounts import queries as accounts
 from apps.economics.states import State
-from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import month_span, next_month
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
 from apps.ledger.queries.closes.months import late_facts
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unread_bills import unread_between
+from apps.marks.queries import pending_hours
 
 MS_PER_HOUR = 3_600_000
 
@@ -118,7 +118,7 @@ def checklist(month: date) -> list[Item]:
         Item(
             "pending",
             "Hours still to be settled",
-            fleet.pending_hours(span.ends_at, span.starts_at),
+            pending_hours(span.ends_at, span.starts_at),
             None,
             "Facts changed; the worker settles them within minutes.",
             is_blocking=True,

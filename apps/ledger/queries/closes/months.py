@@ -9,11 +9,10 @@ from django.db.models.functions import Coalesce
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
-from apps.fleet import queries as fleet
-from apps.fleet.queries import Pass
 from apps.ledger.models import Close
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.tables import rows
+from apps.marks.queries import Pass, pending_hours
 
 CLOSE_KEYS = ("month", "version", "id")
 
@@ -162,4 +161,4 @@ def late_facts(month: date) -> Late:
     """What waits until corrections are posted (hours), or the month is opened (days)."""
     span = month_span(month, accounts.organisation().zone)
     ((days,),) = rows(LATE_DAYS, {"from": span.starts_at, "to": span.ends_at})
-    return Late(fleet.pending_hours(span.ends_at, span.starts_at, LATE_PASSES), days)
+    return Late(pending_hours(span.ends_at, span.starts_at, LATE_PASSES), days)

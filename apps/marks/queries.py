@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import connection
 from django.db.models import Count, Min
 
-from apps.fleet.models import ChangedHour, ChangedRange, Pass
+from apps.marks.models import ChangedHour, ChangedRange, Pass
 
 __all__ = [
     "MarkFact",

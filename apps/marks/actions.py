@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.db import connection, transaction
 
-from apps.fleet.queries.marks import MarkFact, Pass
+from apps.marks.queries import MarkFact, Pass
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)

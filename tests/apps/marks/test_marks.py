@@ -8,9 +8,9 @@ import pytest
 from django.db import OperationalError, connection, connections, transaction
 
 from apps.fleet.actions import marks
-from apps.fleet.actions.marks import Mark
-from apps.fleet.models import ChangedHour, ChangedRange
-from apps.fleet.queries import Pass, hours_marked, marks_of_hour, pending_hours
+from apps.marks.actions import Mark
+from apps.marks.models import ChangedHour, ChangedRange
+from apps.marks.queries import Pass, hours_marked, marks_of_hour, pending_hours
 from tests.make import NOON
 
 pytestmark = pytest.mark.django_db

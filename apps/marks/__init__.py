@@ -1,0 +1,1 @@
+"""Which hours changed and must be done again, by which pass."""

@@ -22,7 +22,6 @@ from rest_framework.response import Response
 from apps.accounts import actions as accounts
 from apps.accounts.queries import NoOrganisation
 from apps.accounts.queries.paging import CursorNotUnderstood
-from apps.accounts.rest.bodies import GzipUnreadable
 from apps.fleet import actions as fleet
 from apps.ledger import queries as ledger
 from apps.ledger.actions import (
@@ -38,6 +37,15 @@ from apps.ledger.queries import conversion, export_asked, unit_costs
 from apps.pricing import actions as pricing
 from apps.pricing.actions import api_prices
 from apps.telemetry import api as telemetry
+from apps.web.rest.bodies import GzipUnreadable
+from apps.web.rest.problems import (
+    RETRY_AFTER_SECONDS,
+    database_away_problem,
+    framework_problem,
+    problem,
+    problem_answer,
+    title_of,
+)
 from apps.workloads.actions import pool_capacity, promises, rules, uploads, workloads
 from apps.workloads.api import requests as request_hours
 from apps.workloads.api import run_reports, run_wire, usage
@@ -45,8 +53,6 @@ from apps.workloads.api import views as jobs
 from apps.workloads.api import wire as job_wire
 
 log = logging.getLogger(__name__)
-
-RETRY_AFTER_SECONDS = 5
 
 STATUS_OF: dict[type[Exception], int] = {
     ObjectDoesNotExist: 404,
@@ -178,21 +184,6 @@ STATUS_OF: dict[type[Exception], int] = {
 """Each app's refusals stand here beside the status they are answered with."""
 
 
-def problem(
-    status: int, title: str, detail: str, errors: list[dict[str, Any]] | None = None
-) -> dict[str, Any]:
-    """An RFC 9457 document; `errors` are {field, row, message}."""
-    document: dict[str, Any] = {
-        "type": "about:blank",
-        "title": title,
-        "status": status,
-        "detail": detail,
-    }
-    if errors:
-        document["errors"] = errors
-    return document
-
-
 def status_of(refusal: Exception) -> int | None:
     """The status of an anticipated refusal; None for a bug."""
     for kind in type(refusal).__mro__:
@@ -204,17 +195,17 @@ def status_of(refusal: Exception) -> int | None:
 def problem_response(refusal: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's exception handler: refusals become problem documents, bugs propagate."""
     if isinstance(refusal, exceptions.APIException):
-        return _framework_problem(refusal)
+        return framework_problem(refusal)
     if isinstance(refusal, OperationalError | InterfaceError):
-        return _away()
+        return database_away_problem()
     if (detail := unkeepable(refusal)) is not None:
-        return _answer(400, problem(400, "Text unreadable", detail))
+        return problem_answer(400, problem(400, "Text unreadable", detail))
     status = 403 if isinstance(refusal, PermissionDenied) else status_of(refusal)
     if status is None:
         return None
     errors = getattr(refusal, "errors", None)
-    title = _words(type(refusal).__name__)
-    response = _answer(status, problem(status, title, str(refusal), errors))
+    title = title_of(refusal)
+    response = problem_answer(status, problem(status, title, str(refusal), errors))
     if status == 401:
         response["WWW-Authenticate"] = "Bearer"
     return response
@@ -233,49 +224,6 @@ def unkeepable(trouble: Exception) -> str | None:
     if "NUL" in told or r"\u0000" in told:
         return "A text holds a NUL character, which no text may."
     return None
-
-
-def _framework_problem(refusal: exceptions.APIException) -> Response:
-    status = refusal.status_code
-    errors = None
-    detail = str(refusal.detail) if isinstance(refusal.detail, str) else "The request is not valid."
-    if isinstance(refusal, exceptions.ValidationError):
-        errors = list(_field_errors(refusal.detail))
-    response = _answer(status, problem(status, _words(type(refusal).__name__), detail, errors))
-    if isinstance(refusal, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
-        response["WWW-Authenticate"] = getattr(refusal, "auth_header", "Bearer")
-    wait = getattr(refusal, "wait", None)
-    if wait is not None:
-        response["Retry-After"] = str(int(wait) + 1)
-    return response
-
-
-def _field_errors(detail: Any, path: str = "") -> "list[dict[str, Any]]":
-    if isinstance(detail, Mapping):
-        return [
-            error
-            for key, value in detail.items()
-            for error in _field_errors(value, f"{path}.{key}" if path else str(key))
-        ]
-    if isinstance(detail, list):
-        return [error for value in detail for error in _field_errors(value, path)]
-    return [{"field": path, "row": None, "message": str(detail)}]
-
-
-def _away() -> Response:
-    response = _answer(503, problem(503, "Database away", "Try again shortly; nothing is lost."))
-    response["Retry-After"] = str(RETRY_AFTER_SECONDS)
-    return response
-
-
-def _answer(status: int, document: dict[str, Any]) -> Response:
-    return Response(document, status=status, content_type="application/problem+json")
-
-
-def _words(name: str) -> str:
-    """`RateOverlaps` → `Rate overlaps`."""
-    spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name)
-    return spaced.strip().capitalize()
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
@@ -300,7 +248,7 @@ def plain_problem(trouble: Exception) -> HttpResponse | None:
         if status is None:
             return None
         errors = getattr(trouble, "errors", None)
-        document = problem(status, _words(type(trouble).__name__), str(trouble), errors)
+        document = problem(status, title_of(trouble), str(trouble), errors)
     response = JsonResponse(
         document, status=document["status"], content_type="application/problem+json"
     )

@@ -240,7 +240,7 @@ REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "controlplane.refusals.problem_response",
     "UNAUTHENTICATED_USER": None,
-    "DEFAULT_THROTTLE_CLASSES": ["apps.accounts.rest.limits.PerMinute"],
+    "DEFAULT_THROTTLE_CLASSES": ["apps.web.rest.limits.PerMinute"],
     "URL_FORMAT_OVERRIDE": None,
 }
 API_REQUESTS_PER_MINUTE = {
@@ -255,7 +255,7 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "SERVE_INCLUDE_SCHEMA": False,
     "COMPONENT_SPLIT_REQUEST": True,
-    "POSTPROCESSING_HOOKS": ["apps.accounts.rest.schema.with_problems"],
+    "POSTPROCESSING_HOOKS": ["apps.web.rest.schema.with_problems"],
 }
 
 LOGGING = {

@@ -18,7 +18,7 @@ urlpatterns = [
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
     path("api/v1/schema", SpectacularAPIView.as_view(renderer_classes=SCHEMA_FORMS), name="schema"),
-    path("api/v1/", include("apps.accounts.urls")),
+    path("api/v1/", include("apps.web.urls")),
     path("api/v1/", include("apps.fleet.urls")),
     path("api/v1/", include("apps.pricing.urls")),
     path("api/v1/", include("apps.telemetry.urls")),

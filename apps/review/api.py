@@ -10,15 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
-from apps.accounts.rest.examples import listed
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import OptionalText, Parameters
-from apps.accounts.rest.views import RestView
 from apps.economics.money import Money
 from apps.review.queries.findings import MICROS, FindingFact, FindingsWanted, findings
 from apps.review.queries.measures import MEASURES, UNIT_WORDS
+from apps.web.rest.examples import listed
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import OptionalText, Parameters
+from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
 
 

@@ -8,11 +8,6 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.examples import listed
-from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Parameters
-from apps.accounts.rest.views import RestView, SeesPrices
 from apps.fleet.queries.clouds import (
     NEEDED,
     CloudAccountFact,
@@ -20,6 +15,11 @@ from apps.fleet.queries.clouds import (
     cloud_accounts,
     sync_health,
 )
+from apps.web.rest.examples import listed
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import RestView, SeesPrices
 
 PROVIDERS = ("aws", "gcp")
 STATES = ("never", "running", "done", "failed")

@@ -10,15 +10,15 @@ from rest_framework.response import Response
 
 from apps.accounts import actions as accounts
 from apps.accounts.queries import Scope
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Parameters, parsed
-from apps.accounts.rest.views import RestView, repeats
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.wire import ClusterIn, ClusterOut, ClusterTokenIn, ClusterTokenOut
 from apps.fleet.queries import listing
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Parameters, parsed
+from apps.web.rest.views import RestView, repeats
 
 
 class Clusters(RestView):

@@ -7,14 +7,14 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Parameters, Strict, parsed
-from apps.accounts.rest.views import RestView
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.wire import AgentOut, AgentsAsked, DeviceOut, DevicesAsked, with_named
 from apps.fleet.queries import listing
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters, Strict, parsed
+from apps.web.rest.views import RestView
 
 STATUS = (
     *("at", "state", "spool_batches", "spool_bytes", "spool_oldest_at", "dropped_windows"),

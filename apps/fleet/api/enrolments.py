@@ -12,10 +12,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.accounts.rest.strict import Strict, Text, parsed
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.wire import SOURCES
+from apps.web.rest.strict import Strict, Text, parsed
 
 
 class EnrolmentIn(Strict):

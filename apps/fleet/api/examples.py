@@ -1,6 +1,6 @@
 """Examples of the inventory's requests and answers."""
 
-from apps.accounts.rest.examples import answered, listed, sent
+from apps.web.rest.examples import answered, listed, sent
 
 _CLUSTER = {
     "id": 1,

@@ -7,11 +7,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Parameters, parsed
-from apps.accounts.rest.views import RestView, repeats
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.clusters import cluster_id_of
@@ -27,6 +22,11 @@ from apps.fleet.api.wire import (
     with_named,
 )
 from apps.fleet.queries import listing
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Parameters, parsed
+from apps.web.rest.views import RestView, repeats
 
 
 class Nodes(RestView):

@@ -7,15 +7,15 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Parameters, parsed
-from apps.accounts.rest.views import RestView
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.wire import OutageEndIn, OutageIn, OutageOut, OutagesAsked, with_named
 from apps.fleet.queries import listing
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Parameters, parsed
+from apps.web.rest.views import RestView
 
 
 class Outages(RestView):

@@ -10,16 +10,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import Viewer, teams
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Parameters, parsed
-from apps.accounts.rest.views import RestView, repeats, team_seen
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.clusters import cluster_id_of
 from apps.fleet.api.wire import PoolIn, PoolOut, PoolsAsked, with_named
 from apps.fleet.queries import listing
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Parameters, parsed
+from apps.web.rest.views import RestView, repeats, team_seen
 
 
 class Pools(RestView):

@@ -6,8 +6,9 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.fields import empty
 
-from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.strict import (
+from apps.economics.purchase import PurchaseOption
+from apps.web.rest.money import NamedOut
+from apps.web.rest.strict import (
     Id,
     IdInBody,
     Moment,
@@ -17,7 +18,6 @@ from apps.accounts.rest.strict import (
     Text,
     Whole,
 )
-from apps.economics.purchase import PurchaseOption
 
 MOST_UNITS = 1_000_000
 CLUSTER_KINDS = ("slurm", "kubernetes", "other")

@@ -12,7 +12,6 @@ from rest_framework import serializers
 from rest_framework.renderers import BaseRenderer
 
 from apps.accounts import queries as accounts
-from apps.accounts.rest.money import MoneyOut
 from apps.economics.gpu_meters import GpuMeters
 from apps.economics.money import Money
 from apps.economics.states import State
@@ -21,6 +20,7 @@ from apps.ledger import queries
 from apps.ledger.api.meters import COLUMNS as METER_COLUMNS
 from apps.ledger.api.meters import MetersOut, meters_answer
 from apps.show.csv_cells import csv_text
+from apps.web.rest.money import MoneyOut
 from apps.workloads import queries as workloads
 
 MS_PER_HOUR = 3_600_000

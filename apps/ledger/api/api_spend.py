@@ -14,12 +14,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation, teams
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Moment, OptionalText, Parameters, Strict, Text, Whole, parsed
-from apps.accounts.rest.views import KeepsBills, Reads, RestView, SeesPrices, team_seen
 from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.api import api_spend_examples as examples
@@ -31,6 +25,12 @@ from apps.ledger.queries.api_spend import GROUPS, Compared, Spend, SpendAsked, c
 from apps.ledger.queries.windows import calendar_of
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import ApiPriceFact, api_price, api_prices
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, Text, Whole, parsed
+from apps.web.rest.views import KeepsBills, Reads, RestView, SeesPrices, team_seen
 from apps.workloads.queries import workloads
 
 DEFAULT_WINDOW = "7d"

@@ -1,6 +1,6 @@
 """Examples of what model APIs cost, for the OpenAPI document."""
 
-from apps.accounts.rest.examples import answered, listed, sent
+from apps.web.rest.examples import answered, listed, sent
 
 _MONEY = {"amount": "12.500000", "currency": "USD"}
 API_SPEND = listed(

@@ -2,8 +2,8 @@
 
 from drf_spectacular.utils import OpenApiExample
 
-from apps.accounts.rest.examples import answered, listed
 from apps.ledger.api.examples import BILL
+from apps.web.rest.examples import answered, listed
 
 _FILE = (
     "BilledCost,EffectiveCost,BillingAccountId,BillingCurrency,BillingPeriodStart,"

@@ -16,11 +16,6 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Parameters, Strict, Text, parsed
-from apps.accounts.rest.views import AcceptsBills, KeepsBills, RestView, SeesPrices
 from apps.ledger.actions.bill_acceptance import LONGEST_REASON, accept_unread_rows
 from apps.ledger.actions.bill_uploads import BillUpload, keep_bill
 from apps.ledger.actions.bills import BASES, undo_delivery
@@ -32,6 +27,11 @@ from apps.ledger.queries.bills.deliveries import (
     delivery_page,
     rejected_page,
 )
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Parameters, Strict, Text, parsed
+from apps.web.rest.views import AcceptsBills, KeepsBills, RestView, SeesPrices
 
 LARGEST_FILE = 512 * 1024 * 1024
 FORM_BYTES = 64 * 1024

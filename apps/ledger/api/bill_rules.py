@@ -11,12 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import OptionalText, Parameters, Strict, Text, parsed
-from apps.accounts.rest.views import RestView, SeesPrices
 from apps.economics.billing import Becomes, Rule
 from apps.economics.focus.kinds import KINDS
 from apps.fleet import queries as fleet
@@ -32,6 +26,12 @@ from apps.ledger.queries.bills.rules import (
     moves_if_ended,
     nodes_called,
 )
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.views import RestView, SeesPrices
 
 PATTERNS = (
     *("issuer", "service", "usage_type", "resource_id", "sub_account", "tag_key", "tag_value"),

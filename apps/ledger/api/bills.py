@@ -10,15 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.rest.money import MoneyOut
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Parameters
-from apps.accounts.rest.views import RestView, SeesPrices
 from apps.ledger.api import bill_examples, examples
 from apps.ledger.api.answers import money_of
 from apps.ledger.queries.bills.comparing import ApartSum, apart_sums, variance_of
 from apps.ledger.queries.bills.deliveries import BillFact, bill_fact, bill_page
+from apps.web.rest.money import MoneyOut
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import RestView, SeesPrices
 
 BILL_STATES = ("waiting", "reconciled", "incomplete", "failed")
 

@@ -9,12 +9,12 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from apps.accounts.queries import teams
-from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.pages import told_as
-from apps.accounts.rest.strict import Moment, OptionalText, Strict, Text, Whole
 from apps.fleet.queries import pools
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact
+from apps.web.rest.money import NamedOut
+from apps.web.rest.pages import told_as
+from apps.web.rest.strict import Moment, OptionalText, Strict, Text, Whole
 
 UNITS = ("node", "gpu")
 KINDS = ("capacity_block", "reserved", "committed_use", "savings_plan")

@@ -1,6 +1,6 @@
 """Examples of the requests for closed months, and of their answers."""
 
-from apps.accounts.rest.examples import answered, listed, sent
+from apps.web.rest.examples import answered, listed, sent
 
 
 def _usd(amount: str) -> dict[str, str]:

@@ -13,18 +13,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.rest.money import MoneyOut
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import OptionalText, Parameters, Strict, Text, parsed
-from apps.accounts.rest.views import ClosesMonths, RestView, SeesPrices
 from apps.ledger.actions.close import CloseAsked, close_month
 from apps.ledger.api import close_examples as examples
 from apps.ledger.api.answers import money_of
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import CloseFact, close_fact, close_page
 from apps.ledger.queries.closes.statements import journal, team_statements
+from apps.web.rest.money import MoneyOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.views import ClosesMonths, RestView, SeesPrices
 
 
 class CloseIn(Strict):

@@ -1,6 +1,6 @@
 """Examples of what is asked and told of the use of commitments."""
 
-from apps.accounts.rest.examples import answered, listed, sent
+from apps.web.rest.examples import answered, listed, sent
 
 _MOVED = {
     "hours": 720,

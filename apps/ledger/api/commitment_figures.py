@@ -12,11 +12,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Parameters, Text, parsed
-from apps.accounts.rest.views import Reads, RestView, SeesPrices
 from apps.economics.money import Money
 from apps.ledger.api import commitment_examples as examples
 from apps.ledger.api.bought import CommitmentEndIn, CommitmentIn, new_commitment
@@ -26,6 +21,11 @@ from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, term_of
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters, Text, parsed
+from apps.web.rest.views import Reads, RestView, SeesPrices
 
 
 class FiguresAsked(Parameters):

@@ -8,11 +8,6 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Parameters, parsed
-from apps.accounts.rest.views import Reads, RestView, SeesPrices
 from apps.ledger.api import bought_examples as examples
 from apps.ledger.api.bought import (
     CommitmentEndIn,
@@ -23,6 +18,11 @@ from apps.ledger.api.bought import (
 )
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact, commitment, commitments
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Parameters, parsed
+from apps.web.rest.views import Reads, RestView, SeesPrices
 
 
 class BuysAhead(BasePermission):

@@ -6,7 +6,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.rest.views import RestView
 from apps.ledger import queries
 from apps.ledger.api import examples
 from apps.ledger.api.answers import (
@@ -20,6 +19,7 @@ from apps.ledger.api.answers import (
 )
 from apps.ledger.api.parameters import cost_question
 from apps.ledger.queries.gpu_meters import meters_by
+from apps.web.rest.views import RestView
 
 PARAMETERS = [
     OpenApiParameter("window", description="today, yesterday, 7d, week, month, lastmonth, "

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from apps.accounts.rest.examples import answered, listed, sent
 from apps.ledger.api import meters
+from apps.web.rest.examples import answered, listed, sent
 
 _SUMS: dict[str, Any] = {
     "cost": {"amount": "98.320000", "currency": "USD"},

@@ -16,12 +16,6 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import TokenFact
-from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import IdInBody, Parameters, Strict, Text, parsed
-from apps.accounts.rest.views import Reads, RestView
 from apps.ledger.actions import exports as actions
 from apps.ledger.api import examples
 from apps.ledger.queries.export_asked import (
@@ -40,6 +34,12 @@ from apps.ledger.queries.exports import (
     export_seen,
     file_parts,
 )
+from apps.web.rest.money import NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import IdInBody, Parameters, Strict, Text, parsed
+from apps.web.rest.views import Reads, RestView
 
 WHATS = ("lines", "job_days", "days", "service_days", "run_days")
 FORMS = ("csv", "parquet")

@@ -10,11 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import LARGEST_ID
-from apps.accounts.rest.views import ANOTHER_TEAM, RestView
 from apps.economics.money import Money
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger import queries
@@ -22,6 +17,11 @@ from apps.ledger.api import examples
 from apps.ledger.api.parameters import LISTS, chosen_costs, refuse_unknown
 from apps.ledger.queries.line_page import LineFact, line_page
 from apps.ledger.queries.wanted import ExportWhat, Wanted, has_more_than
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import LARGEST_ID
+from apps.web.rest.views import ANOTHER_TEAM, RestView
 
 MS_PER_HOUR = 3_600_000
 MOST_DIRECT = 1_000_000

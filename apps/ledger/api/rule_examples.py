@@ -1,6 +1,6 @@
 """Examples of the requests for rules of bills, and of their answers."""
 
-from apps.accounts.rest.examples import answered, listed, sent
+from apps.web.rest.examples import answered, listed, sent
 
 _RULE = {
     "id": 4,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from apps.accounts.rest.examples import answered, listed
 from apps.ledger.api import meters
+from apps.web.rest.examples import answered, listed
 
 
 def _usd(amount: str) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Examples of what is told of runs, for the OpenAPI document."""
 
-from apps.accounts.rest.examples import answered
+from apps.web.rest.examples import answered
 
 
 def _money(amount: str) -> dict[str, str]:

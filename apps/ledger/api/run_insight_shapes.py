@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.strict import Parameters, Text
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.strict import Parameters, Text
 
 WINDOW = "today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end; default "
 

@@ -11,9 +11,6 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
-from apps.accounts.rest.pages import told_as
-from apps.accounts.rest.strict import Parameters
-from apps.accounts.rest.views import RestView
 from apps.ledger import queries
 from apps.ledger.api import run_insight_examples as examples
 from apps.ledger.api.parameters import window_asked
@@ -45,6 +42,9 @@ from apps.ledger.queries.runs.checkpoints import (
 from apps.ledger.queries.runs.curves import scaling_of
 from apps.ledger.queries.runs.programme import programme
 from apps.ledger.queries.runs.stragglers import slow_ranks
+from apps.web.rest.pages import told_as
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import RestView
 from apps.workloads.queries import listing
 
 DEFAULT_WINDOW = "90d"

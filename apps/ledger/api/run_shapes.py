@@ -4,10 +4,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.strict import Parameters, Text
 from apps.ledger.api.meters import MetersOut
 from apps.ledger.queries.runs.values import Order, RunFigure, RunSort
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.strict import Parameters, Text
 
 STATUSES = ("finished", "failed", "interrupted")
 

@@ -9,10 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.rest.pages import list_of, page_asked, paged
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Parameters
-from apps.accounts.rest.views import RestView
 from apps.ledger import queries
 from apps.ledger.api import run_examples as examples
 from apps.ledger.api.parameters import window_asked
@@ -22,6 +18,10 @@ from apps.ledger.queries.runs.costs import run_costs
 from apps.ledger.queries.runs.gpu_meters import meters_of_runs
 from apps.ledger.queries.runs.list import run_page, run_rows
 from apps.ledger.queries.runs.values import Order, RunSort, RunsWanted
+from apps.web.rest.pages import list_of, page_asked, paged
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import RestView
 from apps.workloads.queries import listing
 
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.accounts.queries import Viewer, organisation, teams
-from apps.accounts.rest.pages import told_as
-from apps.accounts.rest.views import team_seen
 from apps.economics.gpu_meters import GpuMeters
 from apps.ledger.api.answers import MS_PER_HOUR, money_of
 from apps.ledger.api.meters import meters_answer
@@ -18,6 +16,8 @@ from apps.ledger.queries.runs.values import (
     RunNumber,
     RunRow,
 )
+from apps.web.rest.pages import told_as
+from apps.web.rest.views import team_seen
 from apps.workloads.queries import workloads
 
 MICROS = 1_000_000

@@ -8,10 +8,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries.search import LONGEST, SHORTEST, Kind, sought
-from apps.accounts.rest.examples import answered
-from apps.accounts.rest.strict import Parameters, Text
-from apps.accounts.rest.views import RestView
 from apps.ledger.queries.search import everything_found
+from apps.web.rest.examples import answered
+from apps.web.rest.strict import Parameters, Text
+from apps.web.rest.views import RestView
 
 OF_ALL_KINDS, OF_ONE_KIND = 10, 100
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.accounts.rest.money import MoneyOut, NamedOut
 from apps.ledger.api.answers import LEAST_SURE_FIRST, MetaOut, Named, money_of
 from apps.ledger.queries import Standing
 from apps.ledger.queries.unit_costs import UnitCost, UnitFilter
+from apps.web.rest.money import MoneyOut, NamedOut
 
 MS_PER_HOUR = 3_600_000
 UNDEFINED = "null where nothing was answered, or its cost or count is not known"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.accounts.rest.examples import answered, listed
+from apps.web.rest.examples import answered, listed
 
 
 def _usd(amount: str) -> dict[str, str]:

@@ -12,10 +12,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import OptionalText, Parameters, Text
-from apps.accounts.rest.views import RestView
 from apps.ledger import queries
 from apps.ledger.api import service_examples as examples
 from apps.ledger.api.answers import names
@@ -39,6 +35,10 @@ from apps.ledger.queries.unit_costs import (
     together,
     unit_cost_groups,
 )
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import OptionalText, Parameters, Text
+from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
 from apps.workloads.queries.requests import Latency, attainment, changes_of, latency
 

@@ -9,12 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.rest.examples import listed
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Parameters, Text
-from apps.accounts.rest.views import RestView
 from apps.economics.money import Money
 from apps.economics.waiting import WaitQuantile
 from apps.ledger import queries
@@ -25,6 +19,12 @@ from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.team_work import TeamWork, work_of_teams
 from apps.ledger.queries.time_to_work import Waits, first_work, waits_of
 from apps.ledger.queries.waste import NOT_HELD, WastePart
+from apps.web.rest.examples import listed
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters, Text
+from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
 
 HOUR_MS = 3_600_000

@@ -10,15 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.rest.examples import listed
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Parameters, Text
-from apps.accounts.rest.views import RestView, SeesPrices
 from apps.economics.money import Money
 from apps.ledger import queries
 from apps.ledger.api.parameters import DEFAULT_WINDOW, window_asked
+from apps.web.rest.examples import listed
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters, Text
+from apps.web.rest.views import RestView, SeesPrices
 
 MS_PER_HOUR = 3_600_000
 

@@ -1,6 +1,6 @@
 """Examples of the requests for rates, and of their answers."""
 
-from apps.accounts.rest.examples import answered, listed, sent
+from apps.web.rest.examples import answered, listed, sent
 
 _RATE = {
     "id": 9,

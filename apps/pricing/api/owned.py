@@ -10,14 +10,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
-from apps.accounts.rest.examples import listed
-from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.pages import list_of, page_asked, paged, slice_of, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Parameters
 from apps.fleet.queries import pools
 from apps.pricing.api.rates import PricesView
 from apps.pricing.queries.owned import OwnedPlanFact, clock_of, owned_plans, written_off
+from apps.web.rest.examples import listed
+from apps.web.rest.money import NamedOut
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
 
 EXAMPLE = listed(
     "Owned plans",

@@ -11,11 +11,6 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Parameters, parsed
-from apps.accounts.rest.views import RestView, SeesPrices
 from apps.economics.tiers import Tier
 from apps.fleet.queries import pools
 from apps.pricing import actions
@@ -24,6 +19,11 @@ from apps.pricing.api.wire import RateEndIn, RateIn, RateOut, RatesAsked, ReachO
 from apps.pricing.queries import listing
 from apps.pricing.queries.reach import Prices, Reach, reach_of
 from apps.pricing.queries.tiers import tiers_of
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Parameters, parsed
+from apps.web.rest.views import RestView, SeesPrices
 
 
 class PricesView(RestView):

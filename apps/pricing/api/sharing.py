@@ -14,16 +14,16 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Moment, Parameters, Strict, Text, parsed
-from apps.accounts.rest.views import RestView, SeesPrices
 from apps.pricing import actions
 from apps.pricing.api import sharing_examples as examples
 from apps.pricing.api.wire import Pattern, PriceIn
 from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost, shared_cost_page
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed
+from apps.web.rest.views import RestView, SeesPrices
 
 METHOD_KEYS = tuple(str(method) for method in METHODS)
 

@@ -8,15 +8,15 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.once import once
-from apps.accounts.rest.schema import REPEAT_KEY
-from apps.accounts.rest.strict import parsed
 from apps.economics.purchase import PurchaseOption
 from apps.pricing import actions
 from apps.pricing.api import examples
 from apps.pricing.api.rates import PricesView
 from apps.pricing.api.wire import SpotPricesIn, SpotPricesOut
 from apps.pricing.queries import RateKind
+from apps.web.rest.once import once
+from apps.web.rest.schema import REPEAT_KEY
+from apps.web.rest.strict import parsed
 
 
 class SpotPrices(PricesView):

@@ -7,10 +7,10 @@ from typing import Any
 from django.core.validators import RegexValidator
 from rest_framework import serializers
 
-from apps.accounts.rest.money import MoneyOut, NamedOut
-from apps.accounts.rest.pages import told_as
-from apps.accounts.rest.strict import Moment, OptionalText, Parameters, Strict, Text
 from apps.economics.purchase import PurchaseOption
+from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.pages import told_as
+from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, Text
 
 KINDS = ("list", "contract")
 UNITS = ("node", "gpu")

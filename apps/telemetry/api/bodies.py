@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apps.accounts.rest.bodies import GzipUnreadable, inflated
-from apps.accounts.rest.views import BodyTooLarge
 from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable
+from apps.web.rest.bodies import GzipUnreadable, inflated
+from apps.web.rest.views import BodyTooLarge
 
 MOST_BYTES = 5 * 1024 * 1024
 MOST_INFLATED_BYTES = 32 * 1024 * 1024

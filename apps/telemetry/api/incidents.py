@@ -8,13 +8,13 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.examples import listed
-from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Id, Moment, Parameters, Text
-from apps.accounts.rest.views import RestView
 from apps.telemetry.queries import IncidentsWanted, incidents
+from apps.web.rest.examples import listed
+from apps.web.rest.money import NamedOut
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Id, Moment, Parameters, Text
+from apps.web.rest.views import RestView
 
 EXAMPLE = listed(
     "Incidents",

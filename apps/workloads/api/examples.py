@@ -1,6 +1,6 @@
 """Examples of what schedulers tell of jobs, and of the answers."""
 
-from apps.accounts.rest.examples import answered, listed, sent
+from apps.web.rest.examples import answered, listed, sent
 
 _EVENT = {
     "cluster": "atlas",

@@ -6,9 +6,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.views import RestView
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.views import RestView
 from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
 from apps.workloads.api.shapes import AllocationOut, AllocationsAsked

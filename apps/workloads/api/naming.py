@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework.exceptions import ValidationError
 
 from apps.accounts.queries import Viewer, teams
-from apps.accounts.rest.views import team_seen
+from apps.web.rest.views import team_seen
 from apps.workloads import queries
 
 NOBODYS: frozenset[int] = frozenset()

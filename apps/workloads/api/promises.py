@@ -12,12 +12,12 @@ from rest_framework.response import Response
 
 from apps.accounts.authentication import needs
 from apps.accounts.queries import TokenFact
-from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Moment, OptionalText, Parameters, Strict, Text, parsed
-from apps.accounts.rest.views import RestView
+from apps.web.rest.money import NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Moment, OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.views import RestView
 from apps.workloads.actions.promises import add_objective, end_objective, record_change
 from apps.workloads.api import examples
 from apps.workloads.api.naming import Called

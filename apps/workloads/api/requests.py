@@ -12,13 +12,13 @@ from rest_framework.response import Response
 
 from apps.accounts.authentication import scopes_of
 from apps.accounts.queries import Scope, TokenFact
-from apps.accounts.rest.bodies import GzipUnreadable, json_body
-from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Moment, Parameters, Text
-from apps.accounts.rest.views import RestView
 from apps.fleet.queries import agent_of_token
+from apps.web.rest.bodies import GzipUnreadable, json_body
+from apps.web.rest.money import NamedOut
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Moment, Parameters, Text
+from apps.web.rest.views import RestView
 from apps.workloads.actions.requests import Counted, Taken, Teller, record_requests
 from apps.workloads.api import examples
 from apps.workloads.api.naming import Called

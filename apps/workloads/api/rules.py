@@ -12,13 +12,13 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Parameters, parsed
-from apps.accounts.rest.views import RestView
 from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.fleet.queries import clusters
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Parameters, parsed
+from apps.web.rest.views import RestView
 from apps.workloads.actions.rules import add_rule, end_rule, refuse_nonsense
 from apps.workloads.api import examples
 from apps.workloads.api.naming import Called

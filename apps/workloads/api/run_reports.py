@@ -11,8 +11,8 @@ from rest_framework.views import APIView
 
 from apps.accounts.authentication import needs
 from apps.accounts.queries import Scope, TokenFact
-from apps.accounts.rest.bodies import json_body
 from apps.fleet.queries import cluster_of_token
+from apps.web.rest.bodies import json_body
 from apps.workloads.actions.run_reports import NotTaken, ReportIn, Taken, Teller, record_reports
 from apps.workloads.api import examples
 from apps.workloads.api.run_wire import (

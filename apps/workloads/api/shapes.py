@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.strict import (
+from apps.web.rest.money import NamedOut
+from apps.web.rest.strict import (
     Id,
     Moment,
     OptionalText,

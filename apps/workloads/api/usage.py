@@ -18,8 +18,8 @@ from rest_framework.response import Response
 
 from apps.accounts.authentication import needs
 from apps.accounts.queries import Scope, TokenFact
-from apps.accounts.rest.bodies import GzipUnreadable, inflated
-from apps.accounts.rest.views import RestView
+from apps.web.rest.bodies import GzipUnreadable, inflated
+from apps.web.rest.views import RestView
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.api import usage_examples as examples
 from apps.workloads.api.usage_litellm import read_payload, rows_of

@@ -2,7 +2,7 @@
 
 from drf_spectacular.utils import OpenApiExample
 
-from apps.accounts.rest.examples import answered, sent
+from apps.web.rest.examples import answered, sent
 
 _TAKEN = {"accepted": 1, "new": 1, "errors": [], "remarks": []}
 

@@ -15,12 +15,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.authentication import needs
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES
-from apps.accounts.rest.strict import Parameters
-from apps.accounts.rest.views import RestView
 from apps.economics.jobs import JobEventIn, Source
 from apps.fleet.queries import cluster_of_token, clusters
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import RestView
 from apps.workloads import queries
 from apps.workloads.actions.recording import Recorded, record_event, record_events
 from apps.workloads.api import examples

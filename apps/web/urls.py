@@ -2,8 +2,8 @@
 
 from django.urls import path
 
-from apps.accounts.api.teams import Team, Teams
-from apps.accounts.api.tokens import Token, TokenRevocation, Tokens
+from apps.web.api.teams import Team, Teams
+from apps.web.api.tokens import Token, TokenRevocation, Tokens
 
 urlpatterns = [
     path("teams", Teams.as_view(), name="list-teams"),

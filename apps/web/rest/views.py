@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import Scope, TokenFact, Viewer
-from apps.accounts.rest.tables import CsvRenderer
+from apps.web.rest.tables import CsvRenderer
 
 ANOTHER_TEAM = "another team"
 

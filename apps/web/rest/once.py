@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.actions.repeats import Repeat, answer_kept, keep_answer
-from apps.accounts.rest.limits import caller_of
+from apps.web.rest.limits import caller_of
 
 KEY = re.compile("[!-~]{1,200}")
 View = TypeVar("View", bound=APIView)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.accounts.rest.tables import CsvRenderer
+from apps.web.rest.tables import CsvRenderer
 
 
 def cell(value: object) -> str:

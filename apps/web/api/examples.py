@@ -1,6 +1,6 @@
 """Examples of the requests for teams and tokens, and of their answers."""
 
-from apps.accounts.rest.examples import answered, listed, sent
+from apps.web.rest.examples import answered, listed, sent
 
 _TEAM = {
     "id": 4,

@@ -6,7 +6,7 @@ from django.core.exceptions import RequestDataTooBig
 from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.request import Request
 
-from apps.accounts.rest.views import BodyTooLarge
+from apps.web.rest.views import BodyTooLarge
 
 MOST_INFLATED_BYTES = 32 * 1024 * 1024
 GZIP_WINDOW = 31

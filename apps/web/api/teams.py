@@ -10,14 +10,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.actions import teams as actions
-from apps.accounts.api import examples
 from apps.accounts.queries import Viewer, listing
-from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import OptionalText, Parameters, Strict, Text, parsed
-from apps.accounts.rest.views import RestView, repeats, team_seen
+from apps.web.api import examples
+from apps.web.rest.money import NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
+from apps.web.rest.views import RestView, repeats, team_seen
 
 KINDS = ("team", "platform", "unowned")
 

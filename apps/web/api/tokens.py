@@ -10,15 +10,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.actions import tokens as actions
-from apps.accounts.api import examples
-from apps.accounts.api.teams import team_id_of
 from apps.accounts.queries import Scope, listing
-from apps.accounts.rest.money import NamedOut
-from apps.accounts.rest.once import once
-from apps.accounts.rest.pages import list_of, page_asked, paged, told_as
-from apps.accounts.rest.schema import PAGES, REPEAT_KEY
-from apps.accounts.rest.strict import Moment, Parameters, Strict, Text, parsed
-from apps.accounts.rest.views import Manages, RestView
+from apps.web.api import examples
+from apps.web.api.teams import team_id_of
+from apps.web.rest.money import NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed
+from apps.web.rest.views import Manages, RestView
 
 SCOPES = tuple(Scope.values)
 

@@ -183,7 +183,7 @@ def test_more_than_the_minutes_number_is_refused_with_when_to_come_back(
 ) -> None:
     settings.API_REQUESTS_PER_MINUTE = {"reads": 2, "writes": 1, "events": 1}
     moment = datetime(2026, 3, 2, 12, 0, 18, tzinfo=UTC)
-    monkeypatch.setattr("apps.accounts.rest.limits.timezone.now", lambda: moment)
+    monkeypatch.setattr("apps.web.rest.limits.timezone.now", lambda: moment)
     caller, other = ada(), with_token("read", name="another")
 
     assert [caller.get("clusters").status_code for _ in range(2)] == [200, 200]

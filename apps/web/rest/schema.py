@@ -6,7 +6,7 @@ from typing import Any
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
-from apps.accounts.rest.pages import DEFAULT_LIMIT, MOST_CSV_ROWS, MOST_ROWS
+from apps.web.rest.pages import DEFAULT_LIMIT, MOST_CSV_ROWS, MOST_ROWS
 
 WRITES = frozenset({"post", "put", "patch", "delete"})
 METHODS = WRITES | {"get"}

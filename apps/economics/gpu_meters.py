@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
+from apps.economics.money import sum_of_known
+
 MS_PER_SECOND = 1000
 
 
@@ -78,13 +80,8 @@ def meters_together(parts: Iterable[GpuMeters]) -> GpuMeters:
         sum(each.gpu_milliseconds for each in found),
         sum(each.observed_milliseconds for each in found),
         sum(each.active_milliseconds for each in found),
-        **{name: _known_sum(getattr(each, name) for each in found) for name in TOLD},
+        **{name: sum_of_known(getattr(each, name) for each in found) for name in TOLD},
     )
-
-
-def _known_sum(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 def _mean(total: float | None, seconds: float | None) -> float | None:

@@ -3,11 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, InvalidOperation
+from typing import TypeVar
 
 MICROS = 1_000_000
 # The default context would round a 29th digit without a word; this one raises Inexact.
 EXACT = Context(prec=60, traps=[Inexact, InvalidOperation])
 ROUNDING = Context(prec=60, traps=[InvalidOperation])
+
+Number = TypeVar("Number", int, float)
 
 
 class NotMoney(TypeError):
@@ -73,7 +76,7 @@ class Money:
             raise CurrenciesDiffer(f"{self.currency} and {other.currency} do not add up")
 
 
-def sum_of_known(amounts: Iterable[int | None]) -> int | None:
+def sum_of_known(amounts: Iterable[Number | None]) -> Number | None:
     """The sum of those that are known; None where none is."""
     known = [amount for amount in amounts if amount is not None]
     return sum(known) if known else None

@@ -153,7 +153,7 @@ def unit_costs(micros: int | None, requests: int | None, told: Told, worked: Wor
     """
     prompt, cached, output = told.prompt_tokens, told.cached_tokens, told.output_tokens
     computed = None if prompt is None else max(0, prompt - (cached or 0))
-    tokens = None if prompt is None or output is None else prompt + output
+    tokens = sum_or_unknown((prompt, output))
     return UnitCosts(
         thousand_requests=per(THOUSAND, micros, requests),
         million_tokens=per(MILLION, micros, tokens),

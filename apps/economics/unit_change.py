@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import floor
 
+from apps.economics.money import sum_or_unknown
 from apps.economics.variance import effects
 
 LEAST = 1e-9
@@ -28,8 +29,7 @@ class Spend:
 
     def plus(self, other: "Spend") -> "Spend":
         """Both together."""
-        known = (self.contracted_micros, other.contracted_micros)
-        contracted = None if None in known else sum(each or 0 for each in known)
+        contracted = sum_or_unknown((self.contracted_micros, other.contracted_micros))
         return Spend(self.micros + other.micros, self.unit_ms + other.unit_ms, contracted)
 
 

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from django.db import transaction
 
 from apps.accounts import queries as accounts
+from apps.economics.money import sum_of_known
 from apps.economics.node_hour import NodeHourSplit, split_node_hour
 from apps.economics.split import largest_remainder
 from apps.ledger.actions.closed import kept_closed
@@ -226,10 +227,7 @@ def _columns(this: Hour, settled: Sequence[Settled]) -> dict[str, object]:
 
 def _effective(settled: Settled) -> int | None:
     """What is known of the node-hour's cost; None where nothing is."""
-    known = [
-        line.effective_micros for line in settled.split.lines if line.effective_micros is not None
-    ]
-    return sum(known) if known else None
+    return sum_of_known(line.effective_micros for line in settled.split.lines)
 
 
 def _line_rows(this: Hour, settled: Settled, ids: Mapping[int, int]) -> Iterable[Row]:

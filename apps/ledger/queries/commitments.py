@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, LiteralString
 
 from apps.economics import commitments as economics
+from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
 from apps.ledger.models import Part
 from apps.ledger.queries.calendar import HOUR, HOUR_MS
@@ -102,7 +103,7 @@ class Figures:
     @property
     def cost(self) -> int | None:
         """What was paid for it, amortised: used and unused."""
-        return _plus(self.covered_cost, self.unused_cost)
+        return sum_or_unknown((self.covered_cost, self.unused_cost))
 
     @property
     def saved(self) -> int | None:
@@ -132,9 +133,9 @@ class Figures:
             used=self.used + other.used,
             eligible=self.eligible + other.eligible,
             covered_ms=self.covered_ms + other.covered_ms,
-            on_demand=_plus(self.on_demand, other.on_demand),
-            covered_cost=_plus(self.covered_cost, other.covered_cost),
-            unused_cost=_plus(self.unused_cost, other.unused_cost),
+            on_demand=sum_or_unknown((self.on_demand, other.on_demand)),
+            covered_cost=sum_or_unknown((self.covered_cost, other.covered_cost)),
+            unused_cost=sum_or_unknown((self.unused_cost, other.unused_cost)),
         )
 
 
@@ -301,7 +302,7 @@ def _add_unused(
             bought = _capacity(held[one]) * lasts_ms
             sums.add(one, times[span], Figures(bought=bought, unused_cost=micros))
         else:
-            nameless = _plus(nameless, micros)
+            nameless = sum_or_unknown((nameless, micros))
     return nameless
 
 
@@ -326,10 +327,6 @@ def _add_told(
 
 def _capacity(fact: CommitmentFact) -> int:
     return bought_as(fact).capacity // HOUR_MS
-
-
-def _plus(first: int | None, second: int | None) -> int | None:
-    return None if first is None or second is None else first + second
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import LiteralString
 
+from apps.economics.money import sum_or_unknown
 from apps.economics.run_time import Bucket
 from apps.economics.serving import Purpose
 from apps.economics.unit_change import DISCOUNTS, Spend, Weighed
@@ -130,8 +131,7 @@ def _served(cost: UnitCost, workload_id: int, feature: str, day: date) -> Served
         return None
     if Status.PROVISIONAL in cost.statuses:
         return None
-    told = (cost.told.prompt_tokens, cost.told.output_tokens)
-    tokens = None if None in told else sum(each or 0 for each in told)
+    tokens = sum_or_unknown((cost.told.prompt_tokens, cost.told.output_tokens))
     return ServedDay(workload_id, feature, day, cost.micros, requests, tokens)
 
 

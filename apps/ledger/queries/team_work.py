@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import LiteralString
 
+from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag, State
 from apps.ledger.queries.comparison import compared_spans
@@ -112,21 +113,17 @@ def by_team(work: Iterable[TeamWork]) -> list[TeamWork]:
 def _sum(one: TeamWork, other: TeamWork) -> TeamWork:
     return replace(
         one,
-        micros=_more(one.micros, other.micros),
-        now_micros=_more(one.now_micros, other.now_micros),
-        before_micros=_more(one.before_micros, other.before_micros),
+        micros=sum_of_known((one.micros, other.micros)),
+        now_micros=sum_of_known((one.now_micros, other.now_micros)),
+        before_micros=sum_of_known((one.before_micros, other.before_micros)),
         held_ms=one.held_ms + other.held_ms,
         active_ms=one.active_ms + other.active_ms,
         observed_ms=one.observed_ms + other.observed_ms,
         waste=wastes_summed([one.waste, other.waste]),
-        starved_micros=_more(one.starved_micros, other.starved_micros),
+        starved_micros=sum_of_known((one.starved_micros, other.starved_micros)),
         unpriced_ms=one.unpriced_ms + other.unpriced_ms,
         is_provisional=one.is_provisional or other.is_provisional,
     )
-
-
-def _more(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one + (other or 0)
 
 
 Key = tuple[int, int | None]

@@ -8,6 +8,7 @@ from typing import Any, LiteralString
 
 from psycopg import sql
 
+from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import State
 from apps.ledger.models import ServicePart
@@ -59,12 +60,11 @@ class Waste:
     @property
     def micros(self) -> int | None:
         """All parts together; None where none is known."""
-        return sum(self.parts.values()) if self.parts else None
+        return sum_of_known(self.parts.values())
 
     def of(self, *parts: WastePart) -> int | None:
         """These together; None where none of them is known."""
-        known = [self.parts[part] for part in parts if part in self.parts]
-        return sum(known) if known else None
+        return sum_of_known(self.parts.get(part) for part in parts)
 
 
 def waste_by(chosen: CostFilter, group_by: Sequence[str] = ()) -> dict[tuple[Any, ...], Waste]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from apps.economics.changes import WEEK
+from apps.economics.money import sum_or_unknown
 from apps.economics.unit_change import (
     EFFICIENCY,
     MILLION,
@@ -103,9 +104,7 @@ def _span_served(
     for day in days:
         for name, each in spend.get(day, {}).items():
             cells[name] = cells[name].plus(each) if name in cells else each
-    tokens = [each.tokens for each in told]
-    known = None if None in tokens else sum(each or 0 for each in tokens)
-    return Served(cells, requests, known)
+    return Served(cells, requests, sum_or_unknown(each.tokens for each in told))
 
 
 def _of_tokens(series: Series, spans: Spans) -> Story | None:
@@ -131,8 +130,7 @@ def _of_training(series: Series, spans: Spans) -> Story | None:
                 cell = told.get(each.gpu_model)
                 told[each.gpu_model] = _more(cell, each.cell.amount, each.cell.weight)
         cells.append(told)
-        known = [each.micros for each in series.trained if each.day in days]
-        costs.append(None if None in known else sum(each or 0 for each in known))
+        costs.append(sum_or_unknown(each.micros for each in series.trained if each.day in days))
     a_month = None if costs[1] is None else costs[1] / len(spans.after) * DAYS_OF_IMPACT
     story = _of_means(cells[0], cells[1], EFFICIENCY, a_month)
     if story is None or a_month is None or series.measure is Measure.DATA_WAIT:

@@ -23,6 +23,7 @@ from apps.console.pages.closes.values import (
 )
 from apps.console.pages.csv_table import csv_answer, hours_cell, moment_cell, money_cell, text_cell
 from apps.console.pages.setup.questions import questions_waiting
+from apps.economics.money import sum_of_known
 from apps.economics.states import State
 from apps.ledger.queries.closes import months as asked
 from apps.ledger.queries.closes import statements as told
@@ -257,8 +258,7 @@ def _month_finding(
 ) -> str:
     if current is None:
         return f"{of:%B %Y} is open."
-    known = [each.effective_micros for each in statements if each.effective_micros is not None]
-    amount = full_amount(sum(known) if known else None, currency)
+    amount = full_amount(sum_of_known(each.effective_micros for each in statements), currency)
     return f"{of:%B %Y} is closed: {amount} for {counted(len(statements), 'team')}."
 
 

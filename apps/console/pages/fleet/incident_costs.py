@@ -10,6 +10,7 @@ the GPU was out: the GPU lost, or the recovery, that follows it does. Those are 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from apps.economics.money import sum_of_known
 from apps.ledger.queries.capacity_lost import UnusableSpan, capacity_lost
 from apps.show.incidents import UNUSABLE, WHOLE_NODE
 from apps.telemetry.queries import IncidentFact
@@ -51,8 +52,7 @@ def costs_of(facts: Sequence[IncidentFact], at: datetime) -> dict[int, int | Non
 
 def cost_together(facts: Sequence[IncidentFact], at: datetime) -> int | None:
     """Of all of them, no GPU's moment twice; None where none of it is known."""
-    known = [each for each in capacity_lost(apart(facts, at)) if each is not None]
-    return sum(known) if known else None
+    return sum_of_known(capacity_lost(apart(facts, at)))
 
 
 def apart(facts: Iterable[IncidentFact], at: datetime) -> list[UnusableSpan]:

@@ -1,6 +1,6 @@
 """The rows of the tables: workloads with cost, rules in rank, what nobody owns."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from urllib.parse import urlencode
 
@@ -10,6 +10,7 @@ from apps.accounts.queries import Viewer
 from apps.console.pages.listed import By
 from apps.console.pages.ownership.names import Names
 from apps.console.pages.ownership.values import RuleRow, UnownedRow, WorkloadRow
+from apps.economics.money import sum_of_known
 from apps.ledger import queries as ledger
 from apps.workloads import queries as workloads
 
@@ -71,7 +72,7 @@ def workload_total(rows: Sequence[WorkloadRow]) -> WorkloadRow:
         team="Total",
         name="",
         kind="",
-        cost_micros=total_micros(row.cost_micros for row in rows),
+        cost_micros=sum_of_known(row.cost_micros for row in rows),
         gpu_milliseconds=sum(row.gpu_milliseconds for row in rows),
         unpriced_milliseconds=sum(row.unpriced_milliseconds for row in rows),
         is_provisional=any(row.is_provisional for row in rows),
@@ -105,7 +106,7 @@ def unowned_total(rows: Sequence[UnownedRow]) -> UnownedRow:
         namespace="",
         user="",
         jobs=sum(row.jobs for row in rows),
-        cost_micros=total_micros(row.cost_micros for row in rows),
+        cost_micros=sum_of_known(row.cost_micros for row in rows),
         gpu_milliseconds=sum(row.gpu_milliseconds for row in rows),
         unpriced_milliseconds=sum(row.unpriced_milliseconds for row in rows),
         href="",
@@ -123,12 +124,6 @@ def costs_of_workload(workload_id: int | None, window: ledger.Window) -> str:
         return ""
     path = reverse("costs-workload", args=[workload_id])
     return f"{path}?{urlencode({'window': window.text})}"
-
-
-def total_micros(parts: Iterable[int | None]) -> int | None:
-    """The sum of what is known; None where nothing is."""
-    known = [part for part in parts if part is not None]
-    return sum(known) if known else None
 
 
 def _workload_row(group: ledger.CostGroup, called: Names, window: ledger.Window) -> WorkloadRow:

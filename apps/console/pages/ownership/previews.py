@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from apps.console.pages.ownership.lists import total_micros
 from apps.console.pages.ownership.names import Names
 from apps.console.pages.ownership.values import MoveRow, Preview
+from apps.economics.money import sum_of_known
 from apps.economics.ownership import Rule
 from apps.ledger.queries import cost_of_jobs
 from apps.workloads.queries import Move, RulePreview
@@ -19,7 +19,7 @@ def gain_preview(rule: Rule, moved: RulePreview, called: Names, first_day: date 
     for move in moved.moves:
         owner = called.owner(move.team_id, move.workload_id)
         costs = cost_of_jobs(move.job_ids, move.team_id, move.workload_id, first_day)
-        micros = total_micros(cost.micros for cost in costs)
+        micros = sum_of_known(cost.micros for cost in costs)
         unpriced = sum(cost.unpriced_milliseconds for cost in costs)
         row = _row(owner, taker, move, micros, unpriced)
         hrefs = (
@@ -37,7 +37,7 @@ def loss_preview(rule: Rule, moved: RulePreview, called: Names, first_day: date 
     for move in moved.moves:
         owner = called.owner(move.team_id, move.workload_id)
         costs = cost_of_jobs(move.job_ids, rule.team_id, rule.workload_id, first_day)
-        micros = total_micros(cost.micros for cost in costs)
+        micros = sum_of_known(cost.micros for cost in costs)
         unpriced = sum(cost.unpriced_milliseconds for cost in costs)
         row = _row(loser, owner, move, micros, unpriced)
         hrefs = (
@@ -69,7 +69,7 @@ def _preview(moved: RulePreview, rows: Sequence[MoveRow]) -> Preview:
             to_owner="",
             jobs=sum(row.jobs for row in rows),
             gpu_milliseconds=sum(row.gpu_milliseconds for row in rows),
-            cost_micros=total_micros(row.cost_micros for row in rows),
+            cost_micros=sum_of_known(row.cost_micros for row in rows),
             unpriced_milliseconds=sum(row.unpriced_milliseconds for row in rows),
         ),
     )

@@ -21,7 +21,6 @@ from apps.console.pages.ownership.lists import (
     UNOWNED_COLUMNS,
     WORKLOAD_COLUMNS,
     rule_rows,
-    total_micros,
     unowned_rows,
     unowned_total,
     workload_rows,
@@ -37,6 +36,7 @@ from apps.console.pages.ownership.values import (
     WorkloadRow,
 )
 from apps.console.pages.setup.questions import questions_waiting
+from apps.economics.money import sum_of_known
 from apps.ledger.queries import standing
 from apps.show.amounts import counted, per_cent, share
 from apps.show.amounts import gpu_hours as hours_of
@@ -210,19 +210,19 @@ def _finding(
     if not rows:
         whose = "Nobody" if viewer.sees_everything else "None of your teams"
         return f"{whose} has a workload or any cost yet."
-    whole = total_micros(row.cost_micros for row in rows)
+    whole = sum_of_known(row.cost_micros for row in rows)
     if whole is None:
         return (
             f"{counted(len(named), 'workload')}; what they cost {asked.words.within} is not known."
         )
-    spent = total_micros(row.cost_micros for row in named) or 0
+    spent = sum_of_known(row.cost_micros for row in named) or 0
     said = f"No workload cost anything {asked.words.within}"
     if spent:
         amount = whole_amount(spent, _currency(asked))
         said = f"{counted(len(named), 'workload')} cost {amount} {asked.words.within}"
     if not viewer.sees_everything:
         return f"{said}, of {whole_amount(whole, _currency(asked))} that your teams’ GPU time cost."
-    unowned_micros = total_micros(row.cost_micros for row in nobodys)
+    unowned_micros = sum_of_known(row.cost_micros for row in nobodys)
     if not nobodys:
         return f"{said}, and every job has an owner."
     if unowned_micros is None:
@@ -234,7 +234,7 @@ def _finding(
 def _unowned_finding(rows: tuple[UnownedRow, ...], asked: Period) -> str:
     if not rows:
         return f"Every job {asked.words.within} has an owner."
-    micros = total_micros(row.cost_micros for row in rows)
+    micros = sum_of_known(row.cost_micros for row in rows)
     jobs = counted(sum(row.jobs for row in rows), "job")
     if micros is None:
         hours = hours_of(sum(row.gpu_milliseconds for row in rows))

@@ -7,6 +7,7 @@ from datetime import date
 from apps.console.pages.costs.words import least_sure
 from apps.console.pages.overview.daily import days_between
 from apps.console.pages.overview.values import DailyChart, DayRow, Figure
+from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket, goodput
 from apps.ledger.queries.runs.page import DayOfRuns
 from apps.show.amounts import gpu_hours, per_cent, share
@@ -33,7 +34,7 @@ class BucketSums:
     @property
     def total(self) -> int | None:
         """All that is priced; None where nothing is."""
-        return _sum(self.micros.values())
+        return sum_of_known(self.micros.values())
 
     @property
     def known(self) -> dict[Bucket, int]:
@@ -69,7 +70,7 @@ def sums_of_days(days: Iterable[DayOfRuns]) -> BucketSums:
     unpriced, statuses = 0, set()
     for each in days:
         bucket = each.bucket
-        micros[bucket] = _sum((micros.get(bucket), each.effective_micros))
+        micros[bucket] = sum_of_known((micros.get(bucket), each.effective_micros))
         if each.status == "provisional":
             provisional[bucket] = provisional.get(bucket, 0) + (each.effective_micros or 0)
         milliseconds[bucket] = milliseconds.get(bucket, 0) + each.unit_milliseconds
@@ -195,7 +196,7 @@ def _whole(found: Iterable[BucketSums]) -> BucketSums:
     unpriced, statuses = 0, frozenset[str]()
     for each in found:
         for bucket, amount in each.micros.items():
-            micros[bucket] = _sum((micros.get(bucket), amount))
+            micros[bucket] = sum_of_known((micros.get(bucket), amount))
             milliseconds[bucket] = milliseconds.get(bucket, 0) + each.milliseconds[bucket]
         unpriced += each.unpriced_milliseconds
         statuses |= each.statuses
@@ -236,8 +237,3 @@ def _dearest(days: Mapping[date, BucketSums], whole: BucketSums, currency: str) 
         return f"{said}."
     part = per_cent(share(most_lost, whole.total))
     return f"{said}; {part} of the whole went to {in_a_sentence(bucket)}, the largest loss."
-
-
-def _sum(amounts: Iterable[int | None]) -> int | None:
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if known else None

@@ -15,6 +15,7 @@ from apps.console.pages.overview.periods import PERIODS, period_words, span
 from apps.console.pages.overview.question import Reading, filter_of
 from apps.console.pages.overview.values import Figure
 from apps.console.pages.team_work.values import LeagueRow, TeamWorkPage, WaitRow, WorkRow
+from apps.economics.money import sum_of_known
 from apps.economics.waiting import WaitQuantile
 from apps.ledger import queries as ledger
 from apps.ledger.queries.comparison import compared_spans
@@ -192,10 +193,10 @@ def _told_by(told: int, count: int) -> str:
 
 
 def _finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
-    cost = _sum([each.micros for each in teams])
+    cost = sum_of_known(each.micros for each in teams)
     if cost is None:
         return f"No team’s work has a known cost {within}"
-    wasted = _sum([each.wasted_micros for each in teams])
+    wasted = sum_of_known(each.wasted_micros for each in teams)
     subject = "The team’s work" if len(teams) == 1 else f"The work of {counted(len(teams), 'team')}"
     said = f"{subject} cost {whole_amount(cost, currency)} {within}"
     if wasted is None or not cost:
@@ -211,10 +212,11 @@ def _figures(
     spans: tuple[ledger.Window, ledger.Window] | None,
     currency: str,
 ) -> tuple[Figure, ...]:
-    cost = _sum([each.micros for each in work])
-    now, before = _sum([e.now_micros for e in work]), _sum([e.before_micros for e in work])
+    cost = sum_of_known(each.micros for each in work)
+    now = sum_of_known(each.now_micros for each in work)
+    before = sum_of_known(each.before_micros for each in work)
     against = f"{span(spans[0])} against {span(spans[1])}" if spans else NO_SPAN_BEFORE
-    wasted = _sum([each.wasted_micros for each in work])
+    wasted = sum_of_known(each.wasted_micros for each in work)
     observed = sum(each.observed_ms for each in work)
     active = sum(each.active_ms for each in work) / observed if observed else None
     status = "provisional" if any(each.is_provisional for each in work) else "estimated"
@@ -295,11 +297,6 @@ def _league_words(league: League) -> str:
         f"your place among {counted(league.teams, 'team')} by the share of their cost{usual}; "
         "the others are shown where the organisation publishes them"
     )
-
-
-def _sum(amounts: Sequence[int | None]) -> int | None:
-    known = [each for each in amounts if each is not None]
-    return sum(known) if known else None
 
 
 def _empty(within: str) -> EmptyState:

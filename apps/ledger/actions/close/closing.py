@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.accounts import queries as accounts
+from apps.economics.money import sum_of_known
 from apps.ledger.actions.close.taking_back import take_back_corrections
 from apps.ledger.actions.closed import lock_month, refuse_closed_month
 from apps.ledger.models import Close, StatementLine
@@ -113,6 +114,5 @@ def _totals(found: Collection[Row]) -> dict[str, int | None]:
     totals: dict[str, int | None] = {}
     for name in AMOUNTS:
         at = COLUMNS.index(name)
-        known = [row[at] for row in found if row[at] is not None]
-        totals[name] = sum(known) if known else None
+        totals[name] = sum_of_known(row[at] for row in found)
     return totals

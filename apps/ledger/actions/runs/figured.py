@@ -82,7 +82,6 @@ def _spent(sums: Sequence[RunSum]) -> dict[str, Any]:
         b: sum_of_known([each.effective_micros for each in of]) for b, of in of_bucket.items()
     }
     times = {b: sum(each.unit_milliseconds for each in of) for b, of in of_bucket.items()}
-    energy = [each.energy_joules for each in sums if each.energy_joules is not None]
     held = sum(each.held_milliseconds for each in sums)
     models = gpu_models((each.gpu_model, each.unit_milliseconds) for each in sums)
     return {
@@ -90,7 +89,7 @@ def _spent(sums: Sequence[RunSum]) -> dict[str, Any]:
         "effective_micros": sum_of_known(list(micros.values())),
         "unpriced_milliseconds": sum(each.unpriced_milliseconds for each in sums),
         "unit_milliseconds": sum(times.values()),
-        "energy_joules": sum(energy) if energy else None,
+        "energy_joules": sum_of_known(each.energy_joules for each in sums),
         "observed_ratio": part_of(sum(each.observed_milliseconds for each in sums), held),
         "bucket_micros": list(micros.values()) if sums else [],
         "bucket_unit_ms": list(times.values()) if sums else [],

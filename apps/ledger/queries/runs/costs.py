@@ -58,7 +58,6 @@ def runs_compared(run_ids: Sequence[int], viewer: Viewer) -> tuple[RunAnatomy, .
 def added(amounts: Iterable[RunAmounts]) -> RunAmounts:
     """The sum of what is known of each."""
     parts = list(amounts)
-    energy = [each.energy_joules for each in parts if each.energy_joules is not None]
     return RunAmounts(
         list_micros=sum_of_known([each.list_micros for each in parts]),
         contracted_micros=sum_of_known([each.contracted_micros for each in parts]),
@@ -68,7 +67,7 @@ def added(amounts: Iterable[RunAmounts]) -> RunAmounts:
         loaded_micros=sum_of_known([each.loaded_micros for each in parts]),
         unit_milliseconds=sum(each.unit_milliseconds for each in parts),
         unpriced_milliseconds=sum(each.unpriced_milliseconds for each in parts),
-        energy_joules=sum(energy) if energy else None,
+        energy_joules=sum_of_known(each.energy_joules for each in parts),
     )
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.db.models import Min
 
+from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket, coverage, goodput
 from apps.ledger.models import RunFigures
 from apps.ledger.queries.calendar import first_hour, local_day
@@ -112,7 +113,7 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
         micros=micros,
         unit_milliseconds=sum(each.unit_milliseconds for each in spent),
         unpriced_milliseconds=sum(each.unpriced_milliseconds for each in spent),
-        energy_joules=_energy(spent),
+        energy_joules=sum_of_known(each.energy_joules for each in spent),
         versions=versions,
         version_micros=_each(micros, len(versions)),
         tokens=tokens,
@@ -144,11 +145,6 @@ def _failed(of_failed: Sequence[BucketSpent], of_others: Sequence[BucketSpent]) 
 
 def _each(micros: int | None, count: float) -> int | None:
     return None if micros is None or not count else round(micros / count)
-
-
-def _energy(spent: Sequence[BucketSpent]) -> float | None:
-    known = [each.energy_joules for each in spent if each.energy_joules is not None]
-    return sum(known) if known else None
 
 
 def _told_days(window: Window, at: datetime) -> float | None:

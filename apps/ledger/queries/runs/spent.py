@@ -6,6 +6,7 @@ from typing import LiteralString
 
 from django.db.models import F, Q, QuerySet
 
+from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag
 from apps.ledger.models import RunFigures
@@ -63,12 +64,6 @@ def run_ids_of_window(workload_id: int, window: Window) -> list[int]:
 def micros_of(parts: Iterable[BucketSpent]) -> int | None:
     """The sum of what has a price; None where nothing has."""
     return sum_of_known(part.micros for part in parts)
-
-
-def sum_of_known(amounts: Iterable[int | None]) -> int | None:
-    """The sum of what is known; None where nothing is."""
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if known else None
 
 
 def _lived(workload_id: int, window: Window) -> QuerySet[RunFigures]:

@@ -13,8 +13,8 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from apps.economics.hours import HOUR_MS
 from apps.economics.node_hour import (
-    HOUR_MS,
     CapacityFact,
     ClaimFact,
     DeviceFact,

@@ -6,12 +6,11 @@ from enum import IntEnum
 from fractions import Fraction
 
 from apps.economics.ec2_sizes import family_of, size_quarters
+from apps.economics.hours import HOUR_MS
 from apps.economics.places import is_zone, lies_in, may_lie_in
 from apps.economics.rates import Per
 from apps.economics.split import largest_remainder
 from apps.economics.terms import term_amount_in_hour
-
-HOUR_MS = 3_600_000
 
 
 class NotACommitment(ValueError):

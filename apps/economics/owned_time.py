@@ -3,12 +3,13 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from itertools import groupby
 from zoneinfo import ZoneInfo
 
-HOUR = timedelta(hours=1)
+from apps.economics.hours import HOUR, first_hour, hour_from
+
 MINUTE_MS = 60_000
 
 
@@ -56,8 +57,8 @@ def of_calendar(hour: datetime, zone: str) -> OfMonth:
     """Where `hour` is in the local month in which it starts; months count from the year 0."""
     local = hour.astimezone(ZoneInfo(zone))
     first = local.date().replace(day=1)
-    begins = _first_hour(first, zone)
-    ends = _first_hour((first + timedelta(days=32)).replace(day=1), zone)
+    begins = first_hour(first, zone)
+    ends = first_hour((first + timedelta(days=32)).replace(day=1), zone)
     return OfMonth(
         12 * local.year + local.month - 1, (hour - begins) // HOUR, (ends - begins) // HOUR
     )
@@ -105,19 +106,9 @@ def _months_after(entered_at: datetime, months: int, zone: str) -> datetime:
     first = _shifted(local.date().replace(day=1), months)
     last = _shifted(first, 1) - timedelta(days=1)
     day = first.replace(day=min(local.day, last.day))
-    moment = datetime.combine(day, local.time(), tzinfo=ZoneInfo(zone)).astimezone(UTC)
-    return _whole(moment)
+    return hour_from(datetime.combine(day, local.time(), tzinfo=ZoneInfo(zone)))
 
 
 def _shifted(first: date, months: int) -> date:
     count = 12 * first.year + first.month - 1 + months
     return date(count // 12, count % 12 + 1, 1)
-
-
-def _first_hour(day: date, zone: str) -> datetime:
-    return _whole(datetime.combine(day, time.min, tzinfo=ZoneInfo(zone)).astimezone(UTC))
-
-
-def _whole(moment: datetime) -> datetime:
-    whole = moment.replace(minute=0, second=0, microsecond=0)
-    return whole if whole == moment else whole + HOUR

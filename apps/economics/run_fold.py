@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from apps.economics.hours import HOUR_MS
 from apps.economics.minutes import minutes_of, packed
 from apps.economics.run_time import Bucket, Told, stretches_of
 from apps.economics.split import largest_remainder
 
-HOUR_MS = 3_600_000
 NO_JOB = 0
 """The job of what is on none that is known."""
 BUCKET_OF_PHASE = {

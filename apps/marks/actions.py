@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 
+from apps.economics.hours import HOUR, hour_of
 from apps.marks.queries import MarkFact, Pass
 
-HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 MARKING = """
 INSERT INTO fleet_changedhour (pass_id, unit, hour, revision) VALUES {rows}
@@ -170,11 +170,6 @@ def try_lock(pass_: Pass, key: int) -> bool:
 def hour_key(hour: datetime) -> int:
     """Hours since 1970: fits the four bytes of an advisory lock's key."""
     return int(hour.timestamp()) // 3600
-
-
-def hour_of(moment: datetime) -> datetime:
-    """The UTC hour that `moment` is in."""
-    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 
 def _in_order(marks: Iterable[Mark]) -> list[Mark]:

@@ -3,10 +3,10 @@
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
 
+from apps.economics.hours import HOUR_MS
 from apps.show.unknown import UNKNOWN
 
 GAP = "\N{NO-BREAK SPACE}"
-MILLISECONDS_PER_HOUR = 3_600_000
 
 Ratio = int | float | Decimal | Fraction
 
@@ -15,7 +15,7 @@ def gpu_hours(milliseconds: int | None) -> str:
     """GPU-milliseconds as GPU-hours: `74,210`, under 100 with one decimal, under 10 with two."""
     if milliseconds is None:
         return UNKNOWN
-    hours = Decimal(milliseconds) / MILLISECONDS_PER_HOUR
+    hours = Decimal(milliseconds) / HOUR_MS
     for limit, digits in ((10, 2), (100, 1)):
         figure = _rounded(hours, digits)
         if abs(figure) < limit:

@@ -3,14 +3,13 @@
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
+from apps.economics.hours import HOUR
 from controlplane.demo.fleet import Span
 
 Json = dict[str, Any]
 SEED = 20261120
-HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)

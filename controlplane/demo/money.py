@@ -8,6 +8,7 @@ from pathlib import Path
 
 from apps.accounts import queries as accounts
 from apps.economics.focus.making import ChargeFacts, PartFacts
+from apps.economics.hours import HOUR_MS
 from apps.ledger.queries.focus_rows import charges_of_month
 from apps.pricing import actions as pricing
 from controlplane.demo.fleet import Span
@@ -145,7 +146,7 @@ def _machine(charge: ChargeFacts, parts: list[PartFacts]) -> Cells:
         )
     )
     is_unused = charge.kind == "commitment_unused"
-    hours = Decimal(charge.lived_ms) / 3_600_000
+    hours = Decimal(charge.lived_ms) / HOUR_MS
     cells: Cells = {
         "BilledCost": effective,
         "EffectiveCost": effective,

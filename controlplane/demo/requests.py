@@ -4,14 +4,13 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
+from apps.economics.hours import HOUR
 from controlplane.demo.fleet import Span
 
 Json = dict[str, Any]
-HOUR = timedelta(hours=1)
 BOUNDS = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
 SEED = 20261120
 

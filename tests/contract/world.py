@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from apps.economics.hours import hour_of
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
@@ -24,7 +25,6 @@ from apps.ledger.models import (
     StatementLine,
     VendorCost,
 )
-from apps.marks.actions import hour_of
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.review.models import Finding

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
+from apps.economics.hours import HOUR_MS
 from apps.economics.node_hour import (
-    HOUR_MS,
     MINUTE_MS,
     ClaimFact,
     DeviceFact,

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
+from apps.economics.hours import HOUR_MS
 from apps.economics.node_hour import (
-    HOUR_MS,
     CapacityFact,
     ClaimFact,
     DeviceFact,

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.commitments import (
-    HOUR_MS,
     Commitment,
     CommitmentKind,
     NotACommitment,
@@ -22,6 +21,7 @@ from apps.economics.commitments import (
     effective_savings_rate,
     utilisation,
 )
+from apps.economics.hours import HOUR_MS
 from apps.economics.rates import Per
 
 USE = Use(

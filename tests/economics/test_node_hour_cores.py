@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.economics.hours import HOUR_MS
 from apps.economics.node_hour import (
-    HOUR_MS,
     CapacityFact,
     ClaimFact,
     CoresFact,

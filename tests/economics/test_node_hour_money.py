@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from apps.economics.node_hour import HOUR_MS
+from apps.economics.hours import HOUR_MS
 from apps.economics.rates import Per, Piece, Rate, RateSpan, pieces_of_hour
 from apps.economics.states import State
 from tests.economics.node_hours import claim, gpu, key, minutes, split, usage

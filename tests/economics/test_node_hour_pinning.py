@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from apps.economics.node_hour import HOUR_MS
+from apps.economics.hours import HOUR_MS
 from apps.economics.states import Evidence, Flag, State
 from tests.economics.node_hours import (
     claim,

@@ -5,8 +5,8 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.economics.hours import HOUR_MS
 from apps.economics.node_hour import (
-    HOUR_MS,
     MINUTE_MS,
     ClaimFact,
     DeviceFact,

@@ -2,7 +2,8 @@
 
 from fractions import Fraction
 
-from apps.economics.node_hour import HOUR_MS, ForeignProcess, OutageFact
+from apps.economics.hours import HOUR_MS
+from apps.economics.node_hour import ForeignProcess, OutageFact
 from apps.economics.states import Evidence, Flag, State
 from tests.economics.node_hours import (
     claim,

@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from apps.economics.node_hour import HOUR_MS, CapacityFact, PiecesDoNotCoverTheHour, UsageFact
+from apps.economics.hours import HOUR_MS
+from apps.economics.node_hour import CapacityFact, PiecesDoNotCoverTheHour, UsageFact
 from apps.economics.rates import Piece
 from apps.economics.states import Flag, State
 from tests.economics.node_hours import (

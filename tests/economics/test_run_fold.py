@@ -5,16 +5,8 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.run_fold import (
-    HOUR_MS,
-    NO_JOB,
-    Attempt,
-    Held,
-    Rewind,
-    RunTold,
-    WindowTold,
-    folded,
-)
+from apps.economics.hours import HOUR_MS
+from apps.economics.run_fold import NO_JOB, Attempt, Held, Rewind, RunTold, WindowTold, folded
 from apps.economics.run_time import Bucket
 
 MINUTE = 60_000

@@ -5,11 +5,11 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from typing import NamedTuple
 
 from apps.economics.focus.cells import EXACTLY, PRICE_STEP
+from apps.economics.hours import HOUR_MS
 from apps.economics.split import largest_remainder
 
 QUANTITY_STEP = Decimal("1E-12")
 MACHINE_STEP = Decimal("1E-6")
-HOUR_MS = 3_600_000
 ONE = Decimal(1)
 
 

@@ -1,7 +1,6 @@
 """One node-hour into lines, exactly."""
 
 from apps.economics.node_hour.facts import (
-    HOUR_MS,
     MINUTE_MS,
     CapacityFact,
     ClaimFact,
@@ -18,7 +17,6 @@ from apps.economics.node_hour.facts import (
 from apps.economics.node_hour.splitting import PiecesDoNotCoverTheHour, split_node_hour
 
 __all__ = [
-    "HOUR_MS",
     "MINUTE_MS",
     "CapacityFact",
     "ClaimFact",

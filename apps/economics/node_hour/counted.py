@@ -13,7 +13,8 @@ from itertools import pairwise
 from math import lcm
 from typing import NamedTuple
 
-from apps.economics.node_hour.facts import HOUR_MS, CapacityFact, OutageFact
+from apps.economics.hours import HOUR_MS
+from apps.economics.node_hour.facts import CapacityFact, OutageFact
 from apps.economics.node_hour.segment import (
     NOBODY,
     NONE,

@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from apps.economics.bases import Amounts
+from apps.economics.hours import HOUR_MS
 from apps.economics.rates import Piece
 from apps.economics.states import Evidence, Flag, State
 
-HOUR_MS = 3_600_000
 MINUTE_MS = 60_000
 WHOLE = Fraction(1)
 

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-HOUR_MS = 3_600_000
 MINUTE_MS = 60_000
 MINUTES = 60
 MS_PER_SECOND = 1_000

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.economics.usage.columns import HOUR_MS, NO_HOLDER, Bits, Integers, WindowColumns
+from apps.economics.hours import HOUR_MS
+from apps.economics.usage.columns import NO_HOLDER, Bits, Integers, WindowColumns
 from apps.economics.usage.overlaps import Fragment, Window, settled
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isnan, nan
 from typing import NamedTuple
 
-from apps.economics.usage.columns import HOUR_MS, MS_PER_SECOND, NO_HOLDER, WindowColumns
+from apps.economics.hours import HOUR_MS
+from apps.economics.usage.columns import MS_PER_SECOND, NO_HOLDER, WindowColumns
 
 
 class Window(NamedTuple):

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from apps.accounts.actions.constraints import refusing
+from apps.economics.hours import hour_of
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.actions.lives import ChangedLife, change_lives, tell_life
 from apps.fleet.models import (
@@ -23,7 +24,7 @@ from apps.fleet.models import (
     SharePolicy,
 )
 from apps.fleet.queries.inventory import nodes_named, nodes_owned
-from apps.marks.actions import ORGANISATION, hour_of, mark_span
+from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 
 

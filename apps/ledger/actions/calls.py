@@ -12,11 +12,11 @@ from django.db import OperationalError, transaction
 
 from apps.accounts.queries import organisation
 from apps.economics.calls import Contract, Counted, Priced
+from apps.economics.hours import HOUR
 from apps.economics.rates import MICROS
 from apps.economics.split import largest_remainder
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.queries.api_calls import CallKey, CallSums, calls_without_price, sums_of_calls
-from apps.ledger.queries.calendar import HOUR
 from apps.ledger.queries.tables import Row, copy_values, run
 from apps.marks.actions import ORGANISATION, Mark, clear, expand_ranges, hour_key, mark, try_lock
 from apps.marks.queries import Pass, hours_marked, marks_of_hour

@@ -6,11 +6,11 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.ledger.actions.charge import SETTLES_AFTER
 from apps.ledger.models import ClockSweep
-from apps.ledger.queries.calendar import HOUR
-from apps.marks.actions import ORGANISATION, hour_of, mark_span
+from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 
 REFRESHED_EVERY = timedelta(minutes=10)

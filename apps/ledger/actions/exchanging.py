@@ -5,12 +5,12 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import first_hour
 from apps.ledger.actions.calls import mark_calls
 from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.actions.reconcile import reconcile_again
 from apps.ledger.models import Bill
 from apps.ledger.queries.api_calls import hours_of_calls
-from apps.ledger.queries.calendar import first_hour
 from apps.pricing.actions import NewExchangeRate, mark_converted, state_exchange_rate
 
 

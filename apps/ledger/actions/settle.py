@@ -5,15 +5,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import first_hour, hour_of
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.rollup import roll_up_day
 from apps.ledger.actions.runs import figure_due_runs
 from apps.ledger.actions.split import split_hour
 from apps.ledger.actions.spread import spread_hour
-from apps.ledger.queries.calendar import first_hour, local_day
+from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.due import AT_ONCE, open_hours_marked
-from apps.marks.actions import expand_ranges, hour_of
+from apps.marks.actions import expand_ranges
 from apps.marks.queries import Pass, hours_marked
 
 PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD, Pass.ROLLUP)

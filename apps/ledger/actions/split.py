@@ -9,13 +9,14 @@ from datetime import date, datetime
 from django.db import transaction
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import first_hour
 from apps.economics.money import sum_of_known
 from apps.economics.node_hour import NodeHourSplit, split_node_hour
 from apps.economics.split import largest_remainder
 from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.partitions import ensure_month
-from apps.ledger.queries.calendar import first_hour, local_day, posting_month
+from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.node_hours import NodeHour, Owner, changed_kinds, node_hours
 from apps.ledger.queries.settlements import (
     HeldSettlement,

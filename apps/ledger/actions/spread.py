@@ -7,6 +7,7 @@ from django.db import transaction
 
 from apps.accounts import queries as accounts
 from apps.economics.bases import Amounts
+from apps.economics.hours import HOUR, first_hour
 from apps.economics.spread import shared_idle
 from apps.economics.states import Flag
 from apps.fleet import queries as fleet
@@ -15,7 +16,7 @@ from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.actions.sharing import Sharing
-from apps.ledger.queries.calendar import HOUR, first_hour, local_day, posting_month
+from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.spreading import (
     SPREAD,
     Bearer,

@@ -13,6 +13,7 @@ from rest_framework.renderers import BaseRenderer
 
 from apps.accounts import queries as accounts
 from apps.economics.gpu_meters import GpuMeters
+from apps.economics.hours import HOUR_MS
 from apps.economics.money import Money
 from apps.economics.states import State
 from apps.fleet import queries as fleet
@@ -23,7 +24,6 @@ from apps.show.csv_cells import csv_text
 from apps.web.rest.money import MoneyOut
 from apps.workloads import queries as workloads
 
-MS_PER_HOUR = 3_600_000
 # What a spreadsheet would take for a formula.
 LEAST_SURE_FIRST = ("provisional", "estimated", "restated", "reconciled")
 
@@ -211,7 +211,7 @@ def money_of(micros: int | None, currency: str) -> dict[str, str] | None:
 
 
 def _hours(milliseconds: int) -> float:
-    return round(milliseconds / MS_PER_HOUR, 6)
+    return round(milliseconds / HOUR_MS, 6)
 
 
 def _ratio(part: int, whole: int) -> float | None:

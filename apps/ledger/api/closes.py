@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import HOUR_MS
 from apps.ledger.actions.close import CloseAsked, close_month
 from apps.ledger.api import close_examples as examples
 from apps.ledger.api.answers import money_of
@@ -213,7 +214,7 @@ def _told(fact: CloseFact) -> dict[str, Any]:
 
 
 def _hours(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else round(milliseconds / 3_600_000, 6)
+    return None if milliseconds is None else round(milliseconds / HOUR_MS, 6)
 
 
 def _month(text: str) -> date:

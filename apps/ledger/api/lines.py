@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import HOUR_MS
 from apps.economics.money import Money
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger import queries
@@ -23,7 +24,6 @@ from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import LARGEST_ID
 from apps.web.rest.views import ANOTHER_TEAM, RestView
 
-MS_PER_HOUR = 3_600_000
 MOST_DIRECT = 1_000_000
 SINGLE = ("window", "job_id", "node_id", "cursor", "limit")
 FILTERS = tuple(name for name in LISTS if name != "group_by")
@@ -144,7 +144,7 @@ def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str,
         "node": _named(line.node_id, line.node),
         "pool": _named(line.pool_id, line.pool),
         "state": None if line.state is None else line.state.name.lower(),
-        "gpu_hours": round(line.unit_milliseconds / MS_PER_HOUR, 6),
+        "gpu_hours": round(line.unit_milliseconds / HOUR_MS, 6),
         "team": {"id": None, "name": ANOTHER_TEAM},
         "workload": _named(line.workload_id, line.workload),
         "job": None if line.job_id is None else {"id": line.job_id, "raw_id": line.job},

@@ -5,8 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.economics.gpu_meters import GpuMeters
+from apps.economics.hours import HOUR_MS
 
-MS_PER_HOUR = 3_600_000
 DIGITS = 6
 
 
@@ -37,7 +37,7 @@ def meters_answer(meters: GpuMeters | None) -> dict[str, Any] | None:
     """As it is answered; None where no GPU time is known to have been held."""
     if meters is None or not meters.gpu_milliseconds:
         return None
-    told: dict[str, Any] = {"held_gpu_hours": round(meters.gpu_milliseconds / MS_PER_HOUR, DIGITS)}
+    told: dict[str, Any] = {"held_gpu_hours": round(meters.gpu_milliseconds / HOUR_MS, DIGITS)}
     for name in RATIOS:
         value = getattr(meters, name)
         told[name] = None if value is None else round(value, DIGITS)

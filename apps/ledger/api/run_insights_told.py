@@ -3,7 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
-from apps.ledger.api.answers import MS_PER_HOUR, money_of
+from apps.economics.hours import HOUR_MS
+from apps.ledger.api.answers import money_of
 from apps.ledger.queries.runs.bottlenecks import BucketPart, Verdict, WhereTimeWent
 from apps.ledger.queries.runs.checkpoints import CheckpointAdvice
 from apps.ledger.queries.runs.curves import CurvePoint, Range, ScalingAnswer, ScalingRefusal
@@ -193,7 +194,7 @@ def _money_range(figure: Range | None, currency: str) -> Told | None:
 
 
 def _hours(milliseconds: int) -> float:
-    return round(milliseconds / MS_PER_HOUR, 6)
+    return round(milliseconds / HOUR_MS, 6)
 
 
 def _ratio(value: float | None) -> float | None:

@@ -5,7 +5,8 @@ from typing import Any
 
 from apps.accounts.queries import Viewer, organisation, teams
 from apps.economics.gpu_meters import GpuMeters
-from apps.ledger.api.answers import MS_PER_HOUR, money_of
+from apps.economics.hours import HOUR_MS
+from apps.ledger.api.answers import money_of
 from apps.ledger.api.meters import meters_answer
 from apps.ledger.api.run_shapes import RunCostsOut, RunOut
 from apps.ledger.queries.runs.values import (
@@ -149,7 +150,7 @@ def _number(number: RunNumber) -> Told:
 
 
 def _hours(milliseconds: int) -> float:
-    return round(milliseconds / MS_PER_HOUR, 6)
+    return round(milliseconds / HOUR_MS, 6)
 
 
 def _ratio(ratio: float | None) -> float | None:

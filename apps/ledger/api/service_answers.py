@@ -7,12 +7,12 @@ from typing import Any
 
 from rest_framework import serializers
 
+from apps.economics.hours import HOUR_MS
 from apps.ledger.api.answers import LEAST_SURE_FIRST, MetaOut, Named, money_of
 from apps.ledger.queries import Standing
 from apps.ledger.queries.unit_costs import UnitCost, UnitFilter
 from apps.web.rest.money import MoneyOut, NamedOut
 
-MS_PER_HOUR = 3_600_000
 UNDEFINED = "null where nothing was answered, or its cost or count is not known"
 
 
@@ -222,8 +222,8 @@ def unit_sums(cost: UnitCost | None, currency: str) -> dict[str, Any]:
         "counted_ratio": _ratio(cost.counted_ratio),
         "coverage": _ratio(cost.coverage),
         "costless_requests": cost.costless_requests,
-        "gpu_hours": round(cost.unit_milliseconds / MS_PER_HOUR, 6),
-        "unpriced_hours": round(cost.unpriced_milliseconds / MS_PER_HOUR, 6),
+        "gpu_hours": round(cost.unit_milliseconds / HOUR_MS, 6),
+        "unpriced_hours": round(cost.unpriced_milliseconds / HOUR_MS, 6),
         "status": _status(cost),
     }
 

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import HOUR_MS
 from apps.economics.money import Money
 from apps.economics.waiting import WaitQuantile
 from apps.ledger import queries
@@ -26,8 +27,6 @@ from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
-
-HOUR_MS = 3_600_000
 
 
 class TeamWorkAsked(Parameters):

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import HOUR_MS
 from apps.economics.money import Money
 from apps.ledger import queries
 from apps.ledger.api.parameters import DEFAULT_WINDOW, window_asked
@@ -19,8 +20,6 @@ from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
 from apps.web.rest.views import RestView, SeesPrices
-
-MS_PER_HOUR = 3_600_000
 
 
 class UnownedAsked(Parameters):
@@ -96,8 +95,8 @@ def told_unowned(one: queries.UnownedWork, currency: str) -> dict[str, Any]:
         "namespace": who.namespace,
         "user": who.user,
         "jobs": one.jobs,
-        "gpu_hours": round(one.unit_milliseconds / MS_PER_HOUR, 6),
-        "unpriced_hours": round(one.unpriced_milliseconds / MS_PER_HOUR, 6),
+        "gpu_hours": round(one.unit_milliseconds / HOUR_MS, 6),
+        "unpriced_hours": round(one.unpriced_milliseconds / HOUR_MS, 6),
         "cost": _money(one.micros, currency),
     }
     return told_as(UnownedOut, told)

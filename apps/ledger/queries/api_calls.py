@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import LiteralString, NamedTuple
 
 from apps.economics.calls import Counted
-from apps.ledger.queries.calendar import HOUR
+from apps.economics.hours import HOUR
 from apps.ledger.queries.tables import rows
 
 AT_ONCE = 50_000

@@ -5,12 +5,10 @@ the hour that local midnight cuts still belongs to the day before.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
-from functools import lru_cache
+from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-HOUR = timedelta(hours=1)
-HOUR_MS = 3_600_000
+from apps.economics.hours import HOUR, HOUR_MS, first_hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +22,6 @@ class HourSpan:
     def hours(self) -> int:
         """How many."""
         return (self.ends_at - self.starts_at) // HOUR
-
-
-@lru_cache(maxsize=4096)
-def first_hour(day: date, zone: str) -> datetime:
-    """The first UTC hour that starts on the local `day`."""
-    midnight = datetime.combine(day, time.min, tzinfo=ZoneInfo(zone)).astimezone(UTC)
-    whole = midnight.replace(minute=0, second=0, microsecond=0)
-    return whole if whole == midnight else whole + HOUR
 
 
 def local_day(moment: datetime, zone: str) -> date:

@@ -8,10 +8,11 @@ from functools import partial
 from django.db.models import BigIntegerField
 from django.db.models.functions import Coalesce
 
+from apps.economics.hours import HOUR
 from apps.economics.rates import RateSpan
 from apps.fleet import queries as fleet
 from apps.ledger.models import Charge
-from apps.ledger.queries.calendar import HOUR, milliseconds_into
+from apps.ledger.queries.calendar import milliseconds_into
 from apps.pricing import queries as pricing
 
 ChargeKey = tuple[str, int, int]

@@ -12,10 +12,11 @@ from typing import Any, LiteralString
 
 from apps.accounts.queries import organisation
 from apps.economics.commitments import Commitment, capacity_per_ms
+from apps.economics.hours import HOUR, hour_of
 from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
 from apps.ledger.models import Part
-from apps.ledger.queries.calendar import HOUR, HourSpan, posting_month
+from apps.ledger.queries.calendar import HourSpan, posting_month
 from apps.ledger.queries.closes.months import closed_spans
 from apps.ledger.queries.commitments import OFFERED, commitment_use, use_of
 from apps.ledger.queries.commitments_of_hour import bought_as
@@ -66,8 +67,8 @@ class Moved:
 def if_entered(fact: CommitmentFact, at: datetime) -> Moved:
     """What entering it would move, in hours before `at`; nothing is entered."""
     since = fleet.lived_since()
-    starts_at = fact.starts_at if since is None else max(fact.starts_at, _hour_of(since))
-    ends_at = min(fact.ends_at, _hour_of(at)) if since is not None else starts_at
+    starts_at = fact.starts_at if since is None else max(fact.starts_at, hour_of(since))
+    ends_at = min(fact.ends_at, hour_of(at)) if since is not None else starts_at
     closed = closed_spans()
     hours, closed_hours = _hours(starts_at, ends_at, closed)
     bought = bought_as(fact)
@@ -85,7 +86,7 @@ def if_entered(fact: CommitmentFact, at: datetime) -> Moved:
 def if_ended(commitment_id: int, ended_at: datetime, at: datetime) -> Moved:
     """What ending it would move, in hours before `at`; nothing is ended."""
     fact = commitment(commitment_id)
-    starts_at, ends_at = max(ended_at, fact.starts_at), min(fact.ends_at, _hour_of(at))
+    starts_at, ends_at = max(ended_at, fact.starts_at), min(fact.ends_at, hour_of(at))
     if ends_at <= starts_at:
         return Moved(0, 0, 0, 0, 0, 0)
     closed = closed_spans()
@@ -168,7 +169,3 @@ def _bounds(closed: list[HourSpan], starts_at: datetime, ends_at: datetime) -> l
 
 def _is_closed(hour: datetime, closed: list[HourSpan]) -> bool:
     return any(span.starts_at <= hour < span.ends_at for span in closed)
-
-
-def _hour_of(moment: datetime) -> datetime:
-    return moment.replace(minute=0, second=0, microsecond=0)

@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Any, LiteralString
 
 from apps.economics import commitments as economics
+from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
 from apps.ledger.models import Part
-from apps.ledger.queries.calendar import HOUR, HOUR_MS
 from apps.ledger.queries.commitments_of_hour import bought_as
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in

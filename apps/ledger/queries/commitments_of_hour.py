@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import LiteralString
 
 from apps.accounts import queries as accounts
-from apps.economics.commitments import HOUR_MS, Commitment, CommitmentKind, Scope
+from apps.economics.commitments import Commitment, CommitmentKind, Scope
+from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.rates import MICROS, Per
-from apps.ledger.queries.calendar import HOUR, milliseconds_into, posting_month
+from apps.ledger.queries.calendar import milliseconds_into, posting_month
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 from apps.pricing.queries.exchange import Exchange, exchange

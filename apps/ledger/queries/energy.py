@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from apps.economics.hours import HOUR
 from apps.economics.sharing import Drawn
 from apps.economics.usage import UsageRow
 from apps.fleet import queries as fleet
-from apps.ledger.queries.calendar import HOUR
 from apps.ledger.queries.spreading import Bearer
 from apps.ledger.queries.tables import rows
 from apps.telemetry import queries as telemetry

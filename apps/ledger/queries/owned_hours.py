@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
+from apps.economics.hours import HOUR
 from apps.economics.node_power import Meter
 from apps.economics.owned_time import TariffSpan, tariffs_of_hour
 from apps.fleet import queries as fleet
-from apps.ledger.queries.calendar import HOUR, milliseconds_into
+from apps.ledger.queries.calendar import milliseconds_into
 from apps.pricing.queries.owned import OwnedPlanFact, fixed_hour, owned_plans_in, pue_of
 from apps.telemetry import queries as telemetry
 

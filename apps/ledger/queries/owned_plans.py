@@ -6,11 +6,12 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import HOUR, HOUR_MS, hour_of
 from apps.economics.owned import JOULES_PER_KWH
 from apps.economics.owned_time import tariffs_of_hour
 from apps.fleet import queries as fleet
 from apps.ledger.models import Part
-from apps.ledger.queries.calendar import HOUR, HOUR_MS, HourSpan, month_span, posting_month
+from apps.ledger.queries.calendar import HourSpan, month_span, posting_month
 from apps.ledger.queries.closes.months import closed_spans
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.owned import Owed, OwnedPlanFact, owed, owned_plans, written_off
@@ -113,7 +114,7 @@ def plan_standings(at: datetime) -> list[PlanStanding]:
     }
     standings = []
     for plan in plans:
-        off = written_off(plan, _hour_of(at), zone)
+        off = written_off(plan, hour_of(at), zone)
         told, of = measured.get(plan.id, (0, 0))
         standings.append(
             PlanStanding(
@@ -149,8 +150,8 @@ def plan_months(plan: OwnedPlanFact, at: datetime) -> list[PlanMonth]:
 def if_plan_entered(plan: OwnedPlanFact, at: datetime) -> OwnedWhatIf:
     """What entering this plan would move in hours before `at`; nothing is entered."""
     zone, since = accounts.organisation().zone, fleet.lived_since()
-    starts_at = plan.starts_at if since is None else max(plan.starts_at, _hour_of(since))
-    ends_at = _hour_of(at) if plan.ends_at is None else min(plan.ends_at, _hour_of(at))
+    starts_at = plan.starts_at if since is None else max(plan.starts_at, hour_of(since))
+    ends_at = hour_of(at) if plan.ends_at is None else min(plan.ends_at, hour_of(at))
     if since is None or ends_at <= starts_at:
         return OwnedWhatIf(0, 0, 0.0, 0, 0, 0, 0, 0.0)
     closed = closed_spans()
@@ -185,7 +186,7 @@ def if_plan_changed(
     What was drawn stays what it was, at the new tariff.
     """
     zone = accounts.organisation().zone
-    asked = {"plans": [before.id], "from": _hour_of(since), "to": at}
+    asked = {"plans": [before.id], "from": hour_of(since), "to": at}
     found = rows(BY_HOUR, asked)
     closed = closed_spans()
     open_ = [each for each in found if not any(_is_in(each[0], span) for span in closed)]
@@ -215,7 +216,7 @@ def _month(
     loaded, marginal, unused = charged.get((plan.id, month), (0, 0, 0))
     return PlanMonth(
         month=month,
-        owed=owed(plan, span.starts_at, min(span.ends_at, _hour_of(at)), zone),
+        owed=owed(plan, span.starts_at, min(span.ends_at, hour_of(at)), zone),
         loaded_micros=loaded,
         marginal_micros=marginal,
         unused_micros=unused,
@@ -247,10 +248,6 @@ def _kwh_price(plan: OwnedPlanFact, hour: datetime, zone: str) -> Fraction:
 
 def _is_in(hour: datetime, span: HourSpan) -> bool:
     return span.starts_at <= hour < span.ends_at
-
-
-def _hour_of(moment: datetime) -> datetime:
-    return moment.replace(minute=0, second=0, microsecond=0)
 
 
 CHARGED = """

@@ -9,16 +9,10 @@ from hashlib import blake2b
 from django.core.cache import caches
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import HOUR, first_hour
 from apps.economics.split import largest_remainder
 from apps.economics.states import State
-from apps.ledger.queries.calendar import (
-    HOUR,
-    HourSpan,
-    first_hour,
-    month_span,
-    next_month,
-    posting_month,
-)
+from apps.ledger.queries.calendar import HourSpan, month_span, next_month, posting_month
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import rows
 

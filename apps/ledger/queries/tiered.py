@@ -13,9 +13,10 @@ from functools import partial
 from itertools import accumulate
 
 from apps.economics import tiers
+from apps.economics.hours import HOUR, HOUR_MS, hour_from, hour_of
 from apps.economics.rates import BETWEEN_DETAILS, Per, Rate, RateSpan
 from apps.fleet import queries as fleet
-from apps.ledger.queries.calendar import HOUR, HOUR_MS, HourSpan, month_span, posting_month
+from apps.ledger.queries.calendar import HourSpan, month_span, posting_month
 from apps.ledger.queries.charges import HourRates, spans_of_units
 from apps.ledger.queries.tables import rows
 from apps.pricing import queries as pricing
@@ -115,8 +116,8 @@ def _owned(span: HourSpan) -> dict[int, list[HourSpan]]:
     """The hours in which a pool's nodes cost what a plan says and no rate prices them, by pool."""
     found: dict[int, list[HourSpan]] = {}
     for plan in owned_plans_in(span.starts_at, span.ends_at):
-        ends_at = span.ends_at if plan.ends_at is None else _whole(plan.ends_at)
-        began = plan.starts_at.replace(minute=0, second=0, microsecond=0)
+        ends_at = span.ends_at if plan.ends_at is None else hour_from(plan.ends_at)
+        began = hour_of(plan.starts_at)
         found.setdefault(plan.pool_id, []).append(HourSpan(began, ends_at))
     return found
 
@@ -201,14 +202,8 @@ def _told(later: HourSpan, rate_ids: Sequence[int]) -> list[tuple[datetime, date
             LIMIT 1
         ) AS found
         """,
-        {"from": later.starts_at, "to": _whole(later.ends_at), "rates": rate_ids},
+        {"from": later.starts_at, "to": hour_from(later.ends_at), "rates": rate_ids},
     )
-
-
-def _whole(moment: datetime) -> datetime:
-    """The end of the hour that the moment is in, or ends."""
-    floor = moment.replace(minute=0, second=0, microsecond=0)
-    return floor if floor == moment else floor + HOUR
 
 
 def _spans(rates: HourRates) -> Iterable[RateSpan]:

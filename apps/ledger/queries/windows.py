@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+from apps.economics.hours import first_hour
 from apps.economics.refusal import Refusal
-from apps.ledger.queries.calendar import first_hour, local_day, next_month
+from apps.ledger.queries.calendar import local_day, next_month
 
 DAY = timedelta(days=1)
 LONGEST = timedelta(days=3 * 366)

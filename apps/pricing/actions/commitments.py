@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -10,13 +10,14 @@ from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import organisation, teams
+from apps.economics.hours import HOUR, hour_of
 from apps.economics.refusal import Refusal
 from apps.fleet.queries import pools
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 from apps.pricing.actions.checking import RateNotUnderstood, mark_charge, refuse_inexact
 from apps.pricing.models import Commitment, CommitmentKind, RateUnit
-from apps.pricing.queries.commitments import HOUR, MILLISECOND, CommitmentFact
+from apps.pricing.queries.commitments import MILLISECOND, CommitmentFact
 from apps.pricing.queries.exchange import exchange
 
 MOST_UNITS = 2**31 - 1
@@ -131,7 +132,7 @@ def end_commitment(*, commitment_id: int, ended_at: datetime, at: datetime) -> N
     """
     row = Commitment.objects.select_for_update().get(pk=commitment_id)
     starts_at, until = row.period.lower, row.period.upper
-    if not _is_whole(ended_at):
+    if ended_at != hour_of(ended_at):
         raise CommitmentNotUnderstood("ended_at", f"{ended_at} is not a whole hour")
     if ended_at <= starts_at:
         raise CommitmentEndsBeforeItStarts(
@@ -293,7 +294,7 @@ def _kept_up(
         row["owner_id"] = held.owner_id
     if told.pool_id is None:
         row["pool_id"] = held.pool_id
-    until = held.ended_at if ended_at is None else _hour_of(ended_at)
+    until = held.ended_at if ended_at is None else hour_of(ended_at)
     before = (held.period.lower, held.period.upper)
     is_same = before == row["period"] and held.ended_at == until
     names = [name for name in row if name != "period" and getattr(held, name) != row[name]]
@@ -318,7 +319,7 @@ def _mark_term(starts_at: datetime, ends_at: datetime, at: datetime, external_id
     mark_charge(starts_at, ends_at, at)
     if not external_id:
         return
-    midnight = _hour_of(starts_at.astimezone(UTC)).replace(hour=0)
+    midnight = hour_of(starts_at).replace(hour=0)
     first = midnight.replace(day=1)
     for begins, ends in (
         (midnight, midnight + HOUR),
@@ -361,19 +362,11 @@ def _taken(commitment: NewCommitment) -> dict[str, Exception]:
     }
 
 
-def _is_whole(moment: datetime) -> bool:
-    return moment == _hour_of(moment)
-
-
-def _hour_of(moment: datetime) -> datetime:
-    return moment.replace(minute=0, second=0, microsecond=0)
-
-
 def _bound(commitment: NewCommitment, moment: datetime) -> datetime:
     """The start of its hour, or of its minute where blocks begin within an hour."""
     if commitment.kind == CommitmentKind.CAPACITY_BLOCK:
         return moment.replace(second=0, microsecond=0)
-    return _hour_of(moment)
+    return hour_of(moment)
 
 
 def _little(commitment: NewCommitment) -> timedelta:

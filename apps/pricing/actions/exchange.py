@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from apps.accounts.queries import organisation
 from apps.economics.currencies import CURRENCIES
+from apps.economics.hours import first_hour
 from apps.economics.refusal import Refusal
 from apps.pricing.actions.checking import mark_charge
 from apps.pricing.models import (
@@ -20,7 +21,6 @@ from apps.pricing.models import (
     SharedCost,
     Standing,
 )
-from apps.pricing.queries.converting import month_begins
 
 
 class ExchangeRateNotUnderstood(Refusal):
@@ -78,8 +78,8 @@ def mark_converted(*, rate: NewExchangeRate, at: datetime) -> None:
     month = rate.month.replace(day=1)
     pair = {"from_currency": rate.from_currency, "to_currency": rate.to_currency}
     later = ExchangeRate.objects.filter(**pair, month__gt=month).order_by("month").first()
-    begins = month_begins(month, ours.zone)
-    ends = at if later is None else min(at, month_begins(later.month, ours.zone))
+    begins = first_hour(month, ours.zone)
+    ends = at if later is None else min(at, first_hour(later.month, ours.zone))
     spans = list(_spans_of(rate.from_currency, begins, ends)) if begins < ends else []
     if spans:
         mark_charge(min(start for start, _ in spans), max(end for _, end in spans), at)

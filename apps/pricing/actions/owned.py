@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 
 from django.db import connection, transaction
 
 from apps.accounts.actions.constraints import refusing
+from apps.economics.hours import hour_of
 from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
 from apps.fleet.queries import pools
@@ -230,7 +231,7 @@ def _refuse_inexact(field: str, amount: Decimal) -> None:
 
 
 def _refuse_part_of_hour(field: str, moment: datetime) -> None:
-    if moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0) != moment:
+    if hour_of(moment) != moment:
         raise OwnedPlanNotUnderstood(field, f"{moment} is not the beginning of an hour of UTC")
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
 
 from apps.accounts import queries as accounts
 from apps.accounts.actions.constraints import refusing
+from apps.economics.hours import hour_of
 from apps.economics.refusal import Refusal
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
@@ -89,7 +90,7 @@ def refuse_weights(weights: Mapping[int, Decimal]) -> None:
 def check_weights(weights: Mapping[int, Decimal], starts_at: datetime) -> None:
     """Refuse RateNotUnderstood: as above, or weights that begin inside an hour."""
     refuse_weights(weights)
-    if starts_at.astimezone(UTC).replace(minute=0, second=0, microsecond=0) != starts_at:
+    if hour_of(starts_at) != starts_at:
         # An hour has one charge of a cost, and one way in which it is spread.
         raise RateNotUnderstood("starts_at", "weights change with the beginning of an hour")
 

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
+from apps.economics.hours import hour_of
 from apps.fleet.queries import pools
 from apps.pricing.api.rates import PricesView
 from apps.pricing.queries.owned import OwnedPlanFact, clock_of, owned_plans, written_off
@@ -117,7 +118,7 @@ class OwnedPlans(PricesView):
 
 
 def _told(plan: OwnedPlanFact) -> dict[str, Any]:
-    at = timezone.now().replace(minute=0, second=0, microsecond=0)
+    at = hour_of(timezone.now())
     off = Decimal(written_off(plan, at, organisation().zone)).scaleb(-6)
     same = ("id", "name", "nodes", "life_months", "watts", "currency", "starts_at", "ends_at")
     told: dict[str, Any] = {name: getattr(plan, name) for name in same}

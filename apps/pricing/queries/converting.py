@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from zoneinfo import ZoneInfo
 
 from apps.accounts.queries import organisation
+from apps.economics.hours import first_hour, hour_of
 from apps.pricing.queries.exchange import exchange
 
 
@@ -47,13 +48,6 @@ def month_of_hour(hour: datetime, zone: str) -> date:
     return hour.astimezone(ZoneInfo(zone)).date().replace(day=1)
 
 
-def month_begins(month: date, zone: str) -> datetime:
-    """The first UTC hour that starts in the local month."""
-    midnight = datetime.combine(month, time.min, tzinfo=ZoneInfo(zone)).astimezone(UTC)
-    whole = midnight.replace(minute=0, second=0, microsecond=0)
-    return whole if whole == midnight else whole + timedelta(hours=1)
-
-
 def months_of(
     starts_at: datetime, ends_at: datetime, zone: str
 ) -> Sequence[tuple[date, datetime, datetime]]:
@@ -62,10 +56,9 @@ def months_of(
     reached = starts_at
     while reached < ends_at:
         # The hour that local midnight cuts belongs to the month before.
-        hour = reached.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
-        month = month_of_hour(hour, zone)
+        month = month_of_hour(hour_of(reached), zone)
         following = (month + timedelta(days=32)).replace(day=1)
-        until = min(ends_at, month_begins(following, zone))
+        until = min(ends_at, first_hour(following, zone))
         found.append((month, reached, until))
         reached = until
     return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -14,7 +14,6 @@ from apps.economics.owned_time import of_calendar, of_life
 from apps.economics.terms import term_amount_in_hour
 from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
 
-HOUR = timedelta(hours=1)
 MICROS = 1_000_000
 # A row as the database gives it: the fields of a fact in their order.
 Row = tuple[Any, ...]

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
+from apps.economics.hours import HOUR, hour_of
 from apps.fleet.queries import PoolFact, lived_since, nodes_lived, pools
-
-HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,5 +72,4 @@ def _all_match(pairs: Iterable[tuple[str, str]]) -> bool:
 
 
 def _hours_touched(starts_at: datetime, ends_at: datetime) -> int:
-    first = starts_at.replace(minute=0, second=0, microsecond=0)
-    return -((first - ends_at) // HOUR)
+    return -((hour_of(starts_at) - ends_at) // HOUR)

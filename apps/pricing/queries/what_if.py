@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from apps.accounts.queries import organisation
 from apps.economics import rates as economics
+from apps.economics.hours import HOUR
 from apps.economics.tiers import Tier, graduated
 from apps.fleet.queries import NodeFact, PoolFact, nodes_lived, pools
 from apps.pricing.models import Rate
@@ -19,7 +20,6 @@ from apps.pricing.queries.converting import month_of_hour, months_of
 from apps.pricing.queries.deciding import place_of
 from apps.pricing.queries.reach import Prices, Reach, reach_of
 
-HOUR = timedelta(hours=1)
 MICROSECOND = timedelta(microseconds=1)
 # No row has this id yet.
 PROPOSED = 0

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from apps.economics.hours import HOUR, hour_of
 from apps.fleet.actions import clouds
 from apps.fleet.providers.aws import session
 from apps.fleet.queries import PoolFact, lived_since, pools
@@ -19,7 +20,6 @@ from apps.pricing.tasks.rounds import Clock, Round, round_of
 if TYPE_CHECKING:
     from apps.pricing.providers.gcp_account import CommittedUse
 
-HOUR = timedelta(hours=1)
 HELD_STATES = {"active", "retired", "queued", "pending-return", "scheduled", "expired"}
 GOOGLE_STATES = {"ACTIVE", "NOT_YET_ACTIVE", "EXPIRED"}
 COUNTED = ("added", "updated", "unchanged", "ended", "left_out", "rejected")
@@ -60,7 +60,7 @@ class Buying:
     def give_up(self, external_id: str) -> None:
         """It was returned, cancelled or not paid: if it was counted, it ends with this hour."""
         at = self.round.clock()
-        this_hour = at.replace(minute=0, second=0, microsecond=0)
+        this_hour = hour_of(at)
         for held in commitments():
             ended_at = max(this_hour, held.starts_at) + HOUR
             is_it = (held.provider, held.external_id) == (self.account.provider, external_id)

@@ -5,8 +5,9 @@ from datetime import date, timedelta
 from itertools import pairwise
 from typing import Any
 
+from apps.economics.hours import first_hour
 from apps.fleet import queries as fleet
-from apps.ledger.queries.calendar import first_hour, local_day
+from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.measured import pools_of_days
 from apps.pricing import queries as pricing
 from apps.pricing.queries.commitments import commitments_in

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 from django.db.models import Q
 
+from apps.economics.hours import HOUR
 from apps.telemetry.actions.report_cells import Remarks
 from apps.telemetry.actions.report_wire import Happening
 from apps.telemetry.models import Incident
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-HOUR = timedelta(hours=1)
 # Arbitrary but fixed: two agents of one node do not open one incident twice.
 LOCK = 7_305_023
 # Agents before 0.2.0 told here how many errors there were, which is not which incident it is.

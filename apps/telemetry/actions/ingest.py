@@ -10,6 +10,7 @@ from django.db import connection
 from numpy.typing import NDArray
 from psycopg import sql
 
+from apps.economics.hours import HOUR_MS
 from apps.fleet.queries import AgentFact
 from apps.marks.actions import Mark, marking
 from apps.marks.queries import Pass
@@ -20,7 +21,7 @@ from apps.telemetry.actions.partitions import ensure_days
 from apps.telemetry.actions.remarks import Remark, counting
 from apps.telemetry.actions.storing import Script, run_once
 from apps.telemetry.actions.tolerant import tolerant_wire
-from apps.telemetry.actions.windows import HOUR_MS, Judged, Pieces, judged
+from apps.telemetry.actions.windows import Judged, Pieces, judged
 from apps.telemetry.actions.wire import (
     DRAM,
     ENERGY,

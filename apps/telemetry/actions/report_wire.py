@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from apps.economics.hours import HOUR_MS
 from apps.telemetry.actions.report_cells import (
     LARGEST,
     Ignored,
@@ -15,7 +16,6 @@ from apps.telemetry.actions.report_cells import (
 )
 from apps.telemetry.actions.windows import (
     AHEAD_MS,
-    HOUR_MS,
     LONGEST_SECONDS,
     OLDEST_MS,
     SHORTEST_SECONDS,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from math import isnan
 from operator import itemgetter
@@ -11,6 +11,7 @@ import numpy as np
 from django.db import connection, transaction
 from numpy.typing import NDArray
 
+from apps.economics.hours import HOUR
 from apps.economics.usage import UsageRow
 from apps.economics.usage import usage_of_hour as counted_usage
 from apps.fleet.queries import devices_lived, nodes_owned
@@ -21,7 +22,6 @@ from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
 from apps.telemetry.actions.partitions import ensure_months, has_windows_of
 from apps.telemetry.queries import usage_rows, windows_of_hour
 
-HOUR = timedelta(hours=1)
 # 8 GPUs, a window a minute: some 240,000 windows in memory at once.
 NODES_AT_ONCE = 500
 

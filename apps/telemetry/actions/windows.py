@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from apps.economics.hours import HOUR_MS
 from apps.telemetry.actions.remarks import Remark, refused_indices
 from apps.telemetry.actions.wire import (
     COLUMNS,
@@ -23,7 +24,6 @@ from apps.telemetry.actions.wire import (
     Wire,
 )
 
-HOUR_MS = 3_600_000
 OLDEST_MS = 13 * 24 * HOUR_MS
 AHEAD_MS = 10 * 60_000
 SKEW_MS = 2_000

@@ -9,7 +9,8 @@ from django.db import connection
 from numpy.typing import NDArray
 from psycopg import Cursor, sql
 
-HOUR = timedelta(hours=1)
+from apps.economics.hours import HOUR
+
 POSTGRES_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 HOUR_MICROSECONDS = 3_600_000_000
 ARRAY_HEADER_BYTES = 20

@@ -8,10 +8,10 @@ from django.db import connection
 from numpy.typing import NDArray
 from psycopg import Cursor, sql
 
+from apps.economics.hours import HOUR
 from apps.economics.usage import WindowColumns
 
 POSTGRES_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
-HOUR = timedelta(hours=1)
 
 # An array in Postgres' binary format: dimensions, whether any is NULL, type, length, lower bound;
 # then each value with its length before it.

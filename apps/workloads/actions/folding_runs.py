@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection, transaction
 from psycopg.types.range import Range
 
+from apps.economics.hours import HOUR, hour_of
 from apps.economics.run_fold import NO_JOB, Attempt, Held, Rewind, RunTold, WindowTold, folded
-from apps.marks.actions import HOUR, hour_of
 from apps.workloads.actions.run_spans import reported
 from apps.workloads.actions.run_summing import Whole, keep_summary, status_of
 from apps.workloads.actions.touched_hours import Touched

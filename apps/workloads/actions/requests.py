@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 
 from apps.accounts.queries import organisation, teams
+from apps.economics.hours import HOUR
 from apps.economics.latency import Histogram
 from apps.workloads.actions.touched_hours import Touched
 from apps.workloads.models import OwnershipRule, RequestHour, Workload, WorkloadKind
@@ -18,7 +19,6 @@ from apps.workloads.queries import RuleFact
 from apps.workloads.queries.ownership import held_by_matching, rules
 from apps.workloads.queries.requests import SUMS
 
-HOUR = timedelta(hours=1)
 KEPT = timedelta(days=790)
 """As long as hours of use are kept: 25 months and a little."""
 SERVICES = (WorkloadKind.SERVING, WorkloadKind.BATCH)

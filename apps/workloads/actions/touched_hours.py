@@ -6,8 +6,9 @@ from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from apps.accounts.queries import has_organisation, organisation
+from apps.economics.hours import HOUR, hour_of
 from apps.fleet.queries import nodes_lived
-from apps.marks.actions import HOUR, Mark, hour_of, mark, mark_spans
+from apps.marks.actions import Mark, mark, mark_spans
 from apps.marks.queries import Pass
 
 Span = tuple[datetime, datetime]

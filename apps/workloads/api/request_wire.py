@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
+from apps.economics.hours import hour_of
 from apps.economics.latency import Histogram, HistogramUnreadable
 from apps.workloads.actions.requests import KEPT, Counted
 from apps.workloads.api.wire import MOST_AHEAD, Fault, Moment, Named, fault_of
@@ -104,7 +105,7 @@ def _faults(told: RequestHourIn, at: datetime) -> Iterator[tuple[str, str]]:
 
 
 def _hour_faults(hour: datetime, at: datetime) -> Iterator[tuple[str, str]]:
-    if hour != hour.replace(minute=0, second=0, microsecond=0):
+    if hour != hour_of(hour):
         yield "hour", f"{hour.isoformat()} is not the beginning of an hour in UTC"
     if hour > at + MOST_AHEAD:
         yield "hour", f"{hour.isoformat()} is ahead of the server's clock"

@@ -12,6 +12,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.economics.hours import HOUR_MS
 from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.fleet.queries import clusters
 from apps.web.rest.once import once
@@ -31,8 +32,6 @@ from apps.workloads.queries import (
     preview_end,
     preview_rule,
 )
-
-MILLISECONDS_PER_HOUR = 3_600_000
 
 
 class OwnershipRules(RestView):
@@ -196,7 +195,7 @@ def _told_moves(
 
 
 def _hours(milliseconds: Fraction) -> float:
-    return round(float(milliseconds / MILLISECONDS_PER_HOUR), 6)
+    return round(float(milliseconds / HOUR_MS), 6)
 
 
 def _told(rule_id: int, called: Called) -> dict[str, Any]:

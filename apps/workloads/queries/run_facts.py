@@ -9,7 +9,6 @@ from django.db import connection
 from apps.economics.run_time import Bucket
 from apps.workloads.models import RunHour, RunSpan, RunSummary
 
-HOUR = timedelta(hours=1)
 BUCKETS = len(Bucket)
 Span = tuple[datetime, datetime]
 

@@ -19,6 +19,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 
 from apps.accounts import actions as accounts
+from apps.economics.hours import HOUR_MS, hour_of
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.ledger.queries.audit import audit
@@ -31,7 +32,6 @@ from controlplane.demo.fleet import Span, Table, confirm_most, fill, scenario
 from controlplane.demo.telling import tell
 from controlplane.settings import ENVIRONMENT
 
-MS_PER_HOUR = 3_600_000
 READY_SECONDS = 180
 
 
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         started = time.monotonic()
         at = datetime.now(UTC)
         story = scenario("demo")
-        ends_at = at.replace(minute=0, second=0, microsecond=0)
+        ends_at = hour_of(at)
         span = Span(ends_at - timedelta(days=story["days"]), ends_at, at)
         try:
             make_room(at)
@@ -155,7 +155,7 @@ def _figures(span: Span, sent: dict[str, Any]) -> dict[str, Any]:
         "gpus": sum(max(span.units for span in node.capacity_spans) for node in nodes),
         "windows": sent["windows"],
         "jobs": sent["jobs"],
-        "gpu_hours": round(total.gpu_milliseconds / MS_PER_HOUR, 6),
+        "gpu_hours": round(total.gpu_milliseconds / HOUR_MS, 6),
         "node_hours": proof.node_hours,
         "charges": proof.charges,
         "lines": proof.lines,

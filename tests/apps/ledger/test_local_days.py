@@ -5,9 +5,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from apps.economics.hours import first_hour
 from apps.ledger import queries
 from apps.ledger.models import LedgerDay, Line
-from apps.ledger.queries.calendar import day_span, first_hour, month_span, posting_month
+from apps.ledger.queries.calendar import day_span, month_span, posting_month
 from tests import make
 from tests.apps.ledger import scene
 

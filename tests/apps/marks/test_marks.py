@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.db import OperationalError, connection, connections, transaction
@@ -136,11 +136,6 @@ def test_spans_of_many_units_are_marked_at_once() -> None:
 def test_a_rollup_is_not_marked_by_the_hour() -> None:
     with pytest.raises(ValueError, match="local day"):
         marks.mark_span(pass_=Pass.ROLLUP, units=[1], starts_at=NOON, ends_at=NOON + HOUR)
-
-
-def test_hours_are_utc_hours_wherever_the_moment_was_written() -> None:
-    kolkata = datetime.fromisoformat("2026-03-02T17:45:00+05:30")
-    assert marks.hour_of(kolkata) == datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 @pytest.mark.django_db(transaction=True)

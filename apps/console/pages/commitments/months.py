@@ -7,7 +7,8 @@ from django.http import QueryDict
 
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.frame import Choice, Filter
-from apps.ledger.queries.calendar import first_hour, local_day, month_span, next_month
+from apps.economics.hours import first_hour
+from apps.ledger.queries.calendar import local_day, month_span, next_month
 from apps.show.time import month as month_words
 
 MOST_MONTHS = 13

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.pages.costs.line_values import PieceRow
+from apps.economics.hours import HOUR
 from apps.economics.node_hour import UsageFact
 from apps.fleet import queries as fleet
 from apps.ledger.queries import Basis
@@ -21,7 +22,6 @@ from apps.show.time import day_or_instant
 from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads
 
-HOUR = timedelta(hours=1)
 MS_PER_MINUTE = 60_000
 QUANTITIES = {1: "a second", 60: "a minute", 3600: "an hour"}
 

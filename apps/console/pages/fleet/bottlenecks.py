@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.fleet.timeline_days import DayAsked, href
 from apps.console.pages.fleet.timeline_values import Bottlenecks, Flow, NodeHourRow, Span
+from apps.economics.hours import hour_of
 from apps.fleet.queries import disagreements
 from apps.show.amounts import counted, per_cent
 from apps.show.data import data_rate, data_size
@@ -36,7 +37,7 @@ def bottlenecks(node_id: int, asked: DayAsked, asking: Asking) -> Bottlenecks:
 
 def hours_of_span(node_id: int, span: Span) -> list[NodeHour]:
     """The hours that were reported, the earliest first."""
-    return node_hours(node_id, span.starts_at.replace(minute=0), span.ends_at)
+    return node_hours(node_id, hour_of(span.starts_at), span.ends_at)
 
 
 def _finding(hours: Sequence[NodeHour]) -> str:

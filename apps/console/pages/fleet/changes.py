@@ -24,6 +24,7 @@ from apps.console.pages.fleet.node import device_name
 from apps.console.pages.fleet.nodes import OUTAGES
 from apps.console.pages.frame import Link
 from apps.console.pages.setup.questions import recount
+from apps.economics.hours import hour_from
 from apps.fleet import actions
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
@@ -31,7 +32,6 @@ from apps.show.amounts import counted
 from apps.show.money import full_amount
 from apps.show.time import duration, instant
 
-HOUR = timedelta(hours=1)
 changing = require_http_methods(["GET", "HEAD", "POST"])
 
 
@@ -222,10 +222,7 @@ def _ended_already(node: Mapping[str, Any], who: Asking) -> str:
 
 
 def _effects_of_end(node: Mapping[str, Any], ended_at: datetime, who: Asking) -> tuple[str, ...]:
-    first_hour = ended_at.replace(minute=0, second=0, microsecond=0)
-    if first_hour < ended_at:
-        first_hour += HOUR
-    gone = ledger.charged_since(node["id"], first_hour)
+    gone = ledger.charged_since(node["id"], hour_from(ended_at))
     effects = [f"It is charged until {instant(ended_at, who.zone)} and not after."]
     if gone.hours:
         amount = (

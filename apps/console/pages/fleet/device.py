@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from django.urls import reverse
 
 from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.fleet.hours import HOUR, heat_of, shown_from
+from apps.console.pages.fleet.hours import heat_of, shown_from
 from apps.console.pages.fleet.node import device_name
 from apps.console.pages.fleet.values import DevicePage, Heat, LifeRow
+from apps.economics.hours import HOUR
 from apps.fleet import queries as fleet
 from apps.telemetry import queries as telemetry
 

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.fleet.facts import FleetFacts
 from apps.console.pages.fleet.heat_values import HeatMap, MapCell, MapRow
-from apps.console.pages.fleet.hours import HOUR, level_of
+from apps.console.pages.fleet.hours import level_of
 from apps.console.pages.listed import Asked, By, listed
+from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.show.amounts import counted, gpu_hours, per_cent
 from apps.show.time import instant
@@ -88,7 +89,7 @@ def day_of(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> Day:
         for node in nodes
         if node.kind == "machine" and facts.pools[node.pool_id].unit == "gpu" and node.units
     ]
-    to = facts.at.replace(minute=0, second=0, microsecond=0) + HOUR
+    to = hour_of(facts.at) + HOUR
     told = telemetry.heat(to - HOURS * HOUR, to, [node.id for node in chosen])
     starts = np.array([hour.timestamp() for hour in told.hours])
     now = facts.at.timestamp()

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta, tzinfo
 from fractions import Fraction
 
 from apps.console.pages.fleet.values import Heat, HeatCell, HourColumn, HourPart, Time
+from apps.economics.hours import HOUR, hour_of
 from apps.economics.split import largest_remainder
 from apps.economics.states import State
 from apps.show.amounts import per_cent
@@ -13,7 +14,6 @@ from apps.show.time import instant
 from apps.show.words import STATES, StateWords, joined
 from apps.telemetry.queries import DeviceHour
 
-HOUR = timedelta(hours=1)
 SHOWN_HOURS = 48
 STEPS = 1000
 HELD = (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)
@@ -21,7 +21,7 @@ HELD = (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)
 
 def shown_from(at: datetime) -> datetime:
     """The first of the hours shown: the running one is the last."""
-    return at.replace(minute=0, second=0, microsecond=0) - (SHOWN_HOURS - 1) * HOUR
+    return hour_of(at) - (SHOWN_HOURS - 1) * HOUR
 
 
 def time_of(by_state: Mapping[int, int], *, is_measured: bool = True) -> Time:

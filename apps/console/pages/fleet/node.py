@@ -10,14 +10,7 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.fleet.hours import (
-    HOUR,
-    heat_of,
-    hour_columns,
-    key_of,
-    shown_from,
-    states_of,
-)
+from apps.console.pages.fleet.hours import heat_of, hour_columns, key_of, shown_from, states_of
 from apps.console.pages.fleet.nodes import OUTAGES, gone_by, standing
 from apps.console.pages.fleet.values import (
     DeviceRow,
@@ -28,6 +21,7 @@ from apps.console.pages.fleet.values import (
 from apps.console.pages.frame import Link
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.economics.gpu_meters import MS_PER_SECOND, meters_together
+from apps.economics.hours import HOUR
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.show.amounts import count, counted, gpu_count

@@ -13,7 +13,7 @@ from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.fleet.facts import FleetFacts
 from apps.console.pages.fleet.gpu_share import gpu_share
 from apps.console.pages.fleet.heat_map import heat_map
-from apps.console.pages.fleet.hours import HOUR, by_key, key_of, time_of
+from apps.console.pages.fleet.hours import by_key, key_of, time_of
 from apps.console.pages.fleet.pools import (
     COLUMNS,
     chosen_pools,
@@ -33,6 +33,7 @@ from apps.console.pages.frame import EmptyState, Link, Step
 from apps.console.pages.listed import listed
 from apps.console.pages.overview.values import Column
 from apps.economics.gpu_meters import GpuMeters
+from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.show.amounts import counted, gpu_count
@@ -135,7 +136,7 @@ def ordered(
 
 def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> tuple[NodeRow, ...]:
     """Each node with its last 24 settled hours."""
-    to = facts.at.replace(minute=0, second=0, microsecond=0) + HOUR
+    to = hour_of(facts.at) + HOUR
     spans = ledger.time_of_nodes([node.id for node in nodes], to - DAY, to) if nodes else {}
     metered = _metered(nodes, to - DAY, facts.at)
     return tuple(

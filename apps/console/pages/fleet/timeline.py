@@ -11,11 +11,11 @@ from django.urls import reverse
 from apps.accounts.queries.paging import PageAsked
 from apps.console.pages.fleet import timeline_bars as bars
 from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.fleet.hours import HOUR
 from apps.console.pages.fleet.node import device_name, job_href, who_holds
 from apps.console.pages.fleet.timeline_days import DAY, DayAsked, href, said, ticks
 from apps.console.pages.fleet.timeline_values import Bar, Happening, Lane, Span, Timeline
 from apps.console.pages.frame import Link
+from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.show.amounts import counted, gpu_count
 from apps.show.incidents import incident_advice, incident_label
@@ -52,7 +52,7 @@ class _Told:
 
 def day_facts(node_id: int, span: Span, asking: Asking) -> DayFacts:
     """The holders are those that the viewer may know; of others only the time."""
-    hours = (span.starts_at.replace(minute=0), span.ends_at)
+    hours = (hour_of(span.starts_at), span.ends_at)
     lives = [
         each
         for each in fleet.devices_of_node(node_id, span.starts_at)

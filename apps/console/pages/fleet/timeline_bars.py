@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from apps.console.pages.fleet.hours import HOUR, level_of
+from apps.console.pages.fleet.hours import level_of
 from apps.console.pages.fleet.timeline_values import Bar, Span
+from apps.economics.hours import HOUR, hour_of
 from apps.show.amounts import per_cent
 from apps.show.time import clock, duration
 from apps.telemetry.queries import DeviceEvidence, DeviceMinutes
@@ -127,7 +128,7 @@ def _arrived(span: Span) -> datetime:
 def _blanks(
     told: Mapping[datetime, DeviceMinutes], first: datetime, last: datetime
 ) -> Iterator[Stretch]:
-    hour = first.replace(minute=0, second=0, microsecond=0)
+    hour = hour_of(first)
     while hour < last:
         if hour not in told:
             yield hour, hour + HOUR

@@ -8,8 +8,8 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.fleet.hours import HOUR
 from apps.console.pages.fleet.timeline_values import Span
+from apps.economics.hours import HOUR, hour_of
 from apps.show.time import clock, weekday
 
 DAY = timedelta(days=1)
@@ -67,7 +67,7 @@ def href(name: str, node_id: int, day: date | None) -> str:
 
 
 def _latest(asking: Asking) -> Span:
-    ends_at = asking.at.replace(minute=0, second=0, microsecond=0) + HOUR
+    ends_at = hour_of(asking.at) + HOUR
     return Span(ends_at - HOURS * HOUR, ends_at, asking.at, asking.zone)
 
 

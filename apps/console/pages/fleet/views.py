@@ -14,11 +14,12 @@ from apps.console.pages.fleet.asking import asking
 from apps.console.pages.fleet.device import device_heat, device_page, life_rows
 from apps.console.pages.fleet.facts import fleet_facts
 from apps.console.pages.fleet.heat_map import day_of, map_hours
-from apps.console.pages.fleet.hours import HOUR, SHOWN_HOURS, shown_from
+from apps.console.pages.fleet.hours import SHOWN_HOURS, shown_from
 from apps.console.pages.fleet.node import holders_of_node, node_page, outage_rows
 from apps.console.pages.fleet.nodes import fleet_page, matching, node_rows, ordered
 from apps.console.pages.fleet.pools import pool_rows, spans_since_yesterday
 from apps.console.pages.fleet.question import fleet_question
+from apps.economics.hours import HOUR
 from apps.fleet import queries as fleet_queries
 from apps.ledger.queries import hours_of_node
 

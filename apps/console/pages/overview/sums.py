@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from apps.economics.hours import HOUR_MS
 from apps.economics.money import sum_of_known
 from apps.economics.states import State
 from apps.ledger.queries import StateSum
@@ -11,7 +12,6 @@ from apps.show.amounts import share
 from apps.show.words import NOT_WORKED, STATES, StateWords
 
 Micros = int | None
-MS_PER_HOUR = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Sums:
         """The total ÷ its GPU-hours; at least so much where some of them have no price."""
         if self.total is None or not self.gpu_milliseconds:
             return None
-        return round(Fraction(self.total * MS_PER_HOUR, self.gpu_milliseconds))
+        return round(Fraction(self.total * HOUR_MS, self.gpu_milliseconds))
 
     @property
     def states(self) -> tuple[StateWords, ...]:

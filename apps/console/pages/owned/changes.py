@@ -27,6 +27,7 @@ from apps.console.pages.frame import Link
 from apps.console.pages.owned.rows import plain
 from apps.console.pages.owned.words import changed, ended, entered
 from apps.console.pages.setup.questions import recount
+from apps.economics.hours import hour_of
 from apps.economics.purchase import PurchaseOption
 from apps.fleet import queries as fleet
 from apps.ledger.queries.owned_plans import if_plan_changed, if_plan_entered
@@ -181,7 +182,7 @@ def _back() -> Link:
 
 
 def _this_hour(who: Asking) -> str:
-    return as_entered(who.at.replace(minute=0, second=0, microsecond=0), who.zone)
+    return as_entered(hour_of(who.at), who.zone)
 
 
 def _found(plan_id: int) -> OwnedPlanFact:

@@ -9,8 +9,8 @@ from django.http import QueryDict
 from apps.accounts.queries import OrganisationFact
 from apps.console.pages.ownership.names import Names
 from apps.console.pages.ownership.values import Option, OptionGroup, TextField
+from apps.economics.hours import first_hour
 from apps.economics.ownership import TEXT_MATCHES, Rule
-from apps.ledger.queries.calendar import first_hour
 from apps.workloads.queries import RuleFact
 
 LONGEST_TEXT = 200

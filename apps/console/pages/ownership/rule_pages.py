@@ -26,7 +26,7 @@ from apps.console.pages.ownership.rule_form import (
 )
 from apps.console.pages.ownership.values import KeptRulePage, Preview, RulePage
 from apps.console.pages.setup.questions import questions_waiting
-from apps.ledger.queries.calendar import first_hour
+from apps.economics.hours import first_hour
 from apps.show.amounts import counted, gpu_hours
 from apps.show.money import whole_amount
 from apps.workloads import queries as workloads

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from apps.console.pages.fleet.asking import Asking
+from apps.economics.hours import HOUR
 from apps.ledger.queries.closes.months import closed_spans
 from apps.pricing.queries.what_if import WhatIf
 from apps.show.amounts import counted
@@ -10,7 +11,6 @@ from apps.show.money import signed_amount, whole_amount
 from apps.show.time import instant
 from apps.show.words import joined
 
-HOUR = timedelta(hours=1)
 MOST_NAMES = 5
 
 

@@ -10,6 +10,7 @@ from django.urls import reverse
 from apps.console.pages.fleet.timeline_values import Span
 from apps.console.pages.runs.values import Anatomy, Lane, Mark, Patch
 from apps.console.pages.runs.words import status_of
+from apps.economics.hours import HOUR, hour_of
 from apps.economics.run_time import Bucket
 from apps.show.amounts import counted, per_cent, share
 from apps.show.run_buckets import BUCKETS
@@ -18,7 +19,6 @@ from apps.show.words import joined
 from apps.workloads.queries.run_facts import ClockHour
 from apps.workloads.queries.run_picture import AttemptFact, CarryingJob, Moment
 
-HOUR = timedelta(hours=1)
 MOST_LANES = 12
 COLUMNS = 480
 FEWEST_COLUMNS = 40
@@ -161,7 +161,7 @@ def _columns(
     hours: Iterable[ClockHour], lived: Stretch, span: Span, step: timedelta
 ) -> list[tuple[float, float, ByBucket]]:
     """Columns from left to right, of WIDE in all: each with its buckets' milliseconds."""
-    first = span.starts_at.replace(minute=0, second=0, microsecond=0)
+    first = hour_of(span.starts_at)
     sums: dict[int, ByBucket] = {}
     for each in hours:
         column = sums.setdefault((each.hour - first) // step, {})

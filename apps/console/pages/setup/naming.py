@@ -13,9 +13,9 @@ from django.views.decorators.http import require_POST
 from apps.accounts.queries import organisation
 from apps.console.pages.access import MANAGES, shown_to
 from apps.console.pages.setup.questions import recount
+from apps.economics.hours import first_hour
 from apps.fleet import actions as fleet
 from apps.fleet.queries import PoolFact, pools
-from apps.ledger.queries.calendar import first_hour
 from apps.show.amounts import counted
 from apps.workloads.queries import UnknownNode, unknown_nodes
 

@@ -26,6 +26,7 @@ from apps.console.pages.frame import Link
 from apps.console.pages.setup.questions import recount
 from apps.console.pages.shared_costs.rows import weights_said
 from apps.console.pages.shared_costs.words import moved
+from apps.economics.hours import hour_of
 from apps.ledger.queries.shared_costs import Sharing, if_ended, if_shared, if_weighed
 from apps.pricing import actions
 from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost_if_entered
@@ -155,7 +156,7 @@ def _no_weights(teams: Mapping[int, str]) -> dict[str, str]:
 
 
 def _this_hour(who: Asking) -> str:
-    return as_entered(who.at.replace(minute=0, second=0, microsecond=0), who.zone)
+    return as_entered(hour_of(who.at), who.zone)
 
 
 def _found(cost_id: int) -> SharedCostRow:

@@ -5,13 +5,14 @@ from datetime import timedelta
 from fractions import Fraction
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.rates import MICROS
 from apps.economics.terms import term_amount_in_hour
 from apps.fleet import queries as fleet
 from apps.ledger.actions.charge.values import NOT_STATED, Hour, Price, Wanted, digest_of
 from apps.ledger.models import ChargeKind, Part, Status
 from apps.ledger.queries.bills.hours import billed_charges
-from apps.ledger.queries.calendar import HOUR, HOUR_MS, month_span
+from apps.ledger.queries.calendar import month_span
 from apps.ledger.queries.charges import shared_costs_of_hour
 from apps.pricing.queries import SharedCostFact, conversions
 from apps.pricing.queries.commitments import commitments_called

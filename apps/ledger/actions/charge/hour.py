@@ -6,6 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import HOUR, first_hour
 from apps.ledger.actions.charge.apart import billed_apart, shared_costs
 from apps.ledger.actions.charge.calls import calls_to_models
 from apps.ledger.actions.charge.host import divide_host
@@ -17,7 +18,7 @@ from apps.ledger.actions.closed import kept_closed
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import ChargeKind, Status
-from apps.ledger.queries.calendar import HOUR, first_hour, local_day, posting_month
+from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.charges import ChargeKey, HeldCharge, charges_of_hour
 from apps.marks.actions import Mark, clear, hour_key, mark, try_lock
 from apps.marks.queries import Pass, marks_of_hour

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from apps.accounts import queries as accounts
 from apps.economics.gpu_catalogue import gpu_model
+from apps.economics.hours import HOUR_MS
 from apps.economics.node_power import NodeEnergy, Plate, drawn_by_tariff, energy_of_node
 from apps.economics.owned import JOULES_PER_KWH, power_micros
 from apps.economics.owned_time import TariffSpan, within
@@ -16,7 +17,6 @@ from apps.economics.split import largest_remainder
 from apps.fleet import queries as fleet
 from apps.ledger.actions.charge.values import Estimate, Hour, Price, Wanted, digest_of, price_of
 from apps.ledger.models import ChargeKind, Part
-from apps.ledger.queries.calendar import HOUR_MS
 from apps.ledger.queries.charges import unit_spans
 from apps.ledger.queries.owned_hours import NOTHING, HeldPlan, NodeDrew, known_draws, plans_of_hour
 from apps.ledger.queries.owned_plans import MEASURED

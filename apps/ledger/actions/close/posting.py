@@ -6,10 +6,11 @@ from datetime import date, datetime
 from hashlib import blake2b
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import HOUR, first_hour, hour_of
 from apps.economics.money import sum_of_known
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import Charge, ChargeKind, Part, Status
-from apps.ledger.queries.calendar import HOUR, first_hour, local_day, posting_month
+from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.closes.differences import LineKey, Sums
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.tables import Row, copy_in
@@ -46,7 +47,7 @@ class Place:
 
 def place_of(at: datetime, reason: str) -> Place:
     """The hour of `at`. Refuses NoOpenMonth where its month is closed."""
-    hour = at.replace(minute=0, second=0, microsecond=0)
+    hour = hour_of(at)
     month = posting_month(hour, accounts.organisation().zone)
     if month in closed_months():
         raise NoOpenMonth(f"{month:%Y-%m} is closed too")

@@ -10,12 +10,13 @@ from django.db.models import QuerySet
 
 from apps.accounts import queries as accounts
 from apps.economics.billing import Match, match
+from apps.economics.hours import first_hour
 from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.actions.reconcile import statements as sql
 from apps.ledger.actions.reconcile.long_rows import place_long_rows
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.matching import places, rules, traits_of
-from apps.ledger.queries.calendar import first_hour, main_month
+from apps.ledger.queries.calendar import main_month
 from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.commitments_of_hour import hours_told_otherwise
 from apps.ledger.queries.conversion import conversion

@@ -6,9 +6,9 @@ from datetime import datetime
 from decimal import Decimal
 
 from apps.economics.billing import Costs, spread
+from apps.economics.hours import HOUR
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.parts import filled
-from apps.ledger.queries.calendar import HOUR
 from apps.ledger.queries.tables import Row, copy_in, rows, run
 
 # Costs are spread in whole units of their 14th decimal, so that they sum exactly.

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import LiteralString, NamedTuple
 
 from apps.economics.bases import Amounts, split_bases
+from apps.economics.hours import HOUR
 from apps.economics.meeting import met_weights
 from apps.economics.minutes import Minutes, minutes_of, unpacked
 from apps.economics.run_shares import Carried, Part, hour_weights
@@ -16,7 +17,7 @@ from apps.economics.split import largest_remainder
 from apps.economics.states import State
 from apps.ledger.actions.marginal import MARGINAL, MARGINAL_JOIN, MARGINAL_MICROS
 from apps.ledger.actions.rolled_day import RolledDay
-from apps.ledger.queries.calendar import HOUR, milliseconds_into
+from apps.ledger.queries.calendar import milliseconds_into
 from apps.ledger.queries.runs.job_minutes import job_minutes
 from apps.ledger.queries.runs.meters import JobHour, Metered, job_meters
 from apps.ledger.queries.tables import Row, copy_in, rows

@@ -4,12 +4,13 @@ import json
 import sys
 import time
 from argparse import ArgumentParser
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.economics.hours import HOUR
 from apps.ledger import actions
 from apps.ledger.actions.calls import Book, price_waiting
 from apps.ledger.management.moments import moment_of
@@ -18,7 +19,6 @@ from apps.marks.actions import expand_ranges
 from apps.marks.queries import Pass, hours_marked
 from apps.telemetry.actions.rollup import roll_up_hour
 
-HOUR = timedelta(hours=1)
 AT_ONCE = 100_000
 PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 0.5

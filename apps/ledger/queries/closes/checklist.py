@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import LiteralString
 
 from apps.accounts import queries as accounts
+from apps.economics.hours import HOUR_MS
 from apps.economics.states import State
 from apps.ledger.queries.calendar import month_span, next_month
 from apps.ledger.queries.closes.invoices import invoices_in_words, invoices_of_month
@@ -13,8 +14,6 @@ from apps.ledger.queries.closes.months import late_facts
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.unread_bills import unread_between
 from apps.marks.queries import pending_hours
-
-MS_PER_HOUR = 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +186,7 @@ def _item(code: str, params: dict[str, object]) -> Item:
 
 def whole_hours(milliseconds: int) -> int:
     """Whole hours, rounded as pages round them; a little is 1, and never none."""
-    return max(round(Fraction(milliseconds, MS_PER_HOUR)), 1 if milliseconds else 0)
+    return max(round(Fraction(milliseconds, HOUR_MS)), 1 if milliseconds else 0)
 
 
 def _invoices(month: date, zone: str) -> list[Item]:

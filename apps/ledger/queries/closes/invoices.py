@@ -7,7 +7,8 @@ from itertools import groupby
 from zoneinfo import ZoneInfo
 
 from apps.accounts import queries as accounts
-from apps.ledger.queries.calendar import HOUR, HourSpan, month_span
+from apps.economics.hours import HOUR
+from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.tables import rows
 
 # Who billed the month before is expected to bill this one.

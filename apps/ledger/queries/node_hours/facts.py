@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 
+from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.node_hour import (
-    HOUR_MS,
     CapacityFact,
     ClaimFact,
     CoresFact,
@@ -14,7 +14,7 @@ from apps.economics.node_hour import (
     OutageFact,
 )
 from apps.fleet import queries as fleet
-from apps.ledger.queries.calendar import HOUR, milliseconds_into
+from apps.ledger.queries.calendar import milliseconds_into
 from apps.ledger.queries.charges import unit_spans
 from apps.ledger.queries.node_hours.reading import Reading
 from apps.ledger.queries.node_hours.slices import slice_share

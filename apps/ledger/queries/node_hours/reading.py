@@ -8,11 +8,12 @@ from typing import LiteralString, TypeVar
 
 from apps.accounts import queries as accounts
 from apps.economics.bases import Amounts
+from apps.economics.hours import HOUR
 from apps.economics.node_hour import KeyFact, UsageFact
 from apps.economics.rates import Piece
 from apps.fleet import queries as fleet
 from apps.ledger.models import Part
-from apps.ledger.queries.calendar import HOUR, milliseconds_into
+from apps.ledger.queries.calendar import milliseconds_into
 from apps.ledger.queries.tables import rows
 from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads

@@ -7,11 +7,11 @@ from typing import LiteralString, TypeVar
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
+from apps.economics.hours import first_hour
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag
 from apps.ledger.models import Status
-from apps.ledger.queries.calendar import first_hour
 from apps.ledger.queries.core_time import gpu_time
 from apps.ledger.queries.runs.list import run_rows
 from apps.ledger.queries.runs.numbers import five_numbers

@@ -6,10 +6,11 @@ from datetime import datetime
 
 from django.db.models import Min
 
+from apps.economics.hours import first_hour
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket, coverage, goodput
 from apps.ledger.models import RunFigures
-from apps.ledger.queries.calendar import first_hour, local_day
+from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.runs.spent import (
     BucketSpent,
     micros_of,

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from apps.accounts.queries import organisation
+from apps.economics.hours import hour_of
 from apps.fleet.queries import pools
 from apps.pricing.queries.owned import OwnedPlanFact, clock_of, owned_plans, written_off
 
@@ -26,7 +27,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """One block for each plan."""
-        at = timezone.now().replace(minute=0, second=0, microsecond=0)
+        at = hour_of(timezone.now())
         zone, names = organisation().zone, {pool.id: pool.name for pool in pools().values()}
         told = []
         for plan in owned_plans():

@@ -9,12 +9,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts.queries import teams
+from apps.economics.hours import HOUR_MS
 from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.fleet.queries import clusters
 from apps.workloads.actions import rules
 from apps.workloads.queries import RuleFact, preview_rule
-
-MS_PER_HOUR = 3_600_000
 
 
 class Command(BaseCommand):
@@ -39,7 +38,7 @@ class Command(BaseCommand):
         at = timezone.now()
         rule = RuleFact(_rule(options), options["starts_at"], options["ends_at"])
         moved = preview_rule(rule, at)
-        hours = sum(float(each.gpu_milliseconds) for each in moved.moves) / MS_PER_HOUR
+        hours = sum(float(each.gpu_milliseconds) for each in moved.moves) / HOUR_MS
         said = {
             "id": None,
             "matched_jobs": moved.matched_jobs,

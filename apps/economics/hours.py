@@ -1,0 +1,30 @@
+"""Hours of UTC, which is what everything is charged by, and where the organisation's days begin.
+
+An hour belongs to the local day and month in which it starts. Where a zone is off by half an hour,
+the hour that local midnight cuts still belongs to the day before.
+"""
+
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+HOUR = timedelta(hours=1)
+HOUR_MS = 3_600_000
+
+
+def hour_of(moment: datetime) -> datetime:
+    """The UTC hour that `moment` is in."""
+    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def hour_from(moment: datetime) -> datetime:
+    """The first UTC hour that begins at `moment` or after it."""
+    # In its own zone a moment that the clock shows twice equals none in another zone.
+    hour, exact = hour_of(moment), moment.astimezone(UTC)
+    return hour if hour == exact else hour + HOUR
+
+
+@lru_cache(maxsize=4096)
+def first_hour(day: date, zone: str) -> datetime:
+    """The first UTC hour that starts on the local `day`."""
+    return hour_from(datetime.combine(day, time.min, tzinfo=ZoneInfo(zone)))

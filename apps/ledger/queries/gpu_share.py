@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import LiteralString
 
 from apps.accounts import queries as accounts
+from apps.economics.states import Flag
 from apps.fleet import queries as fleet
 from apps.ledger.models import Part
 from apps.ledger.queries.calendar import HourSpan
@@ -59,7 +60,7 @@ SELECT line.team_id, charge.part = %(host)s, coalesce(sum(line.effective_micros)
 FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
 WHERE line.posting_month = ANY(%(months)s) AND line.hour >= %(from)s AND line.hour < %(to)s
   AND line.pool_id = %(pool)s AND charge.kind = 'node_hour' AND charge.corrects_id IS NULL
-  AND charge.effective_micros IS NOT NULL AND line.flags & 64 = 0
+  AND charge.effective_micros IS NOT NULL AND line.flags & %(shared_idle)s = 0
 GROUP BY 1, 2 ORDER BY 1, 2
 """
 MONTHS: LiteralString = """
@@ -141,5 +142,5 @@ def _spans(pool_id: int, starts_at: datetime, until: datetime) -> list[HourSpan]
 
 def _sums(pool_id: int, span: HourSpan, months: list[date]) -> list[_Sum]:
     asked = {"from": span.starts_at, "to": span.ends_at, "pool": pool_id, "months": months}
-    found = rows(LINES, asked | {"host": int(Part.HOST)})
+    found = rows(LINES, asked | {"host": int(Part.HOST), "shared_idle": int(Flag.SHARED_IDLE)})
     return [_Sum(span, *row) for row in found]

@@ -14,19 +14,18 @@ class Load(StrEnum):
     MARGINAL = "marginal"
 
 
-# The amount of a ServiceDay `row`; flag 64 is shared-out idle.
+# `shared_idle` is Flag.SHARED_IDLE.
+DIRECT: LiteralString = "row.kind <> 'shared' AND row.flags & %(shared_idle)s = 0"
+# The amount of a ServiceDay `row`.
 AMOUNTS: dict[str, LiteralString] = {
     "list": "row.list_micros",
     "contracted": "row.contracted_micros",
     "effective": "row.effective_micros",
     "billed": "row.billed_micros",
-    "list.direct": "CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0 THEN row.list_micros END",
-    "contracted.direct": "CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0"
-    " THEN row.contracted_micros END",
-    "effective.direct": "CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0"
-    " THEN row.effective_micros END",
-    "billed.direct": "CASE WHEN row.kind <> 'shared' AND row.flags & 64 = 0"
-    " THEN row.billed_micros END",
+    "list.direct": f"CASE WHEN {DIRECT} THEN row.list_micros END",
+    "contracted.direct": f"CASE WHEN {DIRECT} THEN row.contracted_micros END",
+    "effective.direct": f"CASE WHEN {DIRECT} THEN row.effective_micros END",
+    "billed.direct": f"CASE WHEN {DIRECT} THEN row.billed_micros END",
     "marginal": "row.marginal_micros",
 }
 # (name, amount) of each.

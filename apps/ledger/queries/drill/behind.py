@@ -93,7 +93,7 @@ def behind_line(month: date, line_id: int, viewer: Viewer) -> Behind | None:
 
     A line is replaced where its hour is settled again; its id is gone then.
     """
-    found = rows(LINES, {"month": month, "id": line_id})
+    found = rows(LINES, {"month": month, "id": line_id, "shared_idle": int(Flag.SHARED_IDLE)})
     own = next((row for row in found if row[0] == line_id), None)
     if own is None or not viewer.sees_team(own[2]):
         return None
@@ -204,7 +204,7 @@ JOIN ledger_charge AS charge ON charge.id = own.charge_id
 :joined
 LEFT JOIN ledger_settlement AS settlement ON settlement.id = own.settlement_id
 JOIN ledger_line AS line ON line.charge_id = own.charge_id
- AND line.posting_month = own.posting_month AND line.flags & 64 = own.flags & 64
+ AND line.posting_month = own.posting_month AND line.flags & %(shared_idle)s = own.flags & %(shared_idle)s
 WHERE own.posting_month = %(month)s AND own.id = %(id)s
 ORDER BY line.id <> %(id)s, line.unit_milliseconds DESC, line.id LIMIT 101
 """.replace(":shared_by", SHARED_BY).replace(":joined", JOINED)

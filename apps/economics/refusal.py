@@ -16,3 +16,10 @@ class Refusal(ValueError):
     def sentence(self) -> str:
         """The message as a sentence of its own."""
         return f"{self.message[:1].upper()}{self.message[1:]}."
+
+    @property
+    def errors(self) -> list[dict[str, str | None]] | None:
+        """As a problem document lists it; None where it is about no one field."""
+        if not self.field:
+            return None
+        return [{"field": self.field, "row": None, "message": self.message}]

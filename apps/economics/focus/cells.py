@@ -7,6 +7,8 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import cast
 
+from apps.economics.refusal import Refusal
+
 NULLS = frozenset({"", "NULL", "null", "Null", "None", "\\N"})
 COST_STEP = Decimal("1E-14")
 PRICE_STEP = Decimal("1E-16")
@@ -17,13 +19,8 @@ EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
-class BadCell(ValueError):
-    """A cell cannot be read: `field` is its column, the message why."""
-
-    def __init__(self, field: str, message: str) -> None:
-        """Name the column beside the reason."""
-        super().__init__(message)
-        self.field = field
+class BadCell(Refusal):
+    """A cell cannot be read: `field` is its column."""
 
 
 def text_of(cell: object) -> str:

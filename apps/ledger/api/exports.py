@@ -176,7 +176,7 @@ class Exports(ExportView):
                 form=form,
             )
         except ExportRefused as refused:
-            raise ValidationError({refused.field: [str(refused)]}) from refused
+            raise ValidationError({refused.field: [refused.message]}) from refused
         export_id = actions.ask_export(wanted=wanted, asker=self.asker(), at=at)
         return Response(self.told(self.seen(export_id)), status=201)
 

@@ -101,7 +101,7 @@ def _row(
     try:
         return reader.read(row)
     except BadCell as bad:
-        return Rejection(line, bad.field, str(bad), reader.period_of(row))
+        return Rejection(line, bad.field, bad.message, reader.period_of(row))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from datetime import datetime
 from django.conf import settings
 
 from apps.accounts import queries as accounts
+from apps.economics.refusal import Refusal
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger.models import ExportWhat
@@ -25,12 +26,8 @@ OF_NO_JOB = frozenset({ExportWhat.DAYS, ExportWhat.SERVICE_DAYS})
 Ids = dict[str, list[int]]
 
 
-class ExportRefused(ValueError):
-    """Something that was asked for is not understood; `field` names it."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
+class ExportRefused(Refusal):
+    """Something that was asked for is not understood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ def window_asked_for(text: str, at: datetime) -> Window:
     try:
         return window_of(text, calendar)
     except (WindowNotUnderstood, WindowCutsADay) as refused:
-        raise ExportRefused("window", str(refused)) from refused
+        raise ExportRefused("window", refused.message) from refused
 
 
 def _ids(name: str, given: Sequence[str], known: Ids) -> list[int] | None:

@@ -7,6 +7,7 @@ from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.economics.ownership import Rule
+from apps.economics.refusal import Refusal
 from apps.workloads.actions.touched_hours import Touched
 from apps.workloads.models import OwnershipRule, Workload
 from apps.workloads.queries import RuleFact
@@ -16,27 +17,27 @@ CLAIM = "RUNRATE_TEAM"
 """The label with which a process says whose it is."""
 
 
-class RuleExists(ValueError):
+class RuleExists(Refusal):
     """The same rule is kept already; which of two equals counts must not depend on chance."""
 
 
-class RuleEndsBeforeItStarts(ValueError):
+class RuleEndsBeforeItStarts(Refusal):
     """A rule that would be in force at no time."""
 
 
-class RuleAlreadyEnded(Exception):
+class RuleAlreadyEnded(Refusal):
     """A rule that ended is not ended later: another is added."""
 
 
-class LabelUnreadable(ValueError):
+class LabelUnreadable(Refusal):
     """A rule looks at a label as `key=value`."""
 
 
-class ClaimOfAnybody(ValueError):
+class ClaimOfAnybody(Refusal):
     """A rule that hears a process's own RUNRATE_TEAM says which account or user may claim it."""
 
 
-class WorkloadOfAnotherTeam(ValueError):
+class WorkloadOfAnotherTeam(Refusal):
     """A rule cannot give a job to one team and to the workload of another."""
 
 
@@ -50,7 +51,7 @@ def add_rule(*, rule: RuleFact, at: datetime) -> int:
     refuse_nonsense(rule)
     asked = {each.name: getattr(rule.rule, each.name) for each in fields(Rule)}
     del asked["id"]
-    twin = RuleExists(f"a rule of priority {rule.rule.priority} asks exactly that already")
+    twin = RuleExists("", f"a rule of priority {rule.rule.priority} asks exactly that already")
     with refusing({"ownership_rule_once": twin}):
         kept = OwnershipRule.objects.create(**asked, period=(rule.starts_at, rule.ends_at))
     _mark(rule, at)
@@ -66,9 +67,11 @@ def end_rule(*, rule_id: int, ended_at: datetime, at: datetime) -> None:
     kept = OwnershipRule.objects.select_for_update().get(id=rule_id)
     starts_at, ends_at = kept.period.lower, kept.period.upper
     if ends_at is not None and ends_at <= ended_at:
-        raise RuleAlreadyEnded(f"rule {rule_id} ended at {ends_at:%Y-%m-%d %H:%M}Z")
+        raise RuleAlreadyEnded("ended_at", f"rule {rule_id} ended at {ends_at:%Y-%m-%d %H:%M}Z")
     if starts_at is not None and ended_at <= starts_at:
-        raise RuleEndsBeforeItStarts(f"rule {rule_id} begins at {starts_at:%Y-%m-%d %H:%M}Z")
+        raise RuleEndsBeforeItStarts(
+            "ended_at", f"rule {rule_id} begins at {starts_at:%Y-%m-%d %H:%M}Z"
+        )
     kept.period = (starts_at, ended_at)
     kept.save(update_fields=["period"])
     asked = Rule(**{each.name: getattr(kept, each.name) for each in fields(Rule)})
@@ -79,15 +82,17 @@ def refuse_nonsense(fact: RuleFact) -> None:
     """Refuse what no rule can say: see `add_rule`, but for RuleExists."""
     rule = fact.rule
     if fact.starts_at and fact.ends_at and fact.ends_at <= fact.starts_at:
-        raise RuleEndsBeforeItStarts(f"{fact.ends_at} is not after {fact.starts_at}")
+        raise RuleEndsBeforeItStarts("ends_at", f"{fact.ends_at} is not after {fact.starts_at}")
     if rule.label and not rule.label.partition("=")[1]:
-        raise LabelUnreadable(f"{rule.label!r} is not key=value")
+        raise LabelUnreadable("label", f"{rule.label!r} is not key=value")
     if rule.label.startswith(f"{CLAIM}=") and not (rule.account or rule.user or rule.namespace):
-        raise ClaimOfAnybody(f"a rule on {CLAIM} must name an account, user or namespace")
+        raise ClaimOfAnybody("label", f"a rule on {CLAIM} must name an account, user or namespace")
     if rule.workload_id is not None:
         workload = Workload.objects.get(id=rule.workload_id)
         if workload.team_id != rule.team_id:
-            raise WorkloadOfAnotherTeam(f"{workload.name} is not a workload of that team")
+            raise WorkloadOfAnotherTeam(
+                "workload", f"{workload.name} is not a workload of that team"
+            )
 
 
 def _mark(rule: RuleFact, at: datetime) -> None:

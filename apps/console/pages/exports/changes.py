@@ -45,7 +45,7 @@ def ask(request: HttpRequest) -> HttpResponse:
         )
         actions.ask_export(wanted=wanted, asker=Asker(person_id=viewer.person_id), at=at)
     except ExportRefused as refused:
-        return exports_page(request, form_of(given, {refused.field: str(refused)}), at, 400)
+        return exports_page(request, form_of(given, {refused.field: refused.message}), at, 400)
     except actions.TooManyExports as refused:
         return exports_page(request, form_of(given, {"what": str(refused)}), at, 409)
     return HttpResponseRedirect(reverse("exports"))

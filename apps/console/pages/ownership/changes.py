@@ -13,16 +13,10 @@ from apps.console.pages.ownership.names import names
 from apps.console.pages.ownership.rule_form import read_form
 from apps.console.pages.ownership.rule_pages import end_day, ended_at, rule_page, visible_rule
 from apps.console.pages.setup.questions import recount
+from apps.economics.refusal import Refusal
 from apps.workloads.actions import rules, workloads
 
 LONGEST_NAME = 200
-RULE_REFUSALS = (
-    rules.RuleExists,
-    rules.RuleEndsBeforeItStarts,
-    rules.LabelUnreadable,
-    rules.ClaimOfAnybody,
-    rules.WorkloadOfAnotherTeam,
-)
 
 
 @require_POST
@@ -36,8 +30,8 @@ def add_rule(request: HttpRequest) -> HttpResponse:
     if form.rule is not None:
         try:
             rule_id = rules.add_rule(rule=form.rule, at=at)
-        except RULE_REFUSALS as refused:
-            refusal = f"The rule was not kept: {refused}."
+        except Refusal as refused:
+            refusal = f"The rule was not kept: {refused.message}."
         else:
             owner = called.owner(form.rule.rule.team_id, form.rule.rule.workload_id)
             messages.success(
@@ -60,8 +54,8 @@ def end_rule(request: HttpRequest, rule_id: int) -> HttpResponse:
         try:
             moment = ended_at(day, organisation(), at)
             rules.end_rule(rule_id=fact.rule.id, ended_at=moment, at=at)
-        except (rules.RuleAlreadyEnded, rules.RuleEndsBeforeItStarts) as refused:
-            problem = str(refused)
+        except Refusal as refused:
+            problem = refused.message
     if problem:
         messages.warning(request, f"Nothing was changed: {problem}.")
     else:
@@ -82,8 +76,8 @@ def add_workload(request: HttpRequest) -> HttpResponse:
         return redirect("ownership")
     try:
         workloads.add_workload(name=name, team_id=team.id, kind=request.POST.get("kind", "other"))
-    except (workloads.WorkloadExists, workloads.WorkloadKindUnknown) as refused:
-        messages.warning(request, f"Nothing was added: {refused}.")
+    except Refusal as refused:
+        messages.warning(request, f"Nothing was added: {refused.message}.")
     else:
         messages.success(request, f"{name} is a workload of {team.name}. A rule gives it its jobs.")
     return redirect("ownership")

@@ -11,6 +11,7 @@ from django.utils import timezone
 from apps.accounts.queries import teams
 from apps.economics.hours import HOUR_MS
 from apps.economics.ownership import TEXT_MATCHES, Rule
+from apps.economics.refusal import Refusal
 from apps.fleet.queries import clusters
 from apps.workloads.actions import rules
 from apps.workloads.queries import RuleFact, preview_rule
@@ -73,7 +74,7 @@ def _rule(options: dict[str, Any]) -> Rule:
 def _added(rule: RuleFact, at: datetime) -> int:
     try:
         return rules.add_rule(rule=rule, at=at)
-    except (rules.LabelUnreadable, rules.RuleEndsBeforeItStarts, rules.RuleExists) as refusal:
+    except Refusal as refusal:
         raise CommandError(str(refusal)) from refusal
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.db import OperationalError, connection, connections, transaction
 
-from apps.fleet.actions import marks
+from apps.marks import actions as marks
 from apps.marks.actions import Mark
 from apps.marks.models import ChangedHour, ChangedRange
 from apps.marks.queries import Pass, hours_marked, marks_of_hour, pending_hours

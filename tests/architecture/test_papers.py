@@ -1,5 +1,6 @@
 """Documents that repeat the code are checked against it."""
 
+import json
 from dataclasses import fields
 from pathlib import Path
 
@@ -7,6 +8,9 @@ import pytest
 import yaml
 from django.template.loader import get_template
 
+from apps.console.pages.clouds.words import how_often
+from apps.providers.cloud import KINDS
+from apps.providers.registry import clouds
 from controlplane.env import PREFIX, BadEnvironment, Environment, environment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,6 +24,41 @@ def test_every_setting_is_documented_with_its_meaning():
         if f"`{PREFIX}{each.name.upper()}`" not in text or each.metadata["meaning"] not in text
     ]
     assert missing == []
+
+
+def cloud_rows() -> list[str]:
+    """The rows of the table of clouds, as their folders say them."""
+    return [
+        f"| {cloud.label} | `{cloud.key}` | `{kind}` | "
+        + ", ".join(f"`{needed}`" for needed in cloud.permissions[kind])
+        + " |"
+        for cloud in clouds().values()
+        for kind in cloud.readings
+    ]
+
+
+def test_the_page_of_clouds_tells_what_each_can_be_read_for():
+    text = (ROOT / "docs" / "clouds.md").read_text()
+    table = text.split("| cloud | `--provider` | word | permissions |\n|---|---|---|---|\n")[1]
+    assert table.split("\n\n")[0].splitlines() == cloud_rows()
+
+
+def test_the_page_of_clouds_tells_how_often_each_kind_is_read():
+    text = (ROOT / "docs" / "clouds.md").read_text()
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    told = {row[0].strip("| `"): row[2] for row in rows if len(row) == 4}
+    assert told == {kind: how_often(kind) for kind in KINDS}
+
+
+def test_the_policy_in_the_page_of_clouds_allows_what_aws_is_asked():
+    text = (ROOT / "docs" / "clouds.md").read_text()
+    policy = json.loads(text.split("```json\n")[1].split("```")[0])
+    allowed = set()
+    for statement in policy["Statement"]:
+        actions = statement["Action"]
+        allowed |= {actions} if isinstance(actions, str) else set(actions)
+    needed = clouds()["aws"].permissions.values()
+    assert allowed == {each for permissions in needed for each in permissions}
 
 
 def test_an_unknown_setting_is_refused_by_name():

@@ -9,9 +9,10 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from apps.fleet.actions import clouds
-from apps.fleet.actions.cloud_machines import SeenMachine, keep_machines
+from apps.fleet.actions.cloud_machines import keep_machines
 from apps.fleet.queries.clouds import CloudAccountFact, cloud_account_named
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
+from apps.providers.reading import SeenMachine
 from tests import make
 from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import PASSWORD, make_people

@@ -30,7 +30,7 @@ from apps.economics.jobs import (
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
-from apps.fleet.actions.cloud_machines import SeenMachine, keep_machines
+from apps.fleet.actions.cloud_machines import keep_machines
 from apps.ledger.models import (
     ApiHour,
     Bill,
@@ -47,6 +47,7 @@ from apps.ledger.models import (
 from apps.pricing.actions import NewRate, propose_rate
 from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
+from apps.providers.reading import SeenMachine
 from apps.review.models import Finding
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident

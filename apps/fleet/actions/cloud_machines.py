@@ -1,30 +1,16 @@
 """Machines that run in a cloud account: kept page by page, forgotten when they are gone."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 
 from django.db import transaction
 
 from apps.fleet.models import CloudMachine
+from apps.providers.reading import SeenMachine
 
 TOLD = ("name", "names", "region", "zone", "instance_type", "purchase_option", "cpus")
 AT_ONCE = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class SeenMachine:
-    """A machine as its cloud tells it; `names` are all that a node of it may be called."""
-
-    external_id: str
-    name: str
-    names: tuple[str, ...]
-    region: str
-    zone: str
-    instance_type: str
-    purchase_option: str
-    cpus: int | None
-    launched_at: datetime | None
 
 
 def keep_machines(*, account_id: int, machines: Sequence[SeenMachine], at: datetime) -> None:

@@ -1,7 +1,6 @@
 """Cloud accounts, and what is read of them: begun, gone on with after each page, ended."""
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -11,10 +10,12 @@ from django.db import transaction
 from apps.accounts.actions.constraints import refusing
 from apps.economics.refusal import Refusal
 from apps.fleet.models import CloudAccount, CloudSync
-from apps.fleet.queries.clouds import DEAD_AFTER, OF_PROVIDER
+from apps.fleet.queries.clouds import DEAD_AFTER
+from apps.providers.cloud import CloudProvider
+from apps.providers.registry import clouds
 
-ROLE = re.compile(r"arn:aws[a-z-]*:iam::\d{12}:role/[\w+=,.@/-]+")
-EXPORT = re.compile(r"s3://[a-z0-9.-]{3,63}/([^/\s]+/)*[^/\s]+")
+OPTIONS = ("role_arn", "export_uri", "export_region")
+"""Fields that only some clouds have use for."""
 
 
 class CloudAccountNameTaken(Refusal):
@@ -170,9 +171,14 @@ def understood(account: NewCloudAccount) -> NewCloudAccount:
 
     Refuses CloudAccountNotUnderstood.
     """
-    known = OF_PROVIDER.get(account.provider, ())
-    account = replace(account, syncs=account.syncs or _possible(account, known))
-    _refuse_misunderstood(account, known)
+    cloud = clouds().get(account.provider)
+    if cloud is None:
+        known = ", ".join(clouds())
+        raise CloudAccountNotUnderstood(
+            "provider", f"{account.provider!r} is none of the clouds that can be read: {known}"
+        )
+    account = replace(account, syncs=account.syncs or _possible(account, cloud))
+    _refuse_misunderstood(account, cloud)
     return account
 
 
@@ -181,29 +187,25 @@ def _columns(account: NewCloudAccount) -> dict[str, Any]:
     return asdict(account) | lists
 
 
-def _possible(account: NewCloudAccount, known: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(what for what in known if what != "bills" or account.export_uri)
+def _possible(account: NewCloudAccount, cloud: CloudProvider) -> tuple[str, ...]:
+    """All that can be read of it; its bills only where it is said where they are delivered."""
+    has_bills = "export_uri" not in cloud.options or bool(account.export_uri)
+    return tuple(kind for kind in cloud.readings if kind != "bills" or has_bills)
 
 
-def _refuse_misunderstood(account: NewCloudAccount, known: tuple[str, ...]) -> None:
-    reads_bills = "bills" in account.syncs
+def _refuse_misunderstood(account: NewCloudAccount, cloud: CloudProvider) -> None:
+    needs_export = "bills" in account.syncs and "export_uri" in cloud.options
     checks = [
-        (bool(known), "provider", f"{account.provider!r} is neither aws nor gcp"),
         (bool(account.name.strip()), "name", "an account has a name"),
         (bool(account.account.strip()), "account", "the account's number, or the project"),
-        (set(account.syncs) <= set(known), "syncs", f"choose among {', '.join(known)}"),
         (
-            not account.role_arn or ROLE.fullmatch(account.role_arn) is not None,
-            "role_arn",
-            "such as arn:aws:iam::123456789012:role/runrate",
+            set(account.syncs) <= set(cloud.readings),
+            "syncs",
+            f"choose among {', '.join(cloud.readings)}",
         ),
+        *_option_checks(account, cloud),
         (
-            not account.export_uri or EXPORT.fullmatch(account.export_uri) is not None,
-            "export_uri",
-            "such as s3://bucket/prefix/name-of-the-export",
-        ),
-        (
-            not reads_bills or bool(account.export_uri),
+            not needs_export or bool(account.export_uri),
             "export_uri",
             "where the bills are delivered",
         ),
@@ -216,3 +218,16 @@ def _refuse_misunderstood(account: NewCloudAccount, known: tuple[str, ...]) -> N
     for holds, field, reason in checks:
         if not holds:
             raise CloudAccountNotUnderstood(field, reason)
+
+
+def _option_checks(
+    account: NewCloudAccount, cloud: CloudProvider
+) -> Iterator[tuple[bool, str, str]]:
+    """What is said of the account beside its number and regions fits what its cloud takes."""
+    for name in OPTIONS:
+        text = getattr(account, name)
+        option = cloud.options.get(name)
+        if option is None:
+            yield not text, name, f"{cloud.label} has no use for it; leave it empty"
+        else:
+            yield option.is_met_by(text), name, f"such as {option.example}"

@@ -8,20 +8,14 @@ from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.fleet.queries.clouds import (
-    NEEDED,
-    CloudAccountFact,
-    SyncHealth,
-    cloud_accounts,
-    sync_health,
-)
+from apps.fleet.queries.clouds import CloudAccountFact, SyncHealth, cloud_accounts, sync_health
+from apps.providers.registry import clouds, permissions_for
 from apps.web.rest.examples import listed
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView, SeesPrices
 
-PROVIDERS = ("aws", "gcp")
 STATES = ("never", "running", "done", "failed")
 SAME_OF_ACCOUNT = ("id", "name", "provider", "account", "regions", "role_arn", "export_uri")
 SAME_OF_SYNC = (
@@ -79,7 +73,7 @@ class CloudAccountOut(serializers.Serializer[Any]):
 
     id = serializers.IntegerField()
     name = serializers.CharField()
-    provider = serializers.ChoiceField(choices=PROVIDERS)
+    provider = serializers.ChoiceField(choices=tuple(clouds()))
     account = serializers.CharField()
     regions = serializers.ListField(child=serializers.CharField())
     role_arn = serializers.CharField()
@@ -119,6 +113,6 @@ def _told(account: CloudAccountFact, health: list[SyncHealth]) -> dict[str, Any]
 def _told_sync(health: SyncHealth) -> dict[str, Any]:
     said = {
         "state": health.state or "never",
-        "permissions": list(NEEDED[health.provider, health.what]),
+        "permissions": list(permissions_for(health.provider, health.what)),
     }
     return {name: getattr(health, name) for name in SAME_OF_SYNC} | said

@@ -8,12 +8,12 @@ from django.db import models
 class CloudAccount(models.Model):
     """An account (AWS) or project (GCP) to read from, and what of it; keys are never kept here.
 
-    `regions` and `syncs` are lists of words. `export_uri` is where AWS delivers its bills,
+    `provider` is the key of a cloud in `apps.providers`: a new cloud needs no migration. `regions` and `syncs` are lists of words. `export_uri` is where AWS delivers its bills,
     `s3://bucket/prefix/name`, the bucket being in `export_region`.
     """
 
     name = models.TextField(unique=True)
-    provider = models.TextField(choices=[("aws", "AWS"), ("gcp", "Google Cloud")])
+    provider = models.TextField()
     account = models.TextField()
     regions = models.JSONField(default=list)
     syncs = models.JSONField(default=list)

@@ -7,48 +7,8 @@ from datetime import datetime, timedelta
 from django.core.exceptions import ObjectDoesNotExist
 
 from apps.fleet.models import CloudAccount, CloudSync
-
-EVERY = {
-    "spot_prices": timedelta(hours=1),
-    "on_demand_prices": timedelta(days=1),
-    "reserved_instances": timedelta(hours=6),
-    "savings_plans": timedelta(hours=6),
-    "committed_use": timedelta(hours=6),
-    "reservations": timedelta(hours=1),
-    "quotas": timedelta(hours=6),
-    "machines": timedelta(minutes=30),
-    "bills": timedelta(hours=6),
-}
-"""What can be read of an account, and how often it is."""
-
-NOT_OF = {
-    "aws": frozenset({"committed_use"}),
-    "gcp": frozenset({"reserved_instances", "savings_plans", "bills"}),
-}
-OF_PROVIDER = {
-    provider: tuple(what for what in EVERY if what not in absent)
-    for provider, absent in NOT_OF.items()
-}
-NEEDED = {
-    ("aws", "spot_prices"): ("ec2:DescribeSpotPriceHistory",),
-    ("aws", "on_demand_prices"): ("pricing:GetProducts",),
-    ("aws", "reserved_instances"): ("ec2:DescribeReservedInstances",),
-    ("aws", "savings_plans"): (
-        "savingsplans:DescribeSavingsPlans",
-        "savingsplans:DescribeSavingsPlanRates",
-    ),
-    ("aws", "reservations"): ("ec2:DescribeCapacityReservations", "pricing:GetProducts"),
-    ("aws", "quotas"): ("servicequotas:ListServiceQuotas",),
-    ("aws", "machines"): ("ec2:DescribeInstances",),
-    ("aws", "bills"): ("s3:ListBucket", "s3:GetObject"),
-    ("gcp", "spot_prices"): ("compute.machineTypes.list",),
-    ("gcp", "on_demand_prices"): ("compute.machineTypes.list",),
-    ("gcp", "committed_use"): ("compute.commitments.list",),
-    ("gcp", "reservations"): ("compute.reservations.list",),
-    ("gcp", "quotas"): ("compute.regions.get",),
-    ("gcp", "machines"): ("compute.instances.list",),
-}
-"""What whoever asks must be allowed, as the cloud calls it."""
+from apps.providers.cloud import KINDS
+from apps.providers.reading import CloudAccess
 
 AGAIN_AFTER_FAILURE = timedelta(minutes=15)
 DEAD_AFTER = timedelta(minutes=30)
@@ -68,6 +28,18 @@ class CloudAccountFact:
     role_arn: str
     export_uri: str
     export_region: str
+
+    @property
+    def access(self) -> CloudAccess:
+        """What a reader of the cloud is told of it."""
+        return CloudAccess(
+            name=self.name,
+            account=self.account,
+            regions=self.regions,
+            role_arn=self.role_arn,
+            export_uri=self.export_uri,
+            export_region=self.export_region,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,5 +142,5 @@ def _due_at(row: CloudSync) -> datetime:
     if row.ended_at is None:
         return row.alive_at + DEAD_AFTER
     if row.wanted_at is not None:
-        return min(row.wanted_at, row.ended_at + EVERY[row.what])
-    return row.ended_at + (AGAIN_AFTER_FAILURE if row.state == "failed" else EVERY[row.what])
+        return min(row.wanted_at, row.ended_at + KINDS[row.what].every)
+    return row.ended_at + (AGAIN_AFTER_FAILURE if row.state == "failed" else KINDS[row.what].every)

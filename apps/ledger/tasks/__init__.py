@@ -18,6 +18,7 @@ from apps.ledger.tasks.bills import reconcile_waiting
 from apps.ledger.tasks.exports import forget_files, make_waiting
 from apps.marks.actions import expand_ranges
 from apps.marks.queries import Pass
+from apps.providers.cloud import CloudRefused
 
 log = logging.getLogger(__name__)
 
@@ -86,7 +87,6 @@ def sync_cloud_bills() -> None:
         if (account, what) not in syncs_due(timezone.now(), BILLS):
             continue
         # The clouds' libraries take seconds and a hundred MiB; workers that never ask do without.
-        from apps.fleet.providers.aws import CloudRefused
         from apps.ledger.tasks.cloud_bills import sync_bills
 
         try:

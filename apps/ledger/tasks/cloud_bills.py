@@ -12,14 +12,19 @@ from django.conf import settings
 
 from apps.economics.focus.columns import NotABill
 from apps.fleet.actions import clouds
-from apps.fleet.providers.aws import session
 from apps.fleet.queries.clouds import CloudAccountFact
 from apps.ledger.actions.bill_taking import take_bill
 from apps.ledger.actions.bills import DeliveryCalledOff, NoRowRead
 from apps.ledger.actions.closed import MonthAlreadyClosed
-from apps.ledger.providers import aws_exports
 from apps.ledger.providers.bill_file import open_bill
 from apps.ledger.providers.bill_text import BillBreaksOff
+from apps.providers.reading import (
+    BillDelivery,
+    BillPlace,
+    DeliveryIncomplete,
+    DeliveryUnreadable,
+)
+from apps.providers.registry import bill_reader_of
 
 Clock = Callable[[], datetime]
 NOT_TAKEN = (
@@ -28,12 +33,12 @@ NOT_TAKEN = (
     DeliveryCalledOff,
     MonthAlreadyClosed,
     NoRowRead,
-    aws_exports.DeliveryUnreadable,
+    DeliveryUnreadable,
 )
 
 
 @dataclass(slots=True)
-class Tally:
+class DeliveryTally:
     """What became of the periods that were looked at, and of their rows."""
 
     periods: int = 0
@@ -46,13 +51,13 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Round:
-    """One reading of an export: how far, and what was odd."""
+class BillRound:
+    """One reading of what a cloud delivers: how far, and what was odd."""
 
     name: str
-    place: aws_exports.ExportPlace
+    place: BillPlace
     clock: Clock
-    tally: Tally = field(default_factory=Tally)
+    tally: DeliveryTally = field(default_factory=DeliveryTally)
     notes: list[str] = field(default_factory=list)
 
 
@@ -68,12 +73,11 @@ def sync_bills(account: CloudAccountFact, what: str, clock: Clock) -> None:
 
 
 def _read(account: CloudAccountFact, turn: clouds.SyncTurn, clock: Clock) -> str:
-    asks = session(account.role_arn)
-    place = aws_exports.place_of(asks, account.export_uri, account.export_region)
-    this = Round(f"{account.name} {place.prefix.rpartition('/')[2]}", place, clock)
+    place = bill_reader_of(account.provider)(account.access)
+    this = BillRound(f"{account.name} {place.name}", place, clock)
     cursor = dict(turn.cursor)
-    for seen in aws_exports.manifests(place):
-        known = f"{seen.key} {seen.etag}"
+    for seen in place.deliveries():
+        known = f"{seen.key} {seen.version}"
         if cursor.get(seen.period) == known:
             this.tally.unchanged_periods += 1
         elif _take(this, seen):
@@ -82,15 +86,15 @@ def _read(account: CloudAccountFact, turn: clouds.SyncTurn, clock: Clock) -> str
     return "; ".join(this.notes)
 
 
-def _take(this: Round, seen: aws_exports.ManifestSeen) -> bool:
+def _take(this: BillRound, seen: BillDelivery) -> bool:
     """Whether the period is done with."""
     tally = this.tally
     try:
         with _folder() as folder:
-            path = aws_exports.fetch(this.place, seen, folder)
+            path = this.place.fetch(seen, folder)
             with open_bill(path, name=f"{this.name} {seen.period}") as file:
                 taken = take_bill(file=file, clock=this.clock)
-    except aws_exports.DeliveryIncomplete as waits:
+    except DeliveryIncomplete as waits:
         tally.waiting += 1
         this.notes.append(f"{seen.period} waits: {waits}")
         return False

@@ -5,11 +5,13 @@ import logging
 from celery import shared_task
 from django.utils import timezone
 
-from apps.fleet.queries.clouds import EVERY, syncs_due
+from apps.fleet.queries.clouds import syncs_due
+from apps.pricing.tasks.cloud_syncs import REFUSALS, sync_cloud
+from apps.providers.cloud import KINDS
 
 log = logging.getLogger(__name__)
 
-NOT_BILLS = frozenset(EVERY) - {"bills"}
+NOT_BILLS = frozenset(KINDS) - {"bills"}
 
 
 @shared_task
@@ -19,9 +21,6 @@ def sync_clouds() -> None:
         # Another sweep may have read it while this one read what came before.
         if (account, what) not in syncs_due(timezone.now(), NOT_BILLS):
             continue
-        # The clouds' libraries take seconds and a hundred MiB; workers that never ask do without.
-        from apps.pricing.tasks.cloud_syncs import REFUSALS, sync_cloud
-
         try:
             sync_cloud(account, what, timezone.now)
         except REFUSALS as refused:

@@ -1,26 +1,42 @@
-"""Everything that is read of cloud accounts but bills, by provider and word."""
+"""Reads cloud accounts but for their bills: asks the cloud's reader, keeps what it says."""
 
-from collections.abc import Callable
+from decimal import Decimal
 
 from apps.fleet.actions import clouds
-from apps.fleet.providers.aws import CloudRefused
+from apps.fleet.actions.cloud_machines import forget_machines, keep_machines
+from apps.fleet.queries import PoolFact, lived_since, pools
+from apps.fleet.queries.cloud_machines import machines_of
 from apps.fleet.queries.clouds import CloudAccountFact
-from apps.pricing.tasks import cloud_bought, cloud_limits, cloud_machines, cloud_prices
-from apps.pricing.tasks.rounds import Clock
+from apps.pricing.actions import quotas
+from apps.pricing.queries.commitments import commitments
+from apps.pricing.queries.quotas import HELD
+from apps.pricing.tasks.cloud_bought import PURCHASE_COUNTS, PurchaseLedger
+from apps.pricing.tasks.cloud_prices import read_prices
+from apps.pricing.tasks.rounds import Clock, ReadingRound, round_of
+from apps.providers.cloud import CloudRefused
+from apps.providers.reading import (
+    AccountLimit,
+    CloudFact,
+    HeldMachines,
+    LimitsRead,
+    MachinesRead,
+    PartRead,
+    PoolHardware,
+    ReadingRequest,
+    ReservationsRead,
+)
+from apps.providers.registry import reader_of
 
 REFUSALS = (CloudRefused, clouds.SyncRunsAlready, clouds.SyncTakenOver)
-READERS: dict[tuple[str, str], Callable[[CloudAccountFact, clouds.SyncTurn, Clock], str]] = {
-    **cloud_prices.READERS,
-    ("aws", "reserved_instances"): cloud_bought.read_reserved_instances,
-    ("aws", "savings_plans"): cloud_bought.read_savings_plans,
-    ("aws", "reservations"): cloud_limits.read_reservations,
-    ("aws", "quotas"): cloud_limits.read_quotas,
-    ("aws", "machines"): cloud_machines.read_machines,
-    ("gcp", "committed_use"): cloud_bought.read_committed_use,
-    ("gcp", "reservations"): cloud_limits.read_google_reservations,
-    ("gcp", "quotas"): cloud_limits.read_google_quotas,
-    ("gcp", "machines"): cloud_machines.read_google_machines,
+COUNTS = {
+    "reserved_instances": PURCHASE_COUNTS,
+    "savings_plans": PURCHASE_COUNTS,
+    "committed_use": PURCHASE_COUNTS,
+    "reservations": ("reservations",),
+    "quotas": ("quotas",),
+    "machines": ("machines", "gone"),
 }
+"""What is counted of each kind, also where none was; prices count themselves."""
 
 
 def sync_cloud(account: CloudAccountFact, what: str, clock: Clock) -> None:
@@ -28,7 +44,78 @@ def sync_cloud(account: CloudAccountFact, what: str, clock: Clock) -> None:
 
     Refuses SyncRunsAlready, SyncTakenOver and CloudRefused.
     """
-    read = READERS[account.provider, what]
+    read = _read_facts if what in COUNTS else read_prices
     clouds.run_sync(
-        account_id=account.id, what=what, read=lambda turn: read(account, turn, clock), clock=clock
+        account_id=account.id,
+        what=what,
+        read=lambda turn: read(account, what, turn, clock),
+        clock=clock,
+    )
+
+
+def _read_facts(account: CloudAccountFact, what: str, turn: clouds.SyncTurn, clock: Clock) -> str:
+    this = round_of(turn, clock, *COUNTS[what])
+    kept = PurchaseLedger(account.provider, this)
+    for fact in reader_of(account.provider, what)(_request(account, what, this)):
+        if not _keep(account, this, fact):
+            kept.keep(fact)
+    if what == "machines":
+        gone = forget_machines(account_id=account.id, before=this.began_at, regions=account.regions)
+        this.count("gone", gone)
+    return this.over()
+
+
+def _request(account: CloudAccountFact, what: str, this: ReadingRound) -> ReadingRequest:
+    mine = [pool for pool in pools().values() if pool.provider == account.provider]
+    return ReadingRequest(
+        account=account.access,
+        began_at=this.began_at,
+        lived_since=lived_since() or this.began_at,
+        pools=tuple(_hardware(pool) for pool in mine),
+        machines=machines_of(account.id, this.began_at) if what == "quotas" else None,
+        fees={each.external_id: (each.upfront, each.source) for each in commitments()},
+        done=tuple(this.done),
+        token=this.token,
+    )
+
+
+def _hardware(pool: PoolFact) -> PoolHardware:
+    return PoolHardware(pool.region, pool.instance_type, pool.gpu_model)
+
+
+def _keep(account: CloudAccountFact, this: ReadingRound, fact: CloudFact) -> bool:
+    """Keep what is no purchase, and how far it is; whether it was that."""
+    match fact:
+        case LimitsRead():
+            place = quotas.QuotaPlace(account.provider, account.account, fact.region)
+            limits = [_limit(each) for each in fact.limits]
+            quotas.record_quotas(place=place, quotas=limits, at=this.clock())
+            this.count("quotas", len(limits))
+        case ReservationsRead():
+            place = quotas.QuotaPlace(account.provider, account.account, fact.region)
+            held = [_held(each) for each in fact.held]
+            quotas.record_held_capacity(place=place, held=held, at=this.clock())
+            this.count("reservations", len(held))
+        case MachinesRead():
+            keep_machines(account_id=account.id, machines=fact.machines, at=this.clock())
+            this.count("machines", len(fact.machines))
+            this.go_on_at(fact.token)
+        case PartRead():
+            this.part_done(fact.part)
+        case _:
+            return False
+    return True
+
+
+def _limit(each: AccountLimit) -> quotas.NewQuota:
+    return quotas.NewQuota(each.code, each.name, each.value, each.unit, each.used)
+
+
+def _held(each: HeldMachines) -> quotas.NewQuota:
+    return quotas.NewQuota(
+        f"{HELD}{each.code}",
+        f"Held: {each.name}",
+        Decimal(each.total),
+        "machines",
+        Decimal(each.used),
     )

@@ -1,6 +1,6 @@
 """One reading of all parts of something: which are done, how many of what, where to go on."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -13,7 +13,7 @@ Clock = Callable[[], datetime]
 
 
 @dataclass(slots=True)
-class Round:
+class ReadingRound:
     """A reading since `began_at`; `done` parts are not read again, `token` is inside the next."""
 
     turn: clouds.SyncTurn
@@ -24,19 +24,15 @@ class Round:
     counts: dict[str, int] = field(default_factory=dict)
     odd: list[str] = field(default_factory=list)
 
-    def left(self, parts: Iterable[str]) -> Iterator[str]:
-        """Those not done yet; each is done, and that kept, when the next is asked for."""
-        for part in parts:
-            if part in self.done:
-                continue
-            yield part
-            self.done.append(part)
-            self.token = ""
-            self.keep()
+    def part_done(self, part: str) -> None:
+        """All of the part was read; a later turn of this round leaves it out."""
+        self.done.append(part)
+        self.go_on_at("")
 
-    def keep(self) -> None:
-        """Remember how far it is."""
-        cursor = {"began": self.began_at.isoformat(), "done": self.done, "token": self.token}
+    def go_on_at(self, token: str) -> None:
+        """Remember how far it is: the part that is read goes on at `token`."""
+        self.token = token
+        cursor = {"began": self.began_at.isoformat(), "done": self.done, "token": token}
         clouds.keep_page(turn=self.turn, cursor=cursor, counts=self.counts, at=self.clock())
 
     def over(self) -> str:
@@ -48,13 +44,18 @@ class Round:
         """So many more of it."""
         self.counts[what] = self.counts.get(what, 0) + by
 
+    def note(self, text: str) -> None:
+        """Something odd, if anything."""
+        if text:
+            self.odd.append(text)
 
-def round_of(turn: clouds.SyncTurn, clock: Clock, *counted: str) -> Round:
+
+def round_of(turn: clouds.SyncTurn, clock: Clock, *counted: str) -> ReadingRound:
     """The reading that broke off within the hour, or a new one."""
     at = clock()
     counts = dict.fromkeys(counted, 0)
     held = turn.cursor
     if "began" in held and at - datetime.fromisoformat(held["began"]) < GOES_ON_FOR:
         began_at = datetime.fromisoformat(held["began"])
-        return Round(turn, clock, began_at, list(held["done"]), held["token"], counts)
-    return Round(turn, clock, at, counts=counts)
+        return ReadingRound(turn, clock, began_at, list(held["done"]), held["token"], counts)
+    return ReadingRound(turn, clock, at, counts=counts)

@@ -10,7 +10,6 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.fleet.queries.clouds import (
-    EVERY,
     CloudAccountFact,
     SyncHealth,
     cloud_account_named,
@@ -18,6 +17,7 @@ from apps.fleet.queries.clouds import (
 )
 from apps.ledger.tasks.cloud_bills import sync_bills
 from apps.pricing.tasks.cloud_syncs import REFUSALS, sync_cloud
+from apps.providers.cloud import KINDS
 
 
 class Command(BaseCommand):
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         """Which account, and what of it."""
         parser.add_argument("account", metavar="ACCOUNT", help="its name in Runrate")
         parser.add_argument(
-            "--read", action="append", choices=list(EVERY), help="only this; may be repeated"
+            "--read", action="append", choices=list(KINDS), help="only this; may be repeated"
         )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from apps.fleet.actions import clouds
-from apps.fleet.actions.cloud_machines import SeenMachine, keep_machines
+from apps.fleet.actions.cloud_machines import keep_machines
 from apps.fleet.queries.clouds import cloud_accounts, sync_health, syncs_due
 from apps.pricing.actions.quotas import (
     NewQuota,
@@ -18,6 +18,7 @@ from apps.pricing.actions.quotas import (
     record_held_capacity,
     record_quotas,
 )
+from apps.providers.reading import SeenMachine
 from tests import make
 from tests.apps.console.people import signed_in
 

@@ -12,11 +12,11 @@ from moto import mock_aws
 from pyarrow import csv, parquet
 
 from apps.fleet.actions import clouds
-from apps.fleet.providers.aws import CloudRefused
 from apps.fleet.queries.clouds import cloud_account_named, sync_health
 from apps.ledger import tasks
 from apps.ledger.models import Bill, BillImport, BillRow
 from apps.ledger.tasks.cloud_bills import sync_bills
+from apps.providers.cloud import CloudRefused
 from tests.apps.ledger.bill_files import hour_row, text_of
 from tests.make import NOON, make_organisation
 

@@ -3,7 +3,7 @@
 import pytest
 from google.auth.credentials import AnonymousCredentials
 
-from apps.pricing.providers import gcp
+from apps.providers.gcp import access
 from tests.apps.pricing import fake_google
 from tests.apps.pricing.fake_aws import FakeAws, serving
 
@@ -24,6 +24,6 @@ def aws(monkeypatch, tmp_path):
 def google(monkeypatch):
     """The far end, asked by nobody in particular."""
     with fake_google.serving(fake_google.FakeGoogle()) as fake:
-        access = gcp.Access(AnonymousCredentials(), fake.url)
-        monkeypatch.setattr(gcp, "access", lambda: access)
+        anybody = access.GoogleAccess(AnonymousCredentials(), fake.url)
+        monkeypatch.setattr(access, "default_access", lambda: anybody)
         yield fake

@@ -9,11 +9,11 @@ from moto import mock_aws
 
 from apps.fleet.actions import clouds
 from apps.fleet.models import CloudMachine, CloudSync
-from apps.fleet.providers.aws import CloudRefused
 from apps.fleet.queries.cloud_machines import strays
 from apps.fleet.queries.clouds import cloud_account_named, sync_health
 from apps.pricing.models import CloudQuota, Commitment
 from apps.pricing.tasks.cloud_syncs import sync_cloud
+from apps.providers.cloud import CloudRefused
 from tests.apps.pricing.fake_aws import product
 from tests.apps.pricing.fake_aws_account import (
     capacity,

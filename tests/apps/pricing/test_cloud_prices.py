@@ -9,11 +9,12 @@ from moto import mock_aws
 
 from apps.fleet.actions import clouds
 from apps.fleet.models import CloudSync
-from apps.fleet.providers.aws import NO_KEYS, CloudRefused
 from apps.fleet.queries.clouds import cloud_account_named, sync_health, syncs_due
 from apps.pricing import tasks
 from apps.pricing.models import Rate
 from apps.pricing.tasks.cloud_syncs import sync_cloud
+from apps.providers.aws.access import NO_KEYS
+from apps.providers.cloud import CloudRefused
 from tests.apps.pricing.fake_aws import product
 from tests.make import NOON, make_organisation, make_pool
 

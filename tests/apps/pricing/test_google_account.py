@@ -7,11 +7,11 @@ import pytest
 
 from apps.fleet.actions import clouds
 from apps.fleet.models import CloudAccount, CloudMachine
-from apps.fleet.providers.aws import CloudRefused
 from apps.fleet.queries.cloud_machines import strays
 from apps.fleet.queries.clouds import cloud_account_named, sync_health
 from apps.pricing.models import CloudQuota, Commitment
 from apps.pricing.tasks.cloud_syncs import sync_cloud
+from apps.providers.cloud import CloudRefused
 from tests.apps.pricing.fake_google import commitment, instance, sku
 from tests.make import NOON, make_node, make_organisation, make_pool
 

@@ -3,10 +3,10 @@
 import pytest
 
 from apps.fleet.actions import clouds
-from apps.fleet.providers.aws import CloudRefused
 from apps.fleet.queries.clouds import cloud_account_named, sync_health
 from apps.pricing.models import Rate
 from apps.pricing.tasks.cloud_syncs import sync_cloud
+from apps.providers.cloud import CloudRefused
 from tests.apps.pricing.fake_google import sku
 from tests.make import NOON, make_organisation, make_pool
 

@@ -11,21 +11,27 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.console.pages.access import MANAGES, SEES_EVERYTHING, shown_to
 from apps.console.pages.changes import ChangePage, Entries, Field, one_of
-from apps.console.pages.clouds.words import CLOUDS, WHATS, how_often, needs
+from apps.console.pages.clouds.words import how_often, needs
 from apps.console.pages.fleet.asking import Asking, asking
 from apps.console.pages.frame import Link
 from apps.fleet.actions import clouds as actions
 from apps.fleet.queries.clouds import (
-    OF_PROVIDER,
     CloudAccountFact,
     cloud_account,
     cloud_accounts,
     ended_cloud_account_names,
 )
+from apps.providers.cloud import KINDS
+from apps.providers.registry import clouds, label_of, readings_of
 from apps.show.amounts import counted
 
 SPLIT = re.compile(r"[\s,;]+")
-FIELDS = ("account", "regions", "syncs", "role_arn", "export_uri", "export_region")
+FIELDS = ("account", "regions", "syncs", *actions.OPTIONS)
+OPTION_LABELS = {
+    "role_arn": "Role to take on",
+    "export_uri": "Where bills are delivered",
+    "export_region": "Region of that bucket",
+}
 NO_KEYS = (
     "Keys are never kept here: the worker finds them as the cloud’s own tools do, in its "
     "environment, its profile, or the role of its machine."
@@ -39,9 +45,11 @@ def add(request: HttpRequest) -> HttpResponse:
     """Says what would be read, then adds the account."""
     who = asking(request, "clouds")
     given = _given(request)
-    entries = Entries(given, {"name": "", "provider": "aws", **dict.fromkeys(FIELDS, "")})
+    choices = {key: cloud.label for key, cloud in clouds().items()}
+    first = next(iter(choices))
+    entries = Entries(given, {"name": "", "provider": first, **dict.fromkeys(FIELDS, "")})
     entries.read("name", _name)
-    provider = entries.read("provider", one_of(CLOUDS)) or "aws"
+    provider = entries.read("provider", one_of(choices)) or first
     account = _entered(entries, entries.texts["name"], provider)
     is_anew = account.name in ended_cloud_account_names()
     if _may_do(request, entries):
@@ -59,8 +67,8 @@ def add(request: HttpRequest) -> HttpResponse:
         effects = ("It was ended before: what was read goes on where it was.", *effects)
     fields = (
         entries.field("name", "Name", hint="What it is called here, such as main."),
-        entries.choice("provider", "Cloud", CLOUDS),
-        *_fields(entries, OF_PROVIDER[provider]),
+        entries.choice("provider", "Cloud", choices),
+        *_fields(entries, provider),
     )
     return _shown(request, who, ("Add a cloud account", "Add it"), fields, (entries, effects))
 
@@ -79,7 +87,7 @@ def change(request: HttpRequest, account_id: int) -> HttpResponse:
         request,
         who,
         (f"Change {held.name}", "Change it"),
-        _fields(entries, OF_PROVIDER[held.provider]),
+        _fields(entries, held.provider),
         (entries, (*_differences(held, account), *_effects(account))),
     )
 
@@ -95,7 +103,7 @@ def end(request: HttpRequest, account_id: int) -> HttpResponse:
     page = ChangePage(
         frame=who.frame,
         finding=f"End {held.name}",
-        explanation=f"{CLOUDS[held.provider]} account {held.account} is read no more.",
+        explanation=f"{label_of(held.provider)} account {held.account} is read no more.",
         back=_back(),
         here=request.path,
         fields=(),
@@ -141,27 +149,38 @@ def _entered(entries: Entries, name: str, provider: str) -> actions.NewCloudAcco
         return account
 
 
-def _fields(entries: Entries, known: tuple[str, ...]) -> tuple[Field, ...]:
+def _fields(entries: Entries, provider: str) -> tuple[Field, ...]:
+    known = clouds().values()
+    accounts = ", ".join(f"{cloud.account_example} ({cloud.label})" for cloud in known)
+    regions = ", ".join(f"{cloud.region_example} ({cloud.label})" for cloud in known)
+    readings = ", ".join(readings_of(provider))
     return (
-        entries.field("account", "Account", hint="Its number (AWS), or the project (Google)."),
-        entries.field("regions", "Regions", hint="Such as us-east-1 us-west-2."),
-        entries.field("syncs", "What to read", hint=f"Empty: all of {', '.join(known)}."),
-        entries.field(
-            "role_arn", "Role to take on", hint="(AWS) arn:aws:iam::…:role/…; may be empty."
+        entries.field("account", "Account", hint=f"Its number, or the project: {accounts}."),
+        entries.field("regions", "Regions", hint=f"Such as {regions}."),
+        entries.field("syncs", "What to read", hint=f"Empty: all of {readings}."),
+        *(
+            entries.field(name, label, hint=_option_hint(name))
+            for name, label in OPTION_LABELS.items()
         ),
-        entries.field(
-            "export_uri", "Where bills are delivered", hint="(AWS) s3://bucket/prefix/export-name"
-        ),
-        entries.field("export_region", "Region of that bucket"),
     )
 
 
+def _option_hint(name: str) -> str:
+    """Which clouds have use for it, and what they take."""
+    told = [
+        f"{cloud.label}: {cloud.options[name].example}"
+        for cloud in clouds().values()
+        if name in cloud.options
+    ]
+    return f"{'; '.join(told)}. May be empty."
+
+
 def _effects(account: actions.NewCloudAccount) -> tuple[str, ...]:
-    known = OF_PROVIDER.get(account.provider, ())
+    known = readings_of(account.provider)
     read = [what for what in account.syncs if what in known]
     return (
         *(
-            f"{WHATS[what]}: {how_often(what)}, which needs {needs(account.provider, what)}."
+            f"{KINDS[what].label}: {how_often(what)}, which needs {needs(account.provider, what)}."
             for what in read
         ),
         NO_KEYS,
@@ -214,7 +233,7 @@ def _several(text: str) -> tuple[str, ...]:
 
 
 def _words_of(whats: "list[str] | tuple[str, ...]") -> str:
-    return ", ".join(WHATS[what].lower() for what in whats)
+    return ", ".join(KINDS[what].label.lower() for what in whats)
 
 
 def _name(text: str) -> str:

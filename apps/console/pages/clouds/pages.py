@@ -16,8 +16,6 @@ from apps.console.pages.clouds.values import (
     ReadingRow,
 )
 from apps.console.pages.clouds.words import (
-    CLOUDS,
-    WHATS,
     advice_of,
     counts_of,
     how_often,
@@ -31,7 +29,10 @@ from apps.console.pages.listed import Asked, By, listed
 from apps.fleet.queries.cloud_machines import Strays, strays
 from apps.fleet.queries.clouds import CloudAccountFact, SyncHealth, cloud_accounts, sync_health
 from apps.pricing.queries.quotas import QuotaFact, quotas
+from apps.providers.cloud import KINDS
+from apps.providers.registry import clouds, label_of
 from apps.show.amounts import counted
+from apps.show.words import joined
 
 QUOTA_COLUMNS: Mapping[str, By[QuotaRow]] = {
     "name": By("What", lambda row: row.name),
@@ -58,20 +59,6 @@ NODE_COLUMNS: Mapping[str, By[NodeRow]] = {
     "region": By("Region", lambda row: row.region),
     "since": By("Since", lambda row: row.began_at),
 }
-EMPTY = EmptyState(
-    title="No cloud is read yet",
-    sentence="Prices, commitments, quotas, running machines and bills come from AWS and Google "
-    "Cloud by themselves once an account is named here. No key is kept: the worker finds them as "
-    "the cloud’s own tools do, in its environment, its profile, or the role of its machine.",
-    steps=(
-        Step("Let the worker’s role read what docs/clouds.md lists, and no more."),
-        Step(
-            "Name the account here, or by the command:",
-            command=".venv/bin/python manage.py add_cloud_account main --provider aws "
-            "--account 123456789012 --region us-east-1",
-        ),
-    ),
-)
 
 
 def clouds_page(given: QueryDict, asking: Asking) -> CloudsPage:
@@ -108,7 +95,7 @@ def clouds_page(given: QueryDict, asking: Asking) -> CloudsPage:
         matched=missing.matched,
         unread=", ".join(missing.unread),
         new=Link("Add an account", reverse("add-cloud-account")) if may_manage else None,
-        empty=None if found else EMPTY,
+        empty=None if found else _empty(),
     )
 
 
@@ -117,7 +104,7 @@ def reading_row(health: SyncHealth, at: datetime) -> ReadingRow:
     state, tone = state_of(health, at)
     return ReadingRow(
         account=health.account,
-        what=WHATS[health.what],
+        what=KINDS[health.what].label,
         key=health.what,
         state=state,
         tone=tone,
@@ -160,7 +147,7 @@ def node_rows(missing: Strays) -> list[NodeRow]:
             name=each.name,
             href=reverse("node", args=[each.id]),
             pool=each.pool,
-            cloud=CLOUDS.get(each.provider, each.provider),
+            cloud=label_of(each.provider),
             region=each.region,
             provider_id=each.provider_id,
             began_at=each.began_at,
@@ -169,12 +156,32 @@ def node_rows(missing: Strays) -> list[NodeRow]:
     ]
 
 
+def _empty() -> EmptyState:
+    known = list(clouds().values())
+    first = known[0]
+    return EmptyState(
+        title="No cloud is read yet",
+        sentence="Prices, commitments, quotas, running machines and bills come from "
+        f"{joined([cloud.label for cloud in known])} by themselves once an account is named here. "
+        "No key is kept: the worker finds them as the cloud’s own tools do, in its environment, "
+        "its profile, or the role of its machine.",
+        steps=(
+            Step("Let the worker’s role read what docs/clouds.md lists, and no more."),
+            Step(
+                "Name the account here, or by the command:",
+                command=f".venv/bin/python manage.py add_cloud_account main --provider {first.key} "
+                f"--account {first.account_example} --region {first.region_example}",
+            ),
+        ),
+    )
+
+
 def _card(account: CloudAccountFact, health: Sequence[SyncHealth], at: datetime) -> AccountCard:
     mine = [each for each in health if each.account_id == account.id]
     return AccountCard(
         id=account.id,
         name=account.name,
-        provider=CLOUDS[account.provider],
+        provider=label_of(account.provider),
         account=account.account,
         regions=", ".join(account.regions),
         role_arn=account.role_arn,
@@ -189,7 +196,7 @@ def _quota(fact: QuotaFact) -> QuotaRow:
     ratio = None if fact.used is None or not fact.value else float(fact.used / fact.value)
     return QuotaRow(
         name=fact.name,
-        cloud=CLOUDS.get(fact.provider, fact.provider),
+        cloud=label_of(fact.provider),
         account=fact.account,
         region=fact.region,
         code=fact.code,

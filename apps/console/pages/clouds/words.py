@@ -3,21 +3,11 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from apps.fleet.queries.clouds import EVERY, NEEDED, SyncHealth
+from apps.fleet.queries.clouds import SyncHealth
+from apps.providers.cloud import KINDS
+from apps.providers.registry import clouds, permissions_for
 from apps.show.amounts import counted
 
-CLOUDS = {"aws": "AWS", "gcp": "Google Cloud"}
-WHATS = {
-    "spot_prices": "Spot prices",
-    "on_demand_prices": "On-demand prices",
-    "reserved_instances": "Reserved instances",
-    "savings_plans": "Savings plans",
-    "committed_use": "Committed use",
-    "reservations": "Reservations and capacity blocks",
-    "quotas": "Quotas",
-    "machines": "Running machines",
-    "bills": "Bills",
-}
 PER = {
     timedelta(minutes=30): "every half hour",
     timedelta(hours=1): "hourly",
@@ -43,20 +33,16 @@ COUNTED = {
     "rows": ("row", "rows"),
     "imported": ("new", "new"),
 }
-KEYS = {
-    "aws": "Give the worker a role, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and restart it",
-    "gcp": "Give the worker a service account, or GOOGLE_APPLICATION_CREDENTIALS, and restart it",
-}
 
 
 def how_often(what: str) -> str:
     """As a person says it."""
-    return PER[EVERY[what]]
+    return PER[KINDS[what].every]
 
 
 def needs(provider: str, what: str) -> str:
     """The permissions it takes."""
-    return ", ".join(NEEDED[provider, what])
+    return ", ".join(permissions_for(provider, what))
 
 
 def state_of(health: SyncHealth, at: datetime) -> tuple[str, str]:
@@ -93,7 +79,7 @@ def advice_of(health: SyncHealth) -> str:
     if "denies" in health.error:
         return f"Allow {needs(health.provider, health.what)} to whoever asks, then read again."
     if "credentials" in health.error or "accept the keys" in health.error:
-        return f"{KEYS[health.provider]}, then read again."
+        return f"{clouds()[health.provider].credentials}, then read again."
     if "slow down" in health.error:
         return "Nothing to do: it goes on by itself."
     return "It is tried again by itself; read now once what it says is mended."

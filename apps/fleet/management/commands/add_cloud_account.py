@@ -9,7 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.fleet.actions import clouds
-from apps.fleet.queries.clouds import EVERY
+from apps.providers.cloud import KINDS
+from apps.providers.registry import clouds as known_clouds
 
 REFUSALS = (
     clouds.CloudAccountNameTaken,
@@ -26,11 +27,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which account, and what to read of it."""
         parser.add_argument("name", metavar="NAME")
-        parser.add_argument("--provider", required=True, choices=["aws", "gcp"])
+        parser.add_argument("--provider", required=True, choices=list(known_clouds()))
         parser.add_argument("--account", required=True, help="its number, or the project")
         parser.add_argument("--region", action="append", default=[], help="may be repeated")
         parser.add_argument(
-            "--read", action="append", default=[], choices=list(EVERY), help="may be repeated"
+            "--read", action="append", default=[], choices=list(KINDS), help="may be repeated"
         )
         parser.add_argument("--role-arn", default="", help="the role to take on, if any")
         parser.add_argument("--export-uri", default="", help="s3://bucket/prefix/export-name")

@@ -5,23 +5,35 @@ from typing import Any
 
 import boto3
 
-from apps.fleet.actions.cloud_machines import SeenMachine
-from apps.fleet.providers.aws import CONFIG, Pace, in_words
-from apps.pricing.providers.aws_account import is_accelerated
+from apps.providers.aws.access import CONFIG, in_words, session
+from apps.providers.aws.account import is_accelerated
+from apps.providers.pace import Pace
+from apps.providers.reading import CloudFact, MachinesRead, PartRead, ReadingRequest, SeenMachine
 
 RUNS = ("pending", "running", "stopping", "shutting-down")
 LIFECYCLES = {"spot": "spot", "capacity-block": "reserved"}
 ROWS_A_PAGE = 500
 
 
+def read_machines(asked: ReadingRequest) -> Iterator[CloudFact]:
+    """EC2's instances with accelerators, region by region and page by page."""
+    asks, token = session(asked.account.role_arn), asked.token
+    for region in asked.left(asked.account.regions):
+        pages = machine_pages(asks, region, also=asked.instance_types, token=token)
+        for machines, following in pages:
+            yield MachinesRead(tuple(machines), following)
+        yield PartRead(region)
+        token = ""
+
+
 def machine_pages(
-    session: boto3.Session, region: str, *, also: frozenset[str], token: str = ""
+    asks: boto3.Session, region: str, *, also: frozenset[str], token: str = ""
 ) -> Iterator[tuple[list[SeenMachine], str]]:
     """Each page of what runs there, and the token of the next one; begins at `token`.
 
     Machines without accelerators are left out but for the types `also`. Refuses CloudRefused.
     """
-    client = session.client("ec2", region_name=region, config=CONFIG)
+    client = asks.client("ec2", region_name=region, config=CONFIG)
     pace = Pace(per_second=5)
     while True:
         pace.wait()

@@ -14,9 +14,10 @@ from google.cloud.compute_v1 import (
     ReservationsClient,
 )
 
-from apps.fleet.actions.cloud_machines import SeenMachine
-from apps.fleet.providers.aws import Pace
-from apps.pricing.providers.gcp import MIB_A_GIB, Access, Sku, in_words, options
+from apps.providers.gcp.access import GoogleAccess, in_words
+from apps.providers.gcp.prices import MIB_A_GIB, Sku
+from apps.providers.pace import Pace
+from apps.providers.reading import SeenMachine
 
 TERMS = {"TWELVE_MONTH": "Commit1Yr", "THIRTY_SIX_MONTH": "Commit3Yr"}
 FAMILY = ("ACCELERATOR_OPTIMIZED_", "GRAPHICS_OPTIMIZED_")
@@ -50,7 +51,7 @@ class CommittedUse:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldMachines:
+class ProjectReservation:
     """A reservation: `count` machines of a type that are paid for, `used` of them run."""
 
     name: str
@@ -69,10 +70,10 @@ class RegionQuota:
     used: Decimal
 
 
-def committed_uses(asks: Access, *, project: str) -> list[CommittedUse]:
+def committed_uses(asks: GoogleAccess, *, project: str) -> list[CommittedUse]:
     """All of the project, past ones too. Refuses CloudRefused."""
     with in_words("compute.commitments.list"):
-        client = RegionCommitmentsClient(credentials=asks.credentials, client_options=options(asks))
+        client = RegionCommitmentsClient(credentials=asks.credentials, client_options=asks.options)
         return [
             _committed(row, scope.removeprefix("regions/"), project)
             for scope, scoped in client.aggregated_list(project=project)
@@ -100,12 +101,12 @@ def committed_price(bought: CommittedUse, skus: Sequence[Sku]) -> Decimal | str:
     return round(amount, 9)
 
 
-def reservations(asks: Access, *, project: str) -> list[HeldMachines]:
+def reservations(asks: GoogleAccess, *, project: str) -> list[ProjectReservation]:
     """Every reservation of certain machines. Refuses CloudRefused."""
     with in_words("compute.reservations.list"):
-        client = ReservationsClient(credentials=asks.credentials, client_options=options(asks))
+        client = ReservationsClient(credentials=asks.credentials, client_options=asks.options)
         return [
-            HeldMachines(
+            ProjectReservation(
                 name=row.name,
                 zone=zone.removeprefix("zones/"),
                 machine_type=row.specific_reservation.instance_properties.machine_type,
@@ -118,10 +119,10 @@ def reservations(asks: Access, *, project: str) -> list[HeldMachines]:
         ]
 
 
-def region_quotas(asks: Access, *, project: str, region: str) -> list[RegionQuota]:
+def region_quotas(asks: GoogleAccess, *, project: str, region: str) -> list[RegionQuota]:
     """The region's limits on GPUs. Refuses CloudRefused."""
     with in_words("compute.regions.get"):
-        client = RegionsClient(credentials=asks.credentials, client_options=options(asks))
+        client = RegionsClient(credentials=asks.credentials, client_options=asks.options)
         return [
             RegionQuota(row.metric, Decimal(str(row.limit)), Decimal(str(row.usage)))
             for row in client.get(project=project, region=region).quotas
@@ -130,7 +131,7 @@ def region_quotas(asks: Access, *, project: str, region: str) -> list[RegionQuot
 
 
 def machine_pages(
-    asks: Access, *, project: str, also: frozenset[str], token: str = ""
+    asks: GoogleAccess, *, project: str, also: frozenset[str], token: str = ""
 ) -> Iterator[tuple[list[SeenMachine], str]]:
     """Each page of what runs in the project, and the token of the next; begins at `token`.
 
@@ -141,7 +142,7 @@ def machine_pages(
     )
     pace = Pace(per_second=5)
     with in_words("compute.instances.list"):
-        client = InstancesClient(credentials=asks.credentials, client_options=options(asks))
+        client = InstancesClient(credentials=asks.credentials, client_options=asks.options)
         for page in client.aggregated_list(request=request).pages:
             seen = [
                 _seen(row, zone.removeprefix("zones/"), project)

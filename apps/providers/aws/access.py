@@ -1,9 +1,7 @@
-"""AWS as every reader of it needs it: who asks, how often, and its refusals in words."""
+"""AWS as every reader of it needs it: who asks, and its refusals in words."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import boto3
@@ -17,6 +15,8 @@ from botocore.exceptions import (
     PartialCredentialsError,
     ReadTimeoutError,
 )
+
+from apps.providers.cloud import CloudRefused
 
 ATTEMPTS = 5
 CONFIG = Config(
@@ -53,25 +53,6 @@ NO_KEYS = (
     "no AWS credentials were found: give the worker a role, or set AWS_ACCESS_KEY_ID and"
     " AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
 )
-
-
-class CloudRefused(Exception):
-    """A cloud did not answer, in words for whoever has to mend it."""
-
-
-@dataclass(slots=True)
-class Pace:
-    """Lets no more than `per_second` calls go; the first goes at once."""
-
-    per_second: float
-    next_at: float = 0.0
-
-    def wait(self) -> None:
-        """Until the next call may go."""
-        rest = self.next_at - time.monotonic()
-        if rest > 0:
-            time.sleep(rest)
-        self.next_at = time.monotonic() + 1 / self.per_second
 
 
 def session(role_arn: str = "") -> boto3.Session:

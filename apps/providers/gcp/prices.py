@@ -2,39 +2,30 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-import google.auth
-from google.api_core.client_options import ClientOptions
-from google.api_core.exceptions import Forbidden, GoogleAPICallError, ResourceExhausted, RetryError
-from google.auth.credentials import Credentials
-from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError
 from google.cloud.billing_v1 import CloudCatalogClient
 from google.cloud.compute_v1 import AggregatedListMachineTypesRequest, MachineTypesClient
 
-from apps.fleet.providers.aws import CloudRefused
+from apps.economics.purchase import PurchaseOption
+from apps.providers.gcp import access
+from apps.providers.gcp.access import GoogleAccess, in_words
+from apps.providers.reading import (
+    CloudFact,
+    CloudPrice,
+    PricesRead,
+    ReadingRequest,
+    WantedPrice,
+)
 
 COMPUTE_ENGINE = "services/6F81-5844-456A"
 NANOS = Decimal(10) ** 9
 MIB_A_GIB = 1024
 USAGE = {"on_demand": "OnDemand", "spot": "Preemptible"}
 MAKERS = re.compile(r"^nvidia-(tesla-)?")
-NO_KEYS = (
-    "no Google Cloud credentials were found: give the worker a service account, or set"
-    " GOOGLE_APPLICATION_CREDENTIALS"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """Who asks; `endpoint` is empty for Google's own addresses."""
-
-    credentials: Credentials
-    endpoint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +61,21 @@ class MachinePrice:
     skus: tuple[str, ...]
 
 
-def access() -> Access:
-    """Whoever Google's ordinary chain of credentials says. Refuses CloudRefused."""
-    with in_words("credentials"):
-        credentials, _ = google.auth.default(
-            scopes=["https://www.googleapis.com/auth/cloud-platform"]
-        )
-    return Access(credentials)
+def read_spot_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
+    """What preemptible machines cost now; Google keeps no history of it."""
+    return _read(asked, PurchaseOption.SPOT)
 
 
-def machine_shapes(asks: Access, *, project: str, name: str) -> dict[str, Shape]:
+def read_on_demand_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
+    """What machines cost on demand now."""
+    return _read(asked, PurchaseOption.ON_DEMAND)
+
+
+def machine_shapes(asks: GoogleAccess, *, project: str, name: str) -> dict[str, Shape]:
     """What the machine type is made of, by the zones that have it. Refuses CloudRefused."""
     request = AggregatedListMachineTypesRequest(project=project, filter=f'name = "{name}"')
     with in_words("compute.machineTypes.list"):
-        client = MachineTypesClient(credentials=asks.credentials, client_options=options(asks))
+        client = MachineTypesClient(credentials=asks.credentials, client_options=asks.options)
         return {
             zone.removeprefix("zones/"): _shape(row)
             for zone, scoped in client.aggregated_list(request=request)
@@ -91,11 +83,11 @@ def machine_shapes(asks: Access, *, project: str, name: str) -> dict[str, Shape]
         }
 
 
-def compute_skus(asks: Access) -> list[Sku]:
+def compute_skus(asks: GoogleAccess) -> list[Sku]:
     """Every SKU of Compute Engine that is a core, memory or a GPU. Refuses CloudRefused."""
     with in_words("cloudbilling: the catalogue of SKUs"):
         client = CloudCatalogClient(
-            credentials=asks.credentials, client_options=options(asks), transport="rest"
+            credentials=asks.credentials, client_options=asks.options, transport="rest"
         )
         rows = client.list_skus(parent=COMPUTE_ENGINE)
         return [sku for row in rows for sku in _skus(row)]
@@ -117,6 +109,46 @@ def machine_price(
         amount += fitting[0].amount * quantity
         found.append(fitting[0])
     return MachinePrice(amount, max(sku.begins_at for sku in found), tuple(sku.id for sku in found))
+
+
+def _read(asked: ReadingRequest, option: PurchaseOption) -> Iterator[CloudFact]:
+    asks = access.default_access()
+    skus = compute_skus(asks) if asked.wanted else []
+    for want in asked.wanted:
+        price = _price_of(asks, asked.account.account, want, skus, option)
+        if isinstance(price, str):
+            yield PricesRead(unpriced=f"{want.instance_type}: {price}")
+        else:
+            yield PricesRead(tuple(_listed(price, want, place, option) for place in want.places))
+
+
+def _price_of(
+    asks: GoogleAccess,
+    project: str,
+    want: WantedPrice,
+    skus: Sequence[Sku],
+    option: PurchaseOption,
+) -> MachinePrice | str:
+    """The price in the last zone of the region that has it, or in words why there is none."""
+    price: MachinePrice | str = f"no zone of {want.region} has {want.instance_type}"
+    for zone, shape in machine_shapes(asks, project=project, name=want.instance_type).items():
+        if zone.startswith(want.region):
+            price = machine_price(shape, skus, region=want.region, purchase_option=option)
+    return price
+
+
+def _listed(
+    price: MachinePrice, want: WantedPrice, place: str, option: PurchaseOption
+) -> CloudPrice:
+    return CloudPrice(
+        place=place,
+        instance_type=want.instance_type,
+        option=option,
+        amount=price.amount,
+        currency="USD",
+        starts_at=price.begins_at,
+        source=f"Google Cloud SKUs {', '.join(price.skus)}",
+    )
 
 
 def _parts(shape: Shape) -> Iterator[tuple[str, str, Decimal]]:
@@ -164,27 +196,3 @@ def _skus(row: Any) -> Iterator[Sku]:
             amount=Decimal(price.units) + Decimal(price.nanos) / NANOS,
             begins_at=told.effective_time,
         )
-
-
-def options(asks: Access) -> ClientOptions | None:
-    """Where a client asks; None for Google's own addresses."""
-    return ClientOptions(api_endpoint=asks.endpoint) if asks.endpoint else None
-
-
-@contextmanager
-def in_words(needed: str) -> Iterator[None]:
-    """What Google refuses inside becomes CloudRefused; `needed` is the permission it takes."""
-    try:
-        yield
-    except DefaultCredentialsError as missing:
-        raise CloudRefused(NO_KEYS) from missing
-    except GoogleAuthError as refused:
-        raise CloudRefused(f"Google Cloud does not accept the keys: {refused}") from refused
-    except Forbidden as refused:
-        raise CloudRefused(f"Google Cloud denies {needed}: {refused.message}") from refused
-    except ResourceExhausted as refused:
-        raise CloudRefused(
-            "Google Cloud asks to slow down; the next sync goes on here"
-        ) from refused
-    except (GoogleAPICallError, RetryError) as refused:
-        raise CloudRefused(f"Google Cloud: {refused}") from refused

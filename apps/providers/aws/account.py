@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 
-from apps.fleet.providers.aws import CONFIG, Pace, in_words
+from apps.providers.aws.access import CONFIG, in_words
+from apps.providers.pace import Pace
 
 if TYPE_CHECKING:  # the types come with the tools of development only
     from mypy_boto3_savingsplans import SavingsPlansClient
@@ -103,17 +104,17 @@ class ServiceQuota:
     unit: str
 
 
-def reserved_instances(session: boto3.Session, region: str) -> list[ReservedInstance]:
+def reserved_instances(asks: boto3.Session, region: str) -> list[ReservedInstance]:
     """All that AWS still tells of, past ones too. Refuses CloudRefused."""
-    client = session.client("ec2", region_name=region, config=CONFIG)
+    client = asks.client("ec2", region_name=region, config=CONFIG)
     with in_words():
         rows = client.describe_reserved_instances()["ReservedInstances"]
     return [_reserved(row, region) for row in rows]
 
 
-def savings_plans(session: boto3.Session) -> list[SavingsPlan]:
+def savings_plans(asks: boto3.Session) -> list[SavingsPlan]:
     """All of the account, past ones too. Refuses CloudRefused."""
-    client = plans_of(session)
+    client = plans_of(asks)
     found: list[SavingsPlan] = []
     asked: dict[str, Any] = {"maxResults": PLANS_A_PAGE}
     pace = Pace(per_second=2)
@@ -128,10 +129,10 @@ def savings_plans(session: boto3.Session) -> list[SavingsPlan]:
 
 
 def plan_prices(
-    session: boto3.Session, plan_id: str, instance_types: Sequence[str]
+    asks: boto3.Session, plan_id: str, instance_types: Sequence[str]
 ) -> list[PlanPrice]:
     """What the plan asks for these instance types, in every region. Refuses CloudRefused."""
-    client = plans_of(session)
+    client = plans_of(asks)
     found: list[PlanPrice] = []
     asked: dict[str, Any] = {
         "savingsPlanId": plan_id,
@@ -152,9 +153,9 @@ def plan_prices(
         asked["nextToken"] = page["nextToken"]
 
 
-def capacity_reservations(session: boto3.Session, region: str) -> list[CapacityReservation]:
+def capacity_reservations(asks: boto3.Session, region: str) -> list[CapacityReservation]:
     """Capacity blocks, and capacity held on demand, past ones too. Refuses CloudRefused."""
-    client = session.client("ec2", region_name=region, config=CONFIG)
+    client = asks.client("ec2", region_name=region, config=CONFIG)
     found, pace = [], Pace(per_second=5)
     with in_words():
         for page in client.get_paginator("describe_capacity_reservations").paginate():
@@ -163,9 +164,9 @@ def capacity_reservations(session: boto3.Session, region: str) -> list[CapacityR
     return found
 
 
-def service_quotas(session: boto3.Session, region: str) -> list[ServiceQuota]:
+def service_quotas(asks: boto3.Session, region: str) -> list[ServiceQuota]:
     """EC2's limits on machines with GPUs or their like there. Refuses CloudRefused."""
-    client = session.client("service-quotas", region_name=region, config=CONFIG)
+    client = asks.client("service-quotas", region_name=region, config=CONFIG)
     found, pace = [], Pace(per_second=5)
     with in_words():
         for page in client.get_paginator("list_service_quotas").paginate(ServiceCode="ec2"):
@@ -179,9 +180,9 @@ def is_accelerated(instance_type: str, also: frozenset[str]) -> bool:
     return instance_type in also or ACCELERATED.match(instance_type) is not None
 
 
-def plans_of(session: boto3.Session) -> "SavingsPlansClient":
+def plans_of(asks: boto3.Session) -> "SavingsPlansClient":
     """Whom to ask for savings plans."""
-    return session.client("savingsplans", region_name=GLOBAL_REGION, config=CONFIG)
+    return asks.client("savingsplans", region_name=GLOBAL_REGION, config=CONFIG)
 
 
 def _reserved(row: Mapping[str, Any], region: str) -> ReservedInstance:

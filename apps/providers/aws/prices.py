@@ -1,15 +1,18 @@
 """AWS's prices: the history of spot prices, and on-demand prices as its price list has them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import boto3
 
-from apps.fleet.providers.aws import CONFIG, Pace, in_words
+from apps.economics.purchase import PurchaseOption
+from apps.providers.aws.access import CONFIG, in_words, session
+from apps.providers.pace import Pace
+from apps.providers.reading import CloudFact, CloudPrice, PricesRead, ReadingRequest
 
 if TYPE_CHECKING:  # the types come with the tools of development only
     from mypy_boto3_ec2 import EC2Client
@@ -19,6 +22,9 @@ LINUX = "Linux/UNIX"
 ROWS_A_PAGE = 1000
 PRICE_LIST_REGION = "us-east-1"
 """The price list of all regions is served from a few of them."""
+
+KEPT_BY_AWS = timedelta(days=90)
+AT_ONCE = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +48,57 @@ class OnDemandPrice:
     sku: str
 
 
-def spot_market(session: boto3.Session, region: str) -> "EC2Client":
+def read_spot_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
+    """A week at a time: AWS tells each page from the newest back, a price needs its end."""
+    cursor, asks = dict(asked.cursor), session(asked.account.role_arn)
+    for want in asked.wanted:
+        key = f"{want.region}/{want.instance_type}"
+        held = cursor.get(key, {})
+        since = asked.began_at - KEPT_BY_AWS
+        if held.get("until"):
+            since = datetime.fromisoformat(held["until"])
+        zones = {zone: Decimal(amount) for zone, amount in held.get("zones", {}).items()}
+        market = spot_market(asks, want.region)
+        while since < asked.began_at:
+            until = min(since + AT_ONCE, asked.began_at)
+            points = spot_points(
+                market, instance_type=want.instance_type, starts_at=since, ends_at=until
+            )
+            prices = tuple(_spot_prices(points, want.places, zones))
+            since = until
+            kept = {zone: str(amount) for zone, amount in zones.items()}
+            cursor[key] = {"until": until.isoformat(), "zones": kept}
+            yield PricesRead(prices, cursor=dict(cursor))
+
+
+def read_on_demand_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
+    """What the price list says of each; where it has several prices for one, none is taken."""
+    cursor = dict(asked.cursor)
+    offered = price_list(session(asked.account.role_arn))
+    for want in asked.wanted:
+        key = f"{want.region}/{want.instance_type}"
+        if key in cursor:
+            continue
+        found = on_demand_prices(offered, region=want.region, instance_type=want.instance_type)
+        cursor[key] = asked.began_at.isoformat()
+        if len({price.amount for price in found}) == 1:
+            prices = tuple(_listed(found[0], place) for place in want.places)
+            yield PricesRead(prices, cursor=dict(cursor))
+        else:
+            reason = f"the price list has {len(found)} prices for {key}"
+            yield PricesRead(unpriced=reason, cursor=dict(cursor))
+    # All of it was asked: the next time begins from the first again.
+    yield PricesRead(cursor={})
+
+
+def spot_market(asks: boto3.Session, region: str) -> "EC2Client":
     """Whom to ask for the spot prices of a region."""
-    return session.client("ec2", region_name=region, config=CONFIG)
+    return asks.client("ec2", region_name=region, config=CONFIG)
 
 
-def price_list(session: boto3.Session) -> "PricingClient":
+def price_list(asks: boto3.Session) -> "PricingClient":
     """Whom to ask for on-demand prices, of every region."""
-    return session.client("pricing", region_name=PRICE_LIST_REGION, config=CONFIG)
+    return asks.client("pricing", region_name=PRICE_LIST_REGION, config=CONFIG)
 
 
 def spot_points(
@@ -114,6 +163,50 @@ def _offered(
             ]
             pace.wait()
     return found
+
+
+def _spot_prices(
+    points: Sequence[SpotPoint], places: Iterable[str], zones: dict[str, Decimal]
+) -> Iterator[CloudPrice]:
+    """Each zone by its own points; a place without a zone by the dearest zone of the moment.
+
+    `zones` are the prices that held before, and afterwards those that hold then.
+    """
+    named = set(places)
+    for point in points:
+        if point.zone in named:
+            yield _spot_price(point, point.zone, point.amount)
+        dearest = max(zones.values(), default=None)
+        zones[point.zone] = point.amount
+        peak = max(zones.values())
+        if peak != dearest:
+            for place in named:
+                if point.zone.startswith(place) and place != point.zone:
+                    yield _spot_price(point, place, peak)
+
+
+def _spot_price(point: SpotPoint, place: str, amount: Decimal) -> CloudPrice:
+    return CloudPrice(
+        place=place,
+        instance_type=point.instance_type,
+        option=PurchaseOption.SPOT,
+        amount=amount,
+        currency="USD",
+        starts_at=point.at,
+        source="AWS spot price history",
+    )
+
+
+def _listed(price: OnDemandPrice, place: str) -> CloudPrice:
+    return CloudPrice(
+        place=place,
+        instance_type=price.instance_type,
+        option=PurchaseOption.ON_DEMAND,
+        amount=price.amount,
+        currency="USD",
+        starts_at=price.begins_at,
+        source=f"AWS price list {price.sku}",
+    )
 
 
 def _spot_point(row: Mapping[str, Any]) -> SpotPoint:

@@ -11,11 +11,17 @@ from shutil import copyfileobj
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import boto3
 from botocore.exceptions import ClientError
 from pyarrow import parquet as untyped
 
-from apps.fleet.providers.aws import CONFIG, Pace, in_words
+from apps.providers.aws.access import CONFIG, in_words, session
+from apps.providers.pace import Pace
+from apps.providers.reading import (
+    BillDelivery,
+    CloudAccess,
+    DeliveryIncomplete,
+    DeliveryUnreadable,
+)
 
 if TYPE_CHECKING:  # the types come with the tools of development only
     from mypy_boto3_s3 import S3Client
@@ -27,14 +33,6 @@ NOT_THERE = {"404", "NoSuchKey", "NotFound"}
 PARQUET: Any = untyped
 ROWS_AT_ONCE = 10_000
 LEVEL = 1
-
-
-class DeliveryIncomplete(Exception):
-    """A manifest names what is not there (yet), or changed meanwhile: the next sync looks again."""
-
-
-class DeliveryUnreadable(Exception):
-    """A manifest, or the files it names, are not as AWS writes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,46 +54,54 @@ class ExportPlace:
     prefix: str
     pace: Pace
 
+    @property
+    def name(self) -> str:
+        """The export's own name."""
+        return self.prefix.rpartition("/")[2]
 
-def place_of(session: boto3.Session, uri: str, region: str) -> ExportPlace:
-    """The place that `s3://bucket/prefix/name` names."""
-    parts = urlsplit(uri)
-    client = session.client("s3", region_name=region or None, config=CONFIG)
+    def deliveries(self) -> list[BillDelivery]:
+        """The newest manifest of each period, oldest period first. Refuses CloudRefused."""
+        newest: dict[str, ManifestSeen] = {}
+        with in_words():
+            pages = self.client.get_paginator("list_objects_v2").paginate(
+                Bucket=self.bucket, Prefix=f"{self.prefix}/"
+            )
+            for page in pages:
+                for seen in _manifests_in(page.get("Contents", [])):
+                    held = newest.get(seen.period)
+                    if held is None or held.written_at <= seen.written_at:
+                        newest[seen.period] = seen
+                self.pace.wait()
+        return [
+            BillDelivery(period, newest[period].key, newest[period].etag)
+            for period in sorted(newest)
+        ]
+
+    def fetch(self, delivery: BillDelivery, folder: Path) -> Path:
+        """One file of all rows that the manifest stands for, in `folder`.
+
+        Refuses DeliveryIncomplete, DeliveryUnreadable and CloudRefused.
+        """
+        keys = _data_keys(self, delivery)
+        if not keys:
+            raise DeliveryIncomplete(f"the manifest of {delivery.period} names no file")
+        parts = [_download(self, key, folder / f"part-{n}") for n, key in enumerate(keys)]
+        with in_words():
+            now = self.client.head_object(Bucket=self.bucket, Key=delivery.key)["ETag"].strip('"')
+        if now != delivery.version:
+            raise DeliveryIncomplete(f"{delivery.period} was delivered anew while it was fetched")
+        if len(parts) == 1:
+            return parts[0]
+        return _joined(parts, keys[0], folder)
+
+
+def open_export(account: CloudAccess) -> ExportPlace:
+    """The place that the account's `s3://bucket/prefix/name` names."""
+    parts = urlsplit(account.export_uri)
+    client = session(account.role_arn).client(
+        "s3", region_name=account.export_region or None, config=CONFIG
+    )
     return ExportPlace(client, parts.netloc, parts.path.strip("/"), Pace(per_second=20))
-
-
-def manifests(place: ExportPlace) -> list[ManifestSeen]:
-    """The newest manifest of each period, oldest period first. Refuses CloudRefused."""
-    newest: dict[str, ManifestSeen] = {}
-    with in_words():
-        pages = place.client.get_paginator("list_objects_v2").paginate(
-            Bucket=place.bucket, Prefix=f"{place.prefix}/"
-        )
-        for page in pages:
-            for seen in _manifests_in(page.get("Contents", [])):
-                held = newest.get(seen.period)
-                if held is None or held.written_at <= seen.written_at:
-                    newest[seen.period] = seen
-            place.pace.wait()
-    return [newest[period] for period in sorted(newest)]
-
-
-def fetch(place: ExportPlace, seen: ManifestSeen, folder: Path) -> Path:
-    """One file of all rows that the manifest stands for, in `folder`.
-
-    Refuses DeliveryIncomplete, DeliveryUnreadable and CloudRefused.
-    """
-    keys = _data_keys(place, seen)
-    if not keys:
-        raise DeliveryIncomplete(f"the manifest of {seen.period} names no file")
-    parts = [_download(place, key, folder / f"part-{n}") for n, key in enumerate(keys)]
-    with in_words():
-        now = place.client.head_object(Bucket=place.bucket, Key=seen.key)["ETag"].strip('"')
-    if now != seen.etag:
-        raise DeliveryIncomplete(f"{seen.period} was delivered anew while it was fetched")
-    if len(parts) == 1:
-        return parts[0]
-    return _joined(parts, keys[0], folder)
 
 
 def _manifests_in(rows: Sequence[Any]) -> Iterator[ManifestSeen]:
@@ -107,17 +113,19 @@ def _manifests_in(rows: Sequence[Any]) -> Iterator[ManifestSeen]:
             yield ManifestSeen(f"{year}-{month}", row["Key"], etag, row["LastModified"])
 
 
-def _data_keys(place: ExportPlace, seen: ManifestSeen) -> list[str]:
+def _data_keys(place: ExportPlace, delivery: BillDelivery) -> list[str]:
     """Names come from the manifest alone: files of other deliveries lie beside them."""
     with in_words():
-        got = place.client.get_object(Bucket=place.bucket, Key=seen.key)
+        got = place.client.get_object(Bucket=place.bucket, Key=delivery.key)
         text = got["Body"].read()
     try:
         manifest: Mapping[str, Any] = json.loads(text)
         named = manifest.get("dataFiles") or manifest.get("reportKeys") or []
         return [_key(each) for each in named]
     except (ValueError, AttributeError, TypeError) as broken:
-        raise DeliveryUnreadable(f"the manifest {seen.key} cannot be read: {broken}") from broken
+        raise DeliveryUnreadable(
+            f"the manifest {delivery.key} cannot be read: {broken}"
+        ) from broken
 
 
 def _key(named: str) -> str:

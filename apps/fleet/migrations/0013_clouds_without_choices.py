@@ -1,0 +1,16 @@
+"""Which clouds there are is said by their own folders, not by the table."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    """No statement: choices are Django's own affair."""
+
+    dependencies = [("fleet", "0012_marks_move_out")]
+
+    operations = [
+        migrations.AlterField(model_name="cloudaccount", name="provider", field=models.TextField()),
+        migrations.AlterField(
+            model_name="cloudaccountevent", name="provider", field=models.TextField()
+        ),
+    ]

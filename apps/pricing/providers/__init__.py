@@ -1,1 +1,0 @@
-"""What clouds ask for their machines, read from their own services."""

@@ -1,0 +1,101 @@
+"""What an AWS account may have, how much of it is used, and which capacity is held for it."""
+
+from collections.abc import Collection, Iterable, Iterator
+from decimal import Decimal
+
+from apps.providers.aws import account
+from apps.providers.aws.access import session
+from apps.providers.aws.purchases import capacity_blocks
+from apps.providers.reading import (
+    AccountLimit,
+    CloudFact,
+    HeldMachines,
+    LimitsRead,
+    PartRead,
+    ReadingRequest,
+    ReservationsRead,
+    RunningMachine,
+)
+
+FAMILIES = {
+    "P": ("p",),
+    "G and VT": ("g", "gr", "vt"),
+    "Trn": ("trn",),
+    "Inf": ("inf",),
+    "DL": ("dl",),
+}
+"""Which families each of EC2's limits on running on-demand instances counts together."""
+
+RUNNING = "Running On-Demand "
+HOLDS = {"active", "scheduled", "pending", "payment-pending", "assessing", "delayed"}
+
+
+def read_quotas(asked: ReadingRequest) -> Iterator[CloudFact]:
+    """EC2's limits on machines with accelerators, region by region.
+
+    How much of one is used is told where the machines of the account are read too.
+    """
+    asks = session(asked.account.role_arn)
+    for region in asked.left(asked.account.regions):
+        limits = tuple(
+            AccountLimit(
+                each.code,
+                each.name,
+                each.value,
+                each.unit,
+                _used(each.name, region, asked.machines),
+            )
+            for each in account.service_quotas(asks, region)
+        )
+        yield LimitsRead(region, limits)
+        yield PartRead(region)
+
+
+def read_reservations(asked: ReadingRequest) -> Iterator[CloudFact]:
+    """Capacity that is held, region by region; capacity blocks are commitments besides."""
+    asks = session(asked.account.role_arn)
+    for region in asked.left(asked.account.regions):
+        found = account.capacity_reservations(asks, region)
+        held = tuple(
+            HeldMachines(each.id, f"{each.zone} {each.instance_type}", each.total, _taken(each))
+            for each in found
+            if each.state in HOLDS and each.total
+        )
+        yield ReservationsRead(region, held)
+        yield from capacity_blocks(asked, [each for each in found if each.is_block])
+        yield PartRead(region)
+
+
+def _taken(held: account.CapacityReservation) -> int:
+    # One that has not begun has nothing available, and nothing taken.
+    return held.total - held.available if held.state == "active" else 0
+
+
+def _used(name: str, region: str, machines: Collection[RunningMachine] | None) -> Decimal | None:
+    """Virtual processors of the machines that a limit counts; None where that is not known."""
+    families = FAMILIES.get(name.removeprefix(RUNNING).removesuffix(" instances"), ())
+    if machines is None or not name.startswith(RUNNING) or not families:
+        return None
+    return _processors(
+        machine
+        for machine in machines
+        if machine.region == region
+        and machine.purchase_option == "on_demand"
+        and _family(machine.instance_type) in families
+    )
+
+
+def _processors(machines: Iterable[RunningMachine]) -> Decimal | None:
+    counted = [machine.cpus for machine in machines]
+    known = [cpus for cpus in counted if cpus is not None]
+    return Decimal(sum(known)) if len(known) == len(counted) else None
+
+
+def _family(instance_type: str) -> str:
+    """`p` of p5en.48xlarge, `trn` of trn1.32xlarge."""
+    letters = ""
+    for letter in instance_type:
+        if not letter.isalpha():
+            break
+        letters += letter
+    return letters

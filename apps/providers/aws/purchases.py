@@ -1,0 +1,167 @@
+"""What an AWS account bought ahead, as commitments: reserved instances, plans, capacity blocks."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+
+from apps.providers.aws import account, prices
+from apps.providers.aws.access import session
+from apps.providers.reading import (
+    BoughtAhead,
+    CloudFact,
+    GivenBack,
+    NotCounted,
+    NotKept,
+    PartRead,
+    ReadingRequest,
+)
+
+HELD_STATES = {"active", "retired", "queued", "pending-return", "scheduled", "expired"}
+
+
+def read_reserved_instances(asked: ReadingRequest) -> Iterator[CloudFact]:
+    """Reserved instances of machines with accelerators, region by region."""
+    asks = session(asked.account.role_arn)
+    for region in asked.left(asked.account.regions):
+        for bought in account.reserved_instances(asks, region):
+            yield _reserved(asked, bought)
+        yield PartRead(region)
+
+
+def read_savings_plans(asked: ReadingRequest) -> Iterator[CloudFact]:
+    """Savings plans, each with its own prices of the instance types that pools use."""
+    asks = session(asked.account.role_arn)
+    plans = {plan.id: plan for plan in account.savings_plans(asks)}
+    types = sorted(asked.instance_types)
+    for plan_id in asked.left(sorted(plans)):
+        plan = plans[plan_id]
+        if plan.state not in HELD_STATES:
+            yield GivenBack(plan.arn)
+        elif asked.was_over(plan.ends_at):
+            yield NotCounted()
+        else:
+            offered = account.plan_prices(asks, plan_id, types) if types else []
+            yield from _plan(asked, plan, offered)
+        yield PartRead(plan_id)
+
+
+def capacity_blocks(
+    asked: ReadingRequest, blocks: Sequence[account.CapacityReservation]
+) -> Iterator[CloudFact]:
+    """Capacity blocks; what one cost is asked of the price list once.
+
+    AWS tells no fee of a block that was bought. What a person, or an earlier reading, entered of
+    it stays.
+    """
+    for block in blocks:
+        if block.state not in HELD_STATES:
+            yield GivenBack(block.arn)
+            continue
+        if block.ends_at is None or asked.was_over(block.ends_at):
+            yield NotCounted()
+            continue
+        fee, source = asked.fees.get(block.arn) or _listed_fee(asked, block)
+        name = f"AWS capacity block {block.id}"
+        if fee:
+            yield _block(block, name, fee, source)
+        else:
+            reason = f"AWS tells no fee of it; enter it by hand, as {block.arn}, with what it cost"
+            yield NotKept(name, reason)
+
+
+def _reserved(asked: ReadingRequest, bought: account.ReservedInstance) -> CloudFact:
+    external_id = (
+        f"arn:aws:ec2:{bought.region}:{asked.account.account}:reserved-instances/{bought.id}"
+    )
+    if bought.state not in HELD_STATES:
+        return GivenBack(external_id)
+    counts = account.is_accelerated(bought.instance_type, asked.instance_types) and bought.is_linux
+    if not counts or asked.was_over(bought.ends_at):
+        return NotCounted()
+    lasted = (bought.ends_at - bought.starts_at).total_seconds()
+    part = min(Decimal(1), Decimal(lasted + 1) / bought.full_term_seconds)
+    return BoughtAhead(
+        external_id=external_id,
+        name=f"AWS reserved {bought.count} × {bought.instance_type} {bought.id[:8]}",
+        kind="reserved",
+        currency=bought.currency,
+        starts_at=bought.starts_at,
+        ends_at=bought.ends_at,
+        region=bought.zone or bought.region,
+        instance_type=bought.instance_type,
+        units=bought.count,
+        # One that was exchanged or split ends early, and its fee goes on with the next.
+        upfront=round(bought.upfront * part, 9),
+        hourly=bought.hourly,
+        source="AWS reserved instances",
+    )
+
+
+def _plan(
+    asked: ReadingRequest, plan: account.SavingsPlan, offered: Sequence[account.PlanPrice]
+) -> Iterator[CloudFact]:
+    name = f"AWS {plan.kind} savings plan {plan.id[:8]}"
+    chosen = _prices_where_used(asked, offered)
+    if not chosen:
+        yield NotCounted(f"{name} has no price for any instance type of a pool")
+        return
+    several = {each for each, amounts in chosen.items() if len(amounts) > 1}
+    note = ""
+    if several:
+        note = f"{name} has several prices for {', '.join(sorted(several))}, by region: the dearest"
+    yield BoughtAhead(
+        external_id=plan.arn,
+        name=name,
+        kind="savings_plan",
+        currency=plan.currency,
+        starts_at=plan.starts_at,
+        ends_at=plan.ends_at,
+        region=plan.region,
+        spend=plan.commitment,
+        prices={each: max(amounts) for each, amounts in chosen.items()},
+        upfront=plan.upfront,
+        hourly=plan.hourly,
+        source="AWS savings plans",
+        note=note,
+    )
+
+
+def _prices_where_used(
+    asked: ReadingRequest, offered: Sequence[account.PlanPrice]
+) -> dict[str, set[Decimal]]:
+    """The plan's prices of each instance type in the regions where pools have it."""
+    found: dict[str, set[Decimal]] = {}
+    for price in offered:
+        used = any(
+            pool.instance_type == price.instance_type and pool.region.startswith(price.region)
+            for pool in asked.pools
+        )
+        if used:
+            found.setdefault(price.instance_type, set()).add(price.amount)
+    return found
+
+
+def _listed_fee(asked: ReadingRequest, block: account.CapacityReservation) -> tuple[Decimal, str]:
+    """What the price list would ask for the whole block; 0 where it says nothing, or two things."""
+    offered = prices.price_list(session(asked.account.role_arn))
+    region = next(each for each in asked.account.regions if block.zone.startswith(each))
+    found = prices.block_prices(offered, region=region, instance_type=block.instance_type)
+    if len({price.amount for price in found}) != 1 or block.ends_at is None:
+        return Decimal(0), ""
+    hours = round(Decimal((block.ends_at - block.starts_at).total_seconds()) / 3600)
+    return found[0].amount * block.total * hours, f"AWS price list {found[0].sku}"
+
+
+def _block(block: account.CapacityReservation, name: str, fee: Decimal, source: str) -> BoughtAhead:
+    return BoughtAhead(
+        external_id=block.arn,
+        name=name,
+        kind="capacity_block",
+        currency="USD",
+        starts_at=block.starts_at,
+        ends_at=block.ends_at or block.starts_at,
+        region=block.zone,
+        instance_type=block.instance_type,
+        units=block.total,
+        upfront=fee,
+        source=source,
+    )

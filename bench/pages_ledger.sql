@@ -41,6 +41,53 @@ GROUP BY day, posting_month, status, kind, team_id, unit, state, flags,
          list_micros IS NULL, contracted_micros IS NULL, effective_micros IS NULL, billed_micros IS NULL,
          unit_milliseconds > 0
 ORDER BY day;
+INSERT INTO ledger_ledgermonth (posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model,
+    purchase_option, state, flags, tags, list_micros, contracted_micros, effective_micros, billed_micros,
+    unit_milliseconds, held_milliseconds, observed_milliseconds, unpriced_milliseconds)
+SELECT posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
+       tags, sum(list_micros), sum(contracted_micros), sum(effective_micros), sum(billed_micros),
+       sum(unit_milliseconds), sum(held_milliseconds), sum(observed_milliseconds), sum(unpriced_milliseconds)
+FROM ledger_ledgerday
+GROUP BY posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
+         tags, list_micros IS NULL, contracted_micros IS NULL, effective_micros IS NULL, billed_micros IS NULL,
+         unit_milliseconds > 0
+ORDER BY posting_month;
+INSERT INTO ledger_ledgeruserday (day, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model,
+    purchase_option, state, flags, is_of_job, user_name, list_micros, contracted_micros, effective_micros,
+    billed_micros, unit_milliseconds, held_milliseconds, observed_milliseconds, unpriced_milliseconds)
+SELECT day, posting_month, CASE WHEN day = %(today)s THEN 'provisional' ELSE 'estimated' END, 'node_hour',
+       team_id, workload_id, pool_id, 'gpu', pool.gpu_model, pool.purchase_option, job_day.state, flags, true,
+       job."user", sum(list_micros), sum(contracted_micros), sum(effective_micros), NULL, sum(unit_milliseconds),
+       sum(unit_milliseconds), coalesce(sum(unit_milliseconds) FILTER (WHERE job_day.state <> 3), 0),
+       sum(unpriced_milliseconds)
+FROM ledger_ledgerjobday AS job_day JOIN fleet_pool AS pool ON pool.id = pool_id
+JOIN workloads_job AS job ON job.id = job_id
+GROUP BY day, posting_month, team_id, workload_id, pool_id, pool.id, job_day.state, flags, job."user"
+UNION ALL
+SELECT day, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
+       false, '', list_micros, contracted_micros, effective_micros, billed_micros, unit_milliseconds,
+       held_milliseconds, observed_milliseconds, unpriced_milliseconds
+FROM ledger_ledgerday WHERE state > 3
+ORDER BY day;
+INSERT INTO ledger_ledgernodeday (day, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model,
+    purchase_option, state, flags, node_id, list_micros, contracted_micros, effective_micros,
+    billed_micros, unit_milliseconds, held_milliseconds, observed_milliseconds, unpriced_milliseconds)
+SELECT day, posting_month, CASE WHEN day = %(today)s THEN 'provisional' ELSE 'estimated' END, 'node_hour',
+       job_day.team_id, job_day.workload_id, job_day.pool_id, 'gpu', pool.gpu_model, pool.purchase_option, state,
+       flags, owned.node_id, sum(list_micros), sum(contracted_micros), sum(effective_micros), NULL,
+       sum(unit_milliseconds), sum(unit_milliseconds),
+       coalesce(sum(unit_milliseconds) FILTER (WHERE state <> 3), 0), sum(unpriced_milliseconds)
+FROM ledger_ledgerjobday AS job_day JOIN fleet_pool AS pool ON pool.id = job_day.pool_id
+JOIN owned ON owned.slot = 1 + (job_day.job_id - 1) %% %(slots)s
+GROUP BY day, posting_month, job_day.team_id, job_day.workload_id, job_day.pool_id, pool.id, state, flags, owned.node_id
+UNION ALL
+SELECT day, posting_month, status, kind, team_id, workload_id, pool_id, unit, gpu_model, purchase_option, state, flags,
+       first_node.id, list_micros, contracted_micros, effective_micros, billed_micros, unit_milliseconds,
+       held_milliseconds, observed_milliseconds, unpriced_milliseconds
+FROM ledger_ledgerday JOIN LATERAL (
+    SELECT min(node.id) AS id FROM fleet_node AS node WHERE node.pool_id = ledger_ledgerday.pool_id
+) AS first_node ON true WHERE state > 3
+ORDER BY day;
 
 INSERT INTO ledger_charge (id, kind, node_id, pool_id, part, hour, through, posting_month, list_micros,
     contracted_micros, effective_micros, currency, status, reason, digest)

@@ -77,7 +77,8 @@ def main() -> dict[str, object]:
     while _one("SELECT count(*) FROM fleet_changedhour"):
         actions.settle_window(starts_at=HOUR, ends_at=ended, at=ended + (AT - HOUR))
     took = time.perf_counter() - began
-    tables = ("ledger_line", "ledger_ledgerday", "ledger_ledgerjobday", "ledger_serviceday",
+    tables = ("ledger_line", "ledger_ledgerday", "ledger_ledgerjobday", "ledger_ledgeruserday",
+              "ledger_ledgernodeday", "ledger_ledgermonth", "ledger_serviceday",
               "ledger_servicetotal", "ledger_runday", "ledger_runfigures")  # fmt: skip
     rows = {table: _one(f"SELECT count(*) FROM {table}") for table in tables}
     return {

@@ -23,7 +23,16 @@ from apps.ledger.models.charges import (
 )
 from apps.ledger.models.closes import Close, CorrectedHour, StatementLine
 from apps.ledger.models.exports import Export, ExportState, ExportWhat, FileForm
-from apps.ledger.models.rollups import ClockSweep, LedgerDay, LedgerJobDay, LedgerTeamDay, MeterDay
+from apps.ledger.models.rollups import (
+    ClockSweep,
+    LedgerDay,
+    LedgerJobDay,
+    LedgerMonth,
+    LedgerNodeDay,
+    LedgerTeamDay,
+    LedgerUserDay,
+    MeterDay,
+)
 from apps.ledger.models.services import ServiceCount, ServiceTotal
 from apps.ledger.models.unit_costs import (
     ApiCost,
@@ -61,7 +70,10 @@ __all__ = [
     "FileForm",
     "LedgerDay",
     "LedgerJobDay",
+    "LedgerMonth",
+    "LedgerNodeDay",
     "LedgerTeamDay",
+    "LedgerUserDay",
     "Line",
     "MeterDay",
     "Part",

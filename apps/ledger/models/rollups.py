@@ -49,18 +49,16 @@ class LedgerDay(models.Model):
         return f"{self.day} {self.team_id}"
 
 
-class LedgerTeamDay(models.Model):
-    """LedgerDay summed over workloads, pools and tags: for every question that names none of them.
+class LedgerSums(models.Model):
+    """What the roll-ups of all lines have in common: what tells sums apart, and the sums.
 
     No row mixes known amounts with unknown ones on any basis, nor what has device time with what
-    has none, so that a sum by any of its columns is what LedgerDay gives.
+    has none, so that a sum by any of its columns is what the lines give.
     """
 
-    day = models.DateField()
     posting_month = models.DateField()
     status = models.TextField(choices=Status.choices)
     kind = models.TextField(choices=ChargeKind.choices)
-    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
     unit = models.TextField(blank=True, default="")
     state = models.SmallIntegerField(null=True)
     flags = models.SmallIntegerField()
@@ -74,6 +72,16 @@ class LedgerTeamDay(models.Model):
     unpriced_milliseconds = models.BigIntegerField()
 
     class Meta:
+        abstract = True
+
+
+class LedgerTeamDay(LedgerSums):
+    """LedgerDay summed over workloads, pools and tags: for every question that names none of them."""
+
+    day = models.DateField()
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
         indexes = [
             models.Index(fields=["day"], name="ledger_team_day_by_day"),
             models.Index(fields=["team", "day"], name="ledger_team_day_by_team"),
@@ -81,6 +89,69 @@ class LedgerTeamDay(models.Model):
 
     def __str__(self) -> str:
         return f"{self.day} {self.team_id}"
+
+
+class LedgerCells(LedgerSums):
+    """What LedgerDay tells apart, but its day and tags. Keys are plain numbers: the lines hold them."""
+
+    team_id = models.BigIntegerField()
+    workload_id = models.BigIntegerField(null=True)
+    pool_id = models.BigIntegerField(null=True)
+    gpu_model = models.TextField(blank=True, default="")
+    purchase_option = models.TextField(blank=True, default="")
+
+    class Meta:
+        abstract = True
+
+
+class LedgerMonth(LedgerCells):
+    """LedgerDay summed over the days of a local month: for questions about whole months."""
+
+    tags = models.JSONField(default=dict)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["posting_month", "pool_id"], name="ledger_month_by_month"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.posting_month:%Y-%m} {self.team_id}"
+
+
+class LedgerUserDay(LedgerCells):
+    """Lines of one local day by whose jobs they are of, as schedulers name people.
+
+    `is_of_job` false: of no job. A job's own `user_name` is empty where nothing reported one.
+    """
+
+    day = models.DateField()
+    is_of_job = models.BooleanField()
+    user_name = models.TextField(blank=True, default="")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["day", "pool_id"], name="ledger_user_day_by_day"),
+            models.Index(fields=["user_name", "day"], name="ledger_user_day_by_user"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.user_name}"
+
+
+class LedgerNodeDay(LedgerCells):
+    """Lines of one local day by the node that was charged; null: charges of no node."""
+
+    day = models.DateField()
+    node_id = models.BigIntegerField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["day", "pool_id"], name="ledger_node_day_by_day"),
+            models.Index(fields=["node_id", "day"], name="ledger_node_day_by_node"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} node {self.node_id}"
 
 
 class LedgerJobDay(models.Model):

@@ -18,6 +18,7 @@ from apps.ledger.queries.audit_calls import (
     CALL_HOURS,
     VENDOR_REPORTS,
 )
+from apps.ledger.queries.audit_cells import MONTHS, NODE_DAYS, USER_DAYS
 from apps.ledger.queries.audit_closed import CLOSES, CORRECTIONS, STATEMENTS, TOLD
 from apps.ledger.queries.audit_compare import Agreement, Comparison
 from apps.ledger.queries.audit_lines import CHARGE_FACTS, LINE_FACTS, PIECE_FACTS, SETTLEMENTS
@@ -111,7 +112,10 @@ CHECKS = (
     _Check("settlements are what their lines come to", SETTLEMENTS),
     _Check("roll-ups sum to the lines", ROLLUPS),
     _Check("roll-ups by job sum to the lines", JOB_DAYS),
+    _Check("roll-ups by user sum to the lines", USER_DAYS),
+    _Check("roll-ups by node sum to the lines", NODE_DAYS),
     _Check("roll-ups by team sum to the roll-ups", TEAM_DAYS),
+    _Check("roll-ups by month sum to the roll-ups", MONTHS),
     _Check("parts of a service sum to its lines", SERVICE_DAYS),
     _Check("totals of a service sum its parts", SERVICE_TOTALS),
     _Check("totals of a service count what its features did", SERVICE_COUNTS),

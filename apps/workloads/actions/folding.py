@@ -98,14 +98,16 @@ def _change(
         changes.updated.append((job_id, values))
         if any(values[name] != kept.values[name] for name in TRAIT_COLUMNS):
             changes.renewed.add(job_id)
-        if _tags(values) != _tags(kept.values):
+        if _read_at_rollup(values) != _read_at_rollup(kept.values):
             changes.retagged.add(job_id)
     return Folded(job_id, found.state, tuple(told.digest for told in one.new))
 
 
-def _tags(values: Mapping[str, object]) -> dict[str, object]:
+def _read_at_rollup(values: Mapping[str, object]) -> dict[str, object]:
+    """What the roll-up asks of a job beside its lines: whose it is, and its tags."""
     labels = values["labels"]
-    return {key: labels.get(key) for key in settings.TAG_KEYS} if isinstance(labels, dict) else {}
+    tags = {key: labels.get(key) for key in settings.TAG_KEYS} if isinstance(labels, dict) else {}
+    return {"user": values["user"], "tags": tags}
 
 
 def _write(changes: _Changes, at: datetime) -> None:

@@ -28,9 +28,9 @@ class Touched:
         self._note(self._spans, node_id, (starts_at, ends_at))
 
     def retag(self, node_id: int | None, starts_at: datetime, ends_at: datetime | None) -> None:
-        """Note that what was held of the node then goes under another tag.
+        """Note that what was held of the node then goes under another tag, or is another user's.
 
-        Tags are read at roll-up, so no line changes and no other pass would mark the day.
+        Both are read at roll-up, so no line changes and no other pass would mark the day.
         """
         self._note(self._retagged, node_id, (starts_at, ends_at))
 

@@ -1,6 +1,6 @@
 """What is known of jobs, what they hold and whose they are."""
 
-from apps.workloads.queries.catalogue import WorkloadFact, workloads
+from apps.workloads.queries.catalogue import WorkloadFact, run_keys, runs_of_keys, workloads
 from apps.workloads.queries.holders import (
     HeldSpan,
     Holding,
@@ -25,6 +25,7 @@ from apps.workloads.queries.jobs import (
     jobs,
     jobs_of_keys,
     tags_of_jobs,
+    users_of_jobs,
 )
 from apps.workloads.queries.ownership import (
     NOBODY,
@@ -76,9 +77,12 @@ __all__ = [
     "rejected_rows",
     "rule_changes",
     "rules",
+    "run_keys",
+    "runs_of_keys",
     "submitters",
     "tags_of_jobs",
     "unknown_nodes",
     "unowned_accounts",
+    "users_of_jobs",
     "workloads",
 ]

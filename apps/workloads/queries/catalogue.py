@@ -1,8 +1,9 @@
-"""The workloads there are."""
+"""The workloads there are, and what runs are called."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from apps.workloads.models import Workload
+from apps.workloads.models import Run, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +20,13 @@ def workloads() -> dict[int, WorkloadFact]:
     """Every workload by id."""
     rows = Workload.objects.order_by("id").values_list(*WorkloadFact.__slots__)
     return {row[0]: WorkloadFact(*row) for row in rows}
+
+
+def run_keys(run_ids: Collection[int]) -> dict[int, str]:
+    """The keys of these runs by id."""
+    return dict(Run.objects.filter(id__in=run_ids).values_list("id", "key"))
+
+
+def runs_of_keys(keys: Collection[str]) -> dict[str, int]:
+    """The runs of these keys, of those that there are."""
+    return dict(Run.objects.filter(key__in=keys).values_list("key", "id"))

@@ -116,6 +116,12 @@ def tags_of_jobs(job_ids: Collection[int]) -> dict[int, dict[str, str]]:
     }
 
 
+def users_of_jobs(job_ids: Collection[int]) -> dict[int, str]:
+    """Whose each of these jobs is, as its scheduler names people; those of nobody are left out."""
+    named = Job.objects.filter(id__in=job_ids).exclude(user="")
+    return dict(named.values_list("id", "user"))
+
+
 def _lived(
     keys: Iterable[tuple[int, str]], starts_at: datetime, ends_at: datetime
 ) -> dict[tuple[int, str], list[_Lived]]:

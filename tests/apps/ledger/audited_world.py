@@ -76,7 +76,8 @@ def _train(team_id: int) -> None:
     )
     node_id = _node("open-01", OPEN, pool_id=pool_id)
     uuids = scene.make_gpus(node_id, seen_from=OPEN)
-    job_id = _job("21", node_id, uuids[:4], account="research", labels={"project": "alpha"})
+    alpha = {"account": "research", "user": "ada", "labels": {"project": "alpha"}}
+    job_id = _job("21", node_id, uuids[:4], **alpha)
     _job("22", node_id, uuids[4:6], account="vision", labels={"project": "beta"})
     run_scene.make_energy(uuids, 1_000_000.0, hour=OPEN)
     run_scene.make_tensor(uuids, 1_200.0, 3_000.0, hour=OPEN)

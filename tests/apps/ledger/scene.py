@@ -135,6 +135,7 @@ def make_job(raw_id: str, node_id: int, **given: Any) -> int:
         submitted_at=values["from_"],
         opened_at=values["from_"],
         account=values.get("account", "research"),
+        user=values.get("user", ""),
         labels=values.get("labels", {}),
         started_at=values["from_"],
         ended_at=values["to"],

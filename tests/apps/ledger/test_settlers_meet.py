@@ -59,6 +59,12 @@ def contents() -> list[list[tuple[object, ...]]]:
             " FROM ledger_ledgerday",
             "SELECT day, team_id, state, flags, unit_milliseconds, effective_micros"
             " FROM ledger_ledgerteamday",
+            "SELECT posting_month, team_id, state, flags, unit_milliseconds, effective_micros"
+            " FROM ledger_ledgermonth",
+            "SELECT day, user_name, state, flags, unit_milliseconds, effective_micros"
+            " FROM ledger_ledgeruserday",
+            "SELECT day, node_id, state, flags, unit_milliseconds, effective_micros"
+            " FROM ledger_ledgernodeday",
         ):
             cursor.execute(query)
             found.append(sorted(cursor.fetchall(), key=repr))
@@ -69,7 +75,8 @@ def forget_the_ledger() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "TRUNCATE ledger_line, ledger_chargepiece, ledger_settlement, ledger_charge,"
-            " ledger_ledgerday, ledger_ledgerteamday, ledger_ledgerjobday"
+            " ledger_ledgerday, ledger_ledgerteamday, ledger_ledgerjobday,"
+            " ledger_ledgermonth, ledger_ledgeruserday, ledger_ledgernodeday"
         )
 
 

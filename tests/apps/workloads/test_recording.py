@@ -162,7 +162,7 @@ def test_what_changes_nothing_that_is_held_marks_nothing(db):
         ("Asia/Kolkata", ["2026-11-19T19:00Z", "2026-11-20T19:00Z"]),
     ],
 )
-def test_another_tag_rolls_up_the_local_days_again(db, zone: str, days: list[str]):
+def test_another_tag_or_user_rolls_up_the_local_days_again(db, zone: str, days: list[str]):
     make_organisation(zone=zone)
     node_id = node()
     end = said("end", 24 * 60, state="COMPLETED")
@@ -175,6 +175,9 @@ def test_another_tag_rolls_up_the_local_days_again(db, zone: str, days: list[str
     update = said("update", 5, labels=(("project", "llm"),))
     record_events(events=[JobEventIn("atlas", "4711", update)], at=at(9999))
     (fact,) = nodes_lived(TEN, at(60), [node_id])
+    assert rolled_up() == [(fact.pool_id, datetime.fromisoformat(day)) for day in days]
+    forget_marks()
+    record_events(events=[JobEventIn("atlas", "4711", said("update", 6, user="eve"))], at=at(9999))
     assert rolled_up() == [(fact.pool_id, datetime.fromisoformat(day)) for day in days]
 
 

@@ -1,0 +1,101 @@
+"""Sums by month, user and node: made with the day, made once of what was settled before, and again."""
+
+import threading
+import time
+from datetime import date, datetime, timedelta
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from django.db import connection, transaction
+from django.db.models import Model, Sum
+
+from apps.fleet.models import Node
+from apps.ledger.actions.rollup import roll_up_day
+from apps.ledger.models import LedgerMonth, LedgerNodeDay, LedgerUserDay, Line
+from apps.ledger.queries.audit import audit_here
+from apps.marks.actions import Mark, mark
+from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
+from apps.telemetry.actions.partitions import forget
+from tests import make
+from tests.apps.ledger import scene
+from tests.apps.ledger.audited_world import make_world
+
+MIGRATION = "apps.ledger.migrations.0024_rollups_of_months_users_and_nodes"
+TABLES = (LedgerMonth, LedgerUserDay, LedgerNodeDay)
+
+
+def contents() -> list[list[tuple[object, ...]]]:
+    """Every row of the three, without its number."""
+    found = []
+    for table in TABLES:
+        names = [field.attname for field in table._meta.fields if field.attname != "id"]
+        found.append(sorted(table.objects.values_list(*names), key=repr))
+    return found
+
+
+@pytest.mark.django_db
+def test_an_installed_database_is_summed_once_closed_months_too(tmp_path: Path) -> None:
+    forget()
+    make_world(tmp_path)
+    rolled_up = contents()
+    for table in TABLES:
+        table.objects.all().delete()
+
+    import_module(MIGRATION).sum_what_is_settled(None, connection.schema_editor())
+
+    assert contents() == rolled_up
+    assert {row.posting_month for row in LedgerMonth.objects.all()} == {
+        date(2026, 3, 1),
+        date(2026, 4, 1),
+    }
+    assert audit_here(reading="ledger_ledgernodeday").places == ()
+    forget()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_days_of_a_month_wait_for_each_other_and_both_are_in_it() -> None:
+    make.make_organisation()
+    node_id = scene.make_priced_node()
+    until = scene.TEN + timedelta(hours=20)
+    scene.settle(at=until + timedelta(days=1), ends_at=until)
+    days = [scene.TEN.replace(hour=0), scene.TEN.replace(hour=0) + timedelta(days=1)]
+    pool_id = Node.objects.get(id=node_id).pool_id
+    with transaction.atomic():
+        mark(Mark(Pass.ROLLUP, pool_id, day) for day in days)
+
+    with transaction.atomic():
+        assert roll_up_day(first_hour=days[1], at=until).changed
+        other = threading.Thread(target=roll_up_in_thread, args=(days[0], until))
+        other.start()
+        wait_until_somebody_waits(other)
+    other.join()
+
+    assert sums_of(LedgerMonth) == sums_of(Line)
+    assert not ChangedHour.objects.filter(pass_id=Pass.ROLLUP).exists()
+
+
+def sums_of(table: type[Model]) -> dict[str, int]:
+    return table.objects.aggregate(all=Sum("effective_micros"), time=Sum("unit_milliseconds"))
+
+
+def roll_up_in_thread(first_hour: datetime, at: datetime) -> None:
+    try:
+        roll_up_day(first_hour=first_hour, at=at)
+    finally:
+        connection.close()
+
+
+def wait_until_somebody_waits(settler: threading.Thread) -> None:
+    """Until a settler waits for the sums of a month."""
+    until = time.monotonic() + 60
+    while settler.is_alive() and time.monotonic() < until:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"
+            )
+            if cursor.fetchone() != (0,):
+                return
+        time.sleep(0.05)
+    raise AssertionError("nobody waited")

@@ -1,4 +1,4 @@
-"""An hour of one GPU as a strip of sixty minutes: worked, idle, or not observed."""
+"""An hour of one GPU as a strip of sixty minutes: active, idle, or not observed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def minute_strip(observed: Sequence[int], worked: Sequence[int]) -> MinuteStrip:
 def _words(observed: int, worked: int) -> str:
     if not observed:
         return "not observed in this hour"
-    return f"worked {_minutes(worked)} of {_minutes(observed)} min observed"
+    return f"active {_minutes(worked)} of {_minutes(observed)} min observed"
 
 
 def _minutes(quarters: int) -> str:

@@ -42,15 +42,15 @@ BUCKETS: Mapping[Bucket, StateWords] = {
     ),
     Bucket.UNTOLD: StateWords(
         "run_untold",
-        "Not told",
-        "Nobody said what this time was spent on; it is not counted as lost.",
+        "Not reported",
+        "What this time was spent on was not reported; it is not counted as lost.",
         is_hatched=True,
     ),
 }
 NO_PROGRESS = tuple(
     bucket for bucket in BUCKETS if bucket not in {Bucket.PRODUCTIVE, Bucket.UNTOLD}
 )
-"""Time of which somebody said that it brought training no further."""
+"""Time that was reported not to have brought training further."""
 
 
 _SAID = {
@@ -58,7 +58,7 @@ _SAID = {
     Bucket.LOST: "work lost and redone",
     Bucket.FAILED: "failed attempts",
     Bucket.IDLE_AFTER_END: "idle time after the end",
-    Bucket.UNTOLD: "time that nobody told of",
+    Bucket.UNTOLD: "time not reported",
 }
 
 

@@ -1,4 +1,4 @@
-"""What each team wasted: a bar each, by part."""
+"""Waste by team: a bar each, by part."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ _ROW_PX = 34
 _REASONS = (
     ("Failed or redone", "var(--state-run-failed)", "\\"),
     ("No requests", "var(--state-stranded)", "/"),
-    ("Held idle", "var(--state-held-idle)", ""),
-    ("Not held", "var(--state-unallocated)", ""),
+    ("Idle while allocated", "var(--state-held-idle)", ""),
+    ("Not held by a job", "var(--state-unallocated)", ""),
 )
 MOST_CHARACTERS = 24
 

@@ -33,19 +33,31 @@ class Word:
     explanation: str
 
 
-# In the order they are stacked and listed: what worked, what somebody held, what nobody held.
+# In the order they are stacked and listed: active, otherwise allocated to a job, not held by a job.
 STATES = (
-    StateWords("active", "Active", "A kernel of the holder was running."),
-    StateWords("held_idle", "Held idle", "Somebody held the GPU and ran nothing on it."),
+    StateWords("active", "Active", "A kernel of the holder was resident on the GPU."),
+    StateWords(
+        "held_idle",
+        "Idle while allocated",
+        "A job held the GPU, and no kernel was resident on it.",
+    ),
     StateWords(
         "unobserved",
         "Unobserved",
-        "Somebody held the GPU, and nothing measured whether it worked.",
+        "A job held the GPU, and nothing measured whether a kernel was resident.",
         is_hatched=True,
     ),
-    StateWords("unallocated", "Unallocated", "Paid for and held by nobody."),
-    StateWords("stranded", "Stranded", "Left over by the way the GPU was cut into slices."),
-    StateWords("out_of_service", "Out of service", "Down, drained, failed or in maintenance."),
+    StateWords("unallocated", "Unallocated", "Paid for and not held by a job."),
+    StateWords(
+        "stranded",
+        "Stranded",
+        "Not held by a job: left over by the way the GPU was cut into MIG slices.",
+    ),
+    StateWords(
+        "out_of_service",
+        "Out of service",
+        "Not held by a job: down, drained, failed or in maintenance.",
+    ),
     StateWords(
         "other",
         "Other charges",
@@ -53,7 +65,7 @@ STATES = (
     ),
 )
 NOT_WORKED = ("held_idle", "unallocated", "stranded", "out_of_service")
-"""States that are waste, whatever else is: of these it is known that nothing worked."""
+"""States that are waste, whatever else is: it is known that no kernel was resident."""
 OTHER_WASTE = {"failed": "failed or redone", "no_requests": "no requests"}
 """Parts of waste that are no states, by key."""
 
@@ -76,7 +88,7 @@ BASES = (
 )
 FLAGS = (
     Word("unscheduled", "Unscheduled", "The job's process ran on a GPU that it had not claimed."),
-    Word("unclaimed", "Unclaimed", "The GPU worked for a process of no known job."),
+    Word("unclaimed", "Unclaimed", "The GPU was active for a process of no known job."),
     Word("contested", "Contested", "More was claimed than there is; the claims were scaled down."),
     Word("unpinned", "Unpinned", "Which of the node's GPUs the job had is not known."),
     Word(
@@ -90,14 +102,14 @@ FLAGS = (
     Word(
         "uncounted",
         "Uncounted",
-        "A job held a part of it, and nobody said how many cores; what was free is not known.",
+        "A job held a part of it, and how many cores was not reported; what was free is not known.",
     ),
     Word("cores", "Cores", "What the node's cores carry of its cost, beside its GPUs."),
 )
 EVIDENCES = (
     Word("process", "Process seen", "The holder's own process was seen on the GPU."),
     Word("device", "Device reading", "The GPU's own reading, and this was its only holder."),
-    Word("none", "Nothing observed", "No agent said whether the GPU worked."),
+    Word("none", "Nothing observed", "No agent reported whether the GPU was active."),
     Word("pooled", "Pooled", "The mean of the GPUs that the job may have been on."),
 )
 

@@ -58,7 +58,7 @@ def test_every_level_shows_its_picture_and_sorts_from_the_keyboard(page, site):
     opened(page, f"{site}/costs?window=lastmonth", "finn")
     for name in ("Research", "Pretraining", "4711"):
         expect(page.locator(".chart .plot-container")).to_be_visible()
-        expect(page.get_by_role("img", name="The dearest day was")).to_be_visible()
+        expect(page.get_by_role("img", name="Highest day:")).to_be_visible()
         page.get_by_role("link", name=name, exact=True).first.click()
     lines = page.get_by_role("region", name="Lines")
     expect(lines.locator("th[aria-sort=descending]")).to_contain_text("Hour from")

@@ -53,7 +53,7 @@ def test_the_finding_its_figures_its_chart_and_its_table_are_there(page, site):
     expect(page).to_have_title(f"{FINDING} · Runrate")
     expect(page.get_by_role("region", name="Key figures")).to_contain_text("$197")
     expect(page.locator(".chart .plot-container")).to_be_visible()
-    expect(page.get_by_role("img", name=re.compile("The dearest day was"))).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("Highest day:"))).to_be_visible()
     expect(page.get_by_role("region", name="Cost by team")).to_contain_text("$98.32")
     expect(page.locator("#not-known")).to_contain_text("16.0 GPU-hours of lab have no price")
 

@@ -35,7 +35,7 @@ def test_parts_come_in_stacking_order_and_are_said_in_words():
     assert strip is not None
     assert [part.state.key for part in strip.parts] == ["active", "held_idle", "unallocated"]
     assert strip.words.replace("\N{NO-BREAK SPACE}", " ") == (
-        "Active 72 %, Held idle 20 % and Unallocated 8 %"
+        "Active 72 %, Idle while allocated 20 % and Unallocated 8 %"
     )
 
 

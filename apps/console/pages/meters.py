@@ -43,8 +43,8 @@ def meters_in_words(meters: GpuMeters, of: str = "held") -> str:
     """`Of the GPU time held 62 % was active, SM active 40 % (observed for 85 % of it)`."""
     said = f"Of the GPU time {of} {per_cent(meters.active_ratio)} was active"
     if meters.active_ratio is None:
-        said = f"Nobody observed the GPU time {of}"
+        said = f"No agent observed the GPU time {of}"
     if meters.sm_active_ratio is None:
-        return f"{said}; how many SMs were active no meter told"
+        return f"{said}; SM active was not reported"
     said += f", SM active {per_cent(meters.sm_active_ratio)}"
     return f"{said} (observed for {per_cent(meters.sm_coverage_ratio)} of it)"

@@ -87,8 +87,8 @@ def test_every_level_draws_its_days_under_four_figures_at_most(finance, spending
         drawn = json.loads(re.search(r'<script id="daily-figure"[^>]*>(.*?)</script>', page)[1])
         assert drawn["data"][0]["name"] == "Active"
         assert 49.16 in drawn["data"][0]["y"]
-        assert "The dearest day was" in words(page)
-        assert "each day by what it bought, in USD, effective cost" in words(page)
+        assert "Highest day: " in words(page)
+        assert "each day by state of its GPU time, in USD, effective cost" in words(page)
         assert page.count('class="figure"') == 4
 
 
@@ -118,11 +118,11 @@ def test_lines_come_in_the_order_asked_for_over_their_total(finance, spending):
         direction = "descending" if order.startswith("-") else "ascending"
         assert f'aria-sort="{direction}"' in lines
         assert re.search(r"Total 8\.00 \$98\.32", words(lines))
-        return re.findall(r"(Active|Held idle)</span>", lines)
+        return re.findall(r"(Active|Idle while allocated)</span>", lines)
 
-    assert costs_in("state") == ["Active", "Held idle"]
-    assert costs_in("-state") == ["Held idle", "Active"]
-    assert costs_in("hour") == ["Active", "Held idle"]
+    assert costs_in("state") == ["Active", "Idle while allocated"]
+    assert costs_in("-state") == ["Idle while allocated", "Active"]
+    assert costs_in("hour") == ["Active", "Idle while allocated"]
     assert costs_in("-cost") == costs_in("-gpu_hours")
     page = page_of(finance, f"/costs/jobs/{spending.job}", lines="colour")
     assert "There is no column 'colour' to order by." in html.unescape(page)

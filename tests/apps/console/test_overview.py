@@ -58,8 +58,8 @@ def test_the_title_is_the_finding(finance):
 def test_the_figures_say_what_worked_and_where_the_rest_went(finance):
     page = text_of(finance.get("/"))
     assert "Spend $197 estimated" in page
-    assert "Worked 25 %" in page
-    assert "Waste $147 estimated unallocated $98.32 and held idle $49.16" in page
+    assert "Active 25 %" in page
+    assert "Waste $147 estimated unallocated $98.32 and idle while allocated $49.16" in page
     assert "Not known 16.0 GPU-hours estimated without a price" in page
 
 
@@ -74,7 +74,7 @@ def test_what_has_no_price_is_said_and_not_counted_as_nothing(finance):
 def test_each_team_has_its_part_and_they_add_up(finance):
     page = text_of(finance.get("/"))
     assert re.search(r"Research \$98\.32 .* 50 % active \$49\.16 8\.00 \$12\.3", page)
-    assert re.search(r"Platform what nobody held, 16\.0 GPU-hours unpriced \$98\.32", page)
+    assert re.search(r"Platform not held by a job,  16\.0 GPU-hours unpriced \$98\.32", page)
     assert re.search(r"Total \$196\.64 .* 25 % active \$147\.48 32\.0 ≥ \$6\.1", page)
 
 

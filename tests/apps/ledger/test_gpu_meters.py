@@ -92,7 +92,7 @@ def test_costs_say_allocated_and_sm_active_with_the_share_observed(world) -> Non
 
 def test_a_lead_is_told_of_their_own_teams_gpus_alone(world) -> None:
     page = text_of(signed_in("lead"), "/costs", **DAY)
-    assert "How hard the GPUs worked" not in page
+    assert "GPU utilization" not in page
 
 
 def test_teams_and_rest_tell_the_same(world) -> None:

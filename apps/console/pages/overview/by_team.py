@@ -1,4 +1,4 @@
-"""Spend by team: what each cost, how that moved, and what it bought."""
+"""Spend by team: cost, change, cost by state, and waste."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,7 +23,7 @@ _SORT_VALUES: dict[str, Callable[[TeamRow], SortValue]] = {
     "unit_cost": lambda row: row.gpu_hour_micros,
 }
 UNKNOWN_CHANGE = (None, None)
-_NOTES = {"platform": "what nobody held", "unowned": "no rule names an owner"}
+_NOTES = {"platform": "not held by a job", "unowned": "no rule names an owner"}
 
 
 def team_table(asked: Question, facts: OverviewFacts, sums: Sums) -> TeamTable | None:
@@ -100,7 +100,7 @@ def _columns(asked: Question, currency: str) -> tuple[Column, ...]:
         "team": "Team",
         "cost": "Cost",
         "change": "Change",
-        "bought": "What it bought",
+        "bought": "By state",
         "waste": "Waste",
         "gpu_hours": "GPU-hours",
         "unit_cost": f"{symbol(currency).strip()} per GPU-hour",

@@ -53,7 +53,7 @@ def chart_of_days(asked: DaysAsked, found: Sequence[DaySum], sums: Sums) -> Dail
     basis = basis_words(str(asked.basis)).label.lower()
     return DailyChart(
         title=_finding(days, by_day, sums, asked.currency),
-        unit=f"each day by what it bought, in {asked.currency}, {basis} cost",
+        unit=f"each day by state of its GPU time, in {asked.currency}, {basis} cost",
         figure=daily_cost_by_state(
             days, [_series(state, by_day) for state in sums.states], asked.currency
         ),
@@ -100,12 +100,12 @@ def _amount(of_day: Sums, state: StateWords) -> int | None:
 
 def _finding(days: Sequence[date], by_day: Sequence[Sums], sums: Sums, currency: str) -> str:
     totals = [(of_day.total or 0, day) for day, of_day in zip(days, by_day, strict=True)]
-    most, dearest = max(totals)
+    most, highest = max(totals)
     largest = max(sums.states, key=lambda state: sums.by_state[state.key] or 0, default=None)
     amount = whole_amount(most, currency)
-    said = f"The dearest day was {weekday(dearest)} with {amount}"
+    said = f"Highest day: {weekday(highest)}, {amount}"
     if len(days) == 1:
-        said = f"{weekday(dearest)} cost {amount}"
+        said = f"{weekday(highest)} cost {amount}"
     part = share(sums.by_state[largest.key], sums.total) if largest else None
     if largest is None or part is None or len(sums.states) == 1:
         return f"{said}."

@@ -12,8 +12,8 @@ MANAGE = ".venv/bin/python manage.py"
 
 FIRST_STEPS = EmptyState(
     title="No node is on record yet",
-    sentence="Here you will see what each day cost, what share of it worked, where the rest went, "
-    "and what nobody knows, by team.",
+    sentence="Here you will see what each day cost, what share of it was active, what was waste, "
+    "and what is not known, by team.",
     steps=(
         Step(
             "See it first with a simulated fleet, beside this installation:",
@@ -40,8 +40,8 @@ FIRST_STEPS = EmptyState(
 
 NO_TEAM = EmptyState(
     title="You are in no team yet",
-    sentence="Here you will see what your teams’ GPU time cost, what share of it worked, and where "
-    "the rest went. Whoever runs Runrate for your organisation can put you in a team.",
+    sentence="Here you will see what your teams’ GPU time cost, what share of it was active, and "
+    "what was waste. Whoever runs Runrate for your organisation can put you in a team.",
 )
 
 

@@ -1,4 +1,4 @@
-"""The four key figures: spend, worked, waste, not known."""
+"""The four key figures: spend, active, waste, not known."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -42,13 +42,13 @@ def together(parts: Sequence[str]) -> str:
 
 
 def idle_parts(sums: Sums, currency: str) -> str:
-    """Where money went while nothing worked: `held idle $71k and unallocated $49k`."""
+    """Cost of idle states, the largest first: `idle while allocated $71k and unallocated $49k`."""
     found = {key: micros for key in NOT_WORKED if (micros := sums.by_state.get(key))}
-    return _largest(found, currency) or "nothing stood idle"
+    return _largest(found, currency) or "none of it idle"
 
 
 def waste_parts(waste: Waste, currency: str) -> str:
-    """The largest parts of waste: `held idle $71k and failed or redone $49k`."""
+    """The largest parts of waste: `idle while allocated $71k and failed or redone $49k`."""
     found = {part.name.lower(): micros for part, micros in waste.parts.items() if micros}
     return _largest(found, currency) or "none is known"
 
@@ -96,17 +96,17 @@ def _spend(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
 def _worked(facts: OverviewFacts, sums: Sums) -> Figure:
     moved = _points(facts)
     return Figure(
-        title="Worked",
+        title="Active",
         number=per_cent(sums.worked_ratio),
         note=together(
-            [_against(facts) if moved else "", "the part of the spend in which a kernel ran"]
+            [_against(facts) if moved else "", "share of spend in which a kernel was resident"]
         ),
         status=status(facts),
         change=moved,
         sparkline=spark(
             facts.days,
             [_float(sums_of(day.states).worked_ratio) for day in facts.days],
-            "Part that worked",
+            "Share that was active",
         ),
     )
 

@@ -34,20 +34,20 @@ def _notices(asked: Question, facts: OverviewFacts) -> Iterator[Notice]:
         (
             "unobserved",
             facts.unobserved,
-            "was held by jobs while no agent said whether it worked, so it counts neither as work "
-            "nor as idle.",
+            "was held by jobs while no agent reported whether it was active, so it counts neither "
+            "as active nor as idle.",
             None,
         ),
         (
             "unowned",
             facts.unowned,
-            "belongs to jobs of which no ownership rule says whose they are.",
-            _setup("Say whose they are", "unowned-accounts"),
+            "belongs to jobs that no ownership rule assigns to a team.",
+            _setup("Assign an owner", "unowned-accounts"),
         ),
         (
             "unclaimed",
             facts.unclaimed,
-            "is work that processes of no known job did.",
+            "was used by processes of no known job.",
             _setup("See the processes", "unclaimed-work"),
         ),
         (

@@ -29,7 +29,7 @@ DEFAULT_WORDS: Mapping[str, str] = {
     "team": "all teams",
     "pool": "all pools",
     "basis": "the effective cost",
-    "sort": "the dearest first",
+    "sort": "the highest cost first",
 }
 LONGEST_TEXT = 100
 SORTS = ("team", "cost", "change", "bought", "waste", "gpu_hours", "unit_cost")

@@ -68,7 +68,7 @@ def test_the_title_says_what_work_cost_and_what_of_it_was_waste(
         "The work of 3 teams cost $4,719 in the last 30 days; $4,572 of it (97 %) was waste" in text
     )
     assert "Most waste: Platform, $4,523." in text
-    assert "by the share of their cost" in text
+    assert "ranked by the share of cost that was waste" in text
 
 
 def test_a_span_before_anything_was_known_compares_with_nothing(teams: dict[str, int]) -> None:
@@ -153,7 +153,7 @@ def test_a_team_sees_its_own_place_unless_the_organisation_publishes_them(
 ) -> None:
     lead = signed_in("lead", teams["Vision"])
     text = words(lead.get("/team-work"))
-    assert "your place among" in text
+    assert "your rank among" in text
     assert "Research" not in text
     assert [row["team"] for row in table(lead.get("/team-work/waste.csv"))] == ["Vision"]
     settings.PUBLISH_WASTE = True
@@ -190,4 +190,4 @@ def test_what_still_waits_is_in_the_waits(teams: dict[str, int]) -> None:
     vision = rows["Vision"]
     assert (vision["count"], vision["still_waiting"], vision["median_seconds"]) == ("1", "3", "")
     text = words(finn.get("/team-work"))
-    assert "of 2 runs and jobs and 3 that still wait; p90 over 1 d 1 h" in text
+    assert "of 2 runs and jobs and 3 still waiting; p90 over 1 d 1 h" in text

@@ -32,12 +32,12 @@ from apps.workloads import queries as workloads
 
 DEFAULTS = {"window": "30d"}
 MOST_BARS = 10
-NO_WORKLOAD = "Of no workload"
+NO_WORKLOAD = "No workload"
 COLUMNS: Mapping[str, By[WorkRow]] = {
     "workload": By("Workload", lambda row: row.workload),
     "team": By("Team", lambda row: row.team),
     "cost": By("Cost", lambda row: row.work.micros, is_number=True),
-    "change": By("Against before", None, is_number=True),
+    "change": By("Change", None, is_number=True),
     "active": By("Active", lambda row: row.work.active_ratio, is_number=True),
     "waste": By("Waste", lambda row: row.work.wasted_micros, is_number=True),
     "wasted": By("Of its cost", lambda row: row.work.wasted_ratio, is_number=True),
@@ -96,7 +96,7 @@ def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
 
 
 def _meters(window: ledger.Window, who: Asking) -> MeterTable | None:
-    """How hard each workload of each team worked the GPUs that it held."""
+    """GPU utilization of what each workload of each team held."""
     facts, teams = workloads.workloads(), _team_names()
     chosen = ledger.CostFilter(window, team_ids=seen_teams(who))
     whole = meters_by(chosen, []).get(())
@@ -133,7 +133,7 @@ def work_rows(work: Sequence[TeamWork], currency: str) -> list[WorkRow]:
 
 
 def league_rows(league: League) -> tuple[LeagueRow, ...]:
-    """The places that are told."""
+    """The ranks that the viewer may see."""
     teams = _team_names()
     return tuple(
         LeagueRow(each.place, teams[each.work.team_id], each.work, **_parts(each.work))
@@ -187,9 +187,9 @@ def _href(each: TeamWork) -> str:
 
 def _told_by(told: int, count: int) -> str:
     if told == count:
-        return "first step, as its runs told"
-    seen = "first minute seen at work"
-    return seen if not told else f"{counted(told, 'run')} told its first step; else {seen}"
+        return "first step reported by its runs"
+    seen = "first minute in which a GPU was active"
+    return seen if not told else f"first step reported by {counted(told, 'run')}; else {seen}"
 
 
 def _finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
@@ -239,7 +239,7 @@ def _figures(
         Figure(
             "Waste",
             short_amount(wasted, currency),
-            "failed or redone, no requests, held idle, not held by a job",
+            "failed or redone, no requests, idle while allocated, not held by a job",
             status,
             is_unknown=wasted is None,
         ),
@@ -254,12 +254,12 @@ def within(found: WaitQuantile) -> str:
 
 def _wait(began: Sequence[FirstWork]) -> Figure:
     if not began:
-        note = "no job told when it was submitted"
+        note = "no job reported when it was submitted"
         return Figure("Queue wait, p50", "Unknown", note, "", is_unknown=True)
-    worked, _, waiting, median, ninth = quantiles_of(began)
-    note = f"until useful work, of {counted(worked, 'run or job', 'runs and jobs')}"
+    started, _, waiting, median, ninth = quantiles_of(began)
+    note = f"until the first step, of {counted(started, 'run or job', 'runs and jobs')}"
     if waiting:
-        note += f" and {waiting:,} that still wait"
+        note += f" and {waiting:,} still waiting"
     return Figure("Queue wait, p50", within(median), f"{note}; p90 {within(ninth)}", "")
 
 
@@ -273,13 +273,13 @@ def _chart_title(league: League, currency: str) -> str:
 
 def _drawn(league: League, currency: str) -> Mapping[str, object] | None:
     teams = _team_names()
-    dearest = sorted(league.places, key=lambda each: -(each.work.wasted_micros or 0))[:MOST_BARS]
+    most_waste = sorted(league.places, key=lambda each: -(each.work.wasted_micros or 0))[:MOST_BARS]
     shown = [
         Waste(
             teams[each.work.team_id],
             tuple(_parts(each.work).values()),
         )
-        for each in dearest
+        for each in most_waste
         if each.work.wasted_micros
     ]
     return waste_bars(shown, currency) if shown else None
@@ -292,9 +292,9 @@ def _league_words(league: League) -> str:
         else f"; half of them {per_cent(league.median_ratio)} or less"
     )
     if league.is_published:
-        return f"{counted(league.teams, 'team')} by the share of their cost{usual}"
+        return f"{counted(league.teams, 'team')}, ranked by the share of cost that was waste{usual}"
     return (
-        f"your place among {counted(league.teams, 'team')} by the share of their cost{usual}; "
+        f"your rank among {counted(league.teams, 'team')}, ranked by the share of cost that was waste{usual}; "
         "the others are shown where the organisation publishes them"
     )
 
@@ -307,7 +307,8 @@ def _empty(within: str) -> EmptyState:
         "jobs and their owners.",
         steps=(
             Step(
-                "Tell which jobs are whose:", command=".venv/bin/python manage.py add_rule --help"
+                "Add an ownership rule, which says which jobs are whose:",
+                command=".venv/bin/python manage.py add_rule --help",
             ),
         ),
     )

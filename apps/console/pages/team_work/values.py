@@ -32,7 +32,7 @@ class WorkRow:
 
 @dataclass(frozen=True, slots=True)
 class LeagueRow:
-    """A team's place by the share of its cost that was waste, and the parts of that."""
+    """A team's rank by the share of its cost that was waste, and the parts of that."""
 
     place: int
     team: str

@@ -67,7 +67,7 @@ def team_work_csv(request: HttpRequest) -> HttpResponse:
 @require_safe
 @shown_to(EVERYONE)
 def waste_csv(request: HttpRequest) -> HttpResponse:
-    """The places of the league that the viewer may see."""
+    """The ranking by waste, as far as the viewer may see it."""
     who = asking(request, "team-work")
     currency = who.organisation.currency
     window, _ = asked_window(request.GET, who)

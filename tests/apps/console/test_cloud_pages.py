@@ -220,7 +220,7 @@ def test_limits_are_listed_with_what_is_used_and_what_is_full() -> None:
     client = signed_in("finance")
     text = page(client)
     assert text.count("number-cell tone-warn") == 1
-    assert "not told" in text
+    assert "not reported" in text
     rows = {row["code"]: (row["value"], row["used"]) for row in table(client, "/clouds/quotas.csv")}
     assert rows == {
         "L-417A185B": ("384", "384"),

@@ -177,7 +177,7 @@ def test_a_silent_node_is_chosen_by_the_filter(world):
 def test_an_agent_that_never_spoke_is_not_said_to_have_been_heard(world):
     agent_id = make.make_agent(node_id=world.node_id, at=world.now - 3 * HOUR)
     client = signed_in("platform")
-    assert "not yet, let in 3 h ago" in text(client.get("/fleet"))
+    assert "not yet, enrolled 3 h ago" in text(client.get("/fleet"))
     assert text(client.get("/fleet.csv")).splitlines()[1].endswith(",")
     spoke = world.now - timedelta(minutes=39, seconds=14)
     fleet.agents_seen(seen=[fleet.SeenAgent(agent_id, "0.1", 0)], at=spoke)

@@ -117,7 +117,7 @@ def test_forty_nodes_are_shown_at_once(world, monkeypatch):
 def test_where_no_node_fits_it_says_what_would_be_there(world):
     told = the_map(page(address="/fleet?show=ended"))
     assert "No node with GPUs was there in the last 24 hours" in told
-    assert "A node is here once it lives" in told
+    assert "Nodes in service with GPUs that match the filter" in told
 
 
 def test_active_is_one_figure_of_all_gpu_time_and_the_map_has_no_other(world):

@@ -45,14 +45,14 @@ def is_silent(agent: AgentState, at: datetime) -> bool:
 def _speech(agent: AgentState, at: datetime) -> Iterator[Trouble]:
     if agent.last_seen_at is None:
         yield Trouble(
-            "It was let in and has not been heard yet",
+            "Enrolled, and not heard yet",
             "Start it on the node, and run runrate-agent check there.",
-            f"let in {duration(at - agent.enrolled_at)} ago",
+            f"enrolled {duration(at - agent.enrolled_at)} ago",
         )
     elif is_silent(agent, at):
         yield Trouble(
-            "It has fallen silent",
-            "See that the node is up, the agent runs, and the network lets it out.",
+            "Silent",
+            "See that the node is up, the agent runs, and the network allows it out.",
             f"last heard {duration(at - agent.last_seen_at)} ago",
         )
 

@@ -21,12 +21,12 @@ from apps.show.amounts import count, counted
 from apps.show.incidents import AGENT_STATES
 from apps.show.time import duration
 
-SHOWS = {"": "Living nodes", "unwell": "Unwell", "ended": "Ended nodes"}
+SHOWS = {"": "Nodes in service", "unwell": "Unhealthy", "ended": "Ended nodes"}
 ENDED = "Node ended"
 BYTES_PER_MB = 1_000_000
 COLUMNS: Mapping[str, By[AgentRow]] = {
     "node": By("Node", lambda row: row.node),
-    "state": By("State", lambda row: (not row.troubles, row.standing.text)),
+    "state": By("Agent status", lambda row: (not row.troubles, row.standing.text)),
     "heard": By("Last heard", lambda row: row.last_seen_at),
     "todo": By("What to do"),
     "gpus": By("GPUs seen", lambda row: (not row.lacks_gpus, row.gpus) if row.gpus else None),
@@ -100,33 +100,34 @@ def chosen(rows: Sequence[AgentRow], show: str) -> list[AgentRow]:
 
 
 def finding(rows: Sequence[AgentRow]) -> str:
-    """How many are unwell, in a sentence."""
+    """How many are unhealthy, in a sentence."""
     living = chosen(rows, "")
     if not living:
-        return "No agent was let in yet."
+        return "No agent is enrolled yet."
     ill = unwell(living)
     if not ill:
-        return "The agent is well." if len(living) == 1 else f"All {len(living):,} agents are well."
+        one = len(living) == 1
+        return "The agent is healthy." if one else f"All {len(living):,} agents are healthy."
     verb = "needs" if ill == 1 else "need"
-    return f"{ill:,} of {counted(len(living), 'agent')} {verb} somebody."
+    return f"{ill:,} of {counted(len(living), 'agent')} {verb} attention."
 
 
 def figures(rows: Sequence[AgentRow]) -> tuple[PlainFigure, ...]:
-    """How many there are, and how many are unwell, lack GPUs, or hold back what they measured."""
+    """How many there are, and how many are unhealthy, miss GPUs, or have a backlog to send."""
     living, address = chosen(rows, ""), reverse("agents")
     lacking = sum(row.lacks_gpus for row in living)
     waiting = sum(bool(row.spool_batches) for row in living)
     return (
-        PlainFigure("Agents", count(len(living)), "on living nodes", href=address),
+        PlainFigure("Agents", count(len(living)), "on nodes in service", href=address),
         PlainFigure(
-            "Unwell",
+            "Unhealthy",
             count(unwell(living)),
             "each with what to do about it",
             href=f"{address}?show=unwell",
         ),
-        PlainFigure("Lack GPUs", count(lacking), "see fewer than they expect", href="#agents"),
+        PlainFigure("Missing GPUs", count(lacking), "see fewer than they expect", href="#agents"),
         PlainFigure(
-            "Hold something back",
+            "Backlogged",
             count(waiting),
             "batches wait in their spools",
             href=f"{address}?sort=-spool#agents",
@@ -171,7 +172,7 @@ def _standing(agent: AgentState, at: datetime) -> Standing:
     if is_silent(agent, at):
         return Standing("Silent", "warn", agent.last_seen_at)
     if not agent.state:
-        return Standing("Heard; it tells nothing of itself", "quiet")
+        return Standing("Heard; health not reported", "quiet")
     words = AGENT_STATES.get(agent.state)
     text = words.label if words else agent.state.replace("_", " ")
     return Standing(text, "" if agent.state in ("ok", "starting") else "warn")
@@ -207,7 +208,7 @@ def _show(given: QueryDict) -> tuple[str, tuple[str, ...]]:
     show = given.get("show", "")[:40]
     if show in SHOWS:
         return show, ()
-    return "", (f"Agents cannot be chosen by {show!r}. Shown instead: those of living nodes.",)
+    return "", (f"Agents cannot be chosen by {show!r}. Shown instead: those of nodes in service.",)
 
 
 def _filter(show: str) -> Filter:

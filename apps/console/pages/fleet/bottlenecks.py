@@ -46,8 +46,8 @@ def _finding(hours: Sequence[NodeHour]) -> str:
     found = {name: sum(_ratio(each, name) >= STALLED for each in hours) for name in STALLS}
     said = [f"{WORDS[name]} in {counted(times, 'hour')}" for name, times in found.items() if times]
     if said:
-        return f"Work waited a tenth of the time or more for {joined(said)}"
-    return "Work hardly waited for processors, disks or memory"
+        return f"Stalled a tenth of the time or more on {joined(said)}"
+    return "Work was hardly stalled on CPU, disks or memory"
 
 
 def _row(hour: NodeHour) -> NodeHourRow:
@@ -81,7 +81,7 @@ def _known_ratio(hour: NodeHour, name: str) -> float | None:
 
 def _differences(node_id: int) -> tuple[str, ...]:
     return tuple(
-        f"Its agent says {FIELDS.get(each.field, each.field)} {each.told}; on record, and priced, is "
+        f"Its agent reports {FIELDS.get(each.field, each.field)} {each.told}; on record, and priced, is "
         f"{each.recorded}."
         for each in disagreements()
         if each.node_id == node_id

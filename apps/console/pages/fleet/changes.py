@@ -104,7 +104,7 @@ def record_outage(request: HttpRequest, node_id: int) -> HttpResponse:
     page = ChangePage(
         frame=who.frame,
         finding=f"Record an outage of {node['name']}",
-        explanation="Time that nobody held while it could not be used is out of service, "
+        explanation="Time not held by a job while it could not be used is out of service, "
         "and not unallocated.",
         back=_back(node),
         here=request.path,
@@ -245,7 +245,7 @@ def _effects_of_outage(
         return ("No past hour changes.",)
     return (
         f"The last {duration(past)} up to {instant(min(who.at, ends_at or who.at), who.zone)} "
-        "are divided anew: what nobody held changes its state, no total does."
+        "are divided again: time not held by a job changes its state, no total changes."
         if ends_at is None
         else f"{duration(past)} from {instant(starts_at, who.zone)} are divided anew: what nobody "
         "held changes its state, no total does.",

@@ -105,14 +105,14 @@ def incident_rows(facts: Sequence[IncidentFact], who: Asking) -> list[IncidentRo
 def finding(facts: Sequence[IncidentFact], at: datetime) -> str:
     """How many last, in a sentence."""
     if not facts:
-        return "No incident was told."
+        return "No incidents reported."
     lasting = [fact for fact in facts if fact.ended_at is None]
     if not lasting:
         return f"{counted(len(facts), 'incident')}; none is open."
     deaf = sum(is_silent(fact, at) for fact in lasting)
     verb = "is" if len(lasting) == 1 else "are"
     said = f"{len(lasting):,} of {counted(len(facts), 'incident')} {verb} open"
-    return f"{said}; of {deaf:,} of them nobody was heard since." if deaf else f"{said}."
+    return f"{said}; of {deaf:,} of them the agent is silent." if deaf else f"{said}."
 
 
 def figures(
@@ -195,7 +195,7 @@ def _cost_note(fact: IncidentFact, micros: int | None) -> str:
     if fact.kind not in UNUSABLE:
         return "took no GPU away"
     if fact.uuid == NODE and fact.kind == "gpu_missing":
-        return "which GPU is not told"
+        return "which GPU is not reported"
     return "not settled yet, or without a price"
 
 

@@ -188,7 +188,7 @@ def _measured(lives: Sequence[fleet.DeviceLife], first: datetime) -> Measured:
 def _meters(
     lives: Sequence[fleet.DeviceLife], measured: Measured, within: tuple[datetime, datetime]
 ) -> MeterTable | None:
-    """How hard each device worked in the last two days, whoever held it."""
+    """Utilization of each device in the last two days, whoever held it."""
     told = telemetry.meters_of("device", [life.id for life in lives], *within) if lives else {}
     rows = [
         Metered(

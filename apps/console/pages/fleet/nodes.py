@@ -163,7 +163,7 @@ def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> tuple[N
 def _metered(
     nodes: Sequence[fleet.StandingNode], since: datetime, at: datetime
 ) -> dict[int, GpuMeters]:
-    """What meters told of all the time since then in which each node's GPUs were there."""
+    """What meters reported of all the time since then in which each node's GPUs were there."""
     found = telemetry.meters_of("node", [node.id for node in nodes], since, at) if nodes else {}
     return {
         node.id: replace(
@@ -204,7 +204,7 @@ def heard(node: fleet.StandingNode, at: datetime) -> str:
         return ""
     span = at - node.last_seen_at
     ago = f"{duration(span - span % MINUTE if span >= MINUTE else span)} ago"
-    return ago if node.spoke_at else f"not yet, let in {ago}"
+    return ago if node.spoke_at else f"not yet, enrolled {ago}"
 
 
 def differs(node: fleet.StandingNode) -> str:
@@ -221,7 +221,7 @@ def _columns(asked: FleetQuestion) -> tuple[Column, ...]:
     return (
         _column("name", "Node", asked),
         _column("pool", "Pool", asked),
-        Column("state", "State", "", is_number=False),
+        Column("state", "Node status", "", is_number=False),
         _column("units", "GPUs", asked, is_number=True),
         _column("held", "Held now", asked, is_number=True),
         Column("time", "Last 24 hours", "", is_number=False),

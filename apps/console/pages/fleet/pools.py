@@ -108,7 +108,7 @@ def figures(
         PlainFigure(
             "Held now",
             per_cent(holdings.held / holdings.units if holdings.units else None),
-            f"{gpu_count(holdings.held)} by jobs, {gpu_count(free)} free or out of service",
+            f"{gpu_count(holdings.held)} by jobs, {gpu_count(free)} not held by a job",
             is_unknown=not holdings.units,
             href=asked.href(show="", sort="-held", part="nodes"),
         ),

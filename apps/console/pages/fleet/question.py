@@ -11,7 +11,7 @@ from apps.console.pages.frame import Choice, Filter
 from apps.console.pages.listed import Asked
 
 SHOWS = {
-    "": "Living",
+    "": "In service",
     "trouble": "Silent or out of service",
     "unconfirmed": "Not confirmed",
     "ended": "Ended in 30 days",
@@ -54,7 +54,7 @@ def fleet_question(given: QueryDict, pools: Mapping[str, int]) -> FleetQuestion:
         problems.append(f"There is no pool named {pool!r}. Shown instead: all pools.")
         pool = ""
     if show not in SHOWS:
-        problems.append(f"Nodes cannot be chosen by {show!r}. Shown instead: the living.")
+        problems.append(f"Nodes cannot be chosen by {show!r}. Shown instead: those in service.")
         show = ""
     if sort and sort.removeprefix("-") not in SORTS:
         problems.append(f"There is no column {sort!r} to order by. Shown instead: by name.")

@@ -222,7 +222,7 @@ def _gpus(gpus: Fraction | None) -> str:
 
 
 def _lane_words(holders: int, marks: int, notes: Sequence[str]) -> str:
-    said = [f"held {counted(holders, 'time')}" if holders else "held by nobody by name"]
+    said = [f"held {counted(holders, 'time')}" if holders else "no named holder"]
     said += [counted(marks, "incident")] if marks else []
     return "; ".join([*said, *notes])
 

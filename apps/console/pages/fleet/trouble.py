@@ -1,4 +1,4 @@
-"""How many incidents are open and how many agents are unwell, with the way to them."""
+"""How many incidents are open and how many agents are unhealthy, with links to them."""
 
 from datetime import datetime
 
@@ -18,5 +18,5 @@ def trouble(at: datetime) -> tuple[Link, ...]:
         text = counted(lasting, "open incident")
         found.append(Link(text, f"{reverse('incidents')}?open=yes"))
     if ill:
-        found.append(Link(counted(ill, "agent") + " unwell", f"{reverse('agents')}?show=unwell"))
+        found.append(Link("unhealthy " + counted(ill, "agent"), f"{reverse('agents')}?show=unwell"))
     return tuple(found)

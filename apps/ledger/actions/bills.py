@@ -240,7 +240,7 @@ def repeat_delivery(*, import_id: int, before: Taken, at: datetime) -> Taken:
     batch.rows, batch.unchanged, batch.rejected = before.rows, before.unchanged, before.rejected
     batch.totals, batch.flags = dict(before.totals), list(before.flags)
     if before.is_held:
-        batch.flags.append(f"the same file is held already, as delivery {before.import_id}")
+        batch.flags.append(f"the same file is held already, as bill import {before.import_id}")
     batch.state, batch.ended_at = BillImportState.DONE, at
     batch.save()
     return taken_of(batch)

@@ -123,7 +123,7 @@ def test_an_import_is_undone_and_says_so() -> None:
     page = sent(client, hour_row("1"))
     take_bills()
 
-    assert "Undo this delivery" in words(client.get(page))
+    assert "Undo this import" in words(client.get(page))
     client.post(f"{page}/undo")
     again = client.post(f"{page}/undo", follow=True)
 

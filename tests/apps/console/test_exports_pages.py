@@ -39,17 +39,17 @@ def signed_in(email: str, role: str) -> Client:
 def test_a_file_is_asked_for_and_fetched() -> None:
     finn = signed_in("finn@example.org", "finance")
     assert finn.post("/exports/ask", ASKED).headers["Location"] == "/exports"
-    assert "waits its turn" in finn.get("/exports").content.decode()
+    assert "queued" in finn.get("/exports").content.decode()
 
     make_exports()
 
     page = finn.get("/exports").content.decode()
     export_id = Export.objects.get().id
-    assert "1 export of yours is ready to fetch." in page
+    assert "1 export of yours is ready to download." in page
     fetched = finn.get(f"/exports/{export_id}/file")
     assert b"Research" in gzip.decompress(b"".join(fetched.streaming_content))
     finn.post(f"/exports/{export_id}/cancel")
-    assert "called off" in finn.get("/exports").content.decode()
+    assert "cancelled" in finn.get("/exports").content.decode()
     assert finn.get(f"/exports/{export_id}/file").status_code == 404
 
 

@@ -86,7 +86,7 @@ def test_a_cost_is_entered_after_what_it_moves_was_looked_at(research: int) -> N
     looked = words(finance.get("/shared-costs/new", asked))
 
     assert "60 hours of March 2026 are charged again: +$60.00." in looked
-    assert "In open months teams carry Research +$45.00 and Platform +$15.00." in looked
+    assert "In open months teams are allocated Research +$45.00 and Platform +$15.00." in looked
     assert not SharedCost.objects.exists()
     done = words(finance.post("/shared-costs/new", asked, follow=True))
     assert "Storage is shared; past hours are charged again." in done
@@ -109,7 +109,7 @@ def test_what_goes_by_cost_is_told_by_the_sums_of_the_months() -> None:
     )
 
     assert "2 hours of March 2026 are charged again: +$2.00." in looked
-    assert "By the sums of open months, teams carry about " in looked
+    assert "By the sums of open months, teams are allocated about " in looked
     assert "Research +$1.00" in looked
     assert "Platform +$1.00" in looked
 

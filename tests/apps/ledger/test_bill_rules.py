@@ -108,7 +108,7 @@ def test_a_row_of_no_node_is_mapped_from_its_bill(tmp_path: Path) -> None:
     assert "What will change" not in words(opened)
     assert 'value="host-7"' in opened.content.decode()
     assert (
-        "2 rows of A Cloud, March 2026 ($123.00 billed): from unmatched, carried by Platform"
+        "2 rows of A Cloud, March 2026 ($123.00 billed): from unmatched, charged to Platform"
         " to node gpu-01" in words(looked)
     )
     assert not BillRule.objects.exists()
@@ -136,7 +136,7 @@ def test_ending_a_rule_says_where_its_rows_go_first(node_id: int, tmp_path: Path
 
     looked = words(finance.get(f"/bills/rules/{rule_id}/end"))
 
-    assert "from node gpu-01 to unmatched, carried by Platform" in looked
+    assert "from node gpu-01 to unmatched, charged to Platform" in looked
     finance.post(f"/bills/rules/{rule_id}/end")
     assert BillRule.objects.get().ended_at is not None
     assert "It is ended already." in words(finance.get(f"/bills/rules/{rule_id}/end"))

@@ -64,17 +64,17 @@ def add_rule(request: HttpRequest) -> HttpResponse:
     rule = _rule(entries, names)
     if request.method == "POST" and rule is not None:
         add_bill_rule(rule=rule, at=who.at)
-        messages.success(request, "The rule is kept; bills of open months are reconciled by it.")
+        messages.success(request, "The rule is saved; bills of open months are reconciled by it.")
         return redirect("bill-rules")
     page = ChangePage(
         frame=who.frame,
-        finding="Say where rows of bills go",
-        explanation="Asked after the rules there are: the first that fits decides.",
+        finding="Add a mapping rule for bills",
+        explanation="Evaluated after the rules there are: the first that matches decides.",
         back=Link("Back to the rules", reverse("bill-rules")),
         here=request.path,
         fields=_fields(entries, names),
         effects=moves_said(moves_if_added(rule)) if rule is not None else (),
-        confirm=entries.confirm("Keep this rule"),
+        confirm=entries.confirm("Save this rule"),
     )
     return render(request, "components/change_page.html", {"page": page})
 
@@ -163,5 +163,5 @@ def _fields(entries: Entries, names: Names) -> tuple[Field, ...]:
         entries.choice("kind", "It pays for", names.kinds, "Only compute goes to nodes."),
         entries.field("node", "Node", hint="By its name. Hours it did not live stay unmatched."),
         entries.choice("pool", "Or a pool", names.pools, "Spread over its nodes."),
-        entries.choice("team", "Team", names.teams, "Who carries what no node does."),
+        entries.choice("team", "Team", names.teams, "Charged with what is not tied to a node."),
     )

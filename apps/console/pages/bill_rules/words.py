@@ -31,7 +31,7 @@ KINDS = {
 }
 BECOMES = {
     "unmatched": "unmatched",
-    "service": "beside machines",
+    "service": "non-compute charges",
     "purchase": "purchases",
     "commitment_unused": "unused commitment",
     "credit": "credits",
@@ -99,7 +99,7 @@ def _place(place: Place, other: Place) -> str:
     said = [BECOMES.get(place.becomes, place.becomes)]
     if place.kind != other.kind and place.becomes == "service":
         said.append(f"as {KINDS.get(place.kind, place.kind)}")
-    return joined([" ".join(said)]) + f", carried by {place.team}"
+    return joined([" ".join(said)]) + f", charged to {place.team}"
 
 
 def _micros(amount: Decimal) -> int:

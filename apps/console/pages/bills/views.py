@@ -91,7 +91,7 @@ def bills_page(request: HttpRequest, finding: str, status: int = 200) -> HttpRes
                 reverse("bills"),
                 name="files",
                 part="files",
-                noun=("delivery", "deliveries"),
+                noun=("import", "imports"),
             ),
         ),
         largest=file_size(LARGEST_BYTES),

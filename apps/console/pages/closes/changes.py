@@ -1,4 +1,4 @@
-"""Closing a month, opening it again, and posting what came late."""
+"""Closing a month, reopening it, and posting late-arriving facts as corrections."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -25,7 +25,7 @@ REFUSALS = (
 @require_POST
 @shown_to(CLOSES)
 def close(request: HttpRequest, month: str) -> HttpResponse:
-    """Close the month, with what may stand open said box by box."""
+    """Close the month, with each open item that is waived ticked."""
     of, at = month_of(month), timezone.now()
     asked = actions.CloseAsked(
         month=of,
@@ -59,7 +59,7 @@ def reopen(request: HttpRequest, month: str) -> HttpResponse:
 @require_POST
 @shown_to(CLOSES)
 def correct(request: HttpRequest, month: str) -> HttpResponse:
-    """Post what came late in the month that is open."""
+    """Post late-arriving facts as corrections in the open month."""
     of, at = month_of(month), timezone.now()
     try:
         actions.post_corrections(month=of, at=at)

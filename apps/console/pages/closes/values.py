@@ -11,7 +11,7 @@ from apps.ledger.queries.closes.statements import TeamStatement
 
 @dataclass(frozen=True, slots=True)
 class MonthRow:
-    """A month of the list: closed (by whom, when) or open, and what came late since."""
+    """A month of the list: closed (by whom, when) or open, and its late-arriving hours."""
 
     month: date
     href: str

@@ -48,7 +48,7 @@ JOURNAL_HEADER = ("month", "version", "cost_centre", "team", "account", "amount"
 @require_safe
 @shown_to(EVERYONE)
 def months(request: HttpRequest) -> HttpResponse:
-    """Every month with cost: open, closed, or closed with facts that came late."""
+    """Every month with cost: open, closed, or closed with late-arriving facts."""
     chosen, viewer = organisation(), viewer_of_request(request)
     rows = month_rows(viewer)
     page = MonthsPage(
@@ -64,7 +64,7 @@ def months(request: HttpRequest) -> HttpResponse:
 @require_safe
 @shown_to(EVERYONE)
 def months_csv(request: HttpRequest) -> HttpResponse:
-    """The same as a table."""
+    """The months as CSV."""
     currency = organisation().currency
     cells = [
         [
@@ -243,7 +243,7 @@ def _close(close_id: int) -> asked.CloseFact:
 def _finding(rows: Sequence[MonthRow]) -> str:
     late = [row for row in rows if row.late_hours]
     if late:
-        return f"{counted(len(late), 'closed month')} got facts that came late."
+        return f"{counted(len(late), 'closed month')} have late-arriving facts."
     closed = [row for row in rows if row.standing == "closed"]
     if not closed:
         return "No month is closed yet."

@@ -43,11 +43,11 @@ SHORT = {
 }
 FORMS = {"csv": "CSV, gzipped", "parquet": "Parquet"}
 STATES = {
-    "queued": "waits its turn",
-    "making": "being made",
+    "queued": "queued",
+    "making": "being created",
     "done": "done",
     "failed": "failed",
-    "cancelled": "called off",
+    "cancelled": "cancelled",
 }
 FIELDS = ("window", "team", "workload", "pool", "state")
 
@@ -110,11 +110,9 @@ def _finding(rows: tuple[ExportRow, ...]) -> str:
     ready = sum(1 for row in rows if row.file_href)
     busy = sum(1 for row in rows if row.is_open)
     if busy:
-        return f"{counted(busy, 'export')} of yours being made, {ready} ready to fetch."
+        return f"{counted(busy, 'export')} of yours being created, {ready} ready to download."
     if ready:
-        return (
-            f"{counted(ready, 'export')} of yours {'is' if ready == 1 else 'are'} ready to fetch."
-        )
+        return f"{counted(ready, 'export')} of yours {'is' if ready == 1 else 'are'} ready to download."
     return "Rows of the ledger come as a file, however many there are."
 
 

@@ -19,7 +19,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class ApartRow:
-    """What no node carries, and the form that maps it; empty where a rule could not say more."""
+    """A charge not tied to a node, and the form that maps it; empty where a rule could not say more."""
 
     of: ApartSum
     map_href: str
@@ -27,7 +27,7 @@ class ApartRow:
 
 @dataclass(frozen=True, slots=True)
 class ReconciliationPage:
-    """A bill, why it differs from the estimate, what no node carries, and what it leaves out."""
+    """A bill, its variance against the estimate, the charges not tied to a node, the nodes not on it."""
 
     frame: Frame
     finding: str

@@ -1,4 +1,4 @@
-"""One bill reconciled: why it differs, what no node carries, which nodes it leaves out."""
+"""One bill reconciled: its variance, the charges not tied to a node, the nodes not on it."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode
@@ -151,8 +151,8 @@ def _causes(of: comparing.Variance, currency: str) -> tuple[Cause, ...]:
         ("Price", of.price_micros, "the machine time that was estimated, at another price"),
         ("Quantity", of.quantity_micros, "more or less machine time, at the estimated price"),
         ("Missing", of.missing_micros, "estimated and not billed (below 0), or the reverse"),
-        ("Unmatched", of.unmatched_micros, "compute of no node on record: Platform carries it"),
-        ("Beside machines", of.shared_micros, "disks, network, licences, taxes, credits"),
+        ("Unmatched", of.unmatched_micros, "compute of no node on record: charged to Platform"),
+        ("Non-compute charges", of.shared_micros, "disks, network, licences, taxes, credits"),
     )
     parts = [micros for _, micros, _ in exact]
     shown = bridged(of.estimated_micros, parts, of.billed_micros, currency)

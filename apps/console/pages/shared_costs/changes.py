@@ -62,15 +62,15 @@ def add_cost(request: HttpRequest) -> HttpResponse:
     ready = cost is not None and not entries.problems
     page = ChangePage(
         frame=who.frame,
-        finding="Share a cost",
-        explanation="An amount a month that the lines of every hour carry a part of.",
+        finding="Add a shared cost",
+        explanation="An amount a month that is allocated to teams, hour by hour.",
         back=Link("Back to shared costs", reverse("shared-costs")),
         here=request.path,
         fields=(*_about(entries, who), *_weight_fields(entries, teams)),
         effects=moved(if_shared(_sharing(cost), who.at), cost.currency, teams)
         if cost and ready
         else (),
-        confirm=entries.confirm("Share this cost"),
+        confirm=entries.confirm("Add this cost"),
     )
     return render(request, "components/change_page.html", {"page": page})
 
@@ -95,7 +95,7 @@ def end_cost(request: HttpRequest, shared_cost_id: int) -> HttpResponse:
         frame=who.frame,
         finding=f"End {cost.name}",
         explanation=f"{quoted_amount(cost.amount, cost.currency)} a month, shared "
-        f"{METHODS[cost.method]}. What was carried before stays.",
+        f"{METHODS[cost.method]}. What was allocated before stays.",
         back=Link("Back to shared costs", reverse("shared-costs")),
         here=request.path,
         fields=(entries.field("ended_at", f"Shared until ({who.zone.key})", "datetime-local"),),
@@ -128,7 +128,7 @@ def change_weights(request: HttpRequest, shared_cost_id: int) -> HttpResponse:
     rest = None if starts_at is None or entries.problems else _rest(cost, starts_at, weights)
     page = ChangePage(
         frame=who.frame,
-        finding=f"Change who carries {cost.name}",
+        finding=f"Change the allocation of {cost.name}",
         explanation=f"Now: {weights_said(cost, teams) or METHODS[cost.method]}. Hours before "
         "keep what they had.",
         back=Link("Back to shared costs", reverse("shared-costs")),
@@ -138,7 +138,7 @@ def change_weights(request: HttpRequest, shared_cost_id: int) -> HttpResponse:
             *_weight_fields(entries, teams),
         ),
         effects=moved(if_weighed(rest, cost.id, who.at), cost.currency, teams) if rest else (),
-        confirm=entries.confirm("Share it by these weights"),
+        confirm=entries.confirm("Allocate it by these weights"),
     )
     return render(request, "components/change_page.html", {"page": page})
 
@@ -173,12 +173,12 @@ def _about(entries: Entries, who: Asking) -> tuple[Field, ...]:
         entries.field("amount", f"Amount a month, in {who.organisation.currency}"),
         entries.choice("method", "Shared", methods, "Each line says by what it really was."),
         entries.field("starts_at", f"From ({who.zone.key})", "datetime-local"),
-        entries.field("ends_at", "Until", "datetime-local", "Empty until further notice."),
+        entries.field("ends_at", "Until", "datetime-local", "Empty: open-ended."),
     )
 
 
 def _weight_fields(entries: Entries, teams: Mapping[int, str]) -> tuple[Field, ...]:
-    hint = "Only by stated weights; empty: carries nothing."
+    hint = "Only by stated weights; empty: none of it."
     return tuple(
         entries.field(f"{WEIGHT}{team_id}", f"Weight of {name}", hint=hint)
         for team_id, name in teams.items()

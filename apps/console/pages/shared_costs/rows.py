@@ -1,4 +1,4 @@
-"""The rows of shared costs and of the teams that carry them."""
+"""The rows of shared costs and of the teams they are allocated to."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -18,8 +18,8 @@ from apps.show.money import quoted_amount
 IN_FORCE, TO_COME, ENDED = "In force", "To come", "Ended"
 COST_COLUMNS: Mapping[str, By[CostRow]] = {
     "name": By("Shared cost", lambda row: row.name),
-    "amount": By("A month", lambda row: row.number, is_number=True),
-    "method": By("Shared", lambda row: row.method),
+    "amount": By("Per month", lambda row: row.number, is_number=True),
+    "method": By("Allocated", lambda row: row.method),
     "last": By("Last month", lambda row: row.last_micros, is_number=True),
     "this": By("This month", lambda row: row.this_micros, is_number=True),
     "since": By("Since", lambda row: row.starts_at),
@@ -43,7 +43,7 @@ def months_of(who: Asking) -> tuple[date, date]:
 
 
 def tables(who: Asking) -> tuple[list[CostRow], list[TeamRow]]:
-    """Every shared cost, and what each team carried of it."""
+    """Every shared cost, and what of it was allocated to each team."""
     months = months_of(who)
     costs, of = shared_cost_rows(), carried(months)
     teams = {team.id: team.name for team in accounts.teams()}
@@ -97,7 +97,7 @@ def _sum(of: Carried, cost_id: int, month: date) -> int | None:
 def _team_rows(
     costs: Mapping[int, str], of: Carried, teams: Mapping[int, str], months: tuple[date, date]
 ) -> list[TeamRow]:
-    """Of one name together, whatever weights it had; the dearest of this month first."""
+    """Of one name together, whatever weights it had; the highest of this month first."""
     sums: dict[tuple[str, int], dict[date, int]] = {}
     for cost_id, by_month in of.items():
         for month, by_team in by_month.items():

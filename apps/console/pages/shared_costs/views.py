@@ -51,7 +51,7 @@ def shared_costs(request: HttpRequest) -> HttpResponse:
             Asked(request.GET, here, part="costs", noun=("shared cost", "shared costs")),
         ),
         teams=listed(teams, TEAM_COLUMNS, Asked(request.GET, here, name="teams", part="teams")),
-        new=Link("Share a cost", reverse("add-shared-cost")),
+        new=Link("Add a shared cost", reverse("add-shared-cost")),
         other=Link("Without ended ones", here)
         if shows_ended
         else Link("With ended ones", f"{here}?show=all"),
@@ -98,7 +98,7 @@ def teams_csv(request: HttpRequest) -> HttpResponse:
 def _finding(costs: list[CostRow], who: Asking) -> str:
     running = [row for row in costs if row.standing == IN_FORCE]
     if not running:
-        return "No cost is shared now."
+        return "No shared cost is in force."
     known = [row.this_micros for row in running if row.this_micros is not None]
     said = f"{counted(len(running), 'cost')} {'is' if len(running) == 1 else 'are'} shared"
     if not known:

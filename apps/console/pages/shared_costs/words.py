@@ -8,7 +8,7 @@ from apps.show.money import signed_amount
 from apps.show.words import joined
 
 MOST_TEAMS = 12
-IN_OPEN = "In open months teams carry"
+IN_OPEN = "In open months teams are allocated"
 
 
 def moved(found: ShareWhatIf, currency: str, teams: Mapping[int, str]) -> tuple[str, ...]:
@@ -24,10 +24,12 @@ def moved(found: ShareWhatIf, currency: str, teams: Mapping[int, str]) -> tuple[
     if len(ordered) > MOST_TEAMS:
         shown.append(f"{len(ordered) - MOST_TEAMS} more teams the rest")
     if shown:
-        how = "By the sums of open months, teams carry about" if found.is_rough else IN_OPEN
+        how = "By the sums of open months, teams are allocated about" if found.is_rough else IN_OPEN
         said.append(f"{how} {joined(shown)}.")
     elif found.open_micros:
-        said.append("Nobody is known to carry it yet; where nobody is there, Platform does.")
+        said.append(
+            "It is allocated to no team yet; where no team has a part, Platform is charged."
+        )
     return tuple(said)
 
 

@@ -107,7 +107,7 @@ def _refuse_open(items: Collection[Item], accepted: Collection[str]) -> None:
     left = [item for item in items if item.count and item.code not in accepted]
     if left and any(not item.is_blocking for item in left):
         said = ", ".join(f"{item.code} ({item.count})" for item in left)
-        raise ItemsNotAccepted(f"say that these may stand open: {said}")
+        raise ItemsNotAccepted(f"waive these, or have them done first: {said}")
 
 
 def _totals(found: Collection[Row]) -> dict[str, int | None]:

@@ -140,10 +140,10 @@ def checklist(month: date) -> list[Item]:
         ),
         Item(
             "unread",
-            "Deliveries of bills with rows that could not be read",
+            "Bill imports with rows that could not be read",
             unread_between(starts_at=span.starts_at, ends_at=span.ends_at),
             None,
-            "Send them corrected, or accept them as they are, on the delivery's page under Bills.",
+            "Send them corrected, or accept them as they are, on the import's page under Bills.",
             is_blocking=True,
         ),
         *(_item(code, params) for code in WHICH),

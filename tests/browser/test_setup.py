@@ -51,7 +51,7 @@ def test_devices_are_confirmed_by_a_form(desk: Desk, site, has_script):
 
 def test_an_agents_first_report_is_noticed_without_a_click(desk: Desk, site):
     page = opened(desk.page(), f"{site}/setup/first-day")
-    page.get_by_role("button", name="Make the agent’s token").click()
+    page.get_by_role("button", name="Create the agent’s token").click()
     made = page.locator("#made")
     expect(made).to_contain_text("it is shown only now")
     secret = made.locator("#new-token").inner_text()

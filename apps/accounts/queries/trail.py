@@ -202,4 +202,5 @@ def _told(data: Mapping[str, Any] | None, name: str, named: Mapping[int, str]) -
     if span is None:
         return str(value)
     starts_at, ends_at = (each.removesuffix(":00+00") for each in span.groups())
-    return f"from {starts_at or 'ever'} until {ends_at or 'further notice'}"
+    end = f" until {ends_at}" if ends_at else ", open-ended"
+    return f"from {starts_at or 'ever'}{end}"

@@ -106,7 +106,7 @@ def test_prices_pools_and_their_policies_are_in_the_trail() -> None:
     assert [each.name for each in newest("rate").fields] == ["period"]
     (period,) = newest("rate").fields
     assert (period.old, period.new) == (
-        "from 2026-03-02 12:00 until further notice",
+        "from 2026-03-02 12:00, open-ended",
         "from 2026-03-02 12:00 until 2026-03-03 12:00",
     )
 

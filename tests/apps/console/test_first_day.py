@@ -94,7 +94,7 @@ def test_an_agents_token_is_made_in_place_and_its_first_report_is_waited_for(lon
     page = text_of(answer)
     (secret,) = set(re.findall(r"rr_[\w-]{40,}", page))
     assert f"printf '%s\\n' {secret} > /etc/runrate/agent.token" in page
-    assert "1 agent was let in; none has reported yet." in page
+    assert "1 agent is enrolled; none has reported yet." in page
     assert "every 5s" in answer.content.decode()
     assert secret not in client.get("/setup/first-day").content.decode()
 
@@ -155,7 +155,7 @@ def test_a_first_token_that_cannot_be_made_is_not(lone_node, path, wrong, said):
 def test_only_the_platform_makes_first_tokens(lone_node):
     finn = signed_in("finn")
     page = text_of(finn.get("/setup/first-day"))
-    assert "Make the agent’s token" not in page
+    assert "Create the agent’s token" not in page
     assert "Invite its agent" not in page
     for path in ("invitation", "agent", "jobs"):
         assert finn.post(f"/setup/first-day/{path}", {"node": lone_node}).status_code == 403

@@ -268,7 +268,7 @@ def test_finance_refuses_with_a_note_that_stays_with_the_price(world):
     finance.post(f"/prices/{rate_id}/refuse", {"note": "the offer ended"})
     page = text(finance.get(f"/prices/{rate_id}"))
     assert "refused: the offer ended" in page
-    assert "<dt>Refused</dt>" in page
+    assert "<dt>Rejected</dt>" in page
     assert "None: no price is implausible" in text(finance.get("/prices?show=all"))
 
 
@@ -300,7 +300,7 @@ def test_what_waits_is_a_file_too(world):
     header, row = text(signed_in("finance").get("/prices/waiting.csv")).splitlines()
     assert header == "prices,amount,currency,per,kind,starts_at,standing,why"
     assert row.startswith("pool h100,55.040000000,USD,per node and hour,List,")
-    assert 'Waits for a second person,"it moves the price from 98.32 to 55.04' in row
+    assert 'Waiting for a second person,"it moves the price from 98.32 to 55.04' in row
 
 
 def figure_of(page: str) -> dict:

@@ -204,7 +204,7 @@ def _fields(entries: Entries, pools: dict[str, str], who: Asking) -> tuple[Field
         entries.field("watts", "Watts of a node", hint="By its plate, hosts and GPUs together."),
         entries.field("pue", "PUE", hint="kWh at the house's meter for one at the machine."),
         entries.field("starts_at", f"In service from ({who.zone.key})", "datetime-local"),
-        entries.field("ends_at", "Until", "datetime-local", "Empty until further notice."),
+        entries.field("ends_at", "Until", "datetime-local", "Empty: open-ended."),
         *_cost_fields(entries, currency),
     )
 

@@ -26,7 +26,7 @@ PLAN_COLUMNS: Mapping[str, By[PlanRow]] = {
     "loaded": By("Loaded, a GPU-hour", lambda row: row.loaded_micros, is_number=True),
     "marginal": By("Marginal, a GPU-hour", lambda row: row.marginal_micros, is_number=True),
     "measured": By("Power measured", lambda row: row.measured),
-    "standing": By("Standing", lambda row: row.standing),
+    "standing": By("Plan status", lambda row: row.standing),
 }
 
 

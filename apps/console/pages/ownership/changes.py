@@ -31,15 +31,15 @@ def add_rule(request: HttpRequest) -> HttpResponse:
         try:
             rule_id = rules.add_rule(rule=form.rule, at=at)
         except Refusal as refused:
-            refusal = f"The rule was not kept: {refused.message}."
+            refusal = f"The rule was not saved: {refused.message}."
         else:
             owner = called.owner(form.rule.rule.team_id, form.rule.rule.workload_id)
             messages.success(
-                request, f"Kept. What moves to {owner} is settled again in the next minutes."
+                request, f"Saved. What moves to {owner} is settled again in the next minutes."
             )
             recount()
             return redirect("rule", rule_id)
-    page = rule_page(request, form, called, at, refusal or "The rule was not kept.")
+    page = rule_page(request, form, called, at, refusal or "The rule was not saved.")
     return render(request, "ownership/new_rule.html", {"page": page}, status=400)
 
 

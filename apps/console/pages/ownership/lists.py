@@ -28,7 +28,7 @@ RULE_COLUMNS: Mapping[str, By[RuleRow]] = {
     "workload": By("Workload", lambda row: row.workload or None),
     "from": By("From", lambda row: row.starts_at),
     "until": By("Until", lambda row: row.ends_at),
-    "said": By("Said", lambda row: row.said_at),
+    "said": By("Created", lambda row: row.said_at),
 }
 UNOWNED_COLUMNS: Mapping[str, By[UnownedRow]] = {
     "account": By("Account", lambda row: row.account or None),
@@ -43,7 +43,7 @@ RULE_ASKS = ("account", "namespace", "user", "partition")
 
 
 def workload_rows(window: ledger.Window, viewer: Viewer, called: Names) -> tuple[WorkloadRow, ...]:
-    """Of the viewer's teams, by team, the dearest first; workloads without any cost are there too."""
+    """Of the viewer's teams, by team, the highest cost first; workloads without cost included."""
     chosen = ledger.CostFilter(window, team_ids=None if viewer.sees_everything else viewer.team_ids)
     groups = ledger.cost_groups(chosen, ("team", "workload"))
     costly = {group.keys: _workload_row(group, called, window) for group in groups}
@@ -91,7 +91,7 @@ def rule_rows(viewer: Viewer, called: Names, at: datetime) -> tuple[RuleRow, ...
 
 
 def unowned_rows(window: ledger.Window, called: Names) -> tuple[UnownedRow, ...]:
-    """What nobody owns, by what a rule would ask, the dearest first."""
+    """Jobs without an owner, by what a rule would match, the highest cost first."""
     place = reverse("costs-team-jobs", args=[called.unowned_id])
     jobs_href = f"{place}?{urlencode({'window': window.text})}"
     found = ledger.unowned_work(window, called.unowned_id)

@@ -68,7 +68,7 @@ def rule_page(
         asks=asks_fields(form),
         priority=field(form, "priority", "Priority", "the lowest number is tried first"),
         first_day=field(form, "from", "From", "the first day; empty: since ever"),
-        end_day=field(form, "to", "Until", "the day after the last; empty: until further notice"),
+        end_day=field(form, "to", "Until", "the day after the last; empty: open-ended"),
         problems=problems,
         kept=tuple((name, text) for name, text in form.given.items() if text),
         preview=preview,

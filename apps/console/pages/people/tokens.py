@@ -90,7 +90,7 @@ def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     except ObjectDoesNotExist as nothing:
         raise Http404 from nothing
     else:
-        messages.success(request, "The token opens nothing from now on.")
+        messages.success(request, "The token is revoked.")
     return redirect("tokens")
 
 
@@ -119,10 +119,10 @@ def _link(team: str | None, ids: Mapping[str, int]) -> Link | None:
 
 
 def finding(good: int) -> str:
-    """How many doors are open to machines."""
+    """How many tokens machines may authenticate with."""
     if not good:
-        return "No token is good: no machine can send or read anything."
-    return f"{counted(good, 'token')} {'lets' if good == 1 else 'let'} machines in."
+        return "No token is valid: no machine can send or read anything."
+    return f"{counted(good, 'token')} {'is' if good == 1 else 'are'} valid."
 
 
 def _name(request: HttpRequest) -> str:
@@ -145,7 +145,7 @@ def _expiry(text: str, at: datetime) -> datetime | None:
         return None
     days = int(text) if text.strip().isdecimal() else 0
     if not 1 <= days <= MOST_DAYS:
-        raise ExpiryUnreadable(f"a token may be good for 1 to {MOST_DAYS} days")
+        raise ExpiryUnreadable(f"a token may be valid for 1 to {MOST_DAYS} days")
     return at + timedelta(days=days)
 
 

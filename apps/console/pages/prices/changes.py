@@ -40,7 +40,7 @@ changing = require_http_methods(["GET", "HEAD", "POST"])
 UNITS = {"node": "One node", "gpu": "One GPU"}
 QUANTITIES = {"3600": "One hour", "1": "One second"}
 ENTERED = "The price is entered; past hours are charged again."
-WAITS = "The price is entered, and prices nothing until a person of finance accepts it."
+WAITS = "The price is entered, and is not used until a person of finance accepts it."
 TEXTS = ("provider", "region", "instance_type", "gpu_model", "source")
 
 
@@ -106,7 +106,7 @@ def end_rate(request: HttpRequest, rate_id: int) -> HttpResponse:
         "stays priced.",
         back=Link("Back to the price", reverse("rate", args=[rate_id])),
         here=request.path,
-        fields=(entries.field("ended_at", f"Holds until ({who.zone.key})", "datetime-local"),),
+        fields=(entries.field("ended_at", f"Valid until ({who.zone.key})", "datetime-local"),),
         effects=effects_of(if_ended(rate_id, ended_at, who.at), who) if ended_at and ready else (),
         confirm=entries.confirm("End this price"),
     )
@@ -235,8 +235,8 @@ def _fields(
         ),
         entries.choice("unit", "For", UNITS),
         entries.choice("quantity_seconds", "And", QUANTITIES),
-        entries.field("starts_at", f"Holds from ({who.zone.key})", "datetime-local"),
-        entries.field("ends_at", "Until", "datetime-local", "Empty until further notice."),
+        entries.field("starts_at", f"Valid from ({who.zone.key})", "datetime-local"),
+        entries.field("ends_at", "Until", "datetime-local", "Empty: open-ended."),
         entries.field("source", "Where the figure comes from"),
         entries.field("source_date", "Read on", "date"),
         entries.field(

@@ -73,7 +73,7 @@ def refuse(request: HttpRequest, waiting_id: int) -> HttpResponse:
         actions.refuse_rate(rate_id=waiting_id, by=_person(who), note=note, at=who.at)
     except REFUSALS as refused:
         return _page(request, waiting_id, problem=f"{refused}.", status=409)
-    messages.success(request, f"The price of {what_it_prices(rate)} is refused.")
+    messages.success(request, f"The price of {what_it_prices(rate)} is rejected.")
     return redirect("rate", waiting_id)
 
 

@@ -139,7 +139,7 @@ def rate_page(rate_id: int, given: QueryDict, asking: Asking) -> RatePage | None
         decide=Link("Decide about it", reverse("decide-rate", args=[rate_id]))
         if rate["standing"] in WAITS
         else None,
-        decision="Refused" if rate["standing"] == "refused" else "Accepted",
+        decision="Rejected" if rate["standing"] == "refused" else "Accepted",
         decided_at=rate["decided_at"],
         decided_by=names.get(rate["decided_by_id"], ""),
         tiers=tiers_in_words(rate),

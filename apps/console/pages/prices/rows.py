@@ -21,8 +21,8 @@ OPTIONS = {"on_demand": "On demand", "spot": "Spot", "reserved": "Reserved", "ow
 IN_FORCE, TO_COME, ENDED = "In force", "To come", "Ended"
 NOT_IN_FORCE = {
     "quarantined": "In quarantine",
-    "waiting": "Waits for a second person",
-    "refused": "Refused",
+    "waiting": "Waiting for a second person",
+    "refused": "Rejected",
 }
 PAST = frozenset({ENDED, NOT_IN_FORCE["refused"]})
 RATE_COLUMNS: Mapping[str, By[RateRow]] = {

@@ -91,7 +91,7 @@ def _empty(asked: Sought, found: Found, viewer: Viewer) -> EmptyState | None:
         sentence = "Names are matched as they are written, capitals aside. " + _elsewhere(viewer)
         steps.append(
             Step(
-                "Work that no scheduler or file has told of is not here.",
+                "Jobs that no scheduler or file has reported are not here.",
                 link=Link("What nodes report", reverse("fleet")),
             )
         )

@@ -115,7 +115,7 @@ def make_jobs_token(request: HttpRequest) -> HttpResponse:
             "Where the scheduler’s hooks run, keep it in a file:",
             token_command(token.secret, "token"),
         ),
-        Step("See that it is let in; this states no job:", check),
+        Step("Check that the token is accepted; this sends no job:", check),
     )
     return first_day_page(request, MadeToken(said, token.secret, steps))
 

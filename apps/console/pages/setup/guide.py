@@ -127,12 +127,12 @@ def _token(known: Known) -> GuideStep:
     if good:
         found = f"{counted(good, 'token')} may be used now."
     elif known.machines:
-        found = "There is none yet, so no agent and no scheduler is let in."
+        found = "There is none yet, so no agent and no scheduler can authenticate."
     else:
         found = "There is none yet. An agent’s writes one node alone, and no node is on record."
     return GuideStep(
         "token",
-        "Make a token",
+        "Create a token",
         DONE if good else MISSING,
         found,
         () if known.machines else (POOL_FIRST, NODES_FIRST),
@@ -142,13 +142,13 @@ def _token(known: Known) -> GuideStep:
 
 def _agent(known: Known) -> GuideStep:
     heard = known.agents
-    state, found = MISSING, "No agent was let in yet: invite one above."
+    state, found = MISSING, "No agent is enrolled yet: invite one above."
     if heard.last_seen_at is not None:
         ago = duration(known.at - heard.last_seen_at)
         said = f"{heard.heard:,} of {heard.agents:,} agents were heard, the last {ago} ago."
         state, found = DONE, said if heard.agents > 1 else f"The agent was heard {ago} ago."
     elif heard.agents:
-        agents = counted(heard.agents, "agent was let in", "agents were let in")
+        agents = counted(heard.agents, "agent is enrolled", "agents are enrolled")
         state, found = WAITING, f"{agents}; none has reported yet. This page notices the first."
     return GuideStep(
         "agent",
@@ -165,7 +165,7 @@ def _agent(known: Known) -> GuideStep:
             Step("See what works on this node and what does not, in plain words:", CHECK),
             Step(
                 "Start it. As a service: agents/agent/systemd/runrate-agent.service; on Kubernetes: "
-                "agents/agent/kubernetes/daemonset.yaml; both are told of in docs/agent.md.",
+                "agents/agent/kubernetes/daemonset.yaml; docs/agent.md describes both.",
                 RUN,
             ),
             Step(

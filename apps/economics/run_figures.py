@@ -17,7 +17,7 @@ from apps.economics.model_flops import (
     training_flops_per_token,
 )
 
-IMPOSSIBLE = "impossible, above 1: the model, the tokens or the GPUs told are wrong"
+IMPOSSIBLE = "impossible, above 1: the reported model, tokens or GPUs are wrong"
 SHAPE = ("layers", "heads", "head_dimension", "sequence")
 
 
@@ -62,7 +62,7 @@ def model_use(trained: Trained) -> ModelUse:
     elif trained.flops:
         work = trained.flops
     else:
-        return ModelUse(None, missing or "the run told no tokens")
+        return ModelUse(None, missing or "the run reported no tokens")
     if not trained.seconds or not trained.gpus:
         return ModelUse(None, "it is not known for how long it trained, or on how many GPUs")
     return _of_peak(work / trained.seconds, trained.gpus, trained)
@@ -160,7 +160,7 @@ def _flops_per_token(told: Mapping[str, object]) -> tuple[float | None, str]:
     try:
         return training_flops_per_token(Model(parameters, attention, adapter)), ""
     except NotAModel:
-        return None, "the model it told has no parameters"
+        return None, "the reported model has no parameters"
 
 
 def _number(told: object) -> float | None:

@@ -117,7 +117,7 @@ def test_runs_lead_to_a_picture_a_comparison_and_an_answer(desk: Desk, site: str
     page.get_by_role("link", name="july-3").first.click()
     expect(title).to_contain_text("july-3 cost $1,600 in 10 h on 64 GPUs")
     expect(page.get_by_role("img", name="Productive")).to_be_visible()
-    expect(page.get_by_role("region", name="Five numbers")).to_contain_text("130 %, impossible")
+    expect(page.get_by_role("region", name="Key metrics")).to_contain_text("130 %, impossible")
     fits(page)
     page.goto(
         page.get_by_role("link", name="pretrain-8b").evaluate(

@@ -95,8 +95,8 @@ def test_above_1_is_told_as_impossible() -> None:
     [
         ({"told": {}}, "the run did not tell its model's parameters"),
         ({"told": {"active_parameters": True}}, "the run did not tell its model's parameters"),
-        ({"told": {"active_parameters": 0}}, "the model it told has no parameters"),
-        ({"tokens": None}, "the run told no tokens"),
+        ({"told": {"active_parameters": 0}}, "the reported model has no parameters"),
+        ({"tokens": None}, "the run reported no tokens"),
         ({"seconds": None}, "it is not known for how long it trained, or on how many GPUs"),
         ({"gpus": None}, "it is not known for how long it trained, or on how many GPUs"),
         ({"gpu_models": ()}, "its GPUs' model is not known"),

@@ -82,9 +82,9 @@ def test_the_title_says_what_runs_cost_and_how_much_bought_no_progress(finn: Cli
     text = words(finn.get("/runs"))
     # 640 GPU-hours at 2.50, of them 96 lost and 32 of which nobody told.
     assert "1 training run cost $1,600 in the last 30 days" in text
-    assert "15 % of it was not productive, and what 5 % of it did, nobody told." in text
+    assert "15 % of it was not productive, and 5 % of it was not reported." in text
     assert "Not productive $240 estimated 15 %; work lost and redone $240" in text
-    assert "Not known $80.00 estimated of time that no run told anything of" in text
+    assert "Not known $80.00 estimated of time that no run reported" in text
 
 
 def test_a_run_is_listed_with_its_figures_and_sorted_by_any(finn: Client) -> None:
@@ -162,7 +162,7 @@ def test_one_run_shows_where_its_money_went_and_the_parts_are_the_whole(finn: Cl
     assert "july-3 cost $1,600 in 10 h on 64 GPUs; 15 % of it was not productive." in text
     assert "Productive $1,280.00 80 % 512 8 h –" in text
     assert "$240.00 15 %" in text
-    assert "All of it $1,600.00 100 % 640 10 h –" in text
+    assert "Total $1,600.00 100 % 640 10 h –" in text
     rows = table(finn.get(f"/runs/{run_id}/buckets.csv"))
     assert sum(float(row["effective_cost"]) for row in rows) == 1600
 
@@ -184,10 +184,12 @@ def test_the_picture_of_a_run_has_its_buckets_attempts_and_marks(finn: Client) -
     )
     answer = finn.get(f"/runs/{run_id}")
     page = answer.content.decode()
-    assert "80 % of the time was kept training steps; it was cut short once" in words(answer)
+    assert "80 % of the time was kept training steps; it was interrupted or failed once" in words(
+        answer
+    )
     assert f'aria-label="Job {job.raw_id}: Productive 80' in page
     assert 'class="patch state-run-productive" d="M0.0' in page
-    assert "Not told: 30 min" in page
+    assert "Not reported: 30 min" in page
     assert "Good checkpoint, 2 March 2026, 12:00 UTC, step 1,000" in page
     assert "Interrupted, 2 March 2026, 14:00 UTC" in page
     assert "2.345" in words(answer)
@@ -219,8 +221,8 @@ def test_a_run_that_told_nothing_is_shown_as_not_told(finn: Client) -> None:
     planted.plant_day(run_id, {Bucket.UNTOLD: 100})
     answer = finn.get(f"/runs/{run_id}")
     text = words(answer)
-    assert "silent cost $250 in 10 h on 64 GPUs; what it did nobody told." in text
-    assert "The run told too little of what it did for a verdict." in text
+    assert "silent cost $250 in 10 h on 64 GPUs; what it was spent on was not reported." in text
+    assert "The run reported too little of its time for a verdict." in text
     assert "is-hatched" in answer.content.decode()
 
 

@@ -112,7 +112,7 @@ def test_runs_of_another_model_or_gpu_are_left_out_and_counted() -> None:
 def test_two_sizes_are_too_few_and_a_question_far_beyond_is_refused() -> None:
     workload_id = make_programme()
     assert scaling_of(workload_id, window=MARCH) == ScalingRefusal(
-        workload_id, "No run of this time told how many tokens it trained.", ()
+        workload_id, "No run of this time reported how many tokens it trained.", ()
     )
     for days, gpus in enumerate((4, 2)):
         plant_size(workload_id, gpus, days=days)

@@ -102,7 +102,7 @@ def test_one_rank_alone_and_none_at_all_say_nothing() -> None:
     alone, silent = slow_ranks(run_id), slow_ranks(plant_run("silent", workload_id))
     assert (alone.ranks, alone.factor, alone.wasted, alone.micros) == (1, None, None, None)
     assert alone.words.startswith("Only one rank tells its steps")
-    assert silent.words == "No rank told of its steps in this time."
+    assert silent.words == "No rank reported its steps in this time."
     assert slow_ranks(run_id + 1000).words == silent.words
 
 

@@ -126,7 +126,9 @@ def test_time_that_nobody_told_of_is_never_guessed() -> None:
 
     assert told.verdicts == ()
     assert told.told_ratio == 0.4
-    assert told.words == "Not told: of 60\xa0% of GPU time nobody said what it was spent on."
+    assert (
+        told.words == "Not reported: of 60\xa0% of GPU time it is not known what it was spent on."
+    )
     assert [(part.bucket, part.share) for part in told.parts] == [
         (Bucket.DATA_WAIT, 1.0),
         (Bucket.UNTOLD, None),

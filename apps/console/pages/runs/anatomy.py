@@ -298,9 +298,9 @@ def _finding(spent: ByBucket, facts: RunFacts) -> str:
     cuts = sum(each.status in {"interrupted", "failed"} for each in facts.attempts)
     said = f"{productive} of the time was kept training steps"
     if cuts:
-        said += f"; it was cut short {'once' if cuts == 1 else f'{cuts:,} times'}"
+        said += f"; it was interrupted or failed {'once' if cuts == 1 else f'{cuts:,} times'}"
     untold = share(spent.get(Bucket.UNTOLD, 0), whole)
-    return f"{said}; of {per_cent(untold)} nobody told." if untold else f"{said}."
+    return f"{said}; {per_cent(untold)} was not reported." if untold else f"{said}."
 
 
 def _left_out(count: int) -> str:

@@ -70,21 +70,21 @@ def compared(given: QueryDict, who: Asking) -> tuple[RunAnatomy, ...]:
 
 
 def finding_of(found: Sequence[RunAnatomy], currency: str) -> str:
-    """How the dearest differs from the cheapest, in one sentence."""
+    """How the highest cost differs from the lowest, in one sentence."""
     if len(found) < FEWEST:
         return "Choose two or more runs to compare"
     priced = [each for each in found if each.amounts.effective_micros is not None]
     if len(priced) < FEWEST:
         return f"{counted(len(found), 'run')} side by side; what they cost is not known of all"
-    dearest = max(priced, key=lambda each: each.amounts.effective_micros or 0)
+    highest = max(priced, key=lambda each: each.amounts.effective_micros or 0)
     cheapest = min(priced, key=lambda each: each.amounts.effective_micros or 0)
-    if dearest is cheapest:
+    if highest is cheapest:
         return f"{counted(len(found), 'run')} cost the same"
-    more = (dearest.amounts.effective_micros or 0) - (cheapest.amounts.effective_micros or 0)
-    said = f"{dearest.run.key} cost {whole_amount(more, currency)} more than {cheapest.run.key}"
+    more = (highest.amounts.effective_micros or 0) - (cheapest.amounts.effective_micros or 0)
+    said = f"{highest.run.key} cost {whole_amount(more, currency)} more than {cheapest.run.key}"
     parts = [
         f"{whole_amount(part, currency)} of {in_a_sentence(bucket)}"
-        for bucket, part in _by_difference(cheapest, dearest)
+        for bucket, part in _by_difference(cheapest, highest)
         if part > 0
     ]
     return f"{said}: {joined(parts[:2])}" if parts else said
@@ -189,7 +189,7 @@ def _figures(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow
 
 
 def _five(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow]:
-    """The five numbers, each with its doubt."""
+    """The key metrics, each with its caveat."""
     for figure, about in NUMBERS.items():
         numbers = [_number(each, figure) for each in found]
         yield ComparedRow(

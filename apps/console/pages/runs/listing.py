@@ -66,7 +66,7 @@ def runs_page(given: QueryDict, who: Asking) -> RunsPage:
 
 
 def meters_of_listed(named: Mapping[int, tuple[str, str]]) -> MeterTable | None:
-    """How hard these runs, each as a whole, worked their GPUs; by id their names and addresses."""
+    """GPU utilization of these runs, each as a whole; by id their names and addresses."""
     found = meters_of_runs(list(named))
     rows = [Metered(named[run_id][0], each, named[run_id][1]) for run_id, each in found.items()]
     return meter_table(rows, meters_together(found.values()), "Run")
@@ -96,11 +96,11 @@ def finding_of(told: RunsTold, sums: BucketSums, within: str, currency: str) -> 
     said = f"{runs} cost {whole_amount(sums.total, currency)} {within}"
     lost, untold = share(sums.no_progress, sums.total), share(sums.untold, sums.total)
     if untold == 1:
-        return f"{said}; what they did with it nobody told."
+        return f"{said}; what it was spent on was not reported."
     parts = [f"{per_cent(lost)} of it was not productive"] if lost else []
     if untold:
-        parts.append(f"what {per_cent(untold)} of it did, nobody told")
-    return f"{said}; {', and '.join(parts)}." if parts else f"{said}; all of it was progress."
+        parts.append(f"{per_cent(untold)} of it was not reported")
+    return f"{said}; {', and '.join(parts)}." if parts else f"{said}; all of it was productive."
 
 
 def run_cells(facts: Iterator[RunFact], currency: str) -> Iterator[list[str]]:
@@ -189,7 +189,7 @@ def _empty(asked: RunsQuestion, who: Asking) -> EmptyState:
             "No run in this period", "No run matches what was asked for.", tuple(steps)
         )
     return EmptyState(
-        "No training run has told of itself",
+        "No training run is reported yet",
         "Each run is listed here with what it cost over all its restarts, how much of that bought "
         "progress, how well it used its GPUs, and what would make the next one cheaper.",
         (

@@ -1,4 +1,4 @@
-"""The five numbers of a run: each with what it means, what is usual, and what to mind of it."""
+"""The key metrics of a run: each with its meaning, the median of others, and caveats."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ NUMBERS: Mapping[RunFigure, About] = {
         "Cost per good checkpoint", "all that the run cost ÷ checkpoints that passed"
     ),
 }
-NOT_TOLD = "Nobody told what it takes to know it."
+NOT_TOLD = "Not reported."
 
 
 def number_rows(

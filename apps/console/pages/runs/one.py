@@ -54,7 +54,7 @@ MOST_CHECKPOINTS = 50
 DAY = timedelta(days=1)
 LEAST_TOLD = 0.5
 EXACT = 1_000_000
-"""Whole numbers below it are told to the last digit."""
+"""Whole numbers below it are shown to the last digit."""
 
 
 def run_page_of(run_id: int, who: Asking) -> RunPage:
@@ -137,7 +137,7 @@ def finding_of(told: RunAnatomy, sums: BucketSums) -> str:
         said += f" on {counted(run.gpus, 'GPU')}"
     lost, untold = share(sums.no_progress, sums.total), share(sums.untold, sums.total)
     if untold == 1:
-        return f"{said}; what it did nobody told."
+        return f"{said}; what it was spent on was not reported."
     if lost:
         return f"{said}; {per_cent(lost)} of it was not productive."
     return f"{said}."
@@ -218,9 +218,9 @@ def _under(told: RunAnatomy, who: Asking) -> Iterator[str]:
     if run.gpus:
         yield f"{run.gpus:,} × {run.gpu_model}" if run.gpu_model else counted(run.gpus, "GPU")
     if run.told_ratio is None:
-        yield "the run told nothing of its time"
+        yield "how its time was spent was not reported"
     else:
-        yield f"{per_cent(run.told_ratio)} of its GPU time told of"
+        yield f"{per_cent(run.told_ratio)} of its GPU time reported"
     yield f"effective cost in {told.currency}"
     if told.pending_days:
         yield f"{counted(told.pending_days, 'day')} being summed anew"
@@ -244,21 +244,21 @@ def _figures(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
         Figure(
             title="Not productive",
             number=short_amount(sums.no_progress, currency),
-            note=parts or "all that was told of was progress",
+            note=parts or "all that was reported was productive",
             status=sums.status,
             is_unknown=sums.no_progress is None,
         ),
         Figure(
             title="Goodput",
             number="Not known" if run.goodput_ratio is None else per_cent(run.goodput_ratio),
-            note="GPU time of kept training steps, of what it told of",
+            note="kept training steps ÷ GPU time that it reported",
             status=sums.status,
             is_unknown=run.goodput_ratio is None,
         ),
         Figure(
             title="Per million tokens",
             number="Not known" if million is None else unit_cost(million, currency),
-            note=tokens or "it told of no tokens",
+            note=tokens or "it reported no tokens",
             status=sums.status,
             is_unknown=million is None,
         ),
@@ -284,8 +284,8 @@ def _no_verdict(told: RunAnatomy) -> str:
     ratio = told.run.told_ratio
     if ratio is None or ratio < LEAST_TOLD:
         return (
-            "The run told too little of what it did for a verdict. With the SDK’s run.phase(…) "
-            "around data, checkpoints and communication it is told where the time goes."
+            "The run reported too little of its time for a verdict. With the SDK’s run.phase(…) "
+            "around data, checkpoints and communication it reports where the time goes."
         )
     return (
         "Nothing stands out: no bucket took more than is usual, no rank is known to be slow, and "
@@ -363,7 +363,7 @@ def _text(value: object) -> str:
 def _empty(told: RunAnatomy) -> EmptyState:
     return EmptyState(
         title="Nothing is known of this run but its name",
-        sentence=f"A job said that it carried {told.run.key}; none of its time is charged yet, and "
-        "the run itself told nothing.",
+        sentence=f"A job reported that it is of {told.run.key}; none of its time is charged yet, and "
+        "the run itself has reported nothing.",
         steps=(Step("Say in its script where the run begins and ends; docs/runs.md shows how."),),
     )

@@ -48,12 +48,12 @@ class BucketSums:
 
     @property
     def untold(self) -> int:
-        """What of it nobody told of."""
+        """What of it was not reported."""
         return self.known.get(Bucket.UNTOLD, 0)
 
     @property
     def goodput_ratio(self) -> float | None:
-        """Productive GPU time of what was told of."""
+        """Productive ÷ reported GPU time."""
         return goodput(self.milliseconds)
 
     @property
@@ -117,7 +117,7 @@ def figures_of(
         Figure(
             title="Goodput",
             number="Not known" if sums.goodput_ratio is None else per_cent(sums.goodput_ratio),
-            note="GPU time of kept training steps, of what runs told of",
+            note="kept training steps ÷ GPU time that runs reported",
             status=sums.status,
             is_unknown=sums.goodput_ratio is None,
         ),
@@ -136,7 +136,7 @@ def bucket_chart(
     present = [bucket for bucket in BUCKETS if bucket in whole.micros]
     cells = [_cells(days.get(day), present) for day in shown]
     return DailyChart(
-        title=_dearest(days, whole, currency),
+        title=_highest_day(days, whole, currency),
         unit=f"each day by where the time went, in {currency}, effective cost",
         figure=daily_cost_by_state(shown, _series(shown, days, present), currency),
         states=tuple(BUCKETS[bucket] for bucket in present),
@@ -172,7 +172,7 @@ def no_progress_parts(sums: BucketSums, currency: str) -> str:
 def _worst(sums: BucketSums, currency: str) -> str:
     if sums.no_progress is None:
         return "no price covers it"
-    return no_progress_parts(sums, currency) or "all that was told of was progress"
+    return no_progress_parts(sums, currency) or "all that was reported was productive"
 
 
 def _not_known(sums: BucketSums, currency: str) -> Figure:
@@ -182,9 +182,9 @@ def _not_known(sums: BucketSums, currency: str) -> Figure:
         parts.append((f"{hours} GPU-hours", "without a price, and in no sum here"))
     if sums.untold:
         amount = short_amount(sums.untold, currency)
-        parts.append((amount, "of time that no run told anything of"))
+        parts.append((amount, "of time that no run reported"))
     if not parts:
-        return Figure("Not known", "Nothing", "all of it is priced and told of", sums.status)
+        return Figure("Not known", "Nothing", "all of it is priced and reported", sums.status)
     (number, first), *others = parts
     note = "; ".join([first, *(f"{amount} {words}" for amount, words in others)])
     return Figure("Not known", number, note, sums.status, is_unknown=True)
@@ -226,11 +226,11 @@ def _cells(of_day: BucketSums | None, present: Sequence[Bucket]) -> tuple[int | 
     return tuple(of_day.micros.get(bucket, 0) for bucket in present)
 
 
-def _dearest(days: Mapping[date, BucketSums], whole: BucketSums, currency: str) -> str:
-    most, dearest = max((of_day.total or 0, day) for day, of_day in days.items())
-    said = f"The dearest day was {weekday(dearest)} with {whole_amount(most, currency)}"
+def _highest_day(days: Mapping[date, BucketSums], whole: BucketSums, currency: str) -> str:
+    most, highest = max((of_day.total or 0, day) for day, of_day in days.items())
+    said = f"Highest day: {weekday(highest)}, {whole_amount(most, currency)}"
     if len(days) == 1:
-        said = f"{weekday(dearest)} cost {whole_amount(most, currency)}"
+        said = f"{weekday(highest)} cost {whole_amount(most, currency)}"
     lost = [(whole.known.get(bucket, 0), bucket) for bucket in NO_PROGRESS]
     most_lost, bucket = max(lost)
     if not most_lost:

@@ -57,7 +57,7 @@ def programme_page(workload_id: int, given: QueryDict, who: Asking) -> Programme
         zone=who.zone,
         trail=(Link("Runs", reverse("runs")),),
         here=here,
-        costs=Link("Its jobs in Costs", reverse("costs-workload", args=[workload_id])),
+        costs=Link("Its jobs in the cost explorer", reverse("costs-workload", args=[workload_id])),
         window=asked.given["window"],
         problems=(*asked.problems, *([problem] if problem else [])),
         filters=asked.filters,
@@ -110,7 +110,7 @@ def _figures(found: Programme, currency: str) -> tuple[Figure, ...]:
             None if found.version_micros is None else short_amount(found.version_micros, currency),
             f"{counted(versions, 'version')} shipped, all runs included; {hours}"
             if versions
-            else "nobody told of a version that was shipped",
+            else "no shipped model version was reported",
         ),
         _known(
             "Per million tokens",
@@ -119,7 +119,7 @@ def _figures(found: Programme, currency: str) -> tuple[Figure, ...]:
             else unit_cost(found.million_tokens_micros, currency),
             f"{short_count(found.tokens)} tokens trained and kept"
             if found.tokens
-            else "no tokens told",
+            else "no tokens reported",
         ),
         _known(
             "Experiments a week",
@@ -130,7 +130,7 @@ def _figures(found: Programme, currency: str) -> tuple[Figure, ...]:
         _known(
             "Goodput",
             None if found.goodput_ratio is None else per_cent(found.goodput_ratio),
-            f"{per_cent(found.told_ratio)} of GPU time told of"
+            f"{per_cent(found.told_ratio)} of GPU time reported"
             + (
                 f"; {short_amount(found.failed_micros, currency)} went into what failed"
                 if found.failed_micros
@@ -170,7 +170,7 @@ def _latest(
     known: Sequence[tuple[ProgrammeRun, float]],
     currency: str,
 ) -> Doubted:
-    """Of the last run that tells it; where none does, what stands for it in the last run."""
+    """Of the last run that reports it; where none does, its substitute in the last run."""
     if known:
         run, value = known[-1]
         doubt = sentence(run.mfu_doubt) if figure is RunFigure.MFU else ""

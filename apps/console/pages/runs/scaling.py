@@ -71,13 +71,13 @@ def _answer(found: ScalingAnswer, currency: str) -> Answer:
     if found.hours is not None and found.hours_now is not None:
         now, then = _hours(found.hours_now.value), _hours(found.hours.value)
         said.append(
-            f"A model version takes {then}{_between(found.hours, _hours)} where {now} is usual."
+            f"A model version takes {then}{_between(found.hours, _hours)}; the median so far is {now}."
         )
     if found.speed_up.low is None or found.speed_up.high is None:
-        said.append("The runs are too few to say between what this lies.")
+        said.append("The runs are too few for an interval.")
     else:
         said.append(
-            f"Nine times in ten the speed-up lies from {times(found.speed_up.low)} to "
+            f"90 % interval of the speed-up: {times(found.speed_up.low)} to "
             f"{times(found.speed_up.high)}."
         )
     if found.peak_gpus is not None:

@@ -87,7 +87,7 @@ class BucketRow:
 
 @dataclass(frozen=True, slots=True)
 class NumberRow:
-    """One of the five numbers: what it is, how much, what of other runs, and how sure it is."""
+    """One of the key metrics: what it is, how much, what of other runs, and how sure it is."""
 
     title: str
     explanation: str
@@ -222,7 +222,7 @@ class RunPage:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRun:
-    """One column of a comparison; `width` is of the picture's bar, in per cent of the dearest."""
+    """One column of a comparison; `width` is of the picture's bar, in per cent of the highest."""
 
     name: str
     href: str

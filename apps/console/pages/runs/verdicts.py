@@ -17,7 +17,7 @@ UNNAMED = "The nodes’ counters show nothing used up meanwhile."
 
 
 def bottleneck_verdicts(went: WhereTimeWent) -> tuple[Verdict, ...]:
-    """Buckets that took more than is usual, the dearest first, with what was used up meanwhile."""
+    """Buckets that took more than is usual, the highest cost first, with what was used up meanwhile."""
     return tuple(
         Verdict(
             title=each.words,
@@ -63,7 +63,9 @@ def checkpoint_verdicts(advice: CheckpointAdvice) -> tuple[Verdict, ...]:
         f"failures so far the run fails once in {_told(advice.mtbf_seconds)}."
     ]
     if advice.restored_at is None:
-        said.append("No restore of the workload was ever seen: nobody knows that one works.")
+        said.append(
+            "No restore of the workload was ever seen, so whether one would succeed is not known."
+        )
     return (Verdict(title=advice.words, evidence=" ".join(said)),)
 
 

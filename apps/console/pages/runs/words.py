@@ -18,11 +18,11 @@ STATUSES: Mapping[str, Word] = {
     "finished": Word("finished", "Finished", "It came to its end."),
     "failed": Word("failed", "Failed", "It ended with an error."),
     "interrupted": Word("interrupted", "Interrupted", "It was stopped from outside."),
-    "": Word("untold", "Not ended", "Nobody said that it ended: it runs, or went silent."),
+    "": Word("untold", "Not ended", "No end was reported: it runs, or went silent."),
 }
 LEAST_TOLD = 0.01
-"""Of a run that told less than that of its time, nothing is said of how it was spent."""
-IMPOSSIBLE = "More than the GPUs can do: the model or the GPU told is wrong."
+"""Of a run that reported less than that of its time, no goodput is shown."""
+IMPOSSIBLE = "More than the GPUs can do: the reported model or GPU is wrong."
 
 
 def status_of(text: str) -> Word:
@@ -38,7 +38,7 @@ def span_of(seconds: float | None) -> timedelta | None:
 
 
 def rate(number: float | None) -> str:
-    """How many a second, as in `51.2k`; a mark where nobody told."""
+    """How many a second, as in `51.2k`; a mark where it was not reported."""
     return UNKNOWN if number is None else short_count(number)
 
 

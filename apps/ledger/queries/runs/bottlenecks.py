@@ -203,7 +203,7 @@ def _words(
         return "No GPU time was charged in this time."
     if told_ratio < LEAST_TOLD:
         untold = per_cent(1 - told_ratio)
-        return f"Not told: of {untold} of GPU time nobody said what it was spent on."
+        return f"Not reported: of {untold} of GPU time it is not known what it was spent on."
     if verdicts:
         return verdicts[0].words
     productive = next((each.share for each in parts if each.bucket is Bucket.PRODUCTIVE), None)

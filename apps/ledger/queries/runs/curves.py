@@ -149,7 +149,7 @@ def scaling_of(
     groups = _comparable(runs_of_window(workload_id, window))
     if not groups:
         return ScalingRefusal(
-            workload_id, "No run of this time told how many tokens it trained.", ()
+            workload_id, "No run of this time reported how many tokens it trained.", ()
         )
     enough = (each for each in groups if len(_sizes(each)) >= scaling.FEWEST_SIZES)
     chosen = next(enough, groups[0])

@@ -5,8 +5,8 @@ from apps.show.amounts import gpu_hours, per_cent
 
 MOSTLY = 0.9
 """A run that tells of less than this part of its time says so beside what rests on it."""
-NO_TOKENS = "the run told no tokens"
-NO_STEPS = "the run told no steps"
+NO_TOKENS = "the run reported no tokens"
+NO_STEPS = "the run reported no steps"
 NO_SCALE = "it takes a workload, tokens, steps and GPUs that are known"
 NONE_PASSED = "no checkpoint has passed"
 NO_SUBMISSION = "it is not known when it was submitted"
@@ -32,7 +32,7 @@ def _of_speed(run: RunRow) -> str:
     if run.tokens_per_second is None:
         return NO_STEPS
     if run.told_ratio is not None and run.told_ratio < MOSTLY:
-        return f"it told of {per_cent(run.told_ratio)} of its time"
+        return f"it reported {per_cent(run.told_ratio)} of its time"
     return ""
 
 

@@ -24,7 +24,7 @@ LEAST_SECONDS = 600
 MOST_TOLD_TIMES = 256
 """A report has the times of so many steps of its window, the first ones."""
 WORTH_SAYING = 0.05
-UNTOLD = "No rank told of its steps in this time."
+UNTOLD = "No rank reported its steps in this time."
 STEPPING = frozenset({Bucket.PRODUCTIVE, Bucket.COMMUNICATION})
 MS_PER_SECOND = 1000
 

@@ -159,7 +159,7 @@ class Environment:
         _seconds, 0, "days for which the token of an agent that enrols is good; 0: until revoked"
     )
     finding_floor: int = _variable(
-        _seconds, 50, "what a change must come to in 30 days, in whole currency, to be told"
+        _seconds, 50, "what a change must come to in 30 days, in whole currency, to be reported"
     )
     publish_waste: bool = _variable(_switch, False, "show every team each team's waste")
     verdict_shares: tuple[tuple[str, float], ...] = _variable(

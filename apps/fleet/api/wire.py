@@ -225,7 +225,7 @@ class AgentsAsked(Parameters):
 
 
 class SpoolOut(serializers.Serializer[Any]):
-    """What an agent has yet to send; null is not told."""
+    """What an agent has yet to send; null: not reported."""
 
     batches = serializers.IntegerField(allow_null=True)
     bytes = serializers.IntegerField(allow_null=True)
@@ -294,7 +294,7 @@ class OutageOut(serializers.Serializer[Any]):
 
 
 def with_named(row: Mapping[str, Any], *things: str) -> dict[str, Any]:
-    """The row, with `node_id` and `node_name` told as one `node`; null where there is none."""
+    """The row, with `node_id` and `node_name` as one `node`; null where there is none."""
     told = dict(row)
     for thing in things:
         id_, name = told.pop(f"{thing}_id"), told.pop(f"{thing}_name")

@@ -204,7 +204,7 @@ def _key(name: str, key: Any, named: Named) -> Any:
 
 
 def money_of(micros: int | None, currency: str) -> dict[str, str] | None:
-    """An amount as it is told; None where it is not known."""
+    """An amount as REST answers it; None where it is not known."""
     if micros is None:
         return None
     return {"amount": f"{Money.from_micros(micros, currency).amount:f}", "currency": currency}

@@ -167,7 +167,7 @@ class ApiSpend(RestView):
         examples=[examples.API_SPEND],
     )
     def get(self, request: Request) -> Response:
-        """Sums of the window's calls, the dearest first; of the caller's teams alone."""
+        """Sums of the window's calls, the highest cost first; of the caller's teams alone."""
         asked = ApiSpendAsked.of(request)
         group_by = _group_by(asked["group_by"])
         viewer, currency = self.viewer(), organisation().currency
@@ -292,7 +292,7 @@ class VendorCosts(RestView):
     )
     @once()
     def post(self, request: Request) -> Response:
-        """Keep the days of a report instead of what was told of them before; nothing is booked."""
+        """Keep the days of a report instead of those reported before; nothing is booked."""
         body = parsed(VendorCostsIn, request)
         vendor = body["vendor"].strip().lower()
         rows = take_vendor_costs(vendor=vendor, report=body["report"], at=timezone.now())

@@ -1,4 +1,4 @@
-"""Examples of the requests for deliveries of bills, and of their answers."""
+"""Examples of the requests for bill imports, and of their answers."""
 
 from drf_spectacular.utils import OpenApiExample
 

@@ -1,4 +1,4 @@
-"""Deliveries of bills over the wire: brought in, looked at, and taken back."""
+"""Imports of bills by REST: created, read, and taken back."""
 
 import hashlib
 import secrets
@@ -48,7 +48,7 @@ class BillUploadIn(Strict):
 
 
 class BillAcceptanceIn(Strict):
-    """Why a delivery may stand without the rows that could not be read."""
+    """Why a bill import is accepted without the rows that could not be read."""
 
     reason = Text(max_length=LONGEST_REASON)
 
@@ -64,7 +64,7 @@ class BillTotalOut(serializers.Serializer[Any]):
 
 
 class BillImportOut(serializers.Serializer[Any]):
-    """A delivery of a bill's file and what came of it; the figures are those of `import_focus`.
+    """The import of a bill's file and its result; the figures are those of `import_focus`.
 
     `address` is its own, `rejected_rows` that of the rows that could not be read. One that is
     `held` has such rows and would replace others: nothing of it counts until it is accepted.
@@ -112,7 +112,7 @@ class BillImportsView(RestView):
         return [SeesPrices() if self.request.method in SAFE_METHODS else KeepsBills()]
 
     def told(self, fact: DeliveryFact, bills: list[int] | None = None) -> dict[str, Any]:
-        """A delivery as it is answered."""
+        """A bill import as REST answers it."""
         address = self.request.build_absolute_uri(f"/api/v1/bills/imports/{fact.id}")
         told = {name: getattr(fact, name) for name in DeliveryFact.__slots__}
         told |= {
@@ -144,7 +144,7 @@ class BillImports(BillImportsView):
         examples=[examples.BILL_IMPORTS],
     )
     def get(self, request: Request) -> Response:
-        """Deliveries, the newest first."""
+        """Bill imports, the newest first."""
         Parameters.of(request)
         page = delivery_page(page_asked(request))
         bills = bills_of_deliveries([fact.id for fact in page.rows])
@@ -172,7 +172,7 @@ class BillImports(BillImportsView):
 
 
 class BillImport(BillImportsView):
-    """One delivery."""
+    """One bill import."""
 
     @extend_schema(
         operation_id="bill_import", responses=BillImportOut, examples=[examples.BILL_IMPORT]
@@ -184,7 +184,7 @@ class BillImport(BillImportsView):
 
 
 class RejectedBillRows(BillImportsView):
-    """Rows of a delivery that could not be read."""
+    """Rows of a bill import that could not be read."""
 
     row = RejectedBillRowOut
 
@@ -203,7 +203,7 @@ class RejectedBillRows(BillImportsView):
 
 
 class BillImportUndo(BillImportsView):
-    """A delivery taken back."""
+    """A bill import undone."""
 
     @extend_schema(
         operation_id="undo_bill_import",
@@ -225,7 +225,7 @@ class BillImportUndo(BillImportsView):
 
 
 class BillImportAcceptance(BillImportsView):
-    """A delivery that may stand without the rows that could not be read."""
+    """A bill import that is accepted without the rows that could not be read."""
 
     def get_permissions(self) -> list[BasePermission]:
         """A token has no name to give."""
@@ -242,7 +242,7 @@ class BillImportAcceptance(BillImportsView):
     def post(self, request: Request, import_id: int) -> Response:
         """Accept what it lacks, with a reason; for people. One that is held takes its place then.
 
-        Until somebody does, or a later delivery of the same bills comes, their months stay open.
+        Until somebody does, or a later import of the same bills comes, their months stay open.
         """
         body = parsed(BillAcceptanceIn, request)
         _delivery(import_id)

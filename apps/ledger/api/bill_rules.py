@@ -100,7 +100,7 @@ class BillMoveOut(serializers.Serializer[Any]):
 
 
 class BillMovesOut(serializers.Serializer[Any]):
-    """What would move in open months, the dearest first."""
+    """What would move in open months, the highest cost first."""
 
     rows = serializers.IntegerField()
     moves = BillMoveOut(many=True)

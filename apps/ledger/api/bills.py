@@ -31,7 +31,7 @@ class BillOut(serializers.Serializer[Any]):
     """A bill. Amounts are sums of its rows, exact and in its own currency; null: no row says it.
 
     `residual` is what rounding its charges left over, in the organisation's currency. It is
-    `incomplete` while deliveries of it have `unread_rows` that nobody accepted.
+    `incomplete` while imports of it have `unread_rows` that nobody accepted.
     """
 
     id = serializers.IntegerField()
@@ -62,7 +62,7 @@ class UnbilledOut(serializers.Serializer[Any]):
 
 
 class ApartOut(serializers.Serializer[Any]):
-    """Rows that no node-hour carries: what for, why, and who carries them."""
+    """Charges not tied to a node: what for, why, and the team charged."""
 
     charge_kind = serializers.CharField()
     kind = serializers.CharField()
@@ -129,7 +129,7 @@ class BillView(RestView):
         operation_id="bill", responses=BillDetailOut, examples=[bill_examples.BILL_WITH_VARIANCE]
     )
     def get(self, request: Request, bill_id: int) -> Response:
-        """A bill beside what was estimated: why they differ, and what no node carries."""
+        """A bill beside what was estimated: the variance by cause, and the charges not tied to a node."""
         Parameters.of(request)
         bill = bill_fact(bill_id)
         if bill is None:

@@ -1,4 +1,4 @@
-"""Closed months over the wire: closed by finance, and what was told of them."""
+"""Closed months over the wire: closed by finance, and their statements."""
 
 from datetime import date
 from typing import Any
@@ -59,7 +59,7 @@ class CloseOut(serializers.Serializer[Any]):
 
 
 class StatementOut(serializers.Serializer[Any]):
-    """What a team was told; `corrections` is the part that late facts of other months added."""
+    """What a team was charged; `corrections` is the part that late facts of other months added."""
 
     team_id = serializers.IntegerField()
     team = serializers.CharField()
@@ -111,7 +111,7 @@ class Closes(RestView):
     def post(self, request: Request) -> Response:
         """Close a month that is over. For people of finance; a token closes nothing.
 
-        What stands open and is not accepted is refused by name (409).
+        An open item that is not waived is refused by name (409).
         """
         body = parsed(CloseIn, request)
         month, accepted = _month(body["month"]), body["accept"]
@@ -124,7 +124,7 @@ class Closes(RestView):
 
 
 class CloseStatements(RestView):
-    """What was told of a close."""
+    """The statements of a close."""
 
     row = StatementOut
 

@@ -52,8 +52,8 @@ class JobOfLineOut(serializers.Serializer[Any]):
 class LineOut(serializers.Serializer[Any]):
     """A part of a charge that one owner, holder and state carries, and what it rests on.
 
-    Of other teams' lines only time and state are told. `line` names it in the console's addresses;
-    settling its hour again replaces it. `rate_ids` are told to who sees prices.
+    Of other teams' lines only time and state are shown. `line` names it in the console's addresses;
+    settling its hour again replaces it. `rate_ids` are shown to who sees prices.
     """
 
     line = serializers.CharField(allow_null=True)

@@ -1,4 +1,4 @@
-"""How hard held GPUs worked, as REST tells it."""
+"""GPU utilization of held time, by REST."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ DIGITS = 6
 
 
 class MetersOut(serializers.Serializer[Any]):
-    """What GPU meters told of the time that jobs held; null where none told.
+    """What GPU meters reported of the time that jobs held; null where none did.
 
-    Activity is of the time its meter told, `sm_coverage_ratio` how much of the held time that is.
+    Activity is of the time its meter reported, `sm_coverage_ratio` how much of the held time that is.
     Links are of one GPU, both directions.
     """
 

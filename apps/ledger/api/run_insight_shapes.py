@@ -1,4 +1,4 @@
-"""What is told of runs' bottlenecks, ranks, checkpoints, curves and programmes, over the wire."""
+"""Answers about runs' bottlenecks, ranks, checkpoints, curves and programmes, over the wire."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ class ScalingAsked(WorkloadAsked):
 
 
 class RunTimeOut(serializers.Serializer[Any]):
-    """A bucket of time: `share_ratio` is of GPU time that was told of, null for what was not."""
+    """A bucket of time: `share_ratio` is of reported GPU time, null for what was not."""
 
     bucket = serializers.CharField(
         help_text="failed, lost, recovery, checkpoint, data_wait, communication, startup, "
@@ -143,7 +143,7 @@ class CheckpointsOut(serializers.Serializer[Any]):
 
 
 class RangeOut(serializers.Serializer[Any]):
-    """A figure, and between what it lies for nine in ten of its runs drawn anew; null: no range."""
+    """A figure, and its 90 % bootstrap interval; null: no interval."""
 
     value = serializers.FloatField()
     low = serializers.FloatField(allow_null=True)
@@ -210,7 +210,7 @@ class ShippedOut(serializers.Serializer[Any]):
 
 
 class TrendOut(serializers.Serializer[Any]):
-    """The five numbers of a run."""
+    """The key metrics of a run."""
 
     run = NamedOut()
     status = serializers.CharField()

@@ -165,7 +165,7 @@ class WorkloadProgramme(RestView):
         examples=[examples.PROGRAMME],
     )
     def get(self, request: Request, workload_id: int) -> Response:
-        """Cost of a model version and of tokens, experiments, goodput, and its runs' five numbers."""
+        """Cost of a model version and of tokens, experiments, goodput, and its runs' key metrics."""
         asked, at = WorkloadAsked.of(request), timezone.now()
         _see_workload(workload_id, self.viewer())
         found = programme(workload_id, window=_span(asked, at), at=at)

@@ -42,7 +42,7 @@ class RunOut(serializers.Serializer[Any]):
     started_at = serializers.DateTimeField(allow_null=True)
     ended_at = serializers.DateTimeField(allow_null=True)
     status = serializers.ChoiceField(STATUSES, allow_null=True, help_text="null: nobody said yet")
-    attempts = serializers.IntegerField(help_text="processes that told of it")
+    attempts = serializers.IntegerField(help_text="processes that reported it")
     wall_seconds = serializers.FloatField(allow_null=True)
     gpus = serializers.IntegerField(allow_null=True, help_text="the most it held at once")
     gpu_model = serializers.CharField(allow_null=True)
@@ -53,7 +53,7 @@ class RunOut(serializers.Serializer[Any]):
     coverage = serializers.FloatField(
         allow_null=True, help_text="the part of what it held that an agent looked at"
     )
-    told_ratio = serializers.FloatField(allow_null=True, help_text="of its time, what it told of")
+    told_ratio = serializers.FloatField(allow_null=True, help_text="reported ÷ all of its time")
     goodput_ratio = serializers.FloatField(allow_null=True)
     data_wait_ratio = serializers.FloatField(allow_null=True)
     tokens = serializers.IntegerField(allow_null=True, help_text="what was done again counts once")
@@ -125,7 +125,7 @@ class RunJobOut(RunAmountsOut):
 
 
 class RunNumberOut(serializers.Serializer[Any]):
-    """One of the five numbers; `doubt` says why it is not known, or what to mind of it.
+    """One of the key metrics; `doubt` says why it is not known, or a caveat.
 
     `value` is tokens a second, a ratio, seconds or, of a cost, an amount in `currency`.
     """

@@ -35,7 +35,7 @@ class UnitSumsOut(serializers.Serializer[Any]):
     answered_cost = MoneyOut(allow_null=True)
     idle_cost = MoneyOut(allow_null=True, help_text="hours without requests")
     unattributed_cost = MoneyOut(
-        allow_null=True, help_text="what the engine worked beyond what the gateway counted"
+        allow_null=True, help_text="tokens of the engine beyond those that the gateway counted"
     )
     uncounted_cost = MoneyOut(allow_null=True, help_text="hours in which nobody counted")
     charged_cost = MoneyOut(allow_null=True)
@@ -53,7 +53,7 @@ class UnitSumsOut(serializers.Serializer[Any]):
         allow_null=True, help_text="the part of its work that was writing answers"
     )
     measured_ratio = serializers.FloatField(
-        allow_null=True, help_text="the part of that for which the engine told its time"
+        allow_null=True, help_text="the part of that for which the engine reported its time"
     )
     counted_ratio = serializers.FloatField(allow_null=True)
     coverage = serializers.FloatField(allow_null=True)
@@ -104,7 +104,9 @@ class QuantileOut(serializers.Serializer[Any]):
 
     ratio = serializers.FloatField()
     seconds = serializers.FloatField()
-    is_over = serializers.BooleanField(help_text="longer than that, the longest that is told apart")
+    is_over = serializers.BooleanField(
+        help_text="longer than that, the highest bound of the histogram"
+    )
 
 
 class LatencyOut(serializers.Serializer[Any]):

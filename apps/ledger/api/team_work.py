@@ -52,7 +52,9 @@ class TeamWorkOut(serializers.Serializer[Any]):
     active_ratio = serializers.FloatField(allow_null=True)
     failed_cost = MoneyOut(allow_null=True, help_text="of waste: failed or redone by runs")
     no_requests_cost = MoneyOut(allow_null=True, help_text="of waste: hours without requests")
-    idle_cost = MoneyOut(allow_null=True, help_text="of waste: held idle, none of the former")
+    idle_cost = MoneyOut(
+        allow_null=True, help_text="of waste: idle while allocated, none of the former"
+    )
     not_held_cost = MoneyOut(
         allow_null=True, help_text="of waste: unallocated, stranded, out of service"
     )
@@ -61,7 +63,7 @@ class TeamWorkOut(serializers.Serializer[Any]):
     starved_cost = MoneyOut(allow_null=True, help_text="waited for data: overhead, no waste")
     cost_per_1000_requests = MoneyOut(allow_null=True)
     cost_per_million_tokens_trained = MoneyOut(allow_null=True)
-    waits = serializers.IntegerField(help_text="runs and jobs that have worked")
+    waits = serializers.IntegerField(help_text="runs and jobs that made their first step")
     still_waiting = serializers.IntegerField(help_text="in the quantiles as far as they waited")
     median_wait_seconds = serializers.IntegerField(
         allow_null=True, help_text="null: longer than anything has waited yet"

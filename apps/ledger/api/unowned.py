@@ -76,7 +76,7 @@ class Unowned(RestView):
         examples=[EXAMPLE],
     )
     def get(self, request: Request) -> Response:
-        """What nobody owned in the window's local days, by who submitted it, the dearest first."""
+        """What nobody owned in the window's local days, by who submitted it, the highest cost first."""
         text, at = UnownedAsked.of(request).get("window", DEFAULT_WINDOW), timezone.now()
         organisation = accounts.organisation()
         calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)

@@ -121,7 +121,7 @@ CHECKS = (
     _Check("totals of a service count what its features did", SERVICE_COUNTS),
     _Check("runs have no more than their jobs' lines", RUN_DAYS),
     _Check("runs' figures sum their days by bucket", BUCKETS),
-    _Check("runs' figures are their days and what they told", RUN_FIGURES),
+    _Check("runs' figures are their days and their reports", RUN_FIGURES),
     _Check("a billed node-hour is charged as billed", BILLED_HOURS),
     _Check("billed rows of no node are charged as billed", BILLED_CHARGES),
     _Check("a bill's rows are its charges and its residual", RESIDUALS),
@@ -131,7 +131,7 @@ CHECKS = (
     _Check("hours of calls sum to what their calls cost", CALL_AMOUNTS),
     _Check("charges of calls sum to their hours", CALL_CHARGES),
     _Check("a vendor's report is in micro-units what it says", VENDOR_REPORTS),
-    _Check("a closed month is what was told of it", TOLD),
+    _Check("a closed month is what its statements say", TOLD),
     _Check("statements of a closed month are its lines", STATEMENTS),
     _Check("a correction is of a closed month", CORRECTIONS),
 )

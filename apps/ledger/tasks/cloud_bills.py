@@ -109,7 +109,7 @@ def _take(this: BillRound, seen: BillDelivery) -> bool:
     if taken.rejected:
         standing = "it is held, and" if taken.is_held else "it"
         this.notes.append(
-            f"{seen.period}: {taken.rejected} rows of delivery {taken.import_id} could not be "
+            f"{seen.period}: {taken.rejected} rows of bill import {taken.import_id} could not be "
             f"read; {standing} waits for somebody to accept it under Bills"
         )
     return True

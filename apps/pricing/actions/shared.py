@@ -60,7 +60,9 @@ def check_shared_cost(cost: NewSharedCost) -> None:
     if not cost.name.strip():
         raise RateNotUnderstood("name", "a shared cost has a name")
     if cost.method not in ShareMethod.values:
-        raise RateNotUnderstood("method", f"{cost.method!r} is not a way to share a cost")
+        raise RateNotUnderstood(
+            "method", f"{cost.method!r} is not a method of allocating a shared cost"
+        )
     refuse_inexact(cost.amount)
     refuse_backward(cost.starts_at, cost.ends_at)
     refuse_unconvertible(cost.currency, cost.starts_at)

@@ -108,7 +108,7 @@ def _refuse_no_point(rate: NewRate) -> None:
     if rate.starts_at is None:
         raise RateNotUnderstood("at", "a spot price says since when")
     if rate.ends_at is not None:
-        raise RateNotUnderstood("ends_at", "a spot price holds until the next one is told")
+        raise RateNotUnderstood("ends_at", "a spot price holds until the next one is published")
 
 
 def _record(

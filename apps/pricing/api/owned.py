@@ -58,7 +58,7 @@ EXAMPLE = listed(
 
 
 class OwnedCostOut(serializers.Serializer[Any]):
-    """What a plan costs each month besides; `ends_at` null: until further notice."""
+    """What a plan costs each month besides; `ends_at` null: open-ended."""
 
     name = serializers.CharField()
     amount = serializers.CharField()

@@ -40,7 +40,7 @@ class QuotasAsked(Parameters):
 
 
 class QuotaOut(serializers.Serializer[Any]):
-    """At most `value`, of which `used` is taken; null where nobody told.
+    """At most `value`, of which `used` is taken; null where not reported.
 
     A code that begins with `reservation/` is capacity that is held, in machines.
     """

@@ -112,7 +112,7 @@ class SharedCosts(SharedCostsView):
     )
     @once()
     def post(self, request: Request) -> Response:
-        """Share a cost; past hours from its start on are charged again."""
+        """Add a shared cost; past hours from its start on are charged again."""
         asked = parsed(SharedCostIn, request)
         cost = actions.NewSharedCost(
             name=asked["name"],

@@ -107,7 +107,7 @@ def _plan(
     several = {each for each, amounts in chosen.items() if len(amounts) > 1}
     note = ""
     if several:
-        note = f"{name} has several prices for {', '.join(sorted(several))}, by region: the dearest"
+        note = f"{name} has several prices for {', '.join(sorted(several))}, by region: the highest"
     yield BoughtAhead(
         external_id=plan.arn,
         name=name,

@@ -61,7 +61,7 @@ class IncidentOut(serializers.Serializer[Any]):
     started_at = serializers.DateTimeField()
     last_at = serializers.DateTimeField()
     ended_at = serializers.DateTimeField(allow_null=True)
-    count = serializers.IntegerField(help_text="how often it was told")
+    count = serializers.IntegerField(help_text="how often it was reported")
 
 
 class Incidents(RestView):

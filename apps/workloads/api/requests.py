@@ -60,7 +60,7 @@ class RequestHoursAsked(Parameters):
     """Which hours; `since` and `until` bound them, half-open."""
 
     workload = Text(required=False, help_text="the name of a workload")
-    service = Text(required=False, help_text="the name that was told")
+    service = Text(required=False, help_text="the name that was reported")
     unmatched = serializers.BooleanField(
         required=False, help_text="true: those alone that name no known service, or several"
     )

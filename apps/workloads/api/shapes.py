@@ -111,7 +111,7 @@ class JobNamedOut(serializers.Serializer[Any]):
 
 
 class AllocationOut(HeldOut):
-    """What a job holds; of other teams' jobs only where and when is told, and `job` is null."""
+    """What a job holds; of other teams' jobs only where and when, and `job` is null."""
 
     id = serializers.IntegerField()
     job = JobNamedOut(allow_null=True)
@@ -161,7 +161,7 @@ class RuleEndIn(Strict):
 
 
 class RuleOut(serializers.Serializer[Any]):
-    """A rule and when it counts, half-open; null: since ever, or until further notice."""
+    """A rule and when it counts, half-open; null: since ever, or open-ended."""
 
     id = serializers.IntegerField()
     priority = serializers.IntegerField()

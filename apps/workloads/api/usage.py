@@ -56,10 +56,10 @@ class UsageFault(serializers.Serializer[Any]):
 
 
 class UsageTakenOut(serializers.Serializer[Any]):
-    """What became of a delivery: good rows are kept, bad ones listed."""
+    """The result of a request: good rows are kept, bad ones listed."""
 
     accepted = serializers.IntegerField()
-    new = serializers.IntegerField(help_text="of the accepted: those not told before")
+    new = serializers.IntegerField(help_text="of the accepted: those not sent before")
     errors = UsageFault(many=True)  # type: ignore[assignment]  # the wire's word
     remarks = UsageFault(many=True, help_text="rows that were kept, and what of them was not known")
 
@@ -116,7 +116,7 @@ class UsageDoor(RestView):
         return [needs(Scope.USAGE)()]
 
     def teller(self, request: Request) -> tuple[Owners, str]:
-        """Whose the calls may be, and the source under which their keys are told once."""
+        """Whose the calls may be, and the source under which each of their keys counts once."""
         team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
         return Owners(team_id), f"{self.source}:{team_id or 0}"
 
@@ -133,7 +133,7 @@ class UsageEvents(UsageDoor):
         examples=[examples.EVENTS, examples.EVENTS_TAKEN],
     )
     def post(self, request: Request) -> Response:
-        """Take calls in a list, or one by itself; a key that was told before changes nothing."""
+        """Take calls in a list, or one by itself; a key that was sent before changes nothing."""
         at = timezone.now()
         owners, source = self.teller(request)
         rows = _rows(_events, _body(request, JSON))
@@ -152,7 +152,7 @@ class LiteLlmEvents(UsageDoor):
         examples=[examples.LITELLM, examples.LITELLM_TAKEN],
     )
     def post(self, request: Request) -> Response:
-        """Take a JSON array, lines of JSON, or one payload; told again they change nothing."""
+        """Take a JSON array, lines of JSON, or one payload; sent again they change nothing."""
         at = timezone.now()
         owners, source = self.teller(request)
         rows = _rows(rows_of, _body(request, LINES))

@@ -74,7 +74,7 @@ class Command(BaseCommand):
         confirm_most(span)
         money.buy(span)
         money.share(span)
-        self._say("Folding what runs told and pricing what was called …")
+        self._say("Folding the reports of runs and pricing API calls …")
         fold_runs()
         price_calls()
         self._say("Settling …")

@@ -99,7 +99,7 @@ def test_check_says_in_words_that_all_is_well(driver, config):
     assert told["nvml"][0] == "ok"
     assert "driver 580.95.05; 1 GPUs (NVIDIA H100 80GB HBM3), 0 MIG instances" in told["nvml"][1]
     assert told["spool"][0] == "ok"
-    assert "does not tell: SM activity" in told["measures"][1]
+    assert "not reported by the GPU: SM activity" in told["measures"][1]
     assert told["Slurm"][0] == "note"
 
 

@@ -85,7 +85,7 @@ DAMAGE = {
         "UPDATE ledger_line SET team_id = (SELECT max(id) FROM accounts_team)"
         " WHERE id = (SELECT max(id) FROM ledger_line WHERE posting_month = '2026-03-01')"
     ),
-    "a closed month is what was told of it": (
+    "a closed month is what its statements say": (
         "UPDATE ledger_statementline SET billed_micros = 1"
         " WHERE id = (SELECT max(id) FROM ledger_statementline)"
     ),
@@ -128,7 +128,7 @@ def test_one_micro_unit_on_a_line_of_a_closed_month_is_found_though_its_hour_wai
     assert found.residual_micros == 1
     assert {place.check for place in found.places} >= {
         "lines sum to their charge",
-        "a closed month is what was told of it",
+        "a closed month is what its statements say",
         "the lines of a closed month are those it was closed with",
     }
     assert "lines of the close" in {place.node for place in found.places}

@@ -139,7 +139,10 @@ def test_two_prices_of_one_moment_are_not_chosen_from() -> None:
     [
         ({"purchase_option": "on_demand"}, "purchase_option: 'on_demand' is not spot"),
         ({"starts_at": None}, "at: a spot price says since when"),
-        ({"ends_at": NOON + 99 * HOUR}, "ends_at: a spot price holds until the next one is told"),
+        (
+            {"ends_at": NOON + 99 * HOUR},
+            "ends_at: a spot price holds until the next one is published",
+        ),
         ({"currency": "usd"}, "currency"),
         ({"provider": ""}, "provider: a rate names a provider"),
     ],

@@ -152,7 +152,7 @@ def test_past_days_are_looked_at_by_command(
 ) -> None:
     monkeypatch.setattr("django.utils.timezone.now", lambda: AT)
     call_command("look_for_changes", days=8)
-    assert "2 series are watched; 1 changes are told." in capsys.readouterr().out
+    assert "2 series are watched; 1 changes are reported." in capsys.readouterr().out
 
 
 def test_programs_are_told_and_only_of_their_teams(service_id: int, team_id: int) -> None:

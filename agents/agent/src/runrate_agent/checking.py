@@ -147,7 +147,7 @@ def _measured(frame: Frame) -> Iterator[Finding]:
     """What the first GPU tells and what it withholds."""
     for reading in frame.readings[:1]:
         words = {
-            "worked_seconds": "how much of its time it worked",
+            "worked_seconds": "GPU active (share of time)",
             "sm_ratio": "SM activity",
             "tensor_ratio": "tensor activity",
             "energy_joules": "energy",
@@ -156,10 +156,10 @@ def _measured(frame: Frame) -> Iterator[Finding]:
         }
         withheld = [said for name, said in words.items() if getattr(reading, name) is None]
         if withheld:
-            said = "the GPU does not tell: " + ", ".join(withheld)
+            said = "not reported by the GPU:  " + ", ".join(withheld)
             yield Finding(NOTE, "measures", said)
         else:
-            yield Finding(GOOD, "measures", "the GPU tells all that is asked")
+            yield Finding(GOOD, "measures", "the GPU reports all that is asked")
 
 
 def _holders(settings: Settings) -> Iterator[Finding]:

@@ -75,7 +75,7 @@ class HolderSettings:
     kubernetes_api: bool = _key(True, "ask the API server for a pod's controller and labels")
     root: str = _key("/", "where the host's /proc and /sys are, in a container /host")
     jobs_token_file: str = _key(
-        "", "token of scope jobs, to tell of jobs; empty: they are not told"
+        "", "token of scope jobs, to report jobs; empty: jobs are not reported"
     )
 
 
@@ -84,7 +84,7 @@ class HealthSettings:
     """What the agent says of itself on the node."""
 
     listen: str = _key("127.0.0.1:9808", "for /healthz and /metrics; empty: nothing listens")
-    report_seconds: int = _key(60, "how often the server is told how the agent is")
+    report_seconds: int = _key(60, "how often the agent reports its health to the server")
     cloud: str = _key("auto", "whose notices of reclaim to look for: auto, aws, gcp or none")
 
 

@@ -25,7 +25,7 @@ class Command(BaseCommand):
         parser.add_argument("names", metavar="NAME", nargs="+")
         parser.add_argument("--from", dest="started_at", type=moment, required=True)
         parser.add_argument("--to", dest="ended_at", type=moment, help="where they ended already")
-        parser.add_argument("--reason", default="ended before it was told", help="why, with --to")
+        parser.add_argument("--reason", default="ended before it was added", help="why, with --to")
         parser.add_argument("--units", type=int, help="GPUs or cores (default: the pool's)")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 

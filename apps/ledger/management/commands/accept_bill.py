@@ -1,4 +1,4 @@
-"""Let a delivery of a bill stand without the rows that could not be read."""
+"""Accept a bill import without the rows that could not be read."""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -24,13 +24,15 @@ REFUSALS = (
 class Command(BaseCommand):
     """`manage.py accept_bill 7 --by fay@example.org --reason "two rows of nothing"`."""
 
-    help = "Accept a delivery with rows that could not be read; its months may be closed then."
+    help = "Accept a bill import with rows that could not be read; its months may be closed then."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Which delivery, who says so, and why."""
-        parser.add_argument("delivery", type=int, help="its id, as import_focus tells it")
+        parser.add_argument(
+            "delivery", type=int, metavar="import", help="its id, as import_focus prints it"
+        )
         parser.add_argument("--by", required=True, metavar="EMAIL", help="who accepts it")
-        parser.add_argument("--reason", required=True, help="kept with the delivery")
+        parser.add_argument("--reason", required=True, help="kept with the bill import")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Keep it; a delivery that was held takes its place."""
@@ -46,4 +48,4 @@ class Command(BaseCommand):
             )
         except REFUSALS as refused:
             raise CommandError(str(refused)) from refused
-        print(f"delivery {options['delivery']} is accepted as it is")
+        print(f"bill import {options['delivery']} is accepted as it is")

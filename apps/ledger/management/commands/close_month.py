@@ -28,18 +28,20 @@ REFUSALS = (
 class Command(BaseCommand):
     """`manage.py close_month 2026-07 --accept unbilled,unowned`."""
 
-    help = "Close a month; without --accept it tells what stands open. See docs/close.md."
+    help = "Close a month; without --accept it lists the open items. See docs/close.md."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The month and what is to be done with it."""
         parser.add_argument("month", metavar="YYYY-MM")
         parser.add_argument("--by", default="", metavar="EMAIL", help="who closes it")
-        parser.add_argument("--accept", default="", metavar="CODES", help="what may stand open")
+        parser.add_argument("--accept", default="", metavar="CODES", help="open items to waive")
         parser.add_argument("--note", default="")
-        parser.add_argument("--check", action="store_true", help="only tell what stands open")
+        parser.add_argument("--check", action="store_true", help="only list the open items")
         parser.add_argument("--reopen", default="", metavar="REASON", help="open it again")
         parser.add_argument(
-            "--correct", action="store_true", help="post what came late in the month that is open"
+            "--correct",
+            action="store_true",
+            help="post late-arriving facts as corrections in the open month",
         )
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 

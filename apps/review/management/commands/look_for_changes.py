@@ -35,4 +35,4 @@ class Command(BaseCommand):
         for back in range(days - 1, -1, -1):
             series = actions.look_at_day(day=today - timedelta(days=back), at=at, zone=zone)
         told = findings(FindingsWanted())
-        self.stdout.write(f"{series} series are watched; {len(told)} changes are told.")
+        self.stdout.write(f"{series} series are watched; {len(told)} changes are reported.")

@@ -1,4 +1,4 @@
-"""GET /api/v1/findings: which unit costs, MFU and data waits changed, and why."""
+"""GET /api/v1/anomalies: which unit costs, MFU and data waits changed, and why."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ from apps.web.rest.views import RestView
 from apps.workloads import queries as workloads
 
 
-class FindingsAsked(Parameters):
+class AnomaliesQuery(Parameters):
     """Of which workload, of what, and since when."""
 
     workload = OptionalText(help_text="names, by comma")
@@ -51,11 +51,13 @@ class FindingOut(serializers.Serializer[Any]):
     """A figure of a workload whose level changed; its parts sum to after − before exactly.
 
     `impact` is what it comes to in 30 days, null where there is no price in it or none is known.
-    Without a cause, nothing is known to have changed then.
+    Without a cause, nothing is known to have changed then. `is_improvement`: it got better; else it
+    is an anomaly.
     """
 
     id = serializers.IntegerField()
     kind = serializers.CharField(help_text="step or spike")
+    is_improvement = serializers.BooleanField()
     measure = serializers.CharField()
     unit = serializers.CharField()
     workload = NamedOut()
@@ -74,6 +76,7 @@ class FindingOut(serializers.Serializer[Any]):
 EXAMPLE: dict[str, Any] = {
     "id": 1,
     "kind": "step",
+    "is_improvement": False,
     "measure": "cost_per_1000_requests",
     "unit": "currency for 1,000 requests",
     "workload": {"id": 1, "name": "answer-box"},
@@ -103,20 +106,20 @@ EXAMPLE: dict[str, Any] = {
 }
 
 
-class Findings(RestView):
-    """What changed."""
+class Anomalies(RestView):
+    """Changes for the worse (anomalies) and for the better (improvements)."""
 
     row = FindingOut
 
     @extend_schema(
-        operation_id="list_findings",
-        parameters=[FindingsAsked, *PAGES],
+        operation_id="list_anomalies",
+        parameters=[AnomaliesQuery, *PAGES],
         responses=list_of(FindingOut),
-        examples=[listed("Findings", EXAMPLE)],
+        examples=[listed("Anomalies", EXAMPLE)],
     )
     def get(self, request: Request) -> Response:
         """Changes of the caller's teams' workloads, seen in two daily looks; the newest first."""
-        asked, viewer = FindingsAsked.of(request), self.viewer()
+        asked, viewer = AnomaliesQuery.of(request), self.viewer()
         seen = None if viewer.sees_everything else viewer.team_ids
         found = findings(
             FindingsWanted(
@@ -130,7 +133,22 @@ class Findings(RestView):
         page = slice_of(found, page_asked(request), _place)
         currency, named = organisation().currency, workloads.workloads()
         names = {each.id: each.name for each in named.values()}
-        return paged(request, page, lambda each: _told(each, names, currency))
+        return paged(request, page, lambda each: serialize_finding(each, names, currency))
+
+
+class Findings(Anomalies):
+    """What `/anomalies` was called."""
+
+    @extend_schema(
+        operation_id="list_findings",
+        deprecated=True,
+        parameters=[AnomaliesQuery, *PAGES],
+        responses=list_of(FindingOut),
+        examples=[listed("Findings", EXAMPLE)],
+    )
+    def get(self, request: Request) -> Response:
+        """The same as `/api/v1/anomalies`; goes with the next release."""
+        return super().get(request)
 
 
 def _place(each: FindingFact) -> tuple[int, int]:
@@ -161,10 +179,12 @@ def _measures(text: str) -> frozenset[str] | None:
     return names or None
 
 
-def _told(each: FindingFact, names: Mapping[int, str], currency: str) -> dict[str, Any]:
+def serialize_finding(each: FindingFact, names: Mapping[int, str], currency: str) -> dict[str, Any]:
+    """A finding as REST answers it; `names` are of workloads, amounts in the organisation's currency."""
     impact = each.impact_micros
-    told = {
+    answer = {
         **{name: getattr(each, name) for name in PLAIN},
+        "is_improvement": not each.is_worse,
         "unit": UNIT_WORDS[each.measure],
         "workload": {"id": each.workload_id, "name": names[each.workload_id]},
         "before": f"{each.before:.6f}",
@@ -175,7 +195,7 @@ def _told(each: FindingFact, names: Mapping[int, str], currency: str) -> dict[st
             {"name": part["name"], "amount": _millionths(part["millionths"])} for part in each.parts
         ],
     }
-    return told_as(FindingOut, told)
+    return told_as(FindingOut, answer)
 
 
 PLAIN = ("id", "kind", "measure", "feature", "changed_on", "first_seen_on", "last_seen_on",

@@ -18,6 +18,13 @@ def test_nothing_of_the_last_release_is_lost() -> None:
     assert losses(json.loads(RELEASED.read_text()), document()) == []
 
 
+def test_what_goes_with_the_next_release_is_deprecated() -> None:
+    paths = document()["paths"]
+
+    assert paths["/api/v1/findings"]["get"]["deprecated"]
+    assert "deprecated" not in paths["/api/v1/anomalies"]["get"]
+
+
 def body(schema: dict[str, Any]) -> dict[str, Any]:
     return {"content": {"application/json": {"schema": schema}}}
 

@@ -151,7 +151,7 @@ def test_past_days_are_looked_at_by_command(
     service_id: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("django.utils.timezone.now", lambda: AT)
-    call_command("look_for_changes", days=8)
+    call_command("detect_anomalies", days=8)
     assert "2 series are watched; 1 changes are reported." in capsys.readouterr().out
 
 
@@ -161,6 +161,7 @@ def test_programs_are_told_and_only_of_their_teams(service_id: int, team_id: int
     (row,) = answer["results"]
     assert row["workload"] == {"id": service_id, "name": "chat-api"}
     assert row["unit"] == "currency for 1,000 requests"
+    assert row["is_improvement"] is False
     total = sum(round(float(part["amount"]) * 1e6) for part in row["parts"])
     assert total == round(float(row["after"]) * 1e6) - round(float(row["before"]) * 1e6)
     assert asked(make.make_token("read").secret, "?measure=mfu")["results"] == []
@@ -170,7 +171,14 @@ def test_programs_are_told_and_only_of_their_teams(service_id: int, team_id: int
     assert asked(stranger, "?measure=speed")["status"] == 400
 
 
-def asked(secret: str, query: str) -> dict[str, object]:
+def test_the_old_address_answers_the_same(service_id: int) -> None:
+    look_through(DAYS - 5, DAYS)
+    secret = make.make_token("read").secret
+
+    assert asked(secret, "", path="findings") == asked(secret, "")
+
+
+def asked(secret: str, query: str, path: str = "anomalies") -> dict[str, object]:
     client = APIClient(HTTP_AUTHORIZATION=f"Bearer {secret}")
-    answer = client.get(f"/api/v1/findings{query}")
+    answer = client.get(f"/api/v1/{path}{query}")
     return {"status": answer.status_code, **answer.json()}

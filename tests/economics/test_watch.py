@@ -61,7 +61,7 @@ def test_steps_of_15_per_cent_are_told_in_days_and_noise_is_not() -> None:
 
 @pytest.mark.proof
 def test_the_method_keeps_what_it_promises() -> None:
-    """The figures of docs/findings.md; seeds apart from those it was chosen by."""
+    """The figures of docs/anomalies.md; seeds apart from those it was chosen by."""
     found = [watched(series(seed, 0.15), 0.15) for seed in range(5_000, 5_200)]
     delays = [each.delay for each in found if each.delay is not None]
     false = sum(watched(series(seed)).false for seed in range(5_000, 5_300)) / 300

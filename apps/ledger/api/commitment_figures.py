@@ -80,7 +80,7 @@ class CommitmentFigures(RestView):
         examples=[examples.FIGURES],
     )
     def get(self, request: Request) -> Response:
-        """Coverage, utilisation, savings and what was not used, of each that held in the window."""
+        """Coverage, utilization, savings and what was not used, of each that held in the window."""
         asked = FiguresAsked.of(request)
         chosen, at = organisation(), timezone.now()
         calendar = calendar_of(chosen.zone, chosen.week_starts_on, at)

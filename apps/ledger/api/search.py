@@ -48,7 +48,7 @@ class FoundOut(serializers.Serializer[Any]):
 
 
 class SearchOut(serializers.Serializer[Any]):
-    """What was found, by kind; of those in `more` there is more than was told."""
+    """What was found, by kind; of those in `more` there is more than was answered."""
 
     results = FoundOut(many=True)
     more = serializers.ListField(child=serializers.CharField())

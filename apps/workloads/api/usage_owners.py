@@ -16,7 +16,7 @@ class Owner:
 
 
 class Owners:
-    """Teams and workloads by the names that tellers give; read once for a delivery.
+    """Teams and workloads by the names that senders give; read once for a request.
 
     A team's token tells of its own team; the organisation's of any, by name. What nobody names is
     Unowned's.

@@ -247,6 +247,6 @@ def _effects_of_outage(
         f"The last {duration(past)} up to {instant(min(who.at, ends_at or who.at), who.zone)} "
         "are divided again: time not held by a job changes its state, no total changes."
         if ends_at is None
-        else f"{duration(past)} from {instant(starts_at, who.zone)} are divided anew: what nobody "
-        "held changes its state, no total does.",
+        else f"{duration(past)} from {instant(starts_at, who.zone)} are divided again: time not "
+        "held by a job changes its state, no total changes.",
     )

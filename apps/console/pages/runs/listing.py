@@ -190,8 +190,8 @@ def _empty(asked: RunsQuestion, who: Asking) -> EmptyState:
         )
     return EmptyState(
         "No training run is reported yet",
-        "Each run is listed here with what it cost over all its restarts, how much of that bought "
-        "progress, how well it used its GPUs, and what would make the next one cheaper.",
+        "Each run is listed here with what it cost over all its restarts, how much of that was "
+        "productive, how well it used its GPUs, and what would make the next one cheaper.",
         (
             Step("Install the SDK where training runs:", command="pip install runrate"),
             Step("Say in the training script where a run begins and ends:", command=SNIPPET),

@@ -81,7 +81,7 @@ def test_what_overlaps_is_counted_once_in_the_sum(world):
     world.incident("driver_mismatch", None, ended_at=world.began_at + 30 * MINUTE)
     assert cost_together(world.facts(), world.now) == 45_000_000
     page = text(signed_in("finance").get("/fleet/incidents"))
-    assert "Dollars lost $45" in page
+    assert "Cost of lost GPU time $45" in page
 
 
 def test_what_takes_no_gpu_away_or_tells_no_end_has_no_known_cost(world):
@@ -154,7 +154,7 @@ def test_who_may_not_know_prices_reads_what_happened_without_amounts(world, role
     client = signed_in(role)
     page, sheet = text(client.get("/fleet/incidents")), client.get("/fleet/incidents.csv")
     assert "GPU fell off the bus" in page
-    assert "Dollars lost" not in page
+    assert "Cost of lost GPU time" not in page
     assert "$" not in page
     assert "lost_usd" not in sheet.content.decode()
 

@@ -235,7 +235,7 @@ def test_two_runs_stand_side_by_side_with_what_differs(finn: Client) -> None:
     assert "second cost $680 more than first: $1,000 of data wait" in text
     assert "second against first: cost $680 more (+42 %), took 10 h more (+100 %)" in text
     rows = table(finn.get(f"/runs/compare.csv?run={one}&run={other}"))
-    assert {"what": "Took", "first": "10 h", "second": "20 h"} in rows
+    assert {"what": "Duration", "first": "10 h", "second": "20 h"} in rows
 
 
 def test_a_comparison_of_nothing_says_how_to_choose(finn: Client) -> None:

@@ -35,17 +35,17 @@ from apps.show.amounts import counted
 from apps.show.words import joined
 
 QUOTA_COLUMNS: Mapping[str, By[QuotaRow]] = {
-    "name": By("What", lambda row: row.name),
+    "name": By("Quota or reservation", lambda row: row.name),
     "account": By("Account", lambda row: (row.cloud, row.account)),
     "region": By("Region", lambda row: row.region),
-    "value": By("At most", lambda row: Decimal(row.value), is_number=True),
+    "value": By("Limit", lambda row: Decimal(row.value), is_number=True),
     "used": By("Used", lambda row: Decimal(row.used) if row.used else None, is_number=True),
-    "share": By("Of it", lambda row: row.used_ratio, is_number=True),
+    "share": By("Used of limit", lambda row: row.used_ratio, is_number=True),
     "unit": By("Unit", lambda row: row.unit),
     "read": By("Read", lambda row: row.read_at),
 }
 MACHINE_COLUMNS: Mapping[str, By[MachineRow]] = {
-    "name": By("Machine", lambda row: row.name),
+    "name": By("Instance", lambda row: row.name),
     "account": By("Account", lambda row: row.account),
     "zone": By("Zone", lambda row: row.zone),
     "type": By("Type", lambda row: row.instance_type),
@@ -222,7 +222,7 @@ def _finding(cards: Sequence[AccountCard], missing: Strays) -> str:
     if broken:
         said = f"{counted(broken, 'reading')} of {counted(len(cards), 'cloud account')} broken off"
     if missing.machines:
-        said += f"; {counted(len(missing.machines), 'running machine')} no node stands for"
+        said += f"; {counted(len(missing.machines), 'running instance')} without a node"
     if missing.nodes:
-        said += f"; {counted(len(missing.nodes), 'node')} no cloud runs"
+        said += f"; {counted(len(missing.nodes), 'node')} not found in the cloud"
     return f"{said}."

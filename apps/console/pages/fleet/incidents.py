@@ -41,10 +41,10 @@ HEADER = (
     *("what", "detail", "count", "what_to_do"),
 )
 COLUMNS: Mapping[str, By[IncidentRow]] = {
-    "when": By("When", lambda row: row.started_at),
-    "what": By("What", lambda row: row.label),
-    "lasted": By("How long", lambda row: row.lasted_seconds),
-    "cost": By("Dollars lost", lambda row: row.cost_micros),
+    "when": By("Started", lambda row: row.started_at),
+    "what": By("Incident", lambda row: row.label),
+    "lasted": By("Duration", lambda row: row.lasted_seconds),
+    "cost": By("Cost of lost GPU time", lambda row: row.cost_micros),
     "node": By("Node", lambda row: row.node),
     "gpu": By("GPU", lambda row: row.gpu or None),
     "todo": By("What to do"),
@@ -131,9 +131,9 @@ def figures(
         micros = cost_together(facts, who.at)
         made.append(
             PlainFigure(
-                "Dollars lost",
+                "Cost of lost GPU time",
                 short_amount(micros, who.organisation.currency),
-                "to GPUs that could not be used; overlapping ones once",
+                "of GPUs that could not be used; overlapping incidents once",
                 is_unknown=micros is None,
                 href=question.href("incidents", sort="-cost"),
             )

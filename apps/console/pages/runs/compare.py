@@ -151,7 +151,7 @@ def _figures(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow
     rows = (
         Row("Cost", lambda each: full_amount(_cost(each), currency), _cost),
         Row(
-            "Took", lambda each: _length(each.run.wall_seconds), lambda each: each.run.wall_seconds
+            "Duration", lambda each: _length(each.run.wall_seconds), lambda each: each.run.wall_seconds
         ),
         Row("GPUs", lambda each: _count(each.run.gpus), lambda each: each.run.gpus),
         Row(
@@ -174,7 +174,7 @@ def _figures(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow
         ),
         Row("Tokens", lambda each: short_count(each.run.tokens), lambda each: each.run.tokens),
         Row(
-            "Per million tokens",
+            "Cost per million tokens",
             lambda each: unit_cost(each.run.million_tokens_micros, currency),
             lambda each: each.run.million_tokens_micros,
         ),

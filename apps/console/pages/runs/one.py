@@ -256,7 +256,7 @@ def _figures(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
             is_unknown=run.goodput_ratio is None,
         ),
         Figure(
-            title="Per million tokens",
+            title="Cost per million tokens",
             number="Not known" if million is None else unit_cost(million, currency),
             note=tokens or "it reported no tokens",
             status=sums.status,

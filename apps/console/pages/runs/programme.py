@@ -106,14 +106,14 @@ def _figures(found: Programme, currency: str) -> tuple[Figure, ...]:
         hours += f", {gpu_hours(found.unpriced_milliseconds)} of them without a price"
     return (
         _known(
-            "Per model version",
+            "Cost per model version",
             None if found.version_micros is None else short_amount(found.version_micros, currency),
             f"{counted(versions, 'version')} shipped, all runs included; {hours}"
             if versions
             else "no shipped model version was reported",
         ),
         _known(
-            "Per million tokens",
+            "Cost per million tokens",
             None
             if found.million_tokens_micros is None
             else unit_cost(found.million_tokens_micros, currency),

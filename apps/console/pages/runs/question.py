@@ -41,18 +41,18 @@ OF_ONE = {**DEFAULTS, "window": "90d"}
 WORDS_OF_ONE = {**WORDS, "window": "the last 90 days"}
 COLUMNS: Mapping[str, tuple[str, RunSort | None]] = {
     "name": ("Run", RunSort.NAME),
-    "began": ("Began", RunSort.BEGAN),
-    "wall_time": ("Took", RunSort.WALL_TIME),
+    "began": ("Started", RunSort.BEGAN),
+    "wall_time": ("Duration", RunSort.WALL_TIME),
     "gpus": ("GPUs", RunSort.GPUS),
     "cost": ("Cost", RunSort.COST),
-    "goodput": ("Where its time went", RunSort.GOODPUT),
+    "goodput": ("Time by bucket", RunSort.GOODPUT),
     "gpu_time": ("GPU-hours", RunSort.GPU_TIME),
     "tokens_per_second": ("Tokens a second", RunSort.TOKENS_PER_SECOND),
     "mfu": ("MFU", RunSort.MFU),
     "scaling": ("Scaling", RunSort.SCALING),
-    "first_good": ("To first good checkpoint", RunSort.FIRST_GOOD),
-    "checkpoint_cost": ("Per good checkpoint", RunSort.CHECKPOINT_COST),
-    "million_tokens": ("Per million tokens", RunSort.MILLION_TOKENS),
+    "first_good": ("Time to first good checkpoint", RunSort.FIRST_GOOD),
+    "checkpoint_cost": ("Cost per good checkpoint", RunSort.CHECKPOINT_COST),
+    "million_tokens": ("Cost per million tokens", RunSort.MILLION_TOKENS),
 }
 AS_TEXT = frozenset({"name", "began", "goodput"})
 ENDED = {"": "All", **{key: word.label for key, word in STATUSES.items() if key}}

@@ -222,7 +222,7 @@ def test_an_outage_is_recorded_and_ended(world):
     client = signed_in("platform")
     since = f"{world.began_at + HOUR:%Y-%m-%dT%H:%M}"
     address = reverse("record-outage", args=[world.node_id])
-    assert "divided anew" in text(client.get(address, {"kind": "failed", "starts_at": since}))
+    assert "divided again" in text(client.get(address, {"kind": "failed", "starts_at": since}))
     client.post(address, {"kind": "failed", "starts_at": since, "device": "", "ends_at": ""})
     (outage,) = queries.outages_of_node(world.node_id)
     assert (outage.kind, outage.ends_at) == ("failed", None)

@@ -194,7 +194,7 @@ def test_each_trouble_of_an_agent_says_what_to_do(world):
     )
     page = text(signed_in("viewer").get("/fleet/agents"))
     for said in (
-        "1 of 1 agent needs somebody.",
+        "1 of 1 agent needs attention.",
         "Drain the node; reset the GPUs or reboot.",
         "7 of 8",
         "Its spool grows",
@@ -220,18 +220,18 @@ def test_an_agent_that_is_silent_old_or_never_heard_is_told_apart_and_unknown_is
     assert page.count("not reported") >= 6
 
 
-def test_the_nodes_and_the_overview_say_what_is_open_and_unwell(world):
+def test_the_nodes_and_the_overview_say_what_is_open_and_unhealthy(world):
     world.incident()
     client = signed_in("finance")
     nodes, overview = client.get("/fleet").content.decode(), client.get("/").content.decode()
     assert '<a href="/fleet/incidents?open=yes">1 open incident</a>' in nodes
-    assert '<a href="/fleet/agents?show=unwell">1 agent unwell</a>' in nodes
+    assert '<a href="/fleet/agents?show=unwell">1 unhealthy agent</a>' in nodes
     assert "1 open incident" in overview
     Incident.objects.update(ended_at=world.until)
     world.hear(state="ok")
     nodes, overview = client.get("/fleet").content.decode(), client.get("/").content.decode()
     assert "open incident" not in nodes + overview
-    assert "unwell" not in nodes
+    assert "unhealthy" not in nodes
 
 
 def test_the_pages_ask_little(world, django_assert_max_num_queries):

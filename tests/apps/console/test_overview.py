@@ -74,7 +74,7 @@ def test_what_has_no_price_is_said_and_not_counted_as_nothing(finance):
 def test_each_team_has_its_part_and_they_add_up(finance):
     page = text_of(finance.get("/"))
     assert re.search(r"Research \$98\.32 .* 50 % active \$49\.16 8\.00 \$12\.3", page)
-    assert re.search(r"Platform not held by a job,  16\.0 GPU-hours unpriced \$98\.32", page)
+    assert re.search(r"Platform not held by a job, 16\.0 GPU-hours unpriced \$98\.32", page)
     assert re.search(r"Total \$196\.64 .* 25 % active \$147\.48 32\.0 ≥ \$6\.1", page)
 
 

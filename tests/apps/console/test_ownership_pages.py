@@ -102,7 +102,7 @@ def test_the_unowned_list_leads_to_a_rule_that_shows_what_it_moves_and_then_move
     assert len(workloads.rules()) == 1
 
     answer = platform.post("/ownership/rules", asked, follow=True)
-    assert "Kept." in text_of(answer)
+    assert "Saved." in text_of(answer)
     assert "Added" in text_of(answer)
     assert "Petra" in text_of(answer)
     assert [rule.rule.account for rule in workloads.rules()] == ["research", "nlp"]

@@ -114,7 +114,7 @@ def test_a_row_of_no_node_is_mapped_from_its_bill(tmp_path: Path) -> None:
     assert not BillRule.objects.exists()
     kept = finance.post("/bills/rules/new", asked, follow=True)
     reconcile(LATER)
-    assert "The rule is kept" in words(kept)
+    assert "The rule is saved" in words(kept)
     assert "1 rule maps 2 rows of bills in open months." in words(finance.get("/bills/rules"))
     assert Charge.objects.filter(kind="unmatched").count() == 0
 

@@ -18,5 +18,5 @@ def trouble(at: datetime) -> tuple[Link, ...]:
         text = counted(lasting, "open incident")
         found.append(Link(text, f"{reverse('incidents')}?open=yes"))
     if ill:
-        found.append(Link("unhealthy " + counted(ill, "agent"), f"{reverse('agents')}?show=unwell"))
+        found.append(Link(counted(ill, "unhealthy agent"), f"{reverse('agents')}?show=unwell"))
     return tuple(found)

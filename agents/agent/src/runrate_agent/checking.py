@@ -156,7 +156,7 @@ def _measured(frame: Frame) -> Iterator[Finding]:
         }
         withheld = [said for name, said in words.items() if getattr(reading, name) is None]
         if withheld:
-            said = "not reported by the GPU:  " + ", ".join(withheld)
+            said = "not reported by the GPU: " + ", ".join(withheld)
             yield Finding(NOTE, "measures", said)
         else:
             yield Finding(GOOD, "measures", "the GPU reports all that is asked")

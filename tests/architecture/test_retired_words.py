@@ -53,7 +53,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "CHANGELOG.md": "history: what was said then",
     "apps/ledger/actions/sharing.py": "stored with each charge: settled hours keep their text",
     "apps/ledger/solvers/api_pricing.py": "stored with each call: priced calls keep their text",
-    "apps/ledger/providers/aws_exports.py": "AWS delivers files: the word is AWS’s",
+    "apps/providers/aws/exports.py": "AWS delivers files: the word is AWS’s",
     "apps/workloads/models/reports.py": "the label of a choice, written in a migration; no page shows it",
     "docs/shared-costs.md": "quotes the text that is stored with a charge",
 }

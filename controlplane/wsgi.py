@@ -3,8 +3,10 @@
 import gc
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date
+from http import HTTPStatus
 from typing import Any
 
 from django.core.wsgi import get_wsgi_application
@@ -17,10 +19,10 @@ django_application = get_wsgi_application()
 # After the applications are loaded: these import models.
 from apps.accounts.authentication.callers import is_caller_known  # noqa: E402
 from apps.show.charts import daily_cost_by_state  # noqa: E402
-from apps.telemetry.api import is_sender_known, received, remember  # noqa: E402
+from apps.telemetry.api import is_sender_known, received_each, remember  # noqa: E402
 from controlplane.refusals import plain_problem  # noqa: E402
 
-__all__ = ["application", "is_caller_known", "is_sender_known"]
+__all__ = ["application", "batch_answers", "is_batch", "is_caller_known", "is_sender_known"]
 log = logging.getLogger(__name__)
 
 # Pages and their charts are loaded before the first visitor comes, not while one waits: a figure
@@ -42,18 +44,43 @@ def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> 
 
     The same view stands in Django's addresses, so the answers are the same either way.
     """
-    if environ["PATH_INFO"] != BATCHES or environ["REQUEST_METHOD"] != "POST":
+    if not is_batch(environ):
         return django_application(environ, start_response)
-    try:
-        answer = received(environ)
-    except Exception as trouble:
-        response = plain_problem(trouble)
-        if response is None:
-            log.exception("batch_failed")
-            raise
-        answer = response.content
-        headers = [*response.items(), HEADERS[1], ("Content-Length", str(len(answer)))]
-        start_response(f"{response.status_code} {response.reason_phrase}", headers)
-        return [answer]
-    start_response("200 OK", [*HEADERS, ("Content-Length", str(len(answer)))])
-    return [answer]
+    (answer,) = batch_answers([environ])
+    start_response(f"{answer.status} {HTTPStatus(answer.status).phrase}", answer.headers)
+    return [answer.body]
+
+
+def is_batch(environ: dict[str, Any]) -> bool:
+    """Whether an agent delivers windows."""
+    return (environ["REQUEST_METHOD"], environ["PATH_INFO"]) == ("POST", BATCHES)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchAnswer:
+    """What a delivery is answered."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+def batch_answers(environs: Sequence[dict[str, Any]]) -> list[BatchAnswer]:
+    """The answer to each of some deliveries that arrive together; a bug of ours is a bare 500."""
+    return [
+        _refusal(answer) if isinstance(answer, Exception) else _batch_answer(200, HEADERS, answer)
+        for answer in received_each(environs)
+    ]
+
+
+def _refusal(trouble: Exception) -> BatchAnswer:
+    response = plain_problem(trouble)
+    if response is None:
+        log.error("batch_failed", exc_info=trouble)
+        return _batch_answer(500, HEADERS[1:], b"")
+    headers = [*response.items(), *HEADERS[1:]]
+    return _batch_answer(response.status_code, headers, response.content)
+
+
+def _batch_answer(status: int, headers: list[tuple[str, str]], body: bytes) -> BatchAnswer:
+    return BatchAnswer(status, [*headers, ("Content-Length", str(len(body)))], body)

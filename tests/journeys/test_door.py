@@ -8,12 +8,14 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from django.core.cache import cache
 from django.db import connection
 
+from apps.telemetry.models import Batch
 from controlplane import processes
 from controlplane.env import environment
 from tests import make
@@ -88,6 +90,35 @@ def status_of(caller: socket.socket) -> int:
 def deliver(server: Server, secret: str) -> int:
     given = {"Authorization": f"Bearer {secret}", "Content_Type": "application/json"}
     return server.asked("POST", "/api/v1/telemetry/batches", BATCH, **given)[0]
+
+
+def test_many_small_batches_at_once_are_each_answered_as_themselves(
+    server: Server, agent: str
+) -> None:
+    assert deliver(server, agent) == 200
+    sent = json.loads(BATCH)
+    given = {"Authorization": f"Bearer {agent}", "Content_Type": "application/json"}
+
+    def told(sequence: int) -> tuple[int, bool | None]:
+        # Every fourth is sent twice, every tenth cannot be read.
+        body = json.dumps(sent | {"sequence": 1_000 + sequence - (sequence % 4 == 3)}).encode()
+        if sequence % 10 == 0:
+            body = body[:-1]
+        status, answer = server.asked("POST", "/api/v1/telemetry/batches", body, **given)
+        return status, json.loads(answer).get("duplicate")
+
+    with ThreadPoolExecutor(40) as callers:
+        answers = list(callers.map(told, range(120)))
+    unread = {place for place in range(120) if place % 10 == 0}
+    assert {place for place, (status, _) in enumerate(answers) if status == 400} == unread
+    assert {status for place, (status, _) in enumerate(answers) if place not in unread} == {200}
+    # Of the thirty that came twice, those whose other copy could be read.
+    twice = {place for place in range(120) if place % 4 == 3 and place - 1 not in unread}
+    assert sum(duplicate is True for _, duplicate in answers) == len(twice)
+    wanted = {1_000 + place for place in range(120) if place % 4 != 3 and place not in unread}
+    wanted |= {999 + place for place in range(120) if place % 4 == 3}
+    kept = set(Batch.objects.filter(sequence__gte=999).values_list("sequence", flat=True))
+    assert kept == wanted
 
 
 def test_half_sent_bodies_of_strangers_keep_nobody_waiting(server: Server, agent: str) -> None:

@@ -39,6 +39,12 @@ def binary_copies(
     ]
 
 
+def joined_copy(copies: Sequence[bytes]) -> bytes:
+    """The bodies of several COPYs, as `binary_copies` makes them, as the body of one."""
+    rows = [copy[len(HEADER) : -len(TRAILER)] for copy in copies]
+    return b"".join((HEADER, *rows, TRAILER))
+
+
 def _packed(pieces: Sequence[NDArray[np.uint8]]) -> list[list[NDArray[np.uint8]]]:
     """Neighbours together, as many as one COPY should hold; no row at all is one COPY too."""
     copies: list[list[NDArray[np.uint8]]] = [[]]

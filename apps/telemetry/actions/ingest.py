@@ -1,8 +1,10 @@
 """Storing a batch: read, judged window by window, copied, and its hours marked; at most once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -12,14 +14,14 @@ from psycopg import sql
 
 from apps.economics.hours import HOUR_MS
 from apps.fleet.queries import AgentFact
-from apps.marks.actions import Mark, marking
+from apps.marks.actions import Mark
 from apps.marks.queries import Pass
 from apps.telemetry.actions.claims import Devices, undisputed
 from apps.telemetry.actions.copying import EPOCH_MS, Values, binary_copies
 from apps.telemetry.actions.interning import device_ids, holder_ids, registered_device_ids
 from apps.telemetry.actions.partitions import ensure_days
 from apps.telemetry.actions.remarks import Remark, counting
-from apps.telemetry.actions.storing import Script, run_once
+from apps.telemetry.actions.storing import Outcome, Script, run_each
 from apps.telemetry.actions.tolerant import tolerant_wire
 from apps.telemetry.actions.windows import Judged, Pieces, judged
 from apps.telemetry.actions.wire import (
@@ -36,6 +38,8 @@ from apps.telemetry.actions.wire import (
 )
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Result = TypeVar("Result")
 
 SOURCE_RANK = {"nvml": 1, "dcgm": 2, "simulated": 3}
 """Where two agents saw one device-second, the lower counts."""
@@ -68,9 +72,9 @@ NULLABLE = (
 COPY = f"COPY telemetry_window ({', '.join(name for name, _ in KINDS)}) FROM STDIN (FORMAT BINARY)"
 ENTRY = (
     "INSERT INTO telemetry_batch (agent_id, boot, sequence, received_at, accepted, remarks)"
-    " VALUES ({agent:d}, {boot:d}, {sequence:d}, '{at}', {accepted:d}, {remarks})"
-    " ON CONFLICT DO NOTHING"
+    " VALUES {rows} ON CONFLICT DO NOTHING"
 )
+ENTRY_ROW = "({agent:d}, {boot:d}, {sequence:d}, '{at}', {accepted:d}, {remarks})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +88,69 @@ class Receipt:
     offset_ms: int = 0
 
 
-def ingest(*, body: bytes, agent: AgentFact, at: datetime) -> Receipt:
-    """Store the sound windows of a batch, once, however often it comes.
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """The JSON text of a batch, the agent whose it is, and when it came."""
 
-    Refuses BatchUnreadable and BatchTooLarge. A window that is not sound costs no other window:
-    it is remarked on, by its index in the batch.
+    body: bytes
+    agent: AgentFact
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A delivery that is judged, and what is to be done in the database."""
+
+    delivery: Delivery
+    batch: Wire
+    judgement: Judged
+    script: Script
+
+    def receipt(self, *, is_new: bool) -> Receipt:
+        """What became of it; where it had been there before, what became of it then."""
+        if not is_new:
+            return _earlier_receipt(self.batch, self.delivery.agent)
+        return Receipt(
+            accepted=self.judgement.accepted,
+            duplicate=False,
+            remarks=self.judgement.remarks,
+            version=self.batch.version,
+            offset_ms=self.judgement.offset_ms,
+        )
+
+
+def ingest_each(deliveries: Sequence[Delivery]) -> list[Receipt | Exception]:
+    """Store the sound windows of each batch, once, however often it comes.
+
+    In the order of the deliveries: a receipt, or BatchUnreadable, BatchTooLarge or whatever else
+    befell it; nobody's delivery depends on another's. A window that is not sound costs no other
+    window: it is remarked on, by its index in the batch.
     """
-    batch = wire(body) or tolerant_wire(body)
+    prepared = [attempted(partial(_prepared, delivery)) for delivery in deliveries]
+    outcomes = iter(run_each([each.script for each in prepared if isinstance(each, _Prepared)]))
+    return [
+        _receipt(each, next(outcomes)) if isinstance(each, _Prepared) else each for each in prepared
+    ]
+
+
+def attempted(work: Callable[[], Result]) -> Result | Exception:
+    """What `work` comes to, or what it raised: the others that came with it go on."""
+    try:
+        return work()
+    except Exception as trouble:  # noqa: BLE001  # it is raised, or answered, where it belongs
+        return trouble
+
+
+def _receipt(prepared: _Prepared, outcome: Outcome) -> Receipt | Exception:
+    if isinstance(outcome, Exception):
+        return outcome
+    return attempted(partial(prepared.receipt, is_new=outcome))
+
+
+def _prepared(delivery: Delivery) -> _Prepared | Receipt:
+    """What is to be stored, its devices, holders and partitions there; a receipt if it was before."""
+    agent, at = delivery.agent, delivery.at
+    batch = wire(delivery.body) or tolerant_wire(delivery.body)
     judgement = judged(batch, int(at.timestamp() * 1000))
     found = _with_devices(batch, judgement, agent, at)
     if found is None:
@@ -100,19 +160,18 @@ def ingest(*, body: bytes, agent: AgentFact, at: datetime) -> Receipt:
     hours = _hours(judgement.pieces)
     ensure_days({hour.date() for hour in hours})
     after = []
-    if hours:
-        after.append(marking(Mark(Pass.USAGE, agent.node_id, hour) for hour in hours))
     if judgement.remarks:
         after.append(counting(agent_id=agent.agent_id, remarks=judgement.remarks, at=at))
-    if not run_once(Script(_entry(batch, judgement, agent, at), COPY, rows, after)):
-        return _earlier_receipt(batch, agent)
-    return Receipt(
-        accepted=judgement.accepted,
-        duplicate=False,
-        remarks=judgement.remarks,
-        version=batch.version,
-        offset_ms=judgement.offset_ms,
+    script = Script(
+        entry=ENTRY,
+        entries=[_entry_row(batch, judgement, agent, at)],
+        copy=COPY,
+        rows=rows,
+        windows=len(judgement.pieces.window),
+        marks=[Mark(Pass.USAGE, agent.node_id, hour) for hour in hours],
+        after=after,
     )
+    return _Prepared(delivery, batch, judgement, script)
 
 
 def _with_devices(
@@ -186,11 +245,11 @@ def _is_stored(batch: Wire, agent: AgentFact) -> bool:
         return cursor.fetchone() is not None
 
 
-def _entry(batch: Wire, judgement: Judged, agent: AgentFact, at: datetime) -> str:
-    """The statement that enters the batch; an identical one on its way is waited for."""
+def _entry_row(batch: Wire, judgement: Judged, agent: AgentFact, at: datetime) -> str:
+    """The row that enters the batch; an identical one on its way is waited for."""
     said = msgspec.json.encode(judgement.remarks).decode() if judgement.remarks else None
     remarks = "NULL" if said is None else sql.Literal(said).as_string()
-    return ENTRY.format(
+    return ENTRY_ROW.format(
         agent=agent.agent_id,
         boot=batch.boot,
         sequence=batch.sequence,

@@ -3,7 +3,7 @@
 from apps.accounts.authentication import AuthenticationRefused
 from apps.telemetry.actions.partitions import PartitionsBusy
 from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable
-from apps.telemetry.api.batches import receive_batch, received
+from apps.telemetry.api.batches import receive_batch, received, received_each
 from apps.telemetry.api.bodies import EncodingUnknown, LengthMissing
 from apps.telemetry.api.remembering import remember
 from apps.telemetry.api.senders import (
@@ -26,5 +26,6 @@ __all__ = [
     "is_sender_known",
     "receive_batch",
     "received",
+    "received_each",
     "remember",
 ]

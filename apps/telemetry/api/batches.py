@@ -3,7 +3,10 @@
 It reads a WSGI environ, so that a server may call it without Django's middleware in between.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,10 +16,10 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from apps.telemetry.actions.ingest import ingest
+from apps.telemetry.actions.ingest import Delivery, Receipt, attempted, ingest_each
 from apps.telemetry.actions.remarks import Remark
 from apps.telemetry.api.bodies import body
-from apps.telemetry.api.senders import note, sender_of
+from apps.telemetry.api.senders import Sender, note, sender_of
 
 
 class Remarked(msgspec.Struct, frozen=True):
@@ -49,19 +52,46 @@ def received(environ: Mapping[str, Any]) -> bytes:
     Refuses what `sender_of`, `body` and `ingest` refuse, and PartitionsBusy; a database that is
     away is Django's OperationalError or InterfaceError.
     """
-    try:
-        return _received(environ)
-    except (OperationalError, InterfaceError):
-        # The connection may have died while idle; the next delivery deserves a new one.
-        if not connection.in_atomic_block:
-            connection.close()
-        raise
+    (answer,) = received_each([environ])
+    if isinstance(answer, Exception):
+        raise answer
+    return answer
 
 
-def _received(environ: Mapping[str, Any]) -> bytes:
+def received_each(environs: Sequence[Mapping[str, Any]]) -> list[bytes | Exception]:
+    """The answer to each of some deliveries that arrive together, or what `received` would raise."""
     at = timezone.now()
+    arrivals = [attempted(partial(_arrival, environ, at)) for environ in environs]
+    came = [each for each in arrivals if isinstance(each, _Arrival)]
+    receipts = iter(ingest_each([each.delivery for each in came]))
+    answers: list[bytes | Exception] = []
+    for arrival in arrivals:
+        outcome = next(receipts) if isinstance(arrival, _Arrival) else arrival
+        if isinstance(arrival, _Arrival) and isinstance(outcome, Receipt):
+            answers.append(attempted(partial(_answer, arrival.sender, outcome, at)))
+        elif isinstance(outcome, Exception):
+            answers.append(outcome)
+    lost = any(isinstance(each, (OperationalError, InterfaceError)) for each in answers)
+    if lost and not connection.in_atomic_block:
+        # The connection may have died while idle; the next delivery deserves a new one.
+        connection.close()
+    return answers
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrival:
+    """A delivery whose sender may deliver it."""
+
+    sender: Sender
+    delivery: Delivery
+
+
+def _arrival(environ: Mapping[str, Any], at: datetime) -> _Arrival:
     sender = sender_of(environ.get("HTTP_AUTHORIZATION"), at)
-    receipt = ingest(body=body(environ), agent=sender.agent, at=at)
+    return _Arrival(sender, Delivery(body(environ), sender.agent, at))
+
+
+def _answer(sender: Sender, receipt: Receipt, at: datetime) -> bytes:
     note(sender, receipt.version, receipt.offset_ms, at)
     return msgspec.json.encode(
         Answer(

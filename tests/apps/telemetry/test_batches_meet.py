@@ -1,5 +1,6 @@
 """Batches that arrive at once, while hours are rolled up, or while the database is away."""
 
+import io
 import json
 import threading
 import time
@@ -8,14 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.db import connection, connections, transaction
+from django.db import IntegrityError, connection, connections, transaction
 
 from apps.marks.actions import Mark, mark
 from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.telemetry import api
+from apps.telemetry.actions import storing
 from apps.telemetry.actions.partitions import ensure_days
 from apps.telemetry.actions.rollup import roll_up_hour
+from apps.telemetry.actions.wire import BatchUnreadable
+from apps.telemetry.api import AuthenticationRefused
 from apps.telemetry.models import Batch, UsageHour, Window
 from tests.apps.telemetry.doors import through_the_front_door, with_token
 from tests.apps.telemetry.sending import Sending, batch, make_sending, this_hour, window
@@ -102,6 +106,93 @@ def test_different_batches_at_once_are_all_stored():
         )
     )
     assert Window.objects.count() == 30
+
+
+def arriving(sending: Sending, sent: dict[str, Any] | bytes) -> dict[str, Any]:
+    """A delivery as the server hands it on."""
+    body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
+    parts = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": io.BytesIO(body)}
+    return with_token(sending.secret) | parts
+
+
+def each_accepted(sending: Sending, sents: list[dict[str, Any] | bytes]) -> list[Any]:
+    """How many windows of each were taken, and whether it was a duplicate; or what was raised."""
+    answers = api.received_each([arriving(sending, sent) for sent in sents])
+    return [
+        type(answer) if isinstance(answer, Exception) else tuple(json.loads(answer).values())[:2]
+        for answer in answers
+    ]
+
+
+def statements_of(work: Callable[[], Any]) -> int:
+    """How many transactions the database saw begin for `work`."""
+    seen: list[bytes] = []
+    send = storing._Line.send
+
+    def noted(line: Any, text: bytes) -> None:
+        seen.append(text)
+        send(line, text)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(storing._Line, "send", noted)
+        work()
+    return len(seen)
+
+
+def test_small_batches_that_arrive_together_share_a_transaction():
+    sending = make_sending()
+    sending.post(batch([window(30)], sequence=99))
+    sents = [batch([window(minute)], sequence=minute) for minute in range(20)]
+    assert statements_of(lambda: each_accepted(sending, sents)) == 1
+    assert Window.objects.count() == Batch.objects.count() == 21
+    assert Batch.objects.get(sequence=7).accepted == 1
+
+
+def test_what_is_wrong_with_one_of_them_is_its_own():
+    sending, other = make_sending(), make_sending("gpu-02")
+    sending.post(batch([window(0)]))
+    sents: list[dict[str, Any] | bytes] = [
+        batch([window(1)], sequence=1),
+        batch([window(0)]),
+        b"{",
+        batch([window(2), window(3, seconds=7)], sequence=2),
+        batch([window(1)], sequence=1),
+        batch([window(minute) for minute in range(10, 60)], sequence=3),
+        batch([window(4)], sequence=4),
+    ]
+    assert each_accepted(sending, sents) == [
+        (1, False),
+        (1, True),
+        BatchUnreadable,
+        (1, False),
+        (1, True),
+        (50, False),
+        (1, False),
+    ]
+    assert sorted(Batch.objects.values_list("sequence", "accepted")) == [
+        (0, 1), (1, 1), (2, 1), (3, 50), (4, 1),
+    ]  # fmt: skip
+    assert Window.objects.count() == 54
+    stranger = arriving(other, batch([window(5)], sequence=5)) | with_token("nobody's")
+    good = arriving(sending, batch([window(6)], sequence=6))
+    refused, answer = api.received_each([stranger, good])
+    assert isinstance(refused, AuthenticationRefused)
+    assert isinstance(answer, bytes)
+
+
+def test_where_the_shared_transaction_fails_each_is_stored_by_itself():
+    sending = make_sending()
+    sending.post(batch([window(30)], sequence=99))
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE telemetry_batch ADD CONSTRAINT not_three CHECK (sequence <> 3)")
+    try:
+        sents = [batch([window(minute)], sequence=minute) for minute in range(6)]
+        answers = each_accepted(sending, sents)
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE telemetry_batch DROP CONSTRAINT not_three")
+    assert answers == [(1, False)] * 3 + [IntegrityError] + [(1, False)] * 2
+    assert Window.objects.count() == Batch.objects.count() == 6
 
 
 def test_a_batch_that_commits_between_facts_and_marks_is_rolled_up_the_next_time():

@@ -171,12 +171,12 @@ def _ask(rounds: int) -> dict[str, float]:
 
 
 def _rolled_up(params: Figures, carried: int) -> dict[str, float]:
-    """A day of 10,000 GPUs of which so many jobs carried a run, rolled up twice."""
+    """A day of 10,000 GPUs of which so many jobs carried a run, rolled up and divided twice."""
     from django.db import connection, transaction
 
+    from apps.ledger.actions import divide_day, roll_up_day
     from apps.ledger.actions.partitions import ensure_month
     from apps.ledger.actions.rolled_day import RolledDay
-    from apps.ledger.actions.rollup import roll_up_day
     from apps.ledger.actions.runs import write_run_days, write_run_figures
     from apps.marks.actions import Mark, mark
     from apps.marks.queries import Pass
@@ -194,7 +194,8 @@ def _rolled_up(params: Figures, carried: int) -> dict[str, float]:
     with transaction.atomic():
         mark([Mark(Pass.ROLLUP, pool, first) for pool in pools])
     whole = time.perf_counter()
-    roll_up_day(first_hour=first, at=params["at"])
+    roll_up_day(first_hour=first)
+    divide_day(first_hour=first, at=params["at"])
     whole = time.perf_counter() - whole
     days = time.perf_counter()
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""A day of the whole fleet with runs and services, settled and rolled up by one process.
+"""A day of the whole fleet with runs and services, settled, rolled up and divided by one process.
 
 `python -m bench.settle_work_day` prints its seconds and those of its floor, as JSON. Half of the
 jobs carry a training run, each told hour by hour; another quarter are 25 services of three

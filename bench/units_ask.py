@@ -113,13 +113,12 @@ def _ask(rounds: int) -> dict[str, float]:
 
 
 def _rolled_up(today: date) -> Figures:
-    """A day rolled up as a whole, and how much of that services are."""
+    """A day rolled up and divided as a whole, and how much of that services are."""
     from django.db import connection, transaction
 
-    from apps.ledger.actions import services
+    from apps.ledger.actions import divide_day, roll_up_day, services
     from apps.ledger.actions.partitions import ensure_month
     from apps.ledger.actions.rolled_day import RolledDay
-    from apps.ledger.actions.rollup import roll_up_day
     from apps.marks.actions import Mark, mark
     from apps.marks.queries import Pass
 
@@ -133,7 +132,8 @@ def _rolled_up(today: date) -> Figures:
     with transaction.atomic():
         mark([Mark(Pass.ROLLUP, pool, first) for pool in pools])
     whole = time.perf_counter()
-    roll_up_day(first_hour=first, at=at)
+    roll_up_day(first_hour=first)
+    divide_day(first_hour=first, at=at)
     whole = time.perf_counter() - whole
     part = time.perf_counter()
     with transaction.atomic():

@@ -88,6 +88,12 @@ beat_schedule = {
         "schedule": 30.0,
         "options": {"expires": 30},
     },
+    "divide-days": {
+        "task": "apps.ledger.tasks.divide_marked_days",
+        # Soon after a day is summed: until then pages have its runs and services as they were.
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
     "price-calls": {
         "task": "apps.ledger.tasks.price_calls",
         "schedule": 20.0,

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 
 from apps.economics.hours import HOUR, hour_of
-from apps.marks.queries import MarkFact, Pass
+from apps.marks.queries import OF_DAYS, MarkFact, Pass
 
 DAY = timedelta(days=1)
 MARKING = """
@@ -31,8 +31,8 @@ class Mark:
 def mark(marks: Iterable[Mark]) -> None:
     """Lay each mark once, at a revision newer than any before; in the caller's transaction.
 
-    A transaction that lays or lifts marks of several passes takes charge, split, spread and
-    roll-up in this order, as the settlers do, so that no two wait for each other.
+    A transaction that lays or lifts marks of several passes takes charge, split, spread, roll-up
+    and divide in this order, as the settlers do, so that no two wait for each other.
     """
     _refuse_autocommit()
     keys = _in_order(marks)
@@ -70,7 +70,7 @@ def mark_span(*, pass_: Pass, units: Iterable[int], starts_at: datetime, ends_at
     """Mark every hour that `[starts_at, ends_at)` touches, for each of `units`.
 
     `ends_at` is at most the caller's `at`: no pass does the future. A span wider than a day is
-    kept as one range per unit until `expand_ranges`. Not for the roll-up.
+    kept as one range per unit until `expand_ranges`. Not for passes that do a day.
     """
     mark_spans(pass_=pass_, spans=[(unit, starts_at, ends_at) for unit in set(units)])
 
@@ -78,8 +78,8 @@ def mark_span(*, pass_: Pass, units: Iterable[int], starts_at: datetime, ends_at
 def mark_spans(*, pass_: Pass, spans: Iterable[tuple[int, datetime, datetime]]) -> None:
     """`mark_span` for many spans (unit, from, to) at once, in two statements."""
     _refuse_autocommit()
-    if pass_ is Pass.ROLLUP:
-        raise ValueError("roll-up marks name a local day's first hour, which only the ledger knows")
+    if pass_ in OF_DAYS:
+        raise ValueError(f"{pass_.label} marks name a local day's first hour: use `mark`")
     marks: list[Mark] = []
     ranges: list[tuple[int, datetime, datetime]] = []
     for unit, starts_at, ends_at in spans:
@@ -158,7 +158,7 @@ def clear(pass_: Pass, hour: datetime, marks: Sequence[MarkFact]) -> int:
 def try_lock(pass_: Pass, key: int) -> bool:
     """Become the only one that does `pass_` for `key` until the transaction ends, if nobody is.
 
-    `key` is `hour_key(hour)`, for the roll-up the local day's ordinal.
+    `key` is `hour_key(hour)`, for passes that do a day the local day's ordinal.
     """
     _refuse_autocommit()
     with connection.cursor() as cursor:

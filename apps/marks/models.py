@@ -8,7 +8,7 @@ from django.db.models import F, Q
 
 
 class Pass(models.IntegerChoices):
-    """The passes that hours are marked for, in the order a dollar goes through them."""
+    """The passes that hours are marked for. Tables keep the numbers; marks are taken in their order."""
 
     USAGE = 1
     CHARGE = 2
@@ -16,14 +16,15 @@ class Pass(models.IntegerChoices):
     SPREAD = 4
     ROLLUP = 5
     CALLS = 6
+    DIVIDE = 7
 
 
 class ChangedHour(models.Model):
     """This pass must do this unit's hour again.
 
-    `unit` is the node for usage and split, 0 for charge and spread, the pool (0: none) for rollup,
-    whose `hour` is the first of the local day, 0 or 1 for calls to model APIs: those that are new,
-    or all of the hour anew. A settler deletes a mark only at the revision it read before the facts.
+    `unit` is the node for usage and split, 0 for charge and spread, the pool (0: none) for rollup
+    and divide, whose `hour` is the first of the local day, 0 or 1 for calls to model APIs: those
+    that are new, or all of the hour anew. A settler deletes a mark only at the revision it read before the facts.
     """
 
     pk = models.CompositePrimaryKey("pass_id", "hour", "unit")

@@ -10,6 +10,7 @@ from django.db.models import Count, Min
 from apps.marks.models import ChangedHour, ChangedRange, Pass
 
 __all__ = [
+    "OF_DAYS",
     "MarkFact",
     "Pass",
     "Waiting",
@@ -20,8 +21,10 @@ __all__ = [
 ]
 
 
-OF_HOURS = tuple(each for each in Pass if each is not Pass.ROLLUP)
-"""The passes that do an hour; the roll-up does a day."""
+OF_DAYS = (Pass.ROLLUP, Pass.DIVIDE)
+"""The passes that do a local day, of which their marks name the first hour."""
+OF_HOURS = tuple(each for each in Pass if each not in OF_DAYS)
+"""The passes that do an hour."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""Changes of the ledger: the four passes, the clock that marks hours for them, and all at once."""
+"""Changes of the ledger: the five passes, the clock that marks hours for them, and all at once."""
 
 from apps.ledger.actions.charge import charge_hour
 from apps.ledger.actions.clock import mark_by_clock
+from apps.ledger.actions.divide import divide_day
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.rollup import roll_up_day
 from apps.ledger.actions.runs import figure_due_runs
@@ -13,6 +14,7 @@ __all__ = [
     "Outcome",
     "Progress",
     "charge_hour",
+    "divide_day",
     "do_pass",
     "figure_due_runs",
     "mark_by_clock",

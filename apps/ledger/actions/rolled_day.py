@@ -1,7 +1,17 @@
-"""The day that the roll-up sums anew, as every table that it writes is told of it."""
+"""A local day's pools that wait for a pass: what every table that it writes is told of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
+
+from django.db import transaction
+
+from apps.accounts import queries as accounts
+from apps.ledger.actions.closed import kept_closed
+from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
+from apps.ledger.queries.calendar import day_span, local_day
+from apps.marks.actions import Mark, clear, mark, try_lock
+from apps.marks.queries import Pass, marks_of_hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +31,34 @@ class RolledDay:
             "to": self.ends_at,
             "pools": list(self.pool_ids),
         }
+
+
+def redo_day(
+    *,
+    pass_: Pass,
+    first_hour: datetime,
+    write: Callable[[RolledDay], int],
+    next_pass: Pass | None = None,
+) -> Outcome:
+    """Have `write` do the marked pools of the day that begins with `first_hour`; it answers rows.
+
+    In one transaction with their marks, which `next_pass` then has of the same pools.
+    """
+    zone = accounts.organisation().zone
+    day = local_day(first_hour, zone)
+    with transaction.atomic():
+        kept = kept_closed(day.replace(day=1))
+        if kept is not None:
+            return kept
+        if not try_lock(pass_, day.toordinal()):
+            return BUSY
+        marks = marks_of_hour(pass_, first_hour)
+        if not marks:
+            return NOTHING
+        span = day_span(day, zone)
+        pool_ids = tuple(each.unit for each in marks)
+        written = write(RolledDay(day, span.starts_at, span.ends_at, pool_ids))
+        clear(pass_, first_hour, marks)
+        if next_pass is not None:
+            mark(Mark(next_pass, pool_id, first_hour) for pool_id in pool_ids)
+    return Outcome(changed=written)

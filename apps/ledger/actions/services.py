@@ -1,4 +1,4 @@
-"""ServiceDay in the roll-up: the day's lines of services, divided over their features."""
+"""ServiceDay in the divide pass: the day's lines of services, divided over their features."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -69,7 +69,7 @@ class _Hour:
 
 
 def write_service_days(rolled: RolledDay) -> frozenset[Cell]:
-    """Write the day's rows of services anew, in the roll-up's transaction; which hours were unasked.
+    """Write the day's rows of services anew, in the pass's transaction; which hours were unasked.
 
     Of services with lines in the marked pools, in all their pools: what they counted is divided
     over all their devices at once. In an unasked hour somebody counted, and no request came.

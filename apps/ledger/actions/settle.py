@@ -7,6 +7,7 @@ from datetime import datetime
 from apps.accounts import queries as accounts
 from apps.economics.hours import first_hour, hour_of
 from apps.ledger.actions.charge import charge_hour
+from apps.ledger.actions.divide import divide_day
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.rollup import roll_up_day
 from apps.ledger.actions.runs import figure_due_runs
@@ -15,29 +16,29 @@ from apps.ledger.actions.spread import spread_hour
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.due import AT_ONCE, open_hours_marked
 from apps.marks.actions import expand_ranges
-from apps.marks.queries import Pass, hours_marked
+from apps.marks.queries import OF_DAYS, Pass, hours_marked
 
-PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD, Pass.ROLLUP)
+PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD, *OF_DAYS)
 
 
 @dataclass(slots=True)
 class Progress:
-    """What was done so far; `busy` counts hours that another settler had."""
+    """What was done so far; days by their first hour; `busy` counts hours that another settler had."""
 
     hours: set[datetime] = field(default_factory=set)
+    days: set[datetime] = field(default_factory=set)
     charges: int = 0
     settlements: int = 0
     lines: int = 0
-    days: int = 0
     busy: int = 0
 
     def add(self, more: "Progress") -> None:
         """Add what another round did."""
         self.hours |= more.hours
+        self.days |= more.days
         self.charges += more.charges
         self.settlements += more.settlements
         self.lines += more.lines
-        self.days += more.days
         self.busy += more.busy
 
 
@@ -65,12 +66,16 @@ def settle_window(
 
 
 def do_pass(*, pass_: Pass, hour: datetime, at: datetime) -> Outcome:
-    """One pass over one hour; for the roll-up, over the day that begins with it."""
+    """One pass over one hour; for those of `OF_DAYS`, over the day that begins with it."""
     if pass_ is Pass.CHARGE:
         return charge_hour(hour=hour, at=at)
     if pass_ is Pass.SPLIT:
         return split_hour(hour=hour, at=at)
-    return spread_hour(hour=hour) if pass_ is Pass.SPREAD else roll_up_day(first_hour=hour, at=at)
+    if pass_ is Pass.SPREAD:
+        return spread_hour(hour=hour)
+    if pass_ is Pass.ROLLUP:
+        return roll_up_day(first_hour=hour)
+    return divide_day(first_hour=hour, at=at)
 
 
 def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterator[datetime]:
@@ -79,7 +84,7 @@ def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterato
     Those of closed months wait for a person, not for a pass of the ledger.
     """
     since = hour_of(starts_at)
-    if pass_ is Pass.ROLLUP:
+    if pass_ in OF_DAYS:
         zone = accounts.organisation().zone
         since = first_hour(local_day(starts_at, zone), zone)
     # Usage is kept and calls are priced whatever is closed.
@@ -98,8 +103,8 @@ def _count(progress: Progress, pass_: Pass, hour: datetime, outcome: Outcome) ->
     if not outcome.done:
         progress.busy += 1
         return
-    if pass_ is Pass.ROLLUP:
-        progress.days += 1
+    if pass_ in OF_DAYS:
+        progress.days.add(hour)
         return
     progress.hours.add(hour)
     progress.lines += outcome.lines

@@ -27,7 +27,7 @@ from apps.ledger.queries.audit_rollups import (
 from apps.ledger.queries.audit_sql import (
     BOUND_DAYS,
     FROZEN,
-    POOLS_WAITING,
+    POOLS_UNDIVIDED,
     STATUSES_WAITING,
     WAITING,
 )
@@ -72,7 +72,7 @@ covered AS (
 """
 RUN_DAYS = Comparison(
     tables=(
-        *(FROZEN, WAITING, POOLS_WAITING, STATUSES_WAITING, BOUND_DAYS, CARRIED, OF_RUNS, WHOLES),
+        *(FROZEN, WAITING, POOLS_UNDIVIDED, STATUSES_WAITING, BOUND_DAYS, CARRIED, OF_RUNS, WHOLES),
         *(COVERED, MARGINAL),
     ),
     expected=f"""

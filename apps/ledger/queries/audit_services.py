@@ -25,7 +25,7 @@ from apps.ledger.queries.audit_rollups import (
 from apps.ledger.queries.audit_sql import (
     BOUND_DAYS,
     FROZEN,
-    POOLS_WAITING,
+    POOLS_UNDIVIDED,
     STATUSES_WAITING,
     WAITING,
 )
@@ -54,7 +54,7 @@ IN_BOUNDS: LiteralString = "row.day BETWEEN bounds.first_day AND bounds.last_day
 
 SERVICE_DAYS = Comparison(
     tables=(
-        *(FROZEN, WAITING, POOLS_WAITING, STATUSES_WAITING, BOUND_DAYS, SERVICES),
+        *(FROZEN, WAITING, POOLS_UNDIVIDED, STATUSES_WAITING, BOUND_DAYS, SERVICES),
         *(SERVICES_WAITING, MARGINAL),
     ),
     expected=f"""

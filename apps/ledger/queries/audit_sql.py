@@ -62,6 +62,16 @@ pools_waiting AS (
 )
 """
 
+# The same of what runs and services have of the day: it waits as long as either pass does.
+POOLS_UNDIVIDED = """
+pools_waiting AS (
+    SELECT DISTINCT (hour AT TIME ZONE %(zone)s)::date AS day, unit AS pool_id
+    FROM waiting
+    WHERE pass_id IN (5, 7)
+      AND date_trunc('month', hour AT TIME ZONE %(zone)s)::date NOT IN (SELECT month FROM frozen)
+)
+"""
+
 # Pools of which a charge may have another status than when the day was summed: the pass that tells
 # the roll-up of it (3: a node's, 4: everybody's) waits. All else of the day stands.
 STATUSES_WAITING = """

@@ -26,7 +26,7 @@ def open_hours_marked(pass_: Pass, before: datetime) -> list[datetime]:
 
 
 def open_pending_hours(starts_at: datetime, ends_at: datetime, closed: Collection[date]) -> int:
-    """How many hours of open months in `[starts_at, ends_at)` wait for any pass but the roll-up.
+    """How many hours of open months in `[starts_at, ends_at)` wait for any pass that does an hour.
 
     `closed` are the months that are closed.
     """

@@ -44,14 +44,24 @@ def settle_marked_hours() -> None:
     until = time.monotonic() + BUDGET_SECONDS
     at = timezone.now()
     expand_ranges()
-    _roll_up(at, until)
-    actions.figure_due_runs(at=at)
+    _do_days(Pass.ROLLUP, at, until)
     for hour in _hours(at):
         for pass_ in OF_AN_HOUR:
             if time.monotonic() > until:
                 return
             _do(pass_, hour, at)
-    _roll_up(at, until)
+    _do_days(Pass.ROLLUP, at, until)
+
+
+@shared_task
+def divide_marked_days() -> None:
+    """Divide the days that wait over runs and services, and figure the runs folded since.
+
+    For at most half a minute; the next sweep goes on.
+    """
+    at = timezone.now()
+    _do_days(Pass.DIVIDE, at, time.monotonic() + BUDGET_SECONDS)
+    actions.figure_due_runs(at=at)
 
 
 @shared_task
@@ -95,11 +105,11 @@ def sync_cloud_bills() -> None:
             log.warning("sync_broken_off account=%s what=%s %s", account.name, what, refused)
 
 
-def _roll_up(at: datetime, until: float) -> None:
-    for day in hours_due(Pass.ROLLUP, at):
+def _do_days(pass_: Pass, at: datetime, until: float) -> None:
+    for day in hours_due(pass_, at):
         if time.monotonic() > until:
             return
-        _do(Pass.ROLLUP, day, at)
+        _do(pass_, day, at)
 
 
 def _hours(at: datetime) -> list[datetime]:

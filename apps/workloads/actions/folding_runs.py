@@ -74,7 +74,7 @@ def fold_run(*, run_id: int, at: datetime) -> bool:
     """Fold a run up to `at`, from the first hour that may have changed; False: another does it.
 
     Writes which jobs carry it as it reports, its hours and its summary, and has the local days of
-    the pools rolled up where its jobs held nodes in hours that are over and came out otherwise.
+    the pools divided again where its jobs held nodes in hours that are over and came out otherwise.
     """
     summary = RunSummary.objects.select_for_update(skip_locked=True).filter(run_id=run_id).first()
     if summary is None:
@@ -239,7 +239,7 @@ def _write(run_id: int, kept: Hours, found: Hours) -> None:
 
 
 def _mark(kept: Hours, found: Hours, folded_at: datetime | None, at: datetime) -> None:
-    """Have the days rolled up again of hours that are over, and came out otherwise.
+    """Have the days divided again of hours that are over, and came out otherwise.
 
     An hour that was last folded before it was over was never marked.
     """
@@ -269,4 +269,4 @@ def _touch(touched: Touched, hours_of: Mapping[int, Collection[datetime]]) -> No
         for hour in hours_of[job_id]:
             since, until = max(hour, period.lower), min(hour + HOUR, period.upper or hour + HOUR)
             if since < until:
-                touched.retag(node_id, since, until)
+                touched.divide(node_id, since, until)

@@ -86,8 +86,8 @@ def record_requests(*, counted: Sequence[Counted], teller: Teller, at: datetime)
 
     A service is looked for among the serving and batch workloads of its team and those below it;
     with a token of the organisation, by the one name. A later revision takes an earlier one's
-    place, whatever the order; what a team's or a node's token told nobody else writes over. Days are summed anew, and what hours that are over cost is rolled
-    up again.
+    place, whatever the order; what a team's or a node's token told nobody else writes over. Days are summed anew, and what hours that are over cost is divided
+    again.
     """
     services = _services(teller.team_id)
     newest = _newest(counted)
@@ -277,10 +277,10 @@ def _midnight(day: date, zone: ZoneInfo) -> datetime:
 
 
 def _mark(over: Collection[WorkloadHour], at: datetime) -> None:
-    """Roll up again the days of the pools on which jobs of the workloads held nodes.
+    """Have the days of the pools divided again on which jobs of the workloads held nodes.
 
     By the rules that give jobs to the workload: one that another rule takes away marks a day too
-    many, which costs a roll-up and changes nothing.
+    many, which costs time and changes nothing.
     """
     spans: dict[int, list[datetime]] = {}
     for workload_id, hour in over:
@@ -292,7 +292,7 @@ def _mark(over: Collection[WorkloadHour], at: datetime) -> None:
         since, until = min(hours), max(hours) + HOUR
         if (cut := _cut(fact, since, until)) is not None:
             for held in held_by_matching(cut, until):
-                touched.retag(held.node_id, held.starts_at, held.ends_at)
+                touched.divide(held.node_id, held.starts_at, held.ends_at)
     if giving:
         touched.mark()
 

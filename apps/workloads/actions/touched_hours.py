@@ -1,6 +1,6 @@
-"""The node-hours that a change of facts about jobs touches, marked for the split once and in order."""
+"""What a change of facts about jobs, runs or requests touches, marked once and in order."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -22,6 +22,7 @@ class Touched:
     at: datetime
     _spans: dict[int, list[Span]] = field(default_factory=dict)
     _retagged: dict[int, list[Span]] = field(default_factory=dict)
+    _redivided: dict[int, list[Span]] = field(default_factory=dict)
 
     def add(self, node_id: int | None, starts_at: datetime, ends_at: datetime | None) -> None:
         """Note that `[starts_at, ends_at)` changed on the node; None: no node, or no end."""
@@ -34,6 +35,13 @@ class Touched:
         """
         self._note(self._retagged, node_id, (starts_at, ends_at))
 
+    def divide(self, node_id: int | None, starts_at: datetime, ends_at: datetime | None) -> None:
+        """Note that what was held of the node then is divided otherwise over runs or features.
+
+        Lines and their sums stay as they are.
+        """
+        self._note(self._redivided, node_id, (starts_at, ends_at))
+
     def mark(self) -> None:
         """Lay the marks, in the transaction of the change."""
         spans = [
@@ -42,7 +50,7 @@ class Touched:
             for starts_at, ends_at in _joined(self._spans[node_id])
         ]
         mark_spans(pass_=Pass.SPLIT, spans=spans)
-        mark(self._days())
+        mark(_day_marks({Pass.ROLLUP: self._retagged, Pass.DIVIDE: self._redivided}))
 
     def _note(
         self,
@@ -55,21 +63,24 @@ class Touched:
         if node_id is not None and starts_at < until:
             spans.setdefault(node_id, []).append((starts_at, until))
 
-    def _days(self) -> set[Mark]:
-        """The local days to roll up again, by pool."""
-        if not self._retagged or not has_organisation():
-            return set()
-        zone = ZoneInfo(organisation().zone)
-        lived = [span for spans in self._retagged.values() for span in spans]
-        first, last = min(lived)[0], max(ends_at for _, ends_at in lived)
-        pools = {node.id: node.pool_id for node in nodes_lived(first, last, list(self._retagged))}
-        return {
-            Mark(Pass.ROLLUP, pools[node_id], first_hour)
-            for node_id, spans in self._retagged.items()
-            if node_id in pools
-            for span in spans
-            for first_hour in _local_days(span, zone)
-        }
+
+def _day_marks(touched: Mapping[Pass, Mapping[int, list[Span]]]) -> set[Mark]:
+    """The local days that passes over days do again, by pool; `touched` is by pass and node."""
+    lived = [span for of_pass in touched.values() for spans in of_pass.values() for span in spans]
+    if not lived or not has_organisation():
+        return set()
+    zone = ZoneInfo(organisation().zone)
+    node_ids = {node_id for of_pass in touched.values() for node_id in of_pass}
+    first, last = min(lived)[0], max(ends_at for _, ends_at in lived)
+    pools = {node.id: node.pool_id for node in nodes_lived(first, last, sorted(node_ids))}
+    return {
+        Mark(pass_, pools[node_id], first_hour)
+        for pass_, of_pass in touched.items()
+        for node_id, spans in of_pass.items()
+        if node_id in pools
+        for span in spans
+        for first_hour in _local_days(span, zone)
+    }
 
 
 def _joined(spans: list[Span]) -> Iterator[Span]:

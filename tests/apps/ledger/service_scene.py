@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from apps.ledger.actions import divide_day, roll_up_day
 from apps.ledger.actions.partitions import ensure_month
-from apps.ledger.actions.rollup import roll_up_day
 from apps.ledger.models import Charge
 from apps.marks.actions import Mark, mark
 from apps.marks.queries import Pass
@@ -83,11 +83,12 @@ def count(workload_id: int, hour: datetime = scene.TEN, **told: Any) -> None:
 
 
 def roll_up(*pools: int | None, day: datetime = MIDNIGHT) -> None:
-    """Roll these pools' day up."""
+    """Roll these pools' day up, and divide it."""
     ensure_month(month=day.date().replace(day=1))
     with transaction.atomic():
         mark([Mark(Pass.ROLLUP, pool or 0, day) for pool in pools])
-    roll_up_day(first_hour=day, at=scene.LATER)
+    roll_up_day(first_hour=day)
+    divide_day(first_hour=day, at=scene.LATER)
 
 
 def promise(workload_id: int, **given: Any) -> int:

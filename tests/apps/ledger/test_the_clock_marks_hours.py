@@ -123,7 +123,7 @@ def test_a_node_never_settled_does_not_wait_for_its_neighbours(
 
 
 def sweep(monkeypatch: pytest.MonkeyPatch, at: datetime) -> None:
-    """Both sweeps, at a moment."""
+    """The sweeps that mark and settle, at a moment."""
     monkeypatch.setattr("django.utils.timezone.now", lambda: at)
     tasks.mark_hours_by_clock()
     tasks.settle_marked_hours()

@@ -114,10 +114,11 @@ def test_two_ranges_over_one_hour_are_one_mark() -> None:
     assert len(marks_of_hour(Pass.SPLIT, NOON)) == 1
 
 
-def test_pending_hours_counts_marks_and_ranges_once_but_no_rollups() -> None:
+def test_pending_hours_counts_marks_and_ranges_once_but_no_days() -> None:
     lay(1, 2)
     lay(1, pass_=Pass.USAGE)
     lay(1, pass_=Pass.ROLLUP, hour=NOON + 50 * HOUR)
+    lay(1, pass_=Pass.DIVIDE, hour=NOON + 60 * HOUR)
     marks.mark_span(pass_=Pass.CHARGE, units=[0], starts_at=NOON, ends_at=NOON + 30 * HOUR)
     assert pending_hours(NOON + 99 * HOUR) == 30
     assert pending_hours(NOON + 10 * HOUR) == 10
@@ -133,9 +134,10 @@ def test_spans_of_many_units_are_marked_at_once() -> None:
     assert [each.unit for each in marks_of_hour(Pass.SPLIT, NOON)] == [1, 2]
 
 
-def test_a_rollup_is_not_marked_by_the_hour() -> None:
+@pytest.mark.parametrize("pass_", [Pass.ROLLUP, Pass.DIVIDE])
+def test_what_is_done_by_the_day_is_not_marked_by_the_hour(pass_: Pass) -> None:
     with pytest.raises(ValueError, match="local day"):
-        marks.mark_span(pass_=Pass.ROLLUP, units=[1], starts_at=NOON, ends_at=NOON + HOUR)
+        marks.mark_span(pass_=pass_, units=[1], starts_at=NOON, ends_at=NOON + HOUR)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from apps.economics.jobs import AllocationRecord, JobEventIn, JobStatement, Source
 from apps.fleet.models import Node
 from apps.fleet.queries import nodes_lived
+from apps.marks.queries import Pass
 from apps.workloads import queries
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import Allocation, Job, JobEvent, Run, RunSpan
-from tests.apps.workloads.told import forget_marks, held, jobs, marked, node, rolled_up, tell
+from tests.apps.workloads.told import days_marked, forget_marks, held, jobs, marked, node, tell
 from tests.economics.job_statements import TEN, at, loosely, on, said, statements
 from tests.make import make_organisation
 
@@ -171,14 +172,15 @@ def test_another_tag_or_user_rolls_up_the_local_days_again(db, zone: str, days: 
     forget_marks()
     update = said("update", 5, labels=(("color", "red"),))
     record_events(events=[JobEventIn("atlas", "4711", update)], at=at(9999))
-    assert rolled_up() == []
+    assert days_marked() == []
     update = said("update", 5, labels=(("project", "llm"),))
     record_events(events=[JobEventIn("atlas", "4711", update)], at=at(9999))
     (fact,) = nodes_lived(TEN, at(60), [node_id])
-    assert rolled_up() == [(fact.pool_id, datetime.fromisoformat(day)) for day in days]
+    tagged = [(Pass.ROLLUP, fact.pool_id, datetime.fromisoformat(day)) for day in days]
+    assert days_marked() == tagged
     forget_marks()
     record_events(events=[JobEventIn("atlas", "4711", said("update", 6, user="eve"))], at=at(9999))
-    assert rolled_up() == [(fact.pool_id, datetime.fromisoformat(day)) for day in days]
+    assert days_marked() == tagged
 
 
 def test_a_job_that_moves_marks_both_nodes(db):

@@ -40,6 +40,7 @@ from apps.workloads.queries.requests import (
 )
 from tests import make
 from tests.apps.ledger import scene
+from tests.apps.workloads.told import days_marked
 
 pytestmark = pytest.mark.django_db
 
@@ -232,7 +233,7 @@ def test_a_teams_token_tells_nothing_of_others(service: int, team: int) -> None:
     assert RequestHour.objects.get(source_key="theirs").workload_id is None
 
 
-def test_an_hour_that_is_over_is_rolled_up_again_where_its_jobs_held_nodes(
+def test_an_hour_that_is_over_is_divided_again_where_its_jobs_held_nodes(
     service: int, team: int
 ) -> None:
     node_id, other_id = (scene.make_priced_node(name) for name in ("gpu-01", "gpu-02"))
@@ -243,18 +244,13 @@ def test_an_hour_that_is_over_is_rolled_up_again_where_its_jobs_held_nodes(
     ChangedHour.objects.all().delete()
     tell(counted(requests=1), at=TEN + HOUR / 2)
     tell(counted(hour=TEN + 3 * HOUR, requests=1))
-    assert rolled_up() == []
+    assert days_marked() == []
     tell(counted(requests=2, revision=2), at=TEN + HOUR)
     pool_id = pool_of(node_id)
-    assert rolled_up() == [(pool_id, TEN.replace(hour=0))]
+    assert days_marked() == [(Pass.DIVIDE, pool_id, TEN.replace(hour=0))]
     ChangedHour.objects.all().delete()
     tell(counted(requests=2, revision=2))
-    assert rolled_up() == []
-
-
-def rolled_up() -> list[tuple[int, Any]]:
-    marks = ChangedHour.objects.filter(pass_id=Pass.ROLLUP).order_by("unit", "hour")
-    return list(marks.values_list("unit", "hour"))
+    assert days_marked() == []
 
 
 def pool_of(node_id: int) -> int:

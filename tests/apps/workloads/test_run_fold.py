@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from apps.economics.minutes import unpacked
 from apps.economics.run_time import Bucket
 from apps.marks.models import ChangedHour
+from apps.marks.queries import Pass
 from apps.workloads.actions.folding_runs import fold_run
 from apps.workloads.actions.run_changes import touch_runs
 from apps.workloads.actions.run_reports import ReportIn, Teller, record_reports
@@ -38,7 +39,7 @@ from tests.apps.workloads.reported import (
     summary,
     window,
 )
-from tests.apps.workloads.told import NOW, forget_marks, node, rolled_up, tell
+from tests.apps.workloads.told import NOW, days_marked, forget_marks, node, tell
 from tests.economics.job_statements import at, on, said
 from tests.make import make_organisation
 
@@ -251,20 +252,20 @@ def test_a_report_that_commits_while_a_fold_runs_is_folded_by_the_next() -> None
     assert fold_run(run_id=10**9, at=at(30)) is False
 
 
-def test_an_hour_that_is_over_and_changed_has_its_day_rolled_up_again() -> None:
+def test_an_hour_that_is_over_and_changed_has_its_day_divided_again() -> None:
     make_organisation(zone="Asia/Kolkata")
     node()
     job(0, None)
     take(report(window(0, 20), began=0))
     forget_marks()
     fold(at(30))
-    assert rolled_up() == []
+    assert days_marked() == []
     fold(at(61))
     # The local day began at 18:30 of the day before: its first whole hour is 19:00.
-    assert [hour for _, hour in rolled_up()] == [at(-15 * 60)]
+    assert [(pass_, hour) for pass_, _, hour in days_marked()] == [(Pass.DIVIDE, at(-15 * 60))]
     forget_marks()
     fold(at(119))
-    assert rolled_up() == []
+    assert days_marked() == []
     assert ChangedHour.objects.count() == 0
 
 

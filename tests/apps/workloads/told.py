@@ -5,6 +5,7 @@ from typing import Any
 
 from apps.economics.jobs import JobEventIn, JobStatement
 from apps.marks.models import ChangedHour, ChangedRange
+from apps.marks.queries import OF_DAYS, Pass
 from apps.workloads.actions.recording import Recorded, record_events
 from apps.workloads.models import Allocation, Job
 from tests.economics.job_statements import at
@@ -57,10 +58,10 @@ def marked(node_id: int) -> set[datetime]:
     return hours
 
 
-def rolled_up() -> list[tuple[int, datetime]]:
-    """The pools and local days (by their first hour) that wait for the roll-up."""
-    waiting = ChangedHour.objects.filter(pass_id=5).order_by("unit", "hour")
-    return list(waiting.values_list("unit", "hour"))
+def days_marked() -> list[tuple[Pass, int, datetime]]:
+    """The pools and local days (by their first hour) that wait, and for which pass."""
+    waiting = ChangedHour.objects.filter(pass_id__in=OF_DAYS).order_by("unit", "hour", "pass_id")
+    return [(Pass(each.pass_id), each.unit, each.hour) for each in waiting]
 
 
 def forget_marks() -> None:

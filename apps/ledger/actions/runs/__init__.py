@@ -1,4 +1,4 @@
-"""What the roll-up and its sweep write of training runs: RunDay, RunFigures."""
+"""What the divide pass and the sweep write of training runs: RunDay, RunFigures."""
 
 from apps.ledger.actions.runs.days import write_run_days
 from apps.ledger.actions.runs.figures import figure_due_runs, write_run_figures

@@ -1,4 +1,4 @@
-"""RunDay in the roll-up: the day's lines of jobs that carried runs, divided over these."""
+"""RunDay in the divide pass: the day's lines of jobs that carried runs, divided over these."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
@@ -91,7 +91,7 @@ class JobHourParts:
 
 
 def write_run_days(rolled: RolledDay, unasked: Collection[tuple[int, datetime]]) -> set[int]:
-    """Write the day's rows of runs anew, in the roll-up's transaction; the runs it is about.
+    """Write the day's rows of runs anew, in the pass's transaction; the runs it is about.
 
     `unasked` are the hours in which a service (a workload) counted no requests. Each state's lines
     are divided over buckets by the minutes in which both were, where these are kept. Every basis and all milliseconds of a job's time in runs sum exactly to its lines of that time.

@@ -51,7 +51,7 @@ class Command(BaseCommand):
             "charges": total.charges,
             "settlements": total.settlements,
             "lines": total.lines,
-            "days": total.days,
+            "days": len(total.days),
             "seconds": round(time.monotonic() - began, 3),
             "pending": _pending(starts_at, ends_at),
         }

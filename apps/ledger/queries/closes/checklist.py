@@ -124,10 +124,10 @@ def checklist(month: date) -> list[Item]:
         ),
         Item(
             "unsummed",
-            "Days still to be summed",
+            "Days still to be summed or divided",
             late_facts(month).days,
             None,
-            "The worker sums them once their hours are settled.",
+            "The worker sums them once their hours are settled, and divides them over runs and services.",
             is_blocking=True,
         ),
         Item(

@@ -24,6 +24,7 @@ from apps.ledger.queries.runs.values import (
     RunRow,
 )
 from apps.ledger.queries.tables import rows
+from apps.marks.queries import OF_DAYS
 from apps.workloads import queries as workloads
 from apps.workloads.queries import listing
 
@@ -146,10 +147,11 @@ def _began(job: RunJobCost) -> tuple[bool, float, int]:
 
 
 def _pending(parts: Sequence[_Part], zone: str) -> int:
-    """How many of its days wait for the roll-up of a pool that it ran on."""
+    """How many of its days wait to be summed or divided, of a pool that it ran on."""
     days = {first_hour(each.day, zone) for each in parts}
     pools = {pool_id for each in parts for pool_id in each.pool_ids}
-    ((waiting,),) = rows(PENDING, {"hours": sorted(days), "pools": sorted(pools)})
+    passes = [int(pass_) for pass_ in OF_DAYS]
+    ((waiting,),) = rows(PENDING, {"hours": sorted(days), "pools": sorted(pools), "passes": passes})
     return int(waiting)
 
 
@@ -174,5 +176,5 @@ ORDER BY day, job_id, bucket, status
 """.replace("<gpu>", gpu_time())
 PENDING = """
 SELECT count(DISTINCT hour) FROM fleet_changedhour
-WHERE pass_id = 5 AND hour = ANY(%(hours)s::timestamptz[]) AND unit = ANY(%(pools)s::int8[])
+WHERE pass_id = ANY(%(passes)s::int2[]) AND hour = ANY(%(hours)s::timestamptz[]) AND unit = ANY(%(pools)s::int8[])
 """

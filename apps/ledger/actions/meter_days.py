@@ -4,7 +4,7 @@ from typing import LiteralString
 
 from apps.economics.states import Flag, State
 from apps.ledger.actions.rolled_day import RolledDay
-from apps.ledger.queries.runs.meters import METERED
+from apps.ledger.queries.job_meters import METERED
 from apps.ledger.queries.tables import rows, run
 
 

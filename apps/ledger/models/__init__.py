@@ -12,6 +12,7 @@ from apps.ledger.models.bills import (
     BillRule,
     RejectedBillRow,
 )
+from apps.ledger.models.calls import ApiCost, ApiHour, ApiItem, VendorCost
 from apps.ledger.models.charges import (
     Charge,
     ChargeKind,
@@ -33,17 +34,8 @@ from apps.ledger.models.rollups import (
     LedgerUserDay,
     MeterDay,
 )
-from apps.ledger.models.services import ServiceCount, ServiceTotal
-from apps.ledger.models.unit_costs import (
-    ApiCost,
-    ApiHour,
-    ApiItem,
-    RunDay,
-    RunFigures,
-    ServiceDay,
-    ServicePart,
-    VendorCost,
-)
+from apps.ledger.models.runs import RunDay, RunFigures
+from apps.ledger.models.services import ServiceCount, ServiceDay, ServicePart, ServiceTotal
 
 __all__ = [
     "ApiCost",

@@ -1,8 +1,54 @@
-"""What services counted beside what they cost, summed as unit costs are read."""
+"""What services cost and counted, by feature and in all, summed as unit costs are read."""
 
 from django.db import models
+from django.db.models import Q
 
-from apps.ledger.models.unit_costs import ServicePart
+from apps.ledger.models.charges import ChargeKind, Status
+
+
+class ServicePart(models.IntegerChoices):
+    """What an hour of a service's cost was for: requests, nothing, or tokens nobody asked for."""
+
+    ANSWERED = 0, "answered"
+    IDLE = 1, "no requests"
+    UNATTRIBUTED = 2, "unattributed"
+    UNCOUNTED = 3, "not counted"
+
+
+class ServiceDay(models.Model):
+    """A local day's lines of a service, divided over its features by token-weighted work.
+
+    The rows of a service, day and pool sum to its lines exactly.
+    """
+
+    day = models.DateField()
+    posting_month = models.DateField()
+    status = models.TextField(choices=Status.choices)
+    kind = models.TextField(choices=ChargeKind.choices)
+    pool = models.ForeignKey("fleet.Pool", on_delete=models.PROTECT, null=True, related_name="+")
+    team = models.ForeignKey("accounts.Team", on_delete=models.PROTECT, related_name="+")
+    workload = models.ForeignKey("workloads.Workload", on_delete=models.PROTECT, related_name="+")
+    feature = models.TextField(blank=True, default="")
+    part = models.SmallIntegerField(choices=ServicePart.choices)
+    state = models.SmallIntegerField(null=True)
+    flags = models.SmallIntegerField()
+    list_micros = models.BigIntegerField(null=True)
+    contracted_micros = models.BigIntegerField(null=True)
+    effective_micros = models.BigIntegerField(null=True)
+    billed_micros = models.BigIntegerField(null=True)
+    marginal_micros = models.BigIntegerField(null=True)
+    unit_milliseconds = models.BigIntegerField()
+    unpriced_milliseconds = models.BigIntegerField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["workload", "day"], name="service_day_by_workload"),
+            models.Index(fields=["day", "pool"], name="service_day_by_day"),
+            models.Index(fields=["day"], condition=Q(part=1), name="service_day_unasked"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.workload_id}"
 
 
 class ServiceCount(models.Model):

@@ -66,8 +66,8 @@ def test_two_days_of_a_month_wait_for_each_other_and_both_are_in_it() -> None:
         mark(Mark(Pass.ROLLUP, pool_id, day) for day in days)
 
     with transaction.atomic():
-        assert roll_up_day(first_hour=days[1], at=until).changed
-        other = threading.Thread(target=roll_up_in_thread, args=(days[0], until))
+        assert roll_up_day(first_hour=days[1]).changed
+        other = threading.Thread(target=roll_up_in_thread, args=(days[0],))
         other.start()
         wait_until_somebody_waits(other)
     other.join()
@@ -80,9 +80,9 @@ def sums_of(table: type[Model]) -> dict[str, int]:
     return table.objects.aggregate(all=Sum("effective_micros"), time=Sum("unit_milliseconds"))
 
 
-def roll_up_in_thread(first_hour: datetime, at: datetime) -> None:
+def roll_up_in_thread(first_hour: datetime) -> None:
     try:
-        roll_up_day(first_hour=first_hour, at=at)
+        roll_up_day(first_hour=first_hour)
     finally:
         connection.close()
 

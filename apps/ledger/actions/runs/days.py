@@ -18,8 +18,8 @@ from apps.economics.states import State
 from apps.ledger.actions.marginal import MARGINAL, MARGINAL_JOIN, MARGINAL_MICROS
 from apps.ledger.actions.rolled_day import RolledDay
 from apps.ledger.queries.calendar import milliseconds_into
+from apps.ledger.queries.job_meters import JobHour, Metered, job_meters
 from apps.ledger.queries.runs.job_minutes import job_minutes
-from apps.ledger.queries.runs.meters import JobHour, Metered, job_meters
 from apps.ledger.queries.tables import Row, copy_in, rows
 from apps.workloads.queries.carried import Life, jobs_carrying, lives
 from apps.workloads.queries.run_facts import CarriedHour, run_hours

@@ -23,8 +23,6 @@ from apps.ledger.queries.costs import (
     where,
 )
 from apps.ledger.queries.tables import Row, rows
-from apps.ledger.queries.waste import Waste, waste_of_days_and_teams, wastes_summed
-from apps.ledger.queries.windows import Window
 
 GPU = sql.SQL("day.unit <> 'core'")
 
@@ -85,17 +83,13 @@ class OverviewFacts:
 
     `totals` has every basis; days and teams are on the filter's basis and leave shared-out idle
     aside, so that they sum to the charges. `held_milliseconds` and `observed_milliseconds` give the
-    coverage. `comparison` is None where there is no like span before, and then so is
-    `waste_compared`: waste now and before, in the comparison's spans.
+    coverage. `comparison` is None where there is no like span before.
     """
 
     totals: Mapping[Basis, int | None]
     comparison: Comparison | None
     days: tuple[DaySum, ...]
     teams: tuple[TeamSum, ...]
-    waste_of_days: Mapping[date, Waste]
-    waste_of_teams: Mapping[int, Waste]
-    waste_compared: tuple[Waste, Waste] | None
     unpriced: tuple[PoolTime, ...]
     unowned: Share
     unobserved: Share
@@ -106,11 +100,6 @@ class OverviewFacts:
     statuses: frozenset[str]
     as_of: datetime | None
     pending_hours: int
-
-    @property
-    def waste(self) -> Waste:
-        """All of it."""
-        return wastes_summed(self.waste_of_teams.values())
 
 
 def overview_facts(
@@ -127,12 +116,9 @@ def overview_facts(
     sums = _sums(chosen, [team.id for team in teams.values() if team.kind == "unowned"])
     known = standing(chosen.window, at)
     by_day, by_team = _by_day_and_team(chosen)
-    against = comparison(chosen, at)
-    first_day = against.before.first_day if against else chosen.window.first_day
-    waste_of_days, waste_of_teams = waste_of_days_and_teams(chosen, first_day)
     return OverviewFacts(
         totals=dict(zip(Basis, sums[:4], strict=True)),
-        comparison=against,
+        comparison=comparison(chosen, at),
         days=tuple(DaySum(day, tuple(states)) for day, states in by_day.items()),
         teams=tuple(
             TeamSum(
@@ -142,14 +128,6 @@ def overview_facts(
                 states=tuple(states),
             )
             for team_id, states in by_team.items()
-        ),
-        waste_of_days=_between(waste_of_days, chosen.window),
-        waste_of_teams=waste_of_teams,
-        waste_compared=None
-        if against is None
-        else (
-            wastes_summed(_between(waste_of_days, against.now).values()),
-            wastes_summed(_between(waste_of_days, against.before).values()),
         ),
         unpriced=_unpriced(chosen, pools) if _is_any_unpriced(by_team.values()) else (),
         unowned=Share(*sums[4:6]),
@@ -162,10 +140,6 @@ def overview_facts(
         as_of=known.as_of,
         pending_hours=known.pending_hours,
     )
-
-
-def _between(waste: Mapping[date, Waste], window: Window) -> dict[date, Waste]:
-    return {day: each for day, each in waste.items() if window.first_day <= day < window.end_day}
 
 
 def _by_day_and_team(

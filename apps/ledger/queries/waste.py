@@ -12,6 +12,7 @@ from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import State
 from apps.ledger.models import ServicePart
+from apps.ledger.queries.comparison import Comparison
 from apps.ledger.queries.costs import (
     CHARGED,
     GROUPS,
@@ -23,6 +24,7 @@ from apps.ledger.queries.costs import (
     where,
 )
 from apps.ledger.queries.tables import Row, rows
+from apps.ledger.queries.windows import Window
 
 
 class WastePart(IntEnum):
@@ -67,6 +69,20 @@ class Waste:
         return sum_of_known(self.parts.get(part) for part in parts)
 
 
+@dataclass(frozen=True, slots=True)
+class WasteOfWindow:
+    """Waste of a window's days and teams; and now and before, where it is compared with a span."""
+
+    days: Mapping[date, Waste] = field(default_factory=dict)
+    teams: Mapping[int, Waste] = field(default_factory=dict)
+    compared: tuple[Waste, Waste] | None = None
+
+    @property
+    def total(self) -> Waste:
+        """All of the window's."""
+        return wastes_summed(self.teams.values())
+
+
 def waste_by(chosen: CostFilter, group_by: Sequence[str] = ()) -> dict[tuple[Any, ...], Waste]:
     """Waste of these costs by group (of `GROUPED`), idle shared out aside; refuses GroupNotKnown.
 
@@ -86,10 +102,30 @@ def waste_by(chosen: CostFilter, group_by: Sequence[str] = ()) -> dict[tuple[Any
     return {key: Waste(parts) for key, parts in found.items()}
 
 
-def waste_of_days_and_teams(
+def waste_of_window(chosen: CostFilter, against: Comparison | None) -> WasteOfWindow:
+    """The waste of these costs, and of the spans in which they are compared. One reading."""
+    first_day = against.before.first_day if against else chosen.window.first_day
+    days, teams = _of_days_and_teams(chosen, first_day)
+    return WasteOfWindow(
+        days=_between(days, chosen.window),
+        teams=teams,
+        compared=None
+        if against is None
+        else (
+            wastes_summed(_between(days, against.now).values()),
+            wastes_summed(_between(days, against.before).values()),
+        ),
+    )
+
+
+def _between(waste: Mapping[date, Waste], window: Window) -> dict[date, Waste]:
+    return {day: each for day, each in waste.items() if window.first_day <= day < window.end_day}
+
+
+def _of_days_and_teams(
     chosen: CostFilter, first_day: date
 ) -> tuple[dict[date, Waste], dict[int, Waste]]:
-    """Of each day from `first_day` on, which may be before the window; and of its teams. One reading."""
+    """Of each day from `first_day` on, which may be before the window; and of its teams."""
     wider = replace(chosen, window=replace(chosen.window, first_day=first_day))
     sets = sql.SQL("GROUPING SETS ((day_key, day.part), (team_key, day.part))")
     days: dict[date, dict[WastePart, int]] = {}

@@ -8,7 +8,7 @@ from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import Column, TeamRow, TeamTable
 from apps.ledger.queries import Comparison, OverviewFacts, TeamSum
-from apps.ledger.queries.waste import Waste
+from apps.ledger.queries.waste import Waste, WasteOfWindow
 from apps.show.amounts import Ratio, gpu_hours, share
 from apps.show.money import symbol
 from apps.show.strip import strip_of_states
@@ -26,16 +26,18 @@ UNKNOWN_CHANGE = (None, None)
 _NOTES = {"platform": "not held by a job", "unowned": "no rule names an owner"}
 
 
-def team_table(asked: Question, facts: OverviewFacts, sums: Sums) -> TeamTable | None:
+def team_table(
+    asked: Question, facts: OverviewFacts, sums: Sums, waste: WasteOfWindow
+) -> TeamTable | None:
     """A row for each team with GPU time or cost, in the order asked for; None without any."""
     if not facts.teams:
         return None
     against = facts.comparison
-    rows = [_team_row(team, asked, facts) for team in facts.teams]
+    rows = [_team_row(team, asked, facts, waste) for team in facts.teams]
     return TeamTable(
         columns=_columns(asked, asked.currency),
         rows=tuple(ordered(rows, asked)),
-        total=_row("Total", sums, facts.waste, against.total() if against else UNKNOWN_CHANGE),
+        total=_row("Total", sums, waste.total, against.total() if against else UNKNOWN_CHANGE),
         csv_href=asked.href("overview-teams"),
         states=sums.states,
         compared=_compared(against),
@@ -61,7 +63,9 @@ def ordered(rows: list[TeamRow], asked: Question) -> list[TeamRow]:
     return known + [row for row in by_name if value(row) is None]
 
 
-def _team_row(team: TeamSum, asked: Question, facts: OverviewFacts) -> TeamRow:
+def _team_row(
+    team: TeamSum, asked: Question, facts: OverviewFacts, waste: WasteOfWindow
+) -> TeamRow:
     against = facts.comparison
     sums = sums_of(team.states)
     notes = [_NOTES.get(team.kind, "")]
@@ -71,7 +75,7 @@ def _team_row(team: TeamSum, asked: Question, facts: OverviewFacts) -> TeamRow:
         _row(
             team.name,
             sums,
-            facts.waste_of_teams.get(team.team_id, Waste()),
+            waste.teams.get(team.team_id, Waste()),
             against.total(team_id=team.team_id) if against else UNKNOWN_CHANGE,
         ),
         href=asked.down(team.team_id),

@@ -11,7 +11,7 @@ from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import Figure
 from apps.economics.states import State
 from apps.ledger.queries import DaySum, OverviewFacts, Share
-from apps.ledger.queries.waste import Waste
+from apps.ledger.queries.waste import Waste, WasteOfWindow
 from apps.show.amounts import change, gpu_hours, per_cent, points, share
 from apps.show.money import short_amount
 from apps.show.sparkline import Sparkline, sparkline
@@ -21,13 +21,15 @@ MOST_PARTS = 3
 NO_SPAN_BEFORE = "no whole span before to compare with"
 
 
-def figures(asked: Question, facts: OverviewFacts, sums: Sums) -> tuple[Figure, ...]:
+def figures(
+    asked: Question, facts: OverviewFacts, sums: Sums, waste: WasteOfWindow
+) -> tuple[Figure, ...]:
     """Each with its change against the same days before, and the rows that it sums."""
     currency = asked.currency
     return (
         replace(_spend(facts, sums, currency), href=_rows(asked, "-cost")),
         replace(_worked(facts, sums), href=_rows(asked, "-bought")),
-        replace(_waste(facts, sums, currency), href=_rows(asked, "-waste")),
+        replace(_waste(facts, sums, waste, currency), href=_rows(asked, "-waste")),
         _not_known(facts, sums, currency),
     )
 
@@ -111,16 +113,16 @@ def _worked(facts: OverviewFacts, sums: Sums) -> Figure:
     )
 
 
-def _waste(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
+def _waste(facts: OverviewFacts, sums: Sums, waste: WasteOfWindow, currency: str) -> Figure:
     moved = ""
-    if facts.waste_compared is not None:
-        now, before = (each.micros or 0 for each in facts.waste_compared)
+    if waste.compared is not None:
+        now, before = (each.micros or 0 for each in waste.compared)
         moved = change(now, before)
     known = sums.total is not None
     return Figure(
         title="Waste",
-        number=short_amount(facts.waste.micros or 0 if known else None, currency),
-        note=together([_against(facts) if moved else "", waste_parts(facts.waste, currency)]),
+        number=short_amount(waste.total.micros or 0 if known else None, currency),
+        note=together([_against(facts) if moved else "", waste_parts(waste.total, currency)]),
         status=status(facts),
         change=moved,
         sparkline=spark(
@@ -128,7 +130,7 @@ def _waste(facts: OverviewFacts, sums: Sums, currency: str) -> Figure:
             [
                 None
                 if sums_of(day.states).total is None
-                else facts.waste_of_days.get(day.day, Waste()).micros or 0
+                else waste.days.get(day.day, Waste()).micros or 0
                 for day in facts.days
             ],
             "Waste",

@@ -6,6 +6,7 @@ from apps.console.pages.frame import Under
 from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums
 from apps.ledger.queries import Basis, OverviewFacts
+from apps.ledger.queries.waste import Waste
 from apps.show.amounts import per_cent, share
 from apps.show.money import whole_amount
 from apps.show.words import basis_words
@@ -13,7 +14,7 @@ from apps.show.words import basis_words
 LEAST_SURE_FIRST = ("provisional", "estimated", "restated", "reconciled")
 
 
-def finding(asked: Question, facts: OverviewFacts, sums: Sums) -> str:
+def finding(asked: Question, facts: OverviewFacts, sums: Sums, waste: Waste) -> str:
     """`The last 7 days cost $18,210, and 31 % of it was waste.`"""
     if not facts.days:
         return f"Nothing was charged {asked.words.within}{_to_whom(asked)}."
@@ -26,7 +27,7 @@ def finding(asked: Question, facts: OverviewFacts, sums: Sums) -> str:
         if who
         else f"{asked.words.subject} cost {amount}"
     )
-    wasted = share(facts.waste.micros or 0, sums.total)
+    wasted = share(waste.micros or 0, sums.total)
     if wasted is None:
         return f"{said}."
     if not wasted:

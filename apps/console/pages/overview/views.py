@@ -25,6 +25,7 @@ from apps.console.pages.overview.values import OverviewPage
 from apps.console.pages.setup.questions import questions_waiting
 from apps.fleet.queries import lived_since
 from apps.ledger.queries import OverviewFacts, overview_facts
+from apps.ledger.queries.waste import Waste, waste_of_window
 from apps.show.words import STATES
 
 STATE_KEYS = [state.key for state in STATES]
@@ -80,17 +81,18 @@ def overview_page(asked: Question, frame: Frame, at: datetime) -> OverviewPage:
     if not facts.days:
         return _empty_page(asked, frame, facts)
     sums = sums_of(part for team in facts.teams for part in team.states)
+    waste = waste_of_window(asked.chosen, facts.comparison)
     return OverviewPage(
         frame=frame,
-        finding=finding(asked, facts, sums),
+        finding=finding(asked, facts, sums, waste.total),
         currency=asked.currency,
         filters=asked.filters,
         sort=asked.sort,
         problems=asked.problems,
         under=under(asked, facts),
-        figures=figures(asked, facts, sums),
+        figures=figures(asked, facts, sums, waste),
         chart=daily_chart(asked, facts, sums),
-        teams=team_table(asked, facts, sums),
+        teams=team_table(asked, facts, sums, waste),
         notices=notices(asked, facts),
     )
 
@@ -115,7 +117,7 @@ def _empty_page(asked: Question, frame: Frame, facts: OverviewFacts) -> Overview
         )
     return OverviewPage(
         frame=frame,
-        finding=finding(asked, facts, sums_of(())),
+        finding=finding(asked, facts, sums_of(()), Waste()),
         currency=asked.currency,
         filters=asked.filters,
         sort=asked.sort,

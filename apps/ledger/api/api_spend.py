@@ -17,12 +17,12 @@ from apps.accounts.queries import organisation, teams
 from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.api import api_spend_examples as examples
-from apps.ledger.api.answers import money_of
 from apps.ledger.api.bought import AMOUNT, CODE, LONGEST_AMOUNT, Pattern
 from apps.ledger.api.commitments import BuysAhead
-from apps.ledger.api.parameters import window_asked
 from apps.ledger.queries.api_spend import GROUPS, Compared, Spend, SpendAsked, compared, spend
 from apps.ledger.queries.windows import calendar_of
+from apps.ledger.rest.answers import money_of
+from apps.ledger.rest.parameters import window_asked
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import ApiPriceFact, api_price, api_prices
 from apps.web.rest.money import MoneyOut, NamedOut

@@ -11,9 +11,9 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.ledger.api import bill_examples, examples
-from apps.ledger.api.answers import money_of
 from apps.ledger.queries.bills.comparing import ApartSum, apart_sums, variance_of
 from apps.ledger.queries.bills.deliveries import BillFact, bill_fact, bill_page
+from apps.ledger.rest.answers import money_of
 from apps.web.rest.money import MoneyOut
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES

@@ -8,7 +8,8 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.ledger import queries
 from apps.ledger.api import examples
-from apps.ledger.api.answers import (
+from apps.ledger.queries.gpu_meters import meters_by
+from apps.ledger.rest.answers import (
     CostsOut,
     CsvRenderer,
     SumsOut,
@@ -17,8 +18,7 @@ from apps.ledger.api.answers import (
     result_of,
     sums_of,
 )
-from apps.ledger.api.parameters import cost_question
-from apps.ledger.queries.gpu_meters import meters_by
+from apps.ledger.rest.parameters import cost_question
 from apps.web.rest.views import RestView
 
 PARAMETERS = [

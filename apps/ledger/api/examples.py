@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.ledger.api import meters
+from apps.ledger.rest import meters
 from apps.web.rest.examples import answered, listed, sent
 
 _SUMS: dict[str, Any] = {

@@ -15,9 +15,9 @@ from apps.economics.money import Money
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger import queries
 from apps.ledger.api import examples
-from apps.ledger.api.parameters import LISTS, chosen_costs, refuse_unknown
 from apps.ledger.queries.line_page import LineFact, line_page
 from apps.ledger.queries.wanted import ExportWhat, Wanted, has_more_than
+from apps.ledger.rest.parameters import LISTS, chosen_costs, refuse_unknown
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES

@@ -13,7 +13,6 @@ from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
 from apps.ledger import queries
 from apps.ledger.api import run_insight_examples as examples
-from apps.ledger.api.parameters import window_asked
 from apps.ledger.api.run_insight_shapes import (
     BottlenecksOut,
     CheckpointsOut,
@@ -42,6 +41,7 @@ from apps.ledger.queries.runs.checkpoints import (
 from apps.ledger.queries.runs.curves import scaling_of
 from apps.ledger.queries.runs.programme import programme
 from apps.ledger.queries.runs.stragglers import slow_ranks
+from apps.ledger.rest.parameters import window_asked
 from apps.web.rest.pages import told_as
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView

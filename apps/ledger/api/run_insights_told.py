@@ -4,12 +4,12 @@ from dataclasses import asdict
 from typing import Any
 
 from apps.economics.hours import HOUR_MS
-from apps.ledger.api.answers import money_of
 from apps.ledger.queries.runs.bottlenecks import BucketPart, Verdict, WhereTimeWent
 from apps.ledger.queries.runs.checkpoints import CheckpointAdvice
 from apps.ledger.queries.runs.curves import CurvePoint, Range, ScalingAnswer, ScalingRefusal
 from apps.ledger.queries.runs.programme import Programme, ProgrammeRun
 from apps.ledger.queries.runs.stragglers import Stragglers
+from apps.ledger.rest.answers import money_of
 
 Told = dict[str, Any]
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.ledger.api.meters import MetersOut
 from apps.ledger.queries.runs.values import Order, RunFigure, RunSort
+from apps.ledger.rest.meters import MetersOut
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.strict import Parameters, Text
 

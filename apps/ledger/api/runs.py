@@ -11,13 +11,13 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.ledger import queries
 from apps.ledger.api import run_examples as examples
-from apps.ledger.api.parameters import window_asked
 from apps.ledger.api.run_shapes import RunCostsOut, RunOut, RunsAsked
 from apps.ledger.api.runs_told import RunTeller, told_costs
 from apps.ledger.queries.runs.costs import run_costs
 from apps.ledger.queries.runs.gpu_meters import meters_of_runs
 from apps.ledger.queries.runs.list import run_page, run_rows
 from apps.ledger.queries.runs.values import Order, RunSort, RunsWanted
+from apps.ledger.rest.parameters import window_asked
 from apps.web.rest.pages import list_of, page_asked, paged
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters

@@ -6,8 +6,6 @@ from typing import Any
 from apps.accounts.queries import Viewer, organisation, teams
 from apps.economics.gpu_meters import GpuMeters
 from apps.economics.hours import HOUR_MS
-from apps.ledger.api.answers import money_of
-from apps.ledger.api.meters import meters_answer
 from apps.ledger.api.run_shapes import RunCostsOut, RunOut
 from apps.ledger.queries.runs.values import (
     RunAmounts,
@@ -17,6 +15,8 @@ from apps.ledger.queries.runs.values import (
     RunNumber,
     RunRow,
 )
+from apps.ledger.rest.answers import money_of
+from apps.ledger.rest.meters import meters_answer
 from apps.web.rest.pages import told_as
 from apps.web.rest.views import team_seen
 from apps.workloads.queries import workloads

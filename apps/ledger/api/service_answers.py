@@ -8,9 +8,9 @@ from typing import Any
 from rest_framework import serializers
 
 from apps.economics.hours import HOUR_MS
-from apps.ledger.api.answers import LEAST_SURE_FIRST, MetaOut, Named, money_of
 from apps.ledger.queries import Standing
 from apps.ledger.queries.unit_costs import UnitCost, UnitFilter
+from apps.ledger.rest.answers import LEAST_SURE_FIRST, MetaOut, Named, money_of
 from apps.web.rest.money import MoneyOut, NamedOut
 
 UNDEFINED = "null where nothing was answered, or its cost or count is not known"

@@ -14,8 +14,6 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.ledger import queries
 from apps.ledger.api import service_examples as examples
-from apps.ledger.api.answers import names
-from apps.ledger.api.parameters import window_asked
 from apps.ledger.api.service_answers import (
     ServiceDetailOut,
     ServiceOut,
@@ -35,6 +33,8 @@ from apps.ledger.queries.unit_costs import (
     together,
     unit_cost_groups,
 )
+from apps.ledger.rest.answers import names
+from apps.ledger.rest.parameters import window_asked
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import OptionalText, Parameters, Text

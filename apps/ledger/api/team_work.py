@@ -13,13 +13,13 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.money import Money
 from apps.economics.waiting import WaitQuantile
 from apps.ledger import queries
-from apps.ledger.api import meters
-from apps.ledger.api.meters import MetersOut, meters_answer
-from apps.ledger.api.parameters import window_asked
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.team_work import TeamWork, work_of_teams
 from apps.ledger.queries.time_to_work import Waits, first_work, waits_of
 from apps.ledger.queries.waste import NOT_HELD, WastePart
+from apps.ledger.rest import meters
+from apps.ledger.rest.meters import MetersOut, meters_answer
+from apps.ledger.rest.parameters import window_asked
 from apps.web.rest.examples import listed
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as

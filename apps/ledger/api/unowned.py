@@ -13,7 +13,7 @@ from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import Money
 from apps.ledger import queries
-from apps.ledger.api.parameters import DEFAULT_WINDOW, window_asked
+from apps.ledger.rest.parameters import DEFAULT_WINDOW, window_asked
 from apps.web.rest.examples import listed
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as

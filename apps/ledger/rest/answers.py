@@ -18,8 +18,8 @@ from apps.economics.money import Money
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger import queries
-from apps.ledger.api.meters import COLUMNS as METER_COLUMNS
-from apps.ledger.api.meters import MetersOut, meters_answer
+from apps.ledger.rest.meters import COLUMNS as METER_COLUMNS
+from apps.ledger.rest.meters import MetersOut, meters_answer
 from apps.show.csv_cells import csv_text
 from apps.web.rest.money import MoneyOut
 from apps.workloads import queries as workloads

@@ -1,0 +1,1 @@
+"""What answers about costs share, of this app and of those above it."""

@@ -174,7 +174,8 @@ def _rolled_up(params: Figures, carried: int) -> dict[str, float]:
     """A day of 10,000 GPUs of which so many jobs carried a run, rolled up and divided twice."""
     from django.db import connection, transaction
 
-    from apps.ledger.actions import divide_day, roll_up_day
+    from apps.ledger.actions import roll_up_day
+    from apps.ledger.actions.divide import divide_day
     from apps.ledger.actions.partitions import ensure_month
     from apps.ledger.actions.rolled_day import RolledDay
     from apps.ledger.actions.runs import write_run_days, write_run_figures

@@ -39,10 +39,10 @@ def settle(hours: int) -> None:
     """What one worker does: settle until nothing in the span waits."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
     django.setup()
-    from apps.ledger import actions
+    from controlplane.settling import settle_window
 
     while _one("SELECT count(*) FROM fleet_changedhour"):
-        actions.settle_window(starts_at=HOUR, ends_at=_end(hours), at=_end(hours) + (AT - HOUR))
+        settle_window(starts_at=HOUR, ends_at=_end(hours), at=_end(hours) + (AT - HOUR))
 
 
 def _end(hours: int) -> datetime:

@@ -25,19 +25,19 @@ def main(rounds: int) -> dict[str, object]:
     """The first settling, then the median of `rounds` more."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
     django.setup()
-    from apps.ledger import actions
     from bench.settle_floor import floor_seconds
+    from controlplane import settling
 
     pinned = _pin_to_one_core()
     _touch_usage()
     _mark_everything()
-    first = _timed(actions)
+    first = _timed(settling)
     seconds, processor_seconds = [], []
     for _ in range(rounds):
         _touch_usage()
         _mark_everything()
         before = _processor_seconds()
-        seconds.append(_timed(actions))
+        seconds.append(_timed(settling))
         processor_seconds.append(_processor_seconds() - before)
     least = statistics.median(floor_seconds(HOUR, 1) for _ in range(rounds))
     return {
@@ -52,9 +52,9 @@ def main(rounds: int) -> dict[str, object]:
     }
 
 
-def _timed(actions: ModuleType) -> float:
+def _timed(settling: ModuleType) -> float:
     began = time.perf_counter()
-    progress = actions.settle_window(starts_at=HOUR, ends_at=ENDED, at=AT)
+    progress = settling.settle_window(starts_at=HOUR, ends_at=ENDED, at=AT)
     took = time.perf_counter() - began
     waiting = _one("SELECT count(*) FROM fleet_changedhour")
     if waiting or not progress.lines:

@@ -59,10 +59,10 @@ def main() -> dict[str, object]:
     django.setup()
     from django.db import connection
 
-    from apps.ledger import actions
     from bench.settle_days import _fill, _one
     from bench.settle_floor import floor_seconds
     from bench.settle_hour import _mark_everything, _pin_to_one_core
+    from controlplane.settling import settle_window
 
     ended = HOUR + timedelta(hours=HOURS)
     _pin_to_one_core()
@@ -75,7 +75,7 @@ def main() -> dict[str, object]:
         cursor.execute("ANALYZE")
     began = time.perf_counter()
     while _one("SELECT count(*) FROM fleet_changedhour"):
-        actions.settle_window(starts_at=HOUR, ends_at=ended, at=ended + (AT - HOUR))
+        settle_window(starts_at=HOUR, ends_at=ended, at=ended + (AT - HOUR))
     took = time.perf_counter() - began
     tables = ("ledger_line", "ledger_ledgerday", "ledger_ledgerjobday", "ledger_ledgeruserday",
               "ledger_ledgernodeday", "ledger_ledgermonth", "ledger_serviceday",

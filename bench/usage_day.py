@@ -23,8 +23,8 @@ from django.test import Client  # noqa: E402
 
 from apps.accounts import actions as accounts  # noqa: E402
 from apps.ledger.actions.calls import price_waiting  # noqa: E402
-from apps.ledger.actions.settle import settle_window  # noqa: E402
 from apps.ledger.solvers.api_pricing import books  # noqa: E402
+from controlplane.settling import settle_window  # noqa: E402
 
 DAY = datetime(2026, 11, 10, tzinfo=UTC)
 AT = DAY + timedelta(days=2)

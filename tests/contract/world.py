@@ -13,8 +13,8 @@ from apps.economics.hours import hour_of
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
-from apps.ledger.actions import figure_due_runs
 from apps.ledger.actions.partitions import ensure_month
+from apps.ledger.actions.runs import figure_due_runs
 from apps.ledger.models import (
     ApiHour,
     Bill,

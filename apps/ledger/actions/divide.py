@@ -6,7 +6,10 @@ from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.rolled_day import RolledDay, redo_day
 from apps.ledger.actions.runs import write_run_days, write_run_figures
 from apps.ledger.actions.services import write_service_days
+from apps.ledger.actions.settle import Passes
 from apps.marks.queries import Pass
+
+PASSES: Passes = {Pass.DIVIDE: lambda hour, at: divide_day(first_hour=hour, at=at)}
 
 
 def divide_day(*, first_hour: datetime, at: datetime) -> Outcome:

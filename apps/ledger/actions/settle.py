@@ -1,16 +1,17 @@
-"""All passes over a span of hours, until nothing in it waits."""
+"""Passes over a span of hours, until nothing in it waits; the ledger's own among them."""
 
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+
+from django.db import OperationalError
 
 from apps.accounts import queries as accounts
 from apps.economics.hours import first_hour, hour_of
 from apps.ledger.actions.charge import charge_hour
-from apps.ledger.actions.divide import divide_day
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.rollup import roll_up_day
-from apps.ledger.actions.runs import figure_due_runs
 from apps.ledger.actions.split import split_hour
 from apps.ledger.actions.spread import spread_hour
 from apps.ledger.queries.calendar import local_day
@@ -18,7 +19,22 @@ from apps.ledger.queries.due import AT_ONCE, open_hours_marked
 from apps.marks.actions import expand_ranges
 from apps.marks.queries import OF_DAYS, Pass, hours_marked
 
-PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD, *OF_DAYS)
+log = logging.getLogger(__name__)
+
+DoPass = Callable[[datetime, datetime], Outcome]
+"""Does an hour, or the day that begins with it, as it is known at a moment."""
+Passes = Mapping[Pass, DoPass]
+"""What does each pass, in the order a dollar goes through them."""
+
+PASSES: Passes = {
+    Pass.CHARGE: lambda hour, at: charge_hour(hour=hour, at=at),
+    Pass.SPLIT: lambda hour, at: split_hour(hour=hour, at=at),
+    Pass.SPREAD: lambda hour, at: spread_hour(hour=hour),
+    Pass.ROLLUP: lambda hour, at: roll_up_day(first_hour=hour),
+}
+"""The ledger's own; apps above have further ones, over what these wrote."""
+WHATEVER_IS_CLOSED = (Pass.USAGE, Pass.CALLS)
+"""Usage is kept and calls are priced of closed months too."""
 
 
 @dataclass(slots=True)
@@ -46,7 +62,12 @@ Tell = Callable[[Progress], None]
 
 
 def settle_window(
-    *, starts_at: datetime, ends_at: datetime, at: datetime, tell: Tell = lambda progress: None
+    *,
+    passes: Passes,
+    starts_at: datetime,
+    ends_at: datetime,
+    at: datetime,
+    tell: Tell = lambda progress: None,
 ) -> Progress:
     """Do every marked hour in `[starts_at, ends_at)` as far as `at`, oldest first.
 
@@ -56,42 +77,34 @@ def settle_window(
     progress = Progress()
     while expand_ranges():
         pass
-    for pass_ in PASSES:
+    for pass_, do in passes.items():
         for hour in marked_hours(pass_, starts_at, min(ends_at, at)):
-            outcome = do_pass(pass_=pass_, hour=hour, at=at)
-            _count(progress, pass_, hour, outcome)
+            _count(progress, pass_, hour, do(hour, at))
             tell(progress)
-    figure_due_runs(at=at)
     return progress
 
 
-def do_pass(*, pass_: Pass, hour: datetime, at: datetime) -> Outcome:
-    """One pass over one hour; for those of `OF_DAYS`, over the day that begins with it."""
-    if pass_ is Pass.CHARGE:
-        return charge_hour(hour=hour, at=at)
-    if pass_ is Pass.SPLIT:
-        return split_hour(hour=hour, at=at)
-    if pass_ is Pass.SPREAD:
-        return spread_hour(hour=hour)
-    if pass_ is Pass.ROLLUP:
-        return roll_up_day(first_hour=hour)
-    return divide_day(first_hour=hour, at=at)
+def try_pass(*, passes: Passes, pass_: Pass, hour: datetime, at: datetime) -> None:
+    """Do one hour of one pass for a sweep; on a deadlock or a lock timeout its mark stays."""
+    try:
+        passes[pass_](hour, at)
+    except OperationalError as problem:
+        log.warning("settle_deferred pass=%s hour=%s reason=%s", pass_.name, hour, problem)
 
 
 def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterator[datetime]:
     """The hours of the span that wait for `pass_`; a day belongs to it if any of its hours does.
 
-    Those of closed months wait for a person, not for a pass of the ledger.
+    Those of closed months wait for a person, not for a pass over money.
     """
     since = hour_of(starts_at)
     if pass_ in OF_DAYS:
         zone = accounts.organisation().zone
         since = first_hour(local_day(starts_at, zone), zone)
-    # Usage is kept and calls are priced whatever is closed.
-    if pass_ in PASSES:
-        found = open_hours_marked(pass_, ends_at)
-    else:
+    if pass_ in WHATEVER_IS_CLOSED:
         found = hours_marked(pass_, ends_at, AT_ONCE)
+    else:
+        found = open_hours_marked(pass_, ends_at)
     for hour in found:
         if hour >= since:
             yield hour

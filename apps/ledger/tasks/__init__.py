@@ -5,12 +5,13 @@ import time
 from datetime import datetime, timedelta
 
 from celery import shared_task
-from django.db import OperationalError
 from django.utils import timezone
 
 from apps.fleet.actions.clouds import SyncRunsAlready, SyncTakenOver
 from apps.fleet.queries.clouds import syncs_due
 from apps.ledger import actions
+from apps.ledger.actions.divide import PASSES as DIVIDING
+from apps.ledger.actions.runs import figure_due_runs
 from apps.ledger.queries.due import hours_due, resting
 from apps.ledger.tasks.api_usage import price_marked
 from apps.ledger.tasks.bill_uploads import take_uploaded
@@ -44,13 +45,13 @@ def settle_marked_hours() -> None:
     until = time.monotonic() + BUDGET_SECONDS
     at = timezone.now()
     expand_ranges()
-    _do_days(Pass.ROLLUP, at, until)
+    _roll_up(at, until)
     for hour in _hours(at):
         for pass_ in OF_AN_HOUR:
             if time.monotonic() > until:
                 return
-            _do(pass_, hour, at)
-    _do_days(Pass.ROLLUP, at, until)
+            actions.try_pass(passes=actions.PASSES, pass_=pass_, hour=hour, at=at)
+    _roll_up(at, until)
 
 
 @shared_task
@@ -59,9 +60,13 @@ def divide_marked_days() -> None:
 
     For at most half a minute; the next sweep goes on.
     """
+    until = time.monotonic() + BUDGET_SECONDS
     at = timezone.now()
-    _do_days(Pass.DIVIDE, at, time.monotonic() + BUDGET_SECONDS)
-    actions.figure_due_runs(at=at)
+    for day in hours_due(Pass.DIVIDE, at):
+        if time.monotonic() > until:
+            return
+        actions.try_pass(passes=DIVIDING, pass_=Pass.DIVIDE, hour=day, at=at)
+    figure_due_runs(at=at)
 
 
 @shared_task
@@ -105,11 +110,11 @@ def sync_cloud_bills() -> None:
             log.warning("sync_broken_off account=%s what=%s %s", account.name, what, refused)
 
 
-def _do_days(pass_: Pass, at: datetime, until: float) -> None:
-    for day in hours_due(pass_, at):
+def _roll_up(at: datetime, until: float) -> None:
+    for day in hours_due(Pass.ROLLUP, at):
         if time.monotonic() > until:
             return
-        _do(pass_, day, at)
+        actions.try_pass(passes=actions.PASSES, pass_=Pass.ROLLUP, hour=day, at=at)
 
 
 def _hours(at: datetime) -> list[datetime]:
@@ -121,11 +126,3 @@ def _hours(at: datetime) -> list[datetime]:
     # The charge pass marks the split of its hour, so both wait their turn.
     settled_lately = resting(charge | split, at - RESETTLED_EVERY)
     return sorted((charge | split) - settled_lately | spread, reverse=True)
-
-
-def _do(pass_: Pass, hour: datetime, at: datetime) -> None:
-    try:
-        actions.do_pass(pass_=pass_, hour=hour, at=at)
-    except OperationalError as problem:
-        # A deadlock or a lock timeout: the mark stays and the next sweep tries again.
-        log.warning("settle_deferred pass=%s hour=%s reason=%s", pass_.name, hour, problem)

@@ -8,9 +8,9 @@ from apps.ledger.actions.calls import Book, price_waiting
 BUDGET_SECONDS = 25
 
 
-def price_marked(at: datetime) -> int:
+def price_marked(at: datetime, seconds: float = BUDGET_SECONDS) -> int:
     """Price what waits, the newest hour first, for half a minute; how many calls were priced."""
-    until = time.monotonic() + BUDGET_SECONDS
+    until = time.monotonic() + seconds
     return price_waiting(before=at, book=_book, is_over=lambda: time.monotonic() > until)
 
 

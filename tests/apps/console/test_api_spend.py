@@ -9,7 +9,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from apps.ledger.actions.calls import price_waiting
-from apps.ledger.actions.settle import settle_window
 from apps.ledger.actions.vendor_costs import VendorCostsNotUnderstood, report_of, take_vendor_costs
 from apps.ledger.models import ApiHour, Line, VendorCost
 from apps.ledger.solvers.api_pricing import books
@@ -17,6 +16,7 @@ from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.pricing.models import ApiPrice
 from apps.workloads.actions.usage import Call, take_calls
+from controlplane.settling import settle_window
 from tests import make
 from tests.apps.console.people import signed_in
 

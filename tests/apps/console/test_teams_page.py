@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 
 from apps.economics.run_time import Bucket
 from apps.fleet.models import Node
-from apps.ledger.actions import figure_due_runs
+from apps.ledger.actions.runs import figure_due_runs
 from apps.workloads.models import Job, RunAttempt, RunProgress
 from tests import make
 from tests.apps.console.people import signed_in

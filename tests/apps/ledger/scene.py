@@ -27,6 +27,7 @@ from apps.telemetry.actions.busy import note_busy_hour
 from apps.telemetry.actions.partitions import ensure_months
 from apps.telemetry.queries import usage_rows
 from apps.workloads.models import Allocation, Job, OwnershipRule
+from controlplane.settling import settle_window
 from tests import make
 
 HOUR = timedelta(hours=1)
@@ -210,7 +211,7 @@ def recharge(hour: datetime = TEN) -> None:
 def settle(at: datetime = LATER, **given: Any) -> ledger.Progress:
     """The hour from 10:00, or what is given, as it is known at `at`."""
     values = {"starts_at": TEN - timedelta(days=31), "ends_at": TEN + HOUR, "at": at} | given
-    return ledger.settle_window(**values)
+    return settle_window(**values)
 
 
 def settle_all(at: datetime = LATER) -> ledger.Progress:

@@ -6,7 +6,8 @@ from typing import Any
 
 from django.db import connection, transaction
 
-from apps.ledger.actions import divide_day, roll_up_day
+from apps.ledger.actions import roll_up_day
+from apps.ledger.actions.divide import divide_day
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import Charge
 from apps.marks.actions import Mark, mark

@@ -11,6 +11,7 @@ from apps.fleet import actions as fleet
 from apps.fleet.queries import pools
 from apps.ledger import actions as ledger
 from apps.ledger.actions import close
+from apps.ledger.actions.divide import divide_day
 from apps.ledger.models import (
     LedgerDay,
     RunDay,
@@ -110,7 +111,7 @@ def test_a_day_that_is_summed_and_not_divided_waits_and_its_month_stays_open(ser
     with pytest.raises(close.MonthNotReady, match="summed or divided"):
         close.close_month(asked=asked, at=IN_APRIL)
 
-    ledger.divide_day(first_hour=MIDNIGHT, at=IN_APRIL)
+    divide_day(first_hour=MIDNIGHT, at=IN_APRIL)
 
     assert waiting() == set()
     assert divided() == before
@@ -141,7 +142,7 @@ def test_a_closed_month_keeps_how_it_was_divided_and_says_that_facts_came(servic
     RunHour.objects.update(bucket_ms=[0] * len(Bucket))
     mark_days(Pass.DIVIDE)
 
-    assert ledger.divide_day(first_hour=MIDNIGHT, at=IN_APRIL).is_kept
+    assert divide_day(first_hour=MIDNIGHT, at=IN_APRIL).is_kept
     scene.settle_all(IN_APRIL)
 
     assert divided() == before

@@ -7,7 +7,7 @@ import pytest
 
 from apps.economics.run_time import Bucket
 from apps.fleet import actions as fleet
-from apps.ledger import actions as ledger
+from apps.ledger.actions.runs import figure_due_runs
 from apps.ledger.models import RunFigures
 from apps.workloads.models import RunSummary, Workload
 from tests import make
@@ -160,9 +160,9 @@ def test_a_summary_that_folds_anew_is_figured_anew() -> None:
     later = scene.LATER + scene.HOUR
     RunSummary.objects.filter(run_id=run_id).update(tokens=7200, folded_at=later)
 
-    assert ledger.figure_due_runs(at=later) == 1
+    assert figure_due_runs(at=later) == 1
     assert figures(run_id).tokens_per_second == 2
-    assert ledger.figure_due_runs(at=later) == 0
+    assert figure_due_runs(at=later) == 0
 
 
 def test_a_price_that_comes_late_is_in_the_figures_once_settled() -> None:

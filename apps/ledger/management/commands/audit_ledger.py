@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from apps.ledger.management.moments import moment_of
 from apps.ledger.queries.audit import Audit, as_plain, audit
+from controlplane.management.moments import moment_of
 
 NOT_PROVED = 1
 

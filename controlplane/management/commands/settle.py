@@ -1,6 +1,7 @@
 """Settle hours now: from usage windows to the sums that pages read."""
 
 import json
+import math
 import sys
 import time
 from argparse import ArgumentParser
@@ -12,12 +13,13 @@ from django.utils import timezone
 
 from apps.economics.hours import HOUR
 from apps.ledger import actions
-from apps.ledger.actions.calls import Book, price_waiting
-from apps.ledger.management.moments import moment_of
 from apps.ledger.queries.closes.months import late_months
+from apps.ledger.tasks.api_usage import price_marked
 from apps.marks.actions import expand_ranges
 from apps.marks.queries import Pass, hours_marked
 from apps.telemetry.actions.rollup import roll_up_hour
+from controlplane.management.moments import moment_of
+from controlplane.settling import settle_window
 
 AT_ONCE = 100_000
 PATIENCE_SECONDS = 60
@@ -79,9 +81,9 @@ def _settle(starts_at: datetime, ends_at: datetime, at: datetime) -> actions.Pro
     patient_until = time.monotonic() + PATIENCE_SECONDS
     while True:
         _roll_up_usage(starts_at, ends_at)
-        price_waiting(before=ends_at, book=_book)
+        price_marked(ends_at, seconds=math.inf)
         before = len(total.hours)
-        total.add(actions.settle_window(starts_at=starts_at, ends_at=ends_at, at=at, tell=tell))
+        total.add(settle_window(starts_at=starts_at, ends_at=ends_at, at=at, tell=tell))
         if not _pending(starts_at, ends_at):
             return total
         if len(total.hours) > before:
@@ -98,13 +100,6 @@ def _roll_up_usage(starts_at: datetime, ends_at: datetime) -> None:
         if hour + HOUR > starts_at:
             while roll_up_hour(hour=hour):
                 pass
-
-
-def _book() -> Book:
-    # It takes most of a second to load, and is seldom needed.
-    from apps.ledger.solvers.api_pricing import books
-
-    return books()
 
 
 def _pending(starts_at: datetime, ends_at: datetime) -> int:

@@ -1,4 +1,4 @@
-"""The audit: plain SQL that proves the ledger's sums and shares nothing with what made them.
+"""The audit and the ledger's own checks: plain SQL that proves the ledger's sums and shares nothing with what made them.
 
 Numbers of states, flags and passes are written out here on purpose: an audit that imported them
 would repeat a mistake in them. docs/audit.md says what it proves and what it cannot.
@@ -20,11 +20,9 @@ from apps.ledger.queries.audit_calls import (
 )
 from apps.ledger.queries.audit_cells import MONTHS, NODE_DAYS, USER_DAYS
 from apps.ledger.queries.audit_closed import CLOSES, CORRECTIONS, STATEMENTS, TOLD
-from apps.ledger.queries.audit_compare import Agreement, Comparison
+from apps.ledger.queries.audit_compare import Check
 from apps.ledger.queries.audit_lines import CHARGE_FACTS, LINE_FACTS, PIECE_FACTS, SETTLEMENTS
 from apps.ledger.queries.audit_rollups import JOB_DAYS, ROLLUPS, TEAM_DAYS
-from apps.ledger.queries.audit_runs import BUCKETS, RUN_DAYS, RUN_FIGURES
-from apps.ledger.queries.audit_services import SERVICE_COUNTS, SERVICE_DAYS, SERVICE_TOTALS
 from apps.ledger.queries.audit_sql import (
     BOUNDS,
     CAPACITY,
@@ -90,71 +88,54 @@ class Audit:
         return not self.failures
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
-    """A query whose rows are places; its last columns count and sum all of them."""
-
-    name: str
-    query: Query | Comparison | Agreement
-
-
-CHECKS = (
-    _Check("a node-hour lived has a charge", MISSING),
-    _Check("a charge has a node that lived then", STRAYS),
-    _Check("pieces cover the lived time once", COVERAGE),
-    _Check("pieces sum to their charge", PIECES),
-    _Check("lines sum to their charge", LINES),
-    _Check("lines have the time of the node's capacity", CAPACITY),
-    _Check("shared-out idle sums to 0 and has no time", SHARED_IDLE),
-    _Check("a charge is what it is of", CHARGE_FACTS),
-    _Check("pieces are by what held then", PIECE_FACTS),
-    _Check("lines are of their charge's hour, month and settlement", LINE_FACTS),
-    _Check("settlements are what their lines come to", SETTLEMENTS),
-    _Check("roll-ups sum to the lines", ROLLUPS),
-    _Check("roll-ups by job sum to the lines", JOB_DAYS),
-    _Check("roll-ups by user sum to the lines", USER_DAYS),
-    _Check("roll-ups by node sum to the lines", NODE_DAYS),
-    _Check("roll-ups by team sum to the roll-ups", TEAM_DAYS),
-    _Check("roll-ups by month sum to the roll-ups", MONTHS),
-    _Check("parts of a service sum to its lines", SERVICE_DAYS),
-    _Check("totals of a service sum its parts", SERVICE_TOTALS),
-    _Check("totals of a service count what its features did", SERVICE_COUNTS),
-    _Check("runs have no more than their jobs' lines", RUN_DAYS),
-    _Check("runs' figures sum their days by bucket", BUCKETS),
-    _Check("runs' figures are their days and their reports", RUN_FIGURES),
-    _Check("a billed node-hour is charged as billed", BILLED_HOURS),
-    _Check("billed rows of no node are charged as billed", BILLED_CHARGES),
-    _Check("a bill's rows are its charges and its residual", RESIDUALS),
-    _Check("a bill's file sums to its rows", DELIVERIES),
-    _Check("a call costs its amount", CALL_COSTS),
-    _Check("hours of calls count their calls", CALL_HOURS),
-    _Check("hours of calls sum to what their calls cost", CALL_AMOUNTS),
-    _Check("charges of calls sum to their hours", CALL_CHARGES),
-    _Check("a vendor's report is in micro-units what it says", VENDOR_REPORTS),
-    _Check("a closed month is what its statements say", TOLD),
-    _Check("statements of a closed month are its lines", STATEMENTS),
-    _Check("a correction is of a closed month", CORRECTIONS),
+CHECKS: tuple[Check, ...] = (
+    Check("a node-hour lived has a charge", MISSING),
+    Check("a charge has a node that lived then", STRAYS),
+    Check("pieces cover the lived time once", COVERAGE),
+    Check("pieces sum to their charge", PIECES),
+    Check("lines sum to their charge", LINES),
+    Check("lines have the time of the node's capacity", CAPACITY),
+    Check("shared-out idle sums to 0 and has no time", SHARED_IDLE),
+    Check("a charge is what it is of", CHARGE_FACTS),
+    Check("pieces are by what held then", PIECE_FACTS),
+    Check("lines are of their charge's hour, month and settlement", LINE_FACTS),
+    Check("settlements are what their lines come to", SETTLEMENTS),
+    Check("roll-ups sum to the lines", ROLLUPS),
+    Check("roll-ups by job sum to the lines", JOB_DAYS),
+    Check("roll-ups by user sum to the lines", USER_DAYS),
+    Check("roll-ups by node sum to the lines", NODE_DAYS),
+    Check("roll-ups by team sum to the roll-ups", TEAM_DAYS),
+    Check("roll-ups by month sum to the roll-ups", MONTHS),
+    Check("a billed node-hour is charged as billed", BILLED_HOURS),
+    Check("billed rows of no node are charged as billed", BILLED_CHARGES),
+    Check("a bill's rows are its charges and its residual", RESIDUALS),
+    Check("a bill's file sums to its rows", DELIVERIES),
+    Check("a call costs its amount", CALL_COSTS),
+    Check("hours of calls count their calls", CALL_HOURS),
+    Check("hours of calls sum to what their calls cost", CALL_AMOUNTS),
+    Check("charges of calls sum to their hours", CALL_CHARGES),
+    Check("a vendor's report is in micro-units what it says", VENDOR_REPORTS),
+    Check("a closed month is what its statements say", TOLD),
+    Check("statements of a closed month are its lines", STATEMENTS),
+    Check("a correction is of a closed month", CORRECTIONS),
 )
+"""Of the ledger's own tables; apps above have further ones."""
 
 
-def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) -> Audit:
-    """Audit a span (None: from the first node's life; to the end of what is charged).
+def audit(checks: Sequence[Check], starts_at: datetime | None, ends_at: datetime | None) -> Audit:
+    """Audit a span by these checks (None: from the first node's life; to the end of what is charged).
 
     Call it outside a transaction: it reads everything from one snapshot and writes nothing.
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        return audit_here(starts_at, ends_at)
+        return audit_here(checks, starts_at, ends_at)
 
 
 def audit_here(
-    starts_at: datetime | None = None, ends_at: datetime | None = None, reading: str = ""
+    checks: Sequence[Check], starts_at: datetime | None, ends_at: datetime | None
 ) -> Audit:
-    """The same inside the caller's transaction, as far as that sees one moment.
-
-    With `reading` only by the checks that read a table of this name.
-    """
-    checks = [check for check in CHECKS if reading in check.query.text]
+    """The same inside the caller's transaction, as far as that sees one moment."""
     with connection.cursor() as cursor:
         cursor.execute(BOUNDS, {"from": starts_at, "to": ends_at})
         since, until, zone = cursor.fetchone()
@@ -195,7 +176,7 @@ class _Found:
 NOTHING = _Found((), 0, 0)
 
 
-def _places(span: Span, check: _Check) -> _Found:
+def _places(span: Span, check: Check) -> _Found:
     """The first places of a check, how many there are, and the sum of their differences."""
     with connection.cursor() as cursor:
         cursor.execute(check.query.text, span)

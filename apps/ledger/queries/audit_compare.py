@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import LiteralString
 
+from apps.ledger.queries.audit_sql import Query
+
 COMMA: LiteralString = ", "
 BEGIN: LiteralString = "WITH "
 ROWS: LiteralString = "rows"
@@ -130,6 +132,14 @@ WHERE ({self.where}) AND ({conditions}) IS NOT TRUE AND fact.holds IS NOT TRUE
 ORDER BY 3, 1, 2, 4
 LIMIT %(shown)s
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A query whose rows are places; its last columns count and sum all of them."""
+
+    name: str
+    query: Query | Comparison | Agreement
 
 
 def _prefixed(prefix: LiteralString, names: Iterable[LiteralString]) -> list[LiteralString]:

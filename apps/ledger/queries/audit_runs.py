@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import LiteralString
 
-from apps.ledger.queries.audit_compare import Agreement, Comparison, Fact
+from apps.ledger.queries.audit_compare import Agreement, Check, Comparison, Fact
 from apps.ledger.queries.audit_rollups import (
     DAY,
     IN_DAYS,
@@ -261,4 +261,10 @@ RUN_FIGURES = Agreement(
     facts=(*OF_DAYS, *(of_this_fold(fact) for fact in OF_FOLD)),
     place="'run ' || figures.key",
     hour="figures.began_at",
+)
+
+CHECKS = (
+    Check("runs have no more than their jobs' lines", RUN_DAYS),
+    Check("runs' figures sum their days by bucket", BUCKETS),
+    Check("runs' figures are their days and their reports", RUN_FIGURES),
 )

@@ -2,7 +2,7 @@
 
 from typing import LiteralString
 
-from apps.ledger.queries.audit_compare import Agreement, Comparison, Fact
+from apps.ledger.queries.audit_compare import Agreement, Check, Comparison, Fact
 from apps.ledger.queries.audit_rollups import (
     DAY,
     IN_DAYS,
@@ -167,4 +167,10 @@ SERVICE_COUNTS = Agreement(
     ),
     place="concat_ws(', ', 'service ' || workload.name, row.measure)",
     hour="row.day",
+)
+
+CHECKS = (
+    Check("parts of a service sum to its lines", SERVICE_DAYS),
+    Check("totals of a service sum its parts", SERVICE_TOTALS),
+    Check("totals of a service count what its features did", SERVICE_COUNTS),
 )

@@ -22,7 +22,6 @@ from apps.accounts import actions as accounts
 from apps.economics.hours import HOUR_MS, hour_of
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
-from apps.ledger.queries.audit import audit
 from apps.ledger.tasks import price_calls
 from apps.workloads.tasks import fold_runs
 from controlplane import processes
@@ -30,6 +29,7 @@ from controlplane.demo import money
 from controlplane.demo.database import BILL, SIGN_IN, DatabaseInUse, make_room
 from controlplane.demo.fleet import Span, Table, confirm_most, fill, scenario
 from controlplane.demo.telling import tell
+from controlplane.ledger_audit import audit
 from controlplane.settings import ENVIRONMENT
 
 READY_SECONDS = 180

@@ -13,7 +13,6 @@ from apps.ledger.actions.calls import mark_calls, price_hour, price_waiting
 from apps.ledger.actions.close import CloseAsked, close_month, post_corrections
 from apps.ledger.actions.exchanging import state_rate
 from apps.ledger.models import ApiCost, ApiHour, Bill, BilledCharge, Charge, LedgerDay, Line
-from apps.ledger.queries.audit import audit_here
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.solvers.api_pricing import books
 from apps.marks.queries import Pass, marks_of_hour
@@ -21,6 +20,7 @@ from apps.pricing.actions import NewExchangeRate
 from apps.pricing.models import ApiPrice, ApiVendor
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.models import UsageEvent, Workload
+from controlplane.ledger_audit import audit_here
 from controlplane.settling import settle_window
 from tests import make
 

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from apps.fleet import actions as fleet
-from apps.ledger.queries.audit import audit
+from controlplane.ledger_audit import audit
 from tests import make
 from tests.apps.ledger import scene
 

@@ -8,8 +8,9 @@ from django.db import connection
 from apps.fleet import actions as fleet
 from apps.fleet.models import Pool
 from apps.ledger.actions import close
-from apps.ledger.queries.audit import Audit, audit
+from apps.ledger.queries.audit import Audit
 from apps.pricing import actions as pricing
+from controlplane.ledger_audit import audit
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.scene import HOUR, LATER, TEN

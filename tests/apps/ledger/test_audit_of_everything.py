@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from django.db import DataError, IntegrityError, transaction
 
-from apps.ledger.queries.audit import audit_here
 from apps.telemetry.actions.partitions import forget
+from controlplane.ledger_audit import audit_here
 from tests.apps.ledger.audited_world import make_world
 from tests.apps.ledger.tampering import Column, columns_of, tables_of, tamper
 

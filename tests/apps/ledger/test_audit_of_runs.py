@@ -7,7 +7,7 @@ import pytest
 from django.db.models import F
 
 from apps.ledger.models import RunDay
-from apps.ledger.queries.audit import audit_here
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import run_scene, scene
 

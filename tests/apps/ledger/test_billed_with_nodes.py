@@ -10,7 +10,7 @@ from apps.fleet.models import Node
 from apps.ledger.actions.bills import undo_delivery
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.models import BilledCharge, BillImport, Charge, LedgerDay, Line
-from apps.ledger.queries.audit import audit_here
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.bill_files import deliver, hour_row

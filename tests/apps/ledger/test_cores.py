@@ -14,9 +14,9 @@ from apps.fleet import actions as fleet
 from apps.fleet import queries
 from apps.fleet.models import SharePolicy
 from apps.ledger.models import Charge, ChargeKind, LedgerDay, Line, RunFigures
-from apps.ledger.queries.audit import audit
 from apps.pricing import actions as pricing
 from apps.workloads.models import Allocation
+from controlplane.ledger_audit import audit
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.console.test_costs import text_of

@@ -20,7 +20,6 @@ from apps.ledger.actions import close
 from apps.ledger.actions.reconcile import bills_due, reconcile_bill
 from apps.ledger.management.bill_delivery import take_file
 from apps.ledger.models import Line
-from apps.ledger.queries.audit import audit_here
 from apps.ledger.queries.closes.months import late_facts
 from apps.ledger.queries.tables import rows
 from apps.pricing import actions as pricing
@@ -28,6 +27,7 @@ from apps.pricing.models import Rate
 from apps.telemetry.actions.partitions import ensure_months
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.queries import RuleFact
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import bill_files, scene
 from tests.apps.ledger.scene import HOUR, TEN

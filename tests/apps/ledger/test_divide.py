@@ -20,7 +20,6 @@ from apps.ledger.models import (
     ServiceDay,
     ServiceTotal,
 )
-from apps.ledger.queries.audit import audit_here
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import late_facts
 from apps.marks.actions import Mark, mark
@@ -28,6 +27,7 @@ from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.workloads.actions.requests import Counted, Teller, record_requests
 from apps.workloads.models import OwnershipRule, RunHour
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import run_scene, scene
 from tests.apps.ledger import service_scene as services

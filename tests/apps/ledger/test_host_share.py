@@ -13,12 +13,12 @@ from django.core.management import CommandError, call_command
 from django.db.models import Sum
 
 from apps.ledger.models import Charge, ChargePiece, Line, Part
-from apps.ledger.queries.audit import audit_here
 from apps.ledger.queries.gpu_share import gpu_share_preview
 from apps.marks.queries import Pass, hours_marked
 from apps.pricing import actions
 from apps.pricing.models import NodePricePolicy
 from apps.pricing.queries.price_policies import gpu_shares, policies_of_pool
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.test_reconcile import assert_conserved, deliver, row

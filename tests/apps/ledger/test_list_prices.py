@@ -9,7 +9,7 @@ from django.test import Client
 from apps.economics.tiers import parsed
 from apps.fleet import actions as fleet
 from apps.ledger.models import Charge, ChargePiece, LedgerDay, LedgerTeamDay, Line, Part
-from apps.ledger.queries.audit import audit_here
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
 

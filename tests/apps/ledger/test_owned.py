@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from apps.economics.focus.making import rows_of
 from apps.fleet import actions as fleet
 from apps.ledger.models import Charge, ChargePiece, Line, Part
-from apps.ledger.queries.audit import audit
 from apps.ledger.queries.focus_rows import billed_by, charges_of_month
 from apps.marks.actions import mark_span
 from apps.marks.queries import Pass, marks_of_hour
 from apps.pricing import actions as pricing
 from apps.pricing.queries.owned import owed, owned_plan, written_off
+from controlplane.ledger_audit import audit
 from tests import make
 from tests.apps.ledger import scene
 

@@ -13,11 +13,11 @@ from django.db.models import Model, Sum
 from apps.fleet.models import Node
 from apps.ledger.actions.rollup import roll_up_day
 from apps.ledger.models import LedgerMonth, LedgerNodeDay, LedgerUserDay, Line
-from apps.ledger.queries.audit import audit_here
 from apps.marks.actions import Mark, mark
 from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.telemetry.actions.partitions import forget
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger.audited_world import make_world

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from apps.economics.run_time import Bucket
 from apps.ledger.models import Line, RunDay, RunFigures
-from apps.ledger.queries.audit import audit_here
 from apps.telemetry.actions.partitions import ensure_months
 from apps.workloads.models import RunHour
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import run_scene, scene
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from apps.fleet.models import Pool
 from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import ServiceCount, ServiceDay, ServicePart, ServiceTotal
-from apps.ledger.queries.audit import Place, audit_here
+from apps.ledger.queries.audit import Place
 from apps.workloads.models import Workload
+from controlplane.ledger_audit import audit_here
 from tests import make
 from tests.apps.ledger import scene
 from tests.apps.ledger import service_scene as services

@@ -15,8 +15,8 @@ import pytest
 from django.db import connection
 
 from apps.economics.states import State
-from apps.ledger.queries.audit import audit
 from apps.marks.models import ChangedHour
+from controlplane.ledger_audit import audit
 from tests import make
 from tests.apps.ledger import scene
 

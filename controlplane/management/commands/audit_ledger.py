@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from apps.ledger.queries.audit import Audit, as_plain, audit
+from apps.ledger.queries.audit import Audit, as_plain
+from controlplane.ledger_audit import audit
 from controlplane.management.moments import moment_of
 
 NOT_PROVED = 1

@@ -1,0 +1,28 @@
+"""The audit by the checks of all apps."""
+
+from datetime import datetime
+
+from apps.ledger.queries import audit as ledger
+from apps.ledger.queries import audit_runs, audit_services
+from apps.ledger.queries.audit import Audit
+
+CHECKS = (*ledger.CHECKS, *audit_services.CHECKS, *audit_runs.CHECKS)
+
+
+def audit(starts_at: datetime | None = None, ends_at: datetime | None = None) -> Audit:
+    """Audit a span (None: from the first node's life; to the end of what is charged).
+
+    Call it outside a transaction: it reads everything from one snapshot and writes nothing.
+    """
+    return ledger.audit(CHECKS, starts_at, ends_at)
+
+
+def audit_here(
+    starts_at: datetime | None = None, ends_at: datetime | None = None, reading: str = ""
+) -> Audit:
+    """The same inside the caller's transaction, as far as that sees one moment.
+
+    With `reading` only by the checks that read a table of this name.
+    """
+    checks = [check for check in CHECKS if reading in check.query.text]
+    return ledger.audit_here(checks, starts_at, ends_at)

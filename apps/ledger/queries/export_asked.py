@@ -10,8 +10,8 @@ from apps.accounts import queries as accounts
 from apps.economics.refusal import Refusal
 from apps.economics.states import State
 from apps.fleet import queries as fleet
-from apps.ledger.models import ExportWhat
 from apps.ledger.queries.calendar import local_day
+from apps.ledger.queries.export_sources import SOURCES, ExportWhat
 from apps.ledger.queries.windows import (
     Calendar,
     Window,
@@ -22,7 +22,6 @@ from apps.ledger.queries.windows import (
 from apps.workloads import queries as workloads
 
 STATES = {state.name.lower(): int(state) for state in State}
-OF_NO_JOB = frozenset({ExportWhat.DAYS, ExportWhat.SERVICE_DAYS})
 Ids = dict[str, list[int]]
 
 
@@ -75,9 +74,9 @@ def chosen_ids(asked: RowsAsked, viewer: accounts.Viewer) -> dict[str, object]:
 
 def refuse_what_rows_lack(what: ExportWhat, asked: RowsAsked) -> None:
     """Refuse, with ExportRefused, filters by what such rows do not have."""
-    if asked.job_id is not None and what in OF_NO_JOB:
+    if asked.job_id is not None and not SOURCES[what].has_job:
         raise ExportRefused("job_id", f"rows of {what} are of no job")
-    if asked.tags and what == ExportWhat.SERVICE_DAYS:
+    if asked.tags and not SOURCES[what].tags:
         raise ExportRefused("tags", f"rows of {what} have no tags")
 
 

@@ -8,7 +8,8 @@ from typing import LiteralString
 
 from psycopg import sql
 
-from apps.ledger.models import ExportWhat as ExportWhat
+from apps.ledger.queries.export_sources import SOURCES
+from apps.ledger.queries.export_sources import ExportWhat as ExportWhat
 from apps.ledger.queries.tables import rows
 from apps.ledger.queries.windows import Window
 
@@ -33,22 +34,9 @@ class Wanted:
     hour: datetime | None = None
 
 
-TABLES: Mapping[ExportWhat, LiteralString] = {
-    ExportWhat.LINES: "ledger_line AS of JOIN ledger_charge AS charge ON charge.id = of.charge_id",
-    ExportWhat.JOB_DAYS: "ledger_ledgerjobday AS of",
-    ExportWhat.DAYS: "ledger_ledgerday AS of",
-    ExportWhat.SERVICE_DAYS: "ledger_serviceday AS of",
-    ExportWhat.RUN_DAYS: "ledger_runday AS of",
-}
-OF_JOB: LiteralString = (
-    "EXISTS (SELECT FROM workloads_job AS tagged"
-    " WHERE tagged.id = of.job_id AND tagged.labels @> %(tags)s::jsonb)"
-)
-
-
 def condition(wanted: Wanted) -> sql.Composable:
     """The filter as a condition on the rows (`of`), for `parameters`."""
-    is_of_lines = wanted.what == ExportWhat.LINES
+    rows_of = SOURCES[wanted.what]
     chosen: list[tuple[object, LiteralString]] = [
         (wanted.team_ids, "of.team_id = ANY(%(teams)s::int8[])"),
         (wanted.workload_ids, "of.workload_id = ANY(%(workloads)s::int8[])"),
@@ -57,17 +45,9 @@ def condition(wanted: Wanted) -> sql.Composable:
         (wanted.job_id, "of.job_id = %(job)s"),
         (wanted.node_id, "charge.node_id = %(node)s"),
         (wanted.hour, "of.hour = %(hour)s"),
-        (
-            wanted.tags or None,
-            "of.tags @> %(tags)s::jsonb" if wanted.what == ExportWhat.DAYS else OF_JOB,
-        ),
+        (wanted.tags or None, rows_of.tags),
     ]
-    span: LiteralString = (
-        "of.hour >= %(from)s AND of.hour < %(to)s"
-        if is_of_lines
-        else "of.day >= %(first_day)s AND of.day < %(end_day)s"
-    )
-    conditions = [span, *(text for value, text in chosen if value is not None)]
+    conditions = [rows_of.span, *(text for value, text in chosen if value is not None)]
     return sql.SQL(" AND ").join([sql.SQL(text) for text in conditions])
 
 
@@ -91,7 +71,9 @@ def parameters(wanted: Wanted) -> dict[str, object]:
 
 def source(wanted: Wanted) -> sql.Composed:
     """FROM and WHERE of the rows, for `parameters`."""
-    return sql.SQL("FROM {} WHERE {}").format(sql.SQL(TABLES[wanted.what]), condition(wanted))
+    return sql.SQL("FROM {} WHERE {}").format(
+        sql.SQL(SOURCES[wanted.what].table), condition(wanted)
+    )
 
 
 def has_more_than(wanted: Wanted, most: int) -> bool:

@@ -166,7 +166,9 @@ def test_a_token_is_shown_once_and_revoked(people) -> None:
     listed = client.get("/people/tokens").content.decode()
     assert secret[0] not in listed
     assert "airflow" in listed
-    assert "The token is revoked" in text_of(client.post(f"/people/tokens/{token.id}/revoke", follow=True))
+    assert "The token is revoked" in text_of(
+        client.post(f"/people/tokens/{token.id}/revoke", follow=True)
+    )
     assert "was revoked at" in text_of(
         client.post(f"/people/tokens/{token.id}/revoke", follow=True)
     )

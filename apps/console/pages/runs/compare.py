@@ -151,7 +151,9 @@ def _figures(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow
     rows = (
         Row("Cost", lambda each: full_amount(_cost(each), currency), _cost),
         Row(
-            "Duration", lambda each: _length(each.run.wall_seconds), lambda each: each.run.wall_seconds
+            "Duration",
+            lambda each: _length(each.run.wall_seconds),
+            lambda each: each.run.wall_seconds,
         ),
         Row("GPUs", lambda each: _count(each.run.gpus), lambda each: each.run.gpus),
         Row(

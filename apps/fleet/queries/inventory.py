@@ -308,6 +308,15 @@ def node_names(node_ids: Collection[int]) -> dict[int, str]:
     return dict(Node.objects.filter(id__in=node_ids).values_list("id", "name"))
 
 
+def node_ids_named(names: Collection[str]) -> dict[str, list[int]]:
+    """Every node that ever bore each of these names, whatever its cluster."""
+    found: dict[str, list[int]] = {}
+    rows = Node.objects.filter(name__in=names).order_by("id").values_list("name", "id")
+    for name, node_id in rows:
+        found.setdefault(name, []).append(node_id)
+    return found
+
+
 def unconfirmed_devices(at: datetime) -> list[UnconfirmedDevice]:
     """Devices that live at `at` on a node that does, and wait for a person's yes."""
     rows = Device.objects.filter(confirmed_at=None, period__contains=at, node__period__contains=at)

@@ -102,14 +102,15 @@ def compared_spans(window: Window, at: datetime) -> tuple[Window, Window] | None
     None where no day of it is over, or where the span before reaches back to when no node was
     known: a part of a span is no measure for a whole one.
     """
-    spans = _whole_days(window, local_day(at, window.zone))
+    spans = days_over(window, local_day(at, window.zone))
     since = fleet.lived_since()
     if spans is None or since is None or since > spans[1].starts_at:
         return None
     return spans
 
 
-def _whole_days(window: Window, today: date) -> tuple[Window, Window] | None:
+def days_over(window: Window, today: date) -> tuple[Window, Window] | None:
+    """The days of the window before `today`, and the same of the span before it; None: no day is."""
     before = window.before()
     if window.end_day <= today:
         return window, before

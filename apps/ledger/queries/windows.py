@@ -51,6 +51,11 @@ class Window:
         """The first UTC hour that does not."""
         return first_hour(self.end_day, self.zone)
 
+    @property
+    def is_whole_months(self) -> bool:
+        """Whether it begins and ends with a month."""
+        return self.first_day.day == self.end_day.day == 1
+
     def before(self) -> "Window":
         """The same span before: a month's is the month before, else as many days."""
         if self.first_day.day == 1 and self.end_day == next_month(self.first_day):

@@ -10,11 +10,23 @@ from fractions import Fraction
 
 import pytest
 from django.db import transaction
+from django.db.models import Model, Q, Sum
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.fleet import actions as fleet
-from apps.ledger.models import Charge, LedgerDay, Line, Settlement
+from apps.ledger.models import (
+    Charge,
+    LedgerDay,
+    LedgerMonth,
+    LedgerNodeDay,
+    LedgerTeamDay,
+    LedgerUserDay,
+    Line,
+    Settlement,
+)
+from apps.ledger.queries import Calendar, window_of
+from apps.ledger.queries.cube import CubeQuestion, dimensions, explore
 from apps.telemetry.actions.partitions import ensure_months
 from tests import make
 from tests.apps.ledger import scene
@@ -118,6 +130,8 @@ def test_settling_between_facts_comes_to_the_same_as_settling_once(what: Known, 
 
 
 NODE: list[int] = []
+SOME_TIME = {"state": frozenset({1, 2, 3, 4, 5, 6, None})}
+"""A filter that leaves nothing out, for dimensions that are asked for with one."""
 
 
 def mixed(facts: list[Callable[[], object]], order: int) -> Iterator[Callable[[], object]]:
@@ -236,7 +250,9 @@ def assert_exact() -> None:
     assert sum(line.unit_milliseconds for line in Line.objects.all()) == sum(
         each.unit_milliseconds for each in Settlement.objects.filter(superseded_at__isnull=True)
     )
-    assert total(LedgerDay) == total(Line)
+    for table in (LedgerDay, LedgerTeamDay, LedgerMonth, LedgerUserDay, LedgerNodeDay):
+        assert total(table) == total(Line)
+    assert_cube_has_the_lines()
 
 
 def in_order(charge: Charge, line: Line) -> bool:
@@ -248,7 +264,25 @@ def in_order(charge: Charge, line: Line) -> bool:
     return not (min(gaps) >= 0 and of_line < 0) and not (max(gaps) <= 0 and of_line > 0)
 
 
-def total(table: type[Line] | type[LedgerDay]) -> int:
+def assert_cube_has_the_lines() -> None:
+    """By every dimension, from the days and from the month: the sums of the lines."""
+    known = Line.objects.filter(flags__lt=64).aggregate(
+        micros=Sum("effective_micros"),
+        milliseconds=Sum("unit_milliseconds"),
+        unpriced=Sum("unit_milliseconds", filter=Q(effective_micros=None)),
+    )
+    for text in ("2026-03", "2026-03-02/2026-03-04"):
+        window = window_of(text, Calendar("UTC", 1, scene.LATER.date()))
+        for name in dimensions():
+            if text == "2026-03" and name in ("day", "week", "job", "node"):
+                continue
+            found = explore(CubeQuestion(window, (name,), filters=SOME_TIME))
+            assert found.total.sums.micros == known["micros"]
+            assert found.total.sums.gpu_milliseconds == (known["milliseconds"] or 0)
+            assert found.total.sums.unpriced_milliseconds == (known["unpriced"] or 0)
+
+
+def total(table: type[Model]) -> int:
     return sum(
         table.objects.exclude(effective_micros=None).values_list("effective_micros", flat=True)
     )

@@ -6,7 +6,6 @@ from apps.ledger.queries.drill.lines import LineRow, lines_of_job, lines_of_no_j
 from apps.ledger.queries.drill.sums import (
     Drill,
     JobSums,
-    Loading,
     NoWorkload,
     Sureness,
     costs_by_team,
@@ -19,6 +18,7 @@ from apps.ledger.queries.drill.sums import (
     sureness,
     tags_used,
 )
+from apps.ledger.queries.loading import Loading
 
 __all__ = [
     "Against",

@@ -9,7 +9,8 @@ from psycopg import sql
 from apps.accounts.queries import Viewer
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
-from apps.ledger.queries.drill.sums import LEFT_OUT, Drill
+from apps.ledger.queries.drill.sums import Drill
+from apps.ledger.queries.loading import LEFT_OUT
 from apps.ledger.queries.shared_words import JOINED, SHARED_BY
 from apps.ledger.queries.tables import Row, rows
 

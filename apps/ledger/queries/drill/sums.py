@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from enum import StrEnum
 from typing import Any, LiteralString
 
 from django.conf import settings
 from psycopg import sql
 
 from apps.accounts.queries import Viewer
-from apps.economics.states import Flag, State
+from apps.economics.states import State
 from apps.ledger.queries.costs import (
     STATUSES,
     CostFilter,
@@ -20,6 +19,7 @@ from apps.ledger.queries.costs import (
     standing,
     where,
 )
+from apps.ledger.queries.loading import LEFT_OUT, Loading
 from apps.ledger.queries.overview import StateSum
 from apps.ledger.queries.tables import Row, rows
 
@@ -46,25 +46,6 @@ JOB_ORDERS: dict[str, LiteralString] = {
 }
 
 States = tuple[StateSum, ...]
-
-
-class Loading(StrEnum):
-    """Which of what is shared out counts; as `cost`, `direct_cost` and `loaded_cost` of REST.
-
-    Charged cost has its part of shared costs (support, storage and the like) and leaves shared-out
-    idle with the pool's owner, so that teams sum to the charges. Direct cost leaves out both, loaded
-    cost has both.
-    """
-
-    CHARGED = "charged"
-    DIRECT = "direct"
-    LOADED = "loaded"
-
-
-LEFT_OUT = {
-    Loading.CHARGED: sql.Literal(int(Flag.SHARED_IDLE)),
-    Loading.DIRECT: sql.Literal(int(Flag.SHARED_IDLE | Flag.SHARED)),
-}
 
 
 @dataclass(frozen=True, slots=True)

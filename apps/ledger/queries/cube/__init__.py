@@ -1,0 +1,48 @@
+"""The cube: what costs are, by any two dimensions, from the smallest table that can tell."""
+
+from apps.ledger.queries.cube.dimensions import Dimension, add_dimension, dimensions
+from apps.ledger.queries.cube.names import CubeNames, KeyNotKnown, named_keys, names_of
+from apps.ledger.queries.cube.question import (
+    CubeQuestion,
+    CubeRefusal,
+    DimensionNotKnown,
+    DimensionsDoNotMeet,
+    FilterNeeded,
+    Key,
+    WindowTooLong,
+    refuse_unanswerable,
+)
+from apps.ledger.queries.cube.reading import CubeReading, parameters, read_question
+from apps.ledger.queries.cube.sources import Source, add_source
+from apps.ledger.queries.cube.sums import CubeAnswer, CubeKey, CubeRow, CubeSums, explore
+from apps.ledger.queries.cube.variance import CostVariance, variance_of
+
+__all__ = [
+    "CostVariance",
+    "CubeAnswer",
+    "CubeKey",
+    "CubeNames",
+    "CubeQuestion",
+    "CubeReading",
+    "CubeRefusal",
+    "CubeRow",
+    "CubeSums",
+    "Dimension",
+    "DimensionNotKnown",
+    "DimensionsDoNotMeet",
+    "FilterNeeded",
+    "Key",
+    "KeyNotKnown",
+    "Source",
+    "WindowTooLong",
+    "add_dimension",
+    "add_source",
+    "dimensions",
+    "explore",
+    "named_keys",
+    "names_of",
+    "parameters",
+    "read_question",
+    "refuse_unanswerable",
+    "variance_of",
+]

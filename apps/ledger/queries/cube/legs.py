@@ -1,0 +1,168 @@
+"""The rows that the sums of the cube are of, table by table."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import LiteralString
+
+from psycopg import sql
+
+from apps.accounts import queries as accounts
+from apps.economics.states import Flag, State
+from apps.fleet import queries as fleet
+from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.cube.question import CubeQuestion, source_of, whole_source
+from apps.ledger.queries.cube.sources import TAG, Source, name_of
+from apps.ledger.queries.loading import LEFT_OUT
+from apps.ledger.queries.windows import Window
+
+HELD = [int(state) for state in (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)]
+NOT_WORKED = [
+    int(state)
+    for state in (State.HELD_IDLE, State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)
+]
+POOLS: LiteralString = """
+LEFT JOIN unnest(%(pools)s::int8[], %(clusters)s::int8[], %(providers)s::text[],
+                 %(regions)s::text[], %(models)s::text[], %(options)s::text[], %(cores)s::bool[])
+     AS pool (id, cluster_id, provider, region, gpu_model, purchase_option, is_core)
+     ON pool.id = day.pool_id
+"""
+TEAMS: LiteralString = """
+LEFT JOIN unnest(%(teams)s::int8[], %(cost_centres)s::text[]) AS team (id, cost_centre)
+     ON team.id = day.team_id
+"""
+
+
+def legs_of(question: CubeQuestion, window: Window, *, is_now: bool) -> list[sql.Composed]:
+    """The rows of a period, to be joined by UNION ALL; of a part also what is beyond it.
+
+    Columns: key0 and key1 as far as it is grouped, is_now, state, flags, is_core, micros and ms
+    (null micros: no price), and rated: micros before commitments.
+    """
+    source = source_of(question, window)
+    period = "now" if is_now else "before"
+    if not source.part:
+        return [_leg(question, source, period)]
+    legs = [_leg(question, source, period)]
+    asked = question.filters.get(source.part)
+    if asked is not None and None not in asked:
+        return legs
+    whole = whole_source(question, window, source.part)
+    rest = replace(
+        question, filters={k: v for k, v in question.filters.items() if k != source.part}
+    )
+    legs.append(_leg(rest, whole, period, without=source.part))
+    legs.append(_leg(rest, source, period, without=source.part, sign=-1))
+    return legs
+
+
+def _leg(
+    question: CubeQuestion, source: Source, period: str, *, without: str = "", sign: int = 1
+) -> sql.Composed:
+    """The rows of one table in a period; with `without` they have none of that dimension."""
+    keys = [
+        sql.SQL("{} AS {}, ").format(
+            sql.SQL("NULL::int8") if name == without else _column(source, name),
+            sql.Identifier(f"key{place}"),
+        )
+        for place, name in enumerate(question.group_by)
+    ]
+    names = {*question.group_by, *question.filters} - {without}
+    return sql.SQL(
+        "SELECT {keys} {is_now} AS is_now, day.state, day.flags, {is_core} AS is_core,"
+        " {sign} * day.{amount} AS micros, {sign} * day.unit_milliseconds AS ms,"
+        " {sign} * {rated} AS rated"
+        " FROM {table} AS day {joins} WHERE {where}"
+    ).format(
+        keys=sql.SQL("").join(keys),
+        is_now=sql.Literal(period == "now"),
+        is_core=sql.SQL(
+            "day.unit = 'core'" if _tells_unit(source) else "coalesce(pool.is_core, false)"
+        ),
+        sign=sql.Literal(sign),
+        amount=sql.Identifier(f"{question.basis}_micros"),
+        rated=_rated(question.basis),
+        table=sql.SQL(source.table),
+        joins=sql.SQL(" ").join(_joins(source, names)),
+        where=_where(question, source, period),
+    )
+
+
+def _rated(basis: Basis) -> sql.Composable:
+    """What it cost by its rates: only the effective amount has commitments in it."""
+    if basis is Basis.EFFECTIVE:
+        return sql.SQL("coalesce(day.contracted_micros, day.effective_micros)")
+    return sql.SQL("day.{}").format(sql.Identifier(f"{basis}_micros"))
+
+
+def _tells_unit(source: Source) -> bool:
+    """Tables of parts keep no unit of their own: their pools are looked up."""
+    return not source.part
+
+
+def _joins(source: Source, names: Iterable[str]) -> list[sql.Composable]:
+    columns = [source.columns[name_of(name)] for name in names]
+    joins = [sql.SQL(source.joins[name]) for name in sorted(names) if name in source.joins]
+    if source.part or any("pool." in column for column in columns):
+        joins.append(sql.SQL(POOLS))
+    if any("team." in column for column in columns):
+        joins.append(sql.SQL(TEAMS))
+    return [*joins]
+
+
+def _column(source: Source, name: str) -> sql.Composable:
+    column = sql.SQL(source.columns[name_of(name)])
+    if not name.startswith(f"{TAG}."):
+        return column
+    return sql.SQL("({} ->> {})").format(column, sql.Literal(name.removeprefix(f"{TAG}.")))
+
+
+def _where(question: CubeQuestion, source: Source, period: str) -> sql.Composable:
+    day: LiteralString = "day.posting_month" if source.of_months else "day.day"
+    conditions: list[sql.Composable] = [
+        sql.SQL("{0} >= {1} AND {0} < {2}").format(
+            sql.SQL(day),
+            sql.Placeholder(f"{period}_first"),
+            sql.Placeholder(f"{period}_end"),
+        )
+    ]
+    if question.loading in LEFT_OUT:
+        conditions.append(sql.SQL("day.flags & {} = 0").format(LEFT_OUT[question.loading]))
+    if question.team_ids is not None:
+        conditions.append(sql.SQL("day.team_id = ANY(%(scope)s)"))
+    for name, keys in question.filters.items():
+        column = _column(source, name)
+        one_of = sql.SQL("{} = ANY({})").format(column, sql.Placeholder(f"filter {name}"))
+        if None in keys:
+            one_of = sql.SQL("({} OR {} IS NULL)").format(one_of, column)
+        conditions.append(one_of)
+    return sql.SQL(" AND ").join(conditions)
+
+
+def parameters_of(question: CubeQuestion) -> dict[str, object]:
+    pools, teams = list(fleet.pools().values()), accounts.teams()
+    params: dict[str, object] = {
+        "now_first": question.window.first_day,
+        "now_end": question.window.end_day,
+        "scope": sorted(question.team_ids or ()),
+        "week_starts_on": question.week_starts_on,
+        "not_worked": NOT_WORKED,
+        "held": HELD,
+        "active": int(State.ACTIVE),
+        "unobserved": int(State.UNOBSERVED),
+        "not_held": int(Flag.UNSCHEDULED | Flag.UNCLAIMED),
+        "pools": [pool.id for pool in pools],
+        "clusters": [pool.cluster_id for pool in pools],
+        "providers": [pool.provider for pool in pools],
+        "regions": [pool.region for pool in pools],
+        "models": [pool.gpu_model for pool in pools],
+        "options": [pool.purchase_option for pool in pools],
+        "cores": [pool.counts_cores for pool in pools],
+        "teams": [team.id for team in teams],
+        "cost_centres": [team.cost_centre for team in teams],
+    }
+    if question.against is not None:
+        params["before_first"] = question.against.first_day
+        params["before_end"] = question.against.end_day
+    for name, keys in question.filters.items():
+        params[f"filter {name}"] = [key for key in keys if key is not None]
+    return params

@@ -1,0 +1,174 @@
+"""What the keys of the cube are called, and which keys a name stands for."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries import Viewer
+from apps.economics.refusal import Refusal
+from apps.economics.states import State
+from apps.fleet import queries as fleet
+from apps.ledger.models import ChargeKind
+from apps.ledger.queries.cube.dimensions import dimensions
+from apps.ledger.queries.cube.question import Key
+from apps.ledger.queries.cube.sources import TAG
+from apps.ledger.queries.cube.sums import CubeAnswer, CubeKey
+from apps.workloads import queries as workloads
+
+NONE = "none"
+"""What stands for costs that have none of a dimension, where it is filtered by."""
+LARGEST_ID = 2**63 - 1
+
+
+class KeyNotKnown(Refusal):
+    """A filter names what there is not, or what the viewer does not see."""
+
+
+@dataclass(frozen=True, slots=True)
+class CubeNames:
+    """The names of an answer's keys by dimension."""
+
+    of: Mapping[str, Mapping[Key, str]]
+    others: Mapping[str, int]
+
+    def text(self, dimension: str, key: CubeKey) -> str:
+        """What a group is called: its name, what it is without, or how many others it is."""
+        known = dimensions()[dimension]
+        if key.is_other:
+            count = self.others.get(dimension, 0)
+            return f"Other {known.label.lower()}s ({count:,})"
+        if key.value is None:
+            return known.without
+        if isinstance(key.value, date):
+            return key.value.isoformat()
+        return self.of.get(dimension, {}).get(key.value, str(key.value))
+
+    def filter_text(self, dimension: str, key: CubeKey) -> str:
+        """The word that filters by this group; empty for the others, which are many."""
+        if key.is_other:
+            return ""
+        if key.value is None:
+            return NONE
+        if dimension == "job":
+            return str(key.value)
+        return self.text(dimension, key)
+
+
+def names_of(answer: CubeAnswer) -> CubeNames:
+    """The names of every key in an answer, each table read once and only where it is asked for."""
+    found: dict[str, Mapping[Key, str]] = {}
+    for place, name in enumerate(answer.question.group_by):
+        keys = {row.keys[place].value for row in answer.rows} - {None}
+        found[name] = _names(name, keys)
+    return CubeNames(found, answer.others)
+
+
+def keys_named(dimension: str, texts: Sequence[str], viewer: Viewer) -> frozenset[Key]:
+    """The keys that these names stand for; refuses KeyNotKnown. `none`: what has none of it."""
+    wanted = [text for text in texts if text != NONE]
+    known = named_keys(dimension, viewer)
+    if known is None:
+        found = _looked_up(dimension, wanted, viewer)
+    else:
+        for text in wanted:
+            if text not in known:
+                raise KeyNotKnown(dimension, f"there is no {_noun(dimension)} named {text!r}")
+        found = [key for text in wanted for key in known[text]]
+    return frozenset([*found, *([None] if len(wanted) < len(texts) else [])])
+
+
+def named_keys(dimension: str, viewer: Viewer) -> Mapping[str, Collection[Key]] | None:
+    """Every name of a dimension with its keys, as far as the viewer sees; None: they are many."""
+    if dimension in ("team", "cost_centre"):
+        seen = [team for team in accounts.teams() if viewer.sees_team(team.id)]
+        if dimension == "team":
+            return {team.name: [team.id] for team in seen}
+        return {team.cost_centre: [team.cost_centre] for team in seen if team.cost_centre}
+    if dimension == "cluster":
+        return {cluster.name: [cluster.id] for cluster in fleet.clusters().values()}
+    if dimension in ("pool", "provider", "region", "gpu_model", "purchase_option"):
+        return _of_pools(dimension)
+    if dimension in ("workload", "service"):
+        return _workloads(dimension, viewer)
+    if dimension == "state":
+        return {state.name.lower(): [int(state)] for state in State}
+    if dimension == "kind":
+        return {kind: [kind] for kind in ChargeKind.values}
+    return None
+
+
+def _of_pools(dimension: str) -> Mapping[str, Collection[Key]]:
+    pools = fleet.pools().values()
+    if dimension == "pool":
+        return {pool.name: [pool.id] for pool in pools}
+    texts = {str(getattr(pool, dimension)) for pool in pools}
+    return {text: [text] for text in sorted(texts) if text}
+
+
+def _workloads(dimension: str, viewer: Viewer) -> Mapping[str, Collection[Key]]:
+    """Two teams may each have a workload of one name."""
+    ids: dict[str, list[Key]] = {}
+    for workload in workloads.workloads().values():
+        is_asked = dimension == "workload" or workload.kind == "serving"
+        if is_asked and viewer.sees_team(workload.team_id):
+            ids.setdefault(workload.name, []).append(workload.id)
+    return ids
+
+
+def _looked_up(dimension: str, texts: Sequence[str], viewer: Viewer) -> list[Key]:
+    """Keys of names that are too many to list: jobs by their id, runs by their key."""
+    if dimension == "job":
+        return [_job_id(text) for text in texts]
+    if dimension == "node":
+        nodes = fleet.node_ids_named(texts)
+        _refuse_missing(dimension, texts, nodes)
+        return [node_id for of_name in nodes.values() for node_id in of_name]
+    if dimension == "run":
+        runs = workloads.runs_of_keys(texts)
+        # To who sees a part of the costs a run of others is as if there were none: so are both.
+        if viewer.sees_everything:
+            _refuse_missing(dimension, texts, runs)
+        return [*runs.values()]
+    return list(texts)
+
+
+def _refuse_missing(dimension: str, texts: Sequence[str], found: Collection[str]) -> None:
+    for text in texts:
+        if text not in found:
+            raise KeyNotKnown(dimension, f"there is no {dimension} named {text!r}")
+
+
+def _job_id(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 0 < int(text[:20]) <= LARGEST_ID:
+        raise KeyNotKnown("job", f"{text!r} is no job's number")
+    return int(text)
+
+
+def _names(dimension: str, keys: Iterable[Key]) -> Mapping[Key, str]:
+    ids = [key for key in keys if isinstance(key, int)]
+    return dict(NAMES[dimension](ids).items()) if ids else {}
+
+
+def _workload_names(_: Collection[int]) -> dict[int, str]:
+    return {workload.id: workload.name for workload in workloads.workloads().values()}
+
+
+NAMES: Mapping[str, Callable[[Collection[int]], Mapping[int, str]]] = {
+    "team": lambda _: {team.id: team.name for team in accounts.teams()},
+    "cluster": lambda _: {cluster.id: cluster.name for cluster in fleet.clusters().values()},
+    "pool": lambda _: {pool.id: pool.name for pool in fleet.pools().values()},
+    "workload": _workload_names,
+    "service": _workload_names,
+    "state": lambda _: {int(state): state.name.lower() for state in State},
+    "job": lambda ids: {
+        job.id: f"{job.raw_id} {job.name}".strip() for job in workloads.jobs(ids).values()
+    },
+    "run": workloads.run_keys,
+    "node": fleet.node_names,
+}
+
+
+def _noun(dimension: str) -> str:
+    label = dimensions()[dimension].label
+    return label if label.startswith(("GPU", TAG)) else label.lower()

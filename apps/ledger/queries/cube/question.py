@@ -1,0 +1,184 @@
+"""A question to the cube, the tables that can answer it, and what is refused."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+
+from apps.economics.refusal import Refusal
+from apps.ledger.queries.calendar import next_month
+from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.cube.dimensions import dimensions
+from apps.ledger.queries.cube.sources import FINE, SOURCES, Source, name_of
+from apps.ledger.queries.loading import Loading
+from apps.ledger.queries.windows import Window
+
+Key = int | str | date | None
+MOST_GROUPS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CubeQuestion:
+    """Which costs, by what they are grouped, and which other period they are held against.
+
+    `filters` has the keys of each dimension that are asked for; None among them is what has none.
+    `team_ids` None: everybody's; else only these teams', whatever is asked.
+    """
+
+    window: Window
+    group_by: tuple[str, ...] = ()
+    filters: Mapping[str, frozenset[Key]] = field(default_factory=dict)
+    basis: Basis = Basis.EFFECTIVE
+    loading: Loading = Loading.CHARGED
+    team_ids: frozenset[int] | None = None
+    against: Window | None = None
+    week_starts_on: int = 1
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every dimension that a table must tell apart to answer."""
+        return frozenset(map(name_of, (*self.group_by, *self.filters)))
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether it is about less than everything in its window."""
+        return bool(self.filters) or self.team_ids is not None
+
+    @property
+    def periods(self) -> tuple[Window, ...]:
+        """Its window, and the one it is held against."""
+        return (self.window,) if self.against is None else (self.window, self.against)
+
+
+class CubeRefusal(Refusal):
+    """The cube has no answer; `nearest` is the question closest to it that it can answer."""
+
+    def __init__(self, field: str, message: str, nearest: CubeQuestion) -> None:
+        super().__init__(field, message)
+        self.nearest = nearest
+
+
+class DimensionNotKnown(Refusal):
+    """Costs cannot be grouped or filtered by that."""
+
+
+class DimensionsDoNotMeet(CubeRefusal):
+    """No table tells all of these dimensions apart at once."""
+
+
+class WindowTooLong(CubeRefusal):
+    """By these dimensions costs are kept for shorter windows, or for whole months."""
+
+
+class FilterNeeded(CubeRefusal):
+    """By these dimensions only a part of the costs can be asked for at once."""
+
+
+def refuse_unanswerable(question: CubeQuestion) -> None:
+    """Refuse DimensionNotKnown, DimensionsDoNotMeet, FilterNeeded and WindowTooLong."""
+    known = dimensions()
+    for name in (*question.group_by, *question.filters):
+        if name not in known:
+            raise DimensionNotKnown("group_by", f"{name!r} is none of {', '.join(known)}")
+    if len(set(question.group_by)) != len(question.group_by):
+        raise DimensionNotKnown("group_by", "each may be named once")
+    if len(question.group_by) > MOST_GROUPS:
+        raise DimensionsDoNotMeet(
+            "group_by",
+            "costs are grouped by two dimensions at most",
+            replace(question, group_by=question.group_by[:MOST_GROUPS]),
+        )
+    for window in question.periods:
+        source_of(question, window)
+
+
+def source_of(question: CubeQuestion, window: Window) -> Source:
+    """The smallest table that answers for a period; refuses as `refuse_unanswerable`."""
+    able = [source for source in SOURCES if source.has(question.names)]
+    if not able:
+        raise _do_not_meet(question)
+    allowed = [source for source in able if question.is_narrowed or not source.needs_filter]
+    if not allowed:
+        raise FilterNeeded(
+            "group_by",
+            f"by {_listed(question.group_by)} costs are asked for with a filter: a team, a pool,"
+            " or any other",
+            replace(question, group_by=_coarser(question.group_by, able)),
+        )
+    for source in allowed:
+        if source.covers(window, question.names):
+            return source
+    raise _too_long(question, window, allowed)
+
+
+def whole_source(question: CubeQuestion, window: Window, part: str) -> Source:
+    """The table that has all lines of a period, by everything asked for but `part`."""
+    names = question.names - {part}
+    for source in SOURCES:
+        if not source.part and source.has(names) and source.covers(window, names):
+            return source
+    raise _do_not_meet(question)
+
+
+def _do_not_meet(question: CubeQuestion) -> DimensionsDoNotMeet:
+    """The nearest has the first dimension, and of the others those that meet it."""
+    kept = list(question.group_by)
+    filters = dict(question.filters)
+    for name in reversed((*question.filters, *question.group_by)):
+        nearest = replace(question, group_by=tuple(kept), filters=filters)
+        if any(source.has(nearest.names) for source in SOURCES):
+            break
+        if name in kept and len(kept) > 1:
+            kept.remove(name)
+        else:
+            filters = {key: value for key, value in filters.items() if key != name}
+    asked = _listed((*question.group_by, *question.filters))
+    nearest = replace(question, group_by=tuple(kept), filters=filters)
+    return DimensionsDoNotMeet(
+        "group_by", f"no sums tell {asked} apart together; ask for fewer", nearest
+    )
+
+
+def _too_long(question: CubeQuestion, window: Window, able: Iterable[Source]) -> WindowTooLong:
+    asked = _listed((*question.group_by, *question.filters)) or "this"
+    days = max(_most_days(source, question) for source in able)
+    words = f"by {asked} costs can be asked for {days} days at once"
+    if any(source.of_months for source in able) and not question.names & FINE:
+        months = _instead(question, window, whole_months(window))
+        return WindowTooLong("window", f"{words}, or for whole months", months)
+    shorter = Window("", window.end_day - timedelta(days=days), window.end_day, window.zone)
+    return WindowTooLong(
+        "window",
+        f"{words}; longer as an export of the rows",
+        _instead(question, window, shorter),
+    )
+
+
+def _instead(question: CubeQuestion, window: Window, instead: Window) -> CubeQuestion:
+    """The question about another period in the place of one of its two."""
+    if window == question.window:
+        return replace(question, window=instead)
+    return replace(question, against=instead)
+
+
+def _most_days(source: Source, question: CubeQuestion) -> int:
+    most = source.longest_by_day if question.names & FINE else source.longest
+    return 0 if source.of_months or most is None else most
+
+
+def whole_months(window: Window) -> Window:
+    """The whole months that a window touches."""
+    last = window.end_day - timedelta(days=1)
+    return Window("", window.first_day.replace(day=1), next_month(last), window.zone)
+
+
+def _coarser(group_by: tuple[str, ...], able: Iterable[Source]) -> tuple[str, ...]:
+    """The same without what is told only of few rows at once."""
+    fine = {name for source in able for name in source.columns} - {
+        name for source in SOURCES if not source.needs_filter for name in source.columns
+    }
+    return tuple(name for name in group_by if name not in fine)
+
+
+def _listed(names: Iterable[str]) -> str:
+    labels = dimensions()
+    return " and ".join(labels[name].label.lower() for name in dict.fromkeys(names))

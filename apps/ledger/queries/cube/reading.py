@@ -1,0 +1,164 @@
+"""A question to the cube as an address puts it: the same words for pages, REST and CSV."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from apps.accounts.queries import OrganisationFact, Viewer
+from apps.economics.refusal import Refusal
+from apps.ledger.queries.comparison import days_over
+from apps.ledger.queries.costs import Basis
+from apps.ledger.queries.cube.dimensions import dimensions
+from apps.ledger.queries.cube.names import keys_named
+from apps.ledger.queries.cube.question import CubeQuestion, CubeRefusal, Key, refuse_unanswerable
+from apps.ledger.queries.loading import Loading
+from apps.ledger.queries.windows import Calendar, Window, window_of
+
+BEFORE = "before"
+DEFAULTS: Mapping[str, str] = {
+    "window": "7d",
+    "group_by": "",
+    "basis": str(Basis.EFFECTIVE),
+    "cost": str(Loading.CHARGED),
+    "compare": "",
+}
+Meaning = TypeVar("Meaning")
+
+
+@dataclass(frozen=True, slots=True)
+class CubeReading:
+    """What an address asks, and what of it was not understood, by parameter.
+
+    `texts` has every parameter that counts as it was written. `nearest` are those of the question
+    that can be answered, where this one cannot.
+    """
+
+    question: CubeQuestion
+    texts: Mapping[str, str]
+    defaults: Mapping[str, str]
+    problems: Mapping[str, str] = field(default_factory=dict)
+    nearest: Mapping[str, str] | None = None
+
+    def with_texts(self, **changes: str) -> dict[str, str]:
+        """The parameters of the same question with some changed; those that say nothing left out."""
+        asked = {**self.texts, **changes}
+        return {name: text for name, text in asked.items() if text != self.defaults.get(name, "")}
+
+
+def parameters() -> list[str]:
+    """Every parameter that a question may have."""
+    return [*DEFAULTS, *(each.name for each in dimensions().values() if each.is_filter)]
+
+
+def read_question(
+    given: Mapping[str, Sequence[str]],
+    *,
+    viewer: Viewer,
+    organisation: OrganisationFact,
+    calendar: Calendar,
+    defaults: Mapping[str, str] = DEFAULTS,
+) -> CubeReading:
+    """The question, as this viewer may ask it; what is not understood is left out and told.
+
+    `given` has the values of each parameter, each perhaps several by comma. Parameters that are
+    none of `parameters` are not looked at.
+    """
+    texts = {
+        name: ",".join(values) for name in parameters() if (values := _values(given.get(name, ())))
+    }
+    problems: dict[str, str] = {}
+
+    def read(name: str, meant: Callable[[str], Meaning]) -> Meaning:
+        try:
+            return meant(texts.get(name, defaults.get(name, "")))
+        except Refusal as refusal:
+            problems[name] = refusal.message
+        except ValueError as error:
+            problems[name] = str(error)
+        texts.pop(name, None)
+        return meant(defaults.get(name, ""))
+
+    def keys(name: str) -> Callable[[str], frozenset[Key]]:
+        return lambda text: keys_named(name, text.split(",") if text else [], viewer)
+
+    window = read("window", lambda text: window_of(text, calendar))
+    spans = read("compare", lambda text: _spans(text, window, calendar))
+    asked = [each.name for each in dimensions().values() if each.is_filter and each.name in texts]
+    filters = {name: read(name, keys(name)) for name in asked}
+    question = CubeQuestion(
+        window=spans[0],
+        group_by=read("group_by", _groups),
+        filters={name: keys for name, keys in filters.items() if name in texts},
+        basis=read("basis", _basis),
+        loading=read("cost", _loading),
+        team_ids=None if viewer.sees_everything else viewer.team_ids,
+        against=spans[1],
+        week_starts_on=organisation.week_starts_on,
+    )
+    return _answerable(CubeReading(question, {**defaults, **texts}, defaults, problems))
+
+
+def _answerable(reading: CubeReading) -> CubeReading:
+    """The same, with the nearest question where no table can answer it."""
+    try:
+        refuse_unanswerable(reading.question)
+    except CubeRefusal as refusal:
+        nearest = refusal.nearest
+        changes = {
+            "group_by": ",".join(nearest.group_by),
+            "window": _text(nearest.window, reading.question.window, reading.texts["window"]),
+        }
+        if nearest.against and reading.question.against:
+            changes["compare"] = _text(
+                nearest.against, reading.question.against, reading.texts["compare"]
+            )
+        changes |= {name: "" for name in reading.question.filters if name not in nearest.filters}
+        return replace(
+            reading,
+            problems={**reading.problems, refusal.field: refusal.message},
+            nearest=reading.with_texts(**changes),
+        )
+    except Refusal as refusal:
+        return replace(reading, problems={**reading.problems, refusal.field: refusal.message})
+    return reading
+
+
+def _text(nearest: Window, asked: Window, text: str) -> str:
+    if nearest == asked:
+        return text
+    return f"{nearest.first_day.isoformat()}/{nearest.end_day.isoformat()}"
+
+
+def _values(given: Sequence[str]) -> list[str]:
+    return [part.strip() for value in given for part in value.split(",") if part.strip()]
+
+
+def _groups(text: str) -> tuple[str, ...]:
+    known = dimensions()
+    names = tuple(dict.fromkeys(text.split(","))) if text else ()
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{name!r} is none of {', '.join(known)}")
+    return names
+
+
+def _basis(text: str) -> Basis:
+    if text not in [*Basis]:
+        raise ValueError(f"{text!r} is none of {', '.join(Basis)}")
+    return Basis(text)
+
+
+def _loading(text: str) -> Loading:
+    if text not in [*Loading]:
+        raise ValueError(f"{text!r} is none of {', '.join(Loading)}")
+    return Loading(text)
+
+
+def _spans(text: str, window: Window, calendar: Calendar) -> tuple[Window, Window | None]:
+    """The window, and what it is held against: of the span before the same days, as far as over."""
+    if text != BEFORE:
+        return window, window_of(text, calendar) if text else None
+    spans = days_over(window, calendar.today)
+    if spans is None:
+        raise ValueError("no day of the period is over, so there is nothing to compare")
+    return spans

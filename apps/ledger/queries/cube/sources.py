@@ -1,0 +1,125 @@
+"""The tables that the cube reads, and under which name each dimension stands in them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import LiteralString
+
+from apps.ledger.queries.windows import Window
+
+LONGEST_BY_DAY = 100
+THIRTEEN_MONTHS = 13 * 31
+LONGEST_OF_ONE = 35
+TAG = "tag"
+FINE = frozenset({"day", "week"})
+"""Dimensions that a month cannot tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A table of sums (`day` in SQL), and what it can be asked.
+
+    `columns` gives each dimension's SQL. `longest` is in days, None for any; by `day` and `week`
+    it is `longest_by_day`. `of_months` answers whole months alone. A source with a `part` holds
+    only the lines that have that dimension: the rest is what the other sources have beyond it.
+    """
+
+    table: LiteralString
+    columns: Mapping[str, LiteralString]
+    longest: int | None = LONGEST_BY_DAY
+    longest_by_day: int | None = LONGEST_BY_DAY
+    of_months: bool = False
+    needs_filter: bool = False
+    part: str = ""
+    joins: Mapping[str, LiteralString] = field(default_factory=dict)
+
+    def has(self, dimensions: frozenset[str]) -> bool:
+        """Whether it tells all of these apart."""
+        return dimensions <= self.columns.keys()
+
+    def covers(self, window: Window, dimensions: frozenset[str]) -> bool:
+        """Whether it answers about a window of this length and place."""
+        if self.of_months:
+            return window.is_whole_months
+        days = (window.end_day - window.first_day).days
+        most = self.longest_by_day if dimensions & FINE else self.longest
+        return most is None or days <= most
+
+
+TIMES: dict[str, LiteralString] = {
+    "day": "day.day",
+    "week": "day.day - mod(7 + extract(isodow FROM day.day)::int - %(week_starts_on)s, 7)",
+    "month": "day.posting_month",
+}
+OF_TEAMS: dict[str, LiteralString] = {
+    "team": "day.team_id",
+    "cost_centre": "nullif(team.cost_centre, '')",
+    "state": "day.state",
+}
+OF_POOLS: dict[str, LiteralString] = {
+    "pool": "day.pool_id",
+    "cluster": "pool.cluster_id",
+    "provider": "nullif(pool.provider, '')",
+    "region": "nullif(pool.region, '')",
+}
+KIND: dict[str, LiteralString] = {"kind": "day.kind"}
+KEPT_OF_POOLS: dict[str, LiteralString] = {
+    "gpu_model": "nullif(day.gpu_model, '')",
+    "purchase_option": "nullif(day.purchase_option, '')",
+}
+LOOKED_UP: dict[str, LiteralString] = {
+    "gpu_model": "nullif(pool.gpu_model, '')",
+    "purchase_option": "nullif(pool.purchase_option, '')",
+}
+WORKLOAD: dict[str, LiteralString] = {"workload": "day.workload_id"}
+TAGS: dict[str, LiteralString] = {TAG: "day.tags"}
+MONTH: dict[str, LiteralString] = {"month": TIMES["month"]}
+CELLS: dict[str, LiteralString] = {**OF_TEAMS, **OF_POOLS, **KIND, **KEPT_OF_POOLS, **WORKLOAD}
+OF_PARTS: dict[str, LiteralString] = {**TIMES, **OF_TEAMS, **OF_POOLS, **LOOKED_UP, **WORKLOAD}
+
+TEAM_DAYS = Source(
+    "ledger_ledgerteamday", {**TIMES, **OF_TEAMS, **KIND}, longest=None, longest_by_day=None
+)
+MONTHS = Source("ledger_ledgermonth", {**MONTH, **CELLS, **TAGS}, of_months=True)
+DAYS = Source("ledger_ledgerday", {**TIMES, **CELLS, **TAGS})
+USER_DAYS = Source(
+    "ledger_ledgeruserday",
+    {**TIMES, **CELLS, "user": "CASE WHEN day.is_of_job THEN day.user_name END"},
+    longest=THIRTEEN_MONTHS,
+)
+NODE_DAYS = Source(
+    "ledger_ledgernodeday",
+    {**TIMES, **CELLS, "node": "day.node_id"},
+    longest=LONGEST_OF_ONE,
+    longest_by_day=LONGEST_OF_ONE,
+    needs_filter=True,
+)
+JOB_DAYS = Source(
+    "ledger_ledgerjobday",
+    {**OF_PARTS, "job": "day.job_id", "user": 'job."user"'},
+    longest=LONGEST_OF_ONE,
+    longest_by_day=LONGEST_OF_ONE,
+    needs_filter=True,
+    part="job",
+    joins={"user": "JOIN workloads_job AS job ON job.id = day.job_id"},
+)
+RUN_DAYS = Source("ledger_runday", {**OF_PARTS, **KIND, "run": "day.run_id"}, part="run")
+SERVICE_DAYS = Source(
+    "ledger_serviceday",
+    {**OF_PARTS, **KIND, "service": "day.workload_id"},
+    part="service",
+)
+
+SOURCES: list[Source] = [
+    *(TEAM_DAYS, MONTHS, DAYS, USER_DAYS, NODE_DAYS, JOB_DAYS, RUN_DAYS, SERVICE_DAYS)
+]
+"""The smallest first: a question is answered by the first that can."""
+
+
+def add_source(source: Source) -> None:
+    """Let the cube answer from another table; for apps above the ledger, when they are ready."""
+    SOURCES.append(source)
+
+
+def name_of(dimension: str) -> str:
+    """The name of a dimension in `Source.columns`: every tag is one."""
+    return TAG if dimension.startswith(f"{TAG}.") else dimension

@@ -1,0 +1,286 @@
+"""What the cube answers: sums by up to two dimensions, for one period or two."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Any, LiteralString
+
+from psycopg import sql
+
+from apps.ledger.queries.cube.dimensions import dimensions
+from apps.ledger.queries.cube.legs import legs_of, parameters_of
+from apps.ledger.queries.cube.question import (
+    CubeQuestion,
+    Key,
+    refuse_unanswerable,
+    source_of,
+)
+from apps.ledger.queries.tables import Row, rows
+
+
+@dataclass(frozen=True, slots=True)
+class CubeSums:
+    """The measures of a group: money in micro-units, None where nothing of it is known; times.
+
+    GPU times are of pools that count GPUs, `core_milliseconds` of those that count cores.
+    `not_worked_micros` is what held idle, unallocated, stranded and out-of-service time cost,
+    `unpriced_milliseconds` the time of both without a price on this basis, which is in no amount.
+    """
+
+    micros: int | None = None
+    not_worked_micros: int | None = None
+    gpu_milliseconds: int = 0
+    active_milliseconds: int = 0
+    held_milliseconds: int = 0
+    observed_milliseconds: int = 0
+    core_milliseconds: int = 0
+    unpriced_milliseconds: int = 0
+
+    def __add__(self, other: "CubeSums") -> "CubeSums":
+        """Both together: what is known of either is."""
+        return CubeSums(
+            _either(self.micros, other.micros),
+            _either(self.not_worked_micros, other.not_worked_micros),
+            self.gpu_milliseconds + other.gpu_milliseconds,
+            self.active_milliseconds + other.active_milliseconds,
+            self.held_milliseconds + other.held_milliseconds,
+            self.observed_milliseconds + other.observed_milliseconds,
+            self.core_milliseconds + other.core_milliseconds,
+            self.unpriced_milliseconds + other.unpriced_milliseconds,
+        )
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is neither money nor time in it."""
+        return not (self.micros or self.gpu_milliseconds or self.core_milliseconds)
+
+
+NOTHING = CubeSums()
+
+
+@dataclass(frozen=True, slots=True)
+class CubeKey:
+    """What a group is of, along one dimension; `is_other`: all beyond the groups listed."""
+
+    value: Key
+    is_other: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CubeRow:
+    """A group's sums now, and in the period it is held against (None where none is)."""
+
+    keys: tuple[CubeKey, ...]
+    sums: CubeSums
+    before: CubeSums | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CubeAnswer:
+    """Groups in the order of their keys; they sum to `total`. `others` counts what *other* is."""
+
+    question: CubeQuestion
+    rows: tuple[CubeRow, ...]
+    total: CubeRow
+    others: Mapping[str, int]
+
+    @property
+    def of_today(self) -> tuple[str, ...]:
+        """The dimensions by which months that are closed are told as things stand today."""
+        known = dimensions()
+        asked = dict.fromkeys((*self.question.group_by, *self.question.filters))
+        return tuple(name for name in asked if known[name].is_of_today)
+
+
+def explore(question: CubeQuestion) -> CubeAnswer:
+    """The sums of a question; refuses as `refuse_unanswerable`."""
+    refuse_unanswerable(question)
+    found = rows(_statement(question), parameters_of(question))
+    width = len(question.group_by)
+    sums: dict[tuple[CubeKey, ...], dict[bool, CubeSums]] = {}
+    others: dict[str, int] = {}
+    for row in found:
+        keys, counts, is_now, measures = _apart(row, width)
+        sums.setdefault(_aligned(question, keys, is_now=is_now), {})[is_now] = CubeSums(*measures)
+        others |= {
+            name: beyond
+            for name, key, beyond in zip(question.group_by, keys, counts, strict=True)
+            if key.is_other
+        }
+    answered = [_row(question, keys, of_key) for keys, of_key in sums.items()]
+    # Where a part is all there is, nothing is left of the whole.
+    kept = [row for row in answered if not (_is_of_part(question) and _is_nothing(row))]
+    return CubeAnswer(question, tuple(sorted(kept, key=_order)), _total(question, answered), others)
+
+
+def _apart(row: Row, width: int) -> tuple[tuple[CubeKey, ...], Sequence[int], bool, Row]:
+    """Keys, how many keys are beyond those listed, whether it is of now, and the measures."""
+    values, others, counts = row[:width], row[width : 2 * width], row[2 * width : 3 * width]
+    keys = tuple(CubeKey(*pair) for pair in zip(values, others, strict=True))
+    return keys, counts, row[3 * width], row[3 * width + 1 :]
+
+
+def _row(question: CubeQuestion, keys: tuple[CubeKey, ...], of: Mapping[bool, CubeSums]) -> CubeRow:
+    now = of.get(True, NOTHING)
+    return CubeRow(keys, now, None if question.against is None else of.get(False, NOTHING))
+
+
+def _total(question: CubeQuestion, answered: Iterable[CubeRow]) -> CubeRow:
+    now, before = NOTHING, NOTHING
+    for row in answered:
+        now, before = now + row.sums, before + (row.before or NOTHING)
+    return CubeRow((), now, None if question.against is None else before)
+
+
+def _is_nothing(row: CubeRow) -> bool:
+    return row.sums.is_nothing and (row.before is None or row.before.is_nothing)
+
+
+def _is_of_part(question: CubeQuestion) -> bool:
+    return any(source_of(question, window).part for window in question.periods)
+
+
+def _order(row: CubeRow) -> tuple[Any, ...]:
+    """By value; what has none, and the others, last."""
+    return tuple(
+        part
+        for key in row.keys
+        for part in (key.is_other, key.value is None, "" if key.value is None else key.value)
+    )
+
+
+def _aligned(
+    question: CubeQuestion, keys: tuple[CubeKey, ...], *, is_now: bool
+) -> tuple[CubeKey, ...]:
+    """Days, weeks and months of the period before, moved to where they are held against."""
+    if is_now or question.against is None:
+        return keys
+    moved = []
+    for name, key in zip(question.group_by, keys, strict=True):
+        if isinstance(key.value, date):
+            key = replace(key, value=_moved(question, name, key.value))
+        moved.append(key)
+    return tuple(moved)
+
+
+def _moved(question: CubeQuestion, name: str, value: date) -> date:
+    now, before = question.window.first_day, (question.against or question.window).first_day
+    if name == "month":
+        months = (value.year - before.year) * 12 + value.month - before.month
+        there = now.year * 12 + now.month - 1 + months
+        return date(there // 12, there % 12 + 1, 1)
+    days = (now - before).days
+    if name == "week":
+        # Weeks begin on one weekday: what is moved is moved by whole ones.
+        days = 7 * round(days / 7)
+    return value + timedelta(days=days)
+
+
+def _either(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return one + other
+
+
+SUM: LiteralString = "sum(micros)::int8 AS micros,"
+# Of what is left when a part is taken from the whole nothing is known where all has no price.
+REST: LiteralString = """
+    CASE WHEN sum(micros) <> 0 OR coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0) = 0
+           OR sum(ms) FILTER (WHERE micros IS NOT NULL) <> 0
+         THEN sum(micros)::int8 END AS micros,
+"""
+MEASURES: LiteralString = """
+    sum(micros) FILTER (WHERE state = ANY(%(not_worked)s))::int8 AS not_worked,
+    coalesce(sum(ms) FILTER (WHERE NOT is_core), 0)::int8 AS gpu_ms,
+    coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = %(active)s), 0)::int8 AS active_ms,
+    coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = ANY(%(held)s)
+        AND flags & %(not_held)s = 0), 0)::int8 AS held_ms,
+    coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = ANY(%(held)s) AND state <> %(unobserved)s
+        AND flags & %(not_held)s = 0), 0)::int8 AS observed_ms,
+    coalesce(sum(ms) FILTER (WHERE is_core), 0)::int8 AS core_ms,
+    coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0)::int8 AS unpriced_ms
+"""
+NAMES: LiteralString = """
+    micros, not_worked, gpu_ms, active_ms, held_ms, observed_ms, core_ms, unpriced_ms
+"""
+
+
+def _statement(question: CubeQuestion) -> sql.Composed:
+    """Every group of both periods; of long dimensions the dearest now, and the others as one."""
+    known = dimensions()
+    keys = [sql.Identifier(f"key{place}") for place in range(len(question.group_by))]
+    legs = sql.SQL(" UNION ALL ").join(
+        [
+            leg
+            for place, window in enumerate(question.periods)
+            for leg in legs_of(question, window, is_now=place == 0)
+        ]
+    )
+    grouped = sql.SQL(", ").join([*keys, sql.SQL("is_now")])
+    summed = sql.SQL("SELECT {grouped}, {sums} FROM ({legs}) AS leg GROUP BY {grouped}").format(
+        grouped=grouped,
+        sums=sql.SQL((REST if _is_of_part(question) else SUM) + MEASURES),
+        legs=legs,
+    )
+    most = [known[name].most for name in question.group_by]
+    if not any(most):
+        none = sql.SQL("").join([sql.SQL("false, ") for _ in keys] + [sql.SQL("0, ") for _ in keys])
+        return sql.SQL("SELECT {keys} {none} is_now, {names} FROM ({summed}) AS summed").format(
+            keys=sql.SQL("").join([sql.SQL("{}, ").format(key) for key in keys]),
+            none=none,
+            names=sql.SQL(NAMES),
+            summed=summed,
+        )
+    return _cut(keys, most, summed)
+
+
+def _cut(
+    keys: Sequence[sql.Identifier], most: Sequence[int | None], summed: sql.Composed
+) -> sql.Composed:
+    """The groups, of which those beyond `most` along a dimension are one."""
+    places: list[sql.Composable] = []
+    joins: list[sql.Composable] = []
+    shown: list[sql.Composable] = []
+    others: list[sql.Composable] = []
+    counts: list[sql.Composable] = []
+    for number, (key, count) in enumerate(zip(keys, most, strict=True)):
+        if count is None:
+            shown.append(key)
+            others.append(sql.SQL("false"))
+            counts.append(sql.SQL("0"))
+            continue
+        ranked = sql.Identifier(f"ranked{number}")
+        places.append(
+            sql.SQL(
+                ", {ranked} AS (SELECT {key}, row_number() OVER (ORDER BY"
+                " sum(micros) FILTER (WHERE is_now) DESC NULLS LAST, sum(micros) DESC NULLS LAST,"
+                " sum(gpu_ms) DESC, {key}) AS place"
+                " FROM summed WHERE {key} IS NOT NULL GROUP BY {key})"
+            ).format(ranked=ranked, key=key)
+        )
+        joins.append(sql.SQL(" LEFT JOIN {0} USING ({1})").format(ranked, key))
+        beyond = sql.SQL("coalesce({}.place > {}, false)").format(ranked, sql.Literal(count))
+        shown.append(sql.SQL("CASE WHEN NOT {} THEN {} END").format(beyond, key))
+        others.append(beyond)
+        counts.append(
+            sql.SQL("(SELECT greatest(count(*) - {}, 0) FROM {})").format(
+                sql.Literal(count), ranked
+            )
+        )
+    columns = [*shown, *others, *counts, sql.SQL("is_now")]
+    numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(columns))])
+    return sql.SQL(
+        "WITH summed AS MATERIALIZED ({summed}) {places}"
+        " SELECT {columns}, {folded} FROM summed {joins} GROUP BY {numbers}"
+    ).format(
+        summed=summed,
+        places=sql.SQL("").join(places),
+        columns=sql.SQL(", ").join(columns),
+        folded=sql.SQL(
+            "sum(micros)::int8, sum(not_worked)::int8, sum(gpu_ms)::int8, sum(active_ms)::int8,"
+            " sum(held_ms)::int8, sum(observed_ms)::int8, sum(core_ms)::int8,"
+            " sum(unpriced_ms)::int8"
+        ),
+        joins=sql.SQL("").join(joins),
+        numbers=numbers,
+    )

@@ -1,0 +1,85 @@
+"""Why a period cost more or less than another: price, volume, mix, efficiency, commitments."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import LiteralString
+
+from psycopg import sql
+
+from apps.economics.states import State
+from apps.economics.variance import CapacityCost, PeriodCost, cost_variance
+from apps.ledger.models import ChargeKind
+from apps.ledger.queries.cube.legs import legs_of, parameters_of
+from apps.ledger.queries.cube.question import CubeQuestion, refuse_unanswerable
+from apps.ledger.queries.tables import Row, rows
+
+USEFUL = [int(State.ACTIVE), int(State.UNOBSERVED)]
+OF_COMMITMENTS = (ChargeKind.COMMITMENT_UNUSED, ChargeKind.PURCHASE)
+
+
+@dataclass(frozen=True, slots=True)
+class CostVariance:
+    """What made the difference, by apps.economics.variance.CAUSES, in micro-units.
+
+    The causes sum to `after_micros` − `before_micros`. Time without a price is in none of them:
+    `unpriced_milliseconds` says how much there was, before and after.
+    """
+
+    before_micros: int
+    after_micros: int
+    causes: Mapping[str, int]
+    unpriced_milliseconds: tuple[int, int]
+
+
+def variance_of(question: CubeQuestion) -> CostVariance | None:
+    """Why the window cost more or less than what it is held against; None: against nothing.
+
+    Whatever it is grouped by, it is worked out by pool. Refuses as `refuse_unanswerable`.
+    """
+    if question.against is None:
+        return None
+    by_pool = replace(question, group_by=("pool", "kind"))
+    refuse_unanswerable(by_pool)
+    legs = [
+        leg
+        for place, window in enumerate(by_pool.periods)
+        for leg in legs_of(by_pool, window, is_now=place == 0)
+    ]
+    query = sql.SQL(SUMS).format(legs=sql.SQL(" UNION ALL ").join(legs))
+    found = rows(query, parameters_of(by_pool) | {"useful": USEFUL})
+    after = _period([row[1:] for row in found if row[0]])
+    before = _period([row[1:] for row in found if not row[0]])
+    return CostVariance(
+        before_micros=before.micros,
+        after_micros=after.micros,
+        causes=cost_variance(before, after),
+        unpriced_milliseconds=(
+            sum(row[-1] for row in found if not row[0]),
+            sum(row[-1] for row in found if row[0]),
+        ),
+    )
+
+
+def _period(found: list[Row]) -> PeriodCost:
+    """Of rows of pool, kind, micros, rated micros, priced and useful time, and time without price."""
+    capacity: dict[Hashable, CapacityCost] = {}
+    commitments = other = 0
+    for pool_id, kind, micros, rated, milliseconds, useful, _ in found:
+        if kind == ChargeKind.NODE_HOUR:
+            capacity[pool_id] = CapacityCost(rated, milliseconds, useful)
+            commitments += micros - rated
+        elif kind in OF_COMMITMENTS:
+            commitments += micros
+        else:
+            other += micros
+    return PeriodCost(capacity, commitments, other)
+
+
+SUMS: LiteralString = """
+SELECT is_now, key0 AS pool_id, key1 AS kind, coalesce(sum(micros), 0)::int8,
+       coalesce(sum(rated) FILTER (WHERE micros IS NOT NULL), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE micros IS NOT NULL), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE micros IS NOT NULL AND state = ANY(%(useful)s)), 0)::int8,
+       coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0)::int8
+FROM ({legs}) AS leg GROUP BY 1, 2, 3
+"""

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
-from apps.console.pages.setup.questions import is_count_due, recount
+from apps.console.kit.waiting import is_count_due
+from apps.console.pages.setup.questions import recount
 
 Answerer = Callable[[HttpRequest], HttpResponseBase]
 

@@ -2,8 +2,10 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+from apps.console.kit.chart import DailyChart, DayRow, Figure
+from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step, Under
+from apps.console.kit.table import ColumnHeading
 from apps.console.pages import overview, setup
-from apps.console.pages.frame import Choice, EmptyState, Filter, Frame, Link, Step, Under
 from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.sparkline import sparkline
 from apps.show.strip import strip_of_states
@@ -33,18 +35,18 @@ def make_chart():
         for rank, state in enumerate(states)
     ]
     rows = tuple(
-        overview.DayRow(
+        DayRow(
             weekday(day), tuple(row.settled[0] for row in series), 3900 * DOLLAR, day == days[-1]
         )
         for day in days
     )
-    return overview.DailyChart(
+    return DailyChart(
         title="Active is about a quarter of every day.",
         unit="US dollars a day, effective",
         figure=daily_cost_by_state(days, series, "USD"),
         states=states,
         rows=rows,
-        total=overview.DayRow("Total", rows[0].micros, 27_300 * DOLLAR),
+        total=DayRow("Total", rows[0].micros, 27_300 * DOLLAR),
         has_provisional=True,
     )
 
@@ -84,7 +86,7 @@ def make_unknown_team_row(name):
 
 def make_overview_page(**given):
     columns = tuple(
-        overview.Column(key, text, f"?sort={key}", "descending" if key == "cost" else "")
+        ColumnHeading(key, text, f"?sort={key}", "descending" if key == "cost" else "")
         for key, text in (
             ("team", "Team"),
             ("cost", "Cost"),
@@ -112,10 +114,10 @@ def make_overview_page(**given):
             zone=UTC,
         ),
         "figures": (
-            overview.Figure("Spend", "$18.2k", "on the 7 days before", "estimated", "+8 %", spark),
-            overview.Figure("Active", "69 %", "of what was spent", "estimated"),
-            overview.Figure("Waste", "$5.65k", "idle while allocated $3.1k", "estimated"),
-            overview.Figure("Not known", "$731", "unobserved", "estimated", is_unknown=True),
+            Figure("Spend", "$18.2k", "on the 7 days before", "estimated", "+8 %", spark),
+            Figure("Active", "69 %", "of what was spent", "estimated"),
+            Figure("Waste", "$5.65k", "idle while allocated $3.1k", "estimated"),
+            Figure("Not known", "$731", "unobserved", "estimated", is_unknown=True),
         ),
         "chart": make_chart(),
         "teams": overview.TeamTable(

@@ -1,51 +1,15 @@
 """Forms that show what will change before it does: fields, what was entered, and the effects."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from typing import TypeVar
 
 from django.http import QueryDict
 
-from apps.console.pages.frame import Choice, Frame, Link
-
-LONGEST_TEXT = 200
+from apps.console.kit.change import LONGEST_TEXT, Field, moment
+from apps.console.kit.frame import Choice
 
 Meant = TypeVar("Meant")
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One entry of a form with what was entered; `problem` says what is wrong with that.
-
-    `kind` is the type of its input, or `select` with `choices`.
-    """
-
-    name: str
-    label: str
-    value: str
-    kind: str = "text"
-    problem: str = ""
-    hint: str = ""
-    choices: tuple[Choice, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ChangePage:
-    """A change that somebody thinks of: `effects` say what it would do, `confirm` does it.
-
-    Without `confirm` there is nothing to do yet; `cannot` says why the whole is refused.
-    """
-
-    frame: Frame
-    finding: str
-    explanation: str
-    back: Link
-    here: str
-    fields: tuple[Field, ...]
-    effects: tuple[str, ...] = ()
-    confirm: str = ""
-    cannot: str = ""
 
 
 class Entries:
@@ -97,40 +61,7 @@ class Entries:
         return self.problems.get(name, "") if self.is_asked else ""
 
 
-def moment(zone: tzinfo) -> Callable[[str], datetime]:
-    """Reads a day or a time of it, of the organisation's zone where no offset is said."""
-
-    def read(text: str) -> datetime:
-        try:
-            said = datetime.fromisoformat(text)
-        except ValueError:
-            raise ValueError("Say a day and a time, as in 2026-03-31 14:00.") from None
-        local = said.replace(tzinfo=zone) if said.tzinfo is None else said
-        try:
-            return local.astimezone(UTC)
-        except OverflowError:
-            raise ValueError("This is beyond the calendar.") from None
-
-    return read
-
-
 def moment_or_none(zone: tzinfo) -> Callable[[str], datetime | None]:
     """The same; nothing entered means no end."""
     read = moment(zone)
     return lambda text: read(text) if text else None
-
-
-def one_of(choices: Mapping[str, str]) -> Callable[[str], str]:
-    """Reads one of these keys."""
-
-    def read(text: str) -> str:
-        if text not in choices:
-            raise ValueError("Choose one of the list.")
-        return text
-
-    return read
-
-
-def as_entered(at: datetime, zone: tzinfo) -> str:
-    """A moment as an input of type datetime-local takes it, to the minute."""
-    return f"{at.astimezone(zone):%Y-%m-%dT%H:%M}"

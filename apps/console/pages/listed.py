@@ -9,9 +9,8 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from django.http import QueryDict
 
-from apps.console.pages.frame import Link
-from apps.console.pages.overview.values import Column
-from apps.show.amounts import counted
+from apps.console.kit.frame import Link
+from apps.console.kit.table import ColumnHeading, asked_page, part_words
 
 PER_PAGE = 100
 LONGEST_TEXT = 40
@@ -53,8 +52,7 @@ class Asked:
     @property
     def page(self) -> int:
         """Which part, from 1."""
-        text = self.given.get(self.page_name, "")
-        return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 6 else 1
+        return asked_page(self.given, self.page_name)
 
     @property
     def page_name(self) -> str:
@@ -79,7 +77,7 @@ class Listed(Generic[Row]):
 
     rows: tuple[Row, ...]
     total: int
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnHeading, ...]
     said: str = ""
     before: Link | None = None
     after: Link | None = None
@@ -100,7 +98,7 @@ def listed(rows: Sequence[Row], by: Mapping[str, By[Row]], asked: Asked) -> List
         rows=shown,
         total=len(found),
         columns=tuple(_column(each, by[each], asked) for each in by),
-        said=_said(first, len(shown), len(found), asked.noun),
+        said=part_words(first, len(shown), len(found), asked.noun),
         before=_turned("Previous", page - 1, asked, kept) if page > 1 else None,
         after=_turned("Next", page + 1, asked, kept) if page < last else None,
         problem="" if is_known or not key else f"There is no column {key!r} to order by.",
@@ -122,25 +120,19 @@ def _comparable(value: Any) -> Any:
     return value.casefold() if isinstance(value, str) else value
 
 
-def _column(key: str, by: By[Row], asked: Asked) -> Column:
+def _column(key: str, by: By[Row], asked: Asked) -> ColumnHeading:
     sort = asked.sort
     is_chosen, is_descending = sort.removeprefix("-") == key, sort.startswith("-")
     first = f"-{key}" if by.is_number else key
     turned = key if is_descending else f"-{key}"
     order = ("descending" if is_descending else "ascending") if is_chosen else ""
-    return Column(
+    return ColumnHeading(
         key=key,
         text=by.text,
         href="" if by.value is None else asked.href(**{asked.name: turned if is_chosen else first}),
         order="" if by.value is None else order,
         is_number=by.is_number,
     )
-
-
-def _said(first: int, shown: int, total: int, noun: tuple[str, str]) -> str:
-    if shown == total:
-        return counted(total, *noun)
-    return f"{first + 1:,}–{first + shown:,} of {counted(total, *noun)}"
 
 
 def _turned(text: str, page: int, asked: Asked, kept: Mapping[str, str]) -> Link:

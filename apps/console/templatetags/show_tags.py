@@ -13,11 +13,18 @@ from apps.show.unknown import UNKNOWN
 
 register = template.Library()
 
-_UNKNOWN_MARK = format_html(
+UNKNOWN_MARK = format_html(
     '<span class="unknown"><span aria-hidden="true">{}</span>'
     '<span class="unseen">not known</span></span>',
     UNKNOWN,
 )
+
+
+def time_element(at: datetime, text: str) -> SafeString:
+    """A moment said as `text`, with UTC in its tooltip."""
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>', time.machine(at), time.utc(at), text
+    )
 
 
 def _or_unknown(format_: Callable[..., str]) -> Callable[..., str]:
@@ -26,7 +33,7 @@ def _or_unknown(format_: Callable[..., str]) -> Callable[..., str]:
     # Django reads a filter's arguments from the function it wraps.
     @wraps(format_)
     def formatted(value: object, *arguments: object) -> str:
-        return _UNKNOWN_MARK if value is None else format_(value, *arguments)
+        return UNKNOWN_MARK if value is None else format_(value, *arguments)
 
     return formatted
 
@@ -55,28 +62,22 @@ register.filter("basis", words.basis_words)
 @register.simple_tag
 def instant(at: datetime | None, zone: tzinfo) -> str:
     """A moment in the organisation's zone, UTC in its tooltip."""
-    return _UNKNOWN_MARK if at is None else _time_element(at, time.instant(at, zone))
+    return UNKNOWN_MARK if at is None else time_element(at, time.instant(at, zone))
 
 
 @register.simple_tag
 def day_or_instant(at: datetime | None, zone: tzinfo) -> str:
     """A local midnight as its day, another moment in full; UTC in its tooltip."""
-    return _UNKNOWN_MARK if at is None else _time_element(at, time.day_or_instant(at, zone))
+    return UNKNOWN_MARK if at is None else time_element(at, time.day_or_instant(at, zone))
 
 
 @register.simple_tag
 def clock(at: datetime | None, zone: tzinfo) -> str:
     """A time of day in the organisation's zone, UTC in its tooltip."""
-    return _UNKNOWN_MARK if at is None else _time_element(at, time.clock(at, zone))
+    return UNKNOWN_MARK if at is None else time_element(at, time.clock(at, zone))
 
 
 @register.filter
 def as_json(value: Mapping[str, object], element_id: str) -> SafeString:
     """`value` in a JSON script element, escaped, for static/js/charts.js to read."""
     return json_script(dict(value), element_id)
-
-
-def _time_element(at: datetime, text: str) -> SafeString:
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>', time.machine(at), time.utc(at), text
-    )

@@ -233,6 +233,7 @@ def _by_feature(
         "held": [int(State.ACTIVE), int(State.HELD_IDLE), int(State.UNOBSERVED)],
         "unobserved": int(State.UNOBSERVED),
         "not_held": int(Flag.UNSCHEDULED | Flag.UNCLAIMED),
+        "shared_idle": int(Flag.SHARED_IDLE),
         "words": list(Status.values),
     }
     query = sql.SQL(FEATURES).format(

@@ -67,7 +67,7 @@ def test_calls_without_a_price_are_listed_and_in_no_amount(team_id: int) -> None
     nothing = {"micros": None, "list_micros": None, "unpriced_requests": 7, "requests": 7}
     calls(team_id, model="house-blend", reason="no price of house-blend is known", **nothing)
     text = page(signed_in("finance"))
-    assert "7 calls without a price on top" in text
+    assert "plus 7 unpriced calls" in text
     assert "no price of house-blend is known" in text
 
 

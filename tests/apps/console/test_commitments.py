@@ -200,7 +200,7 @@ def test_the_page_of_one_says_its_terms_its_months_and_whose_it_was(finn: Client
     text = words(finn.get(f"/commitments/{one}?{MARCH}"))
     assert "two nodes saved 19 % of on-demand in March 2026; 50 % of it was used" in text
     assert "Upfront $1,000.00 By the hour $70.00 an hour" in text
-    assert "Unused is carried by Research" in text
+    assert "Unused is charged to Research" in text
     assert "Whom it covered March 2026, by pool and team" in text
     assert "Mon 2 March Research 1 $40.00" in text
     assert "Provider’s name ri-1" in text
@@ -269,15 +269,15 @@ def test_a_spend_is_entered_with_its_prices(finn: Client) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"units": "many"}, "Say a number, as in 8."),
+        ({"units": "many"}, "Say a whole number, as in 8."),
         ({"hourly": "much"}, "Say an amount in figures"),
         ({"prices": "p5"}, "Say prices as in"),
-        ({"hourly": ""}, "it costs something, or upfront"),
+        ({"hourly": ""}, "It costs something, or upfront"),
         ({"ends_at": "2026-03-02T10:30"}, "is not a whole hour"),
         ({"ends_at": "2026-03-02T09:00"}, "is not after"),
-        ({"units": ""}, "neither units nor an hourly spend was bought"),
+        ({"units": ""}, "Neither units nor an hourly spend was bought"),
         ({"instance_type": ""}, "names an instance type, a GPU model or a pool"),
-        ({"prices": "a=NaN", "spend": "1", "units": ""}, "not an amount"),
+        ({"prices": "a=NaN", "spend": "1", "units": ""}, "Say an amount in figures"),
         ({"name": "taken"}, "There is a commitment of this name already."),
     ],
 )
@@ -296,7 +296,7 @@ def test_what_says_nothing_is_said_at_its_field_and_nothing_is_entered(
 
 def test_a_currency_without_a_rate_of_exchange_is_refused_when_it_is_entered(finn: Client) -> None:
     answer = finn.post("/commitments/new", ENTERED | {"currency": "EUR"})
-    assert "no rate of exchange from EUR to USD" in words(answer)
+    assert "No rate of exchange from EUR to USD" in words(answer)
     assert commitments() == []
 
 

@@ -1,29 +1,43 @@
-"""The page of what calls to model APIs cost in a month."""
+"""What calls to model APIs cost in a month, and its tables as CSV."""
 
-from urllib.parse import urlencode
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from django.http import QueryDict
-from django.urls import reverse
+from django.http import HttpResponse
+from django.urls import path, reverse
 
 from apps.accounts.queries import teams
-from apps.console.pages.api_spend.finding import chart_of, figures_of, finding_of
-from apps.console.pages.api_spend.rows import (
+from apps.console.kit.chart import FigureRow
+from apps.console.kit.filters import filter_of
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.months import Month, asked_month, month_filter, months_before
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
+from apps.console.pages.api_spend import changes
+from apps.console.pages.api_spend.tables import (
+    DAYS,
     MODELS,
     OWNERS,
-    compared_rows,
-    model_rows,
-    owner_rows,
+    PRICES,
+    UNPRICED,
+    VENDORS,
+    ModelCalls,
+    OwnedCalls,
     price_rows,
-    unpriced_rows,
 )
-from apps.console.pages.api_spend.values import ApiSpendPage
-from apps.console.pages.commitments.months import Month, asked_month, month_filter, months_before
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import Choice, EmptyState, Filter, Link, Step
-from apps.console.pages.listed import Asked, listed
-from apps.ledger.queries.api_spend import Spend, SpendAsked, spend, vendors_called
+from apps.console.pages.api_spend.words import chart_of, figures_of, finding_of
+from apps.ledger.queries.api_spend import (
+    Spend,
+    SpendAsked,
+    compared,
+    spend,
+    unpriced_calls,
+    vendors_called,
+)
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.closes.months import closed_months
+from apps.pricing.queries.api_prices import api_prices
+from apps.workloads.queries import workloads
 
 CURL = (
     "curl -H 'Authorization: Bearer …' -H 'Content-Type: application/json' "
@@ -31,71 +45,175 @@ CURL = (
 )
 
 
-def api_spend_page(given: QueryDict, who: Asking) -> ApiSpendPage:
+@dataclass(frozen=True, slots=True)
+class SpendQuestion:
+    """The calls of a month, of one team or of all that the viewer sees; `teams` are everybody's."""
+
+    month: Month
+    team: str
+    teams: Mapping[int, str]
+    offered: tuple[str, ...]
+    team_ids: frozenset[int] | None
+
+    def of(self, month: Month) -> SpendAsked:
+        """The same calls of a month."""
+        return SpendAsked(*month.cuts, month.zone, self.team_ids)
+
+    @property
+    def asked(self) -> SpendAsked:
+        """The calls of its own month."""
+        return self.of(self.month)
+
+
+@shown(EVERYONE, "api-spend")
+def api_spend(context: Context) -> ConsolePage:
     """What was spent on which models, day by day, by whom, and what has no price."""
-    month, currency = asked_month(given, who), who.organisation.currency
-    asked = question(given, who, month)
-    team = given.get("team", "")
-    query = "?" + urlencode({"month": month.key} | ({"team": team} if team else {}))
-    rows, whole = model_rows(asked, who), _whole(asked)
-    days = month.days(local_day(who.at, who.organisation.zone))
+    question, currency = spend_question(context), context.currency
+    month, asked = question.month, question.asked
+    models, whole = _models(question, context), _whole(asked)
+    days = month.days(local_day(context.at, month.zone))
     by_day = spend(asked, ("day", "model"))
-    status = "reconciled" if month.first in closed_months() else "estimated"
     previous = Month(months_before(month.first, 2)[1], month.zone)
-    before = _whole(question(given, who, previous))
-    table = Asked(given, reverse("api-spend"), part="table", noun=("model", "models"))
-    owners = Asked(given, reverse("api-spend"), "owners", "owners", noun=("row", "rows"))
-    sees = who.viewer.sees_prices
-    return ApiSpendPage(
-        frame=who.frame,
+    status = "reconciled" if month.first in closed_months() else "estimated"
+    rows = [row.found for row in models]
+    before = _whole(question.of(previous))
+    figures = figures_of(rows, whole, before, status, currency) if whole else ()
+    owners, unpriced = _owners(question), unpriced_calls(asked)
+    return ConsolePage(
+        context=context,
         finding=finding_of(rows, whole, month.words, currency),
-        period=month.words,
-        currency=currency,
-        zone=who.zone,
-        filters=(month_filter(month, who), _team_filter(given, who)),
-        problems=(month.problem,) if month.problem else (),
-        figures=figures_of(rows, whole, before, status, currency) if whole else (),
-        chart=chart_of(days, by_day, currency, reverse("api-spend-days") + query),
-        models=listed(rows, MODELS, table),
-        owners=listed(owner_rows(asked), OWNERS, owners),
-        unpriced=unpriced_rows(asked),
-        compared=compared_rows(asked) if sees and asked.team_ids is None else None,
-        prices=price_rows(who) if sees else None,
-        sort=table.sort,
-        query=query,
-        actions=_actions(who),
+        under=(
+            f"{month.words}, each call at its own date and tier, in {currency}; calls without a "
+            "price are in no amount.",
+        ),
+        filters=(
+            month_filter(month, context),
+            filter_of(
+                "team",
+                "Team",
+                {"": "All teams", **{name: name for name in question.offered}},
+                {"team": question.team},
+            ),
+        ),
+        problems=month.problems,
+        actions=_actions(context),
+        sections=(
+            FigureRow(figures) if figures else None,
+            chart_of(days, by_day, currency, context.href(reverse("api-spend-days"))),
+            MODELS.section(
+                models,
+                context,
+                empty=f"No call is known of {month.words}.",
+                csv_href=reverse("api-spend-csv"),
+            ),
+            OWNERS.section(owners, context, csv_href=reverse("api-spend-teams"))
+            if owners
+            else None,
+            UNPRICED.section(unpriced, context, csv_href=reverse("api-spend-unpriced"))
+            if unpriced
+            else None,
+            VENDORS.section(compared(asked), context, csv_href=reverse("api-spend-vendors"))
+            if context.viewer.sees_prices and question.team_ids is None
+            else None,
+            PRICES.section(
+                price_rows(api_prices(), context.at, may_end=context.viewer.may_close), context
+            )
+            if context.viewer.sees_prices
+            else None,
+        ),
         empty=None if vendors_called() else _empty(),
     )
 
 
-def question(given: QueryDict, who: Asking, month: Month) -> SpendAsked:
+@shown(EVERYONE, "api-spend")
+def models_csv(context: Context) -> HttpResponse:
+    """By model."""
+    question = spend_question(context)
+    return MODELS.csv(_models(question, context), context, _file(question))
+
+
+@shown(EVERYONE, "api-spend")
+def days_csv(context: Context) -> HttpResponse:
+    """By day and model."""
+    question = spend_question(context)
+    found = spend(question.asked, ("day", "vendor", "model"))
+    rows = sorted(found, key=lambda each: tuple(map(str, each.key)))
+    return DAYS.csv(rows, context, _file(question, "-days"))
+
+
+@shown(EVERYONE, "api-spend")
+def owners_csv(context: Context) -> HttpResponse:
+    """By team, workload and feature."""
+    question = spend_question(context)
+    return OWNERS.csv(_owners(question), context, _file(question, "-teams"))
+
+
+@shown(EVERYONE, "api-spend")
+def unpriced_csv(context: Context) -> HttpResponse:
+    """Calls without a price."""
+    question = spend_question(context)
+    return UNPRICED.csv(unpriced_calls(question.asked), context, _file(question, "-unpriced"))
+
+
+@shown(SEES_EVERYTHING, "api-spend")
+def vendors_csv(context: Context) -> HttpResponse:
+    """What vendors say, beside what their calls come to."""
+    question = spend_question(context)
+    return VENDORS.csv(compared(question.asked), context, _file(question, "-vendors"))
+
+
+def spend_question(context: Context) -> SpendQuestion:
     """Which calls the address asks for, of the viewer's own teams at most."""
-    own = None if who.viewer.sees_everything else who.viewer.team_ids
-    named = {team.name: team.id for team in teams() if who.viewer.sees_team(team.id)}
-    team = named.get(given.get("team", ""))
-    if team is not None:
-        own = frozenset({team})
-    starts_at, ends_at = month.cuts
-    return SpendAsked(starts_at, ends_at, who.organisation.zone, own)
+    names = {team.id: team.name for team in teams()}
+    seen = {name: team for team, name in names.items() if context.viewer.sees_team(team)}
+    team = context.query.get("team", "")
+    return SpendQuestion(
+        month=asked_month(context),
+        team=team if team in seen else "",
+        teams=names,
+        offered=tuple(sorted(seen)),
+        team_ids=frozenset({seen[team]}) if team in seen else context.seen_teams,
+    )
+
+
+def _file(question: SpendQuestion, of: str = "") -> str:
+    return f"api-spend-{question.month.key}{of}"
 
 
 def _whole(asked: SpendAsked) -> Spend | None:
-    found = spend(asked)
-    return found[0] if found else None
+    return next(iter(spend(asked)), None)
 
 
-def _team_filter(given: QueryDict, who: Asking) -> Filter:
-    names = sorted(team.name for team in teams() if who.viewer.sees_team(team.id))
-    choices = [Choice("", "All teams", not given.get("team"))]
-    choices += [Choice(name, name, name == given.get("team")) for name in names]
-    return Filter("team", "Team", tuple(choices))
+def _models(question: SpendQuestion, context: Context) -> list[ModelCalls]:
+    """Each model's calls, the most expensive first."""
+    today = local_day(context.at, question.month.zone)
+    return [
+        ModelCalls(found, str(found.key[0]), str(found.key[1]), today)
+        for found in spend(question.asked, ("vendor", "model"))
+    ]
 
 
-def _actions(who: Asking) -> tuple[Link, ...]:
+def _owners(question: SpendQuestion) -> list[OwnedCalls]:
+    """Whose calls they were, the most expensive first."""
+    found = spend(question.asked, ("team", "workload", "feature"))
+    works = workloads() if found else {}
+    return [
+        OwnedCalls(
+            each,
+            question.teams[int(str(team))],
+            "" if work is None else works[int(str(work))].name,
+            str(feature),
+        )
+        for each in found
+        for team, work, feature in [each.key]
+    ]
+
+
+def _actions(context: Context) -> tuple[Link, ...]:
     found = []
-    if who.viewer.may_close:
+    if context.viewer.may_close:
         found.append(Link("Enter a contract price", reverse("add-api-price")))
-    if who.viewer.sees_prices:
+    if context.viewer.sees_prices:
         found.append(Link("Bring in a vendor’s report", reverse("take-vendor-report")))
     return tuple(found)
 
@@ -110,3 +228,16 @@ def _empty() -> EmptyState:
             Step("Or let LiteLLM or an OpenTelemetry exporter send; docs/api-spend.md says how."),
         ),
     )
+
+
+urlpatterns = [
+    path("api-spend", api_spend, name="api-spend"),
+    path("api-spend.csv", models_csv, name="api-spend-csv"),
+    path("api-spend/days.csv", days_csv, name="api-spend-days"),
+    path("api-spend/teams.csv", owners_csv, name="api-spend-teams"),
+    path("api-spend/unpriced.csv", unpriced_csv, name="api-spend-unpriced"),
+    path("api-spend/vendors.csv", vendors_csv, name="api-spend-vendors"),
+    path("api-spend/prices/new", changes.add_price, name="add-api-price"),
+    path("api-spend/prices/<int:api_price_id>/end", changes.end_price, name="end-api-price"),
+    path("api-spend/report", changes.take_report, name="take-vendor-report"),
+]

@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from apps.accounts import queries as accounts
-from apps.console.pages.access import SEES_EVERYTHING, shown_to
+from apps.console.kit.change import ChangePage, Field, one_of
+from apps.console.kit.frame import Link
+from apps.console.kit.request import SEES_EVERYTHING, request_context, shown_to
 from apps.console.pages.bill_rules.words import KINDS, fits, moves_said, says
-from apps.console.pages.changes import ChangePage, Entries, Field, one_of
-from apps.console.pages.fleet.asking import asking
-from apps.console.pages.frame import Link
+from apps.console.pages.changes import Entries
 from apps.economics.billing import Rule
 from apps.fleet import queries as fleet
 from apps.ledger.actions.bill_rules import (
@@ -55,7 +55,7 @@ class Names(NamedTuple):
 @shown_to(SEES_EVERYTHING)
 def add_rule(request: HttpRequest) -> HttpResponse:
     """Says which rows would go where, then keeps the rule."""
-    who = asking(request, "bills")
+    who = request_context(request, "bills")
     given = _given(request)
     entries = Entries(given, dict.fromkeys((*PATTERNS, *SAYS), ""))
     # A link from a bill's row opens the form with it; only what is said of it asks for an answer.
@@ -83,7 +83,7 @@ def add_rule(request: HttpRequest) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def end_rule(request: HttpRequest, bill_rule_id: int) -> HttpResponse:
     """Says where its rows would go without it, then ends the rule."""
-    who = asking(request, "bills")
+    who = request_context(request, "bills")
     rule = next((each for each in bill_rule_rows() if each.id == bill_rule_id), None)
     if rule is None:
         raise Http404

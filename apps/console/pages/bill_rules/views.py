@@ -8,12 +8,12 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import SEES_EVERYTHING, shown_to
+from apps.console.kit.cells import moment_cell, text_cell
+from apps.console.kit.frame import Link
+from apps.console.kit.request import SEES_EVERYTHING, request_context, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.bill_rules.values import BillRulesPage, RuleRow
 from apps.console.pages.bill_rules.words import amounts, fits, says
-from apps.console.pages.csv_table import csv_answer, moment_cell, text_cell
-from apps.console.pages.fleet.asking import asking
-from apps.console.pages.frame import Link
 from apps.console.pages.listed import Asked, By, listed
 from apps.ledger.queries.bills.rules import BillRuleRow, bill_rule_rows
 from apps.show.amounts import counted
@@ -38,7 +38,7 @@ HEADER = (
 @shown_to(SEES_EVERYTHING)
 def bill_rules(request: HttpRequest) -> HttpResponse:
     """The rules in the order in which they are asked."""
-    who = asking(request, "bills")
+    who = request_context(request, "bills")
     shows_ended = request.GET.get("show") == "all"
     found = bill_rule_rows()
     rows = _rows([rule for rule in found if shows_ended or rule.ended_at is None])

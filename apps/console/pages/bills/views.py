@@ -12,9 +12,10 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import organisation
 from apps.accounts.queries.paging import PageAsked
-from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.cells import moment_cell, text_cell
+from apps.console.kit.request import SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.bills.values import BillRow, BillsPage, DeliveryPage, DeliveryRow, Total
-from apps.console.pages.csv_table import csv_answer, moment_cell, text_cell
 from apps.console.pages.imports.receiving import LARGEST_BYTES
 from apps.console.pages.listed import Asked, By, listed
 from apps.ledger.queries.bills import deliveries as ledger

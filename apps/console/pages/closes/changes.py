@@ -6,7 +6,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from apps.accounts.authentication import viewer_of_request
-from apps.console.pages.access import shown_to
+from apps.console.kit.request import shown_to
 from apps.console.pages.closes.views import CLOSES, month_of, month_page
 from apps.ledger.actions import close as actions
 from apps.ledger.actions.closed import MonthAlreadyClosed

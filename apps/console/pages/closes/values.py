@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 
-from apps.console.pages.frame import Frame
+from apps.console.kit.frame import Frame
 from apps.ledger.queries.closes.checklist import Item
 from apps.ledger.queries.closes.months import CloseFact
 from apps.ledger.queries.closes.statements import TeamStatement

@@ -12,7 +12,10 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import Role, Viewer, organisation
-from apps.console.pages.access import EVERYONE, SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.cells import hours_cell, moment_cell, money_cell, text_cell
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.table import csv_answer
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.closes.values import (
     MonthPage,
     MonthRow,
@@ -21,8 +24,6 @@ from apps.console.pages.closes.values import (
     StatementPage,
     StatementRow,
 )
-from apps.console.pages.csv_table import csv_answer, hours_cell, moment_cell, money_cell, text_cell
-from apps.console.pages.setup.questions import questions_waiting
 from apps.economics.money import sum_of_known
 from apps.economics.states import State
 from apps.ledger.queries.closes import months as asked

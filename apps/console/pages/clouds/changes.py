@@ -9,11 +9,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.console.pages.access import MANAGES, SEES_EVERYTHING, shown_to
-from apps.console.pages.changes import ChangePage, Entries, Field, one_of
+from apps.console.kit.change import ChangePage, Field, one_of
+from apps.console.kit.frame import Link
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, request_context, shown_to
+from apps.console.pages.changes import Entries
 from apps.console.pages.clouds.words import how_often, needs
-from apps.console.pages.fleet.asking import Asking, asking
-from apps.console.pages.frame import Link
 from apps.fleet.actions import clouds as actions
 from apps.fleet.queries.clouds import (
     CloudAccountFact,
@@ -43,7 +43,7 @@ changing = require_http_methods(["GET", "HEAD", "POST"])
 @shown_to(MANAGES)
 def add(request: HttpRequest) -> HttpResponse:
     """Says what would be read, then adds the account."""
-    who = asking(request, "clouds")
+    who = request_context(request, "clouds")
     given = _given(request)
     choices = {key: cloud.label for key, cloud in clouds().items()}
     first = next(iter(choices))
@@ -77,7 +77,7 @@ def add(request: HttpRequest) -> HttpResponse:
 @shown_to(MANAGES)
 def change(request: HttpRequest, account_id: int) -> HttpResponse:
     """Says what would be read anew or no more, then changes the account."""
-    who, held = asking(request, "clouds"), _account(account_id)
+    who, held = request_context(request, "clouds"), _account(account_id)
     entries = Entries(_given(request), _as_entered(held))
     account = _entered(entries, held.name, held.provider)
     if _may_do(request, entries):
@@ -96,7 +96,7 @@ def change(request: HttpRequest, account_id: int) -> HttpResponse:
 @shown_to(MANAGES)
 def end(request: HttpRequest, account_id: int) -> HttpResponse:
     """Says what stays, then reads nothing more of the account."""
-    who, held = asking(request, "clouds"), _account(account_id)
+    who, held = request_context(request, "clouds"), _account(account_id)
     if request.method == "POST":
         actions.end_cloud_account(account_id=account_id, at=who.at)
         return _done(request, f"Nothing more is read of {held.name}.")
@@ -204,7 +204,7 @@ def _differences(held: CloudAccountFact, account: actions.NewCloudAccount) -> tu
 
 def _shown(
     request: HttpRequest,
-    who: Asking,
+    who: Context,
     titles: tuple[str, str],
     fields: tuple[Field, ...],
     said: tuple[Entries, tuple[str, ...]],

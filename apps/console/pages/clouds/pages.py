@@ -7,6 +7,8 @@ from decimal import Decimal
 from django.http import QueryDict
 from django.urls import reverse
 
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.request import Context
 from apps.console.pages.clouds.values import (
     AccountCard,
     CloudsPage,
@@ -23,8 +25,6 @@ from apps.console.pages.clouds.words import (
     needs,
     state_of,
 )
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import EmptyState, Link, Step
 from apps.console.pages.listed import Asked, By, listed
 from apps.fleet.queries.cloud_machines import Strays, strays
 from apps.fleet.queries.clouds import CloudAccountFact, SyncHealth, cloud_accounts, sync_health
@@ -61,20 +61,20 @@ NODE_COLUMNS: Mapping[str, By[NodeRow]] = {
 }
 
 
-def clouds_page(given: QueryDict, asking: Asking) -> CloudsPage:
+def clouds_page(given: QueryDict, context: Context) -> CloudsPage:
     """Accounts, limits, and who is missing on either side."""
     found = cloud_accounts()
     health = sync_health()
-    missing = strays(asking.at)
+    missing = strays(context.at)
     names = {account.id: account.name for account in found}
-    cards = tuple(_card(account, health, asking.at) for account in found)
+    cards = tuple(_card(account, health, context.at) for account in found)
     here = reverse("clouds")
-    may_manage = asking.viewer.may_manage
+    may_manage = context.viewer.may_manage
     limits = quota_rows()
     return CloudsPage(
-        frame=asking.frame,
+        frame=context.frame,
         finding=_finding(cards, missing),
-        zone=asking.zone,
+        zone=context.zone,
         may_manage=may_manage,
         accounts=cards,
         quotas=listed(

@@ -5,7 +5,9 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import SEES_EVERYTHING, shown_to
+from apps.console.kit.cells import moment_cell, text_cell
+from apps.console.kit.request import SEES_EVERYTHING, request_context, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.clouds.pages import (
     clouds_page,
     machine_rows,
@@ -13,8 +15,6 @@ from apps.console.pages.clouds.pages import (
     quota_rows,
     reading_row,
 )
-from apps.console.pages.csv_table import csv_answer, moment_cell, text_cell
-from apps.console.pages.fleet.asking import asking
 from apps.fleet.queries.cloud_machines import strays
 from apps.fleet.queries.clouds import cloud_accounts, sync_health
 
@@ -23,7 +23,7 @@ from apps.fleet.queries.clouds import cloud_accounts, sync_health
 @shown_to(SEES_EVERYTHING)
 def clouds(request: HttpRequest) -> HttpResponse:
     """Every account with what is read of it, limits, and who is missing on either side."""
-    page = clouds_page(request.GET, asking(request, "clouds"))
+    page = clouds_page(request.GET, request_context(request, "clouds"))
     return render(request, "clouds/page.html", {"page": page})
 
 

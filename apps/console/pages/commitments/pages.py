@@ -1,113 +1,314 @@
-"""The page of all commitments of a month."""
+"""The commitments of a month, one of them, and their tables as CSV."""
 
-from collections.abc import Sequence
 from datetime import date, timedelta
 
-from django.http import QueryDict
-from django.urls import reverse
+from django.http import HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
-from apps.console.pages.commitments.finding import chart_of, figures_of, finding_of
-from apps.console.pages.commitments.months import Month, asked_month, month_filter
-from apps.console.pages.commitments.rows import COLUMNS, commitment_row, names
-from apps.console.pages.commitments.values import CommitmentRow, CommitmentsPage, EndingRow
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import EmptyState, Link, Step
-from apps.console.pages.listed import Asked, listed
-from apps.ledger.queries.calendar import local_day
-from apps.ledger.queries.commitment_page import worst_status
-from apps.ledger.queries.commitments import Figures, Use, commitment_use, ends_within
-from apps.pricing.queries.commitments import CommitmentFact, commitments, commitments_in
+from apps.console.kit.cells import DAY_OR_INSTANT, warned
+from apps.console.kit.chart import FigureRow
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.months import Month, asked_month, month_filter, months_before, this_month
+from apps.console.kit.page import ConsolePage, FactList, Include, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.table import TableSection
+from apps.console.pages.commitments import changes
+from apps.console.pages.commitments.changes import known
+from apps.console.pages.commitments.tables import (
+    COMMITMENTS,
+    COVERED,
+    DAYS,
+    ENDING,
+    HOUR,
+    MONTHS,
+    UNUSED_DAYS,
+    UNUSED_HOURS,
+    HeldCommitment,
+    unused_days,
+)
+from apps.console.pages.commitments.words import (
+    KINDS,
+    RANKS,
+    Names,
+    bought,
+    chart_of,
+    covers,
+    figures_of,
+    finding_of,
+    names,
+    standing,
+)
+from apps.ledger.queries.calendar import local_day, next_month
+from apps.ledger.queries.commitment_page import (
+    CoveredTeam,
+    UnusedHour,
+    covered_teams,
+    unused_hours,
+    worst_status,
+)
+from apps.ledger.queries.commitments import (
+    Figures,
+    Use,
+    commitment_use,
+    ends_within,
+    term_of,
+)
+from apps.pricing.queries.commitments import CommitmentFact, commitments_in
+from apps.pricing.queries.commitments import commitments as every_commitment
+from apps.show.amounts import per_cent
+from apps.show.money import full_amount, quoted_amount, whole_amount
+from apps.show.time import duration
 
 LONGEST_AHEAD = timedelta(days=90)
+MOST_MONTHS = 3
 
 
-def commitments_page(given: QueryDict, who: Asking) -> CommitmentsPage:
+@shown(SEES_EVERYTHING, "commitments")
+def commitments(context: Context) -> ConsolePage:
     """What they saved, what of them nobody used, day by day and one by one."""
-    month, currency = asked_month(given, who), who.organisation.currency
-    use = _use(month, who)
-    rows = _rows(use, who)
-    asked = Asked(given, reverse("commitments"), part="table", noun=("commitment", "commitments"))
-    is_empty = not use.commitments and not commitments()
-    days = tuple(zip(month.days(_today(who)), map(use.in_time, range(31)), strict=False))
-    status = worst_status(*month.cuts)
-    return CommitmentsPage(
-        frame=who.frame,
+    month, currency = asked_month(context), context.currency
+    use = commitment_use(month.day_cuts(_today(context)), context.at)
+    is_empty = not use.commitments and not every_commitment()
+    return ConsolePage(
+        context=context,
         finding="Nothing was bought ahead" if is_empty else finding_of(use, month.words, currency),
-        period=month.words,
-        currency=currency,
-        zone=who.zone,
-        filters=(month_filter(month, who),),
-        problems=(month.problem,) if month.problem else (),
-        figures=figures_of(use, status, currency) if use.of else (),
-        chart=chart_of(days, currency, f"{reverse('commitment-days')}?month={month.key}"),
-        commitments=listed(rows, COLUMNS, asked),
-        ending=_ending(who),
-        nameless_micros=use.nameless_unused,
-        sort=asked.sort,
-        csv_href=f"{reverse('commitments-csv')}?month={month.key}",
-        new=_new(who),
-        empty=_empty(who) if is_empty else None,
+        under=(
+            f"{month.words}, amortised over each term, in {currency}; against what the same use "
+            "costs without a commitment.",
+        ),
+        filters=(month_filter(month, context),),
+        problems=month.problems,
+        actions=(Link("Enter a commitment", reverse("add-commitment")),)
+        if context.viewer.may_close
+        else (),
+        sections=(
+            FigureRow(figures_of(use, worst_status(*month.cuts), currency)) if use.of else None,
+            _ending(context),
+            chart_of(
+                _days(use, month, context), currency, context.href(reverse("commitment-days"))
+            ),
+            COMMITMENTS.section(
+                _held(use, context),
+                context,
+                about=f"those that held in {month.words}: {{said}}",
+                empty=f"None held in {month.words}.",
+                csv_href=reverse("commitments-csv"),
+                remark=_nameless(use.nameless_unused, currency),
+            ),
+            Include("commitments/_order.html"),
+        ),
+        empty=_empty(context) if is_empty else None,
     )
 
 
-def rows_of(month: Month, who: Asking) -> list[CommitmentRow]:
+@shown(SEES_EVERYTHING, "commitments")
+def commitments_csv(context: Context) -> HttpResponse:
     """Every commitment that held in the month."""
-    return _rows(commitment_use(month.cuts, who.at), who)
+    month = asked_month(context)
+    rows = _held(commitment_use(month.cuts, context.at), context)
+    return COMMITMENTS.csv(rows, context, f"commitments-{month.key}")
 
 
-def days_of(month: Month, who: Asking) -> Sequence[tuple[date, Figures]]:
+@shown(SEES_EVERYTHING, "commitments")
+def days_csv(context: Context) -> HttpResponse:
+    """What of them was used and not, by day."""
+    month = asked_month(context)
+    use = commitment_use(month.day_cuts(_today(context)), context.at)
+    return DAYS.csv(_days(use, month, context), context, f"commitments-{month.key}-days")
+
+
+@shown(SEES_EVERYTHING, "commitments")
+def commitment(context: Context, commitment_id: int) -> ConsolePage:
+    """One commitment: its terms, its latest months, whom it covered in one, what nobody used."""
+    fact, month, said = known(commitment_id), asked_month(context), names()
+    months = _months(fact, month, said, context)
+    row = next((each for each in months if each.month == month.first), None)
+    is_over = fact.ended_at is not None or context.at >= fact.ends_at
+    end = Link("End it before its term", reverse("end-commitment", args=[fact.id]))
+    unused = unused_days(unused_of(fact, month, said), month.zone)
+    return ConsolePage(
+        context=context,
+        finding=_finding(fact, row, month.words, context),
+        filters=(month_filter(month, context),),
+        problems=month.problems,
+        back=Link("Commitments", reverse("commitments")),
+        actions=(end,) if context.viewer.may_close and not is_over else (),
+        sections=(
+            FactList(_terms(fact, said, context)),
+            MONTHS.section(
+                months,
+                context,
+                about=f"{month.words} and before it",
+                empty=f"Nothing of it is charged up to {month.words}.",
+            ),
+            COVERED.section(
+                covered_of(fact, month, said),
+                context,
+                about=f"{month.words}, by pool and team",
+                empty=f"It covered nothing in {month.words}.",
+                csv_href=reverse("commitment-teams", args=[fact.id]),
+            ),
+            UNUSED_DAYS.section(
+                unused,
+                context,
+                about=f"{month.words}, by day; the CSV has every hour and why",
+                empty=f"All that is charged of it in {month.words} was used.",
+                csv_href=reverse("commitment-unused", args=[fact.id]),
+            ),
+        ),
+    )
+
+
+@shown(SEES_EVERYTHING, "commitments")
+def teams_csv(context: Context, commitment_id: int) -> HttpResponse:
+    """Whom it covered in a month."""
+    fact, month = known(commitment_id), asked_month(context)
+    name = f"commitment-{commitment_id}-{month.key}"
+    return COVERED.csv(covered_of(fact, month, names()), context, name)
+
+
+@shown(SEES_EVERYTHING, "commitments")
+def unused_csv(context: Context, commitment_id: int) -> HttpResponse:
+    """What nobody used in a month, hour by hour."""
+    fact, month = known(commitment_id), asked_month(context)
+    name = f"commitment-{commitment_id}-{month.key}-unused"
+    return UNUSED_HOURS.csv(unused_of(fact, month, names()), context, name)
+
+
+def covered_of(fact: CommitmentFact, month: Month, said: Names) -> list[tuple[CoveredTeam, Names]]:
+    """Whom it covered in the month, by pool and team, the most first."""
+    found = covered_teams(fact.id, *month.cuts, (month.first, month.first))
+    found.sort(
+        key=lambda each: (
+            -each.unit_milliseconds,
+            said.pools[each.pool_id],
+            said.teams[each.team_id],
+        )
+    )
+    return [(each, said) for each in found]
+
+
+def unused_of(fact: CommitmentFact, month: Month, said: Names) -> list[tuple[UnusedHour, str]]:
+    """What nobody used in the month, and whose that is; what was used in full is left out."""
+    found = unused_hours(fact.id, fact.external_id, *month.cuts)
+    return [(each, said.teams[each.team_id]) for each in found if each.micros != 0]
+
+
+def _today(context: Context) -> date:
+    return local_day(context.at, context.organisation.zone)
+
+
+def _days(use: Use, month: Month, context: Context) -> list[tuple[date, Figures]]:
     """What all of them together came to on each day that has begun."""
-    use = _use(month, who)
-    return [(day, use.in_time(place)) for place, day in enumerate(month.days(_today(who)))]
+    return [(day, use.in_time(place)) for place, day in enumerate(month.days(_today(context)))]
 
 
-def _use(month: Month, who: Asking) -> Use:
-    return commitment_use(month.day_cuts(_today(who)), who.at)
-
-
-def _today(who: Asking) -> date:
-    return local_day(who.at, who.organisation.zone)
-
-
-def _rows(use: Use, who: Asking) -> list[CommitmentRow]:
+def _held(use: Use, context: Context) -> list[HeldCommitment]:
     said = names()
-    rows = [
-        commitment_row(fact, use.figures(one), said, who.at)
+    held = [
+        HeldCommitment(fact, use.figures(one), said, context.at)
         for one, fact in use.commitments.items()
     ]
-    return sorted(rows, key=lambda row: (row.rank, row.name))
+    return sorted(held, key=lambda row: (RANKS[row.fact.kind], row.fact.name))
 
 
-def _ending(who: Asking) -> tuple[EndingRow, ...]:
-    soon = sorted(commitments_in(who.at, who.at + LONGEST_AHEAD), key=_end)
-    found = [(fact, ends_within(fact, who.at)) for fact in soon if fact.starts_at <= who.at]
-    return tuple(
-        EndingRow(Link(fact.name, reverse("commitment", args=[fact.id])), fact.ends_at, within)
-        for fact, within in found
-        if within is not None
+def _ending(context: Context) -> TableSection | None:
+    """Those that end within 90 days, the first first."""
+    soon = commitments_in(context.at, context.at + LONGEST_AHEAD)
+    said = names() if soon else None
+    held = [HeldCommitment(fact, Figures(), said, context.at) for fact in soon if said]
+    ending = [row for row in held if row.ends_soon is not None]
+    ending.sort(key=lambda row: (row.fact.ends_at, row.fact.id))
+    return ENDING.section(ending, context) if ending else None
+
+
+def _nameless(micros: int | None, currency: str) -> str:
+    if micros == 0:
+        return ""
+    return (
+        f"Bills tell of {full_amount(micros, currency)} more that nobody used, of commitments that "
+        "are not entered here: it is charged, and in none of these figures."
     )
 
 
-def _end(fact: CommitmentFact) -> tuple[float, int]:
-    return fact.ends_at.timestamp(), fact.id
+def _months(
+    fact: CommitmentFact, month: Month, said: Names, context: Context
+) -> list[HeldCommitment]:
+    """The month that is shown and those before it in which it held."""
+    first = local_day(fact.starts_at, month.zone).replace(day=1)
+    last = local_day(fact.ends_at - HOUR, month.zone).replace(day=1)
+    newest = min(month.first, last, this_month(context))
+    shown_months = [each for each in months_before(newest, MOST_MONTHS) if each >= first]
+    if not shown_months:
+        return []
+    ends = (*reversed(shown_months), next_month(newest))
+    use = commitment_use([Month(each, month.zone).cuts[0] for each in ends], context.at)
+    return [
+        HeldCommitment(fact, use.of[fact.id, place], said, context.at, each)
+        for place, each in reversed(list(enumerate(ends[:-1])))
+        if (fact.id, place) in use.of
+    ]
 
 
-def _new(who: Asking) -> Link | None:
-    if not who.viewer.may_close:
-        return None
-    return Link("Enter a commitment", reverse("add-commitment"))
+def _finding(
+    fact: CommitmentFact, row: HeldCommitment | None, period: str, context: Context
+) -> str:
+    if row is None or not row.found.bought or row.found.cost is None:
+        return f"{fact.name}: {standing(fact, context.at)}, nothing of it is charged in {period}"
+    rate, used = row.found.savings_rate, f"{per_cent(row.found.utilisation)} of it was used"
+    if rate is None:
+        return f"{fact.name}: {used} in {period}"
+    said = f"saved {per_cent(rate)} of on-demand" if rate >= 0 else f"cost {per_cent(-rate)} more"
+    return f"{fact.name} {said} in {period}; {used}"
 
 
-def _empty(who: Asking) -> EmptyState:
-    new = _new(who)
+def _terms(fact: CommitmentFact, said: Names, context: Context) -> list[tuple[str, str]]:
+    """The terms in words; amounts as they were agreed, in the commitment's own currency."""
+    term, currency = term_of(fact, context.at), fact.currency
+    left = whole_amount(term.left_micros, currency)
+    over = f" over {duration(term.left_hours * HOUR)}" if term.left_hours else ""
+    terms = [
+        ("Kind", KINDS[fact.kind]),
+        ("Bought", bought(fact)),
+        ("Covers", covers(fact, said)),
+        *(
+            (name, f"{quoted_amount(amount, currency)} a node-hour")
+            for name, amount in fact.prices.items()
+        ),
+        ("Upfront", quoted_amount(fact.upfront, currency) if fact.upfront else "none"),
+        (
+            "By the hour",
+            f"{quoted_amount(fact.hourly, currency)} an hour" if fact.hourly else "none",
+        ),
+        ("From", DAY_OR_INSTANT.shown(fact.starts_at, context.locale)),
+        ("Ended early" if fact.ended_at else "To", _end(fact, context)),
+        ("Amortised so far", full_amount(term.paid_micros, currency)),
+        ("Left", left + over),
+        ("Unused is charged to", said.team(fact.owner_id)),
+        ("Provider’s name", fact.external_id),
+        ("Source", fact.source or "not reported"),
+    ]
+    return [(name, text) for name, text in terms if text]
+
+
+def _end(fact: CommitmentFact, context: Context) -> SafeString:
+    ends = DAY_OR_INSTANT.shown(fact.ends_at, context.locale)
+    soon = ends_within(fact, context.at) if context.at >= fact.starts_at else None
+    return format_html("{} {}", ends, warned(f"within {soon} days") if soon else "")
+
+
+def _empty(context: Context) -> EmptyState:
     steps = [
         Step(
             "Write what was bought into a file and enter it; docs/commitments.md shows one:",
             command=".venv/bin/python manage.py add_commitment --file reserved.toml",
         )
     ]
-    if new is not None:
-        steps.append(Step("Or say it here.", link=new))
+    if context.viewer.may_close:
+        new = Link("Enter a commitment", reverse("add-commitment"))
+        steps.append(Step("Or enter it here.", link=new))
     return EmptyState(
         title="No reservation, savings plan, committed use or capacity block is known",
         sentence="What was bought ahead is listed here with what it covered, what it saved "
@@ -115,3 +316,15 @@ def _empty(who: Asking) -> EmptyState:
         "its own.",
         steps=tuple(steps),
     )
+
+
+urlpatterns = [
+    path("commitments", commitments, name="commitments"),
+    path("commitments.csv", commitments_csv, name="commitments-csv"),
+    path("commitments/days.csv", days_csv, name="commitment-days"),
+    path("commitments/new", changes.add_commitment, name="add-commitment"),
+    path("commitments/<int:commitment_id>", commitment, name="commitment"),
+    path("commitments/<int:commitment_id>.csv", teams_csv, name="commitment-teams"),
+    path("commitments/<int:commitment_id>/unused.csv", unused_csv, name="commitment-unused"),
+    path("commitments/<int:commitment_id>/end", changes.end_commitment, name="end-commitment"),
+]

@@ -11,15 +11,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts.authentication import viewer_of_request
-from apps.console.pages.access import frame_of
+from apps.console.kit.chart import DailyChart
+from apps.console.kit.frame import EmptyState, Frame, Link, Step
+from apps.console.kit.request import frame_of
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.costs.picture import Picture, Place, picture
 from apps.console.pages.costs.question import CostQuestion, cost_question
 from apps.console.pages.costs.values import CostsPage, CostTable, Detail, LineTable
 from apps.console.pages.costs.words import least_sure, under
-from apps.console.pages.frame import EmptyState, Frame, Link, Step
 from apps.console.pages.meters import MeterTable
-from apps.console.pages.overview.values import DailyChart
-from apps.console.pages.setup.questions import questions_waiting
 from apps.ledger.queries.drill import Daily, Drill, Sureness, sureness
 
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import EVERYONE, shown_to
+from apps.console.kit.request import EVERYONE, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.costs.asking import asked_by, team_name
 from apps.console.pages.costs.jobs import days_of_job
 from apps.console.pages.costs.places import HELD_BY_NO_JOB, in_state
 from apps.console.pages.costs.question import CostQuestion
 from apps.console.pages.costs.table import csv_cells, csv_headings
-from apps.console.pages.csv_table import csv_answer
 from apps.ledger.queries import DaySum
 from apps.ledger.queries.drill import costs_by_day, costs_of_job_by_day
 from apps.workloads import queries as workloads

@@ -9,7 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import EVERYONE, shown_to
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.request import EVERYONE, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.costs.asking import (
     all_costs,
     answer,
@@ -32,8 +34,6 @@ from apps.console.pages.costs.table import (
 )
 from apps.console.pages.costs.values import CostTable, Detail
 from apps.console.pages.costs.words import spent
-from apps.console.pages.csv_table import csv_answer
-from apps.console.pages.frame import EmptyState, Link, Step
 from apps.console.pages.overview.sums import sums_of
 from apps.economics.states import State
 from apps.ledger.queries import DaySum, Standing, StateSum, standing

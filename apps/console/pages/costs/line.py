@@ -9,7 +9,10 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts import queries as accounts
 from apps.accounts.authentication import viewer_of_request
-from apps.console.pages.access import EVERYONE, SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.cells import money_cell, text_cell
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.table import csv_answer
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.costs.line_facts import LineFacts, line_facts
 from apps.console.pages.costs.line_values import LinePage
 from apps.console.pages.costs.line_words import about_charge, about_line, finding, settled, trail_of
@@ -20,8 +23,6 @@ from apps.console.pages.costs.shared_out import (
     sibling_cells,
     sibling_table,
 )
-from apps.console.pages.csv_table import csv_answer, money_cell, text_cell
-from apps.console.pages.setup.questions import questions_waiting
 from apps.ledger.queries.drill import behind_line
 
 PIECE_HEADINGS = ("of_the_hour", "rate", "note", "source", "valid", "cost", "currency", "basis")

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from apps.console.kit.frame import Frame, Link
+from apps.console.kit.table import ColumnHeading
 from apps.console.pages.costs.values import Detail
-from apps.console.pages.frame import Frame, Link
-from apps.console.pages.overview.values import Column
 from apps.show.minutes import MinuteStrip
 from apps.show.words import StateWords, Word
 
@@ -40,7 +40,7 @@ class SiblingRow:
 class SiblingTable:
     """The lines of one charge; the total is of those whose amounts the viewer sees."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnHeading, ...]
     rows: tuple[SiblingRow, ...]
     total_text: str
     total_micros: int | None

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from django.urls import reverse
 
+from apps.console.kit.frame import Link
 from apps.console.pages.costs.line_facts import LineFacts, in_force
 from apps.console.pages.costs.lines import evidence_keys, flags_in_words
 from apps.console.pages.costs.values import Detail
-from apps.console.pages.frame import Link
 from apps.console.pages.overview.sums import state_key
 from apps.ledger.queries import Basis
 from apps.ledger.queries.drill import Behind

@@ -7,10 +7,11 @@ from zoneinfo import ZoneInfo
 
 from django.http import HttpResponse
 
+from apps.console.kit.cells import hours_cell, money_cell, text_cell
+from apps.console.kit.table import csv_answer
 from apps.console.pages.costs.question import CostQuestion
 from apps.console.pages.costs.table import columns_of, csv_owner
 from apps.console.pages.costs.values import LineCells, LinesTotal, LineTable
-from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
 from apps.console.pages.overview.sums import Sums, state_key
 from apps.economics.money import sum_of_known
 from apps.economics.states import Evidence, Flag

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+from apps.console.kit.cells import text_cell
 from apps.console.pages.costs.line_facts import LineFacts
 from apps.console.pages.costs.line_values import DeviceMinutes
-from apps.console.pages.csv_table import text_cell
 from apps.economics.node_hour import UsageFact
 from apps.show.minutes import minute_strip
 

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from apps.console.kit.chart import DailyChart, Figure
+from apps.console.kit.periods import span
 from apps.console.pages.costs.question import CostQuestion
 from apps.console.pages.costs.words import LOADED
 from apps.console.pages.overview.daily import DaysAsked, chart_of_days
 from apps.console.pages.overview.figures import NO_SPAN_BEFORE, idle_parts, spark, together
-from apps.console.pages.overview.periods import span
 from apps.console.pages.overview.sums import Sums, sums_of
-from apps.console.pages.overview.values import DailyChart, Figure
 from apps.ledger.queries import DaySum
 from apps.ledger.queries.drill import Daily
 from apps.show.amounts import change, gpu_hours, per_cent, points

@@ -6,7 +6,8 @@ from dataclasses import replace
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import EVERYONE, shown_to
+from apps.console.kit.request import EVERYONE, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.costs.asking import (
     all_costs,
     answer,
@@ -31,7 +32,6 @@ from apps.console.pages.costs.table import (
 )
 from apps.console.pages.costs.values import CostRow, CostTable
 from apps.console.pages.costs.words import spent
-from apps.console.pages.csv_table import csv_answer
 from apps.console.pages.overview.sums import state_key, sums_of
 from apps.economics.states import State
 from apps.ledger.queries import StateSum

@@ -10,9 +10,9 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.pages.frame import Filter
-from apps.console.pages.overview.periods import PERIODS, PeriodWords, period_words
-from apps.console.pages.overview.question import Reading, basis_of, filter_of, one_of
+from apps.console.kit.filters import Reading, basis_of, filter_of, one_of
+from apps.console.kit.frame import Filter
+from apps.console.kit.periods import PERIODS, PeriodWords, period_words
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger

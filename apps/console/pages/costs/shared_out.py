@@ -5,13 +5,13 @@ from typing import Any
 
 from django.http import QueryDict
 
+from apps.console.kit.cells import hours_cell, money_cell, text_cell
+from apps.console.kit.filters import basis_of
 from apps.console.pages.costs.line_facts import LineAsked, LineFacts
 from apps.console.pages.costs.line_values import SiblingRow, SiblingTable
 from apps.console.pages.costs.lines import flags_in_words, in_order
 from apps.console.pages.costs.question import FILTERS
 from apps.console.pages.costs.table import columns_of
-from apps.console.pages.csv_table import hours_cell, money_cell, text_cell
-from apps.console.pages.overview.question import basis_of
 from apps.console.pages.overview.sums import state_key
 from apps.economics.money import sum_of_known
 from apps.ledger.queries import Basis

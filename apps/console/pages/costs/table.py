@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from apps.console.kit.cells import hours_cell, money_cell, text_cell
+from apps.console.kit.table import ColumnHeading
 from apps.console.pages.costs.question import CostQuestion
 from apps.console.pages.costs.values import CostRow, CostTable
-from apps.console.pages.csv_table import hours_cell, money_cell, text_cell
 from apps.console.pages.overview.sums import Sums, sums_of
-from apps.console.pages.overview.values import Column
 from apps.ledger.queries import StateSum
 from apps.show.amounts import Ratio, gpu_hours
 from apps.show.money import symbol
@@ -122,7 +122,7 @@ def csv_cells(asked: CostQuestion, names: Sequence[str], states: Iterable[StateS
     ]
 
 
-def _columns(asked: CostQuestion, heading: Heading) -> tuple[Column, ...]:
+def _columns(asked: CostQuestion, heading: Heading) -> tuple[ColumnHeading, ...]:
     texts = {
         "name": heading.first,
         "cost": "Cost",
@@ -136,17 +136,17 @@ def _columns(asked: CostQuestion, heading: Heading) -> tuple[Column, ...]:
 
 def columns_of(
     texts: Mapping[str, str], sort: str, sorts: Callable[[str], str]
-) -> tuple[Column, ...]:
+) -> tuple[ColumnHeading, ...]:
     """Headings that sort: words begin at A, numbers and hours with the largest."""
     return tuple(_column(sort, key, text, sorts) for key, text in texts.items())
 
 
-def _column(sort: str, key: str, text: str, sorts: Callable[[str], str]) -> Column:
+def _column(sort: str, key: str, text: str, sorts: Callable[[str], str]) -> ColumnHeading:
     is_chosen, is_descending = sort.removeprefix("-") == key, sort.startswith("-")
     first = key if key in WORDS else f"-{key}"
     turned = key if is_descending else f"-{key}"
     order = ("descending" if is_descending else "ascending") if is_chosen else ""
-    return Column(
+    return ColumnHeading(
         key=key,
         text=text,
         href=sorts(turned if is_chosen else first),

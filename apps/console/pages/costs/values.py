@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from apps.console.pages.frame import EmptyState, Filter, Frame, Link, Under
+from apps.console.kit.chart import DailyChart, Figure
+from apps.console.kit.frame import EmptyState, Filter, Frame, Link, Under
+from apps.console.kit.table import ColumnHeading
 from apps.console.pages.meters import MeterTable
-from apps.console.pages.overview.values import Column, DailyChart, Figure
 from apps.show.amounts import Ratio
 from apps.show.strip import Strip
 from apps.show.words import StateWords, Word
@@ -34,7 +35,7 @@ class CostTable:
     id: str
     title: str
     note: str
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnHeading, ...]
     rows: tuple[CostRow, ...]
     total: CostRow
     csv_href: str
@@ -71,7 +72,7 @@ class LineTable:
     `totals` is of the lines shown and, where they are cut, of the whole period too.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnHeading, ...]
     rows: tuple[LineCells, ...]
     totals: tuple[LinesTotal, ...]
     csv_href: str

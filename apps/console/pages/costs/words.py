@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from zoneinfo import ZoneInfo
 
+from apps.console.kit.frame import Under
 from apps.console.pages.costs.question import CostQuestion
-from apps.console.pages.frame import Under
 from apps.console.pages.overview.finding import LEAST_SURE_FIRST
 from apps.console.pages.overview.sums import Sums
 from apps.ledger.queries.drill import Loading, Sureness

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from apps.accounts.authentication import viewer_of_request
-from apps.console.pages.access import EVERYONE, shown_to
+from apps.console.kit.request import EVERYONE, shown_to
 from apps.console.pages.exports.views import FIELDS, FORMS, WHATS, exports_page, form_of
 from apps.ledger.actions import exports as actions
 from apps.ledger.queries.export_asked import (

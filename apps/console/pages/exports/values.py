@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from apps.console.pages.frame import Frame
+from apps.console.kit.frame import Frame
 from apps.console.pages.ownership.values import Option
 
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import organisation
-from apps.console.pages.access import EVERYONE, frame_of, shown_to
+from apps.console.kit.request import EVERYONE, frame_of, shown_to
 from apps.console.pages.exports.values import ExportForm, ExportRow, ExportsPage
 from apps.console.pages.ownership.values import Option
 from apps.ledger.queries.exports import (

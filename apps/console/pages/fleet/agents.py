@@ -8,13 +8,13 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import EVERYONE, shown_to
-from apps.console.pages.csv_table import csv_answer, moment_cell, text_cell
+from apps.console.kit.cells import moment_cell, text_cell
+from apps.console.kit.frame import Choice, Filter
+from apps.console.kit.request import EVERYONE, request_context, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.fleet.agent_troubles import is_silent, troubles_of, version_key
-from apps.console.pages.fleet.asking import asking
 from apps.console.pages.fleet.incident_values import AgentRow, AgentsPage
 from apps.console.pages.fleet.values import PlainFigure, Standing
-from apps.console.pages.frame import Choice, Filter
 from apps.console.pages.listed import Asked, By, listed, ordered
 from apps.fleet.queries import AgentState, agent_states
 from apps.show.amounts import count, counted
@@ -48,7 +48,7 @@ HEADER = (
 @shown_to(EVERYONE)
 def agents(request: HttpRequest) -> HttpResponse:
     """Every agent; whoever signed in may see them, as they may the nodes."""
-    who = asking(request, "agents")
+    who = request_context(request, "agents")
     every = agent_rows(who.at)
     show, problems = _show(request.GET)
     asked = Asked(request.GET, reverse("agents"), part="agents", noun=("agent", "agents"))
@@ -71,7 +71,7 @@ def agents(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def agents_csv(request: HttpRequest) -> HttpResponse:
     """The agents that the address asks for."""
-    who = asking(request, "agents")
+    who = request_context(request, "agents")
     rows = chosen(agent_rows(who.at), _show(request.GET)[0])
     sort = request.GET.get("sort", "")
     if sort.removeprefix("-") in COLUMNS:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.request import Context
 from apps.console.pages.fleet.timeline_days import DayAsked, href
 from apps.console.pages.fleet.timeline_values import Bottlenecks, Flow, NodeHourRow, Span
 from apps.economics.hours import hour_of
@@ -24,14 +24,14 @@ FIELDS = {
 }
 
 
-def bottlenecks(node_id: int, asked: DayAsked, asking: Asking) -> Bottlenecks:
+def bottlenecks(node_id: int, asked: DayAsked, context: Context) -> Bottlenecks:
     """The hours of the span; what an agent says of its node is told to who may know prices."""
     hours = hours_of_span(node_id, asked.span)
     return Bottlenecks(
         finding=_finding(hours),
         rows=tuple(map(_row, reversed(hours))),
         csv_href=href("node-bottlenecks", node_id, asked.span.day),
-        differences=_differences(node_id) if asking.viewer.sees_everything else (),
+        differences=_differences(node_id) if context.viewer.sees_everything else (),
     )
 
 

@@ -10,19 +10,12 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from apps.console.pages.access import MANAGES, shown_to
-from apps.console.pages.changes import (
-    ChangePage,
-    Entries,
-    as_entered,
-    moment,
-    moment_or_none,
-    one_of,
-)
-from apps.console.pages.fleet.asking import Asking, asking
+from apps.console.kit.change import ChangePage, as_entered, moment, one_of
+from apps.console.kit.frame import Link
+from apps.console.kit.request import MANAGES, Context, request_context, shown_to
+from apps.console.pages.changes import Entries, moment_or_none
 from apps.console.pages.fleet.node import device_name
 from apps.console.pages.fleet.nodes import OUTAGES
-from apps.console.pages.frame import Link
 from apps.console.pages.setup.questions import recount
 from apps.economics.hours import hour_from
 from apps.fleet import actions
@@ -39,7 +32,7 @@ changing = require_http_methods(["GET", "HEAD", "POST"])
 @shown_to(MANAGES)
 def end_node(request: HttpRequest, node_id: int) -> HttpResponse:
     """Says which charges go, then ends the node."""
-    who, node = asking(request, "fleet"), _node(node_id)
+    who, node = request_context(request, "fleet"), _node(node_id)
     entries = Entries(_given(request), {"ended_at": as_entered(who.at, who.zone), "reason": ""})
     ended_at = entries.read("ended_at", _past(who))
     reason = entries.read("reason", _reason)
@@ -71,7 +64,7 @@ def end_node(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(MANAGES)
 def record_outage(request: HttpRequest, node_id: int) -> HttpResponse:
     """Says which hours are judged again, then notes the outage."""
-    who, node = asking(request, "fleet"), _node(node_id)
+    who, node = request_context(request, "fleet"), _node(node_id)
     lives = fleet.devices_of_node(node_id, who.at)
     parts = {"": "The whole node", **{str(life.id): device_name(life) for life in lives}}
     defaults = {
@@ -125,7 +118,7 @@ def record_outage(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(MANAGES)
 def end_outage(request: HttpRequest, outage_id: int) -> HttpResponse:
     """Says which hours are judged again, then notes the end of the outage."""
-    who, outage = asking(request, "fleet"), fleet.outage_on_record(outage_id)
+    who, outage = request_context(request, "fleet"), fleet.outage_on_record(outage_id)
     if outage is None:
         raise Http404
     node = _node(outage.node_id)
@@ -154,7 +147,7 @@ def end_outage(request: HttpRequest, outage_id: int) -> HttpResponse:
 @shown_to(MANAGES)
 def confirm_node_devices(request: HttpRequest, node_id: int) -> HttpResponse:
     """Lists the devices that an agent named, then confirms them."""
-    who, node = asking(request, "fleet"), _node(node_id)
+    who, node = request_context(request, "fleet"), _node(node_id)
     lives = [life for life in fleet.devices_of_node(node_id, who.at) if life.confirmed_at is None]
     if request.method == "POST":
         confirmed = actions.confirm_devices(node_id=node_id, at=who.at)
@@ -197,7 +190,7 @@ def _done(request: HttpRequest, node_id: int, said: str) -> HttpResponse:
     return redirect("node", node_id)
 
 
-def _past(who: Asking) -> Any:
+def _past(who: Context) -> Any:
     read = moment(who.zone)
 
     def past(text: str) -> datetime:
@@ -215,13 +208,13 @@ def _reason(text: str) -> str:
     return text
 
 
-def _ended_already(node: Mapping[str, Any], who: Asking) -> str:
+def _ended_already(node: Mapping[str, Any], who: Context) -> str:
     if node["ended_at"] is None:
         return ""
     return f"{node['name']} ended at {instant(node['ended_at'], who.zone)}."
 
 
-def _effects_of_end(node: Mapping[str, Any], ended_at: datetime, who: Asking) -> tuple[str, ...]:
+def _effects_of_end(node: Mapping[str, Any], ended_at: datetime, who: Context) -> tuple[str, ...]:
     gone = ledger.charged_since(node["id"], hour_from(ended_at))
     effects = [f"It is charged until {instant(ended_at, who.zone)} and not after."]
     if gone.hours:
@@ -238,7 +231,7 @@ def _effects_of_end(node: Mapping[str, Any], ended_at: datetime, who: Asking) ->
 
 
 def _effects_of_outage(
-    starts_at: datetime, ends_at: datetime | None, who: Asking
+    starts_at: datetime, ends_at: datetime | None, who: Context
 ) -> tuple[str, ...]:
     past = min(who.at, ends_at or who.at) - starts_at
     if past <= timedelta(0):

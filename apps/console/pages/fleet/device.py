@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.urls import reverse
 
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.request import Context
 from apps.console.pages.fleet.hours import heat_of, shown_from
 from apps.console.pages.fleet.node import device_name
 from apps.console.pages.fleet.values import DevicePage, Heat, LifeRow
@@ -13,13 +13,13 @@ from apps.fleet import queries as fleet
 from apps.telemetry import queries as telemetry
 
 
-def device_page(life: fleet.DeviceLife, asking: Asking) -> DevicePage:
+def device_page(life: fleet.DeviceLife, context: Context) -> DevicePage:
     """The page of one life of a device."""
-    heat = device_heat(life, asking)
+    heat = device_heat(life, context)
     return DevicePage(
-        frame=asking.frame,
+        frame=context.frame,
         finding=_finding(life, heat),
-        zone=asking.zone,
+        zone=context.zone,
         life=life,
         node_href=reverse("node", args=[life.node_id]),
         kind="MIG slice" if life.kind == "mig" else "GPU",
@@ -38,15 +38,15 @@ def life_rows(uuid: str) -> tuple[LifeRow, ...]:
     )
 
 
-def device_heat(life: fleet.DeviceLife, asking: Asking) -> Heat:
+def device_heat(life: fleet.DeviceLife, context: Context) -> Heat:
     """The device's last two days by the hour."""
-    first = shown_from(asking.at)
+    first = shown_from(context.at)
     measured = telemetry.device_hours([life.id], first, first + 48 * HOUR)
     return heat_of(
         {each.hour: each for each in measured},
         (first, life.starts_at, life.ends_at),
-        asking.at,
-        asking.zone,
+        context.at,
+        context.zone,
     )
 
 

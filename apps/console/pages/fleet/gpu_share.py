@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.request import Context
 from apps.console.pages.fleet.values import GpuShare, GpuShareSpan
 from apps.fleet.queries import PoolFact
 from apps.pricing.queries.price_policies import policies_of_pool
@@ -10,16 +10,16 @@ from apps.pricing.queries.price_policies import policies_of_pool
 ALL = "All of a node’s price rides on the time of its GPUs."
 
 
-def gpu_share(pool: PoolFact, asking: Asking) -> GpuShare | None:
+def gpu_share(pool: PoolFact, context: Context) -> GpuShare | None:
     """What holds now and what was said of it, the newest first; None to who sees no prices."""
-    if not asking.viewer.sees_prices:
+    if not context.viewer.sees_prices:
         return None
     history = policies_of_pool(pool.id)
     now = [
         each.gpu_share
         for each in history
-        if (each.starts_at is None or each.starts_at <= asking.at)
-        and (each.ends_at is None or asking.at < each.ends_at)
+        if (each.starts_at is None or each.starts_at <= context.at)
+        and (each.ends_at is None or context.at < each.ends_at)
     ]
     return GpuShare(
         said=_said(now[0]) if now else ALL,
@@ -28,7 +28,7 @@ def gpu_share(pool: PoolFact, asking: Asking) -> GpuShare | None:
             for each in history
         ),
         command=f".venv/bin/python manage.py set_gpu_share {pool.name} 0.85 --from "
-        f"{asking.at.astimezone(asking.zone):%Y-%m-%d} --preview",
+        f"{context.at.astimezone(context.zone):%Y-%m-%d} --preview",
     )
 
 

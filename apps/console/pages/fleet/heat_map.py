@@ -10,7 +10,7 @@ from django.http import QueryDict
 from django.urls import reverse
 from numpy.typing import NDArray
 
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.request import Context
 from apps.console.pages.fleet.facts import FleetFacts
 from apps.console.pages.fleet.heat_values import HeatMap, MapCell, MapRow
 from apps.console.pages.fleet.hours import level_of
@@ -58,7 +58,7 @@ class Day:
 
 
 def heat_map(
-    nodes: Sequence[fleet.StandingNode], facts: FleetFacts, given: QueryDict, asking: Asking
+    nodes: Sequence[fleet.StandingNode], facts: FleetFacts, given: QueryDict, context: Context
 ) -> HeatMap:
     """The map of those of these nodes that have GPUs of their own."""
     day = day_of(nodes, facts)
@@ -72,7 +72,7 @@ def heat_map(
     path, noun = reverse("fleet"), ("node", "nodes")
     asked = Asked(given, path, name="map", part="map", per_page=PER_PAGE, noun=noun)
     told = listed(rows, COLUMNS, asked)
-    labels = [instant(hour, asking.zone) for hour in day.hours]
+    labels = [instant(hour, context.zone) for hour in day.hours]
     shown = tuple(_shown(row, day, labels) for row in told.rows)
     return HeatMap(
         finding=finding(day),

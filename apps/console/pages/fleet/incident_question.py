@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
-from apps.console.pages.frame import Choice, Filter
+from apps.console.kit.frame import Choice, Filter
 from apps.show.incidents import incident_label
 from apps.telemetry.queries import IncidentsWanted
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from apps.console.kit.frame import Filter, Frame
 from apps.console.pages.fleet.values import PlainFigure, Standing
-from apps.console.pages.frame import Filter, Frame
 from apps.console.pages.listed import Listed
 
 

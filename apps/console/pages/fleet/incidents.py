@@ -8,9 +8,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import EVERYONE, shown_to
-from apps.console.pages.csv_table import csv_answer, moment_cell, money_cell, text_cell
-from apps.console.pages.fleet.asking import Asking, asking
+from apps.console.kit.cells import moment_cell, money_cell, text_cell
+from apps.console.kit.request import EVERYONE, Context, request_context, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.fleet.incident_costs import (
     NODE,
     cost_together,
@@ -55,7 +55,7 @@ COLUMNS: Mapping[str, By[IncidentRow]] = {
 @shown_to(EVERYONE)
 def incidents(request: HttpRequest) -> HttpResponse:
     """What happened to nodes and GPUs; what it cost is for those who may know prices."""
-    who = asking(request, "incidents")
+    who = request_context(request, "incidents")
     question, facts = _asked(request, who)
     asked = Asked(request.GET, reverse("incidents"), part="incidents", noun=("incident", ""))
     rows = incident_rows(facts, who)
@@ -81,7 +81,7 @@ def incidents(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def incidents_csv(request: HttpRequest) -> HttpResponse:
     """The incidents that the address asks for."""
-    who = asking(request, "incidents")
+    who = request_context(request, "incidents")
     rows = incident_rows(_asked(request, who)[1], who)
     sort = request.GET.get("sort", "")
     if sort.removeprefix("-") in COLUMNS:
@@ -96,7 +96,7 @@ def incidents_csv(request: HttpRequest) -> HttpResponse:
     )
 
 
-def incident_rows(facts: Sequence[IncidentFact], who: Asking) -> list[IncidentRow]:
+def incident_rows(facts: Sequence[IncidentFact], who: Context) -> list[IncidentRow]:
     """Each as the page tells it; costs only to those who may know prices."""
     costs = costs_of(facts, who.at) if who.viewer.sees_prices else {}
     return [_row(fact, costs.get(fact.id), who.at) for fact in facts]
@@ -116,7 +116,7 @@ def finding(facts: Sequence[IncidentFact], at: datetime) -> str:
 
 
 def figures(
-    facts: Sequence[IncidentFact], who: Asking, question: IncidentQuestion
+    facts: Sequence[IncidentFact], who: Context, question: IncidentQuestion
 ) -> tuple[PlainFigure, ...]:
     """How many there were and last, on how many nodes, and what they cost together."""
     lasting = sum(fact.ended_at is None for fact in facts)
@@ -141,7 +141,7 @@ def figures(
     return tuple(made)
 
 
-def _asked(request: HttpRequest, who: Asking) -> tuple[IncidentQuestion, list[IncidentFact]]:
+def _asked(request: HttpRequest, who: Context) -> tuple[IncidentQuestion, list[IncidentFact]]:
     kinds, nodes = incident_kinds(), incident_nodes(MOST_NODES)
     question = incident_question(request.GET, kinds, nodes, (who.at, who.zone))
     return question, incident_facts(question.wanted, MOST)

@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.frame import Link
+from apps.console.kit.request import Context
 from apps.console.pages.fleet.hours import heat_of, hour_columns, key_of, shown_from, states_of
 from apps.console.pages.fleet.nodes import OUTAGES, gone_by, standing
 from apps.console.pages.fleet.values import (
@@ -18,7 +19,6 @@ from apps.console.pages.fleet.values import (
     NodePage,
     OutageRow,
 )
-from apps.console.pages.frame import Link
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.economics.gpu_meters import MS_PER_SECOND, meters_together
 from apps.economics.hours import HOUR
@@ -33,38 +33,38 @@ ANOTHER_TEAM = "another team"
 Measured = Mapping[int, Mapping[datetime, telemetry.DeviceHour]]
 
 
-def node_page(row: Mapping[str, Any], asking: Asking) -> NodePage:
+def node_page(row: Mapping[str, Any], context: Context) -> NodePage:
     """The page of the node that `row` is."""
-    node_id, at = row["id"], asking.at
+    node_id, at = row["id"], context.at
     first = shown_from(at)
     hours = ledger.hours_of_node(node_id, first, first + 48 * HOUR)
     in_cores = row["unit"] == "core"
-    holders = workloads.holders_now([node_id], at, asking.viewer, in_cores=in_cores)
+    holders = workloads.holders_now([node_id], at, context.viewer, in_cores=in_cores)
     lives = fleet.devices_of_node(node_id, first)
     outages = fleet.outages_of_node(node_id)
     agents = fleet.agents_of_node(node_id)
     here = _standing_node(row, lives, outages, agents, at)
     measured = _measured(lives, first)
     return NodePage(
-        frame=asking.frame,
-        finding=_finding(here, holders, asking, "core" if in_cores else "GPU"),
+        frame=context.frame,
+        finding=_finding(here, holders, context, "core" if in_cores else "GPU"),
         unit="Cores" if in_cores else "GPUs",
-        zone=asking.zone,
+        zone=context.zone,
         facts=tuple(_facts(row)),
         standing=standing(here, at),
         started_at=row["started_at"],
         ended_at=row["ended_at"],
-        hours=hour_columns(hours, first, asking.zone),
+        hours=hour_columns(hours, first, context.zone),
         hours_from=first,
         states=key_of(states_of(hours.values())),
-        devices=_device_rows(lives, holders, outages, (measured, asking)),
+        devices=_device_rows(lives, holders, outages, (measured, context)),
         holders=held_rows(holders, lives),
-        outages=outage_rows(outages, asking),
+        outages=outage_rows(outages, context),
         agents=tuple(agents),
         capacities=tuple(fleet.capacities_of_node(node_id)),
         id=node_id,
         pool=Link(row["pool_name"], f"{reverse('fleet')}?{urlencode({'pool': row['pool_name']})}"),
-        actions=tuple(_actions(here, asking)),
+        actions=tuple(_actions(here, context)),
         meters=_meters(lives, measured, (first, at)),
     )
 
@@ -101,9 +101,9 @@ def _lasts(outage: fleet.OutageOnRecord, at: datetime) -> bool:
 
 
 def _finding(
-    node: fleet.StandingNode, holders: Sequence[workloads.Holding], asking: Asking, unit: str
+    node: fleet.StandingNode, holders: Sequence[workloads.Holding], context: Context, unit: str
 ) -> str:
-    if not node.lives(asking.at):
+    if not node.lives(context.at):
         return f"{node.name} has ended: {node.end_reason or 'no reason was given'}."
     claimed = sum(each.units or 0 for each in holders)
     held = min(claimed, node.units)
@@ -114,7 +114,7 @@ def _finding(
         said += f"; jobs claim {gpu_count(claimed)}"
     if node.outage is not None:
         said += f"; it is {OUTAGES.get(node.outage, node.outage).lower()}"
-    elif node.is_silent(asking.at):
+    elif node.is_silent(context.at):
         said += "; its agent is silent"
     return f"{said}."
 
@@ -127,10 +127,10 @@ def _facts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "Known to its provider as", row["provider_id"]
 
 
-def holders_of_node(node_id: int, asking: Asking, *, in_cores: bool) -> tuple[HeldRow, ...]:
+def holders_of_node(node_id: int, context: Context, *, in_cores: bool) -> tuple[HeldRow, ...]:
     """Who holds what of a node now."""
-    holders = workloads.holders_now([node_id], asking.at, asking.viewer, in_cores=in_cores)
-    return held_rows(holders, fleet.devices_of_node(node_id, shown_from(asking.at)))
+    holders = workloads.holders_now([node_id], context.at, context.viewer, in_cores=in_cores)
+    return held_rows(holders, fleet.devices_of_node(node_id, shown_from(context.at)))
 
 
 def held_rows(
@@ -220,11 +220,11 @@ def _device_rows(
     lives: Sequence[fleet.DeviceLife],
     holders: Sequence[workloads.Holding],
     outages: Sequence[fleet.OutageOnRecord],
-    about: tuple[Measured, Asking],
+    about: tuple[Measured, Context],
 ) -> tuple[DeviceRow, ...]:
-    measured, asking = about
-    first = shown_from(asking.at)
-    down = {each.device_id: each.kind for each in outages if _lasts(each, asking.at)}
+    measured, context = about
+    first = shown_from(context.at)
+    down = {each.device_id: each.kind for each in outages if _lasts(each, context.at)}
     return tuple(
         DeviceRow(
             life=life,
@@ -232,12 +232,12 @@ def _device_rows(
             name=device_name(life),
             kind="MIG slice" if life.kind == "mig" else life.model,
             holders=_holders_of(life, holders),
-            is_there=life.ends_at is None or asking.at < life.ends_at,
+            is_there=life.ends_at is None or context.at < life.ends_at,
             heat=heat_of(
                 measured.get(life.id, {}),
                 (first, life.starts_at, life.ends_at),
-                asking.at,
-                asking.zone,
+                context.at,
+                context.zone,
             ),
             outage=OUTAGES.get(down.get(life.id, ""), ""),
         )
@@ -268,9 +268,9 @@ def who_holds(holding: workloads.Holding) -> str:
     return holding.name or f"job {holding.raw_id}"
 
 
-def outage_rows(outages: Sequence[fleet.OutageOnRecord], asking: Asking) -> tuple[OutageRow, ...]:
+def outage_rows(outages: Sequence[fleet.OutageOnRecord], context: Context) -> tuple[OutageRow, ...]:
     """The outages in words; whoever manages may end those that last."""
-    may_end = asking.viewer.may_manage
+    may_end = context.viewer.may_manage
     return tuple(
         OutageRow(
             outage=each,
@@ -284,10 +284,10 @@ def outage_rows(outages: Sequence[fleet.OutageOnRecord], asking: Asking) -> tupl
     )
 
 
-def _actions(node: fleet.StandingNode, asking: Asking) -> Iterator[Link]:
-    if not asking.viewer.may_manage:
+def _actions(node: fleet.StandingNode, context: Context) -> Iterator[Link]:
+    if not context.viewer.may_manage:
         return
-    if node.unconfirmed and node.lives(asking.at):
+    if node.unconfirmed and node.lives(context.at):
         yield Link("Confirm its devices", reverse("confirm-node-devices", args=[node.id]))
     if node.ended_at is None:
         yield Link("Record an outage", reverse("record-outage", args=[node.id]))

@@ -5,10 +5,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import EVERYONE, shown_to
-from apps.console.pages.csv_table import csv_answer
+from apps.console.kit.request import EVERYONE, request_context, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.fleet import sheets
-from apps.console.pages.fleet.asking import asking
 from apps.console.pages.fleet.bottlenecks import bottlenecks, hours_of_span
 from apps.console.pages.fleet.timeline import timeline, timeline_rows
 from apps.console.pages.fleet.timeline_days import day_asked
@@ -21,7 +20,7 @@ from apps.show.amounts import counted
 @shown_to(EVERYONE)
 def node_day(request: HttpRequest, node_id: int) -> HttpResponse:
     """The day that the address names, else the last 24 hours."""
-    row, who = on_record(node_id), asking(request, "fleet")
+    row, who = on_record(node_id), request_context(request, "fleet")
     asked = day_asked(request.GET, who)
     line = timeline(node_id, asked, who)
     page = DayPage(
@@ -42,7 +41,7 @@ def node_day(request: HttpRequest, node_id: int) -> HttpResponse:
 def node_timeline_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """What happened on a node's GPUs in the span that the address asks for."""
     on_record(node_id)
-    who = asking(request, "fleet")
+    who = request_context(request, "fleet")
     cells = sheets.happening_cells(timeline_rows(node_id, day_asked(request.GET, who), who))
     return csv_answer(f"timeline of node {node_id}", sheets.HAPPENING_HEADER, cells)
 
@@ -52,7 +51,7 @@ def node_timeline_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 def node_bottlenecks_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The hours of a node beside its GPUs in the same span."""
     on_record(node_id)
-    hours = hours_of_span(node_id, day_asked(request.GET, asking(request, "fleet")).span)
+    hours = hours_of_span(node_id, day_asked(request.GET, request_context(request, "fleet")).span)
     cells = sheets.node_hour_cells(hours)
     return csv_answer(f"network and stalls of node {node_id}", sheets.NODE_HOUR_HEADER, cells)
 

@@ -9,7 +9,9 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.request import Context
+from apps.console.kit.table import ColumnHeading
 from apps.console.pages.fleet.facts import FleetFacts
 from apps.console.pages.fleet.gpu_share import gpu_share
 from apps.console.pages.fleet.heat_map import heat_map
@@ -29,9 +31,7 @@ from apps.console.pages.fleet.values import (
     NodeRow,
     Standing,
 )
-from apps.console.pages.frame import EmptyState, Link, Step
 from apps.console.pages.listed import listed
-from apps.console.pages.overview.values import Column
 from apps.economics.gpu_meters import GpuMeters
 from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
@@ -69,11 +69,11 @@ NO_POOLS = EmptyState(
 SortKey: TypeAlias = "str | int | Fraction | float"
 
 
-def fleet_page(asked: FleetQuestion, asking: Asking, facts: FleetFacts) -> FleetPage:
+def fleet_page(asked: FleetQuestion, context: Context, facts: FleetFacts) -> FleetPage:
     """The page that answers the question."""
     if not facts.pools:
-        return FleetPage(asking.frame, "There are no nodes yet.", asking.zone, empty=NO_POOLS)
-    spans = spans_since_yesterday(asking)
+        return FleetPage(context.frame, "There are no nodes yet.", context.zone, empty=NO_POOLS)
+    spans = spans_since_yesterday(context)
     chosen = chosen_pools(facts, asked)
     found = ordered(matching(facts, asked), facts, asked)
     last_page = max(1, -(-len(found) // PER_PAGE))
@@ -81,15 +81,15 @@ def fleet_page(asked: FleetQuestion, asking: Asking, facts: FleetFacts) -> Fleet
     shown = found[(page - 1) * PER_PAGE : page * PER_PAGE]
     rows = node_rows(shown, facts)
     return FleetPage(
-        frame=asking.frame,
+        frame=context.frame,
         finding=finding(facts, chosen, spans),
-        zone=asking.zone,
+        zone=context.zone,
         filters=asked.filters,
         sort="" if asked.sort == "name" else asked.sort,
         problems=asked.problems,
         figures=figures(facts, chosen, spans, asked),
-        pools=listed(pool_rows(facts, spans, asked, asking), COLUMNS, asked.of_pools),
-        map=heat_map(matching(facts, asked), facts, asked.of_pools.given, asking),
+        pools=listed(pool_rows(facts, spans, asked, context), COLUMNS, asked.of_pools),
+        map=heat_map(matching(facts, asked), facts, asked.of_pools.given, context),
         pools_csv_href=asked.href("fleet-pools", show="", sort=""),
         columns=_columns(asked),
         nodes=rows,
@@ -98,8 +98,8 @@ def fleet_page(asked: FleetQuestion, asking: Asking, facts: FleetFacts) -> Fleet
         before=_turned(asked, page - 1, "Previous") if page > 1 else None,
         after=_turned(asked, page + 1, "Next") if page < last_page else None,
         states=_states(spans, rows),
-        trouble=trouble(asking.at),
-        gpu_share=gpu_share(chosen[0], asking) if asked.pool and chosen else None,
+        trouble=trouble(context.at),
+        gpu_share=gpu_share(chosen[0], context) if asked.pool and chosen else None,
     )
 
 
@@ -217,28 +217,28 @@ def differs(node: fleet.StandingNode) -> str:
     return ", ".join(parts)
 
 
-def _columns(asked: FleetQuestion) -> tuple[Column, ...]:
+def _columns(asked: FleetQuestion) -> tuple[ColumnHeading, ...]:
     return (
         _column("name", "Node", asked),
         _column("pool", "Pool", asked),
-        Column("state", "Node status", "", is_number=False),
+        ColumnHeading("state", "Node status", "", is_number=False),
         _column("units", "GPUs", asked, is_number=True),
         _column("held", "Held now", asked, is_number=True),
-        Column("time", "Last 24 hours", "", is_number=False),
-        Column("active", "Active", ""),
-        Column("sm", "SM active", ""),
-        Column("dram", "DRAM active", ""),
-        Column("coverage", "Coverage", ""),
+        ColumnHeading("time", "Last 24 hours", "", is_number=False),
+        ColumnHeading("active", "Active", ""),
+        ColumnHeading("sm", "SM active", ""),
+        ColumnHeading("dram", "DRAM active", ""),
+        ColumnHeading("coverage", "Coverage", ""),
         _column("seen", "Last heard", asked),
     )
 
 
-def _column(key: str, text: str, asked: FleetQuestion, *, is_number: bool = False) -> Column:
+def _column(key: str, text: str, asked: FleetQuestion, *, is_number: bool = False) -> ColumnHeading:
     is_chosen = key == asked.sort_key
     is_descending = asked.sort.startswith("-")
     turned = key if is_chosen and is_descending else f"-{key}"
     first = f"-{key}" if is_number else key
-    return Column(
+    return ColumnHeading(
         key=key,
         text=text,
         href=asked.href(sort=turned if is_chosen else first, part="nodes"),

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.request import Context
 from apps.console.pages.fleet.facts import FleetFacts, time_in, time_together
 from apps.console.pages.fleet.question import FleetQuestion
 from apps.console.pages.fleet.values import PlainFigure, PoolRow
@@ -35,18 +35,18 @@ def chosen_pools(facts: FleetFacts, asked: FleetQuestion) -> list[fleet.PoolFact
     return [pool for pool in facts.pools.values() if asked.pool in ("", pool.name)]
 
 
-def spans_since_yesterday(asking: Asking) -> Spans:
+def spans_since_yesterday(context: Context) -> Spans:
     """What the time of each pool was, yesterday and today."""
-    since: date = asking.at.astimezone(asking.zone).date() - DAY
+    since: date = context.at.astimezone(context.zone).date() - DAY
     return ledger.time_of_pools(since, since + 2 * DAY)
 
 
 def pool_rows(
-    facts: FleetFacts, spans: Spans, asked: FleetQuestion, asking: Asking
+    facts: FleetFacts, spans: Spans, asked: FleetQuestion, context: Context
 ) -> list[PoolRow]:
     """By cluster, then name; an owner is told to those who may know it."""
     clusters = fleet.clusters()
-    teams = {team.id: team.name for team in accounts.teams() if asking.viewer.sees_team(team.id)}
+    teams = {team.id: team.name for team in accounts.teams() if context.viewer.sees_team(team.id)}
     chosen = chosen_pools(facts, asked)
     rows = []
     for pool in sorted(chosen, key=lambda each: (each.cluster_id or 0, each.name.casefold())):

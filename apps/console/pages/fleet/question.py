@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
-from apps.console.pages.frame import Choice, Filter
+from apps.console.kit.frame import Choice, Filter
 from apps.console.pages.listed import Asked
 
 SHOWS = {

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from apps.console.pages.csv_table import hours_cell, moment_cell, text_cell
+from apps.console.kit.cells import hours_cell, moment_cell, text_cell
 from apps.console.pages.fleet.hours import by_key
 from apps.console.pages.fleet.timeline_values import Happening
 from apps.console.pages.fleet.values import (

@@ -9,12 +9,12 @@ from typing import Any
 from django.urls import reverse
 
 from apps.accounts.queries.paging import PageAsked
+from apps.console.kit.frame import Link
+from apps.console.kit.request import Context
 from apps.console.pages.fleet import timeline_bars as bars
-from apps.console.pages.fleet.asking import Asking
 from apps.console.pages.fleet.node import device_name, job_href, who_holds
 from apps.console.pages.fleet.timeline_days import DAY, DayAsked, href, said, ticks
 from apps.console.pages.fleet.timeline_values import Bar, Happening, Lane, Span, Timeline
-from apps.console.pages.frame import Link
 from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.show.amounts import counted, gpu_count
@@ -50,7 +50,7 @@ class _Told:
     slowed: float = 0.0
 
 
-def day_facts(node_id: int, span: Span, asking: Asking) -> DayFacts:
+def day_facts(node_id: int, span: Span, context: Context) -> DayFacts:
     """The holders are those that the viewer may know; of others only the time."""
     hours = (hour_of(span.starts_at), span.ends_at)
     lives = [
@@ -69,19 +69,19 @@ def day_facts(node_id: int, span: Span, asking: Asking) -> DayFacts:
     return DayFacts(
         span=span,
         lives=lives,
-        held=workloads.holders_between([node_id], span.starts_at, span.until, asking.viewer),
+        held=workloads.holders_between([node_id], span.starts_at, span.until, context.viewer),
         minutes=minutes,
         evidence=evidence,
         incidents=telemetry.incidents(wanted, PageAsked(limit=MOST_INCIDENTS)).rows,
     )
 
 
-def timeline(node_id: int, asked: DayAsked, asking: Asking) -> Timeline:
+def timeline(node_id: int, asked: DayAsked, context: Context) -> Timeline:
     """The timeline of a node; its picture, its rows and the ways to the days beside it."""
-    facts = day_facts(node_id, asked.span, asking)
+    facts = day_facts(node_id, asked.span, context)
     told = tuple(_told(facts))
     day = asked.span.day
-    today = asking.at.astimezone(asking.zone).date()
+    today = context.at.astimezone(context.zone).date()
     before = (day or today) - DAY
     return Timeline(
         finding=_finding(told, facts),
@@ -103,9 +103,9 @@ def timeline(node_id: int, asked: DayAsked, asking: Asking) -> Timeline:
     )
 
 
-def timeline_rows(node_id: int, asked: DayAsked, asking: Asking) -> tuple[Happening, ...]:
+def timeline_rows(node_id: int, asked: DayAsked, context: Context) -> tuple[Happening, ...]:
     """The same as rows, the earliest first."""
-    return happenings(tuple(_told(day_facts(node_id, asked.span, asking))))
+    return happenings(tuple(_told(day_facts(node_id, asked.span, context))))
 
 
 def happenings(told: Sequence[_Told]) -> tuple[Happening, ...]:

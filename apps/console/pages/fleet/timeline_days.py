@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.request import Context
 from apps.console.pages.fleet.timeline_values import Span
 from apps.economics.hours import HOUR, hour_of
 from apps.show.time import clock, weekday
@@ -28,22 +28,22 @@ class DayAsked:
     problem: str = ""
 
 
-def day_asked(given: QueryDict, asking: Asking) -> DayAsked:
+def day_asked(given: QueryDict, context: Context) -> DayAsked:
     """The day named in the address; a day that is yet to come is not one."""
     text = given.get("day", "")[:LONGEST_TEXT]
     if not text:
-        return DayAsked(_latest(asking))
-    today = asking.at.astimezone(asking.zone).date()
+        return DayAsked(_latest(context))
+    today = context.at.astimezone(context.zone).date()
     try:
         day = date.fromisoformat(text)
-        span = _span_of(day, asking)
+        span = _span_of(day, context)
     except (ValueError, OverflowError):
         span = None
     if span is None or day < EARLIEST:
-        return DayAsked(_latest(asking), f"{text!r} is no day. Shown instead: the last 24 hours.")
+        return DayAsked(_latest(context), f"{text!r} is no day. Shown instead: the last 24 hours.")
     if day > today:
         return DayAsked(
-            _latest(asking), f"{text} is yet to come. Shown instead: the last 24 hours."
+            _latest(context), f"{text} is yet to come. Shown instead: the last 24 hours."
         )
     return DayAsked(span)
 
@@ -66,13 +66,13 @@ def href(name: str, node_id: int, day: date | None) -> str:
     return reverse(name, args=[node_id]) + query
 
 
-def _latest(asking: Asking) -> Span:
-    ends_at = hour_of(asking.at) + HOUR
-    return Span(ends_at - HOURS * HOUR, ends_at, asking.at, asking.zone)
+def _latest(context: Context) -> Span:
+    ends_at = hour_of(context.at) + HOUR
+    return Span(ends_at - HOURS * HOUR, ends_at, context.at, context.zone)
 
 
-def _span_of(day: date, asking: Asking) -> Span:
+def _span_of(day: date, context: Context) -> Span:
     starts_at, ends_at = (
-        datetime.combine(each, time(), asking.zone).astimezone(UTC) for each in (day, day + DAY)
+        datetime.combine(each, time(), context.zone).astimezone(UTC) for each in (day, day + DAY)
     )
-    return Span(starts_at, ends_at, min(ends_at, asking.at), asking.zone, day)
+    return Span(starts_at, ends_at, min(ends_at, context.at), context.zone, day)

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from django.urls import reverse
 
+from apps.console.kit.frame import Link
 from apps.console.pages.fleet.agents import agent_rows, unwell
-from apps.console.pages.frame import Link
 from apps.show.amounts import counted
 from apps.telemetry.queries import open_incidents
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
+from apps.console.kit.frame import EmptyState, Filter, Frame, Link
+from apps.console.kit.table import ColumnHeading
 from apps.console.pages.fleet.heat_values import HeatMap
-from apps.console.pages.frame import EmptyState, Filter, Frame, Link
 from apps.console.pages.listed import Listed
 from apps.console.pages.meters import MeterTable
-from apps.console.pages.overview.values import Column
 from apps.economics.gpu_meters import GpuMeters
 from apps.fleet.queries import CapacityStep, DeviceLife, NodeAgent, OutageOnRecord
 from apps.show.amounts import Ratio
@@ -114,7 +114,7 @@ class FleetPage:
     pools: Listed[PoolRow] | None = None
     pools_csv_href: str = ""
     map: HeatMap | None = None
-    columns: tuple[Column, ...] = ()
+    columns: tuple[ColumnHeading, ...] = ()
     nodes: tuple[NodeRow, ...] = ()
     nodes_said: str = ""
     csv_href: str = ""

@@ -7,10 +7,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import EVERYONE, shown_to
-from apps.console.pages.csv_table import csv_answer
+from apps.console.kit.request import EVERYONE, request_context, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.fleet import sheets
-from apps.console.pages.fleet.asking import asking
 from apps.console.pages.fleet.device import device_heat, device_page, life_rows
 from apps.console.pages.fleet.facts import fleet_facts
 from apps.console.pages.fleet.heat_map import day_of, map_hours
@@ -28,7 +27,7 @@ from apps.ledger.queries import hours_of_node
 @shown_to(EVERYONE)
 def fleet(request: HttpRequest) -> HttpResponse:
     """Clusters, pools and nodes; whoever signed in may see them, never whose work is on them."""
-    who = asking(request, "fleet")
+    who = request_context(request, "fleet")
     facts = fleet_facts(who.at)
     asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
     page = fleet_page(asked, who, facts)
@@ -39,7 +38,7 @@ def fleet(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def nodes_csv(request: HttpRequest) -> HttpResponse:
     """Every node that the address asks for."""
-    who = asking(request, "fleet")
+    who = request_context(request, "fleet")
     facts = fleet_facts(who.at)
     asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
     rows = node_rows(ordered(matching(facts, asked), facts, asked), facts)
@@ -50,7 +49,7 @@ def nodes_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def pools_csv(request: HttpRequest) -> HttpResponse:
     """Every pool that the address asks for."""
-    who = asking(request, "fleet")
+    who = request_context(request, "fleet")
     facts = fleet_facts(who.at)
     asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
     rows = pool_rows(facts, spans_since_yesterday(who), asked, who)
@@ -61,7 +60,7 @@ def pools_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def fleet_hours_csv(request: HttpRequest) -> HttpResponse:
     """The last full hours of every node that the address asks for, measured or not."""
-    who = asking(request, "fleet")
+    who = request_context(request, "fleet")
     facts = fleet_facts(who.at)
     asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
     day = day_of(matching(facts, asked), facts)
@@ -73,7 +72,7 @@ def fleet_hours_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def node(request: HttpRequest, node_id: int) -> HttpResponse:
     """One node."""
-    page = node_page(on_record(node_id), asking(request, "fleet"))
+    page = node_page(on_record(node_id), request_context(request, "fleet"))
     return render(request, "fleet/node.html", {"page": page})
 
 
@@ -81,7 +80,7 @@ def node(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_hours_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The last 48 hours of a node by state, as far as they are settled."""
-    who = asking(request, "fleet")
+    who = request_context(request, "fleet")
     on_record(node_id)
     first = shown_from(who.at)
     hours = hours_of_node(node_id, first, first + SHOWN_HOURS * HOUR)
@@ -92,7 +91,7 @@ def node_hours_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def node_devices_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The devices of a node, with who holds them as far as the viewer may know."""
-    page = node_page(on_record(node_id), asking(request, "fleet"))
+    page = node_page(on_record(node_id), request_context(request, "fleet"))
     name = f"devices of node {node_id}"
     return csv_answer(name, sheets.DEVICE_HEADER, sheets.device_cells(page.devices))
 
@@ -102,7 +101,7 @@ def node_devices_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 def node_holders_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """Who holds a node now, as far as the viewer may know."""
     in_cores = on_record(node_id)["unit"] == "core"
-    rows = holders_of_node(node_id, asking(request, "fleet"), in_cores=in_cores)
+    rows = holders_of_node(node_id, request_context(request, "fleet"), in_cores=in_cores)
     name = f"holders of node {node_id}"
     header = sheets.CORE_HOLDER_HEADER if in_cores else sheets.HOLDER_HEADER
     return csv_answer(name, header, sheets.holder_cells(rows))
@@ -113,7 +112,7 @@ def node_holders_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 def node_outages_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The outages of a node and of its devices."""
     on_record(node_id)
-    rows = outage_rows(fleet_queries.outages_of_node(node_id), asking(request, "fleet"))
+    rows = outage_rows(fleet_queries.outages_of_node(node_id), request_context(request, "fleet"))
     name = f"outages of node {node_id}"
     return csv_answer(name, sheets.OUTAGE_HEADER, sheets.outage_cells(rows))
 
@@ -143,7 +142,7 @@ def device(request: HttpRequest, device_id: int) -> HttpResponse:
     life = fleet_queries.device_life(device_id)
     if life is None:
         raise Http404
-    page = device_page(life, asking(request, "fleet"))
+    page = device_page(life, request_context(request, "fleet"))
     return render(request, "fleet/device.html", {"page": page})
 
 
@@ -154,7 +153,7 @@ def device_hours_csv(request: HttpRequest, device_id: int) -> HttpResponse:
     life = fleet_queries.device_life(device_id)
     if life is None:
         raise Http404
-    heat = device_heat(life, asking(request, "fleet"))
+    heat = device_heat(life, request_context(request, "fleet"))
     return csv_answer(f"hours of device {device_id}", sheets.HEAT_HEADER, sheets.heat_cells(heat))
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
-from apps.console.pages.access import MANAGES, shown_to
+from apps.console.kit.request import MANAGES, shown_to
 from apps.console.pages.imports.reading import asked_by
 from apps.console.pages.imports.receiving import (
     FORM_BYTES,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 
-from apps.console.pages.frame import Frame
+from apps.console.kit.frame import Frame
 from apps.console.pages.listed import Listed
 from apps.console.pages.ownership.values import Option
 

@@ -12,13 +12,14 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import organisation
-from apps.console.pages.access import MANAGES, frame_of, shown_to
-from apps.console.pages.csv_table import csv_answer, moment_cell, text_cell
+from apps.console.kit.cells import moment_cell, text_cell
+from apps.console.kit.request import MANAGES, frame_of, shown_to
+from apps.console.kit.table import csv_answer
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.imports.reading import reading_form
 from apps.console.pages.imports.receiving import LARGEST_BYTES
 from apps.console.pages.imports.values import ImportPage, ImportRow, ImportsPage, Trial
 from apps.console.pages.listed import Asked, By, listed
-from apps.console.pages.setup.questions import questions_waiting
 from apps.show.amounts import counted
 from apps.show.data import file_size
 from apps.workloads import queries as workloads

@@ -1,22 +1,9 @@
 """Overview: what the period cost, what share of it worked, and where the rest went."""
 
-from apps.console.pages.overview.values import (
-    Column,
-    DailyChart,
-    DayRow,
-    Figure,
-    Notice,
-    OverviewPage,
-    TeamRow,
-    TeamTable,
-)
+from apps.console.pages.overview.values import Notice, OverviewPage, TeamRow, TeamTable
 from apps.console.pages.overview.views import days_csv, overview, teams_csv
 
 __all__ = [
-    "Column",
-    "DailyChart",
-    "DayRow",
-    "Figure",
     "Notice",
     "OverviewPage",
     "TeamRow",

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from apps.console.pages.overview.periods import span
+from apps.console.kit.periods import span
+from apps.console.kit.table import ColumnHeading
 from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums, sums_of
-from apps.console.pages.overview.values import Column, TeamRow, TeamTable
+from apps.console.pages.overview.values import TeamRow, TeamTable
 from apps.ledger.queries import Comparison, OverviewFacts, TeamSum
 from apps.ledger.queries.waste import Waste, WasteOfWindow
 from apps.show.amounts import Ratio, gpu_hours, share
@@ -99,7 +100,7 @@ def _row(name: str, sums: Sums, waste: Waste, compared: tuple[int | None, int | 
     )
 
 
-def _columns(asked: Question, currency: str) -> tuple[Column, ...]:
+def _columns(asked: Question, currency: str) -> tuple[ColumnHeading, ...]:
     texts = {
         "team": "Team",
         "cost": "Cost",
@@ -112,13 +113,13 @@ def _columns(asked: Question, currency: str) -> tuple[Column, ...]:
     return tuple(_column(key, text, asked) for key, text in texts.items())
 
 
-def _column(key: str, text: str, asked: Question) -> Column:
+def _column(key: str, text: str, asked: Question) -> ColumnHeading:
     is_chosen = key == asked.sort_key
     # A second click turns the order; names begin at A, numbers with the largest.
     turned = key if is_chosen and asked.is_descending else f"-{key}"
     first = key if key == "team" else f"-{key}"
     order = ("descending" if asked.is_descending else "ascending") if is_chosen else ""
-    return Column(
+    return ColumnHeading(
         key=key,
         text=text,
         href=asked.href(sort=turned if is_chosen else first),

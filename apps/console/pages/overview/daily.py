@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from apps.console.pages.overview.periods import until
+from apps.console.kit.chart import DailyChart, DayRow
+from apps.console.kit.periods import until
 from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums, sums_of
-from apps.console.pages.overview.values import DailyChart, DayRow
 from apps.ledger.queries import Basis, DaySum, OverviewFacts, Window
 from apps.show.amounts import per_cent, share
 from apps.show.charts import DailySeries, daily_cost_by_state

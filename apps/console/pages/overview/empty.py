@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from apps.console.pages.frame import EmptyState, Link, Step
+from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.pages.overview.question import Question
 from apps.ledger.queries import Calendar, OverviewFacts, calendar_of
 from apps.show.amounts import counted

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from apps.console.kit.chart import Figure
+from apps.console.kit.periods import span
 from apps.console.pages.overview.finding import status
-from apps.console.pages.overview.periods import span
 from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums, sums_of
-from apps.console.pages.overview.values import Figure
 from apps.economics.states import State
 from apps.ledger.queries import DaySum, OverviewFacts, Share
 from apps.ledger.queries.waste import Waste, WasteOfWindow

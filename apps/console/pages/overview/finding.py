@@ -2,7 +2,7 @@
 
 from zoneinfo import ZoneInfo
 
-from apps.console.pages.frame import Under
+from apps.console.kit.frame import Under
 from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums
 from apps.ledger.queries import Basis, OverviewFacts

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from django.urls import reverse
 
-from apps.console.pages.frame import Link
+from apps.console.kit.frame import Link
 from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.values import Notice
 from apps.ledger.queries import Basis, OverviewFacts, Share

@@ -1,17 +1,17 @@
 """What the address of an Overview asks for, parsed once; what is not understood is said."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TypeVar
 from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.pages.frame import Choice, Filter
-from apps.console.pages.overview.periods import PERIODS, PeriodWords, period_words
+from apps.console.kit.filters import Reading, basis_of, filter_of, one_of, period_filter
+from apps.console.kit.frame import Filter
+from apps.console.kit.periods import PeriodWords, period_words
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.ledger.queries.drill import scoped
@@ -31,10 +31,7 @@ DEFAULT_WORDS: Mapping[str, str] = {
     "basis": "the effective cost",
     "sort": "the highest cost first",
 }
-LONGEST_TEXT = 100
 SORTS = ("team", "cost", "change", "bought", "waste", "gpu_hours", "unit_cost")
-
-Meant = TypeVar("Meant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,33 +97,6 @@ class Question:
         return reverse(name) + (f"?{urlencode(kept)}" if kept else "")
 
 
-class Reading:
-    """Reads one parameter after the other and collects what was not understood.
-
-    `defaults` are the parameters that there are, `words` what each default shows.
-    """
-
-    def __init__(
-        self, given: QueryDict, defaults: Mapping[str, str], words: Mapping[str, str]
-    ) -> None:
-        self.given = given
-        self.defaults = defaults
-        self.words = words
-        self.texts = dict(defaults)
-        self.problems: list[str] = []
-
-    def read(self, name: str, meaning: Callable[[str], Meant]) -> Meant:
-        """What the parameter means; its default where that refuses with ValueError."""
-        text = self.given.get(name, "")[:LONGEST_TEXT] or self.defaults[name]
-        try:
-            meant = meaning(text)
-        except ValueError as problem:
-            self.problems.append(f"{_sentence(problem)} Shown instead: {self.words[name]}.")
-            return meaning(self.defaults[name])
-        self.texts[name] = text
-        return meant
-
-
 def question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Question:
     """Parse the address as this viewer's; nothing in it is refused.
 
@@ -167,52 +137,18 @@ def question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Questio
     )
 
 
-def basis_of(text: str) -> ledger.Basis:
-    try:
-        return ledger.Basis(text)
-    except ValueError:
-        raise ValueError(f"There is no basis {text!r}.") from None
-
-
-def one_of(ids: Mapping[str, int], name: str, noun: str) -> frozenset[int] | None:
-    if not name:
-        return None
-    if name not in ids:
-        raise ValueError(f"There is no {noun} named {name!r}.")
-    return frozenset({ids[name]})
-
-
 def _order(text: str) -> str:
     if text.removeprefix("-") not in SORTS:
         raise ValueError(f"There is no column {text!r} to order by.")
     return text
 
 
-def _sentence(problem: ValueError) -> str:
-    text = str(problem)
-    if text.endswith("."):
-        return text
-    return f"The period is not understood: {text.removeprefix('window: ')}."
-
-
 def _filters(
     texts: Mapping[str, str], words: PeriodWords, teams: Sequence[str], pools: Sequence[str]
 ) -> tuple[Filter, ...]:
-    periods = dict(PERIODS)
-    periods.setdefault(texts["window"], words.days)
     return (
-        filter_of("window", "Period", periods, texts),
+        period_filter(texts, words),
         filter_of("team", "Team", {"": "All teams", **{name: name for name in teams}}, texts),
         filter_of("pool", "Pool", {"": "All pools", **{name: name for name in pools}}, texts),
         filter_of("basis", "Cost", {word.key: word.label for word in BASES}, texts),
-    )
-
-
-def filter_of(
-    name: str, label: str, choices: Mapping[str, str], texts: Mapping[str, str]
-) -> Filter:
-    return Filter(
-        name,
-        label,
-        tuple(Choice(value, text, value == texts[name]) for value, text in choices.items()),
     )

@@ -10,9 +10,11 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts import queries as accounts
 from apps.accounts.authentication import viewer_of_request
-from apps.console.pages.access import EVERYONE, frame_of, shown_to
-from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
-from apps.console.pages.frame import Frame
+from apps.console.kit.cells import hours_cell, money_cell, text_cell
+from apps.console.kit.frame import Frame
+from apps.console.kit.request import EVERYONE, frame_of, shown_to
+from apps.console.kit.table import csv_answer
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.overview.by_team import team_table
 from apps.console.pages.overview.daily import daily_chart
 from apps.console.pages.overview.empty import FIRST_STEPS, NO_TEAM, nothing_charged
@@ -22,7 +24,6 @@ from apps.console.pages.overview.notices import notices
 from apps.console.pages.overview.question import Question, question
 from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import OverviewPage
-from apps.console.pages.setup.questions import questions_waiting
 from apps.fleet.queries import lived_since
 from apps.ledger.queries import OverviewFacts, overview_facts
 from apps.ledger.queries.waste import Waste, waste_of_window

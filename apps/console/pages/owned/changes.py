@@ -12,18 +12,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from apps.console.pages.access import SEES_EVERYTHING, shown_to
-from apps.console.pages.changes import (
-    ChangePage,
-    Entries,
-    Field,
-    as_entered,
-    moment,
-    moment_or_none,
-    one_of,
-)
-from apps.console.pages.fleet.asking import Asking, asking
-from apps.console.pages.frame import Link
+from apps.console.kit.change import ChangePage, Field, as_entered, moment, one_of
+from apps.console.kit.frame import Link
+from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
+from apps.console.pages.changes import Entries, moment_or_none
 from apps.console.pages.owned.rows import plain
 from apps.console.pages.owned.words import changed, ended, entered
 from apps.console.pages.setup.questions import recount
@@ -59,7 +51,7 @@ COUNTS = ("nodes", "life_months", "watts")
 @shown_to(SEES_EVERYTHING)
 def add_plan(request: HttpRequest) -> HttpResponse:
     """Says what hours of open months would cost by the plan, then enters it."""
-    who, pools = asking(request, "owned-hardware"), _pools()
+    who, pools = request_context(request, "owned-hardware"), _pools()
     texts = dict.fromkeys(("name", "pool", "purchase", "monthly", "power", "ends_at"), "")
     given = {"nodes": "1", "salvage": "0", "life_months": "60", "watts": "", "pue": "1.3"}
     entries = Entries(_given(request), texts | given | {"starts_at": _this_hour(who)})
@@ -91,7 +83,7 @@ def add_plan(request: HttpRequest) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def change_plan(request: HttpRequest, owned_plan_id: int) -> HttpResponse:
     """Says what would move from an hour on, then changes monthly costs and the tariff."""
-    who, plan = asking(request, "owned-hardware"), _found(owned_plan_id)
+    who, plan = request_context(request, "owned-hardware"), _found(owned_plan_id)
     monthly, power = _monthly_said(plan, who.at), _power_said(plan, who.at)
     texts = {"starts_at": _this_hour(who), "monthly": monthly, "power": power}
     entries = Entries(_given(request), texts)
@@ -139,7 +131,7 @@ def change_plan(request: HttpRequest, owned_plan_id: int) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def end_plan(request: HttpRequest, owned_plan_id: int) -> HttpResponse:
     """Says what would be owed no more, then ends the plan."""
-    who, plan = asking(request, "owned-hardware"), _found(owned_plan_id)
+    who, plan = request_context(request, "owned-hardware"), _found(owned_plan_id)
     entries = Entries(_given(request), {"ended_at": _this_hour(who)})
     ended_at = entries.read("ended_at", moment(who.zone))
     if ended_at is not None:
@@ -181,7 +173,7 @@ def _back() -> Link:
     return Link("Back to hardware of your own", reverse("owned-hardware"))
 
 
-def _this_hour(who: Asking) -> str:
+def _this_hour(who: Context) -> str:
     return as_entered(hour_of(who.at), who.zone)
 
 
@@ -192,7 +184,7 @@ def _found(plan_id: int) -> OwnedPlanFact:
     raise Http404
 
 
-def _fields(entries: Entries, pools: dict[str, str], who: Asking) -> tuple[Field, ...]:
+def _fields(entries: Entries, pools: dict[str, str], who: Context) -> tuple[Field, ...]:
     currency = who.organisation.currency
     return (
         entries.field("name", "Name"),
@@ -216,7 +208,7 @@ def _cost_fields(entries: Entries, currency: str) -> tuple[Field, ...]:
     )
 
 
-def _plan(entries: Entries, pools: dict[str, str], who: Asking) -> actions.NewOwnedPlan | None:
+def _plan(entries: Entries, pools: dict[str, str], who: Context) -> actions.NewOwnedPlan | None:
     """What was entered; None where a field says nothing."""
     pool = entries.read("pool", one_of(pools))
     purchase, salvage, pue = (entries.read(name, _amount) for name in NUMBERS)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from django.urls import reverse
 
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.request import Context
 from apps.console.pages.listed import By
 from apps.console.pages.owned.values import HeldRow, MonthRow, PlanRow
 from apps.ledger.queries.owned_plans import PlanMonth, PlanStanding, plan_months, plan_standings
@@ -30,12 +30,12 @@ PLAN_COLUMNS: Mapping[str, By[PlanRow]] = {
 }
 
 
-def plan_rows(who: Asking) -> list[PlanRow]:
+def plan_rows(who: Context) -> list[PlanRow]:
     """Every plan, by name."""
     return [plan_row(each, who) for each in plan_standings(who.at)]
 
 
-def plan_row(standing: PlanStanding, who: Asking) -> PlanRow:
+def plan_row(standing: PlanStanding, who: Context) -> PlanRow:
     """One of them."""
     plan, month = standing.plan, standing.this_month
     return PlanRow(
@@ -56,7 +56,7 @@ def plan_row(standing: PlanStanding, who: Asking) -> PlanRow:
     )
 
 
-def month_rows(plan: OwnedPlanFact, who: Asking) -> list[MonthRow]:
+def month_rows(plan: OwnedPlanFact, who: Context) -> list[MonthRow]:
     """The last months of a plan, the newest first."""
     return [_month(each) for each in plan_months(plan, who.at)]
 
@@ -108,7 +108,7 @@ def _measured(standing: PlanStanding) -> str:
     return f"{per_cent(Fraction(standing.measured_hours, standing.node_hours))} of node-hours"
 
 
-def _standing(plan: OwnedPlanFact, who: Asking) -> str:
+def _standing(plan: OwnedPlanFact, who: Context) -> str:
     if plan.holds(who.at):
         return IN_SERVICE
     return TO_COME if who.at < plan.starts_at else ENDED

@@ -5,16 +5,10 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import SEES_EVERYTHING, shown_to
-from apps.console.pages.csv_table import (
-    csv_answer,
-    hours_cell,
-    moment_cell,
-    money_cell,
-    text_cell,
-)
-from apps.console.pages.fleet.asking import Asking, asking
-from apps.console.pages.frame import EmptyState, Link, Step
+from apps.console.kit.cells import hours_cell, moment_cell, money_cell, text_cell
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.listed import Asked, listed
 from apps.console.pages.owned.rows import (
     ENDED,
@@ -59,7 +53,7 @@ EMPTY = EmptyState(
 @shown_to(SEES_EVERYTHING)
 def owned_hardware(request: HttpRequest) -> HttpResponse:
     """Every plan: what is written off, what is left, and what a GPU-hour costs."""
-    who = asking(request, "owned-hardware")
+    who = request_context(request, "owned-hardware")
     rows = plan_rows(who)
     asked = Asked(request.GET, reverse("owned-hardware"), part="plans", noun=("plan", "plans"))
     page = OwnedPage(
@@ -78,7 +72,7 @@ def owned_hardware(request: HttpRequest) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def owned_csv(request: HttpRequest) -> HttpResponse:
     """Every plan."""
-    who = asking(request, "owned-hardware")
+    who = request_context(request, "owned-hardware")
     currency = who.organisation.currency
     cells = [
         [
@@ -98,7 +92,7 @@ def owned_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def plan(request: HttpRequest, owned_plan_id: int) -> HttpResponse:
     """One plan: its terms, its months, its costs and tariffs."""
-    who = asking(request, "owned-hardware")
+    who = request_context(request, "owned-hardware")
     standing = _found(owned_plan_id, who)
     row = plan_row(standing, who)
     page = PlanPage(
@@ -120,7 +114,7 @@ def plan(request: HttpRequest, owned_plan_id: int) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def months_csv(request: HttpRequest, owned_plan_id: int) -> HttpResponse:
     """The months of one plan."""
-    who = asking(request, "owned-hardware")
+    who = request_context(request, "owned-hardware")
     standing = _found(owned_plan_id, who)
     currency = standing.plan.currency
     cells = [
@@ -146,14 +140,14 @@ def months_csv(request: HttpRequest, owned_plan_id: int) -> HttpResponse:
     return csv_answer(f"owned plan {owned_plan_id} by month", MONTHS_HEADER, cells)
 
 
-def _found(plan_id: int, who: Asking) -> PlanStanding:
+def _found(plan_id: int, who: Context) -> PlanStanding:
     for each in plan_standings(who.at):
         if each.plan.id == plan_id:
             return each
     raise Http404
 
 
-def _finding(rows: list[PlanRow], who: Asking) -> str:
+def _finding(rows: list[PlanRow], who: Context) -> str:
     held = [row for row in rows if row.standing != ENDED]
     if not held:
         return "No hardware of your own is in service."

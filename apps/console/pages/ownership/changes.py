@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import organisation, teams
-from apps.console.pages.access import MANAGES, shown_to
+from apps.console.kit.request import MANAGES, shown_to
 from apps.console.pages.ownership.names import names
 from apps.console.pages.ownership.rule_form import read_form
 from apps.console.pages.ownership.rule_pages import end_day, ended_at, rule_page, visible_rule

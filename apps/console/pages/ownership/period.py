@@ -6,8 +6,8 @@ from datetime import datetime
 from django.http import QueryDict
 
 from apps.accounts.queries import OrganisationFact, organisation
-from apps.console.pages.frame import Choice, Filter
-from apps.console.pages.overview.periods import PERIODS, PeriodWords, period_words
+from apps.console.kit.frame import Choice, Filter
+from apps.console.kit.periods import PERIODS, PeriodWords, period_words
 from apps.economics.refusal import Refusal
 from apps.ledger.queries import Window, calendar_of, window_of
 

@@ -12,8 +12,10 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import OrganisationFact, Viewer, organisation
-from apps.console.pages.access import EVERYONE, MANAGES, frame_of, shown_to
-from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
+from apps.console.kit.cells import hours_cell, money_cell, text_cell
+from apps.console.kit.request import EVERYONE, MANAGES, frame_of, shown_to
+from apps.console.kit.table import csv_answer
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.ownership.names import Names, names
 from apps.console.pages.ownership.previews import gain_preview, loss_preview
 from apps.console.pages.ownership.rule_form import (
@@ -25,7 +27,6 @@ from apps.console.pages.ownership.rule_form import (
     read_form,
 )
 from apps.console.pages.ownership.values import KeptRulePage, Preview, RulePage
-from apps.console.pages.setup.questions import questions_waiting
 from apps.economics.hours import first_hour
 from apps.show.amounts import counted, gpu_hours
 from apps.show.money import whole_amount

@@ -11,9 +11,11 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import Viewer
-from apps.console.pages.access import EVERYONE, SEES_EVERYTHING, frame_of, shown_to
-from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
-from apps.console.pages.frame import Frame
+from apps.console.kit.cells import hours_cell, money_cell, text_cell
+from apps.console.kit.frame import Frame
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.table import csv_answer
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.listed import Asked, listed
 from apps.console.pages.ownership.lists import (
     RULE_ASKS,
@@ -35,7 +37,6 @@ from apps.console.pages.ownership.values import (
     UnownedRow,
     WorkloadRow,
 )
-from apps.console.pages.setup.questions import questions_waiting
 from apps.economics.money import sum_of_known
 from apps.ledger.queries import standing
 from apps.show.amounts import counted, per_cent, share

@@ -9,7 +9,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts import actions
 from apps.accounts.queries import NoSuchTeam
-from apps.console.pages.access import SEES_EVERYTHING, shown_to
+from apps.console.kit.request import SEES_EVERYTHING, shown_to
 from apps.console.pages.people.rights import NotYours, asks, listed, refuse_beyond
 from apps.console.pages.people.values import NewLink
 from apps.console.pages.people.views import people_page, person_page

@@ -15,14 +15,15 @@ from django.views.decorators.http import require_POST, require_safe
 from apps.accounts import actions
 from apps.accounts.queries import ListedToken, NoSuchTeam, Scope, organisation, teams
 from apps.accounts.queries import tokens as every_token
-from apps.console.pages.access import MANAGES, SEES_EVERYTHING, frame_of, shown_to
-from apps.console.pages.csv_table import csv_answer, text_cell
-from apps.console.pages.frame import Link
+from apps.console.kit.cells import text_cell
+from apps.console.kit.frame import Link
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.table import csv_answer
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.listed import Asked, By, listed
 from apps.console.pages.people.rights import asks
 from apps.console.pages.people.values import TokenRow, TokensPage
 from apps.console.pages.people.views import moment_cell
-from apps.console.pages.setup.questions import questions_waiting
 from apps.show.amounts import counted
 
 CSV_COLUMNS = [

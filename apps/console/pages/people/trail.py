@@ -13,12 +13,13 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import organisation
 from apps.accounts.queries.trail import KINDS, NOBODY_NAMED, Change, changes
-from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
-from apps.console.pages.csv_table import csv_answer, text_cell
-from apps.console.pages.frame import Choice, Link
+from apps.console.kit.cells import text_cell
+from apps.console.kit.frame import Choice, Link
+from apps.console.kit.request import SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.table import csv_answer
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.people.values import TrailPage
 from apps.console.pages.people.views import moment_cell
-from apps.console.pages.setup.questions import questions_waiting
 
 ON_A_PAGE = 100
 IN_A_FILE = 100_000

@@ -5,7 +5,7 @@ from datetime import datetime, tzinfo
 
 from apps.accounts.queries import ListedPerson, ListedToken, TeamFact
 from apps.accounts.queries.trail import Change
-from apps.console.pages.frame import Choice, Frame, Link
+from apps.console.kit.frame import Choice, Frame, Link
 from apps.console.pages.listed import Listed
 
 ROLES = {

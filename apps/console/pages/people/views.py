@@ -21,14 +21,15 @@ from apps.accounts.queries import (
     tokens,
 )
 from apps.accounts.queries import people as everybody
-from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
-from apps.console.pages.csv_table import csv_answer, text_cell
-from apps.console.pages.frame import Choice, Link
+from apps.console.kit.cells import text_cell
+from apps.console.kit.frame import Choice, Link
+from apps.console.kit.request import SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.table import csv_answer
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.listed import Asked, By
 from apps.console.pages.listed import listed as listed_rows
 from apps.console.pages.people.rights import asks, listed, may_grant
 from apps.console.pages.people.values import ROLES, NewLink, PeoplePage, PersonPage, PersonRow
-from apps.console.pages.setup.questions import questions_waiting
 from apps.show.amounts import counted
 
 COLUMNS: Mapping[str, By[PersonRow]] = {

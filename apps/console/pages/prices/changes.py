@@ -12,18 +12,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from apps.console.pages.access import MANAGES, shown_to
-from apps.console.pages.changes import (
-    ChangePage,
-    Entries,
-    Field,
-    as_entered,
-    moment,
-    moment_or_none,
-    one_of,
-)
-from apps.console.pages.fleet.asking import Asking, asking
-from apps.console.pages.frame import Link
+from apps.console.kit.change import ChangePage, Field, as_entered, moment, one_of
+from apps.console.kit.frame import Link
+from apps.console.kit.request import MANAGES, Context, request_context, shown_to
+from apps.console.pages.changes import Entries, moment_or_none
 from apps.console.pages.prices.effects import effects_of
 from apps.console.pages.prices.rows import KINDS, OPTIONS, what_it_prices
 from apps.console.pages.setup.questions import recount
@@ -48,7 +40,7 @@ TEXTS = ("provider", "region", "instance_type", "gpu_model", "source")
 @shown_to(MANAGES)
 def add_rate(request: HttpRequest) -> HttpResponse:
     """Says what the price would move, then enters it."""
-    who = asking(request, "prices")
+    who = request_context(request, "prices")
     pools = fleet.pools()
     entries = Entries(_given(request), _defaults(who))
     # A link from a pool opens the form with it; only an amount asks for an answer.
@@ -82,7 +74,7 @@ def add_rate(request: HttpRequest) -> HttpResponse:
 @shown_to(MANAGES)
 def end_rate(request: HttpRequest, rate_id: int) -> HttpResponse:
     """Says what is unpriced, or priced by another, from then on; then ends the price."""
-    who, rate = asking(request, "prices"), listing.rate_if_entered(rate_id)
+    who, rate = request_context(request, "prices"), listing.rate_if_entered(rate_id)
     if rate is None:
         raise Http404
     entries = Entries(_given(request), {"ended_at": as_entered(who.at, who.zone)})
@@ -117,7 +109,7 @@ def _given(request: HttpRequest) -> QueryDict:
     return request.POST if request.method == "POST" else request.GET
 
 
-def _defaults(who: Asking) -> dict[str, str]:
+def _defaults(who: Context) -> dict[str, str]:
     return {
         **dict.fromkeys(("pool", *TEXTS, "amount", "tiers", "ends_at", "source_date"), ""),
         "currency": who.organisation.currency,
@@ -130,7 +122,7 @@ def _defaults(who: Asking) -> dict[str, str]:
 
 
 def _rate(
-    entries: Entries, pools: Mapping[int, fleet.PoolFact], who: Asking
+    entries: Entries, pools: Mapping[int, fleet.PoolFact], who: Context
 ) -> actions.NewRate | None:
     """What was entered as a rate; None where a field says nothing."""
     pool_key = entries.read("pool", one_of(_pool_names(pools)))
@@ -175,7 +167,7 @@ class _Weighed:
     replaces: int | None = None
 
 
-def _weighed(entries: Entries, rate: actions.NewRate, who: Asking) -> _Weighed:
+def _weighed(entries: Entries, rate: actions.NewRate, who: Context) -> _Weighed:
     """Say by field what entering it would refuse, and what speaks against it."""
     try:
         actions.check_rate(rate)
@@ -205,7 +197,7 @@ def _may_take_its_place(rate: actions.NewRate, held: Mapping[str, Any]) -> bool:
     return held["starts_at"] != rate.starts_at and not goes_on
 
 
-def _effects_of_entering(rate: actions.NewRate, weighed: _Weighed, who: Asking) -> tuple[str, ...]:
+def _effects_of_entering(rate: actions.NewRate, weighed: _Weighed, who: Context) -> tuple[str, ...]:
     proposal = _proposal(rate)
     if not weighed.doubt:
         return effects_of(if_entered(proposal, who.at), who)
@@ -215,7 +207,7 @@ def _effects_of_entering(rate: actions.NewRate, weighed: _Weighed, who: Asking) 
 
 
 def _fields(
-    entries: Entries, pools: Mapping[int, fleet.PoolFact], who: Asking
+    entries: Entries, pools: Mapping[int, fleet.PoolFact], who: Context
 ) -> tuple[Field, ...]:
     ours = who.organisation.currency
     return (

@@ -11,8 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts import actions as accounts
 from apps.accounts.queries import Role, person_names
-from apps.console.pages.access import SEES_EVERYTHING, shown_to
-from apps.console.pages.fleet.asking import Asking, asking
+from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
 from apps.console.pages.prices.effects import effects_of
 from apps.console.pages.prices.rows import rate_row, what_it_prices
 from apps.console.pages.prices.values import DecidePage, WaitingRow
@@ -33,7 +32,7 @@ REFUSALS = (
 )
 
 
-def waiting_rows(asking: Asking) -> tuple[WaitingRow, ...]:
+def waiting_rows(asking: Context) -> tuple[WaitingRow, ...]:
     """Every price that waits, the oldest first, with some of its neighbours."""
     rates = rates_waiting()
     names = person_names() if rates else {}
@@ -52,7 +51,7 @@ def decide(request: HttpRequest, waiting_id: int) -> HttpResponse:
 @shown_to(DECIDES)
 def accept(request: HttpRequest, waiting_id: int) -> HttpResponse:
     """The price holds from its start on."""
-    who, rate = asking(request, "prices"), _rate(waiting_id)
+    who, rate = request_context(request, "prices"), _rate(waiting_id)
     try:
         actions.accept_rate(rate_id=waiting_id, by=_person(who), at=who.at)
     except REFUSALS as refused:
@@ -67,7 +66,7 @@ def accept(request: HttpRequest, waiting_id: int) -> HttpResponse:
 @shown_to(DECIDES)
 def refuse(request: HttpRequest, waiting_id: int) -> HttpResponse:
     """The price prices nothing, and why is kept with it."""
-    who, rate = asking(request, "prices"), _rate(waiting_id)
+    who, rate = request_context(request, "prices"), _rate(waiting_id)
     note = request.POST.get("note", "")[:LONGEST_NOTE]
     try:
         actions.refuse_rate(rate_id=waiting_id, by=_person(who), note=note, at=who.at)
@@ -94,7 +93,7 @@ def set_approval(request: HttpRequest) -> HttpResponse:
 
 
 def _page(request: HttpRequest, rate_id: int, *, problem: str, status: int) -> HttpResponse:
-    who, rate = asking(request, "prices"), _rate(rate_id)
+    who, rate = request_context(request, "prices"), _rate(rate_id)
     row = _waiting_row(rate, neighbours_of([rate])[rate["id"]], who, person_names())
     waits = rate["standing"] in WAITS
     own = rate["entered_by_id"] is not None and rate["entered_by_id"] == who.viewer.person_id
@@ -121,7 +120,7 @@ def _rate(rate_id: int) -> dict[str, Any]:
     return rate
 
 
-def _person(who: Asking) -> int:
+def _person(who: Context) -> int:
     """A page is asked for by somebody who signed in."""
     if who.viewer.person_id is None:
         raise Http404
@@ -131,7 +130,7 @@ def _person(who: Asking) -> int:
 def _waiting_row(
     rate: Mapping[str, Any],
     beside: Sequence[Mapping[str, Any]],
-    asking: Asking,
+    asking: Context,
     names: Mapping[int, str],
 ) -> WaitingRow:
     return WaitingRow(

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.request import Context
 from apps.economics.hours import HOUR
 from apps.ledger.queries.closes.months import closed_spans
 from apps.pricing.queries.what_if import WhatIf
@@ -14,7 +14,7 @@ from apps.show.words import joined
 MOST_NAMES = 5
 
 
-def effects_of(found: WhatIf, who: Asking) -> tuple[str, ...]:
+def effects_of(found: WhatIf, who: Context) -> tuple[str, ...]:
     """What would move, in sentences; amounts are estimates."""
     reach, currency = found.reach, who.organisation.currency
     names = [name for _, name in reach.pools[:MOST_NAMES]]
@@ -58,5 +58,5 @@ def _closed_hours(starts_at: datetime, ends_at: datetime | None) -> int:
     return sum(span // HOUR for span in lasting if span > timedelta(0))
 
 
-def _moment(at: datetime, who: Asking) -> str:
+def _moment(at: datetime, who: Context) -> str:
     return instant(at, who.zone)

@@ -8,8 +8,8 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from apps.accounts.queries import person_names
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import Choice, EmptyState, Filter, Link, Step
+from apps.console.kit.frame import Choice, EmptyState, Filter, Link, Step
+from apps.console.kit.request import Context
 from apps.console.pages.listed import Asked, listed
 from apps.console.pages.prices.deciding import DECIDES, waiting_rows
 from apps.console.pages.prices.picture import price_chart
@@ -53,7 +53,7 @@ EMPTY = EmptyState(
 )
 
 
-def prices_page(given: QueryDict, asking: Asking) -> PricesPage:
+def prices_page(given: QueryDict, asking: Context) -> PricesPage:
     """Unpriced use, what pools pay now, and the rates."""
     pools = fleet.pools()
     rates = listing.all_rates()
@@ -89,7 +89,7 @@ def prices_page(given: QueryDict, asking: Asking) -> PricesPage:
     )
 
 
-def unpriced_now(asking: Asking) -> tuple[UnpricedRow, ...]:
+def unpriced_now(asking: Context) -> tuple[UnpricedRow, ...]:
     """Pools with GPU time of the last ninety days that no rate covers."""
     chosen = asking.organisation
     calendar = ledger.calendar_of(chosen.zone, chosen.week_starts_on, asking.at)
@@ -103,13 +103,13 @@ def rates_shown(given: QueryDict, at: datetime) -> list[RateRow]:
     return [row for row in rows if given.get("show") == "all" or row.standing not in PAST]
 
 
-def paid_now(asking: Asking) -> tuple[PaidRow, ...]:
+def paid_now(asking: Context) -> tuple[PaidRow, ...]:
     """What each pool pays at this moment."""
     rates = {rate["id"]: rate for rate in listing.all_rates()}
     return paid_rows(fleet.pools(), rates, asking.at)
 
 
-def rate_page(rate_id: int, given: QueryDict, asking: Asking) -> RatePage | None:
+def rate_page(rate_id: int, given: QueryDict, asking: Context) -> RatePage | None:
     """The page of a rate; None where there is none."""
     rate = listing.rate_if_entered(rate_id)
     if rate is None:

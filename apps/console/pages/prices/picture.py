@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.request import Context
 from apps.console.pages.prices.rows import KINDS, OPTIONS, per
 from apps.console.pages.prices.values import PriceChart
 from apps.pricing.queries.listing import quoted_history
@@ -25,7 +25,7 @@ SPARE = timedelta(days=30)
 Rates = Sequence[Mapping[str, Any]]
 
 
-def price_chart(rate: Mapping[str, Any], asking: Asking) -> PriceChart | None:
+def price_chart(rate: Mapping[str, Any], asking: Context) -> PriceChart | None:
     """The prices in force of what the rate prices, quoted for the same unit; None: there are none.
 
     Amounts are for an hour. At most MOST_STEPS are drawn, the newest.
@@ -63,7 +63,7 @@ def _hourly(rate: Mapping[str, Any]) -> Decimal:
     return hourly(rate["amount"], rate["quantity_seconds"])
 
 
-def _span(history: Rates, asking: Asking) -> Span:
+def _span(history: Rates, asking: Context) -> Span:
     """From the first price that has a start to the last change to come, at least to today."""
     told = [at for each in history for at in (each["starts_at"], each["ends_at"]) if at is not None]
     first = min((*told, asking.at))

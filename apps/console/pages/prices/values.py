@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from decimal import Decimal
 
-from apps.console.pages.frame import EmptyState, Filter, Frame, Link
+from apps.console.kit.frame import EmptyState, Filter, Frame, Link
 from apps.console.pages.listed import Listed
 
 

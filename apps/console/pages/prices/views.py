@@ -6,9 +6,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import SEES_EVERYTHING, shown_to
-from apps.console.pages.csv_table import csv_answer, hours_cell, moment_cell, text_cell
-from apps.console.pages.fleet.asking import Asking, asking
+from apps.console.kit.cells import hours_cell, moment_cell, text_cell
+from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.prices.deciding import waiting_rows
 from apps.console.pages.prices.pages import (
     history_of,
@@ -47,7 +47,7 @@ UNPRICED_HEADER = ("pool", "gpu_model", "purchase_option", "gpu_hours", "since")
 @shown_to(SEES_EVERYTHING)
 def prices(request: HttpRequest) -> HttpResponse:
     """What is paid, what has no price, and every rate."""
-    page = prices_page(request.GET, asking(request, "prices"))
+    page = prices_page(request.GET, request_context(request, "prices"))
     return render(request, "prices/page.html", {"page": page})
 
 
@@ -55,7 +55,7 @@ def prices(request: HttpRequest) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def rate(request: HttpRequest, rate_id: int) -> HttpResponse:
     """One rate and its history."""
-    page = rate_page(rate_id, request.GET, asking(request, "prices"))
+    page = rate_page(rate_id, request.GET, request_context(request, "prices"))
     if page is None:
         raise Http404
     return render(request, "prices/rate.html", {"page": page})
@@ -65,7 +65,7 @@ def rate(request: HttpRequest, rate_id: int) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def rates_csv(request: HttpRequest) -> HttpResponse:
     """The rates, amounts as quoted."""
-    who = asking(request, "prices")
+    who = request_context(request, "prices")
     return csv_answer("rates", RATES_HEADER, _rate_cells(rates_shown(request.GET, who.at), who))
 
 
@@ -73,7 +73,7 @@ def rates_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def rate_history_csv(request: HttpRequest, rate_id: int) -> HttpResponse:
     """Every rate there was of the same kind for the same thing."""
-    who = asking(request, "prices")
+    who = request_context(request, "prices")
     rate_ = listing.rate_if_entered(rate_id)
     if rate_ is None:
         raise Http404
@@ -96,7 +96,7 @@ def waiting_csv(request: HttpRequest) -> HttpResponse:
             row.rate.standing,
             text_cell(row.why),
         ]
-        for row in waiting_rows(asking(request, "prices"))
+        for row in waiting_rows(request_context(request, "prices"))
     ]
     return csv_answer("prices that wait", WAITING_HEADER, rows)
 
@@ -105,7 +105,7 @@ def waiting_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def pools_csv(request: HttpRequest) -> HttpResponse:
     """What each pool pays now."""
-    who = asking(request, "prices")
+    who = request_context(request, "prices")
     rows = [
         [
             text_cell(row.pool),
@@ -135,12 +135,12 @@ def unpriced_csv(request: HttpRequest) -> HttpResponse:
             hours_cell(row.milliseconds),
             row.since.isoformat(),
         ]
-        for row in unpriced_now(asking(request, "prices"))
+        for row in unpriced_now(request_context(request, "prices"))
     ]
     return csv_answer("unpriced use", UNPRICED_HEADER, rows)
 
 
-def _rate_cells(rows: Iterable[RateRow], who: Asking) -> Iterator[Sequence[str]]:
+def _rate_cells(rows: Iterable[RateRow], who: Context) -> Iterator[Sequence[str]]:
     for row in rows:
         yield [
             text_cell(row.what),

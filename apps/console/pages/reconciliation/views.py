@@ -11,11 +11,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import organisation
-from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.cells import money_cell, text_cell
+from apps.console.kit.request import SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.table import csv_answer
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.bill_rules.words import pattern_of
-from apps.console.pages.csv_table import csv_answer, money_cell, text_cell
 from apps.console.pages.reconciliation.values import ApartRow, Cause, ReconciliationPage
-from apps.console.pages.setup.questions import questions_waiting
 from apps.economics.billing import NO_RESOURCE
 from apps.ledger.queries.bills import comparing
 from apps.ledger.queries.bills.deliveries import BillFact, bill_fact

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.urls import reverse
 
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import EmptyState, Link, Step
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.request import Context
 from apps.console.pages.runs.numbers import NUMBERS, number_of
 from apps.console.pages.runs.values import ComparedRow, ComparedRun, ComparePage, Doubted
 from apps.console.pages.runs.words import span_of, status_of
@@ -38,7 +38,7 @@ class Row:
     is_ratio: bool = False
 
 
-def compare_page(given: QueryDict, who: Asking) -> ComparePage:
+def compare_page(given: QueryDict, who: Context) -> ComparePage:
     """The runs that the address names; those that the viewer does not see are as if not there."""
     ids, problems = _asked(given)
     found = runs_compared(ids, who.viewer) if ids else ()
@@ -63,7 +63,7 @@ def compare_page(given: QueryDict, who: Asking) -> ComparePage:
     )
 
 
-def compared(given: QueryDict, who: Asking) -> tuple[RunAnatomy, ...]:
+def compared(given: QueryDict, who: Context) -> tuple[RunAnatomy, ...]:
     """The runs of the address, for their CSV."""
     ids, _ = _asked(given)
     return runs_compared(ids, who.viewer) if ids else ()

@@ -6,9 +6,9 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from apps.accounts.queries.paging import PageAsked
-from apps.console.pages.csv_table import hours_cell, moment_cell, money_cell, text_cell
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import EmptyState, Link, Step
+from apps.console.kit.cells import hours_cell, moment_cell, money_cell, text_cell
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.request import Context
 from apps.console.pages.listed import Listed
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.runs.picture import (
@@ -35,7 +35,7 @@ STATES = tuple(BUCKETS.values())
 SNIPPET = 'with runrate.run(workload="pretrain-8b", name="july-3") as run: ...'
 
 
-def runs_page(given: QueryDict, who: Asking) -> RunsPage:
+def runs_page(given: QueryDict, who: Context) -> RunsPage:
     """What they cost, how much of it was not productive, and each of them."""
     asked = runs_question(given, who)
     told = runs_told(asked.wanted, asked.window)
@@ -172,7 +172,7 @@ def _figure(number: float | int | None) -> str:
     return str(number) if isinstance(number, int) else f"{number:.6f}"
 
 
-def _empty(asked: RunsQuestion, who: Asking) -> EmptyState:
+def _empty(asked: RunsQuestion, who: Context) -> EmptyState:
     if are_any_runs(asked.wanted.team_ids if not asked.is_narrowed else None):
         steps = [
             Step(

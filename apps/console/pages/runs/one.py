@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from django.http import Http404
 from django.urls import reverse
 
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import EmptyState, Link, Step
-from apps.console.pages.overview.values import Figure
+from apps.console.kit.chart import Figure
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.request import Context
 from apps.console.pages.runs.anatomy import RunFacts, anatomy_of, spent_of
 from apps.console.pages.runs.listing import meters_of_listed
 from apps.console.pages.runs.numbers import number_rows
@@ -57,7 +57,7 @@ EXACT = 1_000_000
 """Whole numbers below it are shown to the last digit."""
 
 
-def run_page_of(run_id: int, who: Asking) -> RunPage:
+def run_page_of(run_id: int, who: Context) -> RunPage:
     """Everything of a run that the viewer sees; of any other there is none."""
     told = known_run(run_id, who)
     facts = _facts(told, who)
@@ -102,7 +102,7 @@ def run_page_of(run_id: int, who: Asking) -> RunPage:
     )
 
 
-def known_run(run_id: int, who: Asking) -> RunAnatomy:
+def known_run(run_id: int, who: Context) -> RunAnatomy:
     """The run, or the page that there is none."""
     found = run_costs(run_id, who.viewer)
     if found is None:
@@ -187,7 +187,7 @@ def _clock(milliseconds: int) -> timedelta:
     return span_of(milliseconds / 1000) or timedelta(0)
 
 
-def _facts(told: RunAnatomy, who: Asking) -> RunFacts:
+def _facts(told: RunAnatomy, who: Context) -> RunFacts:
     run_id = told.run.id
     return RunFacts(
         hours=clock_hours([run_id]),
@@ -208,7 +208,7 @@ def _trail(told: RunAnatomy) -> tuple[Link, ...]:
     return tuple(trail)
 
 
-def _under(told: RunAnatomy, who: Asking) -> Iterator[str]:
+def _under(told: RunAnatomy, who: Context) -> Iterator[str]:
     run = told.run
     if run.began_at is not None:
         ended = f" to {instant(run.ended_at, who.zone)}" if run.ended_at else ""
@@ -293,7 +293,7 @@ def _no_verdict(told: RunAnatomy) -> str:
     )
 
 
-def _job_rows(told: RunAnatomy, who: Asking) -> Iterator[JobRow]:
+def _job_rows(told: RunAnatomy, who: Context) -> Iterator[JobRow]:
     for each in told.jobs:
         href = ""
         if each.job_id is not None:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from apps.console.kit.chart import DailyChart, DayRow, Figure
 from apps.console.pages.costs.words import least_sure
 from apps.console.pages.overview.daily import days_between
-from apps.console.pages.overview.values import DailyChart, DayRow, Figure
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket, goodput
 from apps.ledger.queries.runs.page import DayOfRuns

@@ -6,9 +6,9 @@ from statistics import median
 from django.http import Http404, QueryDict
 from django.urls import reverse
 
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import EmptyState, Link, Step
-from apps.console.pages.overview.values import Figure
+from apps.console.kit.chart import Figure
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.request import Context
 from apps.console.pages.runs.listing import STATES, listed_runs
 from apps.console.pages.runs.numbers import NUMBERS, shown
 from apps.console.pages.runs.question import RunsQuestion, runs_question
@@ -36,7 +36,7 @@ NUMBER_OF: dict[RunFigure, Callable[[ProgrammeRun], float | None]] = {
 }
 
 
-def programme_page(workload_id: int, given: QueryDict, who: Asking) -> ProgrammePage:
+def programme_page(workload_id: int, given: QueryDict, who: Context) -> ProgrammePage:
     """The programme of a workload that the viewer sees; of any other there is none."""
     fact = known_workload(workload_id, who)
     here = reverse("programme", args=[workload_id])
@@ -75,7 +75,7 @@ def programme_page(workload_id: int, given: QueryDict, who: Asking) -> Programme
     )
 
 
-def known_workload(workload_id: int, who: Asking) -> workloads.WorkloadFact:
+def known_workload(workload_id: int, who: Context) -> workloads.WorkloadFact:
     """The workload, or the page that there is none."""
     fact = workloads.workloads().get(workload_id)
     if fact is None or not who.viewer.sees_team(fact.team_id):

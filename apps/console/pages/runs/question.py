@@ -10,11 +10,11 @@ from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import Filter, Link
-from apps.console.pages.overview.periods import PERIODS, PeriodWords, period_words
-from apps.console.pages.overview.question import Reading, filter_of, one_of
-from apps.console.pages.overview.values import Column
+from apps.console.kit.filters import Reading, filter_of, one_of, period_filter
+from apps.console.kit.frame import Filter, Link
+from apps.console.kit.periods import PeriodWords, period_words
+from apps.console.kit.request import Context
+from apps.console.kit.table import ColumnHeading
 from apps.console.pages.runs.words import STATUSES
 from apps.ledger import queries as ledger
 from apps.ledger.queries.runs.values import Order, RunRow, RunSort, RunsWanted
@@ -89,7 +89,7 @@ class RunsQuestion:
         kept = {key: text for key, text in asked.items() if text != self.defaults.get(key, "")}
         return (path or self.path) + (f"?{urlencode(kept)}" if kept else "")
 
-    def columns(self) -> tuple[Column, ...]:
+    def columns(self) -> tuple[ColumnHeading, ...]:
         """The headings, each with the order that it leads to."""
         return tuple(self._column(key, text) for key, (text, _) in COLUMNS.items())
 
@@ -99,14 +99,14 @@ class RunsQuestion:
             "Next", "after", page.after
         )
 
-    def _column(self, key: str, text: str) -> Column:
+    def _column(self, key: str, text: str) -> ColumnHeading:
         is_chosen = self.sort.removeprefix("-") == key
         is_falling = self.sort.startswith("-")
         first = key if key == "name" else f"-{key}"
         turned = key if is_falling else f"-{key}"
         order = ("descending" if is_falling else "ascending") if is_chosen else ""
         href = f"{self.href(sort=turned if is_chosen else first)}#table"
-        return Column(key, text, href, order, is_number=key not in AS_TEXT)
+        return ColumnHeading(key, text, href, order, is_number=key not in AS_TEXT)
 
     def _turn(self, text: str, side: str, key: tuple[object, ...] | None) -> Link | None:
         if key is None:
@@ -116,14 +116,13 @@ class RunsQuestion:
 
 
 def runs_question(
-    given: QueryDict, who: Asking, path: str = "", workload_id: int | None = None
+    given: QueryDict, who: Context, path: str = "", workload_id: int | None = None
 ) -> RunsQuestion:
     """Parse the address as this viewer's; nothing in it is refused.
 
     With `workload_id` the runs are that workload's, and the filters have no teams.
     """
-    organisation = who.organisation
-    calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, who.at)
+    calendar = who.calendar
     teams = {team.name: team.id for team in accounts.teams() if who.viewer.sees_team(team.id)}
     trained = _trained(who) if workload_id is None else {}
     defaults, shown = (DEFAULTS, WORDS) if workload_id is None else (OF_ONE, WORDS_OF_ONE)
@@ -162,9 +161,7 @@ def _filters(
     asked: RunsQuestion, teams: list[str], names: list[str], workload_id: int | None
 ) -> tuple[Filter, ...]:
     texts = asked.given
-    periods = dict(PERIODS)
-    periods.setdefault(texts["window"], asked.words.days)
-    bar = [filter_of("window", "Period", periods, texts)]
+    bar = [period_filter(texts, asked.words)]
     if workload_id is None:
         each_team = {"": "All teams", **{name: name for name in teams}}
         bar.append(filter_of("team", "Team", each_team, texts))
@@ -174,7 +171,7 @@ def _filters(
     return tuple(bar)
 
 
-def _trained(who: Asking) -> dict[str, frozenset[int]]:
+def _trained(who: Context) -> dict[str, frozenset[int]]:
     """The viewer's workloads by name; one name may be of several teams."""
     found: dict[str, frozenset[int]] = {}
     for each in workloads.workloads().values():

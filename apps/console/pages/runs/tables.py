@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from apps.console.pages.csv_table import hours_cell, moment_cell, money_cell, text_cell
+from apps.console.kit.cells import hours_cell, moment_cell, money_cell, text_cell
 from apps.ledger.queries.runs.values import RunAnatomy
 
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from apps.console.pages.frame import EmptyState, Filter, Frame, Link
+from apps.console.kit.chart import DailyChart, Figure
+from apps.console.kit.frame import EmptyState, Filter, Frame, Link
 from apps.console.pages.listed import Listed
 from apps.console.pages.meters import MeterTable
-from apps.console.pages.overview.values import DailyChart, Figure
 from apps.show.sparkline import Sparkline
 from apps.show.strip import Strip
 from apps.show.words import StateWords, Word

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from apps.console.pages.frame import Link
+from apps.console.kit.frame import Link
 from apps.console.pages.runs.values import Verdict
 from apps.console.pages.runs.words import span_of
 from apps.ledger.queries.runs.bottlenecks import Verdict as Bottleneck

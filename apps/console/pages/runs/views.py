@@ -4,9 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import EVERYONE, shown_to
-from apps.console.pages.csv_table import csv_answer, text_cell
-from apps.console.pages.fleet.asking import asking
+from apps.console.kit.cells import text_cell
+from apps.console.kit.request import EVERYONE, request_context, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.runs.compare import compare_page, compared, compared_cells
 from apps.console.pages.runs.listing import (
     DAYS_HEADER,
@@ -36,7 +36,7 @@ JOBS_HEADER = (
 @shown_to(EVERYONE)
 def runs(request: HttpRequest) -> HttpResponse:
     """What training runs cost, and how much of it bought progress."""
-    page = runs_page(request.GET, asking(request, "runs"))
+    page = runs_page(request.GET, request_context(request, "runs"))
     return render(request, "runs/page.html", {"page": page})
 
 
@@ -44,7 +44,7 @@ def runs(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def runs_csv(request: HttpRequest) -> HttpResponse:
     """The same runs, all of them."""
-    who = asking(request, "runs")
+    who = request_context(request, "runs")
     asked = runs_question(request.GET, who)
     cells = run_cells(csv_rows(asked), who.organisation.currency)
     return csv_answer("runs", RUN_HEADER, cells)
@@ -54,7 +54,7 @@ def runs_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def runs_days_csv(request: HttpRequest) -> HttpResponse:
     """What their days cost, by bucket."""
-    who = asking(request, "runs")
+    who = request_context(request, "runs")
     asked = runs_question(request.GET, who)
     told = runs_told(asked.wanted, asked.window)
     return csv_answer("runs-by-day", DAYS_HEADER, day_cells(told, who.organisation.currency))
@@ -64,7 +64,7 @@ def runs_days_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def compare_runs(request: HttpRequest) -> HttpResponse:
     """Runs side by side."""
-    page = compare_page(request.GET, asking(request, "runs"))
+    page = compare_page(request.GET, request_context(request, "runs"))
     return render(request, "runs/compare.html", {"page": page})
 
 
@@ -72,7 +72,7 @@ def compare_runs(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def compare_runs_csv(request: HttpRequest) -> HttpResponse:
     """The same as a table: a column for each run."""
-    who = asking(request, "runs")
+    who = request_context(request, "runs")
     found = compared(request.GET, who)
     header = ["what", *(text_cell(each.run.key) for each in found)]
     cells = compared_cells(found, who.organisation.currency) if found else iter(())
@@ -83,7 +83,7 @@ def compare_runs_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     """One run: where its time and money went, and what to do."""
-    page = run_page_of(run_id, asking(request, "runs"))
+    page = run_page_of(run_id, request_context(request, "runs"))
     return render(request, "runs/run.html", {"page": page})
 
 
@@ -91,7 +91,7 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def run_buckets_csv(request: HttpRequest, run_id: int) -> HttpResponse:
     """Where a run's time and money went."""
-    told = known_run(run_id, asking(request, "runs"))
+    told = known_run(run_id, request_context(request, "runs"))
     return csv_answer(f"run-{run_id}-buckets", BUCKETS_HEADER, bucket_cells(told))
 
 
@@ -99,7 +99,7 @@ def run_buckets_csv(request: HttpRequest, run_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def run_jobs_csv(request: HttpRequest, run_id: int) -> HttpResponse:
     """The jobs that carried a run, each in its part in it."""
-    told = known_run(run_id, asking(request, "runs"))
+    told = known_run(run_id, request_context(request, "runs"))
     return csv_answer(f"run-{run_id}-jobs", JOBS_HEADER, job_cells(told))
 
 
@@ -107,7 +107,7 @@ def run_jobs_csv(request: HttpRequest, run_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def programme(request: HttpRequest, workload_id: int) -> HttpResponse:
     """A workload's runs as one programme."""
-    page = programme_page(workload_id, request.GET, asking(request, "runs"))
+    page = programme_page(workload_id, request.GET, request_context(request, "runs"))
     return render(request, "runs/programme.html", {"page": page})
 
 
@@ -115,7 +115,7 @@ def programme(request: HttpRequest, workload_id: int) -> HttpResponse:
 @shown_to(EVERYONE)
 def programme_csv(request: HttpRequest, workload_id: int) -> HttpResponse:
     """A workload's runs as a table."""
-    who = asking(request, "runs")
+    who = request_context(request, "runs")
     known_workload(workload_id, who)
     asked = runs_question(request.GET, who, workload_id=workload_id)
     cells = run_cells(csv_rows(asked), who.organisation.currency)

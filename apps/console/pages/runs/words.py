@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.urls import reverse
 
-from apps.console.pages.frame import Link
+from apps.console.kit.frame import Link
 from apps.console.pages.runs.values import Doubted, RunRow
 from apps.ledger.queries.runs import values as ledger
 from apps.show.amounts import per_cent

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from apps.accounts.queries.search import Found, Hits, Kind, Sought
-from apps.console.pages.frame import Link
+from apps.console.kit.frame import Link
 from apps.console.pages.search.values import Group, Result
 from apps.show.amounts import counted
 

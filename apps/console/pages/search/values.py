@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from apps.console.pages.frame import EmptyState, Frame, Link
+from apps.console.kit.frame import EmptyState, Frame, Link
 
 
 @dataclass(frozen=True, slots=True)

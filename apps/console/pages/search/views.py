@@ -9,11 +9,11 @@ from django.views.decorators.http import require_safe
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import Viewer, organisation
 from apps.accounts.queries.search import Kind, Sought, sought
-from apps.console.pages.access import EVERYONE, frame_of, shown_to
-from apps.console.pages.frame import EmptyState, Link, Step
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.request import EVERYONE, frame_of, shown_to
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.search.groups import address, finding, groups_of
 from apps.console.pages.search.values import Found, SearchPage
-from apps.console.pages.setup.questions import questions_waiting
 from apps.ledger.queries.search import everything_found
 
 SUGGESTED, OF_ALL_KINDS, OF_ONE_KIND = 3, 8, 100

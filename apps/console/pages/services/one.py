@@ -4,33 +4,36 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from itertools import starmap
 from operator import attrgetter
 
-from django.http import QueryDict
 from django.urls import reverse
+from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
+from apps.console.kit.cells import linked
+from apps.console.kit.chart import Figure, FigureRow, LineChart
+from apps.console.kit.frame import Link
+from apps.console.kit.page import ConsolePage, Section
+from apps.console.kit.periods import span
+from apps.console.kit.request import Context
 from apps.console.pages.costs.words import least_sure
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import Link
-from apps.console.pages.overview.periods import span
-from apps.console.pages.overview.values import Figure
-from apps.console.pages.services.answering import (
-    QUANTILE_NAMES,
-    change_rows,
-    latency_rows,
-    objective_rows,
-)
-from apps.console.pages.services.listing import empty_state
+from apps.console.pages.services.finding import empty_state
 from apps.console.pages.services.question import ServicesQuestion, services_question
-from apps.console.pages.services.rows import (
-    feature_name,
-    feature_note,
+from apps.console.pages.services.tables import (
+    CHANGED,
+    DAYS,
+    FEATURES,
+    LATENCY,
+    OBJECTIVES,
+    NumberedChange,
+    UnitRow,
+    feature_row,
+    latency_rows,
     unasked_ratio,
-    unit_row,
     whole,
 )
-from apps.console.pages.services.values import ChangeRow, ServicePage, UnitChart, UnitDay
+from apps.console.pages.services.words import CHANGES
 from apps.economics.serving import UnitCosts
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
@@ -71,45 +74,67 @@ class Units:
         return "" if now is None or before is None else change(now, before)
 
 
-def service_page(fact: WorkloadFact, given: QueryDict, who: Asking) -> ServicePage:
+def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
     """Everything about a service in a period."""
-    asked = services_question(given, who, fact.id)
-    currency, window = who.organisation.currency, asked.chosen.window
+    asked, currency = services_question(context, fact.id), context.currency
+    span = (asked.chosen.window.starts_at, asked.chosen.window.ends_at)
     units = units_of(asked)
-    features = unit_cost_groups(asked.chosen, ["feature"])
-    span = (window.starts_at, window.ends_at)
-    changes = change_rows(changes_of(fact.id, span))
+    found = list(starmap(NumberedChange, enumerate(changes_of(fact.id, span), start=1)))
     status = least_sure(frozenset() if units.now is None else units.now.statuses)
-    times = (latency(fact.id, None, span), latency(fact.id, None, span, "first_token"))
-    return ServicePage(
-        frame=who.frame,
+    kind = "batch inference" if fact.kind == "batch" else "serving"
+    return ConsolePage(
+        context=context,
         finding=_finding(fact.name, asked, units, currency),
-        under=f"{asked.under}; in {currency}",
         status=status,
-        name=fact.name,
-        team=_team(fact),
-        kind="batch inference" if fact.kind == "batch" else "serving",
-        currency=currency,
-        zone=who.zone,
+        under=(f"{asked.under}; in {currency}", format_html("{} of {}", kind, _team(fact))),
         filters=asked.filters,
         problems=asked.problems,
-        here=asked.path,
-        figures=() if units.now is None else _figures(units.now, units, status, currency),
-        chart=_chart(asked, unit_cost_groups(asked.chosen, ["day"]), changes, who),
-        features=tuple(
-            unit_row(cost, feature_name(cost, cost.keys[0]), note=feature_note(cost))
-            for cost in features
-        ),
-        total=None if units.now is None else unit_row(units.now, "Total"),
-        features_href=asked.href(reverse("service-features", args=[fact.id])),
-        quantile_names=QUANTILE_NAMES,
-        latency=latency_rows(times),
-        objectives=objective_rows(attainment(fact.id, span)),
-        changes=changes,
-        new_objective=reverse("add-objective", args=[fact.id]),
-        new_change=reverse("add-service-change", args=[fact.id]),
         notes=_notes(units.now),
-        empty=empty_state(asked.words.within) if units.now is None else None,
+        back=Link("Services", reverse("services")),
+        sections=(
+            *_costs(asked, units, found, status, context),
+            *_answers(fact.id, span, found, context),
+        ),
+    )
+
+
+def _costs(
+    asked: ServicesQuestion,
+    units: Units,
+    changes: Sequence[NumberedChange],
+    status: str,
+    context: Context,
+) -> tuple[Section | None, ...]:
+    """Its units' figures, by day and by feature; where nothing was charged, how that comes to be."""
+    if units.now is None:
+        return (empty_state(asked.words.within),)
+    service_id = next(iter(asked.chosen.workload_ids or ()))
+    return (
+        FigureRow(_figures(units.now, units, status, context.currency)),
+        _chart(asked, unit_cost_groups(asked.chosen, ["day"]), changes, context),
+        FEATURES.section(
+            list(map(feature_row, unit_cost_groups(asked.chosen, ["feature"]))),
+            context,
+            total=UnitRow(units.now, "Total"),
+            csv_href=reverse("service-features", args=[service_id]),
+        ),
+    )
+
+
+def _answers(
+    service_id: int,
+    span: tuple[datetime, datetime],
+    changes: Sequence[NumberedChange],
+    context: Context,
+) -> tuple[Section, ...]:
+    """How fast it answered, what was promised of that, and what changed."""
+    times = (latency(service_id, None, span), latency(service_id, None, span, "first_token"))
+    add_objective = Link("Add an objective", reverse("add-objective", args=[service_id]))
+    note_change = Link("Note a change", reverse("add-service-change", args=[service_id]))
+    return (
+        LATENCY.section(latency_rows(times), context),
+        OBJECTIVES.section(list(attainment(service_id, span)), context, links=(add_objective,)),
+        CHANGED.section(changes, context, links=(note_change,)),
     )
 
 
@@ -126,9 +151,9 @@ def _only(chosen: UnitFilter) -> UnitCost | None:
     return next(iter(unit_cost_groups(chosen)), None)
 
 
-def _team(fact: WorkloadFact) -> Link:
+def _team(fact: WorkloadFact) -> str:
     name = {team.id: team.name for team in accounts.teams()}[fact.team_id]
-    return Link(name, reverse("costs-team", args=[fact.team_id]))
+    return linked(name, reverse("costs-team", args=[fact.team_id]))
 
 
 def _finding(name: str, asked: ServicesQuestion, units: Units, currency: str) -> str:
@@ -219,7 +244,7 @@ def _unit(
 
 def _split_note(now: UnitCost) -> str:
     if now.decode_ratio is None:
-        return "no tokens were told"
+        return "no tokens were reported"
     said = f"{per_cent(now.decode_ratio)} of its work was writing"
     measured = share(now.measured_ms, sum(now.worked))
     if not measured:
@@ -230,10 +255,13 @@ def _split_note(now: UnitCost) -> str:
 
 
 def _chart(
-    asked: ServicesQuestion, days: Sequence[UnitCost], changes: Sequence[ChangeRow], who: Asking
-) -> UnitChart | None:
+    asked: ServicesQuestion,
+    days: Sequence[UnitCost],
+    changes: Sequence[NumberedChange],
+    context: Context,
+) -> LineChart | None:
     """Each day's thousand requests; None where no day has a unit cost."""
-    currency = who.organisation.currency
+    currency = context.organisation.currency
     known = {cost.keys[0]: whole(cost.units.thousand_requests) for cost in days}
     amounts = {day: micros for day, micros in known.items() if micros is not None}
     if not amounts:
@@ -241,20 +269,28 @@ def _chart(
     first, last = min(known), max(known)
     shown = [first + DAY * ahead for ahead in range((last - first).days + 1)]
     dearest = max(amounts, key=lambda day: (amounts[day], day))
-    marks = [Changed(_on(row.at, who), row.number, f"{row.kind} {row.name}") for row in changes]
-    return UnitChart(
-        title=f"The dearest day was {weekday(dearest)}: {unit_cost(amounts[dearest], currency)} "
-        "for 1,000 requests.",
+    marks = [
+        Changed(
+            _on(row.fact.at, context),
+            row.number,
+            f"{CHANGES.get(row.fact.kind, row.fact.kind)} {row.fact.name}",
+        )
+        for row in changes
+    ]
+    return LineChart(
+        name="unit-figure",
+        title=f"Highest day: {weekday(dearest)}, {unit_cost(amounts[dearest], currency)} for 1,000 "
+        "requests.",
         unit=f"1,000 requests by day, in {currency}; a day without requests has no unit cost"
         + ("; numbers are changes, listed below" if marks else ""),
         figure=unit_line(shown, [known.get(day) for day in shown], marks, currency),
-        days=tuple(UnitDay(weekday(cost.keys[0]), unit_row(cost, "")) for cost in days),
-        csv_href=asked.href(asked.path + "/days.csv"),
+        behind=DAYS.section([UnitRow(cost) for cost in days], context),
+        csv_href=context.href(asked.path + "/days.csv"),
     )
 
 
-def _on(at: datetime, who: Asking) -> date:
-    return local_day(at, who.organisation.zone)
+def _on(at: datetime, context: Context) -> date:
+    return local_day(at, context.organisation.zone)
 
 
 def _notes(now: UnitCost | None) -> tuple[str, ...]:

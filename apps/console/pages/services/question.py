@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from urllib.parse import urlencode
 
-from django.http import QueryDict
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import Filter
-from apps.console.pages.overview.periods import PERIODS, PeriodWords, period_words
-from apps.console.pages.overview.question import Reading, basis_of, filter_of, one_of
+from apps.console.kit.filters import Reading, basis_of, filter_of, one_of, period_filter
+from apps.console.kit.frame import Filter
+from apps.console.kit.periods import PeriodWords, period_words
+from apps.console.kit.request import Context
 from apps.console.pages.services.words import ALLOCATIONS, CHARGED, LOADED, LOADS
 from apps.ledger import queries as ledger
 from apps.ledger.queries.comparison import compared_spans
@@ -79,21 +78,18 @@ class ServicesQuestion:
         return (path or self.path) + (f"?{urlencode(kept)}" if kept else "")
 
 
-def services_question(
-    given: QueryDict, who: Asking, service_id: int | None = None
-) -> ServicesQuestion:
+def services_question(context: Context, service_id: int | None = None) -> ServicesQuestion:
     """Parse the address as this viewer's; nothing in it is refused.
 
     With `service_id` it is of that service, and the filters have no teams.
     """
-    organisation = who.organisation
-    calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, who.at)
-    teams = {team.name: team.id for team in accounts.teams() if who.viewer.sees_team(team.id)}
-    reading = Reading(given, DEFAULTS, DEFAULT_WORDS)
+    calendar = context.calendar
+    teams = {team.name: team.id for team in accounts.teams() if context.viewer.sees_team(team.id)}
+    reading = Reading(context.query, DEFAULTS, DEFAULT_WORDS)
     team_ids = None
     if service_id is None:
         team_ids = reading.read("team", lambda name: one_of(teams, name, "team"))
-        team_ids = team_ids or (None if who.viewer.sees_everything else who.viewer.team_ids)
+        team_ids = team_ids or context.seen_teams
     chosen = UnitFilter(
         window=reading.read("window", lambda text: ledger.window_of(text, calendar)),
         basis=reading.read("basis", basis_of),
@@ -108,7 +104,7 @@ def services_question(
     return ServicesQuestion(
         chosen=chosen,
         today=calendar.today,
-        at=who.at,
+        at=context.at,
         words=words,
         path=path,
         given=reading.texts,
@@ -120,9 +116,7 @@ def services_question(
 def _filters(
     texts: Mapping[str, str], words: PeriodWords, teams: list[str] | None
 ) -> tuple[Filter, ...]:
-    periods = dict(PERIODS)
-    periods.setdefault(texts["window"], words.days)
-    bar = [filter_of("window", "Period", periods, texts)]
+    bar = [period_filter(texts, words)]
     if teams is not None:
         each_team = {"": "All teams", **{name: name for name in teams}}
         bar.append(filter_of("team", "Team", each_team, texts))

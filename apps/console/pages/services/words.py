@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from apps.economics.serving import Purpose
 from apps.ledger.queries.service_measures import Load
 from apps.ledger.queries.unit_costs import Allocation
+from apps.show.amounts import GAP, counted, per_cent
+from apps.show.unknown import UNKNOWN
 from apps.show.words import StateWords
+from apps.workloads.queries.requests import Attainment, Latency
 
 PARTS: Mapping[Purpose, StateWords] = {
     Purpose.ANSWERED: StateWords("active", "Answered", "Hours in which it answered requests."),
@@ -20,7 +23,7 @@ PARTS: Mapping[Purpose, StateWords] = {
     Purpose.UNCOUNTED: StateWords(
         "unobserved",
         "Not counted",
-        "Hours in which neither the engine nor a gateway told what was answered.",
+        "Hours in which neither the engine nor a gateway reported what was answered.",
         is_hatched=True,
     ),
 }
@@ -49,3 +52,39 @@ CHANGES = {
     "prompt": "Prompt",
     "config": "Settings",
 }
+
+
+def seconds(value: float) -> str:
+    """`0.35 s`, `12 s`; three significant digits."""
+    return f"{value:.3g} s"
+
+
+def quantile_words(found: Latency, ratio: float) -> str:
+    """`0.35 s`, `over 12 s` where it lies beyond the last bound; `–` where it is not known."""
+    quantile = next((each for each in found.quantiles if each and each.ratio == ratio), None)
+    if quantile is None:
+        return UNKNOWN
+    return f"over {seconds(quantile.seconds)}" if quantile.is_over else seconds(quantile.seconds)
+
+
+def promise_words(found: Attainment) -> str:
+    """`99 %: whole answer within 2 s`, or `99.9 %: answered without an error`."""
+    # A target is what was entered: 99.9 % is no more than 99 %.
+    target = f"{found.target_ratio * 100:.6g}{GAP}%"
+    if found.within_seconds is None:
+        return f"{target}: answered without an error"
+    what = MEASURES[found.measure].lower()
+    return f"{target}: {what} within {seconds(found.within_seconds)}"
+
+
+def budget_words(found: Attainment) -> str:
+    """`24 % left of 28 days`."""
+    return f"{_budget(found.budget_left_ratio)} of {counted(found.budget_days, 'day')}"
+
+
+def _budget(left: float | None) -> str:
+    if left is None:
+        return "Not known"
+    if left < 0:
+        return f"spent, and {per_cent(-left)} of it over"
+    return f"{per_cent(left)} left"

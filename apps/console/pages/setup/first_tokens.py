@@ -10,8 +10,8 @@ from django.views.decorators.http import require_POST
 from apps.accounts import actions as accounts
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import Scope
-from apps.console.pages.access import MANAGES, shown_to
-from apps.console.pages.frame import Step
+from apps.console.kit.frame import Step
+from apps.console.kit.request import MANAGES, shown_to
 from apps.console.pages.setup.commands import (
     CHECK,
     INSTALL,

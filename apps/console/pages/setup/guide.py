@@ -11,8 +11,9 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts import queries as accounts
 from apps.accounts.authentication import viewer_of_request
-from apps.console.pages.access import SEES_EVERYTHING, frame_of, shown_to
-from apps.console.pages.frame import Choice, Link, Step
+from apps.console.kit.frame import Choice, Link, Step
+from apps.console.kit.request import SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.waiting import questions_waiting
 from apps.console.pages.setup.commands import (
     CHECK,
     INSTALL,
@@ -21,7 +22,7 @@ from apps.console.pages.setup.commands import (
     server_of,
     simulate_command,
 )
-from apps.console.pages.setup.questions import MANAGE, questions_waiting
+from apps.console.pages.setup.questions import MANAGE
 from apps.console.pages.setup.values import DONE, MISSING, WAITING, FirstDayPage, GuideStep
 from apps.console.pages.setup.values import MadeToken as Made
 from apps.fleet import queries as fleet

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from apps.accounts.queries import organisation
-from apps.console.pages.access import MANAGES, shown_to
+from apps.console.kit.request import MANAGES, shown_to
 from apps.console.pages.setup.questions import recount
 from apps.economics.hours import first_hour
 from apps.fleet import actions as fleet

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
-from django.core.cache import caches
 from django.urls import reverse
 from django.utils import timezone
 
 from apps.accounts import queries as accounts
-from apps.console.pages.frame import Choice, Link, Step
+from apps.console.kit.frame import Choice, Link, Step
+from apps.console.kit.waiting import keep_count
 from apps.console.pages.setup.values import (
     Question,
     RejectedWindows,
@@ -34,10 +34,6 @@ from apps.workloads import queries as workloads
 MOST_ROWS = 50
 LOOKED_BACK = "7d"
 MANAGE = ".venv/bin/python manage.py"
-COUNT_AGES = timedelta(minutes=1)
-KEPT_BY = "process"
-COUNT_KEY = "console-setup-questions"
-DUE_KEY = "console-setup-count-due"
 
 Row = TypeVar("Row")
 
@@ -60,32 +56,10 @@ class Questions:
         return sum(getattr(self, each.name).total for each in fields(self))
 
 
-def questions_waiting(at: datetime) -> int | None:
-    """How many things waited in Setup when they were last counted; None: not counted yet.
-
-    Counting asks every room, so no page waits for it: where the count is a minute old, it is due
-    as soon as this answer is out.
-    """
-    counted = caches[KEPT_BY].get(COUNT_KEY)
-    if counted is None or at - counted[0] >= COUNT_AGES:
-        caches[KEPT_BY].set(DUE_KEY, value=True)
-    return None if counted is None else int(counted[1])
-
-
-def is_count_due() -> bool:
-    """Whether a page asked for the count since it grew old; says so to the first who asks."""
-    return bool(caches[KEPT_BY].delete(DUE_KEY))
-
-
 def recount() -> None:
     """Count anew: something was answered, or the last count is old."""
     at = timezone.now()
-    keep_count(questions(at, accounts.organisation()), at)
-
-
-def keep_count(waiting: Questions, at: datetime) -> None:
-    """What was counted at `at` is what pages show until the next count."""
-    caches[KEPT_BY].set(COUNT_KEY, (at, waiting.total), None)
+    keep_count(questions(at, accounts.organisation()).total, at)
 
 
 def questions(at: datetime, organisation: accounts.OrganisationFact) -> Questions:

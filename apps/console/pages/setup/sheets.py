@@ -9,8 +9,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import organisation
-from apps.console.pages.access import SEES_EVERYTHING, shown_to
-from apps.console.pages.csv_table import csv_answer, hours_cell, moment_cell, money_cell, text_cell
+from apps.console.kit.cells import hours_cell, moment_cell, money_cell, text_cell
+from apps.console.kit.request import SEES_EVERYTHING, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.setup.questions import question_named
 from apps.console.pages.setup.values import (
     RejectedWindows,

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta, tzinfo
 from typing import Generic, TypeVar
 
-from apps.console.pages.frame import Choice, Frame, Link, Step
+from apps.console.kit.frame import Choice, Frame, Link, Step
 
 Row = TypeVar("Row")
 DONE, WAITING, MISSING = "Done", "Waiting", "To do"

@@ -10,8 +10,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.queries import Role, organisation
-from apps.console.pages.access import MANAGES, SEES_EVERYTHING, frame_of, shown_to
-from apps.console.pages.setup.questions import Questions, keep_count, questions, recount
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, frame_of, shown_to
+from apps.console.kit.waiting import keep_count
+from apps.console.pages.setup.questions import Questions, questions, recount
 from apps.console.pages.setup.values import SetupPage
 from apps.fleet import actions as fleet
 from apps.fleet.queries import living_machines, node_names
@@ -25,7 +26,7 @@ def setup(request: HttpRequest) -> HttpResponse:
     at = timezone.now()
     chosen = organisation()
     waiting = questions(at, chosen)
-    keep_count(waiting, at)
+    keep_count(waiting.total, at)
     frame = frame_of(request, chosen, "setup", waiting.total)
     may_manage = getattr(request.user, "role", "") == Role.PLATFORM
     is_fresh = not waiting.total and not living_machines(at)

@@ -11,18 +11,10 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from apps.accounts import queries as accounts
-from apps.console.pages.access import SEES_EVERYTHING, shown_to
-from apps.console.pages.changes import (
-    ChangePage,
-    Entries,
-    Field,
-    as_entered,
-    moment,
-    moment_or_none,
-    one_of,
-)
-from apps.console.pages.fleet.asking import Asking, asking
-from apps.console.pages.frame import Link
+from apps.console.kit.change import ChangePage, Field, as_entered, moment, one_of
+from apps.console.kit.frame import Link
+from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
+from apps.console.pages.changes import Entries, moment_or_none
 from apps.console.pages.setup.questions import recount
 from apps.console.pages.shared_costs.rows import weights_said
 from apps.console.pages.shared_costs.words import moved
@@ -47,7 +39,7 @@ REFUSALS = (
 @shown_to(SEES_EVERYTHING)
 def add_cost(request: HttpRequest) -> HttpResponse:
     """Says what would be carried of the past and by whom, then enters the cost."""
-    who, teams = asking(request, "shared-costs"), _teams()
+    who, teams = request_context(request, "shared-costs"), _teams()
     given = _given(request)
     defaults = {"name": "", "amount": "", "method": "by_cost", "starts_at": _this_hour(who)}
     entries = Entries(given, defaults | {"ends_at": ""} | _no_weights(teams))
@@ -79,7 +71,7 @@ def add_cost(request: HttpRequest) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def end_cost(request: HttpRequest, shared_cost_id: int) -> HttpResponse:
     """Says what would be carried no longer, then ends the cost."""
-    who, teams = asking(request, "shared-costs"), _teams()
+    who, teams = request_context(request, "shared-costs"), _teams()
     cost = _found(shared_cost_id)
     entries = Entries(_given(request), {"ended_at": _this_hour(who)})
     ended_at = entries.read("ended_at", moment(who.zone))
@@ -109,7 +101,7 @@ def end_cost(request: HttpRequest, shared_cost_id: int) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def change_weights(request: HttpRequest, shared_cost_id: int) -> HttpResponse:
     """Says what would go from team to team, then goes on with the new weights."""
-    who, teams = asking(request, "shared-costs"), _teams()
+    who, teams = request_context(request, "shared-costs"), _teams()
     cost = _found(shared_cost_id)
     now = {f"{WEIGHT}{key}": f"{weight.normalize():f}" for key, weight in cost.weights.items()}
     given = _given(request)
@@ -155,7 +147,7 @@ def _no_weights(teams: Mapping[int, str]) -> dict[str, str]:
     return {f"{WEIGHT}{team_id}": "" for team_id in teams}
 
 
-def _this_hour(who: Asking) -> str:
+def _this_hour(who: Context) -> str:
     return as_entered(hour_of(who.at), who.zone)
 
 
@@ -166,7 +158,7 @@ def _found(cost_id: int) -> SharedCostRow:
     return cost
 
 
-def _about(entries: Entries, who: Asking) -> tuple[Field, ...]:
+def _about(entries: Entries, who: Context) -> tuple[Field, ...]:
     methods = {key: words.capitalize() for key, words in METHODS.items()}
     return (
         entries.field("name", "What is shared"),
@@ -209,7 +201,7 @@ def _number(text: str, otherwise: str) -> Decimal:
         raise ValueError(otherwise) from None
 
 
-def _cost(entries: Entries, teams: Mapping[int, str], who: Asking) -> actions.NewSharedCost | None:
+def _cost(entries: Entries, teams: Mapping[int, str], who: Context) -> actions.NewSharedCost | None:
     """What was entered; None where a field says nothing."""
     amount = entries.read("amount", _amount)
     method = entries.read("method", one_of(METHODS))

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.pages.fleet.asking import Asking
+from apps.console.kit.request import Context
 from apps.console.pages.listed import By
 from apps.console.pages.shared_costs.values import CostRow, TeamRow
 from apps.ledger.queries.calendar import local_day
@@ -35,14 +35,14 @@ TEAM_COLUMNS: Mapping[str, By[TeamRow]] = {
 Carried = Mapping[int, Mapping[date, Mapping[int, int]]]
 
 
-def months_of(who: Asking) -> tuple[date, date]:
+def months_of(who: Context) -> tuple[date, date]:
     """The last month and this one, by their first days."""
     this = local_day(who.at, who.organisation.zone).replace(day=1)
     last = date(this.year - (this.month == 1), (this.month - 2) % 12 + 1, 1)
     return last, this
 
 
-def tables(who: Asking) -> tuple[list[CostRow], list[TeamRow]]:
+def tables(who: Context) -> tuple[list[CostRow], list[TeamRow]]:
     """Every shared cost, and what of it was allocated to each team."""
     months = months_of(who)
     costs, of = shared_cost_rows(), carried(months)
@@ -60,7 +60,7 @@ def weights_said(cost: SharedCostRow, teams: Mapping[int, str]) -> str:
     )
 
 
-def _cost_row(cost: SharedCostRow, of: Carried, teams: Mapping[int, str], who: Asking) -> CostRow:
+def _cost_row(cost: SharedCostRow, of: Carried, teams: Mapping[int, str], who: Context) -> CostRow:
     last, this = (_sum(of, cost.id, month) for month in months_of(who))
     standing = _standing(cost, who)
     is_weighted = bool(cost.weights) and standing != ENDED
@@ -83,7 +83,7 @@ def _cost_row(cost: SharedCostRow, of: Carried, teams: Mapping[int, str], who: A
     )
 
 
-def _standing(cost: SharedCostRow, who: Asking) -> str:
+def _standing(cost: SharedCostRow, who: Context) -> str:
     if cost.starts_at > who.at:
         return TO_COME
     return ENDED if cost.ends_at is not None and cost.ends_at <= who.at else IN_FORCE

@@ -5,10 +5,10 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import SEES_EVERYTHING, shown_to
-from apps.console.pages.csv_table import csv_answer, moment_cell, money_cell, text_cell
-from apps.console.pages.fleet.asking import Asking, asking
-from apps.console.pages.frame import Link
+from apps.console.kit.cells import moment_cell, money_cell, text_cell
+from apps.console.kit.frame import Link
+from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.listed import Asked, listed
 from apps.console.pages.shared_costs.rows import (
     COST_COLUMNS,
@@ -33,7 +33,7 @@ TEAMS_HEADER = ("shared_cost", "team", "last_month", "this_month", "currency")
 @shown_to(SEES_EVERYTHING)
 def shared_costs(request: HttpRequest) -> HttpResponse:
     """What is shared, how, and by whom it was carried last month and this month."""
-    who = asking(request, "shared-costs")
+    who = request_context(request, "shared-costs")
     costs, teams = tables(who)
     here, shows_ended = reverse("shared-costs"), request.GET.get("show") == "all"
     shown = [row for row in costs if shows_ended or row.standing != ENDED]
@@ -63,7 +63,7 @@ def shared_costs(request: HttpRequest) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def shared_costs_csv(request: HttpRequest) -> HttpResponse:
     """Every shared cost, ended ones too."""
-    who = asking(request, "shared-costs")
+    who = request_context(request, "shared-costs")
     currency = who.organisation.currency
     cells = [
         [
@@ -82,7 +82,7 @@ def shared_costs_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(SEES_EVERYTHING)
 def teams_csv(request: HttpRequest) -> HttpResponse:
     """What each team carried."""
-    who = asking(request, "shared-costs")
+    who = request_context(request, "shared-costs")
     currency = who.organisation.currency
     cells = [
         [
@@ -95,7 +95,7 @@ def teams_csv(request: HttpRequest) -> HttpResponse:
     return csv_answer("shared costs by team", TEAMS_HEADER, cells)
 
 
-def _finding(costs: list[CostRow], who: Asking) -> str:
+def _finding(costs: list[CostRow], who: Context) -> str:
     running = [row for row in costs if row.standing == IN_FORCE]
     if not running:
         return "No shared cost is in force."

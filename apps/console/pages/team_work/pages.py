@@ -6,14 +6,14 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.pages.fleet.asking import Asking
-from apps.console.pages.frame import EmptyState, Step
+from apps.console.kit.chart import Figure
+from apps.console.kit.filters import Reading, period_filter
+from apps.console.kit.frame import EmptyState, Step
+from apps.console.kit.periods import period_words, span
+from apps.console.kit.request import Context
 from apps.console.pages.listed import Asked, By, listed
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.overview.figures import NO_SPAN_BEFORE
-from apps.console.pages.overview.periods import PERIODS, period_words, span
-from apps.console.pages.overview.question import Reading, filter_of
-from apps.console.pages.overview.values import Figure
 from apps.console.pages.team_work.values import LeagueRow, TeamWorkPage, WaitRow, WorkRow
 from apps.economics.money import sum_of_known
 from apps.economics.waiting import WaitQuantile
@@ -46,30 +46,26 @@ COLUMNS: Mapping[str, By[WorkRow]] = {
 }
 
 
-def asked_window(given: QueryDict, who: Asking) -> tuple[ledger.Window, Reading]:
+def asked_window(given: QueryDict, who: Context) -> tuple[ledger.Window, Reading]:
     """The window of the address, and what of it was not understood."""
     reading = Reading(given, DEFAULTS, {"window": "the last 30 days"})
-    calendar = ledger.calendar_of(who.organisation.zone, who.organisation.week_starts_on, who.at)
-    return reading.read("window", lambda text: ledger.window_of(text, calendar)), reading
+    return reading.read("window", lambda text: ledger.window_of(text, who.calendar)), reading
 
 
-def seen_teams(who: Asking) -> frozenset[int] | None:
+def seen_teams(who: Context) -> frozenset[int] | None:
     """Whose work the viewer sees; None: everybody's."""
     return None if who.viewer.sees_everything else who.viewer.team_ids
 
 
-def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
+def team_work_page(given: QueryDict, who: Context) -> TeamWorkPage:
     """What teams' work cost, what of it was waste, and how long it waited."""
     window, reading = asked_window(given, who)
-    calendar = ledger.calendar_of(who.organisation.zone, who.organisation.week_starts_on, who.at)
-    said = period_words(window, calendar.today)
+    said = period_words(window, who.calendar.today)
     work = work_of_teams(window, seen_teams(who), who.at)
     began = first_work(window, seen_teams(who), who.at)
     league = league_of(window, who.viewer, who.at, work if who.viewer.sees_everything else None)
     asked = Asked(given, reverse("team-work"), part="table", noun=("workload", "workloads"))
     query = f"?window={reading.texts['window']}"
-    periods = dict(PERIODS)
-    periods.setdefault(reading.texts["window"], said.days)
     currency = who.organisation.currency
     return TeamWorkPage(
         frame=who.frame,
@@ -77,7 +73,7 @@ def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
         under=f"{said.days}, effective cost without shared-out idle, in {currency}; the parts of "
         "waste never overlap",
         currency=currency,
-        filters=(filter_of("window", "Period", periods, reading.texts),),
+        filters=(period_filter(reading.texts, said),),
         problems=tuple(reading.problems),
         sort=asked.sort,
         figures=_figures(work, began, compared_spans(window, who.at), currency) if work else (),
@@ -95,7 +91,7 @@ def team_work_page(given: QueryDict, who: Asking) -> TeamWorkPage:
     )
 
 
-def _meters(window: ledger.Window, who: Asking) -> MeterTable | None:
+def _meters(window: ledger.Window, who: Context) -> MeterTable | None:
     """GPU utilization of what each workload of each team held."""
     facts, teams = workloads.workloads(), _team_names()
     chosen = ledger.CostFilter(window, team_ids=seen_teams(who))

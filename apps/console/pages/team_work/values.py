@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from apps.console.pages.frame import EmptyState, Filter, Frame
+from apps.console.kit.chart import Figure
+from apps.console.kit.frame import EmptyState, Filter, Frame
 from apps.console.pages.listed import Listed
 from apps.console.pages.meters import MeterTable
-from apps.console.pages.overview.values import Figure
 from apps.ledger.queries.team_work import TeamWork
 from apps.ledger.queries.time_to_work import Waits
 

@@ -4,9 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from apps.console.pages.access import EVERYONE, shown_to
-from apps.console.pages.csv_table import csv_answer, hours_cell, money_cell, text_cell
-from apps.console.pages.fleet.asking import asking
+from apps.console.kit.cells import hours_cell, money_cell, text_cell
+from apps.console.kit.request import EVERYONE, request_context, shown_to
+from apps.console.kit.table import csv_answer
 from apps.console.pages.team_work.pages import (
     asked_window,
     league_rows,
@@ -34,7 +34,7 @@ WAITS_HEADER = ("workload", "team", "count", "told_first_step", "still_waiting",
 @shown_to(EVERYONE)
 def team_work(request: HttpRequest) -> HttpResponse:
     """What teams' work cost, what of it was waste, and how long it waited."""
-    page = team_work_page(request.GET, asking(request, "team-work"))
+    page = team_work_page(request.GET, request_context(request, "team-work"))
     return render(request, "team_work/page.html", {"page": page})
 
 
@@ -42,7 +42,7 @@ def team_work(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def team_work_csv(request: HttpRequest) -> HttpResponse:
     """Every workload of every team that the viewer sees."""
-    who = asking(request, "team-work")
+    who = request_context(request, "team-work")
     currency = who.organisation.currency
     window, _ = asked_window(request.GET, who)
     cells = [
@@ -68,7 +68,7 @@ def team_work_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def waste_csv(request: HttpRequest) -> HttpResponse:
     """The ranking by waste, as far as the viewer may see it."""
-    who = asking(request, "team-work")
+    who = request_context(request, "team-work")
     currency = who.organisation.currency
     window, _ = asked_window(request.GET, who)
     cells = [
@@ -88,7 +88,7 @@ def waste_csv(request: HttpRequest) -> HttpResponse:
 @shown_to(EVERYONE)
 def waits_csv(request: HttpRequest) -> HttpResponse:
     """How long work waited, by workload."""
-    who = asking(request, "team-work")
+    who = request_context(request, "team-work")
     window, _ = asked_window(request.GET, who)
     cells = [
         [

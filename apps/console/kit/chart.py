@@ -1,0 +1,113 @@
+"""Key figures and pictures of a page, each with the table behind it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, ClassVar
+
+from apps.console.kit.table import TableSection
+from apps.show.charts import MOST_END_LABELS, DailySeries, daily_cost_by_state
+from apps.show.sparkline import Sparkline
+from apps.show.time import weekday
+from apps.show.words import StateWords
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One of at most four key figures.
+
+    `number` is text ready to show (`$18.2k`, `69 %`); `change` its difference from the span before
+    (`+8 %`) and `note` the words after it. `tone` names the state whose colour the sparkline has.
+    `is_unknown` hatches the number.
+    """
+
+    title: str
+    number: str
+    note: str
+    status: str
+    change: str = ""
+    sparkline: Sparkline | None = None
+    tone: str = "active"
+    is_unknown: bool = False
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureRow:
+    """The key figures side by side."""
+
+    template: ClassVar[str] = "kit/figures.html"
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DayRow:
+    """One day of the table behind the chart; `micros` is in the order of the chart's states."""
+
+    label: str
+    micros: tuple[int | None, ...]
+    total_micros: int | None
+    is_provisional: bool = False
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DailyChart:
+    """Daily cost by state: the figure, what it shows in one sentence, and the table behind it.
+
+    `title` is that sentence, the text alternative too; a day's `href` narrows to it.
+    """
+
+    template: ClassVar[str] = "kit/daily.html"
+    title: str
+    unit: str
+    figure: Mapping[str, object]
+    states: tuple[StateWords, ...]
+    rows: tuple[DayRow, ...]
+    total: DayRow
+    csv_href: str = ""
+    has_provisional: bool = False
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether there are too many series to name each beside its last bar."""
+        return len(self.states) > MOST_END_LABELS
+
+
+@dataclass(frozen=True, slots=True)
+class LineChart:
+    """A picture of one figure over time, and the table behind it; `name` is its own on the page."""
+
+    template: ClassVar[str] = "kit/line.html"
+    name: str
+    title: str
+    unit: str
+    figure: Mapping[str, object]
+    behind: TableSection
+    csv_href: str = ""
+
+
+def daily_chart(
+    days: Sequence[date],
+    series: Sequence[tuple[StateWords, Sequence[int | None]]],
+    totals: Sequence[int | None],
+    currency: str,
+    **said: Any,
+) -> DailyChart:
+    """Each day by series, in micro-units; a day's amount is None where it is not known.
+
+    `said` has `title`, `unit` and `csv_href`, and `total` where the whole is more than its days.
+    """
+    nothing = tuple(None for _ in days)
+    drawn = [DailySeries(state, tuple(amounts), nothing) for state, amounts in series]
+    sums = tuple(sum(filter(None, amounts)) for _, amounts in series)
+    return DailyChart(
+        figure=daily_cost_by_state(days, drawn, currency),
+        states=tuple(state for state, _ in series),
+        rows=tuple(
+            DayRow(weekday(day), tuple(amounts[place] for _, amounts in series), totals[place])
+            for place, day in enumerate(days)
+        ),
+        total=said.pop("total", None) or DayRow("Total", sums, sum(filter(None, totals))),
+        **said,
+    )

@@ -1,0 +1,83 @@
+"""What an address asks for, read one parameter after the other; what is not understood is said."""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from django.http import QueryDict
+
+from apps.console.kit.frame import Choice, Filter
+from apps.console.kit.periods import PERIODS, PeriodWords
+from apps.ledger import queries as ledger
+
+LONGEST_TEXT = 100
+
+Meant = TypeVar("Meant")
+
+
+class Reading:
+    """Reads one parameter after the other and collects what was not understood.
+
+    `defaults` are the parameters that there are, `words` what each default shows.
+    """
+
+    def __init__(
+        self, given: QueryDict, defaults: Mapping[str, str], words: Mapping[str, str]
+    ) -> None:
+        self.given = given
+        self.defaults = defaults
+        self.words = words
+        self.texts = dict(defaults)
+        self.problems: list[str] = []
+
+    def read(self, name: str, meaning: Callable[[str], Meant]) -> Meant:
+        """What the parameter means; its default where that refuses with ValueError."""
+        text = self.given.get(name, "")[:LONGEST_TEXT] or self.defaults[name]
+        try:
+            meant = meaning(text)
+        except ValueError as problem:
+            self.problems.append(f"{_sentence(problem)} Shown instead: {self.words[name]}.")
+            return meaning(self.defaults[name])
+        self.texts[name] = text
+        return meant
+
+
+def basis_of(text: str) -> ledger.Basis:
+    """The basis of this name; ValueError in a sentence where there is none."""
+    try:
+        return ledger.Basis(text)
+    except ValueError:
+        raise ValueError(f"There is no basis {text!r}.") from None
+
+
+def one_of(ids: Mapping[str, int], name: str, noun: str) -> frozenset[int] | None:
+    """The id of what has this name, None for no name; ValueError where there is no such `noun`."""
+    if not name:
+        return None
+    if name not in ids:
+        raise ValueError(f"There is no {noun} named {name!r}.")
+    return frozenset({ids[name]})
+
+
+def filter_of(
+    name: str, label: str, choices: Mapping[str, str], texts: Mapping[str, str]
+) -> Filter:
+    """A filter of these choices, by value; `texts` say which is chosen."""
+    return Filter(
+        name,
+        label,
+        tuple(Choice(value, text, value == texts[name]) for value, text in choices.items()),
+    )
+
+
+def period_filter(texts: Mapping[str, str], words: PeriodWords) -> Filter:
+    """The usual spans, and the one that the address asks for."""
+    periods = dict(PERIODS)
+    periods.setdefault(texts["window"], words.days)
+    return filter_of("window", "Period", periods, texts)
+
+
+def _sentence(problem: ValueError) -> str:
+    text = str(problem)
+    if text.endswith("."):
+        return text
+    return f"The period is not understood: {text.removeprefix('window: ')}."

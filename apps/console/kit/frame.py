@@ -1,0 +1,87 @@
+"""What surrounds and recurs on pages: the frame, links, filters, status lines, empty states."""
+
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Who is signed in, which entry of the navigation is current, what waits in Setup.
+
+    `setup_questions` None: not counted yet. `sees_prices` opens the pages that tell rates.
+    """
+
+    organisation: str
+    person: str
+    here: str
+    setup_questions: int | None = 0
+    sees_prices: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A text and where it leads."""
+
+    text: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One option of a filter; `value` is what the address carries."""
+
+    value: str
+    text: str
+    is_chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A named choice in the filter bar; `name` is the parameter in the address."""
+
+    name: str
+    label: str
+    choices: tuple[Choice, ...]
+
+    @property
+    def chosen(self) -> Choice:
+        """The option in force, the first where none is marked."""
+        return next((choice for choice in self.choices if choice.is_chosen), self.choices[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Under:
+    """The quiet line under a title: how the numbers of this page came to be.
+
+    `status` and `basis` are keys of apps.show.words; `coverage_ratio` is observed ÷ held GPU time,
+    None where nothing was held; `settled_to` is the end of the last settled hour.
+    """
+
+    status: str
+    basis: str
+    currency: str
+    period: str
+    coverage_ratio: float | None
+    settled_to: datetime | None
+    pending_hours: int
+    zone: tzinfo
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something to do: a sentence, and a command to copy or a link to follow."""
+
+    sentence: str
+    command: str = ""
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyState:
+    """What would be here, and the steps that fill it; in place of a page's sections, or one of them."""
+
+    template: ClassVar[str] = "kit/empty.html"
+    title: str
+    sentence: str
+    steps: tuple[Step, ...] = ()

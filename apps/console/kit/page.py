@@ -1,0 +1,129 @@
+"""The page around its sections: title, filters, what was not understood; and how one is answered."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+from functools import wraps
+from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from apps.accounts.queries import Role
+from apps.console.kit.chart import DailyChart, LineChart
+from apps.console.kit.frame import EmptyState, Filter, Frame, Link
+from apps.console.kit.request import Context, View, request_context, shown_to
+
+Given = ParamSpec("Given")
+
+
+class Section(Protocol):
+    """A part of a page: its template gets it as `section`."""
+
+    @property
+    def template(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """A part that no other kind of section says: a template, which gets `content` as `section`."""
+
+    template: str
+    content: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class FactList:
+    """Names and what they are, side by side."""
+
+    template: ClassVar[str] = "kit/facts.html"
+    facts: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolePage:
+    """What every page has; most are no more than this. `finding` is its title, a plain sentence.
+
+    `under` are the quiet words below it, after `status`; `sections` come in their order, those
+    that are None left out. With `empty` set it stands in their place. `back` leads up.
+    """
+
+    template: ClassVar[str] = "kit/page.html"
+    context: Context
+    finding: str
+    under: tuple[str, ...] = ()
+    status: str = ""
+    filters: tuple[Filter, ...] = ()
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    back: Link | None = None
+    actions: tuple[Link, ...] = ()
+    sections: tuple[Section | None, ...] = ()
+    empty: EmptyState | None = None
+
+    @property
+    def frame(self) -> Frame:
+        """The navigation around it."""
+        return self.context.frame
+
+    @property
+    def currency(self) -> str:
+        """What its amounts are in."""
+        return self.context.currency
+
+    @property
+    def zone(self) -> tzinfo:
+        """What its moments are in."""
+        return self.context.zone
+
+    @property
+    def here(self) -> str:
+        """Its own address, where filters lead."""
+        return self.context.path
+
+    @property
+    def sort(self) -> str:
+        """The order asked for, kept when a filter changes."""
+        return self.context.query.get("sort", "")[:40]
+
+    @property
+    def shown(self) -> tuple[Section, ...]:
+        """The sections that there are."""
+        return tuple(section for section in self.sections if section is not None)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether something on it needs the script that draws."""
+        return any(isinstance(section, DailyChart | LineChart) for section in self.shown)
+
+
+Answer = ConsolePage | HttpResponse
+Asked = Callable[Concatenate[Context, Given], Answer]
+
+
+def shown(roles: frozenset[Role], here: str) -> Callable[[Asked[Given]], View[Given]]:
+    """A page, or a file, that people of these roles may ask for; it changes nothing.
+
+    `here` is the entry of the navigation that it belongs to.
+    """
+
+    def decorate(asked: Asked[Given]) -> View[Given]:
+        @require_safe
+        @shown_to(roles)
+        @wraps(asked)
+        def view(
+            request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
+        ) -> HttpResponseBase:
+            return answered(request, asked(request_context(request, here), *args, **kwargs))
+
+        return view
+
+    return decorate
+
+
+def answered(request: HttpRequest, answer: Answer) -> HttpResponse:
+    """A page by its template; whatever else is an answer already stays as it is."""
+    if isinstance(answer, HttpResponse):
+        return answer
+    return render(request, answer.template, {"page": answer})

@@ -1,0 +1,125 @@
+"""Who asks, when and for what: read once for each request; a session is asked for, then the role."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import wraps
+from typing import Concatenate, ParamSpec
+from zoneinfo import ZoneInfo
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+
+from apps.accounts.authentication import viewer_of_request
+from apps.accounts.queries import OrganisationFact, Role, Viewer, organisation
+from apps.console.kit.cells import Locale
+from apps.console.kit.frame import Frame
+from apps.console.kit.waiting import questions_waiting
+from apps.ledger.queries.windows import Calendar, calendar_of
+
+Given = ParamSpec("Given")
+View = Callable[Concatenate[HttpRequest, Given], HttpResponseBase]
+
+SEES_EVERYTHING = frozenset({Role.FINANCE, Role.PLATFORM})
+MANAGES = frozenset({Role.PLATFORM})
+EVERYONE = frozenset(Role)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The viewer, the moment, the frame of the page, and the address: its path and parameters."""
+
+    viewer: Viewer
+    at: datetime
+    organisation: OrganisationFact
+    zone: ZoneInfo
+    frame: Frame
+    path: str = ""
+    query: QueryDict = field(default_factory=QueryDict)
+
+    @property
+    def calendar(self) -> Calendar:
+        """Today, and how weeks run, in the organisation's zone."""
+        return calendar_of(self.organisation.zone, self.organisation.week_starts_on, self.at)
+
+    @property
+    def seen_teams(self) -> frozenset[int] | None:
+        """Whose figures the viewer sees; None: everybody's."""
+        return None if self.viewer.sees_everything else self.viewer.team_ids
+
+    @property
+    def currency(self) -> str:
+        """What amounts are in."""
+        return self.organisation.currency
+
+    @property
+    def locale(self) -> Locale:
+        """What cells need to show amounts and moments."""
+        return Locale(self.organisation.currency, self.zone)
+
+    def href(self, path: str) -> str:
+        """The same question at another address."""
+        return path + (f"?{self.query.urlencode()}" if self.query else "")
+
+
+def request_context(request: HttpRequest, here: str) -> Context:
+    """Who asks for a page of the entry `here`; Setup's questions wait for who sees everything."""
+    at, chosen, viewer = timezone.now(), organisation(), viewer_of_request(request)
+    waiting = questions_waiting(at) if viewer.sees_everything else 0
+    return Context(
+        viewer=viewer,
+        at=at,
+        organisation=chosen,
+        zone=ZoneInfo(chosen.zone),
+        frame=frame_of(request, chosen, here, waiting),
+        path=request.path,
+        query=request.GET,
+    )
+
+
+def shown_to(roles: frozenset[Role]) -> Callable[[View[Given]], View[Given]]:
+    """Only people of these roles see the page; a stranger signs in first and comes back to it."""
+
+    def decorate(view: View[Given]) -> View[Given]:
+        @never_cache
+        @wraps(view)
+        def gated(
+            request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
+        ) -> HttpResponseBase:
+            if not request.user.is_authenticated:
+                return _to_sign_in(request)
+            if request.user.role not in roles:
+                return _not_yours(request)
+            return view(request, *args, **kwargs)
+
+        return gated
+
+    return decorate
+
+
+def frame_of(
+    request: HttpRequest, organisation: OrganisationFact, here: str, setup_questions: int | None
+) -> Frame:
+    """The frame of a page for whoever asks; `here` is the current entry of the navigation."""
+    return Frame(
+        organisation=organisation.name,
+        person=getattr(request.user, "name", ""),
+        here=here,
+        setup_questions=setup_questions,
+        sees_prices=getattr(request.user, "role", "") in SEES_EVERYTHING,
+    )
+
+
+def _to_sign_in(request: HttpRequest) -> HttpResponse:
+    answer = redirect_to_login(request.get_full_path())
+    if "HX-Request" not in request.headers:
+        return answer
+    # A fragment of the sign-in page has no place in this one: the browser is sent there whole.
+    return HttpResponse(headers={"HX-Redirect": answer.url})
+
+
+def _not_yours(request: HttpRequest) -> HttpResponse:
+    return render(request, "403.html", status=403)

@@ -1,0 +1,348 @@
+"""The pages of what changed: all of it, and one change, each with its tables."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
+
+from apps.accounts import queries as accounts
+from apps.console.kit.cells import COUNT, DAY, FIGURE, ISO_DAY, MONEY, PROSE, SIGNED_RATIO, TEXT
+from apps.console.kit.chart import Figure, FigureRow, LineChart
+from apps.console.kit.filters import Reading, period_filter
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.periods import period_words
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.anomalies import words
+from apps.ledger.queries.windows import Window, window_of
+from apps.review.queries import findings as review
+from apps.review.queries.findings import MICROS, FindingFact, FindingsWanted, LastLook
+from apps.review.queries.measures import COST, TOKENS
+from apps.review.queries.series import Series, one_series
+from apps.show.amounts import counted
+from apps.show.level_lines import Level, Mark, level_line
+from apps.show.money import short_amount, whole_amount
+from apps.show.time import weekday
+from apps.workloads.queries import WorkloadFact, workloads
+
+DEFAULTS = {"window": "90d"}
+DEFAULT_WORDS = {"window": "the last 90 days"}
+DAY_LONG = timedelta(days=1)
+LEVEL_BEFORE = timedelta(days=28)
+DRAWN = timedelta(days=90)
+
+
+class Anomaly(NamedTuple):
+    """A change, and the workload and team that it is of."""
+
+    found: FindingFact
+    workload: WorkloadFact
+    team: str
+
+
+ANOMALIES = Table[Anomaly](
+    "table",
+    "What changed",
+    (
+        Column(
+            "title",
+            "What changed",
+            lambda row: words.title_of(row.found, row.workload.name),
+            PROSE,
+            csv="what",
+            href=lambda row: reverse("finding", args=[row.found.id]),
+        ),
+        Column("day", "On", lambda row: row.found.changed_on, DAY, csv="changed_on"),
+        Column("team", "Team", lambda row: row.team),
+        Column("kind", "", lambda row: row.found.kind),
+        Column(
+            "effect",
+            "By",
+            lambda row: row.found.effect_ratio,
+            SIGNED_RATIO,
+            warns=lambda row: row.found.is_worse,
+        ),
+        Column(
+            "impact",
+            "In 30 days",
+            lambda row: row.found.impact_micros,
+            MONEY,
+            csv="impact_30_days",
+        ),
+        CURRENCY_COLUMN,
+        Column(
+            "cause",
+            "About then",
+            lambda row: words.cause_in_short(row.found),
+            PROSE,
+            csv="about_then",
+        ),
+    ),
+    noun=("change", "changes"),
+    about="{said}, each against its own weeks before; a change counts from the second pass on",
+    sort="sort",
+    csv_first=("changed_on",),
+)
+SERIES_DAYS = Table[Any](
+    "days",
+    "The figure by day",
+    (
+        Column("day", "", lambda each: each.date, ISO_DAY),
+        Column("value", "", lambda each: f"{each.value:.6f}"),
+        Column("output", "", lambda each: f"{each.output:.0f}"),
+    ),
+)
+DRAWN_DAYS = Table[tuple[date, float, str]](
+    "days",
+    "The figure by day",
+    (
+        Column("day", "Day", lambda point: point[0], DAY),
+        Column("figure", "Figure", lambda point: point[2], FIGURE),
+    ),
+)
+PARTS = Table[tuple[str, str, str]](
+    "parts",
+    "What it is made of",
+    (
+        Column("part", "Part", lambda row: row[0]),
+        Column("amount", "Amount", lambda row: row[2], FIGURE),
+        Column("meaning", "What it is", lambda row: row[1], PROSE),
+    ),
+    about="the parts add up to the difference to the last digit",
+)
+CAUSES = Table[tuple[int, Mapping[str, Any]]](
+    "causes",
+    "What changed about then",
+    (
+        Column("number", "Number", lambda row: row[0], COUNT),
+        Column("day", "Day", lambda row: words.on_day(row[1]["on"])),
+        Column("distance", "How far", lambda row: words.distance(row[1]["days"])),
+        Column("kind", "Kind", lambda row: row[1]["kind"], TEXT),
+        Column("what", "What", lambda row: row[1]["what"], PROSE),
+    ),
+    about="within a week of it, the nearest first; that it changed then does not say that it was "
+    "the cause",
+    empty="Nothing known changed then: no deployment, model, prompt or setting was reported, no "
+    "price and no commitment began or ended, and it ran on the same machines.",
+)
+
+
+@shown(EVERYONE, "findings")
+def anomalies(context: Context) -> ConsolePage:
+    """What changed in a span, the newest first."""
+    window, reading = asked_window(context)
+    said, look = period_words(window, context.calendar.today), review.last_look()
+    rows = rows_of(window, context)
+    return ConsolePage(
+        context=context,
+        finding=_finding([row.found for row in rows], said.within, context.currency),
+        under=(_watched(look, said.days),),
+        filters=(period_filter(reading.texts, said),),
+        problems=tuple(reading.problems),
+        sections=(ANOMALIES.section(rows, context, csv_href=reverse("findings-csv")),),
+        empty=None if rows else _empty(look),
+    )
+
+
+@shown(EVERYONE, "findings")
+def anomalies_csv(context: Context) -> HttpResponse:
+    """The same as a table."""
+    return ANOMALIES.csv(rows_of(asked_window(context)[0], context), context, "findings")
+
+
+@shown(EVERYONE, "findings")
+def anomaly(context: Context, finding_id: int) -> ConsolePage:
+    """One change: its days, its parts, what changed about then."""
+    found, currency = known(finding_id, context), context.currency
+    fact = workloads()[found.workload_id]
+    return ConsolePage(
+        context=context,
+        finding=words.title_of(found, fact.name),
+        under=(
+            f"{words.UNITS[found.measure]}; first seen {weekday(found.first_seen_on)}, "
+            f"last {weekday(found.last_seen_on)}; {words.cause_in_short(found)}",
+        ),
+        back=Link("All anomalies and improvements", reverse("findings")),
+        actions=(_way_to(fact),),
+        sections=(
+            FigureRow(_figures(found, currency)),
+            _chart(found, context),
+            PARTS.section(_parts(found, currency), context, total=_level(found, "Since", currency)),
+            CAUSES.section(list(enumerate(found.causes, start=1)), context),
+        ),
+    )
+
+
+@shown(EVERYONE, "findings")
+def anomaly_csv(context: Context, finding_id: int) -> HttpResponse:
+    """The days of the figure."""
+    series = series_of(known(finding_id, context), context)
+    days = () if series is None else series.days
+    return SERIES_DAYS.csv(days, context, f"finding-{finding_id}")
+
+
+def known(finding_id: int, context: Context) -> FindingFact:
+    """The change, or the page that there is none: another team's is as if it were not there."""
+    found = review.finding(finding_id, context.seen_teams)
+    if found is None:
+        raise Http404
+    return found
+
+
+def asked_window(context: Context) -> tuple[Window, Reading]:
+    """The window of the address, with what of it was not understood."""
+    reading = Reading(context.query, DEFAULTS, DEFAULT_WORDS)
+    return reading.read("window", lambda text: window_of(text, context.calendar)), reading
+
+
+def rows_of(window: Window, context: Context) -> list[Anomaly]:
+    """Every change in a window of what the viewer sees."""
+    wanted = FindingsWanted(context.seen_teams, since=window.first_day, until=window.end_day)
+    facts = workloads()
+    teams = {team.id: team.name for team in accounts.teams()}
+    return [
+        Anomaly(found, facts[found.workload_id], teams[facts[found.workload_id].team_id])
+        for found in review.findings(wanted)
+    ]
+
+
+def series_of(found: FindingFact, context: Context) -> Series | None:
+    """The days that were looked at, up to the last look that found it."""
+    return one_series(found.key, found.last_seen_on, context.organisation.zone)
+
+
+def _finding(found: Sequence[FindingFact], within: str, currency: str) -> str:
+    if not found:
+        return f"Nothing is known to have changed {within}"
+    worse = [each for each in found if each.is_worse]
+    better = len(found) - len(worse)
+    more = sum(each.impact_micros for each in worse if each.impact_micros is not None)
+    kinds = [counted(len(worse), "anomaly", "anomalies")] if worse else []
+    kinds += [counted(better, "improvement")] if better else []
+    said = f"{' and '.join(kinds)} {within}"
+    if not more:
+        return said
+    return f"{said}; anomalies come to {whole_amount(more, currency)} more in 30 days"
+
+
+def _watched(look: LastLook | None, days: str) -> str:
+    if look is None:
+        return f"{days}; not run yet"
+    return f"{days}; {counted(look.series, 'figure')} watched, last on {weekday(look.day)}"
+
+
+def _empty(look: LastLook | None) -> EmptyState:
+    return EmptyState(
+        title="No figure changed its level" if look else "No figure was looked at yet",
+        sentence="Every night the cost of 1,000 requests and the tokens of a request of each "
+        "service, and MFU and data wait of each training programme, are held against their own "
+        "weeks before. A level that is new in two looks is listed here, with what it is made of "
+        "and what changed about then. A figure needs three weeks of days.",
+        steps=(
+            Step(
+                "Look at the last month as it would have been looked at day by day:",
+                command=".venv/bin/python manage.py look_for_changes --days 30",
+            ),
+            Step(
+                "Report deployments, models and prompts, so that they can be named as causes:",
+                command='curl -X POST "$RUNRATE_URL/api/v1/workload-changes" '
+                '-H "Authorization: Bearer $TOKEN" -d @changes.json',
+            ),
+        ),
+    )
+
+
+def _figures(found: FindingFact, currency: str) -> tuple[Figure, ...]:
+    worth = found.impact_micros
+    return (
+        Figure("Before", words.level(found, found.before, currency), "", ""),
+        Figure("Since", words.level(found, found.after, currency), "", ""),
+        Figure(
+            "In 30 days",
+            short_amount(worth, currency),
+            words.impact(found, currency),
+            "",
+            is_unknown=worth is None,
+        ),
+    )
+
+
+def _chart(found: FindingFact, context: Context) -> LineChart | None:
+    """The days up to the last look, with both levels; None where there is no day to draw."""
+    currency = context.currency
+    points = _points(found, series_of(found, context), currency)
+    if not points:
+        return None
+    before = f"{words.level(found, found.before, currency)} before"
+    since = f"{words.level(found, found.after, currency)} since"
+    scale, changed = _scale(found), found.changed_on
+    first = max(points[0][0], changed - LEVEL_BEFORE)
+    levels = (
+        Level(first, max(first, changed - DAY_LONG), found.before * scale, before),
+        Level(changed, max(points[-1][0], changed), found.after * scale, since),
+    )
+    marks = [
+        Mark(date.fromisoformat(cause["on"]), number)
+        for number, cause in enumerate(found.causes, start=1)
+    ]
+    return LineChart(
+        name="level-figure",
+        title=f"{before}, {since}",
+        unit=f"{words.UNITS[found.measure]}; the numbers mark what changed about then",
+        figure=level_line(points, levels, marks),
+        behind=DRAWN_DAYS.section(points[::-1], context),
+        csv_href=reverse("finding-days", args=[found.id]),
+    )
+
+
+def _scale(found: FindingFact) -> int:
+    return 1 if found.measure in (COST, TOKENS) else 100
+
+
+def _points(
+    found: FindingFact, series: Series | None, currency: str
+) -> list[tuple[date, float, str]]:
+    """The days of the picture: each with the figure and its words."""
+    if series is None:
+        return []
+    first = (found.changed_on - DRAWN).toordinal()
+    return [
+        (
+            date.fromordinal(each.day),
+            each.value * _scale(found),
+            words.level(found, each.value, currency),
+        )
+        for each in series.days
+        if each.day >= first
+    ]
+
+
+def _parts(found: FindingFact, currency: str) -> list[tuple[str, str, str]]:
+    """From before to after; every digit is shown, so that they add up as they stand."""
+    steps = [
+        (*words.PARTS[part["name"]], words.moved(found, part["millionths"], currency))
+        for part in found.parts
+    ]
+    return [_level(found, "Before", currency), *steps]
+
+
+def _level(found: FindingFact, name: str, currency: str) -> tuple[str, str, str]:
+    value = found.before if name == "Before" else found.after
+    return name, "", words.exact(found, round(value * MICROS), currency)
+
+
+def _way_to(fact: WorkloadFact) -> Link:
+    if fact.kind == "training":
+        return Link(f"The runs of {fact.name}", f"{reverse('runs')}?workload={fact.name}")
+    return Link(f"The service {fact.name}", reverse("service", args=[fact.id]))
+
+
+urlpatterns = [
+    path("findings", anomalies, name="findings"),
+    path("findings.csv", anomalies_csv, name="findings-csv"),
+    path("findings/<int:finding_id>", anomaly, name="finding"),
+    path("findings/<int:finding_id>.csv", anomaly_csv, name="finding-days"),
+]

@@ -1,0 +1,106 @@
+"""Anomalies and improvements in words."""
+
+from collections.abc import Mapping
+from datetime import date
+
+from apps.review.queries.findings import MICROS, FindingFact
+from apps.review.queries.measures import COST, DATA_WAIT, MFU, SPIKE, TOKENS
+from apps.show.amounts import counted, per_cent
+from apps.show.money import unit_cost, whole_amount
+from apps.show.time import day
+
+NAMES: Mapping[str, str] = {
+    COST: "cost of 1,000 requests",
+    TOKENS: "tokens of a request",
+    MFU: "MFU",
+    DATA_WAIT: "data wait",
+}
+UNITS: Mapping[str, str] = {
+    COST: "effective cost of 1,000 requests, all that the service held",
+    TOKENS: "prompt and output tokens for each request",
+    MFU: "model operations of what the GPUs could do at most, of runs by the day they began",
+    DATA_WAIT: "of the reported time of training",
+}
+PARTS: Mapping[str, tuple[str, str]] = {
+    "price": (
+        "Price",
+        "what an hour of GPU costs before commitments, and charges without GPU time",
+    ),
+    "commitments": (
+        "Commitments",
+        "what reservations, savings plans and credits take off the price",
+    ),
+    "volume": ("Volume", "how many tokens a request has"),
+    "mix": ("Mix", "which GPUs, or which features, the work is of"),
+    "efficiency": ("Efficiency", "how much GPU time the same work takes"),
+}
+
+
+def title_of(found: FindingFact, name: str) -> str:
+    """`chat-api: the cost of 1,000 requests rose by 17 % on 12 March`."""
+    of = f"{name} ({found.feature})" if found.feature else name
+    what = NAMES[found.measure]
+    on = day(found.changed_on)
+    size = per_cent(abs(found.effect_ratio))
+    if found.kind == SPIKE:
+        return f"{of}: on {on} alone the {what} {_was(found)} {size} above its weekday’s"
+    moved = "rose" if found.effect_ratio > 0 else "fell"
+    return f"{of}: the {what} {moved} by {size} on {on}"
+
+
+def level(found: FindingFact, value: float, currency: str) -> str:
+    """A level of the measure."""
+    if found.measure == COST:
+        return unit_cost(round(value * MICROS), currency)
+    if found.measure == TOKENS:
+        return f"{value:,.0f}"
+    return per_cent(value)
+
+
+def moved(found: FindingFact, millionths: int, currency: str) -> str:
+    """A part with its sign, to the last digit that levels are told with here, so that they add."""
+    sign = "+" if millionths > 0 else "−" if millionths < 0 else ""
+    return sign + exact(found, abs(millionths), currency)
+
+
+def exact(found: FindingFact, millionths: int, currency: str) -> str:
+    """Every digit of a level or a part: what is shown adds up as it is."""
+    whole, rest = divmod(millionths, MICROS)
+    if found.measure == COST:
+        return f"{currency} {whole:,}.{rest:06d}"
+    if found.measure == TOKENS:
+        return f"{whole:,}.{rest:06d}"
+    hundredths = millionths * 100
+    return f"{hundredths // MICROS}.{hundredths % MICROS // 100:04d} %"
+
+
+def impact(found: FindingFact, currency: str) -> str:
+    """What it comes to in 30 days."""
+    if found.impact_micros is None:
+        return "not known in money"
+    size = whole_amount(abs(found.impact_micros), currency)
+    return f"{size} {'more' if found.impact_micros > 0 else 'less'} in 30 days"
+
+
+def distance(days: int) -> str:
+    """How far from the change: `2 days before`, `the same day`."""
+    if not days:
+        return "the same day"
+    return f"{counted(abs(days), 'day')} {'before' if days < 0 else 'after'}"
+
+
+def cause_in_short(found: FindingFact) -> str:
+    """The nearest of what changed about then, or that nothing known did."""
+    if not found.causes:
+        return "nothing known changed then"
+    nearest = found.causes[0]
+    return f"{nearest['kind']}: {nearest['what']}, {distance(nearest['days'])}"
+
+
+def on_day(text: str) -> str:
+    """A day of a cause."""
+    return day(date.fromisoformat(text))
+
+
+def _was(found: FindingFact) -> str:
+    return "were" if found.measure == TOKENS else "was"

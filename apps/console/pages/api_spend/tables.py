@@ -1,0 +1,231 @@
+"""The tables of calls to model APIs."""
+
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import NamedTuple
+
+from django.urls import reverse
+
+from apps.console.kit.cells import (
+    COUNT,
+    DAY_OR_INSTANT,
+    ISO_DAY,
+    MONEY,
+    PROSE,
+    TEXT,
+    UNIT_COST,
+    linked,
+    titled,
+    undefined,
+    warned,
+)
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.ledger.queries.api_spend import Compared, Spend, Unpriced
+from apps.pricing.actions.api_prices import UNITS
+from apps.pricing.queries.api_ends import ApiEnd, end_of
+from apps.pricing.queries.api_prices import ApiPriceFact
+from apps.show.amounts import count, per_cent
+from apps.show.money import quoted_amount
+
+SOON = timedelta(days=90)
+
+
+class ModelCalls(NamedTuple):
+    """Calls of a vendor's model on a day or in a month; `today` tells whether its end is near."""
+
+    found: Spend
+    vendor: str
+    model: str
+    today: date
+
+    @property
+    def ends(self) -> ApiEnd | None:
+        """When its vendor shuts it off; None: no date is known."""
+        return end_of(self.vendor, self.model)
+
+
+class OwnedCalls(NamedTuple):
+    """Calls of a team's feature."""
+
+    found: Spend
+    team: str
+    workload: str
+    feature: str
+
+
+class PriceRow(NamedTuple):
+    """A contract price; `end_href` leads to ending it, where the viewer may."""
+
+    fact: ApiPriceFact
+    end_href: str
+
+
+def _vendor_and_unpriced(row: ModelCalls) -> str:
+    unpriced = row.found.unpriced
+    return f"{row.vendor}; {count(unpriced)} without a price" if unpriced else row.vendor
+
+
+def _retirement(row: ModelCalls) -> str:
+    ends = row.ends
+    if ends is None:
+        return ""
+    day, source = ends.ends_on.isoformat(), f"{ends.source}, read {ends.read_on.isoformat()}"
+    return warned(day, source) if ends.ends_on <= row.today + SOON else titled(day, source)
+
+
+def _end_day(row: ModelCalls) -> date | None:
+    return row.ends.ends_on if row.ends else None
+
+
+MODELS = Table[ModelCalls](
+    "table",
+    "By model",
+    (
+        Column("vendor", "", lambda row: row.vendor),
+        Column(
+            "model",
+            "Model",
+            lambda row: row.model,
+            PROSE,
+            order=lambda row: (row.vendor, row.model),
+            note=_vendor_and_unpriced,
+        ),
+        Column("requests", "Calls", lambda row: row.found.requests, COUNT, csv="calls"),
+        Column("unpriced", "", lambda row: row.found.unpriced, COUNT, csv="unpriced_calls"),
+        Column("input", "Tokens in", lambda row: row.found.input_tokens, COUNT, csv="input_tokens"),
+        Column(
+            "cached",
+            "of them cached",
+            lambda row: row.found.cached_tokens,
+            COUNT,
+            csv="cached_tokens",
+        ),
+        Column(
+            "output", "Tokens out", lambda row: row.found.output_tokens, COUNT, csv="output_tokens"
+        ),
+        Column("cost", "Cost", lambda row: row.found.micros, MONEY),
+        Column("list_cost", "", lambda row: row.found.list_micros, MONEY),
+        Column(
+            "million",
+            "Per M tokens",
+            lambda row: row.found.million_micros,
+            UNIT_COST,
+            csv="per_million_tokens",
+            missing=undefined("some calls have no price, or there are no tokens"),
+        ),
+        CURRENCY_COLUMN,
+        Column("limited", "429", lambda row: row.found.rate_limited, COUNT, csv="answered_429"),
+        Column("broken", "5xx", lambda row: row.found.server_errors, COUNT, csv="answered_5xx"),
+        Column("end", "Retirement date", _end_day, ISO_DAY, csv="shut_off",
+               shown=lambda row, _: _retirement(row)),
+    ),
+    noun=("model", "models"),
+    about="{said}; tokens in hold the cached ones, tokens out the reasoning ones",
+    sort="sort",
+    csv_first=("vendor", "model", "calls", "answered_429", "answered_5xx", "unpriced_calls"),
+)  # fmt: skip
+DAYS = Table[Spend](
+    "days",
+    "By day and model",
+    (
+        Column("day", "", lambda row: str(row.key[0])),
+        Column("vendor", "", lambda row: row.key[1]),
+        Column("model", "", lambda row: row.key[2]),
+        Column("calls", "", lambda row: row.requests, COUNT),
+        Column("unpriced_calls", "", lambda row: row.unpriced, COUNT),
+        Column("cost", "", lambda row: row.micros, MONEY),
+        CURRENCY_COLUMN,
+    ),
+)
+OWNERS = Table[OwnedCalls](
+    "owners",
+    "By team and feature",
+    (
+        Column("team", "Team", lambda row: row.team, PROSE),
+        Column("workload", "Workload", lambda row: row.workload, PROSE),
+        Column(
+            "feature",
+            "Feature",
+            lambda row: row.feature,
+            PROSE,
+            shown=lambda row, _: row.feature or "not reported",
+        ),
+        Column("requests", "Calls", lambda row: row.found.requests, COUNT, csv="calls"),
+        Column("unpriced", "", lambda row: row.found.unpriced, COUNT, csv="unpriced_calls"),
+        Column("tokens", "Tokens", lambda row: row.found.tokens, COUNT),
+        Column("cost", "Cost", lambda row: row.found.micros, MONEY),
+        CURRENCY_COLUMN,
+    ),
+    sort="owners",
+)
+UNPRICED = Table[Unpriced](
+    "unpriced",
+    "Without a price",
+    (
+        Column("vendor", "", lambda row: row.vendor),
+        Column("model", "Model", lambda row: row.model, PROSE, note=lambda row: row.vendor),
+        Column("tier", "Tier", lambda row: row.tier),
+        Column("calls", "Calls", lambda row: row.requests, COUNT),
+        Column("tokens", "Tokens", lambda row: row.tokens, COUNT),
+        Column("reason", "Why", lambda row: row.reason, PROSE),
+    ),
+    about="not free: a contract price or a newer table of prices gives them one",
+)
+VENDORS = Table[Compared](
+    "compared",
+    "Beside the vendors’ own reports",
+    (
+        Column("vendor", "Vendor", lambda row: row.vendor, PROSE),
+        Column("day", "Day", lambda row: row.day, ISO_DAY),
+        Column("ours", "Our calls", lambda row: row.our_micros, MONEY),
+        Column("theirs", "Their report", lambda row: row.their_micros, MONEY),
+        Column("difference", "Difference", lambda row: row.difference_micros, MONEY),
+        Column("unpriced_calls", "Without a price", lambda row: row.unpriced, COUNT),
+        CURRENCY_COLUMN,
+    ),
+    about="days of UTC, as vendors cut them; the difference is theirs less ours",
+    empty="No vendor’s report of this month is known: bring one in, or send it to "
+    "POST /api/v1/vendor-costs.",
+)
+PRICES = Table[PriceRow](
+    "prices",
+    "Contract prices",
+    (
+        Column(
+            "what",
+            "Of",
+            lambda row: " ".join(
+                part for part in (row.fact.vendor, row.fact.model, row.fact.tier) if part
+            ),
+            PROSE,
+        ),
+        Column("unit", "What", lambda row: UNITS[row.fact.unit]),
+        Column("price", "Price", lambda row: price_words(row.fact), PROSE),
+        Column("from", "From", lambda row: row.fact.starts_at, DAY_OR_INSTANT, missing=""),
+        Column("to", "To", lambda row: row.fact.ends_at, DAY_OR_INSTANT, missing="open-ended"),
+        Column("change", "Change", lambda row: row.end_href, TEXT,
+               shown=lambda row, _: linked("End", row.end_href) if row.end_href else ""),
+    ),
+    about="they take the place of public ones",
+    empty="None: every call goes by its vendor’s public price.",
+)  # fmt: skip
+
+
+def price_rows(facts: list[ApiPriceFact], at: datetime, *, may_end: bool) -> list[PriceRow]:
+    """The contract prices, with what ends those that are not over."""
+    return [
+        PriceRow(
+            fact,
+            reverse("end-api-price", args=[fact.id])
+            if may_end and (fact.ends_at is None or at < fact.ends_at)
+            else "",
+        )
+        for fact in facts
+    ]
+
+
+def price_words(fact: ApiPriceFact) -> str:
+    """An amount for a quantity, or a share off the public price."""
+    if fact.amount is None:
+        return f"{per_cent(fact.discount_ratio or Decimal(0))} off the public price"
+    return f"{quoted_amount(fact.amount, fact.currency)} for {count(fact.per_quantity)}"

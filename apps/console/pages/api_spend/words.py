@@ -1,0 +1,129 @@
+"""What a month of calls comes down to: a sentence, four figures, and the days."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from apps.console.kit.chart import DailyChart, Figure, daily_chart
+from apps.ledger.queries.api_spend import Spend
+from apps.show.amounts import count, counted, per_cent, share
+from apps.show.money import short_amount, unit_cost, whole_amount
+from apps.show.time import weekday
+from apps.show.words import StateWords
+
+COLOURS = ("active", "run_communication", "run_checkpoint", "run_startup")
+REST = StateWords("other", "Other models", "What all other models cost.")
+
+
+def finding_of(rows: Sequence[Spend], whole: Spend | None, period: str, currency: str) -> str:
+    """What was spent, on what most, and what of it has no price, in one sentence."""
+    if whole is None:
+        return f"No call to a model API is known of {period}"
+    if whole.micros is None:
+        calls = counted(whole.requests, "call")
+        return f"{calls} to model APIs in {period}, and none of them has a price"
+    said = f"Model APIs cost {whole_amount(whole.micros, currency)} in {period}"
+    part = share(rows[0].micros, whole.micros)
+    if len(rows) > 1 and part:
+        said = f"{said}, {per_cent(part)} of it {rows[0].key[1]}"
+    if whole.unpriced:
+        said = f"{said}; plus {counted(whole.unpriced, 'unpriced call')}"
+    return said
+
+
+def figures_of(
+    rows: Sequence[Spend], whole: Spend, before: Spend | None, status: str, currency: str
+) -> tuple[Figure, ...]:
+    """The cost, a million tokens, what failed, and what has no price."""
+    failed = sum(row.rate_limited + row.server_errors for row in rows)
+    calls = sum(row.requests for row in rows)
+    was = None if before is None else before.micros
+    return (
+        Figure(
+            title="Cost",
+            number=short_amount(whole.micros, currency),
+            note="no call of the month before is known"
+            if was is None
+            else f"{short_amount(was, currency)} in the month before",
+            status=status,
+            is_unknown=whole.micros is None,
+        ),
+        Figure(
+            title="A million tokens",
+            number="Undefined"
+            if whole.million_micros is None
+            else unit_cost(whole.million_micros, currency),
+            note=f"{count(whole.tokens)} in and out"
+            if whole.million_micros is not None
+            else "some calls have no price, or no tokens",
+            status=status,
+            is_unknown=whole.million_micros is None,
+        ),
+        Figure(
+            title="Errors (429/5xx)",
+            number=per_cent(share(failed, calls)),
+            note=f"{count(failed)} of {counted(calls, 'call')} answered 429 or 5xx",
+            status=status,
+        ),
+        Figure(
+            title="Without a price",
+            number=count(whole.unpriced),
+            note="calls; they are in no amount here" if whole.unpriced else "every call has one",
+            status=status,
+        ),
+    )
+
+
+def chart_of(
+    days: Sequence[date], found: Sequence[Spend], currency: str, csv_href: str
+) -> DailyChart | None:
+    """Each day by model, the dearest apart; None where no cost is known. Keys: day, model."""
+    costs: dict[tuple[str, date], int] = {}
+    for each in found:
+        if each.micros is not None:
+            costs[str(each.key[1]), _day(each.key[0])] = each.micros
+    names = _dearest(costs)
+    if not names or not any(costs.values()):
+        return None
+    states = [
+        StateWords(colour, name, f"What {name} cost.")
+        for colour, name in zip(COLOURS, names, strict=False)
+    ]
+    apart = [[costs.get((name, day)) for day in days] for name in names]
+    series = list(zip(states, apart, strict=True))
+    others = [_sum(costs, day, but=names) for day in days]
+    if any(others):
+        series.append((REST, others))
+    totals = [_sum(costs, day) for day in days]
+    return daily_chart(
+        days,
+        series,
+        totals,
+        currency,
+        title=_dearest_day(days, totals, currency),
+        unit=f"each day by model, in {currency}; calls without a price are not in it",
+        csv_href=csv_href,
+    )
+
+
+def _dearest(costs: dict[tuple[str, date], int]) -> list[str]:
+    totals: dict[str, int] = {}
+    for (name, _), micros in costs.items():
+        totals[name] = totals.get(name, 0) + micros
+    return sorted(totals, key=lambda name: (-totals[name], name))[: len(COLOURS)]
+
+
+def _sum(costs: dict[tuple[str, date], int], day: date, but: Sequence[str] = ()) -> int | None:
+    """A day on which nobody called has no cost to show."""
+    found = [micros for (name, of), micros in costs.items() if of == day and name not in but]
+    return sum(found) if found else None
+
+
+def _day(key: object) -> date:
+    if not isinstance(key, date):
+        raise TypeError(f"{key!r} is no day")
+    return key
+
+
+def _dearest_day(days: Sequence[date], totals: Sequence[int | None], currency: str) -> str:
+    most, day = max((micros or 0, day) for day, micros in zip(days, totals, strict=True))
+    return f"Highest day: {weekday(day)}, {whole_amount(most, currency)}."

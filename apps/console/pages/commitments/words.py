@@ -1,0 +1,176 @@
+"""Commitments in words: what was bought, how it stands, and what a month of them comes down to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from apps.accounts.queries import special_teams, teams
+from apps.console.kit.chart import DailyChart, DayRow, Figure, daily_chart
+from apps.fleet.queries import pools
+from apps.ledger.queries.commitments import Figures, Use, total
+from apps.pricing.queries.commitments import CommitmentFact
+from apps.show.amounts import counted, per_cent
+from apps.show.money import quoted_amount, short_amount, whole_amount
+from apps.show.time import weekday
+from apps.show.words import StateWords
+
+KINDS = {
+    "capacity_block": "Capacity block",
+    "reserved": "Reservation",
+    "committed_use": "Committed use",
+    "savings_plan": "Savings plan",
+}
+"""In the order in which they are applied."""
+RANKS = {kind: place for place, kind in enumerate(KINDS)}
+UNITS = {"node": "node", "gpu": "GPU"}
+# The colours of time that bought work, and of time that nobody held.
+USED = StateWords("active", "Used", "What node-hours that a commitment covered cost.")
+UNUSED = StateWords("unallocated", "Not used", "What commitments cost that nobody used.")
+UNDEFINED = "Undefined"
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """Pools and teams by id, read once for a page."""
+
+    pools: Mapping[int, str]
+    teams: Mapping[int, str]
+    platform_id: int
+
+    def team(self, team_id: int | None) -> str:
+        """A team; what nobody carries is Platform's."""
+        return self.teams[team_id or self.platform_id]
+
+
+def names() -> Names:
+    """As they are now."""
+    return Names(
+        pools={pool.id: pool.name for pool in pools().values()},
+        teams={team.id: team.name for team in teams()},
+        platform_id=special_teams().platform_id,
+    )
+
+
+def covers(fact: CommitmentFact, said: Names) -> str:
+    """Its scope in words."""
+    parts = [fact.provider, fact.region, fact.instance_type, fact.gpu_model]
+    if fact.pool_id is not None:
+        parts.append(f"pool {said.pools[fact.pool_id]}")
+    return " / ".join(part for part in parts if part)
+
+
+def bought(fact: CommitmentFact) -> str:
+    """Its units, or its spend."""
+    if fact.units:
+        return counted(fact.units, UNITS[fact.unit])
+    return f"{quoted_amount(fact.spend, fact.currency)} an hour"
+
+
+def standing(fact: CommitmentFact, at: datetime) -> str:
+    """Whether it holds now."""
+    if at < fact.starts_at:
+        return "to come"
+    if at < fact.ends_at:
+        return "holds"
+    return "ended early" if fact.ended_at is not None else "over"
+
+
+def finding_of(use: Use, period: str, currency: str) -> str:
+    """What they saved and what was not used, in one sentence."""
+    if not use.commitments:
+        return f"No commitment held in {period}"
+    whole = use.all
+    if not whole.bought:
+        return f"The commitments of {period} are not charged yet"
+    unused = _unused(whole, currency)
+    rate = whole.savings_rate
+    if rate is not None:
+        said = "saved" if rate >= 0 else "cost"
+        more = " of on-demand" if rate >= 0 else " more than on-demand"
+        return f"Commitments {said} {per_cent(abs(rate))}{more} in {period}; {unused}"
+    if not whole.used:
+        amount = whole_amount(whole.unused_cost, currency)
+        return f"Nobody used the commitments of {period}: {amount}"
+    return f"What commitments saved in {period} is not known; {unused}"
+
+
+def _unused(whole: Figures, currency: str) -> str:
+    if whole.unused_cost is None:
+        return "what was not used has no known cost"
+    if not whole.unused_cost:
+        return "all of them was used"
+    return f"{whole_amount(whole.unused_cost, currency)} was not used"
+
+
+def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
+    """Savings, coverage, utilisation, and what was not used."""
+    whole = use.all
+    saved = whole.saved if whole.used else None
+    return (
+        _ratio(
+            "Effective savings rate",
+            None if whole.savings_rate is None else per_cent(whole.savings_rate),
+            f"{short_amount(saved, currency)} against on-demand, unused included"
+            if saved is not None
+            else "nothing covered has a known price",
+            status,
+        ),
+        _ratio(
+            "Coverage",
+            None if use.coverage is None else per_cent(use.coverage),
+            "of the GPU time that could be covered"
+            if use.coverage is not None
+            else "there was no use that could be covered",
+            status,
+        ),
+        _ratio(
+            "Utilisation",
+            None if use.utilisation is None else per_cent(use.utilisation),
+            "of what was bought, weighed by cost",
+            status,
+        ),
+        Figure(
+            title="Not used",
+            number=short_amount(whole.unused_cost, currency),
+            note=f"of {short_amount(whole.cost, currency)} that commitments cost",
+            status=status,
+            is_unknown=whole.unused_cost is None,
+        ),
+    )
+
+
+def _ratio(title: str, number: str | None, note: str, status: str) -> Figure:
+    return Figure(title, number or UNDEFINED, note, status, is_unknown=number is None)
+
+
+def chart_of(
+    days: Sequence[tuple[date, Figures]], currency: str, csv_href: str
+) -> DailyChart | None:
+    """Each day by what was used and not; None where no cost is known."""
+    costs = [_costs(found) for _, found in days]
+    if not any(micros for cost in costs for micros in cost):
+        return None
+    whole = total(found for _, found in days)
+    return daily_chart(
+        [day for day, _ in days],
+        [(USED, [used for used, _ in costs]), (UNUSED, [unused for _, unused in costs])],
+        [found.cost if found.bought else None for _, found in days],
+        currency,
+        title=_worst_day(days, currency),
+        unit=f"each day by whether it was used, in {currency}, amortised cost",
+        total=DayRow("Total", _costs(whole), whole.cost),
+        csv_href=csv_href,
+    )
+
+
+def _costs(found: Figures) -> tuple[int | None, int | None]:
+    """Used and not; a day without a charge is not known, and not free."""
+    return (found.covered_cost, found.unused_cost) if found.bought else (None, None)
+
+
+def _worst_day(days: Sequence[tuple[date, Figures]], currency: str) -> str:
+    unused = [(found.unused_cost or 0, day) for day, found in days if found.bought]
+    most, worst = max(unused)
+    if not most:
+        return "Every day was used in full."
+    return f"Most was left unused on {weekday(worst)}: {whole_amount(most, currency)}."

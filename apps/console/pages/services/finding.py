@@ -1,0 +1,146 @@
+"""What services of a period come down to: a sentence, four figures, and the days."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from apps.console.kit.chart import DailyChart, Figure, daily_chart
+from apps.console.kit.frame import EmptyState, Step
+from apps.console.pages.services.question import ServicesQuestion
+from apps.console.pages.services.tables import unasked_ratio
+from apps.console.pages.services.words import PARTS
+from apps.economics.serving import Purpose
+from apps.ledger.queries.unit_costs import PartAmounts, UnitCost
+from apps.show.amounts import count, counted, per_cent, share
+from apps.show.counts import short_count
+from apps.show.money import short_amount, whole_amount
+from apps.show.time import weekday
+
+COUNTING = """curl -X POST "$RUNRATE_URL/api/v1/request-hours" -H "Authorization: Bearer $TOKEN" \\
+  -H "Content-Type: application/json" -d @request-hours.json"""
+DAY = timedelta(days=1)
+
+
+def empty_state(within: str) -> EmptyState:
+    """How a service comes to be here, and its requests with it."""
+    return EmptyState(
+        title=f"No service cost anything {within}",
+        sentence="A workload of the kind serving or batch is a service: what it holds is divided "
+        "over its features by the work of their tokens, so that a thousand requests and a million "
+        "tokens have a price that adds up to the bill.",
+        steps=(
+            Step(
+                "Make the workload, and a rule that gives it its jobs:",
+                command=".venv/bin/python manage.py add_rule --help",
+            ),
+            Step(
+                "Let the agent read the engine's own counters (vLLM, SGLang); docs/services.md "
+                "says how. Or report what your gateway counted, hour by hour:",
+                command=COUNTING,
+            ),
+        ),
+    )
+
+
+def day_chart(days: Sequence[UnitCost], currency: str, csv_href: str) -> DailyChart | None:
+    """Each day by what its cost was for; None where no cost is known."""
+    known = {cost.keys[0]: cost.parts for cost in days if cost.parts.total is not None}
+    if not known:
+        return None
+    first, last = min(known), max(known)
+    shown = [first + DAY * ahead for ahead in range((last - first).days + 1)]
+    amounts = {purpose: [_part(known.get(day), purpose) for day in shown] for purpose in PARTS}
+    there = [purpose for purpose in PARTS if any(amounts[purpose])]
+    totals = [known[day].total if day in known else None for day in shown]
+    return daily_chart(
+        shown,
+        [(PARTS[purpose], amounts[purpose]) for purpose in there],
+        totals,
+        currency,
+        title=_worst_day(shown, known, currency),
+        unit=f"each day by what its cost was for, in {currency}",
+        csv_href=csv_href,
+    )
+
+
+def _part(parts: PartAmounts | None, purpose: Purpose) -> int | None:
+    if parts is None:
+        return None
+    found = {
+        Purpose.ANSWERED: parts.answered,
+        Purpose.IDLE: parts.idle,
+        Purpose.UNATTRIBUTED: parts.unattributed,
+        Purpose.UNCOUNTED: parts.uncounted,
+    }[purpose]
+    return found or 0
+
+
+def _worst_day(shown: Sequence[date], known: dict[date, PartAmounts], currency: str) -> str:
+    idle, worst = max((known[day].idle or 0, day) for day in shown if day in known)
+    if not idle:
+        return "No day had hours without requests."
+    return f"Most hours without requests: {weekday(worst)}, {whole_amount(idle, currency)}."
+
+
+def finding_of_all(
+    asked: ServicesQuestion, costs: Sequence[UnitCost], total: UnitCost | None, currency: str
+) -> str:
+    """What they cost, and how much of that was hours without requests, in one sentence."""
+    within = asked.words.within
+    if total is None or not costs:
+        return f"No service cost anything {within}"
+    services = counted(len(costs), "service")
+    if total.parts.total is None:
+        return f"What {services} cost {within} is not known: no price covers it"
+    said = f"{services} cost {whole_amount(total.parts.total, currency)} {within}"
+    unasked = unasked_ratio(total)
+    if unasked is None:
+        return f"{said}; nobody counted what they answered"
+    answered = total.answered_requests
+    more = f" and answered {counted(answered, 'request')}" if answered else ""
+    return f"{said}{more}; {per_cent(unasked)} of the cost was hours without requests"
+
+
+def figures_of_all(
+    total: UnitCost, costs: Sequence[UnitCost], status: str, currency: str
+) -> tuple[Figure, ...]:
+    """The cost, hours without requests, requests, and what was not counted."""
+    parts = total.parts
+    untold = sum(1 for cost in costs if cost.parts.counted is None)
+    not_counted = share(parts.uncounted or 0, parts.total)
+    return (
+        Figure(
+            title="Cost",
+            number=short_amount(parts.total, currency),
+            note=f"of {counted(len(costs), 'service')}",
+            status=status,
+            is_unknown=parts.total is None,
+        ),
+        Figure(
+            title="No requests",
+            number=short_amount(parts.idle or 0, currency) if parts.counted else "Not known",
+            note=f"{per_cent(unasked_ratio(total))} of the cost: hours in which nobody asked"
+            if parts.counted
+            else "nobody counted requests",
+            status=status,
+            is_unknown=not parts.counted,
+        ),
+        Figure(
+            title="Requests",
+            number="Not known" if total.told.requests is None or not parts.counted
+            else short_count(total.told.requests),
+            note=f"{count(total.costless_requests)} more where the service has no cost"
+            if total.costless_requests
+            else "in hours that were counted",
+            status=status,
+            is_unknown=total.told.requests is None or not parts.counted,
+        ),
+        Figure(
+            title="Not counted",
+            number=short_amount(parts.uncounted or 0, currency),
+            note=f"{per_cent(not_counted)} of the cost; {counted(untold, 'service')} never"
+            if not_counted
+            else "every hour was counted",
+            status=status,
+            is_unknown=bool(not_counted),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,168 @@
+"""Services, one of them, and their tables as CSV."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+
+from apps.accounts import queries as accounts
+from apps.console.kit.cells import linked
+from apps.console.kit.chart import FigureRow
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.pages.costs.words import least_sure
+from apps.console.pages.services import changes
+from apps.console.pages.services.changes import known
+from apps.console.pages.services.finding import (
+    day_chart,
+    empty_state,
+    figures_of_all,
+    finding_of_all,
+)
+from apps.console.pages.services.one import service_page
+from apps.console.pages.services.question import ServicesQuestion, services_question
+from apps.console.pages.services.tables import DAYS, FEATURES, SERVICES, UnitRow, whole
+from apps.economics.money import sum_of_known
+from apps.ledger.queries.unit_costs import UnitCost, UnitFilter, together, unit_cost_groups
+from apps.show.amounts import change, counted
+from apps.show.money import short_amount
+from apps.workloads import queries as workloads
+
+
+@shown(EVERYONE, "services")
+def services(context: Context) -> ConsolePage:
+    """What they cost, how much of it was hours without requests, and each of them."""
+    asked, currency = services_question(context), context.currency
+    costs, uncounted = listed_services(asked)
+    days = unit_cost_groups(replace(asked.chosen, workload_ids=_ids(costs)), ["day"])
+    total = together(costs)
+    status = least_sure(frozenset() if total is None else total.statuses)
+    left_out = _left_out(asked, uncounted, currency)
+    return ConsolePage(
+        context=context,
+        finding=finding_of_all(asked, costs, total, currency),
+        status=status,
+        under=(f"{asked.under}; in {currency}", *([left_out] if left_out else [])),
+        filters=asked.filters,
+        problems=asked.problems,
+        sections=(
+            FigureRow(figures_of_all(total, costs, status, currency)) if total else None,
+            day_chart(days, currency, context.href(reverse("services-days"))),
+            SERVICES.section(_rows(asked, costs), context, csv_href=reverse("services-csv")),
+        ),
+        empty=None if costs else empty_state(asked.words.within),
+    )
+
+
+@shown(EVERYONE, "services")
+def services_csv(context: Context) -> HttpResponse:
+    """The same as a table."""
+    asked = services_question(context)
+    return SERVICES.csv(_rows(asked, listed_services(asked)[0]), context, "services")
+
+
+@shown(EVERYONE, "services")
+def services_days_csv(context: Context) -> HttpResponse:
+    """All services together by day."""
+    return _days(context, services_question(context), "services-days")
+
+
+@shown(EVERYONE, "services")
+def service(context: Context, service_id: int) -> ConsolePage:
+    """One service: its features, its days, how fast it answered."""
+    return service_page(known(service_id, context), context)
+
+
+@shown(EVERYONE, "services")
+def features_csv(context: Context, service_id: int) -> HttpResponse:
+    """A service by feature; the parts that no feature has are rows of their own."""
+    known(service_id, context)
+    asked = services_question(context, service_id)
+    rows = [UnitRow(cost) for cost in unit_cost_groups(asked.chosen, ["feature"])]
+    return FEATURES.csv(rows, context, f"service-{service_id}-features")
+
+
+@shown(EVERYONE, "services")
+def service_days_csv(context: Context, service_id: int) -> HttpResponse:
+    """A service by day."""
+    known(service_id, context)
+    return _days(context, services_question(context, service_id), f"service-{service_id}-days")
+
+
+def _days(context: Context, asked: ServicesQuestion, name: str) -> HttpResponse:
+    rows = [UnitRow(cost) for cost in unit_cost_groups(asked.chosen, ["day"])]
+    return DAYS.csv(rows, context, name)
+
+
+def listed_services(asked: ServicesQuestion) -> tuple[list[UnitCost], list[UnitCost]]:
+    """Services with costs; and apart, unless they are asked for, batch work that nobody counts."""
+    costs = unit_cost_groups(asked.chosen, ["service"])
+    if asked.is_all:
+        return costs, []
+    facts = workloads.workloads()
+    uncounted = [
+        cost for cost in costs if facts[cost.keys[0]].kind == "batch" and cost.parts.counted is None
+    ]
+    apart = _ids(uncounted)
+    return [cost for cost in costs if cost.keys[0] not in apart], uncounted
+
+
+def _ids(costs: Sequence[UnitCost]) -> frozenset[int]:
+    return frozenset(cost.keys[0] for cost in costs)
+
+
+def _left_out(asked: ServicesQuestion, uncounted: Sequence[UnitCost], currency: str) -> str:
+    """What is not in the list, with its cost and the way to it; empty where all is."""
+    if not uncounted:
+        return ""
+    amount = short_amount(sum_of_known(cost.parts.total for cost in uncounted), currency)
+    return format_html(
+        "Left out: {} of which nobody counts requests, {}. {}",
+        counted(len(uncounted), "batch workload"),
+        amount,
+        linked("Show them too", asked.href(show="all")),
+    )
+
+
+def _thousands(chosen: UnitFilter) -> dict[int, int | None]:
+    """What a thousand requests of each service cost."""
+    found = unit_cost_groups(chosen, ["service"])
+    return {cost.keys[0]: whole(cost.units.thousand_requests) for cost in found}
+
+
+def _rows(asked: ServicesQuestion, costs: Sequence[UnitCost]) -> list[UnitRow]:
+    """The dearest first."""
+    facts = workloads.workloads()
+    teams = {team.id: team.name for team in accounts.teams()}
+    now, before = [_thousands(chosen) for chosen in asked.compared() or ()] or [{}, {}]
+    rows = [
+        UnitRow(
+            cost,
+            name=facts[cost.keys[0]].name,
+            team=teams[facts[cost.keys[0]].team_id],
+            note="batch" if facts[cost.keys[0]].kind == "batch" else "",
+            href=asked.href(reverse("service", args=[cost.keys[0]]), team=""),
+            change=change(now.get(cost.keys[0]), before.get(cost.keys[0])),
+        )
+        for cost in costs
+    ]
+    return sorted(rows, key=lambda row: (-(row.cost.parts.total or 0), row.name))
+
+
+urlpatterns = [
+    path("services", services, name="services"),
+    path("services.csv", services_csv, name="services-csv"),
+    path("services/days.csv", services_days_csv, name="services-days"),
+    path("services/<int:service_id>", service, name="service"),
+    path("services/<int:service_id>.csv", features_csv, name="service-features"),
+    path("services/<int:service_id>/objectives/new", changes.add_objective, name="add-objective"),
+    path(
+        "services/<int:service_id>/objectives/<int:objective_id>/end",
+        changes.end_objective,
+        name="end-objective",
+    ),
+    path("services/<int:service_id>/changes/new", changes.add_change, name="add-service-change"),
+    path("services/<int:service_id>/days.csv", service_days_csv, name="service-days"),
+]

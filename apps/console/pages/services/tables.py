@@ -1,0 +1,262 @@
+"""The tables of services: units by service, feature and day; latency, objectives, changes."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from django.urls import reverse
+
+from apps.console.kit.cells import (
+    COUNT,
+    DAY,
+    FIGURE,
+    GPU_HOURS,
+    INSTANT,
+    MONEY,
+    PROSE,
+    RATIO,
+    UNIT_COST,
+    linked,
+    quiet,
+    undefined,
+)
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.services.words import (
+    CHANGES,
+    MEASURES,
+    PARTS,
+    budget_words,
+    promise_words,
+    quantile_words,
+)
+from apps.economics.serving import Purpose, UnitCosts
+from apps.ledger.queries.unit_costs import UnitCost
+from apps.workloads.queries.requests import QUANTILES, Attainment, ChangeFact, Latency
+
+UNDEFINED = quiet("undefined")
+NO_UNIT = undefined("nothing was answered, or its cost or count is not known")
+
+
+class UnitRow(NamedTuple):
+    """The units of a service, a feature, a part or a day; `change` is against the span before."""
+
+    cost: UnitCost
+    name: str = ""
+    team: str = ""
+    note: str = ""
+    href: str = ""
+    change: str = ""
+
+
+class NumberedChange(NamedTuple):
+    """Something that changed; `number` marks it in the picture."""
+
+    number: int
+    fact: ChangeFact
+
+
+def whole(micros: Fraction | None) -> int | None:
+    """To the micro-unit."""
+    return None if micros is None else round(micros)
+
+
+def unasked_ratio(cost: UnitCost) -> Fraction | None:
+    """Hours without requests ÷ the whole cost; None where nobody counted, or nothing has a cost."""
+    total = cost.parts.total
+    return Fraction(cost.parts.idle or 0, total) if total and cost.parts.counted else None
+
+
+def _failed(row: UnitRow) -> int | None:
+    requests, succeeded = row.cost.told.requests, row.cost.told.succeeded
+    return None if requests is None or succeeded is None else requests - succeeded
+
+
+def _tokens(row: UnitRow) -> int | None:
+    sent, answered = row.cost.told.prompt_tokens, row.cost.told.output_tokens
+    return None if sent is None or answered is None else sent + answered
+
+
+def _part_name(row: UnitRow) -> str | None:
+    return None if row.cost.purpose is None else row.cost.purpose.name.lower()
+
+
+def _amount(csv: str, of: Callable[[UnitCost], int | None]) -> Column[UnitRow]:
+    return Column(csv, "", lambda row: of(row.cost), MONEY)
+
+
+def _count(csv: str, of: Callable[[UnitCost], int | None]) -> Column[UnitRow]:
+    return Column(csv, "", lambda row: of(row.cost), COUNT)
+
+
+def _unit(
+    key: str, text: str, csv: str, of: Callable[[UnitCosts], Fraction | None]
+) -> Column[UnitRow]:
+    return Column(
+        key, text, lambda row: whole(of(row.cost.units)), UNIT_COST, csv=csv, missing=NO_UNIT
+    )
+
+
+def _quantile(ratio: float) -> Column[tuple[str, Latency]]:
+    name = "median" if ratio == 0.5 else f"p{ratio * 100:g}"
+    return Column(name, name, lambda row: quantile_words(row[1], ratio), FIGURE)
+
+
+UNITS: tuple[Column[UnitRow], ...] = (
+    Column("cost", "Cost", lambda row: row.cost.parts.total, MONEY),
+    _amount("answered_cost", lambda cost: cost.parts.answered),
+    _amount("idle_cost", lambda cost: cost.parts.idle),
+    _amount("unattributed_cost", lambda cost: cost.parts.unattributed),
+    _amount("uncounted_cost", lambda cost: cost.parts.uncounted),
+    _amount("charged_cost", lambda cost: cost.micros),
+    Column("unasked", "No requests", lambda row: unasked_ratio(row.cost), RATIO, csv="",
+           missing=UNDEFINED),
+    Column("requests", "Requests", lambda row: row.cost.told.requests, COUNT),
+    Column("failed", "Failed", _failed, COUNT, csv=""),
+    _count("succeeded_requests", lambda cost: cost.told.succeeded),
+    _count("prompt_tokens", lambda cost: cost.told.prompt_tokens),
+    _count("cached_tokens", lambda cost: cost.told.cached_tokens),
+    _count("output_tokens", lambda cost: cost.told.output_tokens),
+    Column("tokens", "Tokens", _tokens, COUNT, csv=""),
+    _unit("thousand", "Per 1,000 requests", "cost_per_1000_requests",
+          lambda units: units.thousand_requests),
+    Column("change", "Against before", lambda row: row.change, FIGURE, csv="", sorts=False),
+    _unit("million", "", "cost_per_million_tokens", lambda units: units.million_tokens),
+    _unit("prompt", "Per M input", "cost_per_million_prompt_tokens",
+          lambda units: units.million_prompt),
+    _unit("cached", "Per M cached", "cost_per_million_cached_tokens",
+          lambda units: units.million_cached),
+    _unit("output", "Per M output", "cost_per_million_output_tokens",
+          lambda units: units.million_output),
+    Column("counted", "Counted", lambda row: row.cost.counted_ratio, RATIO, csv="",
+           missing=UNDEFINED),
+    CURRENCY_COLUMN,
+    Column("gpu_hours", "", lambda row: row.cost.unit_milliseconds, GPU_HOURS),
+    Column("unpriced_gpu_hours", "", lambda row: row.cost.unpriced_milliseconds, GPU_HOURS),
+)  # fmt: skip
+"""What a file tells of units, and what pages may show of them."""
+
+
+def _showing(*keys: str) -> tuple[Column[UnitRow], ...]:
+    """All of them in CSV, these on the page."""
+    return tuple(column if column.key in keys else replace(column, text="") for column in UNITS)
+
+
+SERVICES = Table[UnitRow](
+    "table",
+    "One by one",
+    (
+        Column(
+            "name",
+            "Service",
+            lambda row: row.name,
+            PROSE,
+            csv="service",
+            href=lambda row: row.href,
+            note=lambda row: row.note,
+        ),
+        Column("team", "Team", lambda row: row.team),
+        *_showing(
+            *("cost", "unasked", "requests", "thousand", "change", "prompt", "output", "counted")
+        ),
+    ),
+    noun=("service", "services"),
+    about="{said}; undefined is not 0: such a service answered no request that was counted",
+    sort="sort",
+    css="wide",
+)
+FEATURES = Table[UnitRow](
+    "features",
+    "By feature",
+    (
+        Column(
+            "feature",
+            "Feature",
+            lambda row: row.name,
+            PROSE,
+            note=lambda row: row.note,
+            written=lambda row, _: row.cost.keys[0],
+        ),
+        Column("part", "", _part_name),
+        *_showing("cost", "requests", "failed", "tokens", "thousand", "prompt", "cached", "output"),
+    ),
+    about="hours are divided by the work of their tokens; the rows sum to what the service cost",
+)
+DAYS = Table[UnitRow](
+    "days",
+    "What each day’s units cost",
+    (
+        Column("day", "Day", lambda row: row.cost.keys[0], DAY),
+        *_showing("cost", "unasked", "requests", "thousand", "prompt", "output"),
+    ),
+)
+LATENCY = Table[tuple[str, Latency]](
+    "latency",
+    "How fast it answered",
+    (
+        Column("measure", "What", lambda row: row[0]),
+        Column("source", "Source", lambda row: row[1].source),
+        Column("requests", "Requests", lambda row: row[1].requests, COUNT),
+        *map(_quantile, QUANTILES),
+    ),
+    about="from histograms, so linear between two bounds",
+    empty="No latency reported: send latency_bounds_seconds and latency_counts with its counts, or "
+    "let the agent read the engine.",
+)
+OBJECTIVES = Table[Attainment](
+    "objectives",
+    "Objectives",
+    (
+        Column("promise", "Objective", promise_words, PROSE),
+        Column("feature", "Feature", lambda row: row.feature or "all"),
+        Column("requests", "Requests", lambda row: row.requests, COUNT),
+        Column("met", "Kept", lambda row: row.met_ratio, RATIO, missing=UNDEFINED),
+        Column("least", "At least", lambda row: row.at_least_ratio, RATIO, missing=UNDEFINED),
+        Column(
+            "budget",
+            "Error budget",
+            budget_words,
+            warns=lambda row: row.budget_left_ratio is not None and row.budget_left_ratio < 0,
+        ),
+        Column("end", "Change", lambda row: None, shown=lambda row, _: _way_to_end(row)),
+    ),
+    about="the error budget is what an objective allows to miss, in its own days up to the end of "
+    "this period",
+    empty="No SLO set: add one, or POST /api/v1/service-objectives.",
+)
+CHANGED = Table[NumberedChange](
+    "changes",
+    "What changed",
+    (
+        Column("number", "Number", lambda row: row.number, COUNT),
+        Column("at", "When", lambda row: row.fact.at, INSTANT),
+        Column("kind", "Kind", lambda row: CHANGES.get(row.fact.kind, row.fact.kind)),
+        Column("name", "What", lambda row: row.fact.name, PROSE),
+        Column("feature", "Feature", lambda row: row.fact.feature or "all"),
+    ),
+    about="numbered as in the picture",
+    empty="No change reported in this time: a deployment reports itself with "
+    "POST /api/v1/workload-changes.",
+)
+
+
+def feature_row(cost: UnitCost) -> UnitRow:
+    """A feature by its name; what no feature has by what it is."""
+    if cost.purpose is Purpose.ANSWERED or cost.purpose is None:
+        return UnitRow(cost, cost.keys[0] or "(feature not reported)")
+    part = PARTS[cost.purpose]
+    return UnitRow(cost, part.label, note=part.explanation)
+
+
+def latency_rows(
+    times: tuple[Latency | None, Latency | None],
+) -> list[tuple[str, Latency]]:
+    """Of whole answers and of first tokens, where anybody reported them."""
+    named = zip(MEASURES.values(), times, strict=True)
+    return [(words, found) for words, found in named if found is not None]
+
+
+def _way_to_end(row: Attainment) -> str:
+    if row.ends_at:
+        return ""
+    return linked("End", reverse("end-objective", args=[row.workload_id, row.objective_id]))

@@ -1,0 +1,221 @@
+"""What pages are made of: a column said once is heading, cell, order and CSV; a change is looked at."""
+
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.http import QueryDict
+from django.test import Client
+
+from apps.accounts.queries import OrganisationFact, Viewer
+from apps.console.kit.cells import COUNT
+from apps.console.kit.change import (
+    AmountField,
+    ChangeForm,
+    MomentField,
+    PickField,
+    TextField,
+    fingerprint,
+)
+from apps.console.kit.frame import Frame
+from apps.console.kit.request import Context
+from apps.console.kit.table import Column, Table, TableSection
+from tests import make
+from tests.apps.console.people import signed_in
+
+VIEWER = Viewer(
+    person_id=1,
+    name="Finn",
+    role="finance",
+    sees_everything=True,
+    team_ids=frozenset(),
+    sees_prices=True,
+    may_manage=False,
+    may_close=True,
+)
+Row = tuple[str, int | None]
+ROWS: list[Row] = [("b", 2), ("A", None), ("c", 10)]
+THINGS = Table[Row](
+    "list",
+    "Things",
+    (
+        Column("name", "Name", lambda row: row[0], href=lambda row: f"/things/{row[0]}"),
+        Column("size", "Size", lambda row: row[1], COUNT, warns=lambda row: row[1] == 10 and "big"),
+        Column("note", "Note", lambda row: "<i>", csv="", sorts=False),
+        Column("twice", "", lambda row: None if row[1] is None else row[1] * 2),
+    ),
+    sort="of",
+    per_page=2,
+    csv_first=("size",),
+)
+
+
+def context(address: str = "") -> Context:
+    return Context(
+        viewer=VIEWER,
+        at=datetime(2026, 3, 2, 10, 20, tzinfo=UTC),
+        organisation=OrganisationFact("Lab", "EUR", "Europe/Berlin", week_starts_on=1),
+        zone=ZoneInfo("Europe/Berlin"),
+        frame=Frame("Lab", "Finn", "costs"),
+        path="/things",
+        query=QueryDict(address),
+    )
+
+
+def shown(address: str = "", rows: list[Row] = ROWS) -> TableSection:
+    return THINGS.section(rows, context(address), csv_href="/things.csv")
+
+
+def names(section: TableSection) -> list[str]:
+    return [row.partition("</a>")[0][-1] for row in section.rows]
+
+
+def test_a_column_is_a_heading_a_cell_and_a_cell_of_the_file() -> None:
+    section = shown("of=size")
+    assert [heading.text for heading in section.headings] == ["Name", "Size", "Note"]
+    assert section.rows[1] == (
+        '<th scope="row"><a href="/things/c">c</a></th>'
+        '<td class="number-cell"><span class="tone-warn" title="big">10</span></td>'
+        "<td>&lt;i&gt;</td>"
+    )
+    written = THINGS.csv(ROWS, context(), "things").content.decode()
+    assert written.split("\r\n") == ["size,name,twice", "2,b,4", ",A,", "10,c,20", ""]
+
+
+def test_what_is_not_known_is_marked_and_comes_last_either_way() -> None:
+    assert "not known" in shown("of-page=1&of=name").rows[0]
+    assert names(shown("of=-size")) == ["c", "b"]
+    assert names(shown("of=size&of-page=2")) == ["A"]
+
+
+def test_without_an_order_rows_stay_as_they_come_and_numbers_begin_with_the_largest() -> None:
+    section = shown("window=7d")
+    assert names(section) == ["b", "A"]
+    assert [heading.href for heading in section.headings] == [
+        "/things?window=7d&of=name#list",
+        "/things?window=7d&of=-size#list",
+        "",
+    ]
+
+
+def test_an_order_is_marked_turns_and_is_the_order_of_the_file() -> None:
+    name, size, _ = shown("of=size&window=7d").headings
+    assert (size.order, size.href) == ("ascending", "/things?window=7d&of=-size#list")
+    assert (name.order, name.href) == ("", "/things?window=7d&of=name#list")
+    assert shown("of=size").csv_href == "/things.csv?of=size"
+    written = THINGS.csv(ROWS, context("of=-size"), "things").content.decode()
+    assert [line.split(",")[1] for line in written.split("\r\n")[1:-1]] == ["c", "b", "A"]
+
+
+def test_a_long_list_comes_in_parts_that_keep_the_order_and_say_the_whole() -> None:
+    rows: list[Row] = [(str(each), each) for each in range(5)]
+    section = shown("of=-size&of-page=2", rows)
+    assert names(section) == ["2", "1"]
+    assert section.about == "3–4 of 5 rows"
+    assert section.part.before is not None
+    assert section.part.after is not None
+    assert section.part.before.href == "/things?of=-size#list"
+    assert section.part.after.href == "/things?of-page=3&of=-size#list"
+    assert names(shown("of-page=99", rows)) == ["4"]
+    for nonsense in ("-1", "0", "x", "999999999", "٣"):
+        assert names(shown(f"of-page={nonsense}", rows)) == ["0", "1"]
+
+
+@pytest.mark.parametrize("odd", ["price", "note", "twice", "-"])
+def test_an_order_that_there_is_not_is_said_and_left(odd: str) -> None:
+    section = shown(f"of={odd}")
+    assert names(section) == ["b", "A"]
+    assert section.problem == f"There is no column {odd.removeprefix('-')!r} to order by."
+
+
+class LeaseForm(ChangeForm):
+    """What somebody leases."""
+
+    name = TextField("Name")
+    kind = PickField("Kind")
+    amount = AmountField("Amount", example="98.32")
+    since = MomentField("From", is_now=True)
+    until = MomentField("To", is_needed=False)
+
+
+ENTERED = "name=rack&kind=b&amount=1.5&since=2026-03-02T10:00&until="
+
+
+def lease(address: str) -> ChangeForm:
+    return LeaseForm(QueryDict(address), context(), {"kind": {"a": "Small", "b": "Big"}}, {})
+
+
+def test_a_form_that_was_only_opened_has_nothing_wrong_in_it() -> None:
+    form = lease("")
+    since = form.frozen()[3]
+    assert not form.is_bound
+    assert not any(each.problem for each in form.frozen())
+    assert (since.label, since.value) == ("From (Europe/Berlin)", "2026-03-02T11:00")
+
+
+def test_moments_are_read_in_the_organisations_zone() -> None:
+    form = lease(ENTERED)
+    assert form.is_valid()
+    assert form.cleaned_data["since"] == datetime(2026, 3, 2, 9, tzinfo=UTC)
+    assert form.cleaned_data["until"] is None
+    assert [choice.is_chosen for choice in form.frozen()[1].choices] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "said"),
+    [
+        ("kind", "c", "Choose one of the list."),
+        ("amount", "NaN", "Say an amount in figures, as in 98.32."),
+        ("amount", "much", "Say an amount in figures, as in 98.32."),
+        ("since", "", "Say a day and a time, as in 2026-03-31 14:00."),
+        ("since", "0001-01-01", "This is beyond the calendar."),
+        ("name", "x" * 201, "Say it in at most 200 characters."),
+        ("name", "%00", "Null characters are not allowed."),
+    ],
+)
+def test_what_cannot_be_read_is_said_at_its_field_and_kept(
+    field: str, text: str, said: str
+) -> None:
+    form = lease(f"{ENTERED}&{field}={text}")
+    assert not form.is_valid()
+    wrong = {each.name: each.problem for each in form.frozen() if each.problem}
+    assert wrong == {field: said}
+
+
+@pytest.fixture
+def finn(settings: Any) -> Client:
+    settings.ROOT_URLCONF = "tests.apps.console.added_page"
+    make.make_organisation()
+    return signed_in("finance")
+
+
+@pytest.mark.django_db
+def test_a_page_is_one_file_and_a_table_one_declaration(finn: Client) -> None:
+    """The worked example of CONTRIBUTING."""
+    text = finn.get("/payments?sort=-cost").content.decode()
+    assert "<h1>Three things were paid</h1>" in text
+    assert text.index("Lease") < text.index("=rack") < text.index("Power")
+    assert "Mon 2 March" in text
+    assert "$20.00" in text
+    assert 'href="/payments.csv?sort=-cost"' in text
+    assert finn.get("/payments.csv?sort=-cost").content.decode().split("\r\n")[:3] == [
+        "what,day,cost,currency",
+        "Lease,2026-03-01,20.000000,USD",
+        "'=rack,2026-03-02,1.500000,USD",
+    ]
+    assert signed_in("viewer").get("/payments").status_code == 403
+    assert finn.post("/payments").status_code == 405
+
+
+@pytest.mark.django_db
+def test_confirming_what_has_moved_meanwhile_shows_it_again(finn: Client) -> None:
+    entered = {
+        "vendor": "openai", "model": "m", "tier": "", "unit": "all", "amount": "", "discount": "20",
+        "per_quantity": "", "currency": "USD", "starts_at": "2026-03-01T00:00", "ends_at": "",
+    }  # fmt: skip
+    moved = finn.post("/api-spend/prices/new", entered | {"seen": fingerprint(["Another."])})
+    assert "what it would change has changed" in moved.content.decode()
+    seen = fingerprint(["No past call changes."])
+    assert f'name="seen" value="{seen}"' in moved.content.decode()
+    assert finn.post("/api-spend/prices/new", entered | {"seen": seen}).status_code == 302

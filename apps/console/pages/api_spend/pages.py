@@ -11,7 +11,7 @@ from apps.console.kit.chart import FigureRow
 from apps.console.kit.filters import filter_of
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.months import Month, asked_month, month_filter, months_before
-from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.page import ConsolePage, Section, shown
 from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context
 from apps.console.pages.api_spend import changes
 from apps.console.pages.api_spend.tables import (
@@ -78,7 +78,6 @@ def api_spend(context: Context) -> ConsolePage:
     rows = [row.found for row in models]
     before = _whole(question.of(previous))
     figures = figures_of(rows, whole, before, status, currency) if whole else ()
-    owners, unpriced = _owners(question), unpriced_calls(asked)
     return ConsolePage(
         context=context,
         finding=finding_of(rows, whole, month.words, currency),
@@ -106,22 +105,31 @@ def api_spend(context: Context) -> ConsolePage:
                 empty=f"No call is known of {month.words}.",
                 csv_href=reverse("api-spend-csv"),
             ),
-            OWNERS.section(owners, context, csv_href=reverse("api-spend-teams"))
-            if owners
-            else None,
-            UNPRICED.section(unpriced, context, csv_href=reverse("api-spend-unpriced"))
-            if unpriced
-            else None,
-            VENDORS.section(compared(asked), context, csv_href=reverse("api-spend-vendors"))
-            if context.viewer.sees_prices and question.team_ids is None
-            else None,
-            PRICES.section(
-                price_rows(api_prices(), context.at, may_end=context.viewer.may_close), context
-            )
-            if context.viewer.sees_prices
-            else None,
+            *_further(question, context),
         ),
         empty=None if vendors_called() else _empty(),
+    )
+
+
+def _further(question: SpendQuestion, context: Context) -> tuple[Section | None, ...]:
+    """Whose the calls were, what has no price, and, for who sees prices, what they go by."""
+    owners, unpriced = _owners(question), unpriced_calls(question.asked)
+    viewer = context.viewer
+    reports = None
+    if viewer.sees_prices and question.team_ids is None:
+        found = compared(question.asked)
+        reports = VENDORS.section(found, context, csv_href=reverse("api-spend-vendors"))
+    prices = None
+    if viewer.sees_prices:
+        held = price_rows(api_prices(), context.at, may_end=viewer.may_close)
+        prices = PRICES.section(held, context)
+    return (
+        OWNERS.section(owners, context, csv_href=reverse("api-spend-teams")) if owners else None,
+        UNPRICED.section(unpriced, context, csv_href=reverse("api-spend-unpriced"))
+        if unpriced
+        else None,
+        reports,
+        prices,
     )
 
 

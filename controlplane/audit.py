@@ -2,13 +2,14 @@
 
 import os
 import pwd
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponseBase
 
 from apps.accounts.actions.audit import changes_by
+from apps.logs.context import acting, name_actor
 
 CHANGES_NOTHING = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 FACTS = ("/api/v1/telemetry/", "/api/v1/jobs")
@@ -25,6 +26,8 @@ def note_who_changes(
             return get_response(request)
         try:
             who = {"person": request.user.pk} if request.user.is_authenticated else {}
+            for kind, number in who.items():
+                name_actor(kind, number)
         except (OperationalError, InterfaceError):
             # The view meets the same, and its answer is the one that says to come again.
             return get_response(request)
@@ -34,11 +37,15 @@ def note_who_changes(
     return middleware
 
 
-def changes_of_command(command: str) -> AbstractContextManager[None]:
+@contextmanager
+def changes_of_command(command: str) -> Iterator[None]:
     """What the block changes is this command's, given by whoever sits at the terminal."""
     if not command:
-        return nullcontext()
-    return changes_by(command=command, os_user=_at_the_terminal())
+        yield
+        return
+    with acting(actor="nobody"), changes_by(command=command, os_user=_at_the_terminal()):
+        name_actor("command", command)
+        yield
 
 
 def _at_the_terminal() -> str:

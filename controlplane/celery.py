@@ -1,13 +1,40 @@
 """The Celery application: files as broker by default, sweeps on a beat."""
 
 import os
+from contextlib import ExitStack
+from typing import Any
 
 from celery import Celery
+from celery.signals import before_task_publish, task_postrun, task_prerun
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
+
+from apps.logs.context import acting, current_request
 
 app = Celery("runrate")
 app.config_from_object("controlplane.beat")
 app.autodiscover_tasks(
     ["apps.telemetry", "apps.pricing", "apps.workloads", "apps.ledger", "apps.fleet", "apps.review"]
 )
+
+_RUNNING: dict[str, ExitStack] = {}
+
+
+@before_task_publish.connect
+def pass_request_on(headers: dict[str, Any], **_: Any) -> None:
+    """A task goes on under the id of the request that sent it."""
+    headers["request_id"] = current_request()
+
+
+@task_prerun.connect
+def begin_task(task_id: str, task: Any, **_: Any) -> None:
+    """Lines of a task have that id, or the task's own where a beat sent it."""
+    stack = _RUNNING[task_id] = ExitStack()
+    request_id = task.request.get("request_id") or task_id
+    stack.enter_context(acting(actor="worker", request_id=request_id))
+
+
+@task_postrun.connect
+def end_task(task_id: str, **_: Any) -> None:
+    """What comes next in this process is another's."""
+    _RUNNING.pop(task_id, ExitStack()).close()

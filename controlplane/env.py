@@ -57,6 +57,12 @@ def _some(text: str) -> int:
     return number
 
 
+def _log_format(text: str) -> str:
+    if text not in {"key_value", "json"}:
+        raise ValueError(text)
+    return text
+
+
 VERDICT_BUCKETS = (
     *("data_wait", "communication", "checkpoint", "lost", "recovery", "startup", "failed"),
     *("capacity_wait", "idle_after_end"),
@@ -122,6 +128,9 @@ class Environment:
     web_processes: int = _variable(_seconds, 1, "web processes")
     worker_processes: int = _variable(_seconds, 2, "Celery worker processes")
     log_level: str = _variable(str.upper, "INFO", "DEBUG, INFO, WARNING or ERROR")
+    log_format: str = _variable(
+        _log_format, "key_value", "how lines of the log are written: key_value or json"
+    )
     api_reads_per_minute: int = _variable(
         _seconds, 600, "REST questions a token or person may ask in a minute"
     )

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import pghistory
 
+from controlplane import log_lines
 from controlplane.env import PROJECT_ROOT, BadEnvironment, environment
 from controlplane.folders import own_folder
 from controlplane.static_names import IMMUTABLE
@@ -97,6 +98,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "controlplane.request_id.name_request",
     "controlplane.security.content_security_policy",
     "controlplane.health.answer_by_any_name",
     "django.middleware.security.SecurityMiddleware",
@@ -258,10 +260,13 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["apps.web.rest.schema.with_problems"],
 }
 
+log_lines.configure(ENVIRONMENT.log_format)
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "formatters": {
+        "line": {"()": "controlplane.log_lines.LineFormatter", "style": ENVIRONMENT.log_format}
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     # It tells every key it finds as information.
     "loggers": {"botocore": {"level": "WARNING"}},

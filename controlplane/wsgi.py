@@ -4,7 +4,7 @@ import gc
 import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from http import HTTPStatus
 from typing import Any
@@ -18,9 +18,11 @@ django_application = get_wsgi_application()
 
 # After the applications are loaded: these import models.
 from apps.accounts.authentication.callers import is_caller_known  # noqa: E402
+from apps.logs.context import request_id_of  # noqa: E402
 from apps.show.charts import daily_cost_by_state  # noqa: E402
 from apps.telemetry.api import is_sender_known, received_each, remember  # noqa: E402
 from controlplane.refusals import plain_problem  # noqa: E402
+from controlplane.request_id import HEADER as REQUEST_ID  # noqa: E402
 
 __all__ = ["application", "batch_answers", "is_batch", "is_caller_known", "is_sender_known"]
 log = logging.getLogger(__name__)
@@ -67,10 +69,24 @@ class BatchAnswer:
 
 def batch_answers(environs: Sequence[dict[str, Any]]) -> list[BatchAnswer]:
     """The answer to each of some deliveries that arrive together; a bug of ours is a bare 500."""
+    named = [_named(environ) for environ in environs]
     return [
-        _refusal(answer) if isinstance(answer, Exception) else _batch_answer(200, HEADERS, answer)
-        for answer in received_each(environs)
+        _with_request_id(
+            _refusal(answer)
+            if isinstance(answer, Exception)
+            else _batch_answer(200, HEADERS, answer),
+            environ["HTTP_X_REQUEST_ID"],
+        )
+        for environ, answer in zip(named, received_each(named), strict=True)
     ]
+
+
+def _named(environ: dict[str, Any]) -> dict[str, Any]:
+    return environ | {"HTTP_X_REQUEST_ID": request_id_of(environ.get("HTTP_X_REQUEST_ID", ""))}
+
+
+def _with_request_id(answer: BatchAnswer, request_id: str) -> BatchAnswer:
+    return replace(answer, headers=[*answer.headers, (REQUEST_ID, request_id)])
 
 
 def _refusal(trouble: Exception) -> BatchAnswer:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 
 from apps.economics.hours import HOUR, hour_of
+from apps.logs.changes import answered, logged_change
 from apps.marks.queries import OF_DAYS, MarkFact, Pass
 
 DAY = timedelta(days=1)
@@ -91,6 +92,7 @@ def mark_spans(*, pass_: Pass, spans: Iterable[tuple[int, datetime, datetime]]) 
     mark(marks)
 
 
+@logged_change(count=answered)
 def expand_ranges(*, limit: int = RANGES_AT_ONCE) -> int:
     """Turn up to `limit` ranges into marks in the transaction that deletes them; how many.
 

@@ -9,6 +9,7 @@ from django.db import transaction
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.models import Organisation, Team, TeamKind
 from apps.economics.currencies import CURRENCIES
+from apps.logs.changes import logged_change
 
 MOST_PER_CENT = 1000
 
@@ -51,6 +52,7 @@ class Bootstrap:
 DEFAULTS = Bootstrap(name="My organisation")
 
 
+@logged_change()
 def bootstrap(*, organisation: Bootstrap, at: datetime) -> None:
     """Make the organisation and the teams that stand for nobody, Platform and Unowned.
 
@@ -60,11 +62,13 @@ def bootstrap(*, organisation: Bootstrap, at: datetime) -> None:
     _make(organisation, at, chosen_at=at)
 
 
+@logged_change()
 def bootstrap_with_defaults(*, at: datetime) -> None:
     """As `bootstrap`, with DEFAULTS, which `choose_organisation` may replace."""
     _make(DEFAULTS, at, chosen_at=None)
 
 
+@logged_change()
 @transaction.atomic
 def choose_organisation(*, organisation: Bootstrap, at: datetime) -> None:
     """Replace the defaults, before there is data that rests on them; the caller has looked.
@@ -83,6 +87,7 @@ def choose_organisation(*, organisation: Bootstrap, at: datetime) -> None:
         raise AlreadyBootstrapped("this installation has its organisation already")
 
 
+@logged_change()
 def set_price_approval(*, per_cent: int | None) -> None:
     """Prices that move by more wait for a second person from now on; None: no price does.
 

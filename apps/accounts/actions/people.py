@@ -14,6 +14,7 @@ from apps.accounts.actions.organisation import NameMissing
 from apps.accounts.actions.tokens import fresh_secret
 from apps.accounts.models import Invitation, Membership, Role, Team, User
 from apps.accounts.queries import digest_of
+from apps.logs.changes import items_of, logged_change
 
 INVITED_FOR = timedelta(days=7)
 
@@ -61,6 +62,7 @@ class Invited:
     expires_at: datetime
 
 
+@logged_change()
 def add_person(*, email: str, name: str, role: str, password: str) -> int:
     """Let someone sign in; answers their id. Refuses PersonExists, RoleUnknown, PasswordTooWeak."""
     _refuse_unknown(name, role)
@@ -69,6 +71,7 @@ def add_person(*, email: str, name: str, role: str, password: str) -> int:
         return User.objects.create_user(email, name.strip(), role, password).id
 
 
+@logged_change()
 @transaction.atomic
 def invite_person(*, person: NewPerson, invited_by_id: int | None, at: datetime) -> Invited:
     """Add someone who chooses a password by a link that works once, for INVITED_FOR.
@@ -89,6 +92,7 @@ def invite_person(*, person: NewPerson, invited_by_id: int | None, at: datetime)
     return _link(user.id, invited_by_id, at)
 
 
+@logged_change()
 @transaction.atomic
 def invite_again(*, person_id: int, invited_by_id: int | None, at: datetime) -> Invited:
     """A new link for someone who lost theirs, their password or their second factor.
@@ -101,6 +105,7 @@ def invite_again(*, person_id: int, invited_by_id: int | None, at: datetime) -> 
     return _link(person_id, invited_by_id, at)
 
 
+@logged_change()
 @transaction.atomic
 def accept_invitation(*, secret: str, password: str, at: datetime) -> int:
     """Trade a link for a password, once; answers the person's id.
@@ -123,6 +128,7 @@ def accept_invitation(*, secret: str, password: str, at: datetime) -> int:
     return user.id
 
 
+@logged_change()
 @transaction.atomic
 def deactivate_person(*, person_id: int) -> None:
     """End someone's access now: sessions, password, second factors and open links.
@@ -136,6 +142,7 @@ def deactivate_person(*, person_id: int) -> None:
     Invitation.objects.filter(user=user, used_at=None).delete()
 
 
+@logged_change()
 @transaction.atomic
 def change_role(*, person_id: int, role: str) -> None:
     """Give someone another role. Refuses RoleUnknown and LastManager."""
@@ -147,6 +154,7 @@ def change_role(*, person_id: int, role: str) -> None:
     user.save(update_fields=["role"])
 
 
+@logged_change(count=items_of("team_ids"))
 @transaction.atomic
 def place_in_teams(*, person_id: int, team_ids: Collection[int]) -> None:
     """Make someone a member of exactly these teams. Refuses Team.DoesNotExist."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from apps.accounts.models import Membership, Role, Team, User
+from apps.logs.changes import logged_change
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ class Grant:
     team: str = ""
 
 
+@logged_change()
 @transaction.atomic
 def let_in(*, person: ProvidedPerson, grants: Sequence[Grant], needs_group: bool) -> int:
     """The id of who signs in, with the role and teams their groups grant now.

@@ -5,6 +5,7 @@ from django.db import transaction
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.actions.organisation import NameMissing
 from apps.accounts.models import Team
+from apps.logs.changes import logged_change
 
 
 class TeamNameTaken(ValueError):
@@ -15,6 +16,7 @@ class TeamTreeLoops(ValueError):
     """A team cannot stand below itself."""
 
 
+@logged_change()
 def add_team(
     *,
     name: str,
@@ -33,6 +35,7 @@ def add_team(
     return team.id
 
 
+@logged_change()
 @transaction.atomic
 def move_team(*, team_id: int, parent_id: int | None) -> None:
     """Hang a team, with all below it, under another. Refuses TeamTreeLoops."""
@@ -48,6 +51,7 @@ def move_team(*, team_id: int, parent_id: int | None) -> None:
     Team.objects.filter(id=team_id).update(parent_id=parent_id)
 
 
+@logged_change()
 def book_team(*, team_id: int, cost_centre: str) -> None:
     """Finance books this team to another cost centre. Refuses Team.DoesNotExist."""
     if not Team.objects.filter(pk=team_id).update(cost_centre=cost_centre):

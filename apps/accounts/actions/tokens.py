@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from apps.accounts.models import AccessToken, Scope, Team
 from apps.accounts.queries import digest_of
+from apps.logs.changes import logged_change
 
 ONCE_A = timedelta(minutes=1)
 PREFIX_LENGTH = 7
@@ -35,6 +36,7 @@ class IssuedToken:
     secret: str = field(repr=False)
 
 
+@logged_change()
 def make_token(
     *,
     name: str,
@@ -71,6 +73,7 @@ def make_token(
     return IssuedToken(id=token.id, secret=secret)
 
 
+@logged_change()
 @transaction.atomic
 def revoke_token(*, token_id: int, at: datetime) -> None:
     """End a token now. Refuses TokenAlreadyRevoked."""

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from apps.accounts.actions.audit import name_changer
 from apps.accounts.actions.tokens import touch_token
 from apps.accounts.queries import Role, Scope, TokenFact, token_of
+from apps.logs.context import name_actor
 
 TOUCHED_EVERY = timedelta(minutes=1)
 SCOPES_OF_ROLE: dict[str, frozenset[str]] = {
@@ -51,6 +52,7 @@ class BearerToken(BaseAuthentication):
         except AuthenticationRefused as refusal:
             raise AuthenticationFailed(str(refusal)) from refusal
         name_changer(token=token.id)
+        name_actor("token", token.name)
         if token.last_used_at is None or at - token.last_used_at >= TOUCHED_EVERY:
             touch_token(token_id=token.id, at=at)
         return Machine(name=token.name), token

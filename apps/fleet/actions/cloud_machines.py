@@ -7,12 +7,14 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.fleet.models import CloudMachine
+from apps.logs.changes import answered, items_of, logged_change
 from apps.providers.reading import SeenMachine
 
 TOLD = ("name", "names", "region", "zone", "instance_type", "purchase_option", "cpus")
 AT_ONCE = 1000
 
 
+@logged_change(count=items_of("machines"))
 def keep_machines(*, account_id: int, machines: Sequence[SeenMachine], at: datetime) -> None:
     """They run in the account at `at`; the same again changes only when they were seen."""
     rows = [
@@ -32,6 +34,7 @@ def keep_machines(*, account_id: int, machines: Sequence[SeenMachine], at: datet
     )
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def forget_machines(*, account_id: int, before: datetime, regions: Sequence[str]) -> int:
     """Those not seen since `before` are gone, and so are those of other regions; answers how many.

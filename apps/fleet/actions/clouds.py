@@ -11,6 +11,7 @@ from apps.accounts.actions.constraints import refusing
 from apps.economics.refusal import Refusal
 from apps.fleet.models import CloudAccount, CloudSync
 from apps.fleet.queries.clouds import DEAD_AFTER
+from apps.logs.changes import answered, logged_change
 from apps.providers.cloud import CloudProvider
 from apps.providers.registry import clouds
 
@@ -57,6 +58,7 @@ class SyncTurn:
     cursor: Mapping[str, Any]
 
 
+@logged_change()
 @transaction.atomic
 def add_cloud_account(*, account: NewCloudAccount, at: datetime) -> int:
     """Add an account to read from; answers its id.
@@ -71,6 +73,7 @@ def add_cloud_account(*, account: NewCloudAccount, at: datetime) -> int:
         return CloudAccount.objects.create(**_columns(account), created_at=at).id
 
 
+@logged_change()
 @transaction.atomic
 def change_cloud_account(*, account: NewCloudAccount) -> int:
     """All that is said of the account of this name is said anew, also of one that was ended.
@@ -87,6 +90,7 @@ def change_cloud_account(*, account: NewCloudAccount) -> int:
     return row.id
 
 
+@logged_change()
 @transaction.atomic
 def end_cloud_account(*, account_id: int, at: datetime) -> None:
     """Nothing more is read of it; what was read stays."""
@@ -95,6 +99,7 @@ def end_cloud_account(*, account_id: int, at: datetime) -> None:
     row.save(update_fields=["ended_at"])
 
 
+@logged_change(tells=("what",))
 def run_sync(
     *, account_id: int, what: str, read: Callable[[SyncTurn], str], clock: Callable[[], datetime]
 ) -> None:
@@ -113,6 +118,7 @@ def run_sync(
     finish_sync(turn=turn, note=note, at=clock())
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def want_syncs(*, account_id: int, at: datetime) -> int:
     """All of the account is to be read as soon as a worker is free; answers how much will be.

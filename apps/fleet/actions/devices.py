@@ -9,6 +9,7 @@ from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.db.models import Q
 
 from apps.fleet.models import Device
+from apps.logs.changes import answered, logged_change
 from apps.marks.actions import mark_spans
 from apps.marks.queries import Pass
 
@@ -66,6 +67,7 @@ def register_devices(
     return register.enter(devices)
 
 
+@logged_change()
 @transaction.atomic
 def confirm_device(*, device_id: int, at: datetime) -> None:
     """A person says that this device is ours; confirming it twice keeps the first time."""
@@ -73,6 +75,7 @@ def confirm_device(*, device_id: int, at: datetime) -> None:
     Device.objects.filter(pk=device_id, confirmed_at=None).update(confirmed_at=at)
 
 
+@logged_change(count=answered)
 def confirm_devices(*, node_id: int, at: datetime) -> int:
     """A person says that all devices of a node are ours; how many were not confirmed yet."""
     return Device.objects.filter(node_id=node_id, confirmed_at=None).update(confirmed_at=at)

@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from apps.accounts.actions.tokens import fresh_secret, make_token
 from apps.accounts.queries import Scope, digest_of
 from apps.fleet.models import Agent, Cluster, ClusterToken, Enrolment, Node
+from apps.logs.changes import logged_change
 
 ONCE_A = timedelta(minutes=1)
 # Locked in order: two web processes may have heard the same agents.
@@ -68,6 +69,7 @@ class EnrolledAgent:
     node_name: str
 
 
+@logged_change()
 def invite_agent(*, node_id: int, expires_at: datetime, at: datetime) -> str:
     """The secret with which one agent may enrol for a node until `expires_at`; only its hash is kept.
 
@@ -82,6 +84,7 @@ def invite_agent(*, node_id: int, expires_at: datetime, at: datetime) -> str:
     return secret
 
 
+@logged_change()
 @transaction.atomic
 def enrol(
     *, secret: str, source: str, version: str, at: datetime, good_for: timedelta | None = None
@@ -115,6 +118,7 @@ def enrol(
     return EnrolledAgent(token.id, token.secret, agent_id, node.id, node.name)
 
 
+@logged_change()
 def bind_agent(*, node_id: int, token_id: int, source: str, version: str = "", at: datetime) -> int:
     """This token belongs to an agent that writes only this node; the agent's id.
 
@@ -132,6 +136,7 @@ def bind_agent(*, node_id: int, token_id: int, source: str, version: str = "", a
     ).id
 
 
+@logged_change()
 def bind_cluster_token(*, token_id: int, cluster_id: int) -> None:
     """This token writes only the jobs of this cluster."""
     ClusterToken.objects.create(token_id=token_id, cluster=Cluster.objects.get(pk=cluster_id))

@@ -24,6 +24,7 @@ from apps.fleet.models import (
     SharePolicy,
 )
 from apps.fleet.queries.inventory import nodes_named, nodes_owned
+from apps.logs.changes import items_of, logged_change
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 
@@ -111,6 +112,7 @@ class NewOutage:
     device_id: int | None = None
 
 
+@logged_change()
 def add_cluster(*, name: str, kind: str = "other", at: datetime) -> int:
     """Add a scheduler's domain; answers its id. Refuses ClusterNameTaken."""
     taken = ClusterNameTaken(f"there is a cluster named {name!r} already")
@@ -118,6 +120,7 @@ def add_cluster(*, name: str, kind: str = "other", at: datetime) -> int:
         return Cluster.objects.create(name=name, kind=kind, created_at=at).id
 
 
+@logged_change()
 @transaction.atomic
 def add_pool(*, pool: NewPool, at: datetime) -> int:
     """Add a pool with version 1 of its share policy, for all time; answers its id.
@@ -145,6 +148,7 @@ def add_pool(*, pool: NewPool, at: datetime) -> int:
     return row.id
 
 
+@logged_change()
 @transaction.atomic
 def weigh_cores(
     *, pool_id: int, cores_per_node: int, weight: Decimal, from_at: datetime, at: datetime
@@ -184,6 +188,7 @@ def weigh_cores(
     return version
 
 
+@logged_change()
 @transaction.atomic
 def add_node(*, node: NewNode, at: datetime) -> int:
     """Add a node, charged from `started_at` to its end, or until something ends it; answers its id.
@@ -216,6 +221,7 @@ def add_node(*, node: NewNode, at: datetime) -> int:
     return row.id
 
 
+@logged_change()
 @transaction.atomic
 def end_node(*, node_id: int, ended_at: datetime, reason: str, at: datetime) -> None:
     """End a node and what is in it, as an inventory, a bill, a notice or a person says.
@@ -239,6 +245,7 @@ def end_node(*, node_id: int, ended_at: datetime, reason: str, at: datetime) -> 
     _tell(node, ended_at, None, at)
 
 
+@logged_change(count=items_of("node_ids"))
 @transaction.atomic
 def end_nodes(*, node_ids: Collection[int], ended_at: datetime, reason: str, at: datetime) -> None:
     """End several nodes at one moment, all of them or none. Refuses as `end_node` does."""
@@ -246,6 +253,7 @@ def end_nodes(*, node_ids: Collection[int], ended_at: datetime, reason: str, at:
         end_node(node_id=node_id, ended_at=ended_at, reason=reason, at=at)
 
 
+@logged_change()
 @transaction.atomic
 def set_capacity(*, node_id: int, units: int, from_at: datetime, at: datetime) -> None:
     """From `from_at` on a node has `units`, until its next change. Refuses NodeNotAliveThen."""
@@ -266,6 +274,7 @@ def set_capacity(*, node_id: int, units: int, from_at: datetime, at: datetime) -
     mark_span(pass_=Pass.SPLIT, units=[node_id], starts_at=from_at, ends_at=until)
 
 
+@logged_change()
 @transaction.atomic
 def record_outage(*, outage: NewOutage, at: datetime) -> int:
     """Note that a node or device could not be used; answers the outage's id.
@@ -285,6 +294,7 @@ def record_outage(*, outage: NewOutage, at: datetime) -> int:
     return row.id
 
 
+@logged_change()
 @transaction.atomic
 def end_outage(*, outage_id: int, ended_at: datetime, at: datetime) -> None:
     """The node or device works again since `ended_at`. Refuses OutageEndsBeforeItStarts."""

@@ -6,12 +6,14 @@ from django.db import transaction
 
 from apps.ledger.actions.calls import mark_calls
 from apps.ledger.queries.api_calls import hours_of_calls
+from apps.logs.changes import logged_change
 from apps.marks.actions import ORGANISATION, Mark, mark
 from apps.marks.queries import Pass
 from apps.pricing.actions import api_prices
 from apps.pricing.queries.api_prices import api_price
 
 
+@logged_change()
 @transaction.atomic
 def enter_price(*, price: api_prices.NewApiPrice) -> int:
     """Enter a contract price, and have the calls of its period priced again; its id.
@@ -23,6 +25,7 @@ def enter_price(*, price: api_prices.NewApiPrice) -> int:
     return price_id
 
 
+@logged_change()
 @transaction.atomic
 def end_price(*, price_id: int, ended_at: datetime) -> None:
     """End a contract price, and have the calls after that priced again.
@@ -35,6 +38,7 @@ def end_price(*, price_id: int, ended_at: datetime) -> None:
         mark_calls(hours=hours_of_calls(ended_at, held.ends_at, held.vendor))
 
 
+@logged_change()
 @transaction.atomic
 def book_vendor(*, vendor: str, booked_by: str) -> None:
     """Book a vendor by its calls or by its bill, past hours too; never by both."""

@@ -6,10 +6,12 @@ from django.db import transaction
 
 from apps.ledger.actions import bills
 from apps.ledger.models import BillImport, BillImportState
+from apps.logs.changes import logged_change
 
 LONGEST_REASON = 2_000
 
 
+@logged_change()
 @transaction.atomic
 def accept_unread_rows(*, import_id: int, person_id: int | None, reason: str, at: datetime) -> None:
     """Keep who says that the delivery is right without those rows, and why; a held one counts now.

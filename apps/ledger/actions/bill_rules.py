@@ -8,6 +8,7 @@ from django.db.models import Max
 from apps.economics.billing import Rule
 from apps.ledger.actions.reconcile import reconcile_again
 from apps.ledger.models import Bill, BillRule
+from apps.logs.changes import logged_change
 
 STEP = 10
 
@@ -16,6 +17,7 @@ class BillRuleSaysNothing(ValueError):
     """A rule must say a kind, a node, a pool or a team, and fit something less than everything."""
 
 
+@logged_change()
 @transaction.atomic
 def add_bill_rule(*, rule: Rule, at: datetime) -> int:
     """Keep a rule after those there are; bills of open months are reconciled by it again.
@@ -56,6 +58,7 @@ def check_bill_rule(rule: Rule) -> None:
         )
 
 
+@logged_change()
 @transaction.atomic
 def end_bill_rule(*, rule_id: int, at: datetime) -> None:
     """The rule holds no longer; bills of open months are reconciled without it."""

@@ -10,6 +10,7 @@ from typing import Protocol
 from apps.economics.focus.cells import EXACTLY
 from apps.economics.focus.rows import BilledRow, BillKey, Rejection
 from apps.ledger.actions import bills
+from apps.logs.changes import field_of, logged_change
 
 ROWS_AT_ONCE = 2_500
 Read = tuple[int, BilledRow | Rejection]
@@ -54,6 +55,7 @@ class Seen:
         return [f"{missing} rows have no EffectiveCost"] if missing else []
 
 
+@logged_change(count=field_of("imported"))
 def take_bill(
     *,
     file: OpenBill,

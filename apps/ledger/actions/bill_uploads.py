@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from apps.ledger.actions.bill_exchange import drop_rows
 from apps.ledger.models import BillImport, BillImportState, RejectedBillRow
+from apps.logs.changes import answered, logged_change
 
 # Arbitrary but fixed: one process at a time takes uploaded bills in.
 TAKING = 7_305_032
@@ -40,6 +41,7 @@ class ClaimedBill:
     stored_as: str
 
 
+@logged_change()
 def keep_bill(*, upload: BillUpload, at: datetime) -> int:
     """A file came; the next sweep takes it in. Answers the import's id."""
     return BillImport.objects.create(
@@ -68,6 +70,7 @@ def alone() -> Iterator[bool]:
                 cursor.execute("SELECT pg_advisory_unlock(%s)", [TAKING])
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def claim_bill(*, at: datetime) -> ClaimedBill | None:
     """The oldest uploaded bill to be taken in; None: there is none. Only for who is `alone`.
@@ -93,6 +96,7 @@ def claim_bill(*, at: datetime) -> ClaimedBill | None:
     return ClaimedBill(batch.id, batch.name, batch.stored_as)
 
 
+@logged_change()
 @transaction.atomic
 def call_off_bill(*, import_id: int, at: datetime) -> None:
     """Take nothing of the file. Refuses BillImportOver."""
@@ -110,6 +114,7 @@ def bill_files_to_forget() -> dict[int, str]:
     return dict(over.order_by("id").values_list("id", "stored_as"))
 
 
+@logged_change()
 def forget_bill_file(*, import_id: int) -> None:
     """The file is gone."""
     BillImport.objects.filter(id=import_id).update(stored_as="")

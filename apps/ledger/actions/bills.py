@@ -21,6 +21,7 @@ from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.models import Bill, BillImport, BillImportState, RejectedBillRow
 from apps.ledger.queries.calendar import main_month
 from apps.ledger.queries.tables import rows, run
+from apps.logs.changes import logged_change
 
 MOST_REJECTIONS_KEPT = 10_000
 SILENT_AFTER = timedelta(minutes=2)
@@ -261,6 +262,7 @@ def taken_of(batch: BillImport) -> Taken:
     )
 
 
+@logged_change()
 @transaction.atomic
 def break_off_delivery(*, import_id: int, failure: str, at: datetime) -> None:
     """The file could not be read to its end, or was refused: none of its rows stays."""
@@ -270,6 +272,7 @@ def break_off_delivery(*, import_id: int, failure: str, at: datetime) -> None:
     )
 
 
+@logged_change()
 @transaction.atomic
 def undo_delivery(*, import_id: int, at: datetime) -> None:
     """Take a delivery back: its rows go and those that it replaced are in force again.

@@ -18,6 +18,7 @@ from apps.economics.split import largest_remainder
 from apps.ledger.actions.outcome import BUSY, NOTHING, Outcome
 from apps.ledger.queries.api_calls import CallKey, CallSums, calls_without_price, sums_of_calls
 from apps.ledger.queries.tables import Row, copy_values, run
+from apps.logs.changes import logged_pass
 from apps.marks.actions import ORGANISATION, Mark, clear, expand_ranges, hour_key, mark, try_lock
 from apps.marks.queries import Pass, hours_marked, marks_of_hour
 from apps.pricing.queries import conversions
@@ -51,6 +52,7 @@ class Worth:
         return None if rate is None else Fraction(amount) * rate * MICROS
 
 
+@logged_pass("price_calls")
 def price_waiting(
     *, before: datetime, book: Callable[[], Book], is_over: Callable[[], bool] = lambda: False
 ) -> int:

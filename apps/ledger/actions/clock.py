@@ -10,12 +10,14 @@ from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.ledger.actions.charge import SETTLES_AFTER
 from apps.ledger.models import ClockSweep
+from apps.logs.changes import answered, logged_change
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 
 REFRESHED_EVERY = timedelta(minutes=10)
 
 
+@logged_change(count=answered)
 def mark_by_clock(*, at: datetime) -> int:
     """Mark every hour for the charge pass that began, is still provisional, or came to rest.
 

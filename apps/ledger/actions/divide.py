@@ -7,11 +7,11 @@ from apps.ledger.actions.rolled_day import RolledDay, redo_day
 from apps.ledger.actions.runs import write_run_days, write_run_figures
 from apps.ledger.actions.services import write_service_days
 from apps.ledger.actions.settle import Passes
+from apps.logs.changes import field_of, logged_pass
 from apps.marks.queries import Pass
 
-PASSES: Passes = {Pass.DIVIDE: lambda hour, at: divide_day(first_hour=hour, at=at)}
 
-
+@logged_pass("divide", count=field_of("changed"))
 def divide_day(*, first_hour: datetime, at: datetime) -> Outcome:
     """Divide the day that begins with `first_hour` anew, for every pool marked (0: lines of none).
 
@@ -25,3 +25,6 @@ def divide_day(*, first_hour: datetime, at: datetime) -> Outcome:
         return len(run_ids)
 
     return redo_day(pass_=Pass.DIVIDE, first_hour=first_hour, write=write)
+
+
+PASSES: Passes = {Pass.DIVIDE: lambda hour, at: divide_day(first_hour=hour, at=at)}

@@ -11,9 +11,11 @@ from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.actions.reconcile import reconcile_again
 from apps.ledger.models import Bill
 from apps.ledger.queries.api_calls import hours_of_calls
+from apps.logs.changes import answered, logged_change
 from apps.pricing.actions import NewExchangeRate, mark_converted, state_exchange_rate
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def state_rate(*, rate: NewExchangeRate, at: datetime) -> int:
     """Keep a month's rate of exchange; how many bills are converted anew by it.

@@ -11,6 +11,7 @@ from django.db.models import Q
 from apps.ledger.models import Export, ExportState, ExportWhat, FileForm
 from apps.ledger.queries.exports import OPEN, Asker
 from apps.ledger.queries.windows import Window
+from apps.logs.changes import answered, logged_change
 
 KEPT_FOR = timedelta(days=7)
 SILENT_AFTER = timedelta(minutes=5)
@@ -52,6 +53,7 @@ class Written:
     digest: str
 
 
+@logged_change()
 @transaction.atomic
 def ask_export(*, wanted: NewExport, asker: Asker, at: datetime) -> int:
     """Leave an export to the next sweep. Refuses TooManyExports. Answers its id."""
@@ -75,6 +77,7 @@ def ask_export(*, wanted: NewExport, asker: Asker, at: datetime) -> int:
     ).id
 
 
+@logged_change()
 @transaction.atomic
 def cancel_export(*, export_id: int, at: datetime) -> None:
     """Call an export off, or give up its file; one that is over already stays as it is."""
@@ -86,6 +89,7 @@ def cancel_export(*, export_id: int, at: datetime) -> None:
     export.save(update_fields=["state", "ended_at"])
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def take_up_export(*, at: datetime) -> Turn | None:
     """The oldest export that nobody makes; None: there is none, or another is being made.
@@ -118,6 +122,7 @@ def take_up_export(*, at: datetime) -> Turn | None:
     return Turn(export.id, export.attempt)
 
 
+@logged_change()
 def begin_export(*, turn: Turn, team_ids: frozenset[int] | None, rows_estimated: int) -> None:
     """Whose rows the file will hold, and about how many."""
     _mine(turn).update(
@@ -130,6 +135,7 @@ def tell_rows(*, turn: Turn, rows: int, at: datetime) -> bool:
     return bool(_mine(turn).update(rows=rows, alive_at=at))
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def end_export(*, turn: Turn, written: Written, at: datetime) -> bool:
     """The file is whole and kept for a week; False: nobody wants it of this caller any more.
@@ -149,6 +155,7 @@ def end_export(*, turn: Turn, written: Written, at: datetime) -> bool:
     return True
 
 
+@logged_change()
 def break_off_export(*, turn: Turn, failure: str, at: datetime) -> None:
     """It cannot be made."""
     _mine(turn).update(state=ExportState.FAILED, failure=failure, ended_at=at)
@@ -162,6 +169,7 @@ def exports_to_forget(*, at: datetime) -> list[int]:
     return list(found.values_list("id", flat=True))
 
 
+@logged_change()
 def forget_export(*, export_id: int) -> None:
     """Its files are gone."""
     Export.objects.filter(id=export_id).update(has_file=False)

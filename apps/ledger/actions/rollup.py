@@ -6,9 +6,11 @@ from apps.ledger.actions.meter_days import write_meter_days
 from apps.ledger.actions.outcome import Outcome
 from apps.ledger.actions.rolled_day import RolledDay, redo_day
 from apps.ledger.actions.rolled_sums import write_day_sums, write_month_sums
+from apps.logs.changes import field_of, logged_pass
 from apps.marks.queries import Pass
 
 
+@logged_pass("roll_up", count=field_of("changed"))
 def roll_up_day(*, first_hour: datetime) -> Outcome:
     """Sum the day that begins with `first_hour` anew, for every pool marked (0: lines of none).
 

@@ -25,6 +25,7 @@ from apps.ledger.queries.settlements import (
     settlements_of_hour,
 )
 from apps.ledger.queries.tables import Row, copy_in, rows, run
+from apps.logs.changes import field_of, logged_pass
 from apps.marks.actions import Mark, clear, hour_key, mark, try_lock
 from apps.marks.queries import Pass, marks_of_hour
 
@@ -55,6 +56,7 @@ class Settled:
         return self.before is not None and self.before.version == 0
 
 
+@logged_pass("split", count=field_of("changed"))
 def split_hour(*, hour: datetime, at: datetime) -> Outcome:
     """Settle the marked nodes of `hour` anew, as far as their charges go.
 

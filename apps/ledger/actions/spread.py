@@ -27,12 +27,14 @@ from apps.ledger.queries.spreading import (
     spread_lines_of_hour,
 )
 from apps.ledger.queries.tables import copy_in, run
+from apps.logs.changes import field_of, logged_pass
 from apps.marks.actions import Mark, clear, hour_key, mark, try_lock
 from apps.marks.queries import Pass, marks_of_hour
 
 SAY = "UPDATE ledger_charge SET spread_method = %(said)s WHERE id = %(id)s"
 
 
+@logged_pass("spread", count=field_of("changed"))
 def spread_hour(*, hour: datetime) -> Outcome:
     """Write the *shared* and *shared_idle* lines of `hour`, where they are not as they should be.
 

@@ -12,6 +12,7 @@ from django.db import transaction
 from apps.accounts.queries import organisation
 from apps.economics.rates import MICROS
 from apps.ledger.models import VendorCost
+from apps.logs.changes import answered, logged_change
 from apps.pricing.queries.exchange import exchange
 
 CENTS = Decimal(100)
@@ -33,6 +34,7 @@ class CostTold:
     currency: str
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def take_vendor_costs(*, vendor: str, report: Any, at: datetime) -> int:
     """Keep the days of a vendor's report instead of what it told of them before; how many rows.

@@ -13,6 +13,7 @@ from apps.accounts.queries import organisation, teams
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.refusal import Refusal
 from apps.fleet.queries import pools
+from apps.logs.changes import logged_change
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 from apps.pricing.actions.checking import RateNotUnderstood, mark_charge, refuse_inexact
@@ -79,6 +80,7 @@ class RecordedCommitment:
     became: str
 
 
+@logged_change()
 @transaction.atomic
 def add_commitment(*, commitment: NewCommitment, at: datetime) -> int:
     """Enter what was bought ahead; answers its id. Marks charge for the past part of its term.
@@ -93,6 +95,7 @@ def add_commitment(*, commitment: NewCommitment, at: datetime) -> int:
     return row.id
 
 
+@logged_change()
 @transaction.atomic
 def record_commitment(
     *, commitment: NewCommitment, at: datetime, ended_at: datetime | None = None
@@ -124,6 +127,7 @@ def record_commitment(
     return _kept_up(held, told, ended_at, at)
 
 
+@logged_change()
 @transaction.atomic
 def end_commitment(*, commitment_id: int, ended_at: datetime, at: datetime) -> None:
     """It was returned or cancelled: from `ended_at` on it covers nothing and costs nothing.

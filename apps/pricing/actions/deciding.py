@@ -6,6 +6,7 @@ from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import Role, person
+from apps.logs.changes import logged_change
 from apps.pricing.actions.checking import mark_charge
 from apps.pricing.actions.rates import RateOverlaps
 from apps.pricing.actions.rows import in_force_since
@@ -32,6 +33,7 @@ class NoteMissing(ValueError):
     """A price is refused with a word on why."""
 
 
+@logged_change()
 @transaction.atomic
 def accept_rate(*, rate_id: int, by: int, at: datetime) -> None:
     """The price holds from its start on, until the next one in force; the one before ends there.
@@ -51,6 +53,7 @@ def accept_rate(*, rate_id: int, by: int, at: datetime) -> None:
         _decide(rate, by, at)
 
 
+@logged_change()
 @transaction.atomic
 def refuse_rate(*, rate_id: int, by: int, note: str, at: datetime) -> None:
     """The price is kept as refused with `note`, and prices nothing.

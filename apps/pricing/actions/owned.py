@@ -12,6 +12,7 @@ from apps.economics.hours import hour_of
 from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
 from apps.fleet.queries import pools
+from apps.logs.changes import logged_change
 from apps.pricing.actions.checking import mark_charge, refuse_other_currency
 from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
 
@@ -55,6 +56,7 @@ class NewOwnedPlan:
     monthly: Mapping[str, Decimal] | None = None
 
 
+@logged_change()
 @transaction.atomic
 def add_owned_plan(*, plan: NewOwnedPlan, at: datetime) -> int:
     """Enter a plan; answers its id. Marks charge for the past part of its period.
@@ -110,6 +112,7 @@ def check_owned_plan(plan: NewOwnedPlan) -> None:
     _refuse_held(plan)
 
 
+@logged_change()
 @transaction.atomic
 def end_owned_plan(*, plan_id: int, ended_at: datetime, at: datetime) -> None:
     """The hardware leaves service at `ended_at`; what of it is not written off yet is owed no more.
@@ -157,6 +160,7 @@ def set_power_tariff(
     mark_charge(starts_at, until, at)
 
 
+@logged_change()
 @transaction.atomic
 def change_owned_plan(
     *,

@@ -7,6 +7,7 @@ from django.db import transaction
 from django.db.models import F
 
 from apps.economics.refusal import Refusal
+from apps.logs.changes import logged_change
 from apps.pricing.actions.checking import mark_charge
 from apps.pricing.models import NodePricePolicy
 
@@ -25,6 +26,7 @@ def check_gpu_share(gpu_share: Decimal) -> None:
         raise GpuShareNotUnderstood("gpu_share", f"{gpu_share} has more than 6 decimals")
 
 
+@logged_change()
 @transaction.atomic
 def set_gpu_share(
     *, pool_id: int, gpu_share: Decimal, starts_at: datetime, note: str, at: datetime

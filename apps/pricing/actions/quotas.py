@@ -8,6 +8,7 @@ from decimal import Decimal
 from django.db import transaction
 from django.db.models import QuerySet
 
+from apps.logs.changes import items_of, logged_change
 from apps.pricing.models import CloudQuota
 from apps.pricing.queries.quotas import HELD
 
@@ -34,12 +35,14 @@ class NewQuota:
     used: Decimal | None = None
 
 
+@logged_change(count=items_of("quotas"))
 @transaction.atomic
 def record_quotas(*, place: QuotaPlace, quotas: Sequence[NewQuota], at: datetime) -> None:
     """All limits of the place as just read; one that is no longer told of goes."""
     _replace(place, CloudQuota.objects.exclude(code__startswith=HELD), quotas, at)
 
 
+@logged_change(count=items_of("held"))
 @transaction.atomic
 def record_held_capacity(*, place: QuotaPlace, held: Sequence[NewQuota], at: datetime) -> None:
     """All capacity that is held for the account there: `value` machines, `used` of them taken.

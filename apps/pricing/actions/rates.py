@@ -12,6 +12,7 @@ from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import organisation
 from apps.economics.purchase import PurchaseOption
 from apps.economics.refusal import Refusal
+from apps.logs.changes import field_of, logged_change
 from apps.pricing.actions.checking import (
     RateCurrencyDiffers,
     RateEndsBeforeItStarts,
@@ -85,6 +86,7 @@ def add_rate(*, rate: NewRate, at: datetime) -> int:
     return _enter(rate, as_judged, None, at).id
 
 
+@logged_change()
 @transaction.atomic
 def propose_rate(*, rate: NewRate, by: int | None, at: datetime) -> EnteredRate:
     """Enter a price as a person (None: a machine): what moves much waits for a second person.
@@ -105,6 +107,7 @@ def check_rate(rate: NewRate) -> None:
     refuse_unconvertible(rate.currency, rate.starts_at)
 
 
+@logged_change()
 @transaction.atomic
 def end_rate(*, rate_id: int, ended_at: datetime, at: datetime) -> None:
     """The price holds until `ended_at`; what comes after is unpriced until another is entered.
@@ -124,6 +127,7 @@ def end_rate(*, rate_id: int, ended_at: datetime, at: datetime) -> None:
     mark_charge(ended_at, until, at)
 
 
+@logged_change(count=field_of("imported"))
 @transaction.atomic
 def load_price_table(
     *, rows: Sequence[tuple[int, NewRate]], at: datetime, by: int | None = None

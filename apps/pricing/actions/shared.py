@@ -11,6 +11,7 @@ from apps.accounts import queries as accounts
 from apps.accounts.actions.constraints import refusing
 from apps.economics.hours import hour_of
 from apps.economics.refusal import Refusal
+from apps.logs.changes import logged_change
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 from apps.pricing.actions.checking import (
@@ -43,6 +44,7 @@ class NewSharedCost:
     weights: Mapping[int, Decimal] = field(default_factory=dict)
 
 
+@logged_change()
 @transaction.atomic
 def add_shared_cost(*, cost: NewSharedCost, at: datetime) -> int:
     """Enter a monthly amount that all lines carry a part of; answers its id.
@@ -97,6 +99,7 @@ def check_weights(weights: Mapping[int, Decimal], starts_at: datetime) -> None:
         raise RateNotUnderstood("starts_at", "weights change with the beginning of an hour")
 
 
+@logged_change()
 @transaction.atomic
 def end_shared_cost(*, cost_id: int, ended_at: datetime, at: datetime) -> None:
     """The cost is shared until `ended_at`; what it was before stays.
@@ -108,6 +111,7 @@ def end_shared_cost(*, cost_id: int, ended_at: datetime, at: datetime) -> None:
     _mark(ended_at, until, at)
 
 
+@logged_change()
 @transaction.atomic
 def change_shared_weights(
     *, cost_id: int, weights: Mapping[int, Decimal], starts_at: datetime, at: datetime

@@ -15,6 +15,7 @@ from django.db.models import F, Q
 from apps.accounts.actions.constraints import refusing
 from apps.economics.price_series import Span, changed_spans, spans_of
 from apps.economics.purchase import PurchaseOption
+from apps.logs.changes import field_of, logged_change
 from apps.pricing.actions.checking import (
     RateCurrencyDiffers,
     RateEndsBeforeItStarts,
@@ -62,6 +63,7 @@ class _Tally:
         return TableLoaded(self.entered, self.unchanged, tuple(self.rejected), self.waiting)
 
 
+@logged_change(count=field_of("imported"))
 @transaction.atomic
 def record_spot_prices(*, rows: Sequence[tuple[int, NewRate]], at: datetime) -> TableLoaded:
     """Enter points of spot prices (line number, rate from its moment on), each until the next.

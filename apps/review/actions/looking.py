@@ -15,6 +15,7 @@ from apps.economics.watch import (
     look,
 )
 from apps.ledger.queries.calendar import local_day
+from apps.logs.changes import logged_pass
 from apps.review.models import Finding, FindingKind, Look
 from apps.review.queries.causes import causes_of
 from apps.review.queries.series import Series, every_series
@@ -42,6 +43,7 @@ def look_if_due(*, at: datetime, zone: str) -> int | None:
     return look_at_day(day=day, at=at, zone=zone)
 
 
+@logged_pass("detect_anomalies")
 @transaction.atomic
 def look_at_day(*, day: date, at: datetime, zone: str) -> int:
     """Look at every series as it was before `day`; how many there are.

@@ -7,6 +7,7 @@ from django.db import connection
 from django.db.models import Q
 
 from apps.economics.hours import HOUR
+from apps.logs.changes import answered, logged_change
 from apps.telemetry.actions.report_cells import Remarks
 from apps.telemetry.actions.report_wire import Happening
 from apps.telemetry.models import Incident
@@ -47,6 +48,7 @@ def record_happenings(
     return kept
 
 
+@logged_change(count=answered)
 def end_with_their_nodes(*, at: datetime) -> int:
     """Incidents that lasted when their node ended end at that moment; how many did."""
     with connection.cursor() as cursor:

@@ -14,6 +14,7 @@ from psycopg import sql
 
 from apps.economics.hours import HOUR_MS
 from apps.fleet.queries import AgentFact
+from apps.logs.changes import field_of, logged_each
 from apps.marks.actions import Mark
 from apps.marks.queries import Pass
 from apps.telemetry.actions.claims import Devices, undisputed
@@ -90,11 +91,17 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The JSON text of a batch, the agent whose it is, and when it came."""
+    """The JSON text of a batch, the agent whose it is, when it came, and by which request."""
 
     body: bytes
     agent: AgentFact
     at: datetime
+    request_id: str = ""
+
+    @property
+    def actor(self) -> str:
+        """Who delivers it, as lines of the log say it."""
+        return f"agent:{self.agent.agent_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +126,7 @@ class _Prepared:
         )
 
 
+@logged_each("ingest", count=field_of("accepted"))
 def ingest_each(deliveries: Sequence[Delivery]) -> list[Receipt | Exception]:
     """Store the sound windows of each batch, once, however often it comes.
 

@@ -11,6 +11,7 @@ from django.db import OperationalError, connection, transaction
 from psycopg import sql
 from psycopg.errors import LockNotAvailable
 
+from apps.logs.changes import logged_change
 from apps.marks.queries import Pass, hours_marked
 
 log = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ def forget() -> None:
     _made.clear()
 
 
+@logged_change()
 def keep_partitions(*, at: datetime) -> None:
     """Have windows and usage for as long as settings say; forget what is older.
 

@@ -9,6 +9,7 @@ from django.db import connection, transaction
 
 from apps.fleet.actions import ToldStatus, note_status, reclaim_node
 from apps.fleet.queries import AgentFact, lives_on_node
+from apps.logs.changes import logged_change
 from apps.telemetry.actions.evidence import add_device_rows, add_node_rows
 from apps.telemetry.actions.incidents import record_happenings
 from apps.telemetry.actions.ingest import SOURCE_RANK
@@ -53,6 +54,11 @@ class ReportReceipt(msgspec.Struct, frozen=True):
     version: str = ""
 
 
+def _rows_kept(receipt: ReportReceipt, given: Mapping[str, Any]) -> int:
+    return 0 if receipt.duplicate else sum(msgspec.structs.astuple(receipt.accepted))
+
+
+@logged_change(count=_rows_kept)
 def receive_report(*, body: bytes, agent: AgentFact, at: datetime) -> ReportReceipt:
     """Store what a report tells, once, however often it comes.
 

@@ -15,6 +15,7 @@ from apps.economics.hours import HOUR
 from apps.economics.usage import UsageRow
 from apps.economics.usage import usage_of_hour as counted_usage
 from apps.fleet.queries import devices_lived, nodes_owned
+from apps.logs.changes import logged_pass
 from apps.marks.actions import ORGANISATION, Mark, clear, hour_key, mark, try_lock
 from apps.marks.queries import Pass, marks_of_hour
 from apps.telemetry.actions.busy import ByDevice, note_busy_hour
@@ -49,6 +50,7 @@ COPY = (
 )
 
 
+@logged_pass("roll_up_usage")
 def roll_up_hour(*, hour: datetime, node_ids: Collection[int] | None = None) -> int:
     """Redo the usage of an hour for its marked nodes (of `node_ids`, where given); how many.
 

@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
+from apps.logs.context import current_request
 from apps.telemetry.actions.ingest import Delivery, Receipt, attempted, ingest_each
 from apps.telemetry.actions.remarks import Remark
 from apps.telemetry.api.bodies import body
@@ -88,7 +89,8 @@ class _Arrival:
 
 def _arrival(environ: Mapping[str, Any], at: datetime) -> _Arrival:
     sender = sender_of(environ.get("HTTP_AUTHORIZATION"), at)
-    return _Arrival(sender, Delivery(body(environ), sender.agent, at))
+    request_id = current_request() or environ.get("HTTP_X_REQUEST_ID", "")
+    return _Arrival(sender, Delivery(body(environ), sender.agent, at, request_id))
 
 
 def _answer(sender: Sender, receipt: Receipt, at: datetime) -> bytes:

@@ -10,6 +10,7 @@ from psycopg.types.range import Range
 
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.run_fold import NO_JOB, Attempt, Held, Rewind, RunTold, WindowTold, folded
+from apps.logs.changes import logged_pass
 from apps.workloads.actions.run_spans import reported
 from apps.workloads.actions.run_summing import Whole, keep_summary, status_of
 from apps.workloads.actions.touched_hours import Touched
@@ -55,6 +56,7 @@ class _Known:
         return max(found, default=None)
 
 
+@logged_pass("fold_runs")
 def fold_due_runs(*, at: datetime) -> int:
     """Fold every run of which something new is known; how many. A sweep does, at any time.
 

@@ -10,6 +10,7 @@ from django.db.models import F
 
 from apps.economics.job_fold import TEXTS
 from apps.economics.jobs import JobRecord, RecordHasNoTime, RejectedRow, event_of_record
+from apps.logs.changes import field_of, items_of, logged_change
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import ImportBatch, ImportState
 from apps.workloads.models import RejectedRow as KeptRejection
@@ -31,6 +32,7 @@ class ImportCounts:
     rejected: tuple[RejectedRow, ...] = ()
 
 
+@logged_change()
 def open_batch(*, kind: str, name: str, digest: str, at: datetime) -> int:
     """Begin an import of a file (`kind` is sacct or csv); answers its id."""
     return ImportBatch.objects.create(
@@ -38,6 +40,7 @@ def open_batch(*, kind: str, name: str, digest: str, at: datetime) -> int:
     ).id
 
 
+@logged_change(count=field_of("imported"))
 @transaction.atomic
 def import_job_records(
     *, batch_id: int, records: Sequence[JobRecord], at: datetime
@@ -61,6 +64,7 @@ def import_job_records(
     return counts
 
 
+@logged_change(count=items_of("rows"))
 @transaction.atomic
 def reject_rows(*, batch_id: int, rows: Iterable[RejectedRow]) -> None:
     """Count every rejected row, and keep the first MOST_REJECTIONS_KEPT with line and reason."""
@@ -81,6 +85,7 @@ def reject_rows(*, batch_id: int, rows: Iterable[RejectedRow]) -> None:
     batch.save(update_fields=["rejected", "rows"])
 
 
+@logged_change()
 def close_batch(*, batch_id: int, at: datetime) -> None:
     """The file came to its end."""
     ImportBatch.objects.filter(id=batch_id).update(ended_at=at, state=ImportState.DONE)

@@ -8,6 +8,7 @@ from django.db.models.query import QuerySet
 
 from apps.fleet.actions.lives import ChangedLife
 from apps.fleet.queries import nodes_named
+from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.folding import fold_jobs
 from apps.workloads.actions.job_rows import Key, lock_keys
 from apps.workloads.models import Allocation
@@ -29,6 +30,7 @@ def follow_life(change: ChangedLife) -> None:
     _place_again(change.cluster_id, _raw_ids(held), change.at)
 
 
+@logged_change(count=answered)
 def link_allocations(*, at: datetime) -> int:
     """Put what jobs hold on names nobody bore on the nodes that bear them now; how many jobs.
 

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from apps.fleet import actions as fleet
 from apps.fleet import queries as fleet_queries
+from apps.logs.changes import answered, logged_change
 
 INSTANT = timedelta(microseconds=1)
 SAID_BY_FILE = "the end that its jobs' file says"
@@ -36,6 +37,7 @@ class CountedPool:
     ends_at: datetime | None = None
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def count_pool(*, pool: CountedPool, at: datetime) -> int:
     """Give the pool its one node and its counts; what is so already stays untouched.

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from apps.logs.changes import logged_change
 from apps.workloads.models import Run, ServiceObjective, Workload, WorkloadChange
 from apps.workloads.queries.promises import NewChange, NewObjective
 
@@ -27,6 +28,7 @@ class ShippedByAnotherTeam(ValueError):
     """A model that is shipped was made by a run of one's own."""
 
 
+@logged_change()
 @transaction.atomic
 def add_objective(*, objective: NewObjective) -> int:
     """A promise of a service, in force from `starts_at` on; its id.
@@ -57,6 +59,7 @@ def add_objective(*, objective: NewObjective) -> int:
     return made.id
 
 
+@logged_change()
 @transaction.atomic
 def end_objective(*, objective_id: int, ended_at: datetime) -> None:
     """The promise counts no more from then on.
@@ -73,6 +76,7 @@ def end_objective(*, objective_id: int, ended_at: datetime) -> None:
     kept.save(update_fields=["period"])
 
 
+@logged_change()
 @transaction.atomic
 def record_change(*, change: NewChange) -> tuple[int, bool]:
     """Something that changed about a workload: its id, and whether it is new.

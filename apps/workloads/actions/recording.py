@@ -9,6 +9,7 @@ from django.db import transaction
 from apps.economics.jobs import JobEventIn
 from apps.fleet.actions.inventory import ClusterNameTaken, add_cluster
 from apps.fleet.queries import clusters
+from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.folding import fold_jobs
 from apps.workloads.actions.job_rows import Key, kept_digests, kept_states, lock_keys
 from apps.workloads.actions.statements import Told, told
@@ -23,11 +24,13 @@ class Recorded:
     is_changed: bool
 
 
+@logged_change()
 def record_event(*, event: JobEventIn, at: datetime) -> Recorded:
     """Take one statement about a job; the same one again changes nothing."""
     return record_events(events=[event], at=at)[0]
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def record_events(*, events: Sequence[JobEventIn], at: datetime) -> list[Recorded]:
     """Take statements about jobs, all or none, and answer one by one.

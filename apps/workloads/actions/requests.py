@@ -13,6 +13,7 @@ from django.db.models import Q, QuerySet
 from apps.accounts.queries import organisation, teams
 from apps.economics.hours import HOUR
 from apps.economics.latency import Histogram
+from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.touched_hours import Touched
 from apps.workloads.models import OwnershipRule, RequestHour, Workload, WorkloadKind
 from apps.workloads.queries import RuleFact
@@ -80,6 +81,7 @@ class Taken:
     is_foreign: bool = False
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def record_requests(*, counted: Sequence[Counted], teller: Teller, at: datetime) -> list[Taken]:
     """Keep counts on a teller's word; one answer a row.
@@ -113,6 +115,7 @@ def record_requests(*, counted: Sequence[Counted], teller: Teller, at: datetime)
     ]
 
 
+@logged_change(count=answered)
 def join_requests(*, at: datetime) -> int:
     """Give counts that named no known service to the workload of that name, if there is one now;
     how many hours were joined. Safe to run at any time; a sweep does."""
@@ -125,6 +128,7 @@ def join_requests(*, at: datetime) -> int:
     return joined
 
 
+@logged_change(count=answered)
 def forget_requests(*, at: datetime) -> int:
     """Delete hours that are older than hours of use are kept; the sums of days stay. How many."""
     deleted, _ = RequestHour.objects.filter(hour__lt=at - KEPT).delete()

@@ -8,6 +8,7 @@ from django.db import transaction
 from apps.accounts.actions.constraints import refusing
 from apps.economics.ownership import Rule
 from apps.economics.refusal import Refusal
+from apps.logs.changes import logged_change
 from apps.workloads.actions.touched_hours import Touched
 from apps.workloads.models import OwnershipRule, Workload
 from apps.workloads.queries import RuleFact
@@ -41,6 +42,7 @@ class WorkloadOfAnotherTeam(Refusal):
     """A rule cannot give a job to one team and to the workload of another."""
 
 
+@logged_change()
 @transaction.atomic
 def add_rule(*, rule: RuleFact, at: datetime) -> int:
     """Keep a rule (`rule.rule.id` is moot) and mark the past hours of all it matches; its id.
@@ -58,6 +60,7 @@ def add_rule(*, rule: RuleFact, at: datetime) -> int:
     return kept.id
 
 
+@logged_change()
 @transaction.atomic
 def end_rule(*, rule_id: int, ended_at: datetime, at: datetime) -> None:
     """The rule counts no more from `ended_at` on; marks the past hours that lose it.

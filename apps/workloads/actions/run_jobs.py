@@ -7,6 +7,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from apps.accounts.queries import teams
+from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.run_changes import touch_runs
 from apps.workloads.queries.ownership import owners
 
@@ -14,6 +15,7 @@ TRIED_FOR = timedelta(days=31)
 """A scheduler or its accounting that has not told of a job by then hardly will."""
 
 
+@logged_change(count=answered)
 def join_waiting_attempts(*, at: datetime) -> int:
     """Join what came before its job was known; how many. Safe to run at any time; a sweep does."""
     with connection.cursor() as cursor:

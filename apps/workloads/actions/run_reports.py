@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from psycopg.types.json import Jsonb
 
 from apps.fleet.queries import clusters
+from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.run_changes import touch_runs
 from apps.workloads.actions.run_jobs import jobs_open_to, join_attempts
 from apps.workloads.models import Run, Workload, WorkloadKind
@@ -91,6 +92,7 @@ class NotTaken:
     message: str
 
 
+@logged_change(count=answered)
 def record_reports(
     *, reports: Sequence[ReportIn], teller: Teller, at: datetime
 ) -> list[Taken | NotTaken]:

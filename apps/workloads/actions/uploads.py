@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Q
 
+from apps.logs.changes import answered, logged_change
 from apps.workloads.models import ImportBatch, ImportState, RejectedRow
 
 SILENT_AFTER = timedelta(minutes=2)
@@ -42,6 +43,7 @@ class Claimed:
     asked: Mapping[str, object]
 
 
+@logged_change()
 def keep_upload(*, upload: Upload, at: datetime) -> int:
     """A file came; the next sweep looks at it. Answers the import's id."""
     return ImportBatch.objects.create(
@@ -55,6 +57,7 @@ def keep_upload(*, upload: Upload, at: datetime) -> int:
     ).id
 
 
+@logged_change()
 @transaction.atomic
 def ask_reading(*, batch_id: int, asked: Mapping[str, object], at: datetime) -> None:
     """Have the file looked at again, read in this way. Refuses ImportAlreadyOver, ImportNotReady."""
@@ -66,6 +69,7 @@ def ask_reading(*, batch_id: int, asked: Mapping[str, object], at: datetime) -> 
     batch.save(update_fields=["asked", "seen", "state", "alive_at", "failure"])
 
 
+@logged_change()
 @transaction.atomic
 def start_import(*, batch_id: int, at: datetime) -> None:
     """Have the file imported as it was last looked at. Refuses ImportNotReady, ImportAlreadyOver."""
@@ -76,6 +80,7 @@ def start_import(*, batch_id: int, at: datetime) -> None:
     batch.save(update_fields=["state", "alive_at"])
 
 
+@logged_change()
 @transaction.atomic
 def discard_import(*, batch_id: int, at: datetime) -> None:
     """Forget the file; what of it was imported stays. Refuses ImportAlreadyOver."""
@@ -84,6 +89,7 @@ def discard_import(*, batch_id: int, at: datetime) -> None:
     batch.save(update_fields=["state", "ended_at"])
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def claim_file(*, at: datetime) -> Claimed | None:
     """The oldest file to be looked at or imported that nobody works on; None: there is none.
@@ -117,6 +123,7 @@ def still_wanted(*, batch_id: int, at: datetime) -> bool:
     return running.update(alive_at=at) == 1
 
 
+@logged_change()
 def tell_seen(
     *, batch_id: int, kind: str, asked: Mapping[str, object], seen: Mapping[str, object]
 ) -> None:
@@ -126,6 +133,7 @@ def tell_seen(
     )
 
 
+@logged_change()
 def break_off(*, batch_id: int, failure: str, at: datetime) -> None:
     """The file cannot be read to its end; what of it was imported stays."""
     ImportBatch.objects.filter(id=batch_id).exclude(state__in=OVER).update(
@@ -139,6 +147,7 @@ def files_to_forget() -> dict[int, str]:
     return dict(rows.values_list("id", "stored_as"))
 
 
+@logged_change()
 def forget_file(*, batch_id: int) -> None:
     """The file is gone."""
     ImportBatch.objects.filter(id=batch_id).update(stored_as="")

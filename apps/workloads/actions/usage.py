@@ -9,6 +9,7 @@ from typing import LiteralString
 from django.db import connection, transaction
 
 from apps.accounts.queries import special_teams
+from apps.logs.changes import answered, logged_change
 from apps.marks.actions import Mark, mark
 from apps.marks.queries import Pass
 
@@ -109,6 +110,7 @@ class Call:
     latency_seconds: float | None = None
 
 
+@logged_change(count=answered)
 @transaction.atomic
 def take_calls(*, calls: Sequence[Call], at: datetime) -> int:
     """Keep each call that was not told before, by its source and key; how many that were.

@@ -2,6 +2,7 @@
 
 from apps.accounts.actions.constraints import refusing
 from apps.economics.refusal import Refusal
+from apps.logs.changes import logged_change
 from apps.workloads.models import Workload, WorkloadKind
 
 
@@ -13,6 +14,7 @@ class WorkloadKindUnknown(Refusal):
     """A workload is of a kind that has no economics."""
 
 
+@logged_change()
 def add_workload(*, name: str, team_id: int, kind: str = WorkloadKind.OTHER) -> int:
     """A workload of a team; answers its id. Refuses WorkloadExists and WorkloadKindUnknown."""
     if kind not in WorkloadKind.values:

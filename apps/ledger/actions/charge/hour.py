@@ -20,6 +20,7 @@ from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.models import ChargeKind, Status
 from apps.ledger.queries.calendar import local_day, posting_month
 from apps.ledger.queries.charges import ChargeKey, HeldCharge, charges_of_hour
+from apps.logs.changes import field_of, logged_pass
 from apps.marks.actions import Mark, clear, hour_key, mark, try_lock
 from apps.marks.queries import Pass, marks_of_hour
 from apps.pricing.queries.price_policies import gpu_shares
@@ -27,6 +28,7 @@ from apps.pricing.queries.price_policies import gpu_shares
 BY_BILL = frozenset({Status.RECONCILED, Status.RESTATED})
 
 
+@logged_pass("charge", count=field_of("changed"))
 def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
     """Charge every node-hour lived, shared cost, billed row and call of `hour`, as far as `at`.
 

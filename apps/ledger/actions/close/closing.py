@@ -15,6 +15,7 @@ from apps.ledger.models import Close, StatementLine
 from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
 from apps.ledger.queries.closes.contents import digest_of_month, statement_rows
 from apps.ledger.queries.tables import Row
+from apps.logs.changes import logged_change
 
 AMOUNTS = ("list_micros", "contracted_micros", "effective_micros", "billed_micros")
 COLUMNS = (
@@ -49,6 +50,7 @@ class CloseAsked:
     note: str = ""
 
 
+@logged_change()
 @transaction.atomic
 def close_month(*, asked: CloseAsked, at: datetime) -> int:
     """Freeze the month as it stands; the id of its close.
@@ -84,6 +86,7 @@ def close_month(*, asked: CloseAsked, at: datetime) -> int:
     return close.id
 
 
+@logged_change()
 @transaction.atomic
 def reopen_month(*, month: date, reason: str, person_id: int | None, at: datetime) -> None:
     """Let facts change the month again; what was told of it stays readable.

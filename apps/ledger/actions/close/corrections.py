@@ -25,6 +25,7 @@ from apps.ledger.queries.closes.differences import (
 )
 from apps.ledger.queries.closes.months import LATE_PASSES, closed_months
 from apps.ledger.queries.tiered import hours_to_price_again
+from apps.logs.changes import field_of, logged_change, untold
 from apps.marks.actions import ORGANISATION, Mark, clear, expand_ranges, mark
 from apps.marks.queries import Pass, hours_marked, marks_of_hour
 from apps.pricing.queries.tiers import has_tiers
@@ -43,6 +44,7 @@ class Corrected:
     effective_micros: int
 
 
+@logged_change(count=field_of("charges"))
 def post_corrections(*, month: date, at: datetime) -> Corrected:
     """Post what changed in a closed month since; its own lines stay as they were told.
 
@@ -115,7 +117,7 @@ class _TakenBack(Exception):
 @contextmanager
 def _taken_back() -> Iterator[None]:
     try:
-        with transaction.atomic():
+        with untold(), transaction.atomic():
             yield
             raise _TakenBack
     except _TakenBack:

@@ -21,6 +21,7 @@ from apps.ledger.queries.closes.months import closed_months
 from apps.ledger.queries.commitments_of_hour import hours_told_otherwise
 from apps.ledger.queries.conversion import conversion
 from apps.ledger.queries.tables import rows, run
+from apps.logs.changes import field_of, logged_change, logged_pass
 from apps.marks.actions import ORGANISATION, Mark, mark
 from apps.marks.queries import Pass
 from apps.pricing.queries.exchange import Exchange
@@ -52,11 +53,13 @@ def reconcile_again(*, bills: QuerySet[Bill], at: datetime) -> int:
     return len(opens)
 
 
+@logged_change()
 def note_failure(*, bill_id: int, failure: str) -> None:
     """Say why a bill still waits."""
     Bill.objects.filter(id=bill_id).exclude(failure=failure).update(failure=failure)
 
 
+@logged_pass("reconcile", count=field_of("hours_changed"))
 @transaction.atomic
 def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     """Say anew what a bill's rows pay for, and mark the hours of which the charges change.

@@ -11,6 +11,7 @@ from apps.ledger.models import RunFigures
 from apps.ledger.queries.runs.slices import compute_held
 from apps.ledger.queries.runs.sums import due_runs, run_sums
 from apps.ledger.queries.tables import run
+from apps.logs.changes import logged_pass
 from apps.workloads.queries.run_facts import run_summaries
 from apps.workloads.queries.run_wholes import run_clocks, run_wholes
 
@@ -54,6 +55,7 @@ def write_run_figures(*, run_ids: Collection[int], at: datetime) -> None:
     _compare(workloads | {each.workload_id for each in found})
 
 
+@logged_pass("figure_runs")
 def figure_due_runs(*, at: datetime) -> int:
     """Write the figures of runs that have none or were folded since; how many."""
     written = 0

@@ -1,0 +1,1 @@
+"""What happened, one line each: every change and every pass, with who, how many and how long."""

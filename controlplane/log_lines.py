@@ -1,0 +1,96 @@
+"""How a line of the log is written: key=value by default, JSON by setting; one line each."""
+
+import logging
+from collections.abc import MutableMapping
+from typing import Any
+
+import structlog
+
+ORDER = ["timestamp", "level", "event", "who", "count", "ms", "request_id"]
+OURS = "runrate"
+LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
+
+
+class LineFormatter(structlog.stdlib.ProcessorFormatter):
+    """Lines of ours are finished; those of libraries get the same form, and a traceback below."""
+
+    def __init__(self, style: str) -> None:
+        super().__init__(
+            processors=[
+                self.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                _renderer(style),
+            ],
+            foreign_pre_chain=[*ANY_LINE, _name_library],
+        )
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, without its end."""
+        return str(record.msg) if record.name == OURS else super().format(record)
+
+
+class FinishedLine:
+    """Hands finished lines to the handlers of Python's own logging; looks up no caller."""
+
+    def debug(self, line: str) -> None:
+        """For whoever looks for more."""
+        _hand_on(logging.DEBUG, line)
+
+    def info(self, line: str) -> None:
+        """For the record."""
+        _hand_on(logging.INFO, line)
+
+    def warning(self, line: str) -> None:
+        """For whoever has to look."""
+        _hand_on(logging.WARNING, line)
+
+
+def configure(style: str) -> None:
+    """Have structlog write lines of this style, from the level on that the root logger has."""
+    structlog.configure(
+        processors=[_only_wanted, *ANY_LINE, _renderer(style)],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.NOTSET),
+        logger_factory=lambda *_: FinishedLine(),
+        cache_logger_on_first_use=True,
+    )
+
+
+ANY_LINE: list[Any] = [
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+]
+ROOT = logging.getLogger()
+
+
+def _only_wanted(
+    logger: Any, method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    if not ROOT.isEnabledFor(LEVELS[method]):
+        raise structlog.DropEvent
+    return event
+
+
+def _hand_on(level: int, line: str) -> None:
+    ROOT.handle(logging.LogRecord(OURS, level, "", 0, line, None, None))
+
+
+def _name_library(
+    logger: Any, method: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
+    event["logger"] = event["_record"].name
+    return event
+
+
+def _renderer(style: str) -> Any:
+    return structlog.processors.JSONRenderer(default=str) if style == "json" else _key_value
+
+
+def _key_value(logger: Any, method: str, event: MutableMapping[str, Any]) -> str:
+    traceback = event.pop("exception", "")
+    line: str = _LOGFMT(logger, method, event)
+    return f"{line}\n{traceback}" if traceback else line
+
+
+_LOGFMT = structlog.processors.LogfmtRenderer(
+    key_order=ORDER, drop_missing=True, bool_as_flag=False
+)

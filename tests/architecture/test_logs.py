@@ -1,0 +1,136 @@
+"""Whatever changes data writes a line, and docs/logs.md names every line there is."""
+
+import ast
+import inspect
+import pkgutil
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import apps
+
+ROOT = Path(__file__).resolve().parents[2]
+BELOW_EDGES = {"actions", "queries", "models", "migrations", "economics", "show", "providers"}
+WITHOUT_A_LINE = {
+    "apps.accounts.actions.audit.changes_by": "says who; changes nothing",
+    "apps.accounts.actions.audit.name_changer": "says who; changes nothing",
+    "apps.accounts.actions.repeats.answer_kept": "asks whether a request was answered before",
+    "apps.accounts.actions.repeats.keep_answer": "part of the request whose change has its line",
+    "apps.accounts.actions.tokens.touch_token": "when a token was last used: a sign of life",
+    "apps.accounts.actions.tokens.touch_tokens": "when tokens were last used: a sign of life",
+    "apps.fleet.actions.clouds.keep_page": "how far a reading is: part of run_sync",
+    "apps.fleet.actions.enrolment.agents_seen": "when agents were last heard: a sign of life",
+    "apps.ledger.actions.exports.tell_rows": "how far an export is: a sign of life",
+    "apps.ledger.actions.settle.try_pass": "calls the pass, which has its line",
+    "apps.ledger.actions.settle.settle_window": "calls passes, which have their lines",
+    "apps.pricing.actions.api_prices.book_vendor": "called by the ledger's, which has its line",
+    "apps.review.actions.looking.look_if_due": "calls look_at_day, which has its line",
+    "apps.telemetry.actions.interning.remember": "fills a memory of this process",
+}
+
+
+def sources() -> Iterator[Path]:
+    for folder in ("apps", "controlplane"):
+        for path in (ROOT / folder).rglob("*.py"):
+            yield path.relative_to(ROOT)
+
+
+@cache
+def actions() -> dict[str, Any]:
+    """Every public function that an actions package defines, by where it is."""
+    found = {}
+    for module in pkgutil.walk_packages(apps.__path__, "apps."):
+        if ".actions" not in module.name:
+            continue
+        loaded = import_module(module.name)
+        for name, value in vars(loaded).items():
+            is_own = getattr(value, "__module__", "") == module.name
+            if inspect.isfunction(value) and is_own and not name.startswith("_"):
+                found[f"{module.name}.{name}"] = value
+    return found
+
+
+def names_in(tree: ast.AST) -> set[str]:
+    return {
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name | ast.Attribute)
+    }
+
+
+def called_from_edges() -> set[str]:
+    """Actions that take `at` or an id by keyword and that doors, tasks, pages or commands name."""
+    by_room: dict[str, set[str]] = {}
+    for path in sources():
+        if BELOW_EDGES & {*path.parts, path.stem}:
+            continue
+        tree = ast.parse((ROOT / path).read_text())
+        names = names_in(tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                room = ".".join(node.module.split(".")[:2])
+                by_room.setdefault(room, set()).update(names)
+    return {
+        where
+        for where, action in actions().items()
+        if is_keyword_only(action)
+        and action.__name__ in by_room.get(".".join(where.split(".")[:2]), set())
+    }
+
+
+def is_keyword_only(action: Any) -> bool:
+    """As the house writes a change; what only asks or checks takes its argument by place."""
+    kinds = {each.kind for each in inspect.signature(action).parameters.values()}
+    return kinds == {inspect.Parameter.KEYWORD_ONLY}
+
+
+def reads_only(action: Any) -> bool:
+    """What looks, checks or says: it has nothing to tell."""
+    return re.match(r"check_|refuse_|\w+_to_forget$|\w+_due$|still_", action.__name__) is not None
+
+
+def test_every_change_that_can_be_asked_for_writes_a_line() -> None:
+    silent = {
+        where
+        for where in called_from_edges()
+        if not hasattr(actions()[where], "event") and not reads_only(actions()[where])
+    }
+    assert silent - WITHOUT_A_LINE.keys() == set()
+
+
+def test_what_writes_no_line_is_still_there() -> None:
+    assert WITHOUT_A_LINE.keys() <= actions().keys()
+
+
+def test_no_action_writes_a_line_by_hand() -> None:
+    by_hand = [
+        str(path)
+        for path in sources()
+        if "actions" in path.parts and "structlog" in (ROOT / path).read_text()
+    ]
+    assert by_hand == []
+
+
+def events() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for where, action in actions().items():
+        if hasattr(action, "event"):
+            found.setdefault(where.split(".")[1], set()).add(action.event)
+    return found
+
+
+def test_the_page_of_logs_names_every_event() -> None:
+    text = (ROOT / "docs" / "logs.md").read_text()
+    told = {
+        room: set(re.findall(r"`(\w+)`", cell))
+        for room, cell in re.findall(r"^\| (\w+) \| (`.*`) \|$", text, re.MULTILINE)
+    }
+    assert told == events()
+
+
+def test_events_are_words_in_snake_case() -> None:
+    odd = [event for each in events().values() for event in each if not event.islower()]
+    assert odd == []

@@ -81,7 +81,7 @@ def received_each(environs: Sequence[Mapping[str, Any]]) -> list[bytes | Excepti
 
 @dataclass(frozen=True, slots=True)
 class _Arrival:
-    """A delivery whose sender may deliver it."""
+    """A batch of telemetry that its sender may send."""
 
     sender: Sender
     delivery: Delivery

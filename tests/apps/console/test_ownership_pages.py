@@ -56,7 +56,7 @@ def test_finance_sees_what_each_workload_cost_and_what_nobody_owns():
     add_workload(name="llm", team_id=team_id("Research"), kind="training")
     page = text_of(signed_in("finn").get("/ownership"))
     assert "Research llm training $0.00" in page
-    assert "Research No workload $98.32" in page
+    assert "Research Not held by a job, or no workload $98.32" in page
     assert "nlp – – atlas 1 $98.32 8.00" in page
     assert "has no owner." in page
     assert "Assign" not in page
@@ -64,7 +64,7 @@ def test_finance_sees_what_each_workload_cost_and_what_nobody_owns():
 
 def test_a_lead_sees_only_what_is_theirs():
     page = text_of(signed_in("ada").get("/ownership"))
-    assert "Research No workload $98.32" in page
+    assert "Research Not held by a job, or no workload $98.32" in page
     assert "account research" in page
     dee = signed_in("dee")
     for path in ("/ownership", "/ownership/workloads.csv", "/ownership/rules.csv"):
@@ -205,7 +205,7 @@ def test_each_table_of_ownership_is_ordered_by_the_address_and_leads_to_costs():
         assert f'href="{address}"' in page
         assert finn.get(address).status_code == 200
     turned = text_of(finn.get("/ownership?sort=-cost"))
-    assert turned.index("Research No workload") < turned.index("Research llm training")
+    assert turned.index("Research Not held by a job, or no workload") < turned.index("Research llm training")
 
 
 def test_what_a_rule_would_move_and_who_said_it_are_sheets():

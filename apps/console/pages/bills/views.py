@@ -53,7 +53,7 @@ BILL_COLUMNS: Mapping[str, By[BillRow]] = {
 }
 COLUMNS: Mapping[str, By[DeliveryRow]] = {
     "name": By("File", lambda row: row.name),
-    "begun": By("Begun", lambda row: row.started_at),
+    "begun": By("Started", lambda row: row.started_at),
     "state": By("State", lambda row: row.state),
     "rows": By("Rows", lambda row: row.rows, is_number=True),
     "imported": By("New", lambda row: row.imported, is_number=True),

@@ -33,6 +33,7 @@ from apps.workloads import queries as workloads
 DEFAULTS = {"window": "30d"}
 MOST_BARS = 10
 NO_WORKLOAD = "No workload"
+NOT_HELD_OR_NO_WORKLOAD = "Not held by a job, or no workload"
 COLUMNS: Mapping[str, By[WorkRow]] = {
     "workload": By("Workload", lambda row: row.workload),
     "team": By("Team", lambda row: row.team),
@@ -40,8 +41,8 @@ COLUMNS: Mapping[str, By[WorkRow]] = {
     "change": By("Change", None, is_number=True),
     "active": By("Active", lambda row: row.work.active_ratio, is_number=True),
     "waste": By("Waste", lambda row: row.work.wasted_micros, is_number=True),
-    "wasted": By("Of its cost", lambda row: row.work.wasted_ratio, is_number=True),
-    "starved": By("Waited for data", lambda row: row.work.starved_micros, is_number=True),
+    "wasted": By("Share of cost", lambda row: row.work.wasted_ratio, is_number=True),
+    "starved": By("Data wait", lambda row: row.work.starved_micros, is_number=True),
     "unit": By("Unit cost", None, is_number=True),
 }
 
@@ -116,7 +117,7 @@ def work_rows(work: Sequence[TeamWork], currency: str) -> list[WorkRow]:
     facts, teams = workloads.workloads(), _team_names()
     return [
         WorkRow(
-            workload=NO_WORKLOAD if each.workload_id is None else facts[each.workload_id].name,
+            workload=_label(each) if each.workload_id is None else facts[each.workload_id].name,
             href=_href(each),
             team=teams[each.team_id],
             work=each,
@@ -126,6 +127,11 @@ def work_rows(work: Sequence[TeamWork], currency: str) -> list[WorkRow]:
         )
         for each in work
     ]
+
+
+def _label(work: TeamWork) -> str:
+    """Of what has no workload: whether some of it was not held by a job at all."""
+    return NOT_HELD_OR_NO_WORKLOAD if work.wasted(*NOT_HELD) else NO_WORKLOAD
 
 
 def league_rows(league: League) -> tuple[LeagueRow, ...]:

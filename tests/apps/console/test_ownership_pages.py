@@ -205,7 +205,9 @@ def test_each_table_of_ownership_is_ordered_by_the_address_and_leads_to_costs():
         assert f'href="{address}"' in page
         assert finn.get(address).status_code == 200
     turned = text_of(finn.get("/ownership?sort=-cost"))
-    assert turned.index("Research Not held by a job, or no workload") < turned.index("Research llm training")
+    assert turned.index("Research Not held by a job, or no workload") < turned.index(
+        "Research llm training"
+    )
 
 
 def test_what_a_rule_would_move_and_who_said_it_are_sheets():

@@ -136,7 +136,7 @@ def take_report(request: HttpRequest) -> HttpResponse:
     page = ChangePage(
         frame=context.frame,
         finding="Bring in a vendor’s own cost report",
-        explanation="Its days take the place of what was told of them before. It is compared "
+        explanation="Its days take the place of those reported before. It is compared "
         "with what the calls come to; nothing of it is booked.",
         back=Link("Back to API spend", reverse("api-spend")),
         here=request.path,

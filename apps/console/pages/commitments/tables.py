@@ -85,7 +85,7 @@ FIGURES: tuple[Column[HeldCommitment], ...] = (
     _ratio("coverage", "Coverage", lambda found: found.coverage),
     Column(
         "utilisation",
-        "Utilisation",
+        "Utilization",
         lambda row: row.found.utilisation,
         RATIO,
         missing=UNDEFINED,

@@ -124,7 +124,7 @@ def figures_of(use: Use, status: str, currency: str) -> tuple[Figure, ...]:
             status,
         ),
         _ratio(
-            "Utilisation",
+            "Utilization",
             None if use.utilisation is None else per_cent(use.utilisation),
             "of what was bought, weighed by cost",
             status,

@@ -18,7 +18,7 @@ PARTS: Mapping[Purpose, StateWords] = {
     Purpose.UNATTRIBUTED: StateWords(
         "stranded",
         "Unattributed",
-        "Tokens that its engine worked beyond those that the gateway counted.",
+        "Tokens of its engine beyond those that the gateway counted.",
     ),
     Purpose.UNCOUNTED: StateWords(
         "unobserved",

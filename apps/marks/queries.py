@@ -14,6 +14,8 @@ __all__ = [
     "MarkFact",
     "Pass",
     "Waiting",
+    "days_marked",
+    "days_marked_of",
     "hours_marked",
     "marks_of_hour",
     "pending_hours",
@@ -92,6 +94,21 @@ def pending_hours(
         )
         row = cursor.fetchone()
     return int(row[0]) if row else 0
+
+
+def days_marked(starts_at: datetime, ends_at: datetime) -> int:
+    """How many local days with their first hour in `[starts_at, ends_at)` wait for any of OF_DAYS."""
+    return _distinct_hours(hour__gte=starts_at, hour__lt=ends_at)
+
+
+def days_marked_of(first_hours: Collection[datetime], pool_ids: Collection[int]) -> int:
+    """How many of the days with these first hours wait for any of OF_DAYS, of any of these pools."""
+    return _distinct_hours(hour__in=first_hours, unit__in=pool_ids)
+
+
+def _distinct_hours(**asked: object) -> int:
+    marked = ChangedHour.objects.filter(pass_id__in=OF_DAYS, **asked)
+    return int(marked.aggregate(hours=Count("hour", distinct=True))["hours"])
 
 
 def waiting_by_pass() -> list[Waiting]:

@@ -26,7 +26,7 @@ DELETE: LiteralString = (
     "DELETE FROM ledger_meterday WHERE day = %(day)s AND pool_id = ANY(%(pools)s)"
 )
 OWNED: LiteralString = """
-FROM ledger_ledgerjobday AS day JOIN fleet_pool AS pool ON pool.id = day.pool_id
+FROM ledger_ledgerjobday AS day JOIN fleet_pool_fact AS pool ON pool.id = day.pool_id
 WHERE day.day = %(day)s AND day.pool_id = ANY(%(pools)s) AND pool.unit <> 'core'
   AND day.state = ANY(%(held)s) AND day.flags & %(not_held)s = 0
 """

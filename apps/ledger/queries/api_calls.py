@@ -107,7 +107,7 @@ CALLS: LiteralString = """
 SELECT call.id, call.vendor, call.model, call.tier, call.outcome, call.at, call.input_tokens,
        call.cached_tokens, call.cache_write_tokens, call.output_tokens, call.reasoning_tokens,
        nullif(call.detail::text, '{}')
-FROM workloads_usageevent AS call
+FROM workloads_usageevent_fact AS call
 WHERE call.at >= %(from)s AND call.at < %(to)s AND call.id > %(after)s AND call.is_counted
   AND NOT EXISTS (SELECT 1 FROM ledger_apicost AS cost WHERE cost.event_id = call.id)
 ORDER BY call.id
@@ -125,7 +125,7 @@ SELECT call.vendor, call.model, call.tier, call.team_id, call.workload_id, call.
        cost.currency, sum(cost.amount), sum(cost.list_amount),
        count(*) FILTER (WHERE cost.amount IS NOT NULL AND cost.list_amount IS NULL),
        coalesce(max(cost.reason), '')
-FROM workloads_usageevent AS call JOIN ledger_apicost AS cost ON cost.event_id = call.id
+FROM workloads_usageevent_fact AS call JOIN ledger_apicost AS cost ON cost.event_id = call.id
 WHERE call.at >= %(from)s AND call.at < %(to)s AND call.is_counted
 GROUP BY call.vendor, call.model, call.tier, call.team_id, call.workload_id, call.feature,
          cost.currency

@@ -14,7 +14,7 @@ SELECT span.place, sum(settled.effective_micros::numeric * cut.ms
        sum(cut.ms)
 FROM unnest(%(places)s::int4[], %(nodes)s::int8[], %(whole)s::bool[], %(starts)s::timestamptz[],
             %(ends)s::timestamptz[]) AS span (place, node_id, is_whole, starts_at, ends_at)
-JOIN fleet_node AS node ON node.id = span.node_id
+JOIN fleet_node_fact AS node ON node.id = span.node_id
 JOIN ledger_settlement AS settled
   ON settled.node_id = span.node_id AND settled.superseded_at IS NULL
  AND settled.hour > span.starts_at - interval '1 hour' AND settled.hour < span.ends_at

@@ -23,8 +23,8 @@ MILLISECOND = timedelta(milliseconds=1)
 OFFERED: LiteralString = """
 FROM ledger_charge AS charge
 JOIN ledger_chargepiece AS piece ON piece.charge_id = charge.id
-JOIN fleet_node AS node ON node.id = charge.node_id
-LEFT JOIN fleet_nodecapacity AS capacity ON capacity.node_id = node.id
+JOIN fleet_node_fact AS node ON node.id = charge.node_id
+LEFT JOIN fleet_nodecapacity_fact AS capacity ON capacity.node_id = node.id
     AND capacity.period @> (least(charge.through, upper(node.period)) - interval '1 microsecond')
 WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL AND charge.owned_plan_id IS NULL
   AND charge.hour >= %(starts_at)s AND charge.hour < %(ends_at)s
@@ -51,7 +51,7 @@ SELECT width_bucket(charge.hour, %(cuts)s::timestamptz[]),
 FROM ledger_charge AS charge
 LEFT JOIN ledger_billedcharge AS billed ON billed.id = charge.billed_charge_id
 LEFT JOIN LATERAL (
-    SELECT id FROM pricing_commitment
+    SELECT id FROM pricing_commitment_fact
     WHERE external_id = billed.label AND external_id <> '' ORDER BY id LIMIT 1
 ) AS bought ON TRUE
 WHERE charge.kind = 'commitment_unused' AND charge.corrects_id IS NULL
@@ -62,7 +62,7 @@ GROUP BY 1, 2 ORDER BY 1, 2
 TOLD: LiteralString = """
 SELECT bought.id, greatest(bill.starts_at, min(billed.starts_at)),
        least(bill.ends_at, max(billed.ends_at))
-FROM pricing_commitment AS bought
+FROM pricing_commitment_fact AS bought
 JOIN ledger_billrow AS billed ON billed.commitment_id = bought.external_id
     AND billed.commitment_id <> '' AND billed.replaced_by_id IS NULL
 JOIN ledger_bill AS bill ON bill.id = billed.bill_id

@@ -33,10 +33,10 @@ WHERE :is_told
 # Where both tell what was not used, or neither does.
 TOLD_OTHERWISE: LiteralString = """
 SELECT DISTINCT this.hour
-FROM pricing_commitment AS bought,
+FROM pricing_commitment_fact AS bought,
      generate_series(
          date_trunc('hour', greatest(lower(bought.period), %(starts_at)s,
-                                     (SELECT min(lower(period)) FROM fleet_node)), 'UTC'),
+                                     (SELECT min(lower(period)) FROM fleet_node_fact)), 'UTC'),
          least(upper(bought.period), bought.ended_at, %(ends_at)s) - interval '1 microsecond',
          interval '1 hour') AS this (hour)
 WHERE bought.external_id <> ''

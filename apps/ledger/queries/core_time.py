@@ -3,7 +3,7 @@
 from typing import LiteralString
 
 GPU_TIME: LiteralString = (
-    "coalesce(<row>pool_id, 0) NOT IN (SELECT id FROM fleet_pool WHERE unit = 'core')"
+    "coalesce(<row>pool_id, 0) NOT IN (SELECT id FROM fleet_pool_fact WHERE unit = 'core')"
 )
 
 

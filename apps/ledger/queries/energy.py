@@ -155,7 +155,7 @@ TIMES = """
 SELECT charge.node_id, line.pool_id, line.job_id, line.holder_key_id,
        max(charge.through), sum(line.unit_milliseconds)::int8
 FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
-JOIN fleet_pool AS pool ON pool.id = line.pool_id AND pool.unit <> 'core'
+JOIN fleet_pool_fact AS pool ON pool.id = line.pool_id AND pool.unit <> 'core'
 WHERE line.hour = %(hour)s AND line.settlement_id IS NOT NULL
 GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3 NULLS FIRST, 4 NULLS FIRST
 """

@@ -95,21 +95,21 @@ JOB: Columns = {
 }
 QUALITIES: Columns = {"state": STATE, "flags": bits_cell("flags", Flag)}
 OWNERS: LiteralString = (
-    "JOIN accounts_team AS team ON team.id = of.team_id"
-    " LEFT JOIN workloads_workload AS workload ON workload.id = of.workload_id"
-    " LEFT JOIN fleet_pool AS pool ON pool.id = of.pool_id"
+    "JOIN accounts_team_fact AS team ON team.id = of.team_id"
+    " LEFT JOIN workloads_workload_fact AS workload ON workload.id = of.workload_id"
+    " LEFT JOIN fleet_pool_fact AS pool ON pool.id = of.pool_id"
 )
 OF_JOBS: LiteralString = (
-    " LEFT JOIN workloads_job AS job ON job.id = of.job_id"
-    " LEFT JOIN fleet_cluster AS cluster ON cluster.id = job.cluster_id"
+    " LEFT JOIN workloads_job_fact AS job ON job.id = of.job_id"
+    " LEFT JOIN fleet_cluster_fact AS cluster ON cluster.id = job.cluster_id"
 )
 OF_LINES: LiteralString = (
     " JOIN ledger_charge AS charge ON charge.id = of.charge_id"
-    " LEFT JOIN fleet_node AS node ON node.id = charge.node_id"
-    " LEFT JOIN telemetry_holderkey AS key ON key.id = of.holder_key_id "
+    " LEFT JOIN fleet_node_fact AS node ON node.id = charge.node_id"
+    " LEFT JOIN telemetry_holderkey_fact AS key ON key.id = of.holder_key_id "
 ) + JOINED
 TAGS_OF_JOB: LiteralString = (
-    "EXISTS (SELECT FROM workloads_job AS tagged"
+    "EXISTS (SELECT FROM workloads_job_fact AS tagged"
     " WHERE tagged.id = of.job_id AND tagged.labels @> %(tags)s::jsonb)"
 )
 SOURCES: dict[ExportWhat, ExportSource] = {

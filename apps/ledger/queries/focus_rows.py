@@ -35,7 +35,7 @@ WHERE row.replaced_by_id IS NULL AND row.invoice_id <> ''
 GROUP BY row.bill_id HAVING min(row.invoice_id) = max(row.invoice_id)
 """
 PROVIDERS = """
-SELECT provider FROM fleet_pool UNION SELECT provider FROM ledger_bill
+SELECT provider FROM fleet_pool_fact UNION SELECT provider FROM ledger_bill
 UNION SELECT issuer FROM ledger_bill
 """
 LINES_OF_HOUR = """
@@ -60,10 +60,10 @@ SELECT charge.id, charge.kind, charge.status, charge.currency,
        coalesce(line.state, 0), coalesce(line.policy_version::text, '')
 FROM ledger_line AS line
 JOIN ledger_charge AS charge ON charge.id = line.charge_id
-JOIN accounts_team AS team ON team.id = line.team_id
+JOIN accounts_team_fact AS team ON team.id = line.team_id
 LEFT JOIN ledger_charge AS original ON original.id = charge.corrects_id
-LEFT JOIN fleet_node AS node ON node.id = charge.node_id
-LEFT JOIN fleet_pool AS pool ON pool.id = charge.pool_id
+LEFT JOIN fleet_node_fact AS node ON node.id = charge.node_id
+LEFT JOIN fleet_pool_fact AS pool ON pool.id = charge.pool_id
 LEFT JOIN ledger_billedcharge AS billed
     ON billed.id = coalesce(charge.billed_charge_id, original.billed_charge_id)
 LEFT JOIN LATERAL (
@@ -77,17 +77,17 @@ LEFT JOIN LATERAL (
                       ORDER BY bought.id) AS id,
            string_agg(bought.name, ' + ' ORDER BY bought.id) AS name,
            CASE WHEN count(DISTINCT bought.kind) = 1 THEN min(bought.kind) END AS kind
-    FROM pricing_commitment AS bought
+    FROM pricing_commitment_fact AS bought
     WHERE bought.id = coalesce(charge.commitment_id, original.commitment_id)
        OR charge.part = %(committed)s AND bought.id IN (
            SELECT piece.commitment_id FROM ledger_chargepiece AS piece
            WHERE piece.charge_id = charge.id)
 ) AS committed ON TRUE
-LEFT JOIN pricing_sharedcost AS shared
+LEFT JOIN pricing_sharedcost_fact AS shared
     ON shared.id = coalesce(charge.shared_cost_id, original.shared_cost_id)
-LEFT JOIN workloads_workload AS workload ON workload.id = line.workload_id
-LEFT JOIN workloads_job AS job ON job.id = line.job_id
-LEFT JOIN telemetry_holderkey AS key ON key.id = line.holder_key_id
+LEFT JOIN workloads_workload_fact AS workload ON workload.id = line.workload_id
+LEFT JOIN workloads_job_fact AS job ON job.id = line.job_id
+LEFT JOIN telemetry_holderkey_fact AS key ON key.id = line.holder_key_id
 WHERE line.posting_month = %(month)s AND line.hour = %(hour)s
 ORDER BY charge.id, line.id
 """

@@ -45,7 +45,7 @@ def meters_by(
     numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(columns))])
     query = sql.SQL(
         "SELECT {keys} {sums} FROM ledger_meterday AS day"
-        " JOIN fleet_pool AS pool ON pool.id = day.pool_id WHERE {where} {grouped}"
+        " JOIN fleet_pool_fact AS pool ON pool.id = day.pool_id WHERE {where} {grouped}"
     ).format(
         keys=sql.SQL("").join([sql.SQL("{}, ").format(column) for column in columns]),
         sums=SUMS,
@@ -63,7 +63,7 @@ def _conditions(chosen: CostFilter, job_ids: Collection[int] | None) -> Iterable
     if chosen.tags:
         # A meter day keeps no tags of its own: its job's labels are they.
         yield sql.SQL(
-            "EXISTS (SELECT FROM workloads_job AS job"
+            "EXISTS (SELECT FROM workloads_job_fact AS job"
             " WHERE job.id = day.job_id AND job.labels @> %(tags)s::jsonb)"
         )
     if job_ids is not None:

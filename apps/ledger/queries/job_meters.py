@@ -53,7 +53,7 @@ WITH held AS MATERIALIZED (
            grant_.gpus_numerator::float8 / grant_.gpus_denominator AS gpus,
            tstzrange(greatest(lower(grant_.period), hour.at),
                      least(upper(grant_.period), hour.at + interval '1 hour')) AS during
-    FROM workloads_allocation AS grant_
+    FROM workloads_allocation_fact AS grant_
     CROSS JOIN LATERAL generate_series(
         date_trunc('hour', greatest(lower(grant_.period), %(from)s), 'UTC'),
         least(upper(grant_.period), %(to)s) - interval '1 microsecond', interval '1 hour'
@@ -63,7 +63,7 @@ WITH held AS MATERIALIZED (
 ), linked AS MATERIALIZED (
     SELECT DISTINCT ON (told.device_id, told.hour) told.device_id, told.hour,
            told.nvlink_bytes, told.pcie_bytes, told.observed_seconds
-    FROM telemetry_devicehour AS told JOIN fleet_device AS device ON device.id = told.device_id
+    FROM telemetry_devicehour_fact AS told JOIN fleet_device_fact AS device ON device.id = told.device_id
     WHERE told.hour >= %(from)s AND told.hour < %(to)s
       AND (told.nvlink_bytes IS NOT NULL OR told.pcie_bytes IS NOT NULL)
       AND device.node_id IN (SELECT node_id FROM held)
@@ -77,12 +77,12 @@ WITH held AS MATERIALIZED (
            max(usage.dram_seconds) AS dram, max(usage.dram_observed_seconds) AS dram_observed,
            tstzrange(greatest(lower(device.period), usage.hour),
                      least(upper(device.period), usage.hour + interval '1 hour')) AS lived
-    FROM telemetry_usagehour AS usage JOIN fleet_device AS device ON device.id = usage.device_id
+    FROM telemetry_usagehour_fact AS usage JOIN fleet_device_fact AS device ON device.id = usage.device_id
     WHERE usage.hour >= %(from)s AND usage.hour < %(to)s
       AND (usage.energy_joules IS NOT NULL OR usage.sm_observed_seconds IS NOT NULL
            OR usage.tensor_observed_seconds IS NOT NULL OR usage.dram_observed_seconds IS NOT NULL)
       AND device.node_id IN (SELECT node_id FROM held)
-    GROUP BY device.node_id, usage.hour, device.id
+    GROUP BY device.node_id, usage.hour, device.id, device.uuid, device.period
 ), known AS (
     SELECT drawn.*, linked.nvlink_bytes AS nvlink, linked.pcie_bytes AS pcie,
            CASE WHEN linked.nvlink_bytes IS NOT NULL THEN linked.observed_seconds END
@@ -101,7 +101,7 @@ FROM held
 JOIN known ON known.node_id = held.node_id AND known.hour = held.hour
      AND (held.device_uuids IS NULL OR known.uuid = ANY(held.device_uuids))
      AND held.during && known.lived
-JOIN fleet_node AS node ON node.id = held.node_id
+JOIN fleet_node_fact AS node ON node.id = held.node_id
 """
 DRAWN: LiteralString = """
 SELECT job_id, pool_id, held_hour, sum(joules * part)::float8, sum(tensor * part)::float8,

@@ -153,11 +153,11 @@ FROM (
 ) AS of
 JOIN ledger_charge AS charge ON charge.id = of.charge_id
 {joined}
-LEFT JOIN fleet_node AS node ON node.id = of.node_id
-LEFT JOIN fleet_pool AS pool ON pool.id = of.pool_id
-LEFT JOIN workloads_workload AS workload ON workload.id = of.workload_id
-LEFT JOIN workloads_job AS job ON job.id = of.job_id
-LEFT JOIN telemetry_holderkey AS key ON key.id = of.holder_key_id
+LEFT JOIN fleet_node_fact AS node ON node.id = of.node_id
+LEFT JOIN fleet_pool_fact AS pool ON pool.id = of.pool_id
+LEFT JOIN workloads_workload_fact AS workload ON workload.id = of.workload_id
+LEFT JOIN workloads_job_fact AS job ON job.id = of.job_id
+LEFT JOIN telemetry_holderkey_fact AS key ON key.id = of.holder_key_id
 LEFT JOIN ledger_settlement AS settlement ON settlement.id = of.settlement_id
 ORDER BY of.hour {way}, of.id {way}
 """

@@ -149,7 +149,7 @@ SELECT told.day,
        sum(told.effective_micros)::int8, sum(told.unit_milliseconds)::int8,
        CASE WHEN count(told.contracted_micros) = count(*)
             THEN sum(told.contracted_micros)::int8 END
-FROM ledger_serviceday AS told LEFT JOIN fleet_pool AS pool ON pool.id = told.pool_id
+FROM ledger_serviceday AS told LEFT JOIN fleet_pool_fact AS pool ON pool.id = told.pool_id
 WHERE told.workload_id = %(workload)s AND told.day = ANY(%(days)s)
   AND told.effective_micros IS NOT NULL AND told.part <> %(uncounted)s
   AND (%(feature)s = '' OR told.part = %(answered)s AND told.feature = %(feature)s)
@@ -165,7 +165,7 @@ WAITED: LiteralString = """
 SELECT told.workload_id, told.day, coalesce(pool.gpu_model, ''),
        coalesce(sum(told.unit_milliseconds) FILTER (WHERE told.bucket = %(wait)s), 0)::int8,
        sum(told.unit_milliseconds)::int8, sum(told.effective_micros)::int8
-FROM ledger_runday AS told LEFT JOIN fleet_pool AS pool ON pool.id = told.pool_id
+FROM ledger_runday AS told LEFT JOIN fleet_pool_fact AS pool ON pool.id = told.pool_id
 WHERE told.day >= %(first)s AND told.day < %(end)s AND told.workload_id IS NOT NULL
   AND (%(only)s::int8 IS NULL OR told.workload_id = %(only)s)
   AND told.bucket <> ALL(%(not_told)s)

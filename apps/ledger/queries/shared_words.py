@@ -12,4 +12,6 @@ SHARED_BY: LiteralString = """
               cost.method)]
     END
 """
-JOINED: LiteralString = "LEFT JOIN pricing_sharedcost AS cost ON cost.id = charge.shared_cost_id"
+JOINED: LiteralString = (
+    "LEFT JOIN pricing_sharedcost_fact AS cost ON cost.id = charge.shared_cost_id"
+)

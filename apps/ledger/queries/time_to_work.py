@@ -126,12 +126,12 @@ def quantiles_of(work: Sequence[FirstWork]) -> tuple[int, int, int, WaitQuantile
 TOLD: LiteralString = """
 SELECT figured.team_id, figured.workload_id, told.submitted_at, first.worked_at,
        CASE WHEN told.status = ANY(%(stopped)s) THEN told.ended_at END
-FROM workloads_runsummary AS told
+FROM workloads_runsummary_fact AS told
 JOIN ledger_runfigures AS figured ON figured.run_id = told.run_id
 CROSS JOIN LATERAL (
     SELECT min(progress.starts_at) AS worked_at
-    FROM workloads_runattempt AS attempt
-    JOIN workloads_runprogress AS progress ON progress.attempt_id = attempt.id
+    FROM workloads_runattempt_fact AS attempt
+    JOIN workloads_runprogress_fact AS progress ON progress.attempt_id = attempt.id
     WHERE attempt.run_id = told.run_id AND progress.productive_ms > 0
 ) AS first
 WHERE told.submitted_at >= %(from)s AND told.submitted_at < %(to)s
@@ -141,10 +141,10 @@ ORDER BY told.run_id
 SEEN: LiteralString = """
 WITH entered AS (
     SELECT job.id, job.submitted_at, job.started_at, job.ended_at
-    FROM workloads_job AS job
+    FROM workloads_job_fact AS job
     WHERE job.started_at >= %(from)s AND job.submitted_at >= %(from)s
       AND job.submitted_at < %(to)s AND job.merged_into_id IS NULL
-      AND NOT EXISTS (SELECT FROM workloads_runattempt AS attempt WHERE attempt.job_id = job.id)
+      AND NOT EXISTS (SELECT FROM workloads_runattempt_fact AS attempt WHERE attempt.job_id = job.id)
     ORDER BY job.started_at DESC, job.id DESC LIMIT %(most)s
 )
 SELECT line.team_id, line.workload_id, entered.submitted_at,
@@ -161,10 +161,10 @@ CROSS JOIN LATERAL (
 ) AS line
 LEFT JOIN LATERAL (
     SELECT min(place) AS first
-    FROM workloads_allocation AS held
-    JOIN fleet_device AS device ON device.node_id = held.node_id
+    FROM workloads_allocation_fact AS held
+    JOIN fleet_device_fact AS device ON device.node_id = held.node_id
      AND (held.device_uuids IS NULL OR device.uuid = ANY(held.device_uuids))
-    JOIN telemetry_usagehour AS used ON used.device_id = device.id AND used.hour = line.hour,
+    JOIN telemetry_usagehour_fact AS used ON used.device_id = device.id AND used.hour = line.hour,
          generate_series(0, 59) AS place
     WHERE held.job_id = entered.id AND line.state = %(active)s AND get_byte(used.worked, place) > 0
       AND line.hour + (place + 1) * interval '1 minute' > entered.started_at
@@ -181,13 +181,13 @@ ORDER BY entered.id
 QUEUED: LiteralString = """
 WITH gpu_partition AS (
     SELECT DISTINCT job.cluster_id, job.partition
-    FROM workloads_allocation AS held JOIN workloads_job AS job ON job.id = held.job_id
+    FROM workloads_allocation_fact AS held JOIN workloads_job_fact AS job ON job.id = held.job_id
     WHERE held.gpus_numerator > 0 AND held.period && tstzrange(%(from)s, %(to)s)
 )
 SELECT job.id, job.submitted_at, job.ended_at
-FROM workloads_job AS job JOIN gpu_partition USING (cluster_id, partition)
+FROM workloads_job_fact AS job JOIN gpu_partition USING (cluster_id, partition)
 WHERE job.started_at IS NULL AND job.merged_into_id IS NULL
   AND job.submitted_at >= %(from)s AND job.submitted_at < %(to)s
-  AND NOT EXISTS (SELECT FROM workloads_runattempt AS attempt WHERE attempt.job_id = job.id)
+  AND NOT EXISTS (SELECT FROM workloads_runattempt_fact AS attempt WHERE attempt.job_id = job.id)
 ORDER BY job.submitted_at DESC, job.id DESC LIMIT %(most)s
 """

@@ -39,7 +39,7 @@ SERVICE_DAYS = ExportSource(
 )
 RUN_DAYS = ExportSource(
     table="ledger_runday AS of",
-    joins=OWNERS + OF_JOBS + " JOIN workloads_run AS run ON run.id = of.run_id",
+    joins=OWNERS + OF_JOBS + " JOIN workloads_run_fact AS run ON run.id = of.run_id",
     tags=TAGS_OF_JOB,
     has_job=True,
     columns={

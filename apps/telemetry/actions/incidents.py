@@ -22,7 +22,7 @@ COUNTS_AS_CODE = frozenset({"ecc_uncorrected"})
 CLOSE = """
 UPDATE telemetry_incident AS incident
 SET ended_at = greatest(incident.started_at, upper(node.period))
-FROM fleet_node AS node
+FROM fleet_node_fact AS node
 WHERE node.id = incident.node_id AND incident.ended_at IS NULL AND upper(node.period) <= %s
 """
 

@@ -19,7 +19,7 @@ WITH told AS (
            max(usage.dram_observed_seconds) AS dram_observed
     FROM telemetry_usagehour AS usage
     WHERE usage.hour >= %(from)s AND usage.hour < %(to)s AND usage.device_id IN (
-        SELECT id FROM fleet_device AS device WHERE {chosen})
+        SELECT id FROM fleet_device_fact AS device WHERE {chosen})
     GROUP BY usage.device_id, usage.hour
 ), linked AS (
     SELECT DISTINCT ON (device_id, hour) device_id, hour, nvlink_bytes AS nvlink,
@@ -33,7 +33,7 @@ SELECT {key}, sum(sm), sum(sm_observed), sum(tensor), sum(tensor_observed), sum(
        sum(dram_observed), sum(nvlink), sum(seconds) FILTER (WHERE nvlink IS NOT NULL),
        sum(pcie), sum(seconds) FILTER (WHERE pcie IS NOT NULL)
 FROM told LEFT JOIN linked USING (device_id, hour)
-JOIN fleet_device AS device ON device.id = told.device_id
+JOIN fleet_device_fact AS device ON device.id = told.device_id
 GROUP BY 1
 """
 # Of a node its whole GPUs: slices are parts of them, and would count twice.

@@ -94,12 +94,12 @@ LEFT JOIN workloads_workload AS workload ON workload.id = run.workload_id
 CROSS JOIN LATERAL (
     SELECT job.id, coalesce(job.submitted_at, job.opened_at) AS since,
            min(job.cluster_id) OVER () AS lowest, max(job.cluster_id) OVER () AS highest
-    FROM fleet_cluster AS cluster
+    FROM fleet_cluster_fact AS cluster
     JOIN workloads_job AS job ON job.cluster_id = cluster.id AND job.raw_id = attempt.raw_id
     WHERE job.merged_into_id IS NULL
       AND (
           cluster.name = attempt.cluster_named
-          OR NOT EXISTS (SELECT FROM fleet_cluster WHERE name = attempt.cluster_named)
+          OR NOT EXISTS (SELECT FROM fleet_cluster_fact WHERE name = attempt.cluster_named)
       )
       AND coalesce(job.started_at, job.opened_at) <= attempt.began_at + interval '2 minutes'
       AND (job.ended_at IS NULL OR job.ended_at >= attempt.began_at - interval '2 minutes')

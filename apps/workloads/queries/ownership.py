@@ -205,7 +205,7 @@ FROM (
     GROUP BY job_id
 ) AS held
 CROSS JOIN LATERAL (SELECT * FROM workloads_job WHERE id = held.job_id OFFSET 0) AS job
-JOIN fleet_cluster AS cluster ON cluster.id = job.cluster_id
+JOIN fleet_cluster_fact AS cluster ON cluster.id = job.cluster_id
 GROUP BY {columns}, cluster.name, bears, named
 """
 

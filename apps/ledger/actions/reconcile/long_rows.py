@@ -41,7 +41,7 @@ SELECT node.id, hour, 1,
        (extract(epoch FROM least(coalesce(upper(node.period), %(to)s), hour + interval '1 hour',
                                  %(to)s::timestamptz)
                            - greatest(lower(node.period), hour, %(from)s::timestamptz)) * 1000)::int8
-FROM fleet_node AS node,
+FROM fleet_node_fact AS node,
      generate_series(date_trunc('hour', %(from)s::timestamptz, 'UTC'),
                      %(to)s::timestamptz - interval '1 microsecond', interval '1 hour') AS hour
 WHERE node.id = %(node)s

@@ -49,15 +49,15 @@ FROM ledger_billedcharge WHERE bill_id = %(bill)s GROUP BY kind
 UNBILLED = """
 WITH providers AS (
     SELECT DISTINCT pool.provider, pool.region
-    FROM ledger_billedhour AS hour JOIN fleet_node AS node ON node.id = hour.node_id
-    JOIN fleet_pool AS pool ON pool.id = node.pool_id
+    FROM ledger_billedhour AS hour JOIN fleet_node_fact AS node ON node.id = hour.node_id
+    JOIN fleet_pool_fact AS pool ON pool.id = node.pool_id
     WHERE hour.bill_id = %(bill)s
 )
 SELECT node.id, node.name, pool.name, count(DISTINCT charge.hour),
        sum(charge.effective_micros)::int8
 FROM ledger_charge AS charge
-JOIN fleet_node AS node ON node.id = charge.node_id
-JOIN fleet_pool AS pool ON pool.id = node.pool_id
+JOIN fleet_node_fact AS node ON node.id = charge.node_id
+JOIN fleet_pool_fact AS pool ON pool.id = node.pool_id
 JOIN providers ON providers.provider = pool.provider AND providers.region = pool.region
 WHERE charge.kind = 'node_hour' AND charge.corrects_id IS NULL
   AND charge.hour >= %(from)s AND charge.hour < %(to)s
@@ -169,9 +169,9 @@ class ApartSum:
 SUMS_APART = """
 SELECT charge.kind, charge.billed_kind, charge.reason, charge.label,
        CASE WHEN charge.node_id IS NOT NULL THEN 'with its node'
-            ELSE coalesce(team.name, (SELECT name FROM accounts_team WHERE kind = 'platform')) END,
+            ELSE coalesce(team.name, (SELECT name FROM accounts_team_fact WHERE kind = 'platform')) END,
        sum(charge.rows)::int8, sum(charge.effective_micros)::int8, sum(charge.billed_micros)::int8
-FROM ledger_billedcharge AS charge LEFT JOIN accounts_team AS team ON team.id = charge.team_id
+FROM ledger_billedcharge AS charge LEFT JOIN accounts_team_fact AS team ON team.id = charge.team_id
 WHERE charge.bill_id = %(bill)s
 GROUP BY 1, 2, 3, 4, 5 ORDER BY 7 DESC NULLS LAST, 1, 2, 4
 LIMIT %(limit)s

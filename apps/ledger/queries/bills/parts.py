@@ -32,7 +32,7 @@ IS_SHORT: LiteralString = (
     "row.ends_at <= date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour'"
 )
 LIVES_THEN: LiteralString = """
-    EXISTS (SELECT 1 FROM fleet_node AS node WHERE node.id = found.node_id
+    EXISTS (SELECT 1 FROM fleet_node_fact AS node WHERE node.id = found.node_id
             AND node.period && tstzrange(date_trunc('hour', row.starts_at, 'UTC'),
                 date_trunc('hour', row.starts_at, 'UTC') + interval '1 hour'))
 """

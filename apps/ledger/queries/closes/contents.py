@@ -38,7 +38,7 @@ SELECT line.team_id, line.workload_id, line.pool_id, charge.kind, charge.status,
 FROM ledger_line AS line
 JOIN ledger_charge AS charge ON charge.id = line.charge_id
 LEFT JOIN ledger_charge AS original ON original.id = charge.corrects_id
-LEFT JOIN fleet_pool AS pool ON pool.id = line.pool_id
+LEFT JOIN fleet_pool_fact AS pool ON pool.id = line.pool_id
 WHERE line.posting_month = %(month)s
 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, line.effective_micros IS NULL
 ORDER BY 1, 2 NULLS FIRST, 3 NULLS FIRST, 4, 5, 6 NULLS FIRST, 7, 8 NULLS FIRST

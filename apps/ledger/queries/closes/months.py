@@ -12,7 +12,7 @@ from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.ledger.models import Close
 from apps.ledger.queries.calendar import HourSpan, month_span
 from apps.ledger.queries.tables import rows
-from apps.marks.queries import OF_DAYS, Pass, pending_hours
+from apps.marks.queries import Pass, days_marked, pending_hours
 
 CLOSE_KEYS = ("month", "version", "id")
 
@@ -126,10 +126,6 @@ def month_standings() -> list[MonthStanding]:
     return standings
 
 
-LATE_DAYS = """
-SELECT count(DISTINCT hour) FROM fleet_changedhour
-WHERE hour >= %(from)s AND hour < %(to)s AND pass_id = ANY(%(passes)s::int2[])
-"""
 LATE_PASSES = (Pass.CHARGE, Pass.SPLIT, Pass.SPREAD)
 """What these would do anew can be posted as corrections."""
 
@@ -160,6 +156,7 @@ def late_months(starts_at: datetime, ends_at: datetime) -> dict[date, Late]:
 def late_facts(month: date) -> Late:
     """What waits until corrections are posted (hours), or the month is opened (days)."""
     span = month_span(month, accounts.organisation().zone)
-    params = {"from": span.starts_at, "to": span.ends_at, "passes": [int(each) for each in OF_DAYS]}
-    ((days,),) = rows(LATE_DAYS, params)
-    return Late(pending_hours(span.ends_at, span.starts_at, LATE_PASSES), days)
+    return Late(
+        pending_hours(span.ends_at, span.starts_at, LATE_PASSES),
+        days_marked(span.starts_at, span.ends_at),
+    )

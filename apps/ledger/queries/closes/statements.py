@@ -27,7 +27,7 @@ SELECT team.id, team.name, team.cost_centre, sum(line.effective_micros)::int8,
        sum(line.effective_micros) FILTER (WHERE line.corrects_month IS NOT NULL)::int8,
        sum(line.unit_milliseconds) FILTER (WHERE line.unit = 'gpu')::int8,
        coalesce(sum(line.unpriced_milliseconds), 0)::int8
-FROM ledger_statementline AS line JOIN accounts_team AS team ON team.id = line.team_id
+FROM ledger_statementline AS line JOIN accounts_team_fact AS team ON team.id = line.team_id
 WHERE line.close_id = %(close)s AND (%(teams)s::int8[] IS NULL OR line.team_id = ANY(%(teams)s))
 GROUP BY team.id, team.name, team.cost_centre
 ORDER BY 4 DESC NULLS LAST, 2
@@ -38,15 +38,15 @@ SELECT line.kind, coalesce(workload.name, ''), coalesce(pool.name, ''), line.sta
        sum(line.list_micros)::int8, sum(line.contracted_micros)::int8,
        sum(line.effective_micros)::int8, sum(line.billed_micros)::int8
 FROM ledger_statementline AS line
-LEFT JOIN workloads_workload AS workload ON workload.id = line.workload_id
-LEFT JOIN fleet_pool AS pool ON pool.id = line.pool_id
+LEFT JOIN workloads_workload_fact AS workload ON workload.id = line.workload_id
+LEFT JOIN fleet_pool_fact AS pool ON pool.id = line.pool_id
 WHERE line.close_id = %(close)s AND line.team_id = %(team)s
 GROUP BY 1, 2, 3, 4, 5, 6, 7
 ORDER BY 11 DESC NULLS LAST, 1, 2, 3, 4, 5
 """
 JOURNAL = """
 SELECT team.cost_centre, team.name, line.kind, sum(line.effective_micros)::int8
-FROM ledger_statementline AS line JOIN accounts_team AS team ON team.id = line.team_id
+FROM ledger_statementline AS line JOIN accounts_team_fact AS team ON team.id = line.team_id
 WHERE line.close_id = %(close)s AND line.effective_micros IS NOT NULL
 GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """

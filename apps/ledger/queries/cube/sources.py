@@ -100,7 +100,7 @@ JOB_DAYS = Source(
     longest_by_day=LONGEST_OF_ONE,
     needs_filter=True,
     part="job",
-    joins={"user": "JOIN workloads_job AS job ON job.id = day.job_id"},
+    joins={"user": "JOIN workloads_job_fact AS job ON job.id = day.job_id"},
 )
 RUN_DAYS = Source("ledger_runday", {**OF_PARTS, **KIND, "run": "day.run_id"}, part="run")
 SERVICE_DAYS = Source(

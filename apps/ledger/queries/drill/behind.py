@@ -193,12 +193,12 @@ SELECT line.id, line.hour, line.team_id, line.workload_id, line.job_id, line.hol
             coalesce(commitment.name, ''), piece.detail
         ) ORDER BY piece.start_ms)
         FROM ledger_chargepiece AS piece
-        LEFT JOIN pricing_commitment AS commitment ON commitment.id = piece.commitment_id
+        LEFT JOIN pricing_commitment_fact AS commitment ON commitment.id = piece.commitment_id
         WHERE piece.charge_id = own.charge_id),
-       (SELECT name FROM fleet_node AS node WHERE node.id = charge.node_id),
+       (SELECT name FROM fleet_node_fact AS node WHERE node.id = charge.node_id),
        cost.name, :shared_by,
        charge.marginal_micros, charge.owned_plan_id,
-       (SELECT name FROM pricing_ownedplan AS plan WHERE plan.id = charge.owned_plan_id)
+       (SELECT name FROM pricing_ownedplan_fact AS plan WHERE plan.id = charge.owned_plan_id)
 FROM ledger_line AS own
 JOIN ledger_charge AS charge ON charge.id = own.charge_id
 :joined

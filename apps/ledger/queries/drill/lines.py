@@ -15,7 +15,7 @@ from apps.ledger.queries.shared_words import JOINED, SHARED_BY
 from apps.ledger.queries.tables import Row, rows
 
 TAGGED = sql.SQL(
-    "EXISTS (SELECT FROM workloads_job AS job"
+    "EXISTS (SELECT FROM workloads_job_fact AS job"
     " WHERE job.id = line.job_id AND job.labels @> %(tags)s::jsonb)"
 )
 
@@ -80,7 +80,7 @@ def _lines(
                    line.evidence, line.{amount}, line.unit_milliseconds,
                    coalesce(cost.name, ''), coalesce({shared_by}, '')
             FROM ledger_line AS line JOIN ledger_charge AS charge ON charge.id = line.charge_id
-            LEFT JOIN fleet_node AS node ON node.id = charge.node_id
+            LEFT JOIN fleet_node_fact AS node ON node.id = charge.node_id
             {joined}
             WHERE line.hour >= %(from)s AND line.hour < %(to)s AND line.team_id = ANY(%(teams)s)
               AND {conditions}

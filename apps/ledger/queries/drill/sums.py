@@ -328,7 +328,7 @@ def _where_of_jobs(drill: Drill) -> sql.Composable:
     of_job = sql.SQL("TRUE" if drill.job_id is None else "day.job_id = %(job)s")
     plain = where(replace(drill.chosen, tags={}, team_ids=everybody))
     tagged = sql.SQL(
-        "EXISTS (SELECT FROM workloads_job AS job"
+        "EXISTS (SELECT FROM workloads_job_fact AS job"
         " WHERE job.id = day.job_id AND job.labels @> %(tags)s::jsonb)"
         if drill.chosen.tags
         else "TRUE"

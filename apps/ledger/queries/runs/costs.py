@@ -24,7 +24,7 @@ from apps.ledger.queries.runs.values import (
     RunRow,
 )
 from apps.ledger.queries.tables import rows
-from apps.marks.queries import OF_DAYS
+from apps.marks.queries import days_marked_of
 from apps.workloads import queries as workloads
 from apps.workloads.queries import listing
 
@@ -150,9 +150,7 @@ def _pending(parts: Sequence[_Part], zone: str) -> int:
     """How many of its days wait to be summed or divided, of a pool that it ran on."""
     days = {first_hour(each.day, zone) for each in parts}
     pools = {pool_id for each in parts for pool_id in each.pool_ids}
-    passes = [int(pass_) for pass_ in OF_DAYS]
-    ((waiting,),) = rows(PENDING, {"hours": sorted(days), "pools": sorted(pools), "passes": passes})
-    return int(waiting)
+    return days_marked_of(days, pools)
 
 
 # Idle that is shared out is in `loaded_micros` alone.
@@ -174,7 +172,3 @@ FROM (
 GROUP BY day, job_id, bucket, status
 ORDER BY day, job_id, bucket, status
 """.replace("<gpu>", gpu_time())
-PENDING = """
-SELECT count(DISTINCT hour) FROM fleet_changedhour
-WHERE pass_id = ANY(%(passes)s::int2[]) AND hour = ANY(%(hours)s::timestamptz[]) AND unit = ANY(%(pools)s::int8[])
-"""

@@ -51,14 +51,14 @@ SELECT asked.job_id, asked.hour,
                                 asked.hour + interval '1 hour') - asked.hour)::float8 * 1000,
        seen.observed, seen.worked
 FROM unnest(%(jobs)s::int8[], %(hours)s::timestamptz[]) AS asked (job_id, hour)
-JOIN workloads_allocation AS held ON held.job_id = asked.job_id
+JOIN workloads_allocation_fact AS held ON held.job_id = asked.job_id
      AND held.period && tstzrange(asked.hour, asked.hour + interval '1 hour')
-JOIN fleet_device AS device ON device.node_id = held.node_id
+JOIN fleet_device_fact AS device ON device.node_id = held.node_id
      AND (held.device_uuids IS NULL OR device.uuid = ANY(held.device_uuids))
      AND device.period && held.period
      AND device.period && tstzrange(asked.hour, asked.hour + interval '1 hour')
 LEFT JOIN LATERAL (
-    SELECT usage.observed, usage.worked FROM telemetry_usagehour AS usage
+    SELECT usage.observed, usage.worked FROM telemetry_usagehour_fact AS usage
     WHERE usage.hour = asked.hour AND usage.device_id = device.id
     ORDER BY usage.holder_id LIMIT 1
 ) AS seen ON true

@@ -57,15 +57,15 @@ HAS_SLICES, DEVICE = 6, 7
 GRANTS: LiteralString = """
 SELECT carried.run_id, held.id, lower(held.period), upper(held.period), held.gpus_numerator,
        held.gpus_denominator,
-       EXISTS (SELECT FROM fleet_device AS slice
+       EXISTS (SELECT FROM fleet_device_fact AS slice
                WHERE slice.node_id = held.node_id AND slice.kind = 'mig'
                  AND slice.period && held.period) AS has_slices,
        device.uuid, device.kind, device.compute_slices, coalesce(parent.model, device.model)
-FROM (SELECT DISTINCT run_id, job_key FROM workloads_runhour
+FROM (SELECT DISTINCT run_id, job_key FROM workloads_runhour_fact
       WHERE run_id = ANY(%(runs)s) AND job_key > 0) AS carried
-JOIN workloads_allocation AS held ON held.job_id = carried.job_key AND held.gpus_numerator > 0
-LEFT JOIN fleet_device AS device ON device.node_id = held.node_id
+JOIN workloads_allocation_fact AS held ON held.job_id = carried.job_key AND held.gpus_numerator > 0
+LEFT JOIN fleet_device_fact AS device ON device.node_id = held.node_id
      AND device.uuid = ANY(held.device_uuids) AND device.period && held.period
-LEFT JOIN fleet_device AS parent ON parent.id = device.parent_id
+LEFT JOIN fleet_device_fact AS parent ON parent.id = device.parent_id
 ORDER BY carried.run_id, held.id, device.id
 """

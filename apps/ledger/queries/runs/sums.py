@@ -58,7 +58,7 @@ SELECT day.run_id, day.bucket, coalesce(pool.gpu_model, ''), sum(day.effective_m
            WHERE is_gpu AND day.state = ANY(%(held)s) AND day.state <> %(unobserved)s
              AND day.flags & %(not_held)s = 0), 0)::int8,
        sum(day.energy_joules), sum(day.tensor_seconds), sum(day.tensor_observed_seconds)
-FROM ledger_runday AS day LEFT JOIN fleet_pool AS pool ON pool.id = day.pool_id
+FROM ledger_runday AS day LEFT JOIN fleet_pool_fact AS pool ON pool.id = day.pool_id
 CROSS JOIN LATERAL (SELECT pool.unit IS DISTINCT FROM 'core' AS is_gpu) AS measured
 WHERE day.run_id = ANY(%(runs)s) AND day.flags & %(shared_idle)s = 0
 GROUP BY day.run_id, day.bucket, pool.gpu_model
@@ -66,9 +66,9 @@ ORDER BY day.run_id, day.bucket, pool.gpu_model
 """
 DUE = """
 SELECT run.id
-FROM workloads_run AS run
+FROM workloads_run_fact AS run
 LEFT JOIN ledger_runfigures AS figures ON figures.run_id = run.id
-LEFT JOIN workloads_runsummary AS summary ON summary.run_id = run.id
+LEFT JOIN workloads_runsummary_fact AS summary ON summary.run_id = run.id
 WHERE figures.run_id IS NULL OR summary.folded_at IS DISTINCT FROM figures.folded_at
 ORDER BY run.id LIMIT %(limit)s
 """

@@ -1,0 +1,84 @@
+"""SQL goes by the floor plan too: which app's statements name which other app's tables."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parents[2] / "apps"
+# How often statements of an app name a table of another. It may only shrink: ask the other app's
+# queries, or a view of facts that it publishes. The audit is not in it: it proves the ledger from
+# the tables as they are, and shares no way of asking with what it proves.
+FOREIGN: dict[str, dict[str, int]] = {}
+# Everybody's changes are in the history tables of all apps, and nothing else tells them in one list.
+READS_EVERY_HISTORY = {"accounts/queries/trail.py"}
+
+
+def test_statements_name_tables_of_their_own_app_and_ever_fewer_others() -> None:
+    found = Counter(_foreign_names())
+    known = Counter({(app, table): n for app, of in FOREIGN.items() for table, n in of.items()})
+
+    assert found - known == Counter(), "ask the app whose table this is"
+    assert known - found == Counter(), "these are gone: take them out of the list"
+
+
+def test_no_statement_is_given_its_table_where_nobody_sees_it() -> None:
+    found = {
+        str(path.relative_to(ROOT)) for path in _sources() if "_meta.db_table" in path.read_text()
+    }
+    assert found == READS_EVERY_HISTORY
+
+
+@pytest.mark.django_db
+def test_a_view_of_facts_shows_columns_of_its_one_table_and_nothing_else() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT viewname, definition FROM pg_views WHERE schemaname = 'public'")
+        views = dict(cursor.fetchall())
+
+    assert views
+    for name, definition in views.items():
+        plain = re.fullmatch(r"SELECT [\w\s,\"]+ FROM (\w+);", " ".join(definition.split()))
+        assert plain is not None, (
+            f"{name} does more than show columns, so it may not be planned away"
+        )
+        assert name == f"{plain[1]}_fact"
+
+
+def _foreign_names() -> Iterator[tuple[str, str]]:
+    """(app, table) for each time that a text of the app's code, which no docstring is, names one."""
+    owners = {
+        model._meta.db_table: model._meta.app_label
+        for model in apps.get_models(include_auto_created=True)
+    }
+    longest_first = sorted(map(re.escape, owners), key=len, reverse=True)
+    name = re.compile(rf"\b({'|'.join(longest_first)})\b")
+    for path in _sources():
+        app = path.relative_to(ROOT).parts[0]
+        for text in _texts(ast.parse(path.read_text())):
+            for table in name.findall(text):
+                if owners[table] != app:
+                    yield app, table
+
+
+def _sources() -> Iterator[Path]:
+    for path in sorted(ROOT.rglob("*.py")):
+        if "migrations" not in path.parts and not path.name.startswith("audit"):
+            yield path
+
+
+def _texts(tree: ast.Module) -> Iterator[str]:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, documented)]
+    docstrings = {body[0].value for body in bodies if body and isinstance(body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node not in docstrings
+        ):
+            yield node.value

@@ -52,6 +52,6 @@ urlpatterns = [
     path("", include("apps.console.pages.shared_costs.addresses")),
     path("", include("apps.console.pages.owned.addresses")),
     path("", include("apps.console.pages.ownership.addresses")),
-    path("", include("apps.console.pages.team_work.addresses")),
+    path("", include("apps.console.pages.team_work.pages")),
     path("", include("apps.console.pages.anomalies.pages")),
 ]

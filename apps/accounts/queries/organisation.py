@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from apps.accounts.models import Organisation, Team, TeamKind
+from apps.accounts.queries.reading import once
 
 NoSuchTeam = Team.DoesNotExist
 """What is refused to who names a team that is none."""
@@ -52,6 +53,7 @@ def has_organisation() -> bool:
     return Organisation.objects.exists()
 
 
+@once
 def organisation() -> OrganisationFact:
     """The one organisation; refuses NoOrganisation."""
     row = Organisation.objects.values_list(
@@ -76,6 +78,7 @@ def special_teams() -> SpecialTeams:
     return SpecialTeams(platform_id=ids[TeamKind.PLATFORM], unowned_id=ids[TeamKind.UNOWNED])
 
 
+@once
 def teams() -> list[TeamFact]:
     """Every team by name."""
     rows = Team.objects.order_by("name").values_list(

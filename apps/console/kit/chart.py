@@ -76,14 +76,14 @@ class DailyChart:
 
 @dataclass(frozen=True, slots=True)
 class LineChart:
-    """A picture of one figure over time, and the table behind it; `name` is its own on the page."""
+    """A picture, and the table behind it, where that stands nowhere else; `name` is its own."""
 
     template: ClassVar[str] = "kit/line.html"
     name: str
     title: str
     unit: str
     figure: Mapping[str, object]
-    behind: TableSection
+    behind: TableSection | None = None
     csv_href: str = ""
 
 

@@ -15,6 +15,7 @@ from django.views.decorators.cache import never_cache
 
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import OrganisationFact, Role, Viewer, organisation
+from apps.accounts.queries.reading import reading_once
 from apps.console.kit.cells import Locale
 from apps.console.kit.frame import Frame
 from apps.console.kit.waiting import questions_waiting
@@ -81,7 +82,10 @@ def request_context(request: HttpRequest, here: str) -> Context:
 
 
 def shown_to(roles: frozenset[Role]) -> Callable[[View[Given]], View[Given]]:
-    """Only people of these roles see the page; a stranger signs in first and comes back to it."""
+    """Only people of these roles see the page; a stranger signs in first and comes back to it.
+
+    What is only looked at reads teams, pools, workloads and the organisation once.
+    """
 
     def decorate(view: View[Given]) -> View[Given]:
         @never_cache
@@ -93,7 +97,10 @@ def shown_to(roles: frozenset[Role]) -> Callable[[View[Given]], View[Given]]:
                 return _to_sign_in(request)
             if request.user.role not in roles:
                 return _not_yours(request)
-            return view(request, *args, **kwargs)
+            if request.method == "POST":
+                return view(request, *args, **kwargs)
+            with reading_once():
+                return view(request, *args, **kwargs)
 
         return gated
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from django.db.models import F, Min, Q, Value
 from django.db.models.functions import Greatest, Least, NullIf
 
+from apps.accounts.queries.reading import once
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.models import (
     Agent,
@@ -157,12 +158,14 @@ class UnconfirmedDevice:
     seen_from: datetime
 
 
+@once
 def clusters() -> dict[int, ClusterFact]:
     """Every cluster by id."""
     rows = Cluster.objects.order_by("id").values_list("id", "name", "kind")
     return {row[0]: ClusterFact(*row) for row in rows}
 
 
+@once
 def pools() -> dict[int, PoolFact]:
     """Every pool by id."""
     rows = Pool.objects.order_by("id").values_list(*PoolFact.__slots__)

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from apps.accounts.queries.reading import once
 from apps.workloads.models import Run, Workload
 
 
@@ -16,6 +17,7 @@ class WorkloadFact:
     kind: str
 
 
+@once
 def workloads() -> dict[int, WorkloadFact]:
     """Every workload by id."""
     rows = Workload.objects.order_by("id").values_list(*WorkloadFact.__slots__)

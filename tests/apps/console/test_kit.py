@@ -8,7 +8,8 @@ import pytest
 from django.http import QueryDict
 from django.test import Client
 
-from apps.accounts.queries import OrganisationFact, Viewer
+from apps.accounts.queries import OrganisationFact, Viewer, teams
+from apps.accounts.queries.reading import reading_once
 from apps.console.kit.cells import COUNT
 from apps.console.kit.change import (
     AmountField,
@@ -219,3 +220,17 @@ def test_confirming_what_has_moved_meanwhile_shows_it_again(finn: Client) -> Non
     seen = fingerprint(["No past call changes."])
     assert f'name="seen" value="{seen}"' in moved.content.decode()
     assert finn.post("/api-spend/prices/new", entered | {"seen": seen}).status_code == 302
+
+
+@pytest.mark.django_db
+def test_what_is_looked_at_reads_small_tables_once_and_what_changes_reads_them_each_time(
+    finn: Client, django_assert_num_queries: Any
+) -> None:
+    with reading_once():
+        first = teams()
+        with django_assert_num_queries(0):
+            again = teams()
+        first.clear()
+        assert again == teams()
+    with django_assert_num_queries(2):
+        assert teams() == teams()

@@ -1,32 +1,38 @@
-"""The page of teams: cost, waste and units of their work, and how long it waited."""
+"""Teams: cost, waste and units of their work, and how long it waited; with their CSV."""
 
 from collections.abc import Mapping, Sequence
 
-from django.http import QueryDict
-from django.urls import reverse
+from django.http import HttpResponse
+from django.urls import path, reverse
 
 from apps.accounts import queries as accounts
-from apps.console.kit.chart import Figure
+from apps.console.kit.chart import Figure, FigureRow, LineChart
 from apps.console.kit.filters import Reading, period_filter
 from apps.console.kit.frame import EmptyState, Step
+from apps.console.kit.page import ConsolePage, Include, shown
 from apps.console.kit.periods import period_words, span
-from apps.console.kit.request import Context
-from apps.console.pages.listed import Asked, By, listed
+from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.overview.figures import NO_SPAN_BEFORE
-from apps.console.pages.team_work.values import LeagueRow, TeamWorkPage, WaitRow, WorkRow
+from apps.console.pages.team_work.tables import (
+    LEAGUE,
+    WAITS,
+    WORK,
+    WaitRow,
+    WorkRow,
+    waste_parts,
+    within,
+)
 from apps.economics.money import sum_of_known
-from apps.economics.waiting import WaitQuantile
 from apps.ledger import queries as ledger
 from apps.ledger.queries.comparison import compared_spans
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.queries.league import League, league_of
 from apps.ledger.queries.team_work import TeamWork, by_team, work_of_teams
 from apps.ledger.queries.time_to_work import FirstWork, first_work, quantiles_of, waits_of
-from apps.ledger.queries.waste import NOT_HELD, WastePart
+from apps.ledger.queries.waste import NOT_HELD
 from apps.show.amounts import change, counted, per_cent
-from apps.show.money import short_amount, unit_cost, whole_amount
-from apps.show.time import duration
+from apps.show.money import short_amount, whole_amount
 from apps.show.waste_bars import Waste, waste_bars
 from apps.workloads import queries as workloads
 
@@ -34,74 +40,96 @@ DEFAULTS = {"window": "30d"}
 MOST_BARS = 10
 NO_WORKLOAD = "No workload"
 NOT_HELD_OR_NO_WORKLOAD = "Not held by a job, or no workload"
-COLUMNS: Mapping[str, By[WorkRow]] = {
-    "workload": By("Workload", lambda row: row.workload),
-    "team": By("Team", lambda row: row.team),
-    "cost": By("Cost", lambda row: row.work.micros, is_number=True),
-    "change": By("Change", None, is_number=True),
-    "active": By("Active", lambda row: row.work.active_ratio, is_number=True),
-    "waste": By("Waste", lambda row: row.work.wasted_micros, is_number=True),
-    "wasted": By("Share of cost", lambda row: row.work.wasted_ratio, is_number=True),
-    "starved": By("Data wait", lambda row: row.work.starved_micros, is_number=True),
-    "unit": By("Unit cost", None, is_number=True),
-}
 
 
-def asked_window(given: QueryDict, who: Context) -> tuple[ledger.Window, Reading]:
-    """The window of the address, and what of it was not understood."""
-    reading = Reading(given, DEFAULTS, {"window": "the last 30 days"})
-    return reading.read("window", lambda text: ledger.window_of(text, who.calendar)), reading
+class WorkNames:
+    """Teams and workloads by id, read once for a page."""
+
+    def __init__(self) -> None:
+        self.teams: Mapping[int, str] = {team.id: team.name for team in accounts.teams()}
+        self._workloads = workloads.workloads()
+
+    def workload(self, workload_id: int | None) -> str:
+        """Its name; words for work without one."""
+        return NO_WORKLOAD if workload_id is None else self._workloads[workload_id].name
 
 
-def seen_teams(who: Context) -> frozenset[int] | None:
-    """Whose work the viewer sees; None: everybody's."""
-    return None if who.viewer.sees_everything else who.viewer.team_ids
-
-
-def team_work_page(given: QueryDict, who: Context) -> TeamWorkPage:
+@shown(EVERYONE, "team-work")
+def team_work(context: Context) -> ConsolePage:
     """What teams' work cost, what of it was waste, and how long it waited."""
-    window, reading = asked_window(given, who)
-    said = period_words(window, who.calendar.today)
-    work = work_of_teams(window, seen_teams(who), who.at)
-    began = first_work(window, seen_teams(who), who.at)
-    league = league_of(window, who.viewer, who.at, work if who.viewer.sees_everything else None)
-    asked = Asked(given, reverse("team-work"), part="table", noun=("workload", "workloads"))
-    query = f"?window={reading.texts['window']}"
-    currency = who.organisation.currency
-    return TeamWorkPage(
-        frame=who.frame,
+    window, reading = asked_window(context)
+    said, names = period_words(window, context.calendar.today), WorkNames()
+    work = work_of_teams(window, context.seen_teams, context.at)
+    began = first_work(window, context.seen_teams, context.at)
+    whole = work if context.viewer.sees_everything else None
+    league = league_of(window, context.viewer, context.at, whole)
+    currency, spans = context.currency, compared_spans(window, context.at)
+    ranked, meters = _ranked(league, names), _meters(window, names, context)
+    return ConsolePage(
+        context=context,
         finding=_finding(by_team(work), said.within, currency),
-        under=f"{said.days}, effective cost without shared-out idle, in {currency}; the parts of "
-        "waste never overlap",
-        currency=currency,
+        under=(
+            f"{said.days}, effective cost without shared-out idle, in {currency}; the parts of "
+            "waste never overlap",
+        ),
         filters=(period_filter(reading.texts, said),),
         problems=tuple(reading.problems),
-        sort=asked.sort,
-        figures=_figures(work, began, compared_spans(window, who.at), currency) if work else (),
-        chart_title=_chart_title(league, currency),
-        figure=_drawn(league, currency),
-        league=league_rows(league),
-        league_words=_league_words(league),
-        work=listed(work_rows(work, currency), COLUMNS, asked),
-        waits=wait_rows(began),
-        csv_href=reverse("team-work-csv") + query,
-        waste_href=reverse("team-work-waste") + query,
-        waits_href=reverse("team-work-waits") + query,
+        sections=(
+            FigureRow(_figures(work, began, spans, currency)),
+            _chart(ranked, currency),
+            LEAGUE.section(
+                ranked,
+                context,
+                about=f"{_league_words(league)}; the parts add up to the waste; data wait is "
+                "overhead, and not part of it",
+                csv_href=reverse("team-work-waste"),
+            ),
+            WORK.section(
+                _work_rows(work, names, currency), context, csv_href=reverse("team-work-csv")
+            ),
+            Include("kit/meters.html", meters) if meters else None,
+            WAITS.section(_wait_rows(began, names), context, csv_href=reverse("team-work-waits")),
+        ),
         empty=None if work else _empty(said.within),
-        meters=_meters(window, who),
     )
 
 
-def _meters(window: ledger.Window, who: Context) -> MeterTable | None:
+@shown(EVERYONE, "team-work")
+def team_work_csv(context: Context) -> HttpResponse:
+    """Every workload of every team that the viewer sees."""
+    work = work_of_teams(asked_window(context)[0], context.seen_teams, context.at)
+    return WORK.csv(_work_rows(work, WorkNames(), context.currency), context, "team-work")
+
+
+@shown(EVERYONE, "team-work")
+def waste_csv(context: Context) -> HttpResponse:
+    """The ranking by waste, as far as the viewer may see it."""
+    league = league_of(asked_window(context)[0], context.viewer, context.at)
+    return LEAGUE.csv(_ranked(league, WorkNames()), context, "team-work-waste")
+
+
+@shown(EVERYONE, "team-work")
+def waits_csv(context: Context) -> HttpResponse:
+    """How long work waited, by workload."""
+    began = first_work(asked_window(context)[0], context.seen_teams, context.at)
+    return WAITS.csv(_wait_rows(began, WorkNames()), context, "team-work-waits")
+
+
+def asked_window(context: Context) -> tuple[ledger.Window, Reading]:
+    """The window of the address, and what of it was not understood."""
+    reading = Reading(context.query, DEFAULTS, {"window": "the last 30 days"})
+    return reading.read("window", lambda text: ledger.window_of(text, context.calendar)), reading
+
+
+def _meters(window: ledger.Window, names: WorkNames, context: Context) -> MeterTable | None:
     """GPU utilization of what each workload of each team held."""
-    facts, teams = workloads.workloads(), _team_names()
-    chosen = ledger.CostFilter(window, team_ids=seen_teams(who))
+    chosen = ledger.CostFilter(window, team_ids=context.seen_teams)
     whole = meters_by(chosen, []).get(())
     if whole is None:
         return None
     rows = [
         Metered(
-            f"{NO_WORKLOAD if workload_id is None else facts[workload_id].name} · {teams[team_id]}",
+            f"{names.workload(workload_id)} · {names.teams[team_id]}",
             meters,
             reverse("costs-team", args=[team_id])
             if workload_id is None
@@ -112,86 +140,39 @@ def _meters(window: ledger.Window, who: Context) -> MeterTable | None:
     return meter_table(rows, whole, "Workload")
 
 
-def work_rows(work: Sequence[TeamWork], currency: str) -> list[WorkRow]:
+def _work_rows(work: Sequence[TeamWork], names: WorkNames, currency: str) -> list[WorkRow]:
     """Each workload of each team; what has none is a row of its own."""
-    facts, teams = workloads.workloads(), _team_names()
     return [
-        WorkRow(
-            workload=_label(each) if each.workload_id is None else facts[each.workload_id].name,
-            href=_href(each),
-            team=teams[each.team_id],
-            work=each,
-            change=change(each.now_micros, each.before_micros),
-            unit=unit_words(each, currency),
-            **_parts(each),
-        )
+        WorkRow(each, names.teams[each.team_id], _workload_label(each, names), currency)
         for each in work
     ]
 
 
-def _label(work: TeamWork) -> str:
+def _workload_label(work: TeamWork, names: WorkNames) -> str:
     """Of what has no workload: whether some of it was not held by a job at all."""
-    return NOT_HELD_OR_NO_WORKLOAD if work.wasted(*NOT_HELD) else NO_WORKLOAD
+    if work.workload_id is None and work.wasted(*NOT_HELD):
+        return NOT_HELD_OR_NO_WORKLOAD
+    return names.workload(work.workload_id)
 
 
-def league_rows(league: League) -> tuple[LeagueRow, ...]:
+def _ranked(league: League, names: WorkNames) -> list[WorkRow]:
     """The ranks that the viewer may see."""
-    teams = _team_names()
-    return tuple(
-        LeagueRow(each.place, teams[each.work.team_id], each.work, **_parts(each.work))
+    return [
+        WorkRow(each.work, names.teams[each.work.team_id], place=each.place)
         for each in league.places
-    )
+    ]
 
 
-def _parts(work: TeamWork) -> dict[str, int | None]:
-    return {
-        "failed_micros": work.wasted(WastePart.FAILED),
-        "unasked_micros": work.wasted(WastePart.NO_REQUESTS),
-        "idle_micros": work.wasted(WastePart.HELD_IDLE),
-        "not_held_micros": work.wasted(*NOT_HELD),
-    }
-
-
-def wait_rows(began: Sequence[FirstWork]) -> tuple[WaitRow, ...]:
+def _wait_rows(began: Sequence[FirstWork], names: WorkNames) -> list[WaitRow]:
     """By workload, those that wait the longest first."""
-    facts, teams = workloads.workloads(), _team_names()
-    return tuple(
+    return [
         WaitRow(
-            workload=NO_WORKLOAD if each.workload_id is None else facts[each.workload_id].name,
-            team="" if each.team_id is None else teams[each.team_id],
-            waits=each,
-            told_by=_told_by(each.told, each.count),
-            median=within(each.median),
-            ninth=within(each.ninth),
+            each,
+            names.workload(each.workload_id),
+            "" if each.team_id is None else names.teams[each.team_id],
         )
         for each in waits_of(began)
-    )
-
-
-def unit_words(each: TeamWork, currency: str) -> str:
-    """What its units cost, and of what."""
-    if each.thousand_micros is not None:
-        return f"{unit_cost(each.thousand_micros, currency)} for 1,000 requests"
-    if each.million_micros is not None:
-        return f"{unit_cost(each.million_micros, currency)} for 1 M tokens trained"
-    return ""
-
-
-def _team_names() -> dict[int, str]:
-    return {team.id: team.name for team in accounts.teams()}
-
-
-def _href(each: TeamWork) -> str:
-    if each.workload_id is None:
-        return reverse("costs-team", args=[each.team_id])
-    return reverse("costs-workload", args=[each.workload_id])
-
-
-def _told_by(told: int, count: int) -> str:
-    if told == count:
-        return "first step reported by its runs"
-    seen = "first minute in which a GPU was active"
-    return seen if not told else f"first step reported by {counted(told, 'run')}; else {seen}"
+    ]
 
 
 def _finding(teams: Sequence[TeamWork], within: str, currency: str) -> str:
@@ -249,11 +230,6 @@ def _figures(
     )
 
 
-def within(found: WaitQuantile) -> str:
-    """`12 min`, or `over 3 h` where it is not over yet."""
-    return f"over {duration(found.length)}" if found.is_longer else duration(found.length)
-
-
 def _wait(began: Sequence[FirstWork]) -> Figure:
     if not began:
         note = "no job reported when it was submitted"
@@ -265,26 +241,19 @@ def _wait(began: Sequence[FirstWork]) -> Figure:
     return Figure("Queue wait, p50", within(median), f"{note}; p90 {within(ninth)}", "")
 
 
-def _chart_title(league: League, currency: str) -> str:
-    most = max(league.places, key=lambda each: each.work.wasted_micros or 0, default=None)
-    if most is None:
-        return "Waste is not known of any team."
-    name = _team_names()[most.work.team_id]
-    return f"Most waste: {name}, {whole_amount(most.work.wasted_micros, currency)}."
-
-
-def _drawn(league: League, currency: str) -> Mapping[str, object] | None:
-    teams = _team_names()
-    most_waste = sorted(league.places, key=lambda each: -(each.work.wasted_micros or 0))[:MOST_BARS]
-    shown = [
-        Waste(
-            teams[each.work.team_id],
-            tuple(_parts(each.work).values()),
-        )
-        for each in most_waste
-        if each.work.wasted_micros
-    ]
-    return waste_bars(shown, currency) if shown else None
+def _chart(ranked: Sequence[WorkRow], currency: str) -> LineChart | None:
+    """The teams with the most waste, by its parts; None where none is known."""
+    wasting = sorted(ranked, key=lambda row: -(row.work.wasted_micros or 0))[:MOST_BARS]
+    bars = [Waste(row.team, waste_parts(row.work)) for row in wasting if row.work.wasted_micros]
+    if not bars:
+        return None
+    most = wasting[0]
+    return LineChart(
+        name="waste-figure",
+        title=f"Most waste: {most.team}, {whole_amount(most.work.wasted_micros, currency)}.",
+        unit=f"waste by its parts, in {currency}",
+        figure=waste_bars(bars, currency),
+    )
 
 
 def _league_words(league: League) -> str:
@@ -314,3 +283,11 @@ def _empty(within: str) -> EmptyState:
             ),
         ),
     )
+
+
+urlpatterns = [
+    path("team-work", team_work, name="team-work"),
+    path("team-work.csv", team_work_csv, name="team-work-csv"),
+    path("team-work/waste.csv", waste_csv, name="team-work-waste"),
+    path("team-work/waits.csv", waits_csv, name="team-work-waits"),
+]

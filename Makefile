@@ -35,7 +35,7 @@ test: setup ## Run the whole test suite, a browser's too
 	@$(RUN)python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 proofs: setup ## Run the slow proofs
-	@$(RUN)python -m pytest -m proof $(ARGS)
+	@$(RUN)python -m pytest -m proof -n 2 --dist loadgroup $(ARGS)
 
 format: setup ## Rewrite the code in the house style
 	@$(RUN)ruff format . && $(RUN)ruff check --fix .

@@ -28,6 +28,8 @@ def main(before: str, after: str) -> int:
     while datetime.now(UTC).minute > LAST_MINUTE:
         time.sleep(30)
     with tempfile.TemporaryDirectory() as folder:
+        # The embedded database runs as an account of its own, which has to pass here.
+        Path(folder).chmod(0o755)
         first = _told(Path(folder) / "before", before, {})
         second = _told(Path(folder) / "after", after, first["columns"])
     differences = _differences(first, second)

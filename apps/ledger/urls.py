@@ -26,6 +26,7 @@ from apps.ledger.api.commitment_figures import (
     CommitmentPreview,
 )
 from apps.ledger.api.commitments import Commitment, CommitmentEnd, Commitments
+from apps.ledger.api.explore import ExploreCosts
 from apps.ledger.api.exports import Export, ExportFile, Exports
 from apps.ledger.api.lines import CostLines
 from apps.ledger.api.run_insights import (
@@ -97,6 +98,7 @@ urlpatterns = [
         name="preview-commitment-end",
     ),
     path("costs", Costs.as_view(), name="costs"),
+    path("costs/explore", ExploreCosts.as_view(), name="explore-costs"),
     path("costs/lines", CostLines.as_view(), name="cost-lines"),
     path("exports", Exports.as_view(), name="rest-exports"),
     path("exports/<int:export_id>", Export.as_view(), name="rest-export"),

@@ -43,6 +43,64 @@ COSTS = answered(
     },
 )
 
+_AMOUNT = {"amount": "98.320000", "currency": "USD"}
+_EXPLORED: dict[str, Any] = {
+    "cost": _AMOUNT,
+    "before_cost": _AMOUNT,
+    "change": {"amount": "0.000000", "currency": "USD"},
+    "state_waste_cost": _AMOUNT,
+    "gpu_hours": 9.0,
+    "before_gpu_hours": 9.0,
+    "active_gpu_hours": 1.0,
+    "held_gpu_hours": 3.0,
+    "observed_gpu_hours": 1.0,
+    "core_hours": 0.0,
+    "unpriced_hours": 1.0,
+    "coverage": 0.333333,
+}
+_WINDOW = {
+    "text": "2026-03-02",
+    "starts_at": "2026-03-02T00:00:00Z",
+    "ends_at": "2026-03-03T00:00:00Z",
+    "zone": "UTC",
+}
+EXPLORED = answered(
+    "Costs by team and cluster against the day before",
+    {
+        "meta": {
+            "window": _WINDOW,
+            "compared_with": _WINDOW | {"text": ""},
+            "group_by": ["team", "cluster"],
+            "basis": "effective",
+            "cost": "charged",
+            "currency": "USD",
+            "as_of_today": ["cluster"],
+            "coverage": 0.333333,
+            "as_of": "2026-03-02T11:00:00Z",
+            "pending_hours": 13,
+        },
+        "totals": _EXPLORED,
+        "variance": {
+            **dict.fromkeys(("before", "after", "price", "volume", "mix", "efficiency"), _AMOUNT),
+            "commitments": _AMOUNT,
+            "other": _AMOUNT,
+            "before_unpriced_hours": 0.0,
+            "after_unpriced_hours": 1.0,
+        },
+        "results": [
+            {
+                "groups": [
+                    {"by": "team", "name": "Research", "filter": "Research", "is_other": False},
+                    {"by": "cluster", "name": "atlas", "filter": "atlas", "is_other": False},
+                ],
+                **_EXPLORED,
+            }
+        ],
+        "next": None,
+        "previous": None,
+    },
+)
+
 _USD = {"amount": "98.320000", "currency": "USD"}
 LINES = listed(
     "Lines",

@@ -141,19 +141,24 @@ def meta_of(
     held = sum(group.held_milliseconds for group in by_status)
     observed = sum(group.observed_milliseconds for group in by_status)
     return {
-        "window": {
-            "text": chosen.window.text,
-            "starts_at": _moment(chosen.window.starts_at),
-            "ends_at": _moment(chosen.window.ends_at),
-            "zone": chosen.window.zone,
-        },
+        "window": window_answer(chosen.window),
         "basis": str(chosen.basis),
         "currency": currency,
         "status": next((status for status in LEAST_SURE_FIRST if status in statuses), None),
         "statuses": [status for status in LEAST_SURE_FIRST if status in statuses],
-        "coverage": _ratio(observed, held),
-        "as_of": None if known.as_of is None else _moment(known.as_of),
+        "coverage": ratio_of(observed, held),
+        "as_of": None if known.as_of is None else moment_of(known.as_of),
         "pending_hours": known.pending_hours,
+    }
+
+
+def window_answer(window: queries.Window) -> dict[str, str]:
+    """As WindowOut says it."""
+    return {
+        "text": window.text,
+        "starts_at": moment_of(window.starts_at),
+        "ends_at": moment_of(window.ends_at),
+        "zone": window.zone,
     }
 
 
@@ -176,12 +181,12 @@ def sums_of(group: queries.CostGroup, currency: str, meters: GpuMeters | None) -
         "direct_cost": money_of(_direct(group), currency),
         "loaded_cost": money_of(group.loaded_micros, currency),
         "shared_cost": money_of(group.shared_micros, currency),
-        "gpu_hours": _hours(group.gpu_milliseconds),
-        "held_gpu_hours": _hours(group.held_milliseconds),
-        "observed_gpu_hours": _hours(group.observed_milliseconds),
-        "unpriced_hours": _hours(group.unpriced_milliseconds),
-        "core_hours": _hours(group.core_milliseconds),
-        "coverage": _ratio(group.observed_milliseconds, group.held_milliseconds),
+        "gpu_hours": hours_of(group.gpu_milliseconds),
+        "held_gpu_hours": hours_of(group.held_milliseconds),
+        "observed_gpu_hours": hours_of(group.observed_milliseconds),
+        "unpriced_hours": hours_of(group.unpriced_milliseconds),
+        "core_hours": hours_of(group.core_milliseconds),
+        "coverage": ratio_of(group.observed_milliseconds, group.held_milliseconds),
         "meters": meters_answer(meters),
     }
 
@@ -210,15 +215,18 @@ def money_of(micros: int | None, currency: str) -> dict[str, str] | None:
     return {"amount": f"{Money.from_micros(micros, currency).amount:f}", "currency": currency}
 
 
-def _hours(milliseconds: int) -> float:
+def hours_of(milliseconds: int) -> float:
+    """Hours to the sixth decimal."""
     return round(milliseconds / HOUR_MS, 6)
 
 
-def _ratio(part: int, whole: int) -> float | None:
+def ratio_of(part: int, whole: int) -> float | None:
+    """A share to the sixth decimal; None of nothing."""
     return round(part / whole, 6) if whole else None
 
 
-def _moment(moment: Any) -> str:
+def moment_of(moment: Any) -> str:
+    """RFC 3339 in UTC."""
     return str(moment.isoformat().replace("+00:00", "Z"))
 
 

@@ -356,7 +356,7 @@ def test_today_is_left_out_of_what_is_held_against_the_days_before() -> None:
 def test_an_app_above_adds_a_table_and_what_it_tells_apart() -> None:
     columns = {**RUN_DAYS.columns, "bucket": "day.bucket::int8"}
     del columns["run"]
-    add_source(Source("ledger_runday", columns, part="bucket"))
+    add_source(Source("ledger_runday", columns, of="bucket", is_part=True))
     add_dimension(Dimension("bucket", "Where its time went", "Not in a run"))
     try:
         found = explore(question("bucket"))

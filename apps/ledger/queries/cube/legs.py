@@ -40,18 +40,16 @@ def legs_of(question: CubeQuestion, window: Window, *, is_now: bool) -> list[sql
     """
     source = source_of(question, window)
     period = "now" if is_now else "before"
-    if not source.part:
+    if not source.is_part:
         return [_leg(question, source, period)]
     legs = [_leg(question, source, period)]
-    asked = question.filters.get(source.part)
+    asked = question.filters.get(source.of)
     if asked is not None and None not in asked:
         return legs
-    whole = whole_source(question, window, source.part)
-    rest = replace(
-        question, filters={k: v for k, v in question.filters.items() if k != source.part}
-    )
-    legs.append(_leg(rest, whole, period, without=source.part))
-    legs.append(_leg(rest, source, period, without=source.part, sign=-1))
+    whole = whole_source(question, window, source.of)
+    rest = replace(question, filters={k: v for k, v in question.filters.items() if k != source.of})
+    legs.append(_leg(rest, whole, period, without=source.of))
+    legs.append(_leg(rest, source, period, without=source.of, sign=-1))
     return legs
 
 
@@ -96,13 +94,13 @@ def _rated(basis: Basis) -> sql.Composable:
 
 def _tells_unit(source: Source) -> bool:
     """Tables of parts keep no unit of their own: their pools are looked up."""
-    return not source.part
+    return not source.is_part
 
 
 def _joins(source: Source, names: Iterable[str]) -> list[sql.Composable]:
     columns = [source.columns[name_of(name)] for name in names]
     joins = [sql.SQL(source.joins[name]) for name in sorted(names) if name in source.joins]
-    if source.part or any("pool." in column for column in columns):
+    if source.is_part or any("pool." in column for column in columns):
         joins.append(sql.SQL(POOLS))
     if any("team." in column for column in columns):
         joins.append(sql.SQL(TEAMS))

@@ -114,7 +114,7 @@ def whole_source(question: CubeQuestion, window: Window, part: str) -> Source:
     """The table that has all lines of a period, by everything asked for but `part`."""
     names = question.names - {part}
     for source in SOURCES:
-        if not source.part and source.has(names) and source.covers(window, names):
+        if not source.is_part and source.has(names) and source.covers(window, names):
             return source
     raise _do_not_meet(question)
 

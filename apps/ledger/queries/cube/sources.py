@@ -19,8 +19,9 @@ class Source:
     """A table of sums (`day` in SQL), and what it can be asked.
 
     `columns` gives each dimension's SQL. `longest` is in days, None for any; by `day` and `week`
-    it is `longest_by_day`. `of_months` answers whole months alone. A source with a `part` holds
-    only the lines that have that dimension: the rest is what the other sources have beyond it.
+    it is `longest_by_day`. `of_months` answers whole months alone. `of` is the dimension that it
+    is for: it is many times as long as others and answers only where that is asked. One that is a
+    part holds only lines that have this dimension: the rest is what others have beyond it.
     """
 
     table: LiteralString
@@ -29,12 +30,13 @@ class Source:
     longest_by_day: int | None = LONGEST_BY_DAY
     of_months: bool = False
     needs_filter: bool = False
-    part: str = ""
+    of: str = ""
+    is_part: bool = False
     joins: Mapping[str, LiteralString] = field(default_factory=dict)
 
     def has(self, dimensions: frozenset[str]) -> bool:
-        """Whether it tells all of these apart."""
-        return dimensions <= self.columns.keys()
+        """Whether it tells all of these apart, and is for them."""
+        return dimensions <= self.columns.keys() and (not self.of or self.of in dimensions)
 
     def covers(self, window: Window, dimensions: frozenset[str]) -> bool:
         """Whether it answers about a window of this length and place."""
@@ -85,6 +87,7 @@ USER_DAYS = Source(
     "ledger_ledgeruserday",
     {**TIMES, **CELLS, "user": "CASE WHEN day.is_of_job THEN day.user_name END"},
     longest=THIRTEEN_MONTHS,
+    of="user",
 )
 NODE_DAYS = Source(
     "ledger_ledgernodeday",
@@ -92,6 +95,7 @@ NODE_DAYS = Source(
     longest=LONGEST_OF_ONE,
     longest_by_day=LONGEST_OF_ONE,
     needs_filter=True,
+    of="node",
 )
 JOB_DAYS = Source(
     "ledger_ledgerjobday",
@@ -99,14 +103,18 @@ JOB_DAYS = Source(
     longest=LONGEST_OF_ONE,
     longest_by_day=LONGEST_OF_ONE,
     needs_filter=True,
-    part="job",
+    of="job",
+    is_part=True,
     joins={"user": "JOIN workloads_job_fact AS job ON job.id = day.job_id"},
 )
-RUN_DAYS = Source("ledger_runday", {**OF_PARTS, **KIND, "run": "day.run_id"}, part="run")
+RUN_DAYS = Source(
+    "ledger_runday", {**OF_PARTS, **KIND, "run": "day.run_id"}, of="run", is_part=True
+)
 SERVICE_DAYS = Source(
     "ledger_serviceday",
     {**OF_PARTS, **KIND, "service": "day.workload_id"},
-    part="service",
+    of="service",
+    is_part=True,
 )
 
 SOURCES: list[Source] = [

@@ -56,6 +56,8 @@ class CubeSums:
 
 
 NOTHING = CubeSums()
+ABSENT = CubeSums(micros=0, not_worked_micros=0)
+"""Of a group that is there in one of two periods alone: in the other it cost nothing, for sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,13 @@ class CubeRow:
     keys: tuple[CubeKey, ...]
     sums: CubeSums
     before: CubeSums | None = None
+
+    @property
+    def change_micros(self) -> int | None:
+        """How much more it costs now; None where nothing is compared, or where either is unknown."""
+        if self.before is None or None in (self.sums.micros, self.before.micros):
+            return None
+        return (self.sums.micros or 0) - (self.before.micros or 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +119,8 @@ def explore(question: CubeQuestion) -> CubeAnswer:
     answered = [_row(question, keys, of_key) for keys, of_key in sums.items()]
     # Where a part is all there is, nothing is left of the whole.
     kept = [row for row in answered if not (_is_of_part(question) and _is_nothing(row))]
-    return CubeAnswer(question, tuple(sorted(kept, key=_order)), _total(question, answered), others)
+    total = _total(question, sums.values())
+    return CubeAnswer(question, tuple(sorted(kept, key=_order)), total, others)
 
 
 def _apart(row: Row, width: int) -> tuple[tuple[CubeKey, ...], Sequence[int], bool, Row]:
@@ -121,14 +131,14 @@ def _apart(row: Row, width: int) -> tuple[tuple[CubeKey, ...], Sequence[int], bo
 
 
 def _row(question: CubeQuestion, keys: tuple[CubeKey, ...], of: Mapping[bool, CubeSums]) -> CubeRow:
-    now = of.get(True, NOTHING)
-    return CubeRow(keys, now, None if question.against is None else of.get(False, NOTHING))
+    now = of.get(True, ABSENT)
+    return CubeRow(keys, now, None if question.against is None else of.get(False, ABSENT))
 
 
-def _total(question: CubeQuestion, answered: Iterable[CubeRow]) -> CubeRow:
+def _total(question: CubeQuestion, found: Iterable[Mapping[bool, CubeSums]]) -> CubeRow:
     now, before = NOTHING, NOTHING
-    for row in answered:
-        now, before = now + row.sums, before + (row.before or NOTHING)
+    for of_key in found:
+        now, before = now + of_key.get(True, NOTHING), before + of_key.get(False, NOTHING)
     return CubeRow((), now, None if question.against is None else before)
 
 
@@ -137,7 +147,7 @@ def _is_nothing(row: CubeRow) -> bool:
 
 
 def _is_of_part(question: CubeQuestion) -> bool:
-    return any(source_of(question, window).part for window in question.periods)
+    return any(source_of(question, window).is_part for window in question.periods)
 
 
 def _order(row: CubeRow) -> tuple[Any, ...]:

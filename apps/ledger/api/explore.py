@@ -1,0 +1,307 @@
+"""GET /api/v1/costs/explore."""
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.ledger import queries
+from apps.ledger.api import examples
+from apps.ledger.queries.cube import (
+    CostVariance,
+    CubeAnswer,
+    CubeNames,
+    CubeReading,
+    CubeRefusal,
+    CubeRow,
+    Dimension,
+    dimensions,
+    explore,
+    names_of,
+    read_question,
+    variance_of,
+)
+from apps.ledger.rest.answers import (
+    CsvRenderer,
+    WindowOut,
+    hours_of,
+    moment_of,
+    money_of,
+    ratio_of,
+    window_answer,
+)
+from apps.ledger.rest.parameters import refuse_unknown
+from apps.show.csv_cells import csv_text
+from apps.web.rest.money import MoneyOut
+from apps.web.rest.views import RestView
+
+SINGLE = ("window", "basis", "cost", "compare")
+
+
+def _filter_parameter(dimension: Dimension) -> OpenApiParameter:
+    numbered = "numbers" if dimension.name == "job" else "names"
+    none = f"; none: {dimension.without.lower()}" if dimension.without else ""
+    return OpenApiParameter(dimension.name, description=f"{numbered}, by comma{none}")
+
+
+PARAMETERS = [
+    OpenApiParameter("window", description="today, yesterday, 7d, week, month, lastmonth, "
+                     "2026-07, 2026-07-31 or start/end; default 7d"),
+    OpenApiParameter("group_by", description="up to two, by comma: "
+                     f"{', '.join(dimensions())}, tag.<key>"),
+    OpenApiParameter("basis", description="list, contracted, effective (default) or billed"),
+    OpenApiParameter("cost", description="charged (default): idle stays with its owner; direct: "
+                     "shared costs left out; loaded: idle shared out"),
+    OpenApiParameter("compare", description="before: the same days of the span before; or any "
+                     "other window"),
+    *(_filter_parameter(each) for each in dimensions().values() if each.is_filter),
+]  # fmt: skip
+
+
+class ExploredGroupOut(serializers.Serializer[Any]):
+    """What a row is of along one dimension; `filter` asks for it alone, null where it is several."""
+
+    by = serializers.CharField()
+    name = serializers.CharField(allow_blank=True)
+    filter = serializers.CharField(allow_null=True)
+    is_other = serializers.BooleanField()
+
+
+class ExploredSumsOut(serializers.Serializer[Any]):
+    """Sums of costs, with what they were in the period compared with: null where none is.
+
+    An amount is null where nothing of it is known. `state_waste_cost` is the waste that states
+    tell: held idle, unallocated, stranded and out of service.
+    """
+
+    cost = MoneyOut(allow_null=True)
+    before_cost = MoneyOut(allow_null=True)
+    change = MoneyOut(allow_null=True)
+    state_waste_cost = MoneyOut(allow_null=True)
+    gpu_hours = serializers.FloatField()
+    before_gpu_hours = serializers.FloatField(allow_null=True)
+    active_gpu_hours = serializers.FloatField()
+    held_gpu_hours = serializers.FloatField()
+    observed_gpu_hours = serializers.FloatField()
+    core_hours = serializers.FloatField()
+    unpriced_hours = serializers.FloatField()
+    coverage = serializers.FloatField(allow_null=True)
+
+
+class ExploredOut(ExploredSumsOut):
+    """One group of costs."""
+
+    groups = ExploredGroupOut(many=True)
+
+
+class VarianceOut(serializers.Serializer[Any]):
+    """Why the window cost more or less: the causes sum to `after` − `before` exactly.
+
+    price: rates per hour. volume: useful hours. mix: which capacity they were on. efficiency: hours
+    paid for each useful one. commitments: discounts, unused and upfront. other: charges without
+    device time.
+    """
+
+    before = MoneyOut()
+    after = MoneyOut()
+    price = MoneyOut()
+    volume = MoneyOut()
+    mix = MoneyOut()
+    efficiency = MoneyOut()
+    commitments = MoneyOut()
+    other = MoneyOut()
+    before_unpriced_hours = serializers.FloatField()
+    after_unpriced_hours = serializers.FloatField()
+
+
+class ExploredMetaOut(serializers.Serializer[Any]):
+    """What was asked, and how sure the sums are.
+
+    `as_of_today` names the dimensions by which closed months too are told as things stand today.
+    """
+
+    window = WindowOut()
+    compared_with = WindowOut(allow_null=True)
+    group_by = serializers.ListField(child=serializers.CharField())
+    basis = serializers.CharField()
+    cost = serializers.CharField()
+    currency = serializers.CharField()
+    as_of_today = serializers.ListField(child=serializers.CharField())
+    coverage = serializers.FloatField(allow_null=True)
+    as_of = serializers.DateTimeField(allow_null=True)
+    pending_hours = serializers.IntegerField()
+
+
+class ExplorationOut(serializers.Serializer[Any]):
+    """The answer."""
+
+    meta = ExploredMetaOut()
+    totals = ExploredSumsOut()
+    variance = VarianceOut(allow_null=True)
+    results = ExploredOut(many=True)
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+
+
+class ExploredCsv(CsvRenderer):
+    """One row for each group: a column for each dimension, then the sums."""
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> str:
+        """The rows under `results`; a problem stays a document of JSON."""
+        if not isinstance(data, Mapping) or "results" not in data:
+            return json.dumps(data)
+        meta = data["meta"]
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        sums = [name for name in ExploredSumsOut().fields if name in data["totals"]]
+        writer.writerow([*meta["group_by"], *sums, "currency", "as_of_today"])
+        today = ", ".join(meta["as_of_today"])
+        for row in data["results"]:
+            names = [csv_text(group["name"]) for group in row["groups"]]
+            cells = [_cell(row[name]) for name in sums]
+            writer.writerow([*names, *cells, meta["currency"], today])
+        return out.getvalue()
+
+
+class ExploreCosts(RestView):
+    """What things cost, by any two dimensions and against another period."""
+
+    row = ExploredOut
+    csv_renderer = ExploredCsv
+
+    @extend_schema(
+        operation_id="explore_costs",
+        parameters=PARAMETERS,
+        responses=ExplorationOut,
+        examples=[examples.EXPLORED],
+    )
+    def get(self, request: Request) -> Response:
+        """Sums by up to two dimensions; `tag.<key>=value` filters by a job's label.
+
+        Days are told for up to 100 of them, nodes and jobs for 35 with a filter; whole months
+        for up to three years. What cannot be answered is refused with the nearest question that
+        can. Who does not see the whole organisation is answered about their own teams alone.
+        """
+        at = timezone.now()
+        reading = _read(request, self.viewer(), at)
+        answer = explore(reading.question)
+        currency = accounts.organisation().currency
+        names = names_of(answer)
+        return Response(
+            {
+                "meta": _meta(answer, queries.standing(answer.question.window, at), currency),
+                "totals": _sums(answer.total, currency),
+                "variance": _variance(reading, currency),
+                "results": [_result(row, answer, names, currency) for row in answer.rows],
+                "next": None,
+                "previous": None,
+            }
+        )
+
+
+def _read(request: Request, viewer: accounts.Viewer, at: Any) -> CubeReading:
+    """The question; refuses a ValidationError that names each bad parameter."""
+    given = request.query_params
+    filters = [each.name for each in dimensions().values() if each.is_filter]
+    refuse_unknown(given, SINGLE, ["group_by", *filters])
+    organisation = accounts.organisation()
+    reading = read_question(
+        {name: given.getlist(name) for name in given},
+        viewer=viewer,
+        organisation=organisation,
+        calendar=queries.calendar_of(organisation.zone, organisation.week_starts_on, at),
+    )
+    if reading.problems:
+        near = ""
+        if reading.nearest is not None:
+            near = f"; the nearest that can be answered: {urlencode(reading.nearest, safe='/,')}"
+        raise ValidationError(
+            {name: [f"{message}{near}"] for name, message in reading.problems.items()}
+        )
+    return reading
+
+
+def _meta(answer: CubeAnswer, known: queries.Standing, currency: str) -> dict[str, Any]:
+    question, whole = answer.question, answer.total.sums
+    return {
+        "window": window_answer(question.window),
+        "compared_with": None if question.against is None else window_answer(question.against),
+        "group_by": list(question.group_by),
+        "basis": str(question.basis),
+        "cost": str(question.loading),
+        "currency": currency,
+        "as_of_today": list(answer.of_today),
+        "coverage": ratio_of(whole.observed_milliseconds, whole.held_milliseconds),
+        "as_of": None if known.as_of is None else moment_of(known.as_of),
+        "pending_hours": known.pending_hours,
+    }
+
+
+def _result(row: CubeRow, answer: CubeAnswer, names: CubeNames, currency: str) -> dict[str, Any]:
+    known = dimensions()
+    groups = [
+        {
+            "by": name,
+            "name": names.text(name, key),
+            "filter": (names.filter_text(name, key) if known[name].is_filter else "") or None,
+            "is_other": key.is_other,
+        }
+        for name, key in zip(answer.question.group_by, row.keys, strict=True)
+    ]
+    return {"groups": groups} | _sums(row, currency)
+
+
+def _sums(row: CubeRow, currency: str) -> dict[str, Any]:
+    now, before = row.sums, row.before
+    return {
+        "cost": money_of(now.micros, currency),
+        "before_cost": None if before is None else money_of(before.micros, currency),
+        "change": money_of(row.change_micros, currency),
+        "state_waste_cost": money_of(now.not_worked_micros, currency),
+        "gpu_hours": hours_of(now.gpu_milliseconds),
+        "before_gpu_hours": None if before is None else hours_of(before.gpu_milliseconds),
+        "active_gpu_hours": hours_of(now.active_milliseconds),
+        "held_gpu_hours": hours_of(now.held_milliseconds),
+        "observed_gpu_hours": hours_of(now.observed_milliseconds),
+        "core_hours": hours_of(now.core_milliseconds),
+        "unpriced_hours": hours_of(now.unpriced_milliseconds),
+        "coverage": ratio_of(now.observed_milliseconds, now.held_milliseconds),
+    }
+
+
+def _variance(reading: CubeReading, currency: str) -> dict[str, Any] | None:
+    """Null where nothing is compared, or where what is asked for is not told by pool."""
+    try:
+        found = variance_of(reading.question)
+    except CubeRefusal:
+        return None
+    return None if found is None else _causes(found, currency)
+
+
+def _causes(found: CostVariance, currency: str) -> dict[str, Any]:
+    amounts = {"before": found.before_micros, "after": found.after_micros, **found.causes}
+    unpriced_before, unpriced_after = found.unpriced_milliseconds
+    return {
+        **{name: money_of(micros, currency) for name, micros in amounts.items()},
+        "before_unpriced_hours": hours_of(unpriced_before),
+        "after_unpriced_hours": hours_of(unpriced_after),
+    }
+
+
+def _cell(value: Any) -> Any:
+    return value["amount"] if isinstance(value, Mapping) else value

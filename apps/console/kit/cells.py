@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
 
+from django.template.loader import render_to_string
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
@@ -95,6 +96,11 @@ def undefined(why: str) -> SafeString:
 def quiet(text: str) -> SafeString:
     """Words in place of a value that is not there."""
     return format_html('<span class="unknown">{}</span>', text)
+
+
+def drawn(template: str, **values: Any) -> SafeString:
+    """What a template draws of these values, for a cell that no text says."""
+    return render_to_string(template, values)
 
 
 def escaped(text: str) -> SafeString:

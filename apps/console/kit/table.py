@@ -172,7 +172,7 @@ class Table(Generic[Row]):
         """
         columns, locale = self.page_columns, context.locale
         if part is None:
-            rows, part = self._part_of(self.ordered(rows, context), context)
+            rows, part = self.part_of(self.ordered(rows, context), context)
         about = said.pop("about", self.about).replace("{said}", part.said)
         total, csv_href = said.pop("total", None), said.pop("csv_href", "")
         return TableSection(
@@ -242,7 +242,8 @@ class Table(Generic[Row]):
     def _page_name(self) -> str:
         return "page" if self.sort == "sort" else f"{self.sort}-page"
 
-    def _part_of(self, rows: Sequence[Row], context: Context) -> tuple[Sequence[Row], Part]:
+    def part_of(self, rows: Sequence[Row], context: Context) -> tuple[Sequence[Row], Part]:
+        """Those of the ordered rows that the address asks for, and which they are."""
         if not self.sort:
             return rows, Part(counted(len(rows), *self.noun))
         last = max(1, -(-len(rows) // self.per_page))

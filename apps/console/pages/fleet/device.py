@@ -3,31 +3,44 @@
 from collections.abc import Iterator
 
 from django.urls import reverse
+from django.utils.html import format_html
 
+from apps.console.kit.cells import INSTANT, UNKNOWN, Locale
+from apps.console.kit.frame import Link
+from apps.console.kit.page import ConsolePage, FactList, Include
 from apps.console.kit.request import Context
 from apps.console.pages.fleet.hours import heat_of, shown_from
 from apps.console.pages.fleet.node import device_name
-from apps.console.pages.fleet.values import DevicePage, Heat, LifeRow
+from apps.console.pages.fleet.tables import DEVICE_HOURS, LIVES
+from apps.console.pages.fleet.values import Heat, HeatCell, LifeRow
 from apps.economics.hours import HOUR
 from apps.fleet import queries as fleet
 from apps.telemetry import queries as telemetry
 
 
-def device_page(life: fleet.DeviceLife, context: Context) -> DevicePage:
+def device_page(life: fleet.DeviceLife, context: Context) -> ConsolePage:
     """The page of one life of a device."""
     heat = device_heat(life, context)
-    return DevicePage(
-        frame=context.frame,
-        finding=_finding(life, heat),
-        zone=context.zone,
-        life=life,
-        node_href=reverse("node", args=[life.node_id]),
-        kind="MIG slice" if life.kind == "mig" else "GPU",
-        heat=heat,
-        facts=tuple(_facts(life)),
-        lives=life_rows(life.uuid),
-        csv_href=reverse("device-hours", args=[life.id]),
+    hours = DEVICE_HOURS.section(
+        heat_hours(heat), context, csv_href=reverse("device-hours", args=[life.id])
     )
+    return ConsolePage(
+        context=context,
+        finding=_finding(life, heat),
+        back=Link(life.node_name, reverse("node", args=[life.node_id])),
+        sections=(
+            FactList(list(_facts(life, context.locale))),
+            Include("fleet/_device_hours.html", {"heat": heat, "table": hours}),
+            LIVES.section(
+                life_rows(life.uuid), context, csv_href=reverse("device-lives", args=[life.id])
+            ),
+        ),
+    )
+
+
+def heat_hours(heat: Heat) -> list[HeatCell]:
+    """The hours in which the device was there."""
+    return [cell for cell in heat.cells if cell.level != "none"]
 
 
 def life_rows(uuid: str) -> tuple[LifeRow, ...]:
@@ -59,7 +72,8 @@ def _finding(life: fleet.DeviceLife, heat: Heat) -> str:
     return f"Of {said}, {heat.words}."
 
 
-def _facts(life: fleet.DeviceLife) -> Iterator[tuple[str, str]]:
+def _facts(life: fleet.DeviceLife, locale: Locale) -> Iterator[tuple[str, str]]:
+    yield "Kind", "MIG slice" if life.kind == "mig" else "GPU"
     yield "UUID", life.uuid
     if life.model:
         yield "Model", life.model
@@ -69,3 +83,10 @@ def _facts(life: fleet.DeviceLife) -> Iterator[tuple[str, str]]:
         yield "Compute and memory slices", f"{life.compute_slices} and {life.memory_slices}"
     if life.replicas > 1:
         yield "Time-slicing replicas", str(life.replicas)
+    since, until, confirmed = (
+        INSTANT.shown(at, locale) if at else ""
+        for at in (life.starts_at, life.ends_at, life.confirmed_at)
+    )
+    ended = format_html(" until {}", until) if until else ""
+    yield "In service since", format_html("{}{}", since or UNKNOWN, ended)
+    yield "Confirmed", confirmed or "not yet"

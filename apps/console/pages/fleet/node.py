@@ -7,18 +7,25 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
+from apps.console.kit.cells import INSTANT, UNKNOWN, drawn, linked
 from apps.console.kit.frame import Link
+from apps.console.kit.page import ConsolePage, FactList, Include
 from apps.console.kit.request import Context
 from apps.console.pages.fleet.hours import heat_of, hour_columns, key_of, shown_from, states_of
 from apps.console.pages.fleet.nodes import OUTAGES, gone_by, standing
-from apps.console.pages.fleet.values import (
-    DeviceRow,
-    HeldRow,
-    NodePage,
-    OutageRow,
+from apps.console.pages.fleet.tables import (
+    AGENTS,
+    CAPACITY,
+    CORE_HOLDERS,
+    DEVICES,
+    HOLDERS,
+    OUTAGES_TABLE,
+    standing_cell,
 )
+from apps.console.pages.fleet.values import DeviceRow, HeldRow, OutageRow
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.economics.gpu_meters import MS_PER_SECOND, meters_together
 from apps.economics.hours import HOUR
@@ -33,11 +40,10 @@ ANOTHER_TEAM = "another team"
 Measured = Mapping[int, Mapping[datetime, telemetry.DeviceHour]]
 
 
-def node_page(row: Mapping[str, Any], context: Context) -> NodePage:
+def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
     """The page of the node that `row` is."""
     node_id, at = row["id"], context.at
     first = shown_from(at)
-    hours = ledger.hours_of_node(node_id, first, first + 48 * HOUR)
     in_cores = row["unit"] == "core"
     holders = workloads.holders_now([node_id], at, context.viewer, in_cores=in_cores)
     lives = fleet.devices_of_node(node_id, first)
@@ -45,28 +51,60 @@ def node_page(row: Mapping[str, Any], context: Context) -> NodePage:
     agents = fleet.agents_of_node(node_id)
     here = _standing_node(row, lives, outages, agents, at)
     measured = _measured(lives, first)
-    return NodePage(
-        frame=context.frame,
+    devices = _device_rows(lives, holders, outages, (measured, context))
+    meters = _meters(lives, measured, (first, at))
+
+    def csv(name: str) -> str:
+        return reverse(name, args=[node_id])
+
+    return ConsolePage(
+        context=context,
         finding=_finding(here, holders, context, "core" if in_cores else "GPU"),
-        unit="Cores" if in_cores else "GPUs",
-        zone=context.zone,
-        facts=tuple(_facts(row)),
-        standing=standing(here, at),
-        started_at=row["started_at"],
-        ended_at=row["ended_at"],
-        hours=hour_columns(hours, first, context.zone),
-        hours_from=first,
-        states=key_of(states_of(hours.values())),
-        devices=_device_rows(lives, holders, outages, (measured, context)),
-        holders=held_rows(holders, lives),
-        outages=outage_rows(outages, context),
-        agents=tuple(agents),
-        capacities=tuple(fleet.capacities_of_node(node_id)),
-        id=node_id,
-        pool=Link(row["pool_name"], f"{reverse('fleet')}?{urlencode({'pool': row['pool_name']})}"),
+        back=Link("Nodes and GPUs", reverse("fleet")),
         actions=tuple(_actions(here, context)),
-        meters=_meters(lives, measured, (first, at)),
+        sections=(
+            FactList(list(_facts(row, here, context))),
+            Include("fleet/_section_tabs.html", {"node": csv("node"), "day": csv("node-day")}),
+            Include("fleet/_node_hours.html", _node_hours(node_id, first, context)),
+            (CORE_HOLDERS if in_cores else HOLDERS).section(
+                held_rows(holders, lives), context, csv_href=csv("node-holders")
+            ),
+            DEVICES.section(
+                devices,
+                context,
+                csv_href=csv("node-devices"),
+                remark=drawn("fleet/_heat_key.html") if devices else "",
+            ),
+            Include("kit/meters.html", meters) if meters else None,
+            OUTAGES_TABLE.section(
+                outage_rows(outages, context), context, csv_href=csv("node-outages")
+            ),
+            AGENTS.section(agents, context, csv_href=csv("node-agents")),
+            CAPACITY.section(
+                fleet.capacities_of_node(node_id), context, csv_href=csv("node-capacity")
+            ),
+        ),
     )
+
+
+def devices_of_node(node_id: int, context: Context) -> tuple[DeviceRow, ...]:
+    """The devices of a node with their last two days, and who holds them."""
+    first = shown_from(context.at)
+    holders = workloads.holders_now([node_id], context.at, context.viewer)
+    lives, outages = fleet.devices_of_node(node_id, first), fleet.outages_of_node(node_id)
+    return _device_rows(lives, holders, outages, (_measured(lives, first), context))
+
+
+def _node_hours(node_id: int, first: datetime, context: Context) -> Mapping[str, Any]:
+    """What its GPU time was, by hour, as the picture takes it."""
+    hours = ledger.hours_of_node(node_id, first, first + 48 * HOUR)
+    return {
+        "id": node_id,
+        "hours": hour_columns(hours, first, context.zone),
+        "hours_from": first,
+        "states": key_of(states_of(hours.values())),
+        "zone": context.zone,
+    }
 
 
 def _standing_node(
@@ -119,12 +157,23 @@ def _finding(
     return f"{said}."
 
 
-def _facts(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _facts(
+    row: Mapping[str, Any], node: fleet.StandingNode, context: Context
+) -> Iterator[tuple[str, str]]:
+    yield "Node status", standing_cell(standing(node, context.at), context.locale)
+    pool_href = f"{reverse('fleet')}?{urlencode({'pool': row['pool_name']})}"
+    yield "Pool", linked(row["pool_name"], pool_href)
     if row["cluster_name"]:
         yield "Cluster", row["cluster_name"]
     yield "GPUs declared" if row["unit"] == "gpu" else "Cores declared", count(row["units"])
     if row["provider_id"]:
         yield "Known to its provider as", row["provider_id"]
+    began, ended = (
+        INSTANT.shown(at, context.locale) if at else UNKNOWN
+        for at in (node.started_at, node.ended_at)
+    )
+    until = format_html(" to {}", ended) if node.ended_at else ""
+    yield "Charged from", format_html("{}{}", began, until)
 
 
 def holders_of_node(node_id: int, context: Context, *, in_cores: bool) -> tuple[HeldRow, ...]:
@@ -224,6 +273,7 @@ def _device_rows(
 ) -> tuple[DeviceRow, ...]:
     measured, context = about
     first = shown_from(context.at)
+    uuids = {life.id: life.uuid for life in lives}
     down = {each.device_id: each.kind for each in outages if _lasts(each, context.at)}
     return tuple(
         DeviceRow(
@@ -240,6 +290,7 @@ def _device_rows(
                 context.zone,
             ),
             outage=OUTAGES.get(down.get(life.id, ""), ""),
+            parent=uuids.get(life.parent_id or 0, ""),
         )
         for life in lives
     )

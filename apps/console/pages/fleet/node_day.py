@@ -6,9 +6,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from apps.console.kit.request import EVERYONE, request_context, shown_to
-from apps.console.kit.table import csv_answer
-from apps.console.pages.fleet import sheets
 from apps.console.pages.fleet.bottlenecks import bottlenecks, hours_of_span
+from apps.console.pages.fleet.tables import HAPPENINGS, NODE_HOURS
 from apps.console.pages.fleet.timeline import timeline, timeline_rows
 from apps.console.pages.fleet.timeline_days import day_asked
 from apps.console.pages.fleet.timeline_values import DayPage, Timeline
@@ -42,8 +41,8 @@ def node_timeline_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """What happened on a node's GPUs in the span that the address asks for."""
     on_record(node_id)
     who = request_context(request, "fleet")
-    cells = sheets.happening_cells(timeline_rows(node_id, day_asked(request.GET, who), who))
-    return csv_answer(f"timeline of node {node_id}", sheets.HAPPENING_HEADER, cells)
+    rows = timeline_rows(node_id, day_asked(request.GET, who), who)
+    return HAPPENINGS.csv(rows, who, f"timeline of node {node_id}")
 
 
 @require_safe
@@ -51,9 +50,9 @@ def node_timeline_csv(request: HttpRequest, node_id: int) -> HttpResponse:
 def node_bottlenecks_csv(request: HttpRequest, node_id: int) -> HttpResponse:
     """The hours of a node beside its GPUs in the same span."""
     on_record(node_id)
-    hours = hours_of_span(node_id, day_asked(request.GET, request_context(request, "fleet")).span)
-    cells = sheets.node_hour_cells(hours)
-    return csv_answer(f"network and stalls of node {node_id}", sheets.NODE_HOUR_HEADER, cells)
+    who = request_context(request, "fleet")
+    hours = hours_of_span(node_id, day_asked(request.GET, who).span)
+    return NODE_HOURS.csv(hours, who, f"network and stalls of node {node_id}")
 
 
 def _finding(name: str, line: Timeline) -> str:

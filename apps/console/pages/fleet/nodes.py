@@ -3,46 +3,39 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from fractions import Fraction
-from typing import TypeAlias
 from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.cells import linked
+from apps.console.kit.frame import EmptyState, Step
+from apps.console.kit.page import ConsolePage, Include
 from apps.console.kit.request import Context
-from apps.console.kit.table import ColumnHeading
 from apps.console.pages.fleet.facts import FleetFacts
 from apps.console.pages.fleet.gpu_share import gpu_share
 from apps.console.pages.fleet.heat_map import heat_map
 from apps.console.pages.fleet.hours import by_key, key_of, time_of
 from apps.console.pages.fleet.pools import (
-    COLUMNS,
     chosen_pools,
     figures,
     finding,
     pool_rows,
     spans_since_yesterday,
 )
-from apps.console.pages.fleet.question import PER_PAGE, FleetQuestion
+from apps.console.pages.fleet.question import FleetQuestion
+from apps.console.pages.fleet.tables import NODES, POOLS
 from apps.console.pages.fleet.trouble import trouble
-from apps.console.pages.fleet.values import (
-    FleetPage,
-    NodeRow,
-    Standing,
-)
-from apps.console.pages.listed import listed
+from apps.console.pages.fleet.values import NOT_METERED, NodeRow, Standing
 from apps.economics.gpu_meters import GpuMeters
 from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
-from apps.show.amounts import counted, gpu_count
+from apps.show.amounts import gpu_count
 from apps.show.time import duration
 from apps.show.words import STATES, StateWords
 from apps.telemetry import queries as telemetry
 
 DAY, MINUTE, MILLISECOND = timedelta(days=1), timedelta(minutes=1), timedelta(milliseconds=1)
-NOT_METERED = GpuMeters()
 OUTAGES = {
     "down": "Down",
     "drained": "Drained",
@@ -66,40 +59,38 @@ NO_POOLS = EmptyState(
     ),
 )
 
-SortKey: TypeAlias = "str | int | Fraction | float"
+SILENT_NODES = "Silent nodes keep accruing cost until an inventory, the bill or a person ends them."
 
 
-def fleet_page(asked: FleetQuestion, context: Context, facts: FleetFacts) -> FleetPage:
+def fleet_page(asked: FleetQuestion, context: Context, facts: FleetFacts) -> ConsolePage:
     """The page that answers the question."""
     if not facts.pools:
-        return FleetPage(context.frame, "There are no nodes yet.", context.zone, empty=NO_POOLS)
-    spans = spans_since_yesterday(context)
-    chosen = chosen_pools(facts, asked)
-    found = ordered(matching(facts, asked), facts, asked)
-    last_page = max(1, -(-len(found) // PER_PAGE))
-    page = min(asked.page, last_page)
-    shown = found[(page - 1) * PER_PAGE : page * PER_PAGE]
-    rows = node_rows(shown, facts)
-    return FleetPage(
-        frame=context.frame,
+        finding_ = "There are no nodes yet."
+        return ConsolePage(context=context, finding=finding_, empty=NO_POOLS)
+    spans, chosen = spans_since_yesterday(context), chosen_pools(facts, asked)
+    found = matching(facts, asked)
+    shown, part = NODES.part_of(NODES.ordered(node_rows(found, facts), context), context)
+    rows = with_time(shown, facts)
+    trouble_links = [linked(each.text, each.href) for each in trouble(context.at)]
+    share = gpu_share(chosen[0], context) if asked.pool and chosen else None
+    return ConsolePage(
+        context=context,
         finding=finding(facts, chosen, spans),
-        zone=context.zone,
+        under=(SILENT_NODES, *trouble_links),
         filters=asked.filters,
-        sort="" if asked.sort == "name" else asked.sort,
         problems=asked.problems,
-        figures=figures(facts, chosen, spans, asked),
-        pools=listed(pool_rows(facts, spans, asked, context), COLUMNS, asked.of_pools),
-        map=heat_map(matching(facts, asked), facts, asked.of_pools.given, context),
-        pools_csv_href=asked.href("fleet-pools", show="", sort=""),
-        columns=_columns(asked),
-        nodes=rows,
-        nodes_said=_said(len(found), page, last_page),
-        csv_href=asked.href("fleet-nodes"),
-        before=_turned(asked, page - 1, "Previous") if page > 1 else None,
-        after=_turned(asked, page + 1, "Next") if page < last_page else None,
-        states=_states(spans, rows),
-        trouble=trouble(context.at),
-        gpu_share=gpu_share(chosen[0], context) if asked.pool and chosen else None,
+        sections=(
+            Include("fleet/_section_figures.html", figures(facts, chosen, spans, asked)),
+            Include("fleet/_section_map.html", heat_map(found, facts, context.query, context)),
+            POOLS.section(
+                pool_rows(facts, spans, asked, context),
+                context,
+                csv_href=reverse("fleet-pools"),
+                states=_states(spans, rows),
+            ),
+            NODES.section(rows, context, part=part, csv_href=reverse("fleet-nodes")),
+            Include("fleet/_section_share.html", share) if share else None,
+        ),
     )
 
 
@@ -119,27 +110,9 @@ def matching(facts: FleetFacts, asked: FleetQuestion) -> list[fleet.StandingNode
     ]
 
 
-def ordered(
-    nodes: list[fleet.StandingNode], facts: FleetFacts, asked: FleetQuestion
-) -> list[fleet.StandingNode]:
-    """In the order asked for, by name where that ties; nodes never heard of come first."""
-    keys: dict[str, Callable[[fleet.StandingNode], SortKey]] = {
-        "name": lambda node: node.name.casefold(),
-        "pool": lambda node: facts.pools[node.pool_id].name.casefold(),
-        "units": lambda node: node.units,
-        "held": lambda node: facts.held[node.id],
-        "seen": lambda node: node.last_seen_at.timestamp() if node.last_seen_at else 0.0,
-    }
-    by_name = sorted(nodes, key=lambda node: (node.name.casefold(), node.id))
-    return sorted(by_name, key=keys[asked.sort_key], reverse=asked.sort.startswith("-"))
-
-
-def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> tuple[NodeRow, ...]:
-    """Each node with its last 24 settled hours."""
-    to = hour_of(facts.at) + HOUR
-    spans = ledger.time_of_nodes([node.id for node in nodes], to - DAY, to) if nodes else {}
-    metered = _metered(nodes, to - DAY, facts.at)
-    return tuple(
+def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> list[NodeRow]:
+    """Each node by name, without its last 24 hours: those are asked of the ones that are shown."""
+    return [
         NodeRow(
             name=node.name,
             href=reverse("node", args=[node.id]),
@@ -148,16 +121,33 @@ def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> tuple[N
             standing=standing(node, facts.at),
             units=node.units,
             differs=differs(node),
-            held=_held(node, facts),
-            time=time_of(
-                spans.get(node.id, {}), is_measured=not facts.pools[node.pool_id].counts_cores
-            ),
-            meters=metered.get(node.id, NOT_METERED),
+            held=gpu_count(facts.held[node.id]) if node.lives(facts.at) else "",
+            held_units=facts.held[node.id],
             heard=heard(node, facts.at),
             last_seen_at=node.spoke_at,
+            node=node,
         )
-        for node in nodes
-    )
+        for node in sorted(nodes, key=lambda node: (node.name.casefold(), node.id))
+    ]
+
+
+def with_time(rows: Sequence[NodeRow], facts: FleetFacts) -> list[NodeRow]:
+    """The rows with their last 24 settled hours, and what meters reported of them."""
+    to = hour_of(facts.at) + HOUR
+    nodes = [row.node for row in rows]
+    spans = ledger.time_of_nodes([node.id for node in nodes], to - DAY, to) if nodes else {}
+    metered = _metered(nodes, to - DAY, facts.at)
+    return [
+        replace(
+            row,
+            time=time_of(
+                spans.get(row.node.id, {}),
+                is_measured=not facts.pools[row.node.pool_id].counts_cores,
+            ),
+            meters=metered.get(row.node.id, NOT_METERED),
+        )
+        for row in rows
+    ]
 
 
 def _metered(
@@ -215,48 +205,6 @@ def differs(node: fleet.StandingNode) -> str:
     if node.unconfirmed:
         parts.append(f"{node.unconfirmed} not confirmed")
     return ", ".join(parts)
-
-
-def _columns(asked: FleetQuestion) -> tuple[ColumnHeading, ...]:
-    return (
-        _column("name", "Node", asked),
-        _column("pool", "Pool", asked),
-        ColumnHeading("state", "Node status", "", is_number=False),
-        _column("units", "GPUs", asked, is_number=True),
-        _column("held", "Held now", asked, is_number=True),
-        ColumnHeading("time", "Last 24 hours", "", is_number=False),
-        ColumnHeading("active", "Active", ""),
-        ColumnHeading("sm", "SM active", ""),
-        ColumnHeading("dram", "DRAM active", ""),
-        ColumnHeading("coverage", "Coverage", ""),
-        _column("seen", "Last heard", asked),
-    )
-
-
-def _column(key: str, text: str, asked: FleetQuestion, *, is_number: bool = False) -> ColumnHeading:
-    is_chosen = key == asked.sort_key
-    is_descending = asked.sort.startswith("-")
-    turned = key if is_chosen and is_descending else f"-{key}"
-    first = f"-{key}" if is_number else key
-    return ColumnHeading(
-        key=key,
-        text=text,
-        href=asked.href(sort=turned if is_chosen else first, part="nodes"),
-        order=("descending" if is_descending else "ascending") if is_chosen else "",
-        is_number=is_number,
-    )
-
-
-def _held(node: fleet.StandingNode, facts: FleetFacts) -> str:
-    return gpu_count(facts.held[node.id]) if node.lives(facts.at) else ""
-
-
-def _said(found: int, page: int, last_page: int) -> str:
-    return counted(found, "node") + (f", page {page} of {last_page}" if last_page > 1 else "")
-
-
-def _turned(asked: FleetQuestion, page: int, text: str) -> Link:
-    return Link(text, asked.href(page=str(page), part="nodes"))
 
 
 def _states(

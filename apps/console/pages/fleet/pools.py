@@ -10,24 +10,12 @@ from apps.console.kit.request import Context
 from apps.console.pages.fleet.facts import FleetFacts, time_in, time_together
 from apps.console.pages.fleet.question import FleetQuestion
 from apps.console.pages.fleet.values import PlainFigure, PoolRow
-from apps.console.pages.listed import By
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.show.amounts import count, counted, gpu_count, per_cent
 
 DAY = timedelta(days=1)
 Spans = Mapping[int, ledger.PoolSpan]
-COLUMNS: Mapping[str, By[PoolRow]] = {
-    "name": By("Pool", lambda row: row.name),
-    "cluster": By("Cluster", lambda row: row.cluster or None),
-    "model": By("GPU model", lambda row: row.gpu_model),
-    "nodes": By("Nodes", lambda row: row.nodes, is_number=True),
-    "units": By("GPUs", lambda row: row.units, is_number=True),
-    "held": By("Held now", lambda row: row.held_units, is_number=True),
-    "time": By("Since yesterday"),
-    "active": By("Active", lambda row: row.time.active_ratio, is_number=True),
-    "coverage": By("Coverage", lambda row: row.time.coverage_ratio, is_number=True),
-}
 
 
 def chosen_pools(facts: FleetFacts, asked: FleetQuestion) -> list[fleet.PoolFact]:

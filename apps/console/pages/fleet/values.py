@@ -1,18 +1,16 @@
 """The values that the templates of nodes and GPUs get."""
 
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 
-from apps.console.kit.frame import EmptyState, Filter, Frame, Link
-from apps.console.kit.table import ColumnHeading
-from apps.console.pages.fleet.heat_values import HeatMap
-from apps.console.pages.listed import Listed
-from apps.console.pages.meters import MeterTable
+from apps.console.kit.frame import Link
 from apps.economics.gpu_meters import GpuMeters
-from apps.fleet.queries import CapacityStep, DeviceLife, NodeAgent, OutageOnRecord
+from apps.fleet.queries import DeviceLife, OutageOnRecord, StandingNode
 from apps.show.amounts import Ratio
 from apps.show.strip import Strip
 from apps.show.words import StateWords
+
+NOT_METERED = GpuMeters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +73,12 @@ class NodeRow:
     units: int
     differs: str
     held: str
-    time: Time
-    meters: GpuMeters
+    held_units: Ratio
     heard: str
     last_seen_at: datetime | None
+    node: StandingNode
+    time: Time = Time()
+    meters: GpuMeters = NOT_METERED
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,32 +98,6 @@ class GpuShare:
     said: str
     history: tuple[GpuShareSpan, ...]
     command: str
-
-
-@dataclass(frozen=True, slots=True)
-class FleetPage:
-    """Everything the list of nodes reads."""
-
-    frame: Frame
-    finding: str
-    zone: tzinfo
-    filters: tuple[Filter, ...] = ()
-    sort: str = ""
-    problems: tuple[str, ...] = ()
-    figures: tuple[PlainFigure, ...] = ()
-    pools: Listed[PoolRow] | None = None
-    pools_csv_href: str = ""
-    map: HeatMap | None = None
-    columns: tuple[ColumnHeading, ...] = ()
-    nodes: tuple[NodeRow, ...] = ()
-    nodes_said: str = ""
-    csv_href: str = ""
-    before: Link | None = None
-    after: Link | None = None
-    states: tuple[StateWords, ...] = ()
-    empty: EmptyState | None = None
-    trouble: tuple[Link, ...] = ()
-    gpu_share: GpuShare | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +169,7 @@ class DeviceRow:
     is_there: bool
     heat: Heat
     outage: str
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,51 +183,9 @@ class OutageRow:
 
 
 @dataclass(frozen=True, slots=True)
-class NodePage:
-    """Everything the page of a node reads; links to changes are empty for who may make none."""
-
-    frame: Frame
-    finding: str
-    zone: tzinfo
-    facts: tuple[tuple[str, str], ...]
-    standing: Standing
-    started_at: datetime | None
-    ended_at: datetime | None
-    hours: tuple[HourColumn, ...]
-    hours_from: datetime
-    states: tuple[StateWords, ...]
-    devices: tuple[DeviceRow, ...]
-    holders: tuple[HeldRow, ...]
-    unit: str
-    outages: tuple[OutageRow, ...]
-    agents: tuple[NodeAgent, ...]
-    capacities: tuple[CapacityStep, ...]
-    id: int
-    pool: Link
-    actions: tuple[Link, ...] = ()
-    meters: MeterTable | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class LifeRow:
     """One life of a device's UUID."""
 
     life: DeviceLife
     href: str
     node_href: str
-
-
-@dataclass(frozen=True, slots=True)
-class DevicePage:
-    """Everything the page of a device reads."""
-
-    frame: Frame
-    finding: str
-    zone: tzinfo
-    life: DeviceLife
-    node_href: str
-    kind: str
-    heat: Heat
-    facts: tuple[tuple[str, str], ...]
-    lives: tuple[LifeRow, ...]
-    csv_href: str

@@ -3,169 +3,148 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.http import Http404, HttpResponse
 
-from apps.console.kit.request import EVERYONE, request_context, shown_to
-from apps.console.kit.table import csv_answer
-from apps.console.pages.fleet import sheets
-from apps.console.pages.fleet.device import device_heat, device_page, life_rows
-from apps.console.pages.fleet.facts import fleet_facts
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.pages.fleet.device import device_heat, device_page, heat_hours, life_rows
+from apps.console.pages.fleet.facts import FleetFacts, fleet_facts
 from apps.console.pages.fleet.heat_map import day_of, map_hours
 from apps.console.pages.fleet.hours import SHOWN_HOURS, shown_from
-from apps.console.pages.fleet.node import holders_of_node, node_page, outage_rows
-from apps.console.pages.fleet.nodes import fleet_page, matching, node_rows, ordered
+from apps.console.pages.fleet.node import (
+    devices_of_node,
+    holders_of_node,
+    node_page,
+    outage_rows,
+)
+from apps.console.pages.fleet.nodes import fleet_page, matching, node_rows, with_time
 from apps.console.pages.fleet.pools import pool_rows, spans_since_yesterday
-from apps.console.pages.fleet.question import fleet_question
+from apps.console.pages.fleet.question import FleetQuestion, fleet_question
+from apps.console.pages.fleet.tables import (
+    AGENTS,
+    CAPACITY,
+    CORE_HOLDERS,
+    DEVICE_HOURS,
+    DEVICES,
+    HOLDERS,
+    LIVES,
+    MAP,
+    NODES,
+    OUTAGES_TABLE,
+    POOLS,
+    STATE_HOURS,
+)
 from apps.economics.hours import HOUR
 from apps.fleet import queries as fleet_queries
+from apps.fleet.queries import DeviceLife
 from apps.ledger.queries import hours_of_node
 
 
-@require_safe
-@shown_to(EVERYONE)
-def fleet(request: HttpRequest) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def fleet(context: Context) -> ConsolePage:
     """Clusters, pools and nodes; whoever signed in may see them, never whose work is on them."""
-    who = request_context(request, "fleet")
-    facts = fleet_facts(who.at)
-    asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
-    page = fleet_page(asked, who, facts)
-    return render(request, "fleet/page.html", {"page": page})
+    asked, facts = _asked(context)
+    return fleet_page(asked, context, facts)
 
 
-@require_safe
-@shown_to(EVERYONE)
-def nodes_csv(request: HttpRequest) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def nodes_csv(context: Context) -> HttpResponse:
     """Every node that the address asks for."""
-    who = request_context(request, "fleet")
-    facts = fleet_facts(who.at)
-    asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
-    rows = node_rows(ordered(matching(facts, asked), facts, asked), facts)
-    return csv_answer("nodes", sheets.NODE_HEADER, sheets.node_cells(rows))
+    asked, facts = _asked(context)
+    rows = with_time(node_rows(matching(facts, asked), facts), facts)
+    return NODES.csv(rows, context, "nodes")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def pools_csv(request: HttpRequest) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def pools_csv(context: Context) -> HttpResponse:
     """Every pool that the address asks for."""
-    who = request_context(request, "fleet")
-    facts = fleet_facts(who.at)
-    asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
-    rows = pool_rows(facts, spans_since_yesterday(who), asked, who)
-    return csv_answer("pools", sheets.POOL_HEADER, sheets.pool_cells(rows))
+    asked, facts = _asked(context)
+    rows = pool_rows(facts, spans_since_yesterday(context), asked, context)
+    return POOLS.csv(rows, context, "pools")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def fleet_hours_csv(request: HttpRequest) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def fleet_hours_csv(context: Context) -> HttpResponse:
     """The last full hours of every node that the address asks for, measured or not."""
-    who = request_context(request, "fleet")
-    facts = fleet_facts(who.at)
-    asked = fleet_question(request.GET, {pool.name: pool.id for pool in facts.pools.values()})
+    asked, facts = _asked(context)
     day = day_of(matching(facts, asked), facts)
-    rows = sheets.map_cells(map_hours(day, facts))
-    return csv_answer("hours of nodes", sheets.MAP_HEADER, rows)
+    return MAP.csv(map_hours(day, facts), context, "hours of nodes")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def node(request: HttpRequest, node_id: int) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def node(context: Context, node_id: int) -> ConsolePage:
     """One node."""
-    page = node_page(on_record(node_id), request_context(request, "fleet"))
-    return render(request, "fleet/node.html", {"page": page})
+    return node_page(on_record(node_id), context)
 
 
-@require_safe
-@shown_to(EVERYONE)
-def node_hours_csv(request: HttpRequest, node_id: int) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def node_hours_csv(context: Context, node_id: int) -> HttpResponse:
     """The last 48 hours of a node by state, as far as they are settled."""
-    who = request_context(request, "fleet")
     on_record(node_id)
-    first = shown_from(who.at)
+    first = shown_from(context.at)
     hours = hours_of_node(node_id, first, first + SHOWN_HOURS * HOUR)
-    return csv_answer(f"hours of node {node_id}", sheets.HOUR_HEADER, sheets.hour_cells(hours))
+    return STATE_HOURS.csv(sorted(hours.items()), context, f"hours of node {node_id}")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def node_devices_csv(request: HttpRequest, node_id: int) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def node_devices_csv(context: Context, node_id: int) -> HttpResponse:
     """The devices of a node, with who holds them as far as the viewer may know."""
-    page = node_page(on_record(node_id), request_context(request, "fleet"))
-    name = f"devices of node {node_id}"
-    return csv_answer(name, sheets.DEVICE_HEADER, sheets.device_cells(page.devices))
+    on_record(node_id)
+    rows = devices_of_node(node_id, context)
+    return DEVICES.csv(rows, context, f"devices of node {node_id}")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def node_holders_csv(request: HttpRequest, node_id: int) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def node_holders_csv(context: Context, node_id: int) -> HttpResponse:
     """Who holds a node now, as far as the viewer may know."""
     in_cores = on_record(node_id)["unit"] == "core"
-    rows = holders_of_node(node_id, request_context(request, "fleet"), in_cores=in_cores)
-    name = f"holders of node {node_id}"
-    header = sheets.CORE_HOLDER_HEADER if in_cores else sheets.HOLDER_HEADER
-    return csv_answer(name, header, sheets.holder_cells(rows))
+    rows = holders_of_node(node_id, context, in_cores=in_cores)
+    table = CORE_HOLDERS if in_cores else HOLDERS
+    return table.csv(rows, context, f"holders of node {node_id}")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def node_outages_csv(request: HttpRequest, node_id: int) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def node_outages_csv(context: Context, node_id: int) -> HttpResponse:
     """The outages of a node and of its devices."""
     on_record(node_id)
-    rows = outage_rows(fleet_queries.outages_of_node(node_id), request_context(request, "fleet"))
-    name = f"outages of node {node_id}"
-    return csv_answer(name, sheets.OUTAGE_HEADER, sheets.outage_cells(rows))
+    rows = outage_rows(fleet_queries.outages_of_node(node_id), context)
+    return OUTAGES_TABLE.csv(rows, context, f"outages of node {node_id}")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def node_agents_csv(request: HttpRequest, node_id: int) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def node_agents_csv(context: Context, node_id: int) -> HttpResponse:
     """The agents of a node."""
     on_record(node_id)
-    cells = sheets.agent_cells(fleet_queries.agents_of_node(node_id))
-    return csv_answer(f"agents of node {node_id}", sheets.AGENT_HEADER, cells)
+    rows = fleet_queries.agents_of_node(node_id)
+    return AGENTS.csv(rows, context, f"agents of node {node_id}")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def node_capacity_csv(request: HttpRequest, node_id: int) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def node_capacity_csv(context: Context, node_id: int) -> HttpResponse:
     """What was declared of a node."""
     on_record(node_id)
-    cells = sheets.capacity_cells(fleet_queries.capacities_of_node(node_id))
-    return csv_answer(f"capacity of node {node_id}", sheets.CAPACITY_HEADER, cells)
+    rows = fleet_queries.capacities_of_node(node_id)
+    return CAPACITY.csv(rows, context, f"capacity of node {node_id}")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def device(request: HttpRequest, device_id: int) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def device(context: Context, device_id: int) -> ConsolePage:
     """One device."""
-    life = fleet_queries.device_life(device_id)
-    if life is None:
-        raise Http404
-    page = device_page(life, request_context(request, "fleet"))
-    return render(request, "fleet/device.html", {"page": page})
+    return device_page(_known_device(device_id), context)
 
 
-@require_safe
-@shown_to(EVERYONE)
-def device_hours_csv(request: HttpRequest, device_id: int) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def device_hours_csv(context: Context, device_id: int) -> HttpResponse:
     """The last 48 hours of a device."""
-    life = fleet_queries.device_life(device_id)
-    if life is None:
-        raise Http404
-    heat = device_heat(life, request_context(request, "fleet"))
-    return csv_answer(f"hours of device {device_id}", sheets.HEAT_HEADER, sheets.heat_cells(heat))
+    heat = device_heat(_known_device(device_id), context)
+    return DEVICE_HOURS.csv(heat_hours(heat), context, f"hours of device {device_id}")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def device_lives_csv(request: HttpRequest, device_id: int) -> HttpResponse:
+@shown(EVERYONE, "fleet")
+def device_lives_csv(context: Context, device_id: int) -> HttpResponse:
     """Every life of a device."""
-    life = fleet_queries.device_life(device_id)
-    if life is None:
-        raise Http404
-    name = f"lives of device {device_id}"
-    return csv_answer(name, sheets.LIFE_HEADER, sheets.life_cells(life_rows(life.uuid)))
+    rows = life_rows(_known_device(device_id).uuid)
+    return LIVES.csv(rows, context, f"lives of device {device_id}")
 
 
 def on_record(node_id: int) -> Mapping[str, Any]:
@@ -174,3 +153,17 @@ def on_record(node_id: int) -> Mapping[str, Any]:
     if row is None:
         raise Http404
     return row
+
+
+def _known_device(device_id: int) -> DeviceLife:
+    life = fleet_queries.device_life(device_id)
+    if life is None:
+        raise Http404
+    return life
+
+
+def _asked(context: Context) -> tuple[FleetQuestion, FleetFacts]:
+    """The question of the address, and what is known of the fleet now."""
+    facts = fleet_facts(context.at)
+    names = [pool.name for pool in facts.pools.values()]
+    return fleet_question(context.query, names), facts

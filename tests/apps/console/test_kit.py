@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.http import QueryDict
+from django.template.loader import render_to_string
 from django.test import Client
 
 from apps.accounts.queries import OrganisationFact, Viewer, teams
@@ -20,6 +21,7 @@ from apps.console.kit.change import (
     fingerprint,
 )
 from apps.console.kit.frame import Frame
+from apps.console.kit.page import ConsolePage, FactList, Include
 from apps.console.kit.request import Context
 from apps.console.kit.table import Column, Table, TableSection
 from tests import make
@@ -182,6 +184,16 @@ def test_what_cannot_be_read_is_said_at_its_field_and_kept(
     assert not form.is_valid()
     wrong = {each.name: each.problem for each in form.frozen() if each.problem}
     assert wrong == {field: said}
+
+
+def test_a_section_without_a_class_of_its_own_is_a_template_and_its_content() -> None:
+    facts = Include("kit/facts.html", FactList([("Model", "H100")]))
+    page = ConsolePage(
+        context=context(), finding="Two lists", sections=(FactList([("Kind", "GPU")]), facts, None)
+    )
+    text = render_to_string(page.template, {"page": page})
+    assert "<dt>Kind</dt><dd>GPU</dd>" in text
+    assert "<dt>Model</dt><dd>H100</dd>" in text
 
 
 @pytest.fixture

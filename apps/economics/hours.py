@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 HOUR = timedelta(hours=1)
 HOUR_MS = 3_600_000
+MILLISECOND = timedelta(milliseconds=1)
 
 
 def hour_of(moment: datetime) -> datetime:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from apps.accounts import queries as accounts
 from apps.economics.focus.making import ChargeFacts, PartFacts
-from apps.economics.hours import HOUR_MS
+from apps.economics.hours import HOUR, HOUR_MS
 from apps.ledger.queries.focus_rows import charges_of_month
 from apps.pricing import actions as pricing
 from controlplane.demo.fleet import Span
 
-HOUR, DAY, YEAR = timedelta(hours=1), timedelta(days=1), timedelta(days=365)
+DAY, YEAR = timedelta(days=1), timedelta(days=365)
 BILLED_DAYS = 5
 """The bill is of the week's first days: the cloud has not billed the last two yet."""
 MICROS = 10**6

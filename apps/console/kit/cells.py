@@ -10,11 +10,11 @@ from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.console.templatetags.show_tags import UNKNOWN_MARK, time_element
+from apps.economics.hours import HOUR_MS
 from apps.economics.money import Money
 from apps.show import amounts, data, money, time
 from apps.show.csv_cells import csv_text
 
-MS_PER_HOUR = 3_600_000
 NOTHING = SafeString("")
 
 
@@ -55,7 +55,7 @@ def money_cell(micros: int | None, currency: str) -> str:
 
 def hours_cell(milliseconds: int) -> str:
     """Hours to the sixth decimal."""
-    return f"{milliseconds / MS_PER_HOUR:.6f}"
+    return f"{milliseconds / HOUR_MS:.6f}"
 
 
 def moment_cell(at: datetime | None) -> str:

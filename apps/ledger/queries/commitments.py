@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, LiteralString
 
 from apps.economics import commitments as economics
-from apps.economics.hours import HOUR, HOUR_MS
+from apps.economics.hours import HOUR, HOUR_MS, MILLISECOND
 from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
 from apps.ledger.models import Part
@@ -17,7 +17,6 @@ from apps.ledger.queries.commitments_of_hour import bought_as
 from apps.ledger.queries.tables import rows
 from apps.pricing.queries.commitments import CommitmentFact, commitments_in
 
-MILLISECOND = timedelta(milliseconds=1)
 # Every node-hour as it was charged first: corrections of closed months have no pieces. What does
 # not ride on the GPUs is the same time once more; owned hardware is offered to no commitment.
 OFFERED: LiteralString = """

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from apps.economics.hours import HOUR
+from apps.economics.hours import HOUR, MILLISECOND
 from apps.economics.sharing import Drawn
 from apps.economics.usage import UsageRow
 from apps.fleet import queries as fleet
@@ -14,7 +14,6 @@ from apps.ledger.queries.tables import rows
 from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads
 
-MILLISECOND = timedelta(milliseconds=1)
 QUARTERS_PER_SECOND = 4
 
 # What identifies a bearer in a pool: the job, or else the process's key; neither: nobody.

@@ -10,7 +10,7 @@ from django.db import transaction
 
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.queries import organisation, teams
-from apps.economics.hours import HOUR, hour_of
+from apps.economics.hours import HOUR, MILLISECOND, hour_of
 from apps.economics.refusal import Refusal
 from apps.fleet.queries import pools
 from apps.logs.changes import logged_change
@@ -18,7 +18,7 @@ from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 from apps.pricing.actions.checking import RateNotUnderstood, mark_charge, refuse_inexact
 from apps.pricing.models import Commitment, CommitmentKind, RateUnit
-from apps.pricing.queries.commitments import MILLISECOND, CommitmentFact
+from apps.pricing.queries.commitments import CommitmentFact
 from apps.pricing.queries.exchange import exchange
 
 MOST_UNITS = 2**31 - 1

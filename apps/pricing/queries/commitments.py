@@ -2,16 +2,14 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
 
 from django.db.models import QuerySet
 
+from apps.economics.hours import HOUR, HOUR_MS, MILLISECOND
 from apps.pricing.models import Commitment
-
-HOUR, MILLISECOND = timedelta(hours=1), timedelta(milliseconds=1)
-HOUR_MS = HOUR // MILLISECOND
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from django.db import connection, transaction
 from psycopg.types.range import Range
 
-from apps.economics.hours import HOUR, hour_of
+from apps.economics.hours import HOUR, MILLISECOND, hour_of
 from apps.economics.run_fold import NO_JOB, Attempt, Held, Rewind, RunTold, WindowTold, folded
 from apps.logs.changes import logged_pass
 from apps.workloads.actions.run_spans import reported
@@ -21,7 +21,6 @@ from apps.workloads.queries.run_fold_facts import AttemptRow, CarriedSpan, Event
 log = logging.getLogger(__name__)
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MILLISECOND = timedelta(milliseconds=1)
 Hours = Mapping[tuple[int, datetime], HourRow]
 
 

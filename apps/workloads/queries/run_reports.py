@@ -2,17 +2,16 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
 from django.db import connection
 from django.db.models import Exists, OuterRef
 
+from apps.economics.hours import MILLISECOND
 from apps.economics.jobs import STOPPED_STATES
 from apps.workloads.models import RunEvent, RunProgress, RunStatus
-
-MILLISECOND = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True)

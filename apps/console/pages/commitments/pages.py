@@ -21,7 +21,6 @@ from apps.console.pages.commitments.tables import (
     COVERED,
     DAYS,
     ENDING,
-    HOUR,
     MONTHS,
     UNUSED_DAYS,
     UNUSED_HOURS,
@@ -40,6 +39,7 @@ from apps.console.pages.commitments.words import (
     names,
     standing,
 )
+from apps.economics.hours import HOUR
 from apps.ledger.queries.calendar import local_day, next_month
 from apps.ledger.queries.commitment_page import (
     CoveredTeam,

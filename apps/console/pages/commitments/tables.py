@@ -1,7 +1,7 @@
 """The tables of commitments: all of a month, the months of one, whom it covered, what nobody used."""
 
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from apps.console.kit.cells import (
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.commitments.words import KINDS, RANKS, Names, bought, covers, standing
 from apps.console.pages.prices.rows import pool_href
+from apps.economics.hours import HOUR
 from apps.economics.money import sum_or_unknown
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.commitment_page import CoveredTeam, UnusedHour
@@ -31,7 +32,6 @@ from apps.ledger.queries.commitments import Figures, ends_within
 from apps.pricing.queries.commitments import CommitmentFact
 from apps.show.time import month as month_words
 
-HOUR = timedelta(hours=1)
 UNDEFINED = quiet("undefined")
 QUOTED = Format(PROSE.shown, PROSE.written, "text quoted")
 

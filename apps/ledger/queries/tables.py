@@ -5,6 +5,7 @@ from typing import Any, LiteralString, cast
 
 import psycopg
 from django.db import connection
+from psycopg.rows import namedtuple_row
 from psycopg.sql import SQL, Composed
 
 # Columns are of many types and are unpacked where they are read, one line below the SELECT.
@@ -14,6 +15,14 @@ Row = tuple[Any, ...]
 def rows(query: LiteralString | Composed, params: Mapping[str, object]) -> list[Row]:
     """Every row of `query`, read in Django's own transaction."""
     with _cursor() as cursor:
+        cursor.execute(query, params)
+        return cursor.fetchall()
+
+
+def named_rows(query: LiteralString | Composed, params: Mapping[str, object]) -> list[Any]:
+    """The same with each value under its column's name: `row.team_id`; no name may come twice."""
+    with _cursor() as cursor:
+        cursor.row_factory = namedtuple_row
         cursor.execute(query, params)
         return cursor.fetchall()
 

@@ -9,7 +9,7 @@ from apps.accounts.queries import Viewer
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.shared_words import JOINED, SHARED_BY
-from apps.ledger.queries.tables import Row, rows
+from apps.ledger.queries.tables import named_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,68 +93,69 @@ def behind_line(month: date, line_id: int, viewer: Viewer) -> Behind | None:
 
     A line is replaced where its hour is settled again; its id is gone then.
     """
-    found = rows(LINES, {"month": month, "id": line_id, "shared_idle": int(Flag.SHARED_IDLE)})
-    own = next((row for row in found if row[0] == line_id), None)
-    if own is None or not viewer.sees_team(own[2]):
+    asked = {"month": month, "id": line_id, "shared_idle": int(Flag.SHARED_IDLE)}
+    found = named_rows(LINES, asked)
+    own = next((row for row in found if row.id == line_id), None)
+    if own is None or not viewer.sees_team(own.team_id):
         return None
     return _behind(own, [_sibling(row, viewer) for row in found], viewer)
 
 
-def _behind(own: Row, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
-    kind, node_id, through, status, status_reason, *charged = own[17:26]
-    version, settled_at, reason, pieces, node, shared_cost, shared_by = own[26:33]
+def _behind(own: Any, siblings: list[SiblingLine], viewer: Viewer) -> Behind:
     return Behind(
-        id=own[0],
-        month=own[15],
-        hour=own[1],
-        pool_id=own[14],
-        team_id=own[2],
-        workload_id=own[3],
-        job_id=own[4],
-        holder_key_id=own[5],
-        state=None if own[6] is None else State(own[6]),
-        flags=Flag(own[7]),
-        evidence=Evidence(own[8]),
-        unit_milliseconds=own[9],
-        micros=_amounts(own[10:14]),
-        kind=kind,
-        node_id=node_id,
-        node=node or "",
-        through=through,
-        status=status,
-        status_reason=status_reason,
-        charged=_amounts(tuple(charged)) if viewer.sees_prices else None,
-        pieces=_pieces(pieces or []) if viewer.sees_prices else (),
-        version=version,
-        settled_at=settled_at,
-        reason=reason or "",
-        policy_version=own[16],
+        id=own.id,
+        month=own.posting_month,
+        hour=own.hour,
+        pool_id=own.pool_id,
+        team_id=own.team_id,
+        workload_id=own.workload_id,
+        job_id=own.job_id,
+        holder_key_id=own.holder_key_id,
+        state=None if own.state is None else State(own.state),
+        flags=Flag(own.flags),
+        evidence=Evidence(own.evidence),
+        unit_milliseconds=own.unit_milliseconds,
+        micros=_amounts(own),
+        kind=own.kind,
+        node_id=own.node_id,
+        node=own.node or "",
+        through=own.through,
+        status=own.status,
+        status_reason=own.status_reason,
+        charged=_amounts(own, "charged_") if viewer.sees_prices else None,
+        pieces=_pieces(own.pieces or []) if viewer.sees_prices else (),
+        version=own.version,
+        settled_at=own.settled_at,
+        reason=own.settled_reason or "",
+        policy_version=own.policy_version,
         siblings=tuple(siblings),
-        shared_cost=shared_cost or "",
-        shared_by=shared_by or "",
+        shared_cost=own.shared_cost or "",
+        shared_by=own.shared_by or "",
         **_owned(own, viewer),
     )
 
 
-def _owned(own: Row, viewer: Viewer) -> dict[str, Any]:
+def _owned(own: Any, viewer: Viewer) -> dict[str, Any]:
     """Nothing of plans to who does not see prices."""
     if not viewer.sees_prices:
         return {}
-    marginal_micros, plan_id, plan = own[33:36]
-    return {"marginal_micros": marginal_micros, "owned_plan_id": plan_id, "owned_plan": plan or ""}
+    return {
+        "marginal_micros": own.marginal_micros,
+        "owned_plan_id": own.owned_plan_id,
+        "owned_plan": own.owned_plan or "",
+    }
 
 
-def _sibling(row: Row, viewer: Viewer) -> SiblingLine:
-    is_theirs = viewer.sees_team(row[2])
-    unknown = (None, None, None, None)
+def _sibling(row: Any, viewer: Viewer) -> SiblingLine:
+    is_theirs = viewer.sees_team(row.team_id)
     return SiblingLine(
-        id=row[0],
-        team_id=row[2] if is_theirs else None,
-        job_id=row[4] if is_theirs else None,
-        state=None if row[6] is None else State(row[6]),
-        flags=Flag(row[7]),
-        unit_milliseconds=row[9],
-        micros=_amounts(row[10:14] if is_theirs else unknown),
+        id=row.id,
+        team_id=row.team_id if is_theirs else None,
+        job_id=row.job_id if is_theirs else None,
+        state=None if row.state is None else State(row.state),
+        flags=Flag(row.flags),
+        unit_milliseconds=row.unit_milliseconds,
+        micros=_amounts(row) if is_theirs else dict.fromkeys(Basis),
         is_theirs=is_theirs,
     )
 
@@ -174,8 +175,8 @@ def _pieces(pieces: list[list[Any]]) -> tuple[PieceBehind, ...]:
     )
 
 
-def _amounts(row: Row) -> dict[Basis, int | None]:
-    return dict(zip(Basis, row, strict=True))
+def _amounts(row: Any, of: str = "") -> dict[Basis, int | None]:
+    return {basis: getattr(row, f"{of}{basis}_micros") for basis in Basis}
 
 
 # A charge that is spread over a whole fleet has too many lines to list; this one comes first.
@@ -184,9 +185,12 @@ SELECT line.id, line.hour, line.team_id, line.workload_id, line.job_id, line.hol
        line.state, line.flags, line.evidence, line.unit_milliseconds, line.list_micros,
        line.contracted_micros, line.effective_micros, line.billed_micros, line.pool_id,
        line.posting_month, line.policy_version,
-       charge.kind, charge.node_id, charge.through, charge.status, charge.reason,
-       charge.list_micros, charge.contracted_micros, charge.effective_micros, charge.billed_micros,
-       settlement.version, settlement.settled_at, settlement.reason,
+       charge.kind, charge.node_id, charge.through, charge.status, charge.reason AS status_reason,
+       charge.list_micros AS charged_list_micros,
+       charge.contracted_micros AS charged_contracted_micros,
+       charge.effective_micros AS charged_effective_micros,
+       charge.billed_micros AS charged_billed_micros,
+       settlement.version, settlement.settled_at, settlement.reason AS settled_reason,
        (SELECT jsonb_agg(jsonb_build_array(
             piece.start_ms, piece.end_ms, piece.list_micros, piece.contracted_micros,
             piece.effective_micros, piece.list_rate_id, piece.contract_rate_id,
@@ -194,11 +198,12 @@ SELECT line.id, line.hour, line.team_id, line.workload_id, line.job_id, line.hol
         ) ORDER BY piece.start_ms)
         FROM ledger_chargepiece AS piece
         LEFT JOIN pricing_commitment_fact AS commitment ON commitment.id = piece.commitment_id
-        WHERE piece.charge_id = own.charge_id),
-       (SELECT name FROM fleet_node_fact AS node WHERE node.id = charge.node_id),
-       cost.name, :shared_by,
+        WHERE piece.charge_id = own.charge_id) AS pieces,
+       (SELECT name FROM fleet_node_fact AS node WHERE node.id = charge.node_id) AS node,
+       cost.name AS shared_cost, :shared_by AS shared_by,
        charge.marginal_micros, charge.owned_plan_id,
        (SELECT name FROM pricing_ownedplan_fact AS plan WHERE plan.id = charge.owned_plan_id)
+           AS owned_plan
 FROM ledger_line AS own
 JOIN ledger_charge AS charge ON charge.id = own.charge_id
 :joined

@@ -130,7 +130,7 @@ class Anomalies(RestView):
                 measures=_measures(asked["measure"]),
             )
         )
-        page = slice_of(found, page_asked(request), _place)
+        page = slice_of(found, page_asked(request), _newest_first)
         currency, named = organisation().currency, workloads.workloads()
         names = {each.id: each.name for each in named.values()}
         return paged(request, page, lambda each: serialize_finding(each, names, currency))
@@ -151,7 +151,7 @@ class Findings(Anomalies):
         return super().get(request)
 
 
-def _place(each: FindingFact) -> tuple[int, int]:
+def _newest_first(each: FindingFact) -> tuple[int, int]:
     """The newest change first."""
     return -each.changed_on.toordinal(), each.id
 

@@ -51,7 +51,7 @@ def curve(
     if measured:
         traces.append(_dots(measured, said))
     if asked is not None:
-        traces.append(_asked(asked, said))
+        traces.append(_asked_marker(asked, said))
     return checked(traces, _layout(points, measured, ticks, said))
 
 
@@ -110,7 +110,7 @@ def _dots(measured: Sequence[Measured], said: Callable[[float], str]) -> Json:
     }
 
 
-def _asked(asked: Asked, said: Callable[[float], str]) -> Json:
+def _asked_marker(asked: Asked, said: Callable[[float], str]) -> Json:
     return {
         "type": "scatter",
         "mode": "markers",

@@ -105,11 +105,11 @@ def _layout(days: Sequence[date], ticks: Sequence[Decimal], marks: Sequence[Mark
             "zerolinecolor": "var(--line-strong)",
             "fixedrange": True,
         },
-        "annotations": [_named(mark) for mark in marks],
+        "annotations": [_mark_number(mark) for mark in marks],
     }
 
 
-def _named(mark: Mark) -> Json:
+def _mark_number(mark: Mark) -> Json:
     return {
         "text": str(mark.number),
         "x": mark.day.isoformat(),

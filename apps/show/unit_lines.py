@@ -88,11 +88,11 @@ def _layout(
             "zerolinecolor": "var(--line-strong)",
             "fixedrange": True,
         },
-        "annotations": [_named(each) for each in changes],
+        "annotations": [_mark_number(each) for each in changes],
     }
 
 
-def _named(change: Changed) -> Json:
+def _mark_number(change: Changed) -> Json:
     return {
         "text": str(change.number),
         "x": change.day.isoformat(),

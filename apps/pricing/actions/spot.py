@@ -117,10 +117,10 @@ def _record(
     target: str, points: Sequence[tuple[int, NewRate]], doubts: Doubts, tally: _Tally, at: datetime
 ) -> None:
     _lock(target)
-    series = _Series(target, [_moment(rate) for _, rate in points])
+    series = _Series(target, [_quoted_at(rate) for _, rate in points])
     fresh: dict[datetime, NewRate] = {}
-    for line, rate in sorted(points, key=lambda point: (_moment(point[1]), point[0])):
-        moment, told = _moment(rate), series.told.get(_moment(rate))
+    for line, rate in sorted(points, key=lambda point: (_quoted_at(point[1]), point[0])):
+        moment, told = _quoted_at(rate), series.told.get(_quoted_at(rate))
         if told == _quote(rate):
             tally.unchanged += 1
         elif told is not None:
@@ -149,7 +149,7 @@ def _quarantine(rate: NewRate, doubt: str, at: datetime) -> bool:
 
 
 def _contradicts(rate: NewRate, told: Quote) -> str:
-    since = f"{_moment(rate):%Y-%m-%d %H:%M:%S}Z"
+    since = f"{_quoted_at(rate):%Y-%m-%d %H:%M:%S}Z"
     costs = f"costs {told.amount:f} from {since} on, not {rate.amount:f}"
     return f"RateOverlaps: {target_of(rate)} {costs}"
 
@@ -292,7 +292,7 @@ def _quote_of_row(row: Rate) -> Quote:
     return Quote(row.amount, row.currency, row.quantity_seconds, row.unit)
 
 
-def _moment(rate: NewRate) -> datetime:
+def _quoted_at(rate: NewRate) -> datetime:
     if rate.starts_at is None:
         raise RateNotUnderstood("at", "a spot price says since when")
     return rate.starts_at

@@ -114,10 +114,10 @@ class OwnedPlans(PricesView):
         """Every plan, ended ones too, with the costs and tariffs it ever had."""
         Parameters.of(request)
         page = slice_of(owned_plans(), page_asked(request), lambda plan: (plan.id,))
-        return paged(request, page, _told)
+        return paged(request, page, _serialize_plan)
 
 
-def _told(plan: OwnedPlanFact) -> dict[str, Any]:
+def _serialize_plan(plan: OwnedPlanFact) -> dict[str, Any]:
     at = hour_of(timezone.now())
     off = Decimal(written_off(plan, at, organisation().zone)).scaleb(-6)
     same = ("id", "name", "nodes", "life_months", "watts", "currency", "starts_at", "ends_at")

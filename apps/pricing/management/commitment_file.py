@@ -69,8 +69,8 @@ def commitment_of(told: Mapping[str, Any]) -> NewCommitment:
     pool, owner = read.pop("pool", ""), read.pop("owner", "")
     return NewCommitment(
         **{"currency": organisation().currency, **read},
-        pool_id=_named("pool", pool, {each.name: each.id for each in pools().values()}),
-        owner_id=_named("owner", owner, {each.name: each.id for each in teams()}),
+        pool_id=_id_by_name("pool", pool, {each.name: each.id for each in pools().values()}),
+        owner_id=_id_by_name("owner", owner, {each.name: each.id for each in teams()}),
     )
 
 
@@ -102,7 +102,7 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
 }
 
 
-def _named(field: str, name: str, known: Mapping[str, int]) -> int | None:
+def _id_by_name(field: str, name: str, known: Mapping[str, int]) -> int | None:
     if not name:
         return None
     if name not in known:

@@ -81,7 +81,7 @@ def _power(name: str, value: object) -> dict[int, Decimal]:
     return found
 
 
-def _moment(name: str, value: object) -> datetime:
+def _moment_field(name: str, value: object) -> datetime:
     """A day begins by the organisation's clock."""
     return moment_of(name, value, OwnedPlanNotUnderstood, days_in=ZoneInfo(organisation().zone))
 
@@ -90,7 +90,7 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(("name", "pool", "currency"), _text),
     **dict.fromkeys(("purchase", "salvage", "pue"), _amount),
     **dict.fromkeys(("nodes", "life_months", "watts"), _count),
-    **dict.fromkeys(("starts_at", "ends_at"), _moment),
+    **dict.fromkeys(("starts_at", "ends_at"), _moment_field),
     "monthly": _monthly,
     "power": _power,
 }

@@ -3,12 +3,12 @@
 import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from datetime import UTC, datetime
 from pathlib import Path
 
 from apps.economics.tiers import NotTiers, Tier, parsed
 from apps.pricing.actions import NewRate, RefusedRow
+from apps.pricing.management.table_cells import day_in, decimal_in, whole_number_in
 
 REVIEWED = Path(__file__).with_name("price_table.csv")
 COLUMNS = (
@@ -83,7 +83,7 @@ def _rate(row: Mapping[str | None, str | None], pool_ids: Mapping[str, int]) -> 
         raise ValueError(f"pool: there is no pool named {text['pool']!r}")
     return NewRate(
         kind=text["kind"],
-        amount=_amount(text["amount"]),
+        amount=decimal_in("amount", text["amount"]),
         currency=text["currency"],
         starts_at=_midnight("valid_from", text["valid_from"]),
         ends_at=_midnight("valid_to", text["valid_to"]),
@@ -93,10 +93,10 @@ def _rate(row: Mapping[str | None, str | None], pool_ids: Mapping[str, int]) -> 
         instance_type=text["instance_type"],
         gpu_model=text["gpu_model"],
         pool_id=pool_ids[text["pool"]] if text["pool"] else None,
-        quantity_seconds=_whole("quantity_seconds", text["quantity_seconds"]),
+        quantity_seconds=whole_number_in("quantity_seconds", text["quantity_seconds"]),
         unit=text["unit"],
         source=text["source"],
-        source_date=_day("source_date", text["source_date"]),
+        source_date=day_in("source_date", text["source_date"]),
         tiers=_tiers(text.get("tiers", "")),
     )
 
@@ -108,29 +108,8 @@ def _tiers(text: str) -> tuple[Tier, ...]:
         raise ValueError(f"tiers: {refusal}") from None
 
 
-def _amount(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ValueError(f"amount: {text!r} is not a number") from None
-
-
-def _whole(field: str, text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"{field}: {text!r} is not a whole number") from None
-
-
-def _day(field: str, text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"{field}: {text!r} is not a day such as 2026-07-28") from None
-
-
 def _midnight(field: str, text: str) -> datetime | None:
     if not text:
         return None
-    day = _day(field, text)
+    day = day_in(field, text)
     return datetime(day.year, day.month, day.day, tzinfo=UTC)

@@ -2,12 +2,11 @@
 
 import csv
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
-from decimal import Decimal, InvalidOperation
 
 from apps.economics.purchase import PurchaseOption
 from apps.pricing.actions import NewRate, RefusedRow
 from apps.pricing.management.price_table import ColumnsUnknown, PriceTable
+from apps.pricing.management.table_cells import decimal_in, moment_in, whole_number_in
 from apps.pricing.queries import RateKind, RateUnit
 
 NEEDED = ("provider", "region", "at", "amount", "currency")
@@ -50,10 +49,10 @@ def _point(row: Mapping[str | None, str | None]) -> NewRate:
     if None in row or None in row.values():
         raise ValueError("the row does not have as many fields as the header")
     text = {str(name): str(value).strip() for name, value in row.items()}
-    at = _moment(text["at"])
+    at = moment_in("at", text["at"])
     return NewRate(
         kind=RateKind.LIST,
-        amount=_amount(text["amount"]),
+        amount=decimal_in("amount", text["amount"]),
         currency=text["currency"],
         starts_at=at,
         purchase_option=PurchaseOption.SPOT,
@@ -61,30 +60,10 @@ def _point(row: Mapping[str | None, str | None]) -> NewRate:
         region=text["region"],
         instance_type=text.get("instance_type", ""),
         gpu_model=text.get("gpu_model", ""),
-        quantity_seconds=_whole(text.get("quantity_seconds") or "3600"),
+        quantity_seconds=whole_number_in(
+            "quantity_seconds", text.get("quantity_seconds") or "3600"
+        ),
         unit=text.get("unit") or RateUnit.NODE,
         source=text.get("source", ""),
         source_date=at.date(),
     )
-
-
-def _moment(text: str) -> datetime:
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"at: {text!r} is not a moment such as 2026-03-02T12:15:00Z") from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
-def _amount(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ValueError(f"amount: {text!r} is not a number") from None
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ValueError(f"quantity_seconds: {text!r} is not a whole number") from None

@@ -163,7 +163,7 @@ def _cost(
             else:
                 key = (paid, month_of_hour(span.starts_at, zone) if paid.tiers else None)
                 lived[key] = lived.get(key, 0) + _lived(paid, node, span)
-    micros = sum((_amount(rate, time) for (rate, _), time in lived.items()), Fraction(0))
+    micros = sum((_exact_cost(rate, time) for (rate, _), time in lived.items()), Fraction(0))
     return round(micros), round(unpriced, 6)
 
 
@@ -186,7 +186,7 @@ def _lived(paid: economics.Rate, node: NodeFact, span: RateSpan) -> int:
     )
 
 
-def _amount(paid: economics.Rate, lived: int) -> Fraction:
+def _exact_cost(paid: economics.Rate, lived: int) -> Fraction:
     """Microseconds of time times whole units of money: micro-units. Tiers begin with the reach."""
     amount = Fraction(paid.amount) * lived
     if paid.tiers:

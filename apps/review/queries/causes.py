@@ -31,14 +31,14 @@ class Cause:
 def causes_of(workload_id: int, feature: str, day: date, zone: str) -> list[dict[str, Any]]:
     """All that is known to have changed within a week of the day, the nearest first."""
     found = [
-        *_told(workload_id, feature, day, zone),
+        *_reported_changes(workload_id, feature, day, zone),
         *_machines(workload_id, day),
         *_prices(workload_id, day, zone),
     ]
     return [asdict(each) for each in sorted(found, key=lambda each: (abs(each.days), each.what))]
 
 
-def _told(workload_id: int, feature: str, day: date, zone: str) -> list[Cause]:
+def _reported_changes(workload_id: int, feature: str, day: date, zone: str) -> list[Cause]:
     """What people or pipelines told; of a feature, and of the whole service."""
     first, last = day - timedelta(days=NEAR_DAYS), day + timedelta(days=NEAR_DAYS + 1)
     span = (first_hour(first, zone), first_hour(last, zone))

@@ -33,7 +33,9 @@ def note_busy_hour(
     slices = _slices_by_gpu(devices)
     for device in devices:
         if device.kind == "gpu":
-            told = _told(usage.get(device.id, ())) or _sliced(slices.get(device.id, ()), usage)
+            told = _device_quarters(usage.get(device.id, ())) or _sliced(
+                slices.get(device.id, ()), usage
+            )
             sums[device.node_id] = _added((sums[device.node_id], told))
     columns = [[round(each[part]) for each in sums.values()] for part in (0, 1)]
     with connection.cursor() as cursor:
@@ -51,7 +53,7 @@ def _slices_by_gpu(devices: Iterable[DeviceFact]) -> dict[int, list[DeviceFact]]
 def _sliced(slices: Sequence[DeviceFact], usage: ByDevice) -> Quarters:
     """A GPU that only its slices tell of: as one GPU, each slice by its part of the compute."""
     weights = [each.compute_slices or 1 for each in slices]
-    told = [_told(usage.get(each.id, ())) or NOTHING for each in slices]
+    told = [_device_quarters(usage.get(each.id, ())) or NOTHING for each in slices]
     whole = sum(weights) or 1
     return _added(
         (observed * Fraction(weight, whole), worked * Fraction(weight, whole))
@@ -59,7 +61,7 @@ def _sliced(slices: Sequence[DeviceFact], usage: ByDevice) -> Quarters:
     )
 
 
-def _told(rows: Sequence[UsageRow]) -> Quarters | None:
+def _device_quarters(rows: Sequence[UsageRow]) -> Quarters | None:
     if len(rows) == 1:
         return sum(rows[0].observed), sum(rows[0].worked)
     if not rows:

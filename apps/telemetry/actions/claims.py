@@ -69,7 +69,7 @@ def _heard_elsewhere(devices: Devices, pieces: Pieces, node_id: int) -> Heard:
     since = int(pieces.starts_at_ms.min()) - SILENT_MS
     until = int((pieces.starts_at_ms + pieces.length_ms).max())
     uuids = {uuid for device in devices for uuid in _uuids(device)}
-    uuid_of = devices_elsewhere(uuids, node_id, _moment(since), _moment(until))
+    uuid_of = devices_elsewhere(uuids, node_id, _epoch_moment(since), _epoch_moment(until))
     heard: Heard = {}
     for device_id, from_ms, to_ms in _reported(uuid_of, since, until) if uuid_of else ():
         before = heard.get(uuid_of[device_id], (from_ms, to_ms))
@@ -79,7 +79,7 @@ def _heard_elsewhere(devices: Devices, pieces: Pieces, node_id: int) -> Heard:
 
 def _reported(ids: Collection[int], since: int, until: int) -> list[tuple[int, int, int]]:
     with connection.cursor() as cursor:
-        cursor.execute(HEARD, [list(ids), _moment(since), _moment(until)])
+        cursor.execute(HEARD, [list(ids), _epoch_moment(since), _epoch_moment(until)])
         return [(row[0], _ms(row[1]), _ms(row[2])) for row in cursor.fetchall()]
 
 
@@ -88,7 +88,7 @@ def _uuids(device: DeviceIn | None) -> list[str]:
     return [] if device is None else [device.uuid, *([device.parent] if device.parent else [])]
 
 
-def _moment(ms: int) -> datetime:
+def _epoch_moment(ms: int) -> datetime:
     return EPOCH + timedelta(milliseconds=ms)
 
 

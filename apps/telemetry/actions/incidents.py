@@ -37,7 +37,7 @@ def record_happenings(
         return 0
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [LOCK, node_id])
-    book = _Book(node_id, device_ids, _known(node_id, events))
+    book = _Book(node_id, device_ids, _recent_incidents(node_id, events))
     kept = 0
     for event in sorted(events, key=lambda each: (each.at_ms, each.index)):
         if book.enter(event):
@@ -148,7 +148,7 @@ def _is_near(held: Incident, at: datetime) -> bool:
     return held.started_at - HOUR <= at <= held.last_at + HOUR
 
 
-def _known(node_id: int, events: Sequence[Happening]) -> list[Incident]:
+def _recent_incidents(node_id: int, events: Sequence[Happening]) -> list[Incident]:
     first = EPOCH + timedelta(milliseconds=min(event.at_ms for event in events))
     kinds = {event.kind for event in events}
     lasting = Q(ended_at=None) | Q(last_at__gte=first - HOUR)

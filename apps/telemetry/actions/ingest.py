@@ -190,7 +190,7 @@ def _with_devices(
     That is asked before anything is registered: an old batch delivered again must not bring back
     devices that are gone.
     """
-    devices, seen = _named(batch.devices, judgement.pieces)
+    devices, seen = _readable_devices(batch.devices, judgement.pieces)
     at_ms = int(at.timestamp() * 1000)
     ids = device_ids(agent=agent, devices=devices, first_seen_ms=seen, at_ms=at_ms)
     if ids is not None:
@@ -198,13 +198,13 @@ def _with_devices(
     if _is_stored(batch, agent):
         return None
     judgement, left = undisputed(judgement=judgement, devices=batch.devices, node_id=agent.node_id)
-    devices, seen = _named(left, judgement.pieces)
+    devices, seen = _readable_devices(left, judgement.pieces)
     if devices:
         ids = registered_device_ids(agent=agent, devices=devices, first_seen_ms=seen, at=at)
     return judgement, _by_place(left, ids or [])
 
 
-def _named(devices: Devices, pieces: Pieces) -> tuple[list[DeviceIn], list[int]]:
+def _readable_devices(devices: Devices, pieces: Pieces) -> tuple[list[DeviceIn], list[int]]:
     """The devices that could be read, and when each was first seen."""
     first_seen_ms = pieces.first_seen_ms(len(devices)).tolist()
     named = [(device, ms) for device, ms in zip(devices, first_seen_ms, strict=True) if device]

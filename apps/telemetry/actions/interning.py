@@ -85,7 +85,7 @@ def _interned(keys: Sequence[str]) -> dict[str, int]:
                 [NOBODY],
             )
         # Asked first: an insert that conflicts would use up a number of the sequence each time.
-        found = _found(keys)
+        found = _stored_keys(keys)
         missing = [key for key in keys if key not in found]
         if missing:
             cursor.execute(
@@ -93,11 +93,11 @@ def _interned(keys: Sequence[str]) -> dict[str, int]:
                 " ON CONFLICT DO NOTHING",
                 [missing],
             )
-            found |= _found(missing)
+            found |= _stored_keys(missing)
     return found
 
 
-def _found(keys: Sequence[str]) -> dict[str, int]:
+def _stored_keys(keys: Sequence[str]) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute("SELECT key, id FROM telemetry_holderkey WHERE key = ANY(%s)", [list(keys)])
         return dict(cursor.fetchall())
@@ -146,7 +146,7 @@ def registered_device_ids(
         node_id=agent.node_id,
         devices=[_seen(each, ms) for each, ms in zip(devices, since, strict=True)],
         at=at,
-        seen_from=_moment(min(since)),
+        seen_from=_epoch_moment(min(since)),
     )
     _memory.devices.pop(agent.agent_id, None)
     # A late batch may name devices that are gone; what it says is not to be believed of a newer.
@@ -197,9 +197,9 @@ def _seen(device: DeviceIn, seen_from_ms: int) -> SeenDevice:
         compute_slices=device.compute_slices,
         memory_slices=device.memory_slices,
         replicas=device.replicas or 1,
-        seen_from=_moment(seen_from_ms),
+        seen_from=_epoch_moment(seen_from_ms),
     )
 
 
-def _moment(at_ms: int) -> datetime:
+def _epoch_moment(at_ms: int) -> datetime:
     return EPOCH + timedelta(milliseconds=at_ms)

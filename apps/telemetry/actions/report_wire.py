@@ -99,7 +99,7 @@ def report_wire(body: bytes, at_ms: int) -> ReportWire:
 
     Refuses BatchUnreadable where it has no identity, BatchTooLarge over the limits.
     """
-    given = _given(body)
+    given = _report_object(body)
     remarks = Remarks()
     remarks.unknown_fields(given, REPORT, "")
     boot, sequence = (_identity(given, name) for name in ("boot", "sequence"))
@@ -211,7 +211,7 @@ class _Rows:
         self.remarks.say(index, f"{self.table}.{name}", reason)
 
 
-def _given(body: bytes) -> dict[str, Any]:
+def _report_object(body: bytes) -> dict[str, Any]:
     try:
         given = json.loads(body.decode(), parse_int=_parsed_whole)
     except (ValueError, RecursionError) as trouble:

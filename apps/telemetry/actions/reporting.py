@@ -123,8 +123,8 @@ def _reclaim(report: ReportWire, agent: AgentFact, at: datetime) -> None:
     for event in report.events:
         if event.kind != RECLAIM or event.phase == "ended":
             continue
-        ended_at = _moment(event.at_ms if event.ends_at_ms is None else event.ends_at_ms)
-        noticed_at = _moment(event.at_ms)
+        ended_at = _clamped_moment(event.at_ms if event.ends_at_ms is None else event.ends_at_ms)
+        noticed_at = _clamped_moment(event.at_ms)
         if not noticed_at - NOTICE_AHEAD <= ended_at <= noticed_at + NOTICE_AHEAD:
             report.remarks.say(event.index, "events.ends_at_ms", "not within a day of the notice")
             continue
@@ -179,7 +179,7 @@ def _small(value: object) -> int | None:
     return number if number is not None and number < 2**31 else None
 
 
-def _moment(at_ms: int) -> datetime:
+def _clamped_moment(at_ms: int) -> datetime:
     """Cut where datetime ends; whoever asks refuses that anyway."""
     return EPOCH + timedelta(milliseconds=max(0, min(at_ms, LATEST_MS)))
 
@@ -187,7 +187,7 @@ def _moment(at_ms: int) -> datetime:
 def _moment_if_sane(at_ms: int | None, shift_ms: int) -> datetime | None:
     if at_ms is None or not 0 <= at_ms + shift_ms < LATEST_MS:
         return None
-    return _moment(at_ms + shift_ms)
+    return _clamped_moment(at_ms + shift_ms)
 
 
 def _enter(report: ReportWire, agent: AgentFact, at: datetime) -> bool:

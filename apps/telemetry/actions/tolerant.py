@@ -47,7 +47,7 @@ def tolerant_wire(body: bytes) -> Wire:
     if given.get("format", FORMAT) != FORMAT:
         raise BatchUnreadable(f"is not {FORMAT}, the one format this server reads", field="format")
     remarks = _unknown_fields(given, BatchIn, "")
-    sent_at_ms = _moment(given.get("sent_at_ms"), remarks)
+    sent_at_ms = _sent_at_ms(given.get("sent_at_ms"), remarks)
     devices = _devices(given, remarks)
     holders = _holders(given, remarks)
     windows = _mapping(given.get("windows"), "windows")
@@ -64,8 +64,8 @@ def tolerant_wire(body: bytes) -> Wire:
     if columns[HOLDER] is None:
         cells[HOLDER] = holders.index("") if "" in holders else np.nan
     return Wire(
-        boot=_whole(given, "boot"),
-        sequence=_whole(given, "sequence"),
+        boot=_whole_number(given, "boot"),
+        sequence=_whole_number(given, "sequence"),
         sent_at_ms=sent_at_ms,
         version=_version(given.get("agent"), remarks),
         devices=devices,
@@ -101,14 +101,14 @@ def _list(given: dict[str, Any], name: str) -> list[object]:
     return value
 
 
-def _whole(given: dict[str, Any], name: str) -> int:
+def _whole_number(given: dict[str, Any], name: str) -> int:
     value = given.get(name)
     if type(value) is not int or not 0 <= value < LARGEST_WHOLE:
         raise BatchUnreadable("is not a whole number from 0", field=name)
     return value
 
 
-def _moment(value: object, remarks: list[Remark]) -> int | None:
+def _sent_at_ms(value: object, remarks: list[Remark]) -> int | None:
     if type(value) is int and 0 <= value < LARGEST_WHOLE:
         return value
     remarks.append(Remark(None, "sent_at_ms", "not a whole number", kept=True))

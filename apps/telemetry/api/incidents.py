@@ -80,10 +80,10 @@ class Incidents(RestView):
         asked = IncidentsAsked.of(request)
         is_open = asked.pop("open", None)
         wanted = IncidentsWanted(**asked, is_open=is_open)
-        return paged(request, incidents(wanted, page_asked(request)), _told)
+        return paged(request, incidents(wanted, page_asked(request)), _serialize_incident)
 
 
-def _told(row: Mapping[str, Any]) -> dict[str, Any]:
+def _serialize_incident(row: Mapping[str, Any]) -> dict[str, Any]:
     told = dict(row)
     told["node"] = {"id": told.pop("node_id"), "name": told.pop("node_name")}
     return told_as(IncidentOut, told)

@@ -81,7 +81,7 @@ def sender_of(header: str | None, at: datetime) -> Sender:
     key = _key(header or "")
     sender = _memory.senders.get(key)
     if sender is None:
-        sender = _asked(header, at)
+        sender = _authenticated_sender(header, at)
         if len(_memory.senders) >= MOST_SENDERS_KEPT:
             _memory.senders.clear()
         _memory.senders[key] = sender
@@ -110,7 +110,7 @@ def _key(header: str) -> bytes:
     return hashlib.sha256(header.encode(errors="replace")).digest()
 
 
-def _asked(header: str | None, at: datetime) -> Sender:
+def _authenticated_sender(header: str | None, at: datetime) -> Sender:
     scheme, _, secret = (header or "").partition(" ")
     expected = _memory.expected.get(digest_of(secret.strip())) if scheme == "Bearer" else None
     if expected is not None:

@@ -25,7 +25,7 @@ Hours = Mapping[tuple[int, datetime], HourRow]
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _RunInputs:
     """A run as it stands; `lead` are the attempts of its lowest rank."""
 
     attempts: Sequence[AttemptRow]
@@ -80,7 +80,7 @@ def fold_run(*, run_id: int, at: datetime) -> bool:
     summary = RunSummary.objects.select_for_update(skip_locked=True).filter(run_id=run_id).first()
     if summary is None:
         return False
-    known = _known(run_id)
+    known = _run_inputs(run_id)
     since = _since(known, summary)
     kept = facts.hours_since(run_id, since)
     found = _hours(known, since, at)
@@ -94,7 +94,7 @@ def fold_run(*, run_id: int, at: datetime) -> bool:
     return True
 
 
-def _known(run_id: int) -> _Known:
+def _run_inputs(run_id: int) -> _RunInputs:
     attempts = facts.attempts_of(run_id)
     lowest = min((each.rank for each in attempts), default=0)
     lead = [each for each in attempts if each.rank == lowest]
@@ -104,7 +104,7 @@ def _known(run_id: int) -> _Known:
     jobs = facts.jobs_of(job_ids | {each.job_id for each in stated})
     spans = reported(run_id, facts.attempts_on(job_ids), jobs, stated)
     _keep_spans(run_id, spans)
-    return _Known(
+    return _RunInputs(
         attempts=attempts,
         lead=lead,
         jobs=jobs,
@@ -130,7 +130,7 @@ def _keep_spans(run_id: int, spans: Sequence[CarriedSpan]) -> None:
     )
 
 
-def _since(known: _Known, summary: RunSummary) -> datetime | None:
+def _since(known: _RunInputs, summary: RunSummary) -> datetime | None:
     """The first hour that may come out otherwise than last time; None: any.
 
     What is done again makes lost what was done before; a failure, going on after one, and a
@@ -157,7 +157,7 @@ def _since(known: _Known, summary: RunSummary) -> datetime | None:
 
 
 def _hours(
-    known: _Known, since: datetime | None, at: datetime
+    known: _RunInputs, since: datetime | None, at: datetime
 ) -> dict[tuple[int, datetime], HourRow]:
     windows: dict[int, list[WindowTold]] = {}
     for attempt_id, row in facts.windows_of([each.id for each in known.lead], since):
@@ -194,7 +194,7 @@ def _attempt(row: AttemptRow, windows: Sequence[WindowTold]) -> Attempt:
     )
 
 
-def _waits(known: _Known, at: datetime) -> Iterable[tuple[int, int]]:
+def _waits(known: _RunInputs, at: datetime) -> Iterable[tuple[int, int]]:
     """When the run's jobs were queued, of those that carried it from their start."""
     for job in known.jobs.values():
         if job.submitted_at is None or job.started_at is None:

@@ -186,7 +186,7 @@ class WorkloadChanges(RestView):
         workload_ids = called.workload_ids(asked.get("workload"))
         span = asked.get("since"), asked.get("until")
         page = promises.change_page(called.viewer, workload_ids, span, page_asked(request))
-        return paged(request, page, lambda row: _told_change(row, _named(row, called)))
+        return paged(request, page, lambda row: _told_change(row, _workload_name(row, called)))
 
     @extend_schema(
         operation_id="record_workload_change",
@@ -240,14 +240,14 @@ def _objective(objective_id: int, called: Called) -> dict[str, Any]:
 
 
 def _told_objective(row: dict[str, Any], called: Called) -> dict[str, Any]:
-    return told_as(ObjectiveOut, {**row, "workload": _named(row, called)})
+    return told_as(ObjectiveOut, {**row, "workload": _workload_name(row, called)})
 
 
 def _told_change(row: dict[str, Any], named: dict[str, Any] | None) -> dict[str, Any]:
     return told_as(ChangeOut, {**row, "workload": named, "run": row["run__key"]})
 
 
-def _named(row: dict[str, Any], called: Called) -> dict[str, Any] | None:
+def _workload_name(row: dict[str, Any], called: Called) -> dict[str, Any] | None:
     return called.workload(row["workload_id"])
 
 

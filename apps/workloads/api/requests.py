@@ -158,7 +158,7 @@ class RequestHours(RestView):
             ends_at=asked.get("until"),
         )
         page = request_listing.request_hour_page(wanted, called.viewer, page_asked(request))
-        return paged(request, page, lambda row: _told(row, called))
+        return paged(request, page, lambda row: _serialize_request_hour(row, called))
 
     @extend_schema(
         operation_id="record_request_hours",
@@ -219,7 +219,7 @@ def _answer(read: list[Counted | Fault], taken: dict[int, Taken]) -> dict[str, A
     }
 
 
-def _told(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def _serialize_request_hour(row: dict[str, Any], called: Called) -> dict[str, Any]:
     named = {"workload": called.workload(row["workload_id"]), "service": row["service_named"]}
     return told_as(RequestHourOut, {**row, **named})
 

@@ -70,9 +70,9 @@ class OwnershipRules(RestView):
         rule = rule_asked(parsed(RuleIn, request), called)
         known = listing.rule_like(rule)
         if known is not None:
-            return Response(_told(known, called))
+            return Response(_serialize_rule_by_id(known, called))
         made = add_rule(rule=rule, at=timezone.now())
-        return Response(_told(made, called), status=201)
+        return Response(_serialize_rule_by_id(made, called), status=201)
 
 
 class OwnershipRuleView(RestView):
@@ -82,7 +82,7 @@ class OwnershipRuleView(RestView):
     def get(self, request: Request, rule_id: int) -> Response:
         """A rule by its id; one for another team is as if there were none."""
         Parameters.of(request)
-        return Response(_told(rule_id, Called(self.viewer())))
+        return Response(_serialize_rule_by_id(rule_id, Called(self.viewer())))
 
 
 class OwnershipRuleEnd(RestView):
@@ -102,7 +102,7 @@ class OwnershipRuleEnd(RestView):
         rule = listing.rule_fact(rule_id)
         if rule is None or rule.ends_at != asked["ended_at"]:
             end_rule(rule_id=rule_id, **asked, at=timezone.now())
-        return Response(_told(rule_id, called))
+        return Response(_serialize_rule_by_id(rule_id, called))
 
 
 class OwnershipRulePreview(RestView):
@@ -198,7 +198,7 @@ def _hours(milliseconds: Fraction) -> float:
     return round(float(milliseconds / HOUR_MS), 6)
 
 
-def _told(rule_id: int, called: Called) -> dict[str, Any]:
+def _serialize_rule_by_id(rule_id: int, called: Called) -> dict[str, Any]:
     row = listing.rule_row(rule_id)
     if row is None or not called.viewer.sees_team(row["team_id"]):
         raise ObjectDoesNotExist(f"there is no rule {rule_id}")

@@ -135,8 +135,8 @@ def read_report(raw: msgspec.Raw, *, at: datetime, row: int) -> ReportIn | Fault
         scheduler=report.job.scheduler,
         raw_id=report.job.raw_id,
         cluster=report.job.cluster,
-        began_at=_moment(report.began_at_ms),
-        ended_at=None if report.ended_at_ms is None else _moment(report.ended_at_ms),
+        began_at=_epoch_moment(report.began_at_ms),
+        ended_at=None if report.ended_at_ms is None else _epoch_moment(report.ended_at_ms),
         status=report.status,
         sequence=report.sequence,
         dropped=report.dropped,
@@ -144,7 +144,7 @@ def read_report(raw: msgspec.Raw, *, at: datetime, row: int) -> ReportIn | Fault
         tags=report.tags,
         windows=[_window(each) for each in report.windows],
         events=[
-            MomentIn(each.kind, _moment(each.at_ms), each.step, each.metric)
+            MomentIn(each.kind, _epoch_moment(each.at_ms), each.step, each.metric)
             for each in report.events
         ],
     )
@@ -162,8 +162,8 @@ def report_schema() -> dict[str, Any]:
 
 def _window(told: RunWindowIn) -> WindowIn:
     return WindowIn(
-        starts_at=_moment(told.starts_at_ms),
-        ends_at=_moment(told.ends_at_ms),
+        starts_at=_epoch_moment(told.starts_at_ms),
+        ends_at=_epoch_moment(told.ends_at_ms),
         steps=told.steps,
         first_step=told.first_step,
         last_step=told.last_step,
@@ -176,7 +176,7 @@ def _window(told: RunWindowIn) -> WindowIn:
     )
 
 
-def _moment(milliseconds: int) -> datetime:
+def _epoch_moment(milliseconds: int) -> datetime:
     return EPOCH + timedelta(milliseconds=milliseconds)
 
 
@@ -196,7 +196,7 @@ def _faults(report: RunReportIn, raw: bytes, at: datetime) -> Iterator[tuple[str
 
 def _time_faults(report: RunReportIn, at: datetime) -> Iterator[tuple[str, str]]:
     for field, milliseconds in _moments(report):
-        moment = _moment(milliseconds)
+        moment = _epoch_moment(milliseconds)
         if moment < EARLIEST:
             yield field, f"{moment.isoformat()} is before {EARLIEST:%Y-%m-%d}"
         if moment > at + MOST_AHEAD:

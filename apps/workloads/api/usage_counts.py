@@ -132,7 +132,9 @@ def named_counts(usage: Mapping[str, object]) -> Counts:
     unknown = sorted(set(usage) - set(COLUMNS) - OTHERS)
     if unknown:
         raise ValueError(f"{unknown[0]}: no price has a count of this name")
-    return {name: count for name, value in usage.items() if (count := _whole(value)) is not None}
+    return {
+        name: count for name, value in usage.items() if (count := _token_count(value)) is not None
+    }
 
 
 def _of_gemini(usage: Mapping[str, object]) -> Counts:
@@ -155,7 +157,7 @@ def _of_bedrock(usage: Mapping[str, object]) -> Counts:
 
 def _of_each(rows: object, named: str, counted: str) -> Iterable[tuple[str, int]]:
     for row in rows if isinstance(rows, list) else ():
-        count = _whole(row.get(counted)) if isinstance(row, Mapping) else None
+        count = _token_count(row.get(counted)) if isinstance(row, Mapping) else None
         if count is not None:
             yield str(row.get(named)), count
 
@@ -163,7 +165,7 @@ def _of_each(rows: object, named: str, counted: str) -> Iterable[tuple[str, int]
 def _read(usage: Mapping[str, object], paths: Iterable[tuple[Path, str]]) -> Counts:
     found: Counts = {}
     for path, destination in paths:
-        count = _whole(_at(usage, path))
+        count = _token_count(_at(usage, path))
         if count is not None:
             _add(found, destination, count)
     return found
@@ -181,7 +183,7 @@ def _at(usage: Mapping[str, object], path: Path) -> object:
     return found
 
 
-def _whole(value: object) -> int | None:
+def _token_count(value: object) -> int | None:
     """A count; None where it is not told. Refuses a ValueError where it is none."""
     if value is None:
         return None

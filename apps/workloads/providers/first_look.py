@@ -104,7 +104,7 @@ def tried(kind: str, asked: Mapping[str, object], lines: Sequence[str]) -> dict[
         "jobs": len(jobs),
         "rejected": len(rejected),
         "skipped": len(rows) - len(jobs) - len(rejected),
-        "first_jobs": [_told(job) for job in jobs[:ROWS_SHOWN]],
+        "first_jobs": [_preview_row(job) for job in jobs[:ROWS_SHOWN]],
         "first_rejected": [
             [row.line, row.field, _storable(row.message)] for row in rejected[:ROWS_SHOWN]
         ],
@@ -116,7 +116,7 @@ def _storable(text: str) -> str:
     return text.replace("\0", "")
 
 
-def _told(job: JobRecord) -> list[str]:
+def _preview_row(job: JobRecord) -> list[str]:
     moments = (job.started_at, job.ended_at)
     return [
         job.cluster,

@@ -115,7 +115,7 @@ def _read_row(line: int, text: str, *, layout: Layout, options: SacctOptions) ->
 def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
     state = _state(cells)
     times = _read_times(cells, state=state, zone=options.zone)
-    submitted_at = _moment(cells, "submit", "Submit", options.zone)
+    submitted_at = _cell_moment(cells, "submit", "Submit", options.zone)
     if (submitted_at, times.started_at, times.ended_at) == (None, None, None):
         raise FieldUnreadable("Submit", "the job was neither submitted, started nor ended")
     tres = read_tres(cells["alloctres"], field_name="AllocTRES")
@@ -187,8 +187,8 @@ def _read_times(cells: Cells, *, state: str, zone: tzinfo) -> _Times:
     elapsed = _elapsed(cells)
     suspended = moments.read_length(cells.get("suspended", ""), field_name="Suspended")
     start, end = (
-        _moment(cells, "start", "Start", zone),
-        _moment(cells, "end", "End", zone),
+        _cell_moment(cells, "start", "Start", zone),
+        _cell_moment(cells, "end", "End", zone),
     )
     if cells["nodelist"] in NO_NODES:
         if elapsed:
@@ -227,7 +227,7 @@ def _unfolded(
     return start, end
 
 
-def _moment(cells: Cells, key: str, name: str, zone: tzinfo) -> datetime | None:
+def _cell_moment(cells: Cells, key: str, name: str, zone: tzinfo) -> datetime | None:
     return moments.read_moment(cells.get(key, ""), zone=zone, field_name=name)
 
 

@@ -73,7 +73,9 @@ class AllocationsWanted:
 def workload_page(wanted: WorkloadsWanted, asked: PageAsked) -> Slice[Found]:
     """Workloads by name, then id."""
     chosen = {"team_id__in": wanted.team_ids, "name": wanted.name, "kind": wanted.kind}
-    return page_of(Workload.objects.filter(_given(chosen)).values(*WORKLOAD), asked, "name", "id")
+    return page_of(
+        Workload.objects.filter(_equal_to_given(chosen)).values(*WORKLOAD), asked, "name", "id"
+    )
 
 
 def workload_row(workload_id: int) -> Found | None:
@@ -119,7 +121,7 @@ def allocations_of_job(job_id: int) -> list[Found]:
 def allocation_page(wanted: AllocationsWanted, asked: PageAsked) -> Slice[Found]:
     """Allocations, those recorded last first; each with its job's `owner`, an OwnerFact."""
     chosen = {"job_id": wanted.job_id, "node_id": wanted.node_id}
-    found = Allocation.objects.filter(_given(chosen))
+    found = Allocation.objects.filter(_equal_to_given(chosen))
     if wanted.device is not None:
         found = found.filter(device_uuids__contains=[wanted.device])
     if wanted.starts_at is not None or wanted.ends_at is not None:
@@ -179,7 +181,7 @@ def runs_told(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
 
 def rule_page(team_ids: frozenset[int] | None, asked: PageAsked) -> Slice[Found]:
     """Rules by priority, then id (of some teams)."""
-    found = OwnershipRule.objects.filter(_given({"team_id__in": team_ids}))
+    found = OwnershipRule.objects.filter(_equal_to_given({"team_id__in": team_ids}))
     return page_of(_rules(found), asked, "priority", "id")
 
 
@@ -256,7 +258,7 @@ def _jobs_chosen(wanted: JobsWanted) -> Q:
         "name__startswith": wanted.name,
         "raw_id__startswith": wanted.raw_id,
     }
-    asked = Q(merged_into=None) & _given(chosen)
+    asked = Q(merged_into=None) & _equal_to_given(chosen)
     if wanted.ends_at is not None:
         asked &= Q(opened_at__lt=wanted.ends_at)
     if wanted.starts_at is not None:
@@ -269,7 +271,7 @@ def _first(rows: Rows) -> Found | None:
     return row
 
 
-def _given(chosen: Mapping[str, Any]) -> Q:
+def _equal_to_given(chosen: Mapping[str, Any]) -> Q:
     return Q(**{name: value for name, value in chosen.items() if value is not None})
 
 

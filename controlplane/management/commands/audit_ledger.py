@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from apps.fleet.management.named import parse_moment
 from apps.ledger.queries.audit import Audit, as_plain
 from controlplane.ledger_audit import audit
-from controlplane.management.moments import moment_of
 
 NOT_PROVED = 1
 
@@ -21,8 +21,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The span; everything charged where none is given."""
-        parser.add_argument("--from", dest="starts_at", type=moment_of, metavar="MOMENT")
-        parser.add_argument("--to", dest="ends_at", type=moment_of, metavar="MOMENT")
+        parser.add_argument("--from", dest="starts_at", type=parse_moment, metavar="MOMENT")
+        parser.add_argument("--to", dest="ends_at", type=parse_moment, metavar="MOMENT")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -12,13 +12,13 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.economics.hours import HOUR
+from apps.fleet.management.named import parse_moment
 from apps.ledger import actions
 from apps.ledger.queries.closes.months import late_months
 from apps.ledger.tasks.api_usage import price_marked
 from apps.marks.actions import expand_ranges
 from apps.marks.queries import Pass, hours_marked
 from apps.telemetry.actions.rollup import roll_up_hour
-from controlplane.management.moments import moment_of
 from controlplane.settling import settle_window
 
 AT_ONCE = 100_000
@@ -34,8 +34,8 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """The span; everything that waits where none is given."""
-        parser.add_argument("--from", dest="starts_at", type=moment_of, metavar="MOMENT")
-        parser.add_argument("--to", dest="ends_at", type=moment_of, metavar="MOMENT")
+        parser.add_argument("--from", dest="starts_at", type=parse_moment, metavar="MOMENT")
+        parser.add_argument("--to", dest="ends_at", type=parse_moment, metavar="MOMENT")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
     def handle(self, *args: Any, **options: Any) -> None:

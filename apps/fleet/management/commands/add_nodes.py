@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.fleet import actions
-from apps.fleet.management.named import moment, pool_named
+from apps.fleet.management.named import parse_moment, pool_named
 
 
 class Command(BaseCommand):
@@ -23,8 +23,10 @@ class Command(BaseCommand):
         """Which nodes, and since when."""
         parser.add_argument("pool", metavar="POOL")
         parser.add_argument("names", metavar="NAME", nargs="+")
-        parser.add_argument("--from", dest="started_at", type=moment, required=True)
-        parser.add_argument("--to", dest="ended_at", type=moment, help="where they ended already")
+        parser.add_argument("--from", dest="started_at", type=parse_moment, required=True)
+        parser.add_argument(
+            "--to", dest="ended_at", type=parse_moment, help="where they ended already"
+        )
         parser.add_argument("--reason", default="ended before it was added", help="why, with --to")
         parser.add_argument("--units", type=int, help="GPUs or cores (default: the pool's)")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")

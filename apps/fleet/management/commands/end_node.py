@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.fleet import actions
-from apps.fleet.management.named import living_node, moment, pool_named
+from apps.fleet.management.named import living_node, parse_moment, pool_named
 from apps.fleet.queries import nodes_without_end
 
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         """Which nodes, since when, and why."""
         parser.add_argument("nodes", metavar="NODE", nargs="*", help="NAME or CLUSTER/NAME")
         parser.add_argument("--pool", help="every node of it that lives at that moment")
-        parser.add_argument("--at", dest="ended_at", type=moment, required=True)
+        parser.add_argument("--at", dest="ended_at", type=parse_moment, required=True)
         parser.add_argument("--reason", default="ended by hand")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.fleet import actions
-from apps.fleet.management.named import moment, pool_named
+from apps.fleet.management.named import parse_moment, pool_named
 
 
 class Command(BaseCommand):
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("pool", metavar="POOL")
         parser.add_argument("weight", metavar="WEIGHT", type=_weight, help="of a core; a GPU is 1")
         parser.add_argument("--cores", type=int, default=0, help="how many a node has")
-        parser.add_argument("--from", dest="from_at", type=moment, required=True)
+        parser.add_argument("--from", dest="from_at", type=parse_moment, required=True)
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -2,7 +2,6 @@
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError
-from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts import queries as accounts
+from apps.fleet.management.named import parse_moment
 from apps.fleet.queries import PoolFact, pools
 from apps.ledger.queries.gpu_share import GpuShareMoves, gpu_share_preview
 from apps.pricing import actions
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         """Of which pool, how much, from when on; or only what that would move."""
         parser.add_argument("pool", metavar="POOL")
         parser.add_argument("gpu_share", metavar="SHARE", type=_share, help="between 0 and 1")
-        parser.add_argument("--from", dest="starts_at", type=_moment, required=True)
+        parser.add_argument("--from", dest="starts_at", type=parse_moment, required=True)
         parser.add_argument("--note", default="", help="why")
         parser.add_argument("--preview", action="store_true", help="change nothing")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
@@ -76,9 +76,3 @@ def _share(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         raise ArgumentTypeError(f"{text!r} is not a share such as 0.85") from None
-
-
-def _moment(text: str) -> datetime:
-    """A day or moment in ISO 8601; UTC where no offset is said."""
-    moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

@@ -2,7 +2,6 @@
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError
-from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -11,6 +10,7 @@ from django.utils import timezone
 
 from apps.accounts.queries import organisation
 from apps.economics.tiers import NotTiers, Tier, parsed
+from apps.fleet.management.named import parse_moment
 from apps.fleet.queries import PoolFact, pools
 from apps.pricing import actions
 from apps.pricing.management.people import BY, person_named
@@ -25,9 +25,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """How much for what, and when it holds."""
         parser.add_argument("pool", metavar="POOL")
-        parser.add_argument("amount", metavar="AMOUNT", type=_amount, help="per hour")
-        parser.add_argument("--from", dest="starts_at", type=_moment, required=True)
-        parser.add_argument("--to", dest="ends_at", type=_moment)
+        parser.add_argument("amount", metavar="AMOUNT", type=_decimal_amount, help="per hour")
+        parser.add_argument("--from", dest="starts_at", type=parse_moment, required=True)
+        parser.add_argument("--to", dest="ends_at", type=parse_moment)
         parser.add_argument("--per", default=RateUnit.NODE, choices=RateUnit.values)
         parser.add_argument("--kind", default=RateKind.CONTRACT, choices=RateKind.values)
         parser.add_argument("--currency", help="of the amount, where it is not the organisation's")
@@ -83,7 +83,7 @@ def _pool_named(name: str) -> PoolFact:
     raise CommandError(f"there is no pool named {name!r}")
 
 
-def _amount(text: str) -> Decimal:
+def _decimal_amount(text: str) -> Decimal:
     try:
         return Decimal(text)
     except InvalidOperation:
@@ -95,9 +95,3 @@ def _tiers(text: str) -> tuple[Tier, ...]:
         return parsed(text)
     except NotTiers as refusal:
         raise ArgumentTypeError(str(refusal)) from None
-
-
-def _moment(text: str) -> datetime:
-    """A day or moment in ISO 8601; UTC where no offset is said."""
-    moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

@@ -2,7 +2,6 @@
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError
-from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts import queries as accounts
+from apps.fleet.management.named import parse_moment
 from apps.pricing import actions
 from apps.pricing.queries.shared import METHODS
 
@@ -27,8 +27,8 @@ class Command(BaseCommand):
         parser.add_argument(
             "--weight", action="append", default=[], metavar="TEAM=WEIGHT", help="for weighted"
         )
-        parser.add_argument("--from", dest="starts_at", type=_moment, required=True)
-        parser.add_argument("--to", dest="ends_at", type=_moment)
+        parser.add_argument("--from", dest="starts_at", type=parse_moment, required=True)
+        parser.add_argument("--to", dest="ends_at", type=parse_moment)
         parser.add_argument("--currency", help="the organisation's where it is not said")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
@@ -75,9 +75,3 @@ def _number(text: str) -> Decimal:
         return Decimal(text)
     except InvalidOperation:
         raise ArgumentTypeError(f"{text!r} is not an amount") from None
-
-
-def _moment(text: str) -> datetime:
-    """A day or moment in ISO 8601; UTC where no offset is said."""
-    moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

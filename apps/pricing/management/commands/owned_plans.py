@@ -42,7 +42,9 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({"plans": told}))
             return
         for each in told:
-            self.stdout.write("\n".join(f"{name}: {_said(value)}" for name, value in each.items()))
+            self.stdout.write(
+                "\n".join(f"{name}: {_cell_text(value)}" for name, value in each.items())
+            )
             self.stdout.write("")
         if not told:
             self.stdout.write(EMPTY)
@@ -67,7 +69,7 @@ def _plan(plan: OwnedPlanFact, pool: str, off: Decimal) -> dict[str, object]:
     }
 
 
-def _said(value: object) -> str:
+def _cell_text(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {amount}" for name, amount in value.items()) or "none"
     return "in service" if value is None else str(value)

@@ -2,7 +2,7 @@
 
 import json
 from argparse import ArgumentParser
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -12,6 +12,7 @@ from apps.accounts.queries import teams
 from apps.economics.hours import HOUR_MS
 from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.economics.refusal import Refusal
+from apps.fleet.management.named import parse_moment
 from apps.fleet.queries import clusters
 from apps.workloads.actions import rules
 from apps.workloads.queries import RuleFact, preview_rule
@@ -29,8 +30,10 @@ class Command(BaseCommand):
         for name in (*TEXT_MATCHES, "label", "name"):
             parser.add_argument(f"--{name}", default="")
         parser.add_argument("--priority", type=int, default=100, help="the lowest goes first")
-        parser.add_argument("--from", dest="starts_at", type=_moment, help="default: since ever")
-        parser.add_argument("--to", dest="ends_at", type=_moment)
+        parser.add_argument(
+            "--from", dest="starts_at", type=parse_moment, help="default: since ever"
+        )
+        parser.add_argument("--to", dest="ends_at", type=parse_moment)
         parser.add_argument("--preview", action="store_true", help="only show what would move")
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
 
@@ -63,8 +66,10 @@ def _rule(options: dict[str, Any]) -> Rule:
         raise CommandError("say which jobs: by --cluster, --account, --user or another option")
     return Rule(
         priority=options["priority"],
-        team_id=_named("team", options["team"], {team.name: team.id for team in teams()}),
-        cluster_id=_named("cluster", cluster, {each.name: each.id for each in clusters().values()})
+        team_id=_id_by_name("team", options["team"], {team.name: team.id for team in teams()}),
+        cluster_id=_id_by_name(
+            "cluster", cluster, {each.name: each.id for each in clusters().values()}
+        )
         if cluster
         else None,
         **asked,
@@ -78,13 +83,7 @@ def _added(rule: RuleFact, at: datetime) -> int:
         raise CommandError(str(refusal)) from refusal
 
 
-def _named(noun: str, name: str, ids: dict[str, int]) -> int:
+def _id_by_name(noun: str, name: str, ids: dict[str, int]) -> int:
     if name not in ids:
         raise CommandError(f"there is no {noun} named {name!r}")
     return ids[name]
-
-
-def _moment(text: str) -> datetime:
-    """A day or moment in ISO 8601; UTC where no offset is said."""
-    moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment

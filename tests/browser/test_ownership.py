@@ -52,7 +52,7 @@ def test_what_nobody_owns_gets_an_owner(desk, live_server, has_script):
     finding = page.get_by_role("heading", level=1)
     expect(finding).to_have_text("1 job with 8.00 GPU-hours, $98.32, would move to Vision.")
     page.get_by_role("button", name="Save this rule").click()
-    expect(page.get_by_role("status")).to_contain_text("Kept.")
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
     expect(finding).to_have_text("Jobs of account nlp, in cluster atlas belong to Vision.")
 
 

@@ -1,7 +1,6 @@
-"""Clusters, pools, nodes and moments as people type them."""
+"""Clusters, pools and nodes as people name them."""
 
-from argparse import ArgumentTypeError
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.core.management.base import CommandError
 
@@ -38,15 +37,3 @@ def pool_named(name: str) -> queries.PoolFact:
         if pool.name == name:
             return pool
     raise CommandError(f"there is no pool named {name!r}")
-
-
-def parse_moment(text: str) -> datetime:
-    """`2026-03-02`, `2026-03-02T10:00` or with an offset; UTC where none is given.
-
-    For argparse: refuses ArgumentTypeError, whose words the command prints.
-    """
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a moment such as 2026-03-02T10:00Z") from None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

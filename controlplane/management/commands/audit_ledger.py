@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from apps.fleet.management.named import parse_moment
+from apps.economics.typed import parse_moment
 from apps.ledger.queries.audit import Audit, as_plain
 from controlplane.ledger_audit import audit
 

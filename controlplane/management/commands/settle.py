@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.economics.hours import HOUR
-from apps.fleet.management.named import parse_moment
+from apps.economics.typed import parse_moment
 from apps.ledger import actions
 from apps.ledger.queries.closes.months import late_months
 from apps.ledger.tasks.api_usage import price_marked

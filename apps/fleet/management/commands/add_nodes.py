@@ -8,8 +8,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
+from apps.economics.typed import parse_moment
 from apps.fleet import actions
-from apps.fleet.management.named import parse_moment, pool_named
+from apps.fleet.management.named import pool_named
 
 
 class Command(BaseCommand):

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts import queries as accounts
-from apps.fleet.management.named import parse_moment
+from apps.economics.typed import parse_moment
 from apps.fleet.queries import PoolFact, pools
 from apps.ledger.queries.gpu_share import GpuShareMoves, gpu_share_preview
 from apps.pricing import actions

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from apps.accounts.queries import organisation
 from apps.economics.tiers import NotTiers, Tier, parsed
-from apps.fleet.management.named import parse_moment
+from apps.economics.typed import parse_moment
 from apps.fleet.queries import PoolFact, pools
 from apps.pricing import actions
 from apps.pricing.management.people import BY, person_named

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts import queries as accounts
-from apps.fleet.management.named import parse_moment
+from apps.economics.typed import parse_moment
 from apps.pricing import actions
 from apps.pricing.queries.shared import METHODS
 

@@ -12,7 +12,7 @@ from apps.accounts.queries import teams
 from apps.economics.hours import HOUR_MS
 from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.economics.refusal import Refusal
-from apps.fleet.management.named import parse_moment
+from apps.economics.typed import parse_moment
 from apps.fleet.queries import clusters
 from apps.workloads.actions import rules
 from apps.workloads.queries import RuleFact, preview_rule

@@ -1,0 +1,16 @@
+"""What people type at a command, as values; refused in words that argparse prints."""
+
+from argparse import ArgumentTypeError
+from datetime import UTC, datetime
+
+
+def parse_moment(text: str) -> datetime:
+    """`2026-03-02`, `2026-03-02T10:00` or with an offset; UTC where none is given.
+
+    Refuses ArgumentTypeError.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a moment such as 2026-03-02T10:00Z") from None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

@@ -1,0 +1,23 @@
+"""Moments that people type at commands are read in UTC, or refused in words."""
+
+from argparse import ArgumentTypeError
+from datetime import UTC, datetime
+
+import pytest
+
+from apps.economics.typed import parse_moment
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-03-02T10:00", "2026-03-02T10:00Z", "2026-03-02T15:30+05:30", "2026-03-02 10:00"]
+)
+def test_a_moment_is_utc_unless_it_says_another_offset(text: str) -> None:
+    assert parse_moment(text) == datetime(2026, 3, 2, 10, tzinfo=UTC)
+    assert parse_moment(text).tzinfo is UTC
+
+
+def test_what_is_no_moment_is_refused_with_an_example() -> None:
+    with pytest.raises(
+        ArgumentTypeError, match=r"'soon' is not a moment such as 2026-03-02T10:00Z"
+    ):
+        parse_moment("soon")

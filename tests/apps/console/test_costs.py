@@ -100,7 +100,7 @@ def test_every_figure_leads_down_to_the_minutes(finance, spending):
     assert "Job 4711 cost $98.32 in" in page
     page = text_of(finance.get(line_of(spending.job, 1)))
     assert "4.00 GPU-hours active, $49.16" in page
-    assert "worked 60 of 60 min observed" in page
+    assert "active 60 of 60 min observed" in page
     assert "$98.32 an hour per node" in page
     assert "The job’s ownership rule names it." in page
     assert "Priority 10: account research in force since ever, until further notice" in page

@@ -46,7 +46,8 @@ class ConsolePage:
     """What every page has; most are no more than this. `finding` is its title, a plain sentence.
 
     `under` are the quiet words below it, after `status`; `sections` come in their order, those
-    that are None left out. With `empty` set it stands in their place. `back` leads up.
+    that are None left out. With `empty` set it stands in their place. `back` leads up;
+    `styles` are sheets of its own, by their paths below static.
     """
 
     template: ClassVar[str] = "kit/page.html"
@@ -61,6 +62,7 @@ class ConsolePage:
     actions: tuple[Link, ...] = ()
     sections: tuple[Section | None, ...] = ()
     empty: EmptyState | None = None
+    styles: tuple[str, ...] = ()
 
     @property
     def frame(self) -> Frame:

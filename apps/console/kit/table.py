@@ -106,6 +106,7 @@ class TableSection:
     """A table as its template takes it: headings, cells as HTML, and where its CSV is.
 
     Without rows `empty` is said instead; `links` stand beside the title, `remark` under the rows.
+    With `form` the rows hold entries, which its button sends there.
     """
 
     template: ClassVar[str] = "kit/table.html"
@@ -123,6 +124,7 @@ class TableSection:
     remark: str = ""
     css: str = ""
     states: tuple[StateWords, ...] = ()
+    form: Link | None = None
 
 
 # Without slots: with them Python 3.11 cannot make a frozen `Table[Row](…)`.
@@ -134,7 +136,8 @@ class Table(Generic[Row]):
 
     `about` is the line beside its title; `{said}` in it is how many rows there are, as `noun` calls
     them. `csv_first` are columns that a file begins with where the page does not. `default_sort`
-    is the order of an address that says none.
+    is the order of an address that says none, `page_name` the parameter of its part where the
+    query finds that.
     """
 
     name: str
@@ -148,6 +151,7 @@ class Table(Generic[Row]):
     css: str = ""
     csv_first: tuple[str, ...] = ()
     default_sort: str = ""
+    page_name: str = ""
 
     @property
     def csv_columns(self) -> list[Column[Row]]:
@@ -240,6 +244,8 @@ class Table(Generic[Row]):
 
     @property
     def _page_name(self) -> str:
+        if self.page_name:
+            return self.page_name
         return "page" if self.sort == "sort" else f"{self.sort}-page"
 
     def part_of(self, rows: Sequence[Row], context: Context) -> tuple[Sequence[Row], Part]:

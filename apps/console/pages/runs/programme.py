@@ -3,21 +3,23 @@
 from collections.abc import Callable, Sequence
 from statistics import median
 
-from django.http import Http404, QueryDict
+from django.http import Http404
 from django.urls import reverse
 
 from apps.console.kit.chart import Figure
 from apps.console.kit.frame import EmptyState, Link, Step
 from apps.console.kit.request import Context
-from apps.console.pages.runs.listing import STATES, listed_runs
+from apps.console.pages.runs.listing import runs_section
 from apps.console.pages.runs.numbers import NUMBERS, shown
 from apps.console.pages.runs.question import RunsQuestion, runs_question
 from apps.console.pages.runs.scaling import asked_gpus, scaling
+from apps.console.pages.runs.tables import RUNS_OF_ONE
 from apps.console.pages.runs.values import Answer, Doubted, ProgrammePage, TrendRow, Verdict
 from apps.console.pages.runs.verdicts import bottleneck_verdicts, checkpoint_verdicts
 from apps.console.pages.runs.words import doubted_mfu, sentence
 from apps.ledger.queries.runs.bottlenecks import where_time_of_workload_went
 from apps.ledger.queries.runs.checkpoints import checkpoint_advice_of_workload
+from apps.ledger.queries.runs.list import run_page
 from apps.ledger.queries.runs.programme import Programme, ProgrammeRun, programme
 from apps.ledger.queries.runs.values import RunFigure
 from apps.show.amounts import change, counted, gpu_hours, per_cent
@@ -36,18 +38,19 @@ NUMBER_OF: dict[RunFigure, Callable[[ProgrammeRun], float | None]] = {
 }
 
 
-def programme_page(workload_id: int, given: QueryDict, who: Context) -> ProgrammePage:
+def programme_page(workload_id: int, who: Context) -> ProgrammePage:
     """The programme of a workload that the viewer sees; of any other there is none."""
     fact = known_workload(workload_id, who)
     here = reverse("programme", args=[workload_id])
-    asked = runs_question(given, who, here, workload_id)
-    gpus, problem = asked_gpus(given)
+    asked = runs_question(who, workload_id)
+    gpus, problem = asked_gpus(who.query)
     currency = who.organisation.currency
     found = programme(workload_id, window=asked.window, at=who.at)
     answer, curves = (
         scaling(workload_id, asked, gpus, currency) if found.runs else (Answer("", ()), ())
     )
-    runs = listed_runs(asked, found.runs)
+    page = run_page(asked.wanted, asked.asked)
+    csv_href = reverse("programme-csv", args=[workload_id])
     return ProgrammePage(
         frame=who.frame,
         finding=finding_of(fact.name, found, asked.words.within, currency),
@@ -66,12 +69,8 @@ def programme_page(workload_id: int, given: QueryDict, who: Context) -> Programm
         answer=answer,
         trends=tuple(_trend(figure, found.trend, currency) for figure in NUMBERS),
         verdicts=_verdicts(workload_id, asked) if found.runs else (),
-        runs=runs,
-        states=STATES,
-        csv_href=asked.href(reverse("programme-csv", args=[workload_id])),
-        compare_href=reverse("compare-runs"),
-        sort=asked.sort,
-        empty=None if found.runs or runs.rows else _empty(fact.name, asked),
+        runs=runs_section(RUNS_OF_ONE, page, asked, found.runs, csv_href),
+        empty=None if found.runs or page.rows else _empty(fact.name, asked),
     )
 
 

@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 from django.core import signing
 from django.http import QueryDict
-from django.urls import reverse
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice
@@ -14,47 +13,30 @@ from apps.console.kit.filters import Reading, filter_of, one_of, period_filter
 from apps.console.kit.frame import Filter, Link
 from apps.console.kit.periods import PeriodWords, period_words
 from apps.console.kit.request import Context
-from apps.console.kit.table import ColumnHeading
+from apps.console.kit.table import Part
+from apps.console.pages.runs.tables import PER_PAGE, RUNS
 from apps.console.pages.runs.words import STATUSES
 from apps.ledger import queries as ledger
 from apps.ledger.queries.runs.values import Order, RunRow, RunSort, RunsWanted
+from apps.show.amounts import counted
 from apps.workloads import queries as workloads
 
-PER_PAGE = 50
 SALT = "runs"
 DEFAULTS: Mapping[str, str] = {
     "window": "30d",
     "team": "",
     "workload": "",
     "status": "",
-    "sort": "-began",
 }
 WORDS: Mapping[str, str] = {
     "window": "the last 30 days",
     "team": "all teams",
     "workload": "all workloads",
     "status": "however they ended",
-    "sort": "the latest first",
 }
 OF_ONE = {**DEFAULTS, "window": "90d"}
 """A programme is looked at over a longer time: its trend is the point."""
 WORDS_OF_ONE = {**WORDS, "window": "the last 90 days"}
-COLUMNS: Mapping[str, tuple[str, RunSort | None]] = {
-    "name": ("Run", RunSort.NAME),
-    "began": ("Started", RunSort.BEGAN),
-    "wall_time": ("Duration", RunSort.WALL_TIME),
-    "gpus": ("GPUs", RunSort.GPUS),
-    "cost": ("Cost", RunSort.COST),
-    "goodput": ("Time by bucket", RunSort.GOODPUT),
-    "gpu_time": ("GPU-hours", RunSort.GPU_TIME),
-    "tokens_per_second": ("Tokens a second", RunSort.TOKENS_PER_SECOND),
-    "mfu": ("MFU", RunSort.MFU),
-    "scaling": ("Scaling", RunSort.SCALING),
-    "first_good": ("Time to first good checkpoint", RunSort.FIRST_GOOD),
-    "checkpoint_cost": ("Cost per good checkpoint", RunSort.CHECKPOINT_COST),
-    "million_tokens": ("Cost per million tokens", RunSort.MILLION_TOKENS),
-}
-AS_TEXT = frozenset({"name", "began", "goodput"})
 ENDED = {"": "All", **{key: word.label for key, word in STATUSES.items() if key}}
 ENDED |= {"untold": STATUSES[""].label}
 
@@ -67,16 +49,11 @@ class RunsQuestion:
     window: ledger.Window
     words: PeriodWords
     asked: PageAsked
-    path: str
+    context: Context
     given: Mapping[str, str]
     defaults: Mapping[str, str]
     filters: tuple[Filter, ...]
     problems: tuple[str, ...]
-
-    @property
-    def sort(self) -> str:
-        """The column that rows are ordered by, `-` before it for the largest first."""
-        return self.given["sort"]
 
     @property
     def is_narrowed(self) -> bool:
@@ -87,68 +64,61 @@ class RunsQuestion:
         """The same question, changed, at this address or another; defaults are left out."""
         asked = {**self.given, **changes}
         kept = {key: text for key, text in asked.items() if text != self.defaults.get(key, "")}
-        return (path or self.path) + (f"?{urlencode(kept)}" if kept else "")
+        return (path or self.context.path) + (f"?{urlencode(kept)}" if kept else "")
 
-    def columns(self) -> tuple[ColumnHeading, ...]:
-        """The headings, each with the order that it leads to."""
-        return tuple(self._column(key, text) for key, (text, _) in COLUMNS.items())
+    @property
+    def order(self) -> dict[str, str]:
+        """The order as an address says it."""
+        column, falls = RUNS.chosen(self.context.query)
+        key = column.key if column is not None else ""
+        return {RUNS.sort: f"-{key}" if falls else key}
 
-    def turned(self, page: Slice[RunRow]) -> tuple[Link | None, Link | None]:
-        """The ways to the rows before and after."""
-        return self._turn("Previous", "before", page.before), self._turn(
-            "Next", "after", page.after
+    def part(self, page: Slice[RunRow], total: int) -> Part:
+        """Which of the runs are shown, and the ways to those before and after."""
+        shown, runs = len(page.rows), counted(total, "run")
+        return Part(
+            runs if shown == total else f"{shown} of {runs}",
+            self._turn("Previous", "before", page.before),
+            self._turn("Next", "after", page.after),
         )
-
-    def _column(self, key: str, text: str) -> ColumnHeading:
-        is_chosen = self.sort.removeprefix("-") == key
-        is_falling = self.sort.startswith("-")
-        first = key if key == "name" else f"-{key}"
-        turned = key if is_falling else f"-{key}"
-        order = ("descending" if is_falling else "ascending") if is_chosen else ""
-        href = f"{self.href(sort=turned if is_chosen else first)}#table"
-        return ColumnHeading(key, text, href, order, is_number=key not in AS_TEXT)
 
     def _turn(self, text: str, side: str, key: tuple[object, ...] | None) -> Link | None:
         if key is None:
             return None
         cursor = signing.dumps([side, *map(_plain, key)], salt=SALT)
-        return Link(text, f"{self.href(cursor=cursor)}#table")
+        return Link(text, RUNS.href(self.context, **self.order, cursor=cursor))
 
 
-def runs_question(
-    given: QueryDict, who: Context, path: str = "", workload_id: int | None = None
-) -> RunsQuestion:
+def runs_question(context: Context, workload_id: int | None = None) -> RunsQuestion:
     """Parse the address as this viewer's; nothing in it is refused.
 
     With `workload_id` the runs are that workload's, and the filters have no teams.
     """
-    calendar = who.calendar
-    teams = {team.name: team.id for team in accounts.teams() if who.viewer.sees_team(team.id)}
-    trained = _trained(who) if workload_id is None else {}
+    teams = {team.name: team.id for team in accounts.teams() if context.viewer.sees_team(team.id)}
+    trained = _trained(context) if workload_id is None else {}
     defaults, shown = (DEFAULTS, WORDS) if workload_id is None else (OF_ONE, WORDS_OF_ONE)
-    reading = Reading(given, defaults, shown)
-    window = reading.read("window", lambda text: ledger.window_of(text, calendar))
+    reading = Reading(context.query, defaults, shown)
+    window = reading.read("window", lambda text: ledger.window_of(text, context.calendar))
     team_ids = reading.read("team", lambda name: one_of(teams, name, "team"))
     workload_ids = reading.read("workload", lambda name: _any_of(trained, name))
     status = reading.read("status", _status)
-    sort = reading.read("sort", _order)
-    scope = None if who.viewer.sees_everything else who.viewer.team_ids
+    column, falls = RUNS.chosen(context.query)
     wanted = RunsWanted(
-        team_ids=team_ids or scope,
+        team_ids=team_ids or context.seen_teams,
         workload_ids=workload_ids if workload_id is None else frozenset({workload_id}),
         status=status,
         starts_at=window.starts_at,
         ends_at=window.ends_at,
-        sort=COLUMNS[sort.removeprefix("-")][1] or RunSort.BEGAN,
-        order=Order.FALLING if sort.startswith("-") else Order.RISING,
+        sort=RunSort.BEGAN if column is None else column.sql,
+        order=Order.FALLING if falls else Order.RISING,
     )
-    words = period_words(window, calendar.today)
+    words = period_words(window, context.calendar.today)
     found = RunsQuestion(
         wanted=wanted,
         window=window,
         words=words,
-        asked=_page(given),
-        path=path or reverse("runs"),
+        asked=_page(context.query),
+        context=context,
         given=reading.texts,
         defaults=defaults,
         filters=(),
@@ -171,11 +141,11 @@ def _filters(
     return tuple(bar)
 
 
-def _trained(who: Context) -> dict[str, frozenset[int]]:
+def _trained(context: Context) -> dict[str, frozenset[int]]:
     """The viewer's workloads by name; one name may be of several teams."""
     found: dict[str, frozenset[int]] = {}
     for each in workloads.workloads().values():
-        if who.viewer.sees_team(each.team_id) and each.kind in {"training", "batch", "other"}:
+        if context.viewer.sees_team(each.team_id) and each.kind in {"training", "batch", "other"}:
             found[each.name] = found.get(each.name, frozenset()) | {each.id}
     return found
 
@@ -192,12 +162,6 @@ def _status(text: str) -> str | None:
     if text not in ENDED:
         raise ValueError(f"Runs cannot be chosen by {text!r}.")
     return None if not text else ("" if text == "untold" else text)
-
-
-def _order(text: str) -> str:
-    if text.removeprefix("-") not in COLUMNS:
-        raise ValueError(f"There is no column {text!r} to order by.")
-    return text
 
 
 def _page(given: QueryDict) -> PageAsked:

@@ -1,39 +1,233 @@
-"""The tables of one run as rows of CSV: exact, unknown cells empty."""
+"""The tables of runs: the list, its days, and where one run's time and money went."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from typing import Any
 
-from apps.console.kit.cells import hours_cell, moment_cell, money_cell, text_cell
-from apps.ledger.queries.runs.values import RunAnatomy
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from apps.console.kit.cells import (
+    COUNT,
+    DAY_OR_INSTANT,
+    FIGURE,
+    GPU_HOURS,
+    INSTANT,
+    MONEY,
+    PROSE,
+    RATIO,
+    UNIT_COST,
+    Locale,
+    drawn,
+    escaped,
+    linked,
+    quiet,
+    titled,
+    warned,
+)
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.runs.picture import BucketSums
+from apps.console.pages.runs.words import LEAST_TOLD, mfu_of, rate, span_of, status_of
+from apps.economics.run_time import Bucket
+from apps.ledger.queries.runs.values import RunBucket, RunJobCost, RunRow, RunSort
+from apps.show.amounts import per_cent
+from apps.show.run_buckets import BUCKETS, in_order, strip_of_buckets
+from apps.show.time import duration
+
+PER_PAGE = 50
 
 
-def bucket_cells(told: RunAnatomy) -> Iterator[list[str]]:
-    """Where its time and money went, on every basis."""
-    currency = told.currency
-    for each in told.buckets:
-        amounts = each.amounts
-        yield [
-            each.bucket.name.lower(),
-            hours_cell(amounts.unit_milliseconds),
-            hours_cell(amounts.unpriced_milliseconds),
-            "" if amounts.energy_joules is None else f"{amounts.energy_joules:.0f}",
-            money_cell(amounts.list_micros, currency),
-            money_cell(amounts.contracted_micros, currency),
-            money_cell(amounts.effective_micros, currency),
-            money_cell(amounts.billed_micros, currency),
-            currency,
-        ]
+def _run_name(row: RunRow, _: Locale) -> SafeString:
+    """The run, with the box that chooses it to be compared, and what is small below it."""
+    return format_html(
+        '<label class="unseen" for="run-{0}">Compare {1}</label>'
+        '<input type="checkbox" id="run-{0}" name="run" value="{0}"> {2}<small>{3} · {4}</small>',
+        row.id,
+        row.key,
+        linked(row.key, reverse("run", args=[row.id])),
+        _workload(row),
+        _status(row),
+    )
 
 
-def job_cells(told: RunAnatomy) -> Iterator[list[str]]:
-    """The jobs that carried it; one that the viewer may not know has no name."""
-    for each in told.jobs:
-        yield [
-            text_cell(each.raw_id or ""),
-            each.state,
-            str(each.restart_count),
-            moment_cell(each.started_at),
-            moment_cell(each.ended_at),
-            hours_cell(each.amounts.unit_milliseconds),
-            money_cell(each.amounts.effective_micros, told.currency),
-            told.currency,
-        ]
+def _run_of_workload(row: RunRow, _: Locale) -> SafeString:
+    return format_html(
+        '<label class="unseen" for="run-{0}">Compare {1}</label>'
+        '<input type="checkbox" id="run-{0}" name="run" value="{0}"> {2}<small>{3}</small>',
+        row.id,
+        row.key,
+        linked(row.key, reverse("run", args=[row.id])),
+        _status(row),
+    )
+
+
+def _workload(row: RunRow) -> SafeString:
+    workload = escaped("No workload")
+    if row.workload_id is not None:
+        workload = linked(row.workload or "", reverse("programme", args=[row.workload_id]))
+    return format_html("{} · {}", workload, row.team) if row.team else workload
+
+
+def _status(row: RunRow) -> str:
+    status = status_of(row.status)
+    said = status.label.lower()
+    return (
+        warned(said, status.explanation)
+        if status.key == "failed"
+        else titled(said, status.explanation)
+    )
+
+
+def _goodput(row: RunRow, _: Locale) -> SafeString:
+    strip = drawn("components/strip.html", strip=strip_of_buckets(in_order(row.bucket_unit_ms)))
+    is_told = row.goodput_ratio is not None and (row.told_ratio or 0) >= LEAST_TOLD
+    told = per_cent(row.goodput_ratio) if is_told else quiet("not reported")
+    return format_html("{} <small>{}</small>", strip, told)
+
+
+def _some_unpriced(row: RunRow) -> str:
+    is_partly = row.unpriced_milliseconds and row.effective_micros is not None
+    return "some unpriced" if is_partly else ""
+
+
+def _lasted(of: Callable[[RunRow], float | None]) -> Callable[[RunRow, Locale], str]:
+    def shown(row: RunRow, _: Locale) -> str:
+        return duration(span_of(of(row)))
+
+    return shown
+
+
+def _number(csv: str, of: Callable[[RunRow], Any]) -> Column[RunRow]:
+    return Column(csv, "", of, COUNT)
+
+
+def _bucket_cost(bucket: Bucket) -> Column[RunRow]:
+    def micros(row: RunRow) -> int | None:
+        return row.bucket_micros[bucket] if row.bucket_micros else None
+
+    return Column(f"{bucket.name.lower()}_cost", "", micros, MONEY)
+
+
+RUNS = Table[RunRow](
+    "table",
+    "Run by run",
+    (
+        _number("id", lambda row: row.id),
+        Column("name", "Run", lambda row: row.key, PROSE, csv="run", sql=RunSort.NAME,
+               shown=_run_name),
+        Column("team", "", lambda row: row.team),
+        Column("workload", "", lambda row: row.workload),
+        Column("status", "", lambda row: row.status),
+        Column("began", "Began", lambda row: row.began_at, DAY_OR_INSTANT, csv="began_at",
+               sql=RunSort.BEGAN),
+        Column("ended_at", "", lambda row: row.ended_at, INSTANT),
+        Column("wall_time", "Took", lambda row: row.wall_seconds, COUNT, csv="wall_seconds",
+               sql=RunSort.WALL_TIME, shown=_lasted(lambda row: row.wall_seconds)),
+        Column("gpus", "GPUs", lambda row: row.gpus, COUNT, sql=RunSort.GPUS,
+               note=lambda row: row.gpu_model.removeprefix("NVIDIA ")),
+        Column("gpu_model", "", lambda row: row.gpu_model),
+        _number("jobs", lambda row: row.jobs),
+        _number("attempts", lambda row: row.attempts),
+        Column("cost", "Cost", lambda row: row.effective_micros, MONEY, csv="effective_cost",
+               sql=RunSort.COST, note=_some_unpriced),
+        CURRENCY_COLUMN,
+        Column("gpu_time", "GPU-hours", lambda row: row.unit_milliseconds, GPU_HOURS,
+               csv="gpu_hours", sql=RunSort.GPU_TIME),
+        Column("unpriced_gpu_hours", "", lambda row: row.unpriced_milliseconds, GPU_HOURS),
+        _number("energy_joules", lambda row: row.energy_joules),
+        _number("told_ratio", lambda row: row.told_ratio),
+        Column("goodput", "Where its time went", lambda row: row.goodput_ratio,
+               csv="goodput_ratio", sql=RunSort.GOODPUT, shown=_goodput,
+               written=lambda row, _: "" if row.goodput_ratio is None
+               else f"{row.goodput_ratio:.6f}"),
+        _number("tokens", lambda row: row.tokens),
+        _number("examples", lambda row: row.examples),
+        Column("tokens_per_second", "Tokens a second", lambda row: row.tokens_per_second, COUNT,
+               sql=RunSort.TOKENS_PER_SECOND, shown=lambda row, _: rate(row.tokens_per_second)),
+        Column("mfu", "MFU", lambda row: row.mfu_ratio, RATIO, csv="mfu_ratio", sql=RunSort.MFU,
+               shown=lambda row, _: drawn("runs/_doubted.html", number=mfu_of(row))),
+        Column("mfu_doubt", "", lambda row: row.mfu_doubt),
+        _number("tensor_active_ratio", lambda row: row.tensor_active_ratio),
+        Column("scaling", "Scaling", lambda row: row.scaling_ratio, RATIO, csv="scaling_ratio",
+               sql=RunSort.SCALING),
+        Column("first_good", "To first good checkpoint", lambda row: row.first_good_seconds, COUNT,
+               csv="first_good_seconds", sql=RunSort.FIRST_GOOD,
+               shown=_lasted(lambda row: row.first_good_seconds)),
+        _number("good_checkpoints", lambda row: row.good_checkpoints),
+        Column("checkpoint_cost", "Per good checkpoint", lambda row: row.checkpoint_micros, MONEY,
+               sql=RunSort.CHECKPOINT_COST),
+        Column("million_tokens", "Per million tokens", lambda row: row.million_tokens_micros,
+               UNIT_COST, csv="million_tokens_cost", sql=RunSort.MILLION_TOKENS),
+        *map(_bucket_cost, BUCKETS),
+    ),
+    noun=("run", "runs"),
+    about="{said}; each as a whole, before and after the period included",
+    empty="No run lived in the period; what is above is of runs without a start that is known.",
+    sort="sort",
+    default_sort="-began",
+    page_name="cursor",
+    css="runs",
+)  # fmt: skip
+RUNS_OF_ONE = replace(
+    RUNS,
+    columns=tuple(
+        replace(column, shown=_run_of_workload) if column.key == "name" else column
+        for column in RUNS.columns
+    ),
+)
+"""The runs of one workload: it and its team are said above them."""
+HOW_TO_READ = (
+    "The bar divides a run’s GPU time; goodput, beside it, is the part of reported time that was "
+    "kept training steps. MFU is the model’s arithmetic against the dense peak of its GPUs. Scaling "
+    "is against the smallest runs of the workload."
+)
+
+
+def _day_cost(bucket: Bucket) -> Column[tuple[date, BucketSums]]:
+    return Column(bucket.name.lower(), "", lambda row: row[1].micros.get(bucket, 0), MONEY)
+
+
+RUN_DAYS = Table[tuple[date, BucketSums]](
+    "days",
+    "By day",
+    (
+        Column("day", "", lambda row: row[0].isoformat()),
+        *map(_day_cost, BUCKETS),
+        Column("total", "", lambda row: row[1].total, MONEY),
+        CURRENCY_COLUMN,
+    ),
+)
+BUCKETS_OF_RUN = Table[RunBucket](
+    "buckets",
+    "Cost by bucket",
+    (
+        Column("bucket", "", lambda each: each.bucket.name.lower()),
+        Column("gpu_hours", "", lambda each: each.amounts.unit_milliseconds, GPU_HOURS),
+        Column("unpriced_gpu_hours", "", lambda each: each.amounts.unpriced_milliseconds, GPU_HOURS),
+        Column("energy_joules", "", lambda each: each.amounts.energy_joules, FIGURE,
+               written=lambda each, _: "" if each.amounts.energy_joules is None
+               else f"{each.amounts.energy_joules:.0f}"),
+        Column("list_cost", "", lambda each: each.amounts.list_micros, MONEY),
+        Column("contracted_cost", "", lambda each: each.amounts.contracted_micros, MONEY),
+        Column("effective_cost", "", lambda each: each.amounts.effective_micros, MONEY),
+        Column("billed_cost", "", lambda each: each.amounts.billed_micros, MONEY),
+        CURRENCY_COLUMN,
+    ),
+)  # fmt: skip
+JOBS_OF_RUN = Table[RunJobCost](
+    "jobs",
+    "Jobs of the run",
+    (
+        Column("job", "", lambda each: each.raw_id),
+        Column("state", "", lambda each: each.state),
+        Column("restarts", "", lambda each: each.restart_count, COUNT),
+        Column("started_at", "", lambda each: each.started_at, INSTANT),
+        Column("ended_at", "", lambda each: each.ended_at, INSTANT),
+        Column("gpu_hours", "", lambda each: each.amounts.unit_milliseconds, GPU_HOURS),
+        Column("effective_cost", "", lambda each: each.amounts.effective_micros, MONEY),
+        CURRENCY_COLUMN,
+    ),
+)
+"""One that the viewer may not know has no name."""

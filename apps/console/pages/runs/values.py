@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 
-from apps.console.kit.chart import DailyChart, Figure
+from apps.console.kit.chart import Figure
 from apps.console.kit.frame import EmptyState, Filter, Frame, Link
-from apps.console.pages.listed import Listed
+from apps.console.kit.table import TableSection
 from apps.console.pages.meters import MeterTable
 from apps.show.sparkline import Sparkline
 from apps.show.strip import Strip
@@ -21,56 +21,6 @@ class Doubted:
     doubt: str = ""
     tone: str = ""
     is_unknown: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """A run in a list; what is not known is None."""
-
-    id: int
-    name: str
-    href: str
-    team: str
-    workload: Link | None
-    status: Word
-    began_at: datetime | None
-    lasted: timedelta | None
-    gpus: int | None
-    gpu_model: str
-    cost_micros: int | None
-    is_partly_unpriced: bool
-    unit_milliseconds: int
-    strip: Strip | None
-    goodput_ratio: float | None
-    tokens_per_second: str
-    mfu: Doubted
-    scaling_ratio: float | None
-    first_good: timedelta | None
-    checkpoint_micros: int | None
-    million_tokens_micros: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class RunsPage:
-    """All runs of a span. With `empty` set, only it is shown below the title."""
-
-    frame: Frame
-    finding: str
-    under: str
-    status: str
-    currency: str
-    zone: tzinfo
-    filters: tuple[Filter, ...]
-    problems: tuple[str, ...]
-    sort: str
-    figures: tuple[Figure, ...]
-    chart: DailyChart | None
-    runs: Listed[RunRow]
-    states: tuple[StateWords, ...]
-    csv_href: str
-    compare_href: str
-    empty: EmptyState | None = None
-    meters: MeterTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,9 +283,5 @@ class ProgrammePage:
     answer: Answer
     trends: tuple[TrendRow, ...]
     verdicts: tuple[Verdict, ...]
-    runs: Listed[RunRow]
-    states: tuple[StateWords, ...]
-    csv_href: str
-    compare_href: str
-    sort: str = ""
+    runs: TableSection
     empty: EmptyState | None = None

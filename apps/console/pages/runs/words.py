@@ -3,14 +3,10 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
-from django.urls import reverse
-
-from apps.console.kit.frame import Link
-from apps.console.pages.runs.values import Doubted, RunRow
+from apps.console.pages.runs.values import Doubted
 from apps.ledger.queries.runs import values as ledger
 from apps.show.amounts import per_cent
 from apps.show.counts import short_count
-from apps.show.run_buckets import in_order, strip_of_buckets
 from apps.show.unknown import UNKNOWN
 from apps.show.words import Word
 
@@ -64,32 +60,3 @@ def doubted_mfu(ratio: float | None, doubt: str, tensor_active: float | None) ->
         said = f"Not MFU: how much of the time tensor cores were active. {doubt}"
         return Doubted(f"{per_cent(tensor_active)} tensor-active", said.strip())
     return Doubted(UNKNOWN, doubt, is_unknown=True)
-
-
-def run_row(row: ledger.RunRow) -> RunRow:
-    """A run as lists show it."""
-    return RunRow(
-        id=row.id,
-        name=row.key,
-        href=reverse("run", args=[row.id]),
-        team=row.team or "",
-        workload=None
-        if row.workload_id is None
-        else Link(row.workload or "", reverse("programme", args=[row.workload_id])),
-        status=status_of(row.status),
-        began_at=row.began_at,
-        lasted=span_of(row.wall_seconds),
-        gpus=row.gpus,
-        gpu_model=row.gpu_model.removeprefix("NVIDIA "),
-        cost_micros=row.effective_micros,
-        is_partly_unpriced=bool(row.unpriced_milliseconds),
-        unit_milliseconds=row.unit_milliseconds,
-        strip=strip_of_buckets(in_order(row.bucket_unit_ms)),
-        goodput_ratio=row.goodput_ratio if (row.told_ratio or 0) >= LEAST_TOLD else None,
-        tokens_per_second=rate(row.tokens_per_second),
-        mfu=mfu_of(row),
-        scaling_ratio=row.scaling_ratio,
-        first_good=span_of(row.first_good_seconds),
-        checkpoint_micros=row.checkpoint_micros,
-        million_tokens_micros=row.million_tokens_micros,
-    )

@@ -41,7 +41,7 @@ def test_what_a_team_spent_on_a_workload_is_two_clicks_and_a_choice_away(page, s
     page.get_by_role("link", name="Pretraining").first.click()
     title = page.get_by_role("heading", level=1)
     expect(title).to_contain_text("Pretraining cost $98.32 in")
-    expect(title).to_contain_text("50 % of it worked.")
+    expect(title).to_contain_text("50 % of it was active.")
 
 
 def test_a_job_leads_to_the_minutes_behind_one_number(page, site):
@@ -50,7 +50,7 @@ def test_a_job_leads_to_the_minutes_behind_one_number(page, site):
         page.get_by_role("link", name=name, exact=True).first.click()
     page.get_by_role("region", name="Lines").get_by_role("link", name="$49.16").last.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("4.00 GPU-hours active, $49.16")
-    expect(page.get_by_role("region", name="Minutes by GPU")).to_contain_text("worked 60 of 60")
+    expect(page.get_by_role("region", name="Minutes by GPU")).to_contain_text("active 60 of 60")
     expect(page.get_by_role("region", name="Pieces of the charge")).to_contain_text("$98.32")
 
 

@@ -127,7 +127,7 @@ class VarianceOut(serializers.Serializer[Any]):
 class ExploredMetaOut(serializers.Serializer[Any]):
     """What was asked, and how sure the sums are.
 
-    `as_of_today` names the dimensions by which closed months too are told as things stand today.
+    `as_of_today` names the dimensions by which closed months too are answered as of today.
     """
 
     window = WindowOut()
@@ -193,7 +193,7 @@ class ExploreCosts(RestView):
     def get(self, request: Request) -> Response:
         """Sums by up to two dimensions; `tag.<key>=value` filters by a job's label.
 
-        Days are told for up to 100 of them, nodes and jobs for 35 with a filter; whole months
+        Days are answered for up to 100 of them, nodes and jobs for 35 with a filter; whole months
         for up to three years. What cannot be answered is refused with the nearest question that
         can. Who does not see the whole organisation is answered about their own teams alone.
         """
@@ -285,7 +285,7 @@ def _sums(row: CubeRow, currency: str) -> dict[str, Any]:
 
 
 def _variance(reading: CubeReading, currency: str) -> dict[str, Any] | None:
-    """Null where nothing is compared, or where what is asked for is not told by pool."""
+    """Null where nothing is compared, or where what is asked for is not known by pool."""
     try:
         found = variance_of(reading.question)
     except CubeRefusal:

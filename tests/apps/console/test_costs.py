@@ -95,7 +95,7 @@ def test_every_figure_leads_down_to_the_minutes(finance, spending):
     assert "Research cost $98.32 in" in page
     page = follow(finance, page, "Pretraining")
     assert "Pretraining cost $98.32 in" in page
-    assert "50\N{NO-BREAK SPACE}% of it worked." in page
+    assert "50\N{NO-BREAK SPACE}% of it was active." in page
     page = follow(finance, page, "4711")
     assert "Job 4711 cost $98.32 in" in page
     page = text_of(finance.get(line_of(spending.job, 1)))
@@ -103,7 +103,7 @@ def test_every_figure_leads_down_to_the_minutes(finance, spending):
     assert "active 60 of 60 min observed" in page
     assert "$98.32 an hour per node" in page
     assert "The job’s ownership rule names it." in page
-    assert "Priority 10: account research in force since ever, until further notice" in page
+    assert "Priority 10: account research in force since ever, open-ended" in page
     assert "A whole GPU counts as 1" in page
     assert "settled for the first time" in page
 
@@ -118,7 +118,7 @@ def test_a_lines_rule_asks_for_its_cluster_too(finance, spending):
 
 def test_what_no_job_held_leads_to_its_lines(finance, spending):
     page = get(finance, f"/costs/teams/{platform()}")
-    assert re.search(r"No job \$49\.16", page)
+    assert re.search(r"Not held by a job \$49\.16", page)
     assert re.search(r"h100: unallocated \$49\.16", page)
     lines = get(finance, f"/costs/teams/{platform()}/no-job", pool="h100", state="unallocated")
     assert "Unallocated time of Platform on h100 cost $49.16" in lines
@@ -131,8 +131,8 @@ def platform() -> int:
 
 def test_jobs_of_no_workload_are_a_page_of_their_own(finance, spending):
     page = get(finance, f"/costs/teams/{spending.vision}")
-    assert re.search(r"Jobs of no workload \$49\.16", page)
-    assert "none of it is known to have worked, and 100 % was not observed." in page
+    assert re.search(r"No workload \$49\.16", page)
+    assert "none of it is known to have been active, and 100 % was not observed." in page
     jobs = get(finance, f"/costs/teams/{spending.vision}/jobs")
     assert re.search(r"99 secret-vision, vic \$49\.16", jobs)
 

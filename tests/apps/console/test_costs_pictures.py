@@ -108,7 +108,7 @@ def test_a_figure_says_how_it_moved_and_leads_to_its_rows(finance, spending):
     day = str(spending.began_at.date())
     page = page_of(finance, f"/costs/teams/{spending.research}", window=day)
     assert "no whole span before to compare with" in words(page)
-    assert 'sort=-not_worked#by-workload">Idle or not held</a>' in page
+    assert 'sort=-not_worked#by-workload">Idle or not held by a job</a>' in page
 
 
 def test_lines_come_in_the_order_asked_for_over_their_total(finance, spending):
@@ -164,7 +164,7 @@ def test_a_line_says_which_rule_policy_and_settlement_made_it(finance, ada, spen
         page = words(page_of(client, line_of(spending.job, 1)))
         assert "Research The job’s ownership rule names it." in page
         assert "Workload Pretraining training" in page
-        assert "Priority 10: account research in force since ever, until further notice" in page
+        assert "Priority 10: account research in force since ever, open-ended" in page
         assert "version 1 of the pool A whole GPU counts as 1, a slice as the larger" in page
         assert "The charge covers its hour up to then." in page
         assert re.search(r"settled \d+ \w+ \d{4}, \d\d:\d\d UTC", page)

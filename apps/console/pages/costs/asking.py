@@ -108,7 +108,7 @@ def team_name(asked: CostQuestion, team_id: int) -> str:
 
 def all_costs(asked: CostQuestion) -> Link:
     """The top of the way down."""
-    return Link("Costs", asked.down("costs"))
+    return Link("Cost explorer", asked.down("costs"))
 
 
 def team_link(asked: CostQuestion, team_id: int | None) -> list[Link]:

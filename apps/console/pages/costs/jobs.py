@@ -279,7 +279,7 @@ def _day_table(
     heading = Heading(
         id="by-day",
         title="By day",
-        note="what each day cost, and what it bought",
+        note="cost of each day, by state of its GPU time",
         first="Day",
         csv_href=asked.href("costs-job-days", job_id),
         sorts=lambda sort: f"{asked.href('costs-job', job_id, sort=sort)}#by-day",

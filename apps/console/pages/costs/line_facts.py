@@ -140,7 +140,7 @@ def line_facts(
 def in_force(starts_at: datetime | None, ends_at: datetime | None, zone: ZoneInfo) -> str:
     """`since 1 June 2026 until 1 July 2026`."""
     since = day_or_instant(starts_at, zone) if starts_at else "ever"
-    until = f" until {day_or_instant(ends_at, zone)}" if ends_at else ", until further notice"
+    until = f" until {day_or_instant(ends_at, zone)}" if ends_at else ", open-ended"
     return f"since {since}{until}"
 
 

@@ -22,7 +22,7 @@ KINDS = {
     "node_hour": "an hour of a node",
     "shared": "a shared cost of the hour",
     "commitment_unused": "unused commitment",
-    "owned_unused": "own hardware that no node carries",
+    "owned_unused": "owned hardware, not tied to a node",
 }
 
 
@@ -69,7 +69,7 @@ def trail_of(facts: LineFacts) -> tuple[Link, ...]:
     behind = facts.behind
     team = facts.teams[behind.team_id]
     trail = [
-        Link("Costs", facts.href("costs")),
+        Link("Cost explorer", facts.href("costs")),
         Link(team.name, facts.href("costs-team", team.id)),
     ]
     workload = facts.named_workloads.get(behind.workload_id or 0)

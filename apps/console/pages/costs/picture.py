@@ -107,12 +107,12 @@ def _worked(daily: Daily, sums: Sums) -> Figure:
         moved = "" if now is None or before is None else points(now, before)
     ratios = [sums_of(day.states).worked_ratio for day in daily.days]
     return Figure(
-        title="Worked",
+        title="Active",
         number=per_cent(sums.worked_ratio),
-        note=together([_on(daily, moved), "the part of the cost in which a kernel ran"]),
+        note=together([_on(daily, moved), "share of cost in which a kernel was resident"]),
         status="",
         change=moved,
-        sparkline=spark(daily.days, [_float(each) for each in ratios], "Part that worked"),
+        sparkline=spark(daily.days, [_float(each) for each in ratios], "Share that was active"),
     )
 
 
@@ -122,12 +122,12 @@ def _not_worked(asked: CostQuestion, daily: Daily, sums: Sums) -> Figure:
     days = [sums_of(day.states).not_worked for day in daily.days]
     parts = idle_parts(sums, asked.currency) if sums.total is not None else ""
     return Figure(
-        title="Idle or not held",
+        title="Idle or not held by a job",
         number=short_amount(sums.not_worked, asked.currency),
         note=together([_on(daily, moved), parts]),
         status="",
         change=moved,
-        sparkline=spark(daily.days, days, "Idle or not held"),
+        sparkline=spark(daily.days, days, "Idle or not held by a job"),
         tone="held_idle",
     )
 
@@ -139,7 +139,7 @@ def _not_known(asked: CostQuestion, sums: Sums) -> Figure:
         parts.append((f"{hours} GPU-hours", "without a price, and in no sum here"))
     if sums.by_state.get("unobserved"):
         amount = short_amount(sums.by_state["unobserved"], asked.currency)
-        parts.append((amount, "unobserved: nothing measured whether it worked"))
+        parts.append((amount, "unobserved: no agent reported whether it was active"))
     if not parts:
         return Figure("Not known", "Nothing", "all of it is priced and observed", "")
     (number, first), *others = parts

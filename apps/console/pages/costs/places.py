@@ -51,7 +51,7 @@ from apps.workloads import queries as workloads
 
 States = Sequence[StateSum]
 Named = Mapping[int, workloads.WorkloadFact]
-NOTES = {"platform": "what nobody held", "unowned": "no rule names an owner"}
+NOTES = {"platform": "not held by a job", "unowned": "no rule names an owner"}
 HELD_BY_NO_JOB = (State.UNALLOCATED, State.STRANDED, State.OUT_OF_SERVICE)
 MOST_LINES = 200
 MOST_CSV_LINES = 50_000
@@ -75,14 +75,14 @@ def costs(request: HttpRequest) -> HttpResponse:
     heading = Heading(
         id="by-team",
         title="By team",
-        note="what each cost, and what it bought",
+        note="cost of each, by state of its GPU time",
         first="Team",
         csv_href=asked.href("costs-csv"),
         sorts=lambda sort: asked.href("costs", sort=sort),
     )
     whole = _together(by_team)
     daily, known = costs_by_day(asked.drill, asked.viewer, at)
-    finding = _dearest(asked, rows, whole)
+    finding = _highest_team(asked, rows, whole)
     if not rows:
         return answer(request, asked, asked.drill, (), finding, empty=nothing(asked, "costs"))
     table = cost_table(asked, heading, ordered(rows, asked.sort), whole)
@@ -131,7 +131,7 @@ def team(request: HttpRequest, team_id: int) -> HttpResponse:
     heading = Heading(
         id="by-workload",
         title="By workload",
-        note="what each cost, and what it bought",
+        note="cost of each, by state of its GPU time",
         first="Workload",
         csv_href=asked.href("costs-team-csv", team_id),
         sorts=lambda sort: asked.href("costs-team", team_id, sort=sort),
@@ -173,12 +173,14 @@ def team_csv(request: HttpRequest, team_id: int) -> HttpResponse:
         if workload_id is not None
     ]
     if rest.of_jobs:
-        rows.append(
-            csv_cells(asked, [*csv_owner(asked, team_id), "jobs of no workload", ""], rest.of_jobs)
-        )
+        rows.append(csv_cells(asked, [*csv_owner(asked, team_id), "No workload", ""], rest.of_jobs))
     for pool_id, states in rest.of_none.items():
         rows.append(
-            csv_cells(asked, [*csv_owner(asked, team_id), "no job", _pool(asked, pool_id)], states)
+            csv_cells(
+                asked,
+                [*csv_owner(asked, team_id), "Not held by a job", _pool(asked, pool_id)],
+                states,
+            )
         )
     return csv_answer(f"costs of {name}", csv_headings(*CSV_OWNER, "workload", "pool"), rows)
 
@@ -262,7 +264,7 @@ def _workload(
     asked: CostQuestion, team_id: int, named: Named, workload_id: int | None
 ) -> tuple[str, str]:
     if workload_id is None:
-        return "Jobs of no workload", asked.down("costs-team-jobs", team_id)
+        return "No workload", asked.down("costs-team-jobs", team_id)
     return named[workload_id].name, asked.down("costs-workload", workload_id)
 
 
@@ -291,9 +293,9 @@ def _workload_rows(
     ]
     if rest.of_jobs:
         href = asked.down("costs-team-jobs", team_id)
-        rows.append(cost_row("Jobs of no workload", rest.of_jobs, href))
+        rows.append(cost_row("No workload", rest.of_jobs, href))
     if rest.of_none:
-        rows.append(cost_row("No job", _together(rest.of_none), "#no-job"))
+        rows.append(cost_row("Not held by a job", _together(rest.of_none), "#no-job"))
     return rows
 
 
@@ -305,8 +307,8 @@ def _no_job_table(asked: CostQuestion, team_id: int, rest: NoWorkload) -> CostTa
     ]
     heading = Heading(
         id="no-job",
-        title="No job",
-        note="what nobody held, by pool and state; and charges without GPU time of their own",
+        title="Not held by a job",
+        note="by pool and state; and charges without GPU time of their own",
         first="Pool and state",
         csv_href=asked.href("costs-no-job-pools", team_id),
         sorts=lambda sort: f"{asked.href('costs-team', team_id, sort=sort)}#no-job",
@@ -322,7 +324,7 @@ def _no_job_row(asked: CostQuestion, team_id: int, pool_id: int | None, each: St
     return cost_row(f"{pool or 'No pool'}: {words.label.lower()}", [each], href)
 
 
-def _dearest(asked: CostQuestion, rows: Sequence[CostRow], whole: States) -> str:
+def _highest_team(asked: CostQuestion, rows: Sequence[CostRow], whole: States) -> str:
     sums = sums_of(whole)
     first = max(rows, key=lambda row: row.cost_micros or 0, default=None)
     if first is None:

@@ -37,7 +37,7 @@ WORDS: Mapping[str, str] = {
     "tag": "all tags",
     "basis": "the effective cost",
     "cost": "the cost as charged",
-    "sort": "the dearest first",
+    "sort": "the highest cost first",
     "state": "no device time",
     "lines": "the latest first",
 }

@@ -126,8 +126,8 @@ def _columns(asked: CostQuestion, heading: Heading) -> tuple[ColumnHeading, ...]
     texts = {
         "name": heading.first,
         "cost": "Cost",
-        "bought": "What it bought",
-        "not_worked": "Idle or not held",
+        "bought": "By state",
+        "not_worked": "Idle or not held by a job",
         "gpu_hours": "GPU-hours",
         "unit_cost": f"{symbol(asked.currency).strip()} per GPU-hour",
     }

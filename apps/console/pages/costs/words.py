@@ -15,7 +15,7 @@ LOADED = {Loading.LOADED: " with shared idle", Loading.DIRECT: " without shared 
 
 
 def spent(asked: CostQuestion, who: str, sums: Sums) -> str:
-    """`Pretraining cost $4,120 last month, and 71 % of it worked.`"""
+    """`Pretraining cost $4,120 last month, and 71 % of it was active.`"""
     when = asked.words.within
     if not sums.by_state:
         return f"Nothing was charged to {who} {when}."
@@ -30,12 +30,12 @@ def spent(asked: CostQuestion, who: str, sums: Sums) -> str:
     unobserved = share(sums.by_state.get("unobserved") or 0, sums.total)
     if unobserved:
         known = (
-            "none of it is known to have worked"
+            "none of it is known to have been active"
             if not sums.worked_ratio
-            else (f"{_worked(sums)} of it worked")
+            else f"{_active(sums)} of it was active"
         )
         return f"{said}; {known}, and {per_cent(unobserved)} was not observed."
-    return f"{said}, and {_worked(sums)} of it worked."
+    return f"{said}, and {_active(sums)} of it was active."
 
 
 def least_sure(statuses: Collection[str]) -> str:
@@ -61,5 +61,5 @@ def under(asked: CostQuestion, known: Sureness) -> Under | None:
     )
 
 
-def _worked(sums: Sums) -> str:
+def _active(sums: Sums) -> str:
     return "none" if not sums.worked_ratio else per_cent(sums.worked_ratio)

@@ -148,7 +148,7 @@ def _execute(query: str, params: Figures) -> None:
 
 def _ask(rounds: int) -> dict[str, float]:
     """The 95th percentile of each list, through the WSGI application with its middleware."""
-    from apps.ledger.queries.runs.values import RunSort
+    from apps.unit_economics.queries.runs.values import RunSort
     from bench.pages_ask import TeachTheBench, _asked, _p95, _session
     from controlplane.wsgi import application
 
@@ -175,12 +175,12 @@ def _rolled_up(params: Figures, carried: int) -> dict[str, float]:
     from django.db import connection, transaction
 
     from apps.ledger.actions import roll_up_day
-    from apps.ledger.actions.divide import divide_day
     from apps.ledger.actions.partitions import ensure_month
     from apps.ledger.actions.rolled_day import RolledDay
-    from apps.ledger.actions.runs import write_run_days, write_run_figures
     from apps.marks.actions import Mark, mark
     from apps.marks.queries import Pass
+    from apps.unit_economics.actions.divide import divide_day
+    from apps.unit_economics.actions.runs import write_run_days, write_run_figures
 
     first = params["from"]
     if not carried:

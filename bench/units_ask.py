@@ -116,12 +116,13 @@ def _rolled_up(today: date) -> Figures:
     """A day rolled up and divided as a whole, and how much of that services are."""
     from django.db import connection, transaction
 
-    from apps.ledger.actions import roll_up_day, services
-    from apps.ledger.actions.divide import divide_day
+    from apps.ledger.actions import roll_up_day
     from apps.ledger.actions.partitions import ensure_month
     from apps.ledger.actions.rolled_day import RolledDay
     from apps.marks.actions import Mark, mark
     from apps.marks.queries import Pass
+    from apps.unit_economics.actions import services
+    from apps.unit_economics.actions.divide import divide_day
 
     at = datetime.now(UTC)
     first = datetime(today.year, today.month, today.day, tzinfo=UTC) - timedelta(days=200)

@@ -89,7 +89,7 @@ beat_schedule = {
         "options": {"expires": 30},
     },
     "divide-days": {
-        "task": "apps.ledger.tasks.divide_marked_days",
+        "task": "apps.unit_economics.tasks.divide_marked_days",
         # Soon after a day is summed: until then pages have its runs and services as they were.
         "schedule": 10.0,
         "options": {"expires": 10},

@@ -14,7 +14,15 @@ from apps.logs.context import acting, current_request
 app = Celery("runrate")
 app.config_from_object("controlplane.beat")
 app.autodiscover_tasks(
-    ["apps.telemetry", "apps.pricing", "apps.workloads", "apps.ledger", "apps.fleet", "apps.review"]
+    [
+        "apps.telemetry",
+        "apps.pricing",
+        "apps.workloads",
+        "apps.ledger",
+        "apps.unit_economics",
+        "apps.fleet",
+        "apps.review",
+    ]
 )
 
 _RUNNING: dict[str, ExitStack] = {}

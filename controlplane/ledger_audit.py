@@ -3,8 +3,8 @@
 from datetime import datetime
 
 from apps.ledger.queries import audit as ledger
-from apps.ledger.queries import audit_runs, audit_services
 from apps.ledger.queries.audit import Audit
+from apps.unit_economics.queries import audit_runs, audit_services
 
 CHECKS = (*ledger.CHECKS, *audit_services.CHECKS, *audit_runs.CHECKS)
 

@@ -34,10 +34,11 @@ from apps.ledger.actions import (
     exports,
     vendor_costs,
 )
-from apps.ledger.queries import conversion, unit_costs
+from apps.ledger.queries import conversion
 from apps.pricing import actions as pricing
 from apps.pricing.actions import api_prices
 from apps.telemetry import api as telemetry
+from apps.unit_economics.queries import unit_costs
 from apps.web.rest.bodies import GzipUnreadable
 from apps.web.rest.problems import (
     RETRY_AFTER_SECONDS,

@@ -93,6 +93,7 @@ INSTALLED_APPS = [
     "apps.pricing",
     "apps.workloads",
     "apps.ledger",
+    "apps.unit_economics",
     "apps.review",
     "apps.console",
 ]

@@ -4,9 +4,9 @@ from datetime import datetime
 
 from apps.ledger import actions as ledger
 from apps.ledger.actions import Passes, Progress
-from apps.ledger.actions.divide import PASSES as DIVIDING
-from apps.ledger.actions.runs import figure_due_runs
 from apps.ledger.actions.settle import Tell
+from apps.unit_economics.actions.divide import PASSES as DIVIDING
+from apps.unit_economics.actions.runs import figure_due_runs
 
 PASSES: Passes = {**ledger.PASSES, **DIVIDING}
 

@@ -8,9 +8,3 @@ class LedgerConfig(AppConfig):
 
     name = "apps.ledger"
     label = "ledger"
-
-    def ready(self) -> None:
-        """Runs and services add their days to what may be exported."""
-        from apps.ledger.queries.unit_cost_exports import add_export_sources
-
-        add_export_sources()

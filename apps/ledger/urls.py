@@ -29,23 +29,10 @@ from apps.ledger.api.commitments import Commitment, CommitmentEnd, Commitments
 from apps.ledger.api.explore import ExploreCosts
 from apps.ledger.api.exports import Export, ExportFile, Exports
 from apps.ledger.api.lines import CostLines
-from apps.ledger.api.run_insights import (
-    RunBottlenecks,
-    RunCheckpoints,
-    RunStragglers,
-    WorkloadBottlenecks,
-    WorkloadCheckpoints,
-    WorkloadProgramme,
-    WorkloadScaling,
-)
-from apps.ledger.api.runs import Run, RunCosts, Runs
 from apps.ledger.api.search import Search
-from apps.ledger.api.services import Service, Services, UnitCosts
-from apps.ledger.api.team_work import Teams
 from apps.ledger.api.unowned import Unowned
 
 urlpatterns = [
-    path("team-work", Teams.as_view(), name="rest-team-work"),
     path("api-spend", ApiSpend.as_view(), name="rest-api-spend"),
     path("api-prices", ApiPrices.as_view(), name="rest-api-prices"),
     path("api-prices/<int:api_price_id>/end", ApiPriceEnd.as_view(), name="rest-end-api-price"),
@@ -103,35 +90,6 @@ urlpatterns = [
     path("exports", Exports.as_view(), name="rest-exports"),
     path("exports/<int:export_id>", Export.as_view(), name="rest-export"),
     path("exports/<int:export_id>/file", ExportFile.as_view(), name="rest-export-file"),
-    path("runs", Runs.as_view(), name="runs"),
-    path("runs/<int:run_id>", Run.as_view(), name="run"),
-    path("runs/<int:run_id>/costs", RunCosts.as_view(), name="rest-run-costs"),
-    path("runs/<int:run_id>/bottlenecks", RunBottlenecks.as_view(), name="rest-run-bottlenecks"),
-    path("runs/<int:run_id>/checkpoints", RunCheckpoints.as_view(), name="rest-run-checkpoints"),
-    path("runs/<int:run_id>/stragglers", RunStragglers.as_view(), name="rest-run-stragglers"),
     path("search", Search.as_view(), name="search-all"),
-    path("services", Services.as_view(), name="rest-services"),
-    path("services/<int:service_id>", Service.as_view(), name="rest-service"),
-    path("unit-costs", UnitCosts.as_view(), name="unit-costs"),
     path("unowned", Unowned.as_view(), name="unowned"),
-    path(
-        "workloads/<int:workload_id>/bottlenecks",
-        WorkloadBottlenecks.as_view(),
-        name="rest-workload-bottlenecks",
-    ),
-    path(
-        "workloads/<int:workload_id>/checkpoints",
-        WorkloadCheckpoints.as_view(),
-        name="rest-workload-checkpoints",
-    ),
-    path(
-        "workloads/<int:workload_id>/programme",
-        WorkloadProgramme.as_view(),
-        name="rest-workload-programme",
-    ),
-    path(
-        "workloads/<int:workload_id>/scaling",
-        WorkloadScaling.as_view(),
-        name="rest-workload-scaling",
-    ),
 ]

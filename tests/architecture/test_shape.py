@@ -104,7 +104,7 @@ def test_web_processes_stay_light():
 
 
 @pytest.mark.parametrize(
-    "name", ["accounts", "fleet", "telemetry", "pricing", "workloads", "ledger"]
+    "name", ["accounts", "fleet", "telemetry", "pricing", "workloads", "ledger", "unit_economics"]
 )
 def test_models_hold_no_rules(name):
     room = ROOT / "apps" / name

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from apps.economics.run_time import Bucket
 from apps.workloads.models import RunEvent, RunSpan
 from tests import make
-from tests.apps.ledger import planted_runs as planted
+from tests.apps.unit_economics import planted_runs as planted
 from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import PASSWORD
 

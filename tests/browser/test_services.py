@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 
 from apps.ledger.actions.partitions import ensure_month
 from tests import make
-from tests.apps.ledger import service_scene as services
-from tests.apps.ledger.service_scene import DOLLAR, HOUR
+from tests.apps.unit_economics import service_scene as services
+from tests.apps.unit_economics.service_scene import DOLLAR, HOUR
 from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import make_people
 from tests.browser.test_overview import opened

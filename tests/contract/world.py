@@ -14,7 +14,6 @@ from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.actions import clouds
 from apps.ledger.actions.partitions import ensure_month
-from apps.ledger.actions.runs import figure_due_runs
 from apps.ledger.models import (
     ApiHour,
     Bill,
@@ -29,12 +28,14 @@ from apps.pricing.actions.api_prices import NewApiPrice, add_api_price
 from apps.pricing.actions.quotas import NewQuota, QuotaPlace, record_quotas
 from apps.review.models import Finding
 from apps.telemetry.models import Incident
+from apps.unit_economics.actions.runs import figure_due_runs
 from apps.workloads.actions.rules import add_rule
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import Job, RequestHour, Run, RunSpan, ServiceObjective
 from apps.workloads.queries import RuleFact
 from tests import make
-from tests.apps.ledger import scene, service_scene
+from tests.apps.ledger import scene
+from tests.apps.unit_economics import service_scene
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
 NOON_NEXT_YEAR = make.NOON + timedelta(days=365)

@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from apps.ledger.actions.runs import figure_due_runs
 from apps.pricing import actions as pricing
+from apps.unit_economics.actions.runs import figure_due_runs
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.tasks import fold_runs
 from tests import make

@@ -38,9 +38,6 @@ from apps.ledger.models import (
     BillRule,
     Close,
     Line,
-    ServiceCount,
-    ServiceDay,
-    ServiceTotal,
     StatementLine,
     VendorCost,
 )
@@ -51,6 +48,7 @@ from apps.providers.reading import SeenMachine
 from apps.review.models import Finding
 from apps.show.money import full_amount, short_amount, whole_amount
 from apps.telemetry.models import Incident
+from apps.unit_economics.models import ServiceCount, ServiceDay, ServiceTotal
 from apps.workloads.actions.imports import close_batch, open_batch, reject_rows
 from apps.workloads.actions.recording import record_event
 from apps.workloads.actions.rules import add_rule
@@ -58,7 +56,8 @@ from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import RequestHour, Run, RunAttempt, RunEvent, RunSummary
 from apps.workloads.queries import RuleFact
 from tests import make
-from tests.apps.ledger import scene, service_scene
+from tests.apps.ledger import scene
+from tests.apps.unit_economics import service_scene
 
 NEVER = datetime(2099, 1, 1, tzinfo=UTC)
 ZEPHYRINES, HARBOUR, NOBODY, WHOLE = "the Zephyrines'", "the Harbour's", "nobody's", "the whole's"

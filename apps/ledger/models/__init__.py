@@ -34,8 +34,6 @@ from apps.ledger.models.rollups import (
     LedgerUserDay,
     MeterDay,
 )
-from apps.ledger.models.runs import RunDay, RunFigures
-from apps.ledger.models.services import ServiceCount, ServiceDay, ServicePart, ServiceTotal
 
 __all__ = [
     "ApiCost",
@@ -70,12 +68,6 @@ __all__ = [
     "MeterDay",
     "Part",
     "RejectedBillRow",
-    "RunDay",
-    "RunFigures",
-    "ServiceCount",
-    "ServiceDay",
-    "ServicePart",
-    "ServiceTotal",
     "Settlement",
     "StatementLine",
     "Status",

@@ -10,8 +10,6 @@ from django.utils import timezone
 from apps.fleet.actions.clouds import SyncRunsAlready, SyncTakenOver
 from apps.fleet.queries.clouds import syncs_due
 from apps.ledger import actions
-from apps.ledger.actions.divide import PASSES as DIVIDING
-from apps.ledger.actions.runs import figure_due_runs
 from apps.ledger.queries.due import hours_due, resting
 from apps.ledger.tasks.api_usage import price_marked
 from apps.ledger.tasks.bill_uploads import take_uploaded
@@ -52,21 +50,6 @@ def settle_marked_hours() -> None:
                 return
             actions.try_pass(passes=actions.PASSES, pass_=pass_, hour=hour, at=at)
     _roll_up(at, until)
-
-
-@shared_task
-def divide_marked_days() -> None:
-    """Divide the days that wait over runs and services, and figure the runs folded since.
-
-    For at most half a minute; the next sweep goes on.
-    """
-    until = time.monotonic() + BUDGET_SECONDS
-    at = timezone.now()
-    for day in hours_due(Pass.DIVIDE, at):
-        if time.monotonic() > until:
-            return
-        actions.try_pass(passes=DIVIDING, pass_=Pass.DIVIDE, hour=day, at=at)
-    figure_due_runs(at=at)
 
 
 @shared_task

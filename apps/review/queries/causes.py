@@ -8,9 +8,9 @@ from typing import Any
 from apps.economics.hours import first_hour
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import local_day
-from apps.ledger.queries.measured import pools_of_days
 from apps.pricing import queries as pricing
 from apps.pricing.queries.commitments import commitments_in
+from apps.unit_economics.queries.measured import pools_of_days
 from apps.workloads.queries.requests import changes_of
 
 NEAR_DAYS = 7

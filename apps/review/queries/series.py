@@ -6,15 +6,15 @@ from datetime import date, timedelta
 
 from apps.economics.unit_change import Weighed, mean_of
 from apps.economics.watch import Day, usable
-from apps.ledger.queries.measured import (
+from apps.ledger.queries.windows import Window
+from apps.review.models import Measure
+from apps.unit_economics.queries.measured import (
     ServedDay,
     TrainedDay,
     served_days,
     used_days,
     waited_days,
 )
-from apps.ledger.queries.windows import Window
-from apps.review.models import Measure
 
 HISTORY = timedelta(days=200)
 LEAST_WAIT = 0.005

@@ -18,9 +18,9 @@ from apps.economics.unit_change import (
     served_parts,
 )
 from apps.economics.watch import Day
-from apps.ledger.queries.measured import spend_of_days
 from apps.review.models import Measure
 from apps.review.queries.series import Series
+from apps.unit_economics.queries.measured import spend_of_days
 
 DAYS_BEFORE = 28
 DAYS_OF_IMPACT = 30

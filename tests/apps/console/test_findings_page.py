@@ -14,8 +14,8 @@ from django.utils import timezone
 from apps.review.actions import look_at_day
 from tests import make
 from tests.apps.console.people import signed_in
-from tests.apps.ledger import service_scene
 from tests.apps.review.history import DAYS, FIRST, STEP, make_service_days, noise
+from tests.apps.unit_economics import service_scene
 
 pytestmark = pytest.mark.django_db
 AT = datetime(2026, 3, 6, 12, tzinfo=UTC)

@@ -18,7 +18,7 @@ from apps.economics.run_time import Bucket
 from apps.workloads.models import Job, RunEvent, RunSpan
 from tests import make
 from tests.apps.console.people import signed_in
-from tests.apps.ledger import planted_runs as planted
+from tests.apps.unit_economics import planted_runs as planted
 
 pytestmark = pytest.mark.django_db
 NOW = make.NOON + timedelta(days=2)

@@ -17,8 +17,8 @@ from apps.workloads.models import ServiceObjective
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.ledger import scene
-from tests.apps.ledger import service_scene as services
-from tests.apps.ledger.service_scene import DOLLAR, HOUR
+from tests.apps.unit_economics import service_scene as services
+from tests.apps.unit_economics.service_scene import DOLLAR, HOUR
 
 pytestmark = pytest.mark.django_db
 

@@ -15,11 +15,12 @@ from rest_framework.test import APIClient
 
 from apps.economics.run_time import Bucket
 from apps.fleet.models import Node
-from apps.ledger.actions.runs import figure_due_runs
+from apps.unit_economics.actions.runs import figure_due_runs
 from apps.workloads.models import Job, RunAttempt, RunProgress
 from tests import make
 from tests.apps.console.people import signed_in
-from tests.apps.ledger import run_scene, scene
+from tests.apps.ledger import scene
+from tests.apps.unit_economics import run_scene
 
 pytestmark = pytest.mark.django_db
 NEXT_DAY = datetime(2026, 3, 3, 12, tzinfo=UTC)

@@ -22,9 +22,10 @@ from apps.pricing import actions as pricing
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.models import OwnershipRule, Workload
 from tests import make
-from tests.apps.ledger import run_scene, scene
-from tests.apps.ledger import service_scene as services
+from tests.apps.ledger import scene
 from tests.apps.ledger.test_reconcile import COLUMNS, row
+from tests.apps.unit_economics import run_scene
+from tests.apps.unit_economics import service_scene as services
 
 HOUR = timedelta(hours=1)
 MARCH, APRIL = date(2026, 3, 1), date(2026, 4, 1)

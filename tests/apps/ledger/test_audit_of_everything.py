@@ -118,9 +118,14 @@ def _world(_planted: None, db: None) -> None:
     """The world as it was planted: what a test does to it is undone."""
 
 
+def tables() -> dict[str, Any]:
+    """The ledger's, and those of the parts of its lines."""
+    return tables_of("ledger") | tables_of("unit_economics")
+
+
 def of_money() -> list[str]:
-    """Every table of the ledger but those that hold no amounts."""
-    return sorted(tables_of("ledger").keys() - NO_MONEY)
+    """Every one of them but those that hold no amounts."""
+    return sorted(tables().keys() - NO_MONEY)
 
 
 def excused(table: str) -> set[str]:
@@ -160,9 +165,7 @@ def test_one_unit_changed_is_found_in_every_column_that_has_no_excuse(table: str
 
 
 def test_no_table_is_forgotten_and_no_excuse_is_left_over() -> None:
-    tables = tables_of("ledger")
-
-    assert NO_MONEY.keys() | EXCUSED.keys() <= tables.keys()
+    assert NO_MONEY.keys() | EXCUSED.keys() <= tables().keys()
     assert not [
         table
         for table in NO_MONEY

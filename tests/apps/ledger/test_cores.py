@@ -13,14 +13,16 @@ from apps.economics.states import Flag, State
 from apps.fleet import actions as fleet
 from apps.fleet import queries
 from apps.fleet.models import SharePolicy
-from apps.ledger.models import Charge, ChargeKind, LedgerDay, Line, RunFigures
+from apps.ledger.models import Charge, ChargeKind, LedgerDay, Line
 from apps.pricing import actions as pricing
+from apps.unit_economics.models import RunFigures
 from apps.workloads.models import Allocation
 from controlplane.ledger_audit import audit
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.console.test_costs import text_of
-from tests.apps.ledger import run_scene, scene
+from tests.apps.ledger import scene
+from tests.apps.unit_economics import run_scene
 from tests.rest import with_token
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -15,7 +15,7 @@ from apps.accounts.queries import organisation
 from apps.economics.states import Flag
 from apps.fleet.models import Pool
 from apps.ledger import queries
-from apps.ledger.models import Charge, LedgerDay, LedgerNodeDay, Line, RunDay
+from apps.ledger.models import Charge, LedgerDay, LedgerNodeDay, Line
 from apps.ledger.queries.cube import (
     CubeKey,
     CubeQuestion,
@@ -36,9 +36,11 @@ from apps.ledger.queries.cube import (
 )
 from apps.ledger.queries.cube.dimensions import DIMENSIONS
 from apps.ledger.queries.cube.names import keys_named
-from apps.ledger.queries.cube.sources import RUN_DAYS, SOURCES
+from apps.ledger.queries.cube.sources import SOURCES
 from apps.ledger.queries.loading import Loading
 from apps.telemetry.actions.partitions import forget
+from apps.unit_economics.models import RunDay
+from apps.unit_economics.queries.cube_parts import RUN_DAYS
 from apps.workloads.models import Job, Workload
 from tests import make
 from tests.apps.ledger.audited_world import APRIL, MARCH, make_world

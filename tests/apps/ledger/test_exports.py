@@ -14,11 +14,12 @@ from django.utils import timezone
 from apps.accounts.models import AccessToken
 from apps.economics.run_time import Bucket
 from apps.ledger.actions import exports
-from apps.ledger.models import Export, ExportState, ExportWhat, Line, RunDay, ServiceDay
+from apps.ledger.models import Export, ExportState, ExportWhat, Line
 from apps.ledger.queries import Window
 from apps.ledger.queries.export_asked import ExportRefused, RowsAsked, refuse_what_rows_lack
 from apps.ledger.queries.exports import Asker
 from apps.ledger.tasks import make_exports
+from apps.unit_economics.models import RunDay, ServiceDay
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import Run
 from tests import make

@@ -14,13 +14,14 @@ from pyarrow import parquet as untyped
 
 from apps.economics.run_time import Bucket
 from apps.ledger.actions import exports
-from apps.ledger.models import Export, ExportWhat, FileForm, Line, ServiceDay
+from apps.ledger.models import Export, ExportWhat, FileForm, Line
 from apps.ledger.queries import Window
 from apps.ledger.queries.exports import Asker
 from apps.ledger.tasks import export_files, make_exports
+from apps.unit_economics.models import ServiceDay
 from tests import make
 from tests.apps.ledger import scene
-from tests.apps.ledger.planted_runs import make_programme, plant_day, plant_run
+from tests.apps.unit_economics.planted_runs import make_programme, plant_day, plant_run
 
 pytestmark = pytest.mark.django_db
 parquet: Any = untyped

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 
 from apps.economics.run_time import Bucket
-from apps.ledger.models import RunDay, ServiceDay, ServicePart
-from apps.ledger.models.services import ServiceTotal
+from apps.unit_economics.models import RunDay, ServiceDay, ServicePart, ServiceTotal
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import Job, Run
 from tests import make

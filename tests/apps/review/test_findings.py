@@ -11,7 +11,6 @@ from apps.review.actions import look_at_day, look_if_due
 from apps.review.models import Finding, Look
 from apps.review.queries.findings import FindingFact, FindingsWanted, findings
 from tests import make
-from tests.apps.ledger import service_scene
 from tests.apps.review.history import (
     CHANGED_ON,
     DAYS,
@@ -21,6 +20,7 @@ from tests.apps.review.history import (
     make_service_days,
     noise,
 )
+from tests.apps.unit_economics import service_scene
 
 pytestmark = pytest.mark.django_db
 AT = datetime(2026, 3, 6, 12, tzinfo=UTC)

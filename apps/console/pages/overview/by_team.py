@@ -9,10 +9,10 @@ from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import TeamRow, TeamTable
 from apps.ledger.queries import Comparison, OverviewFacts, TeamSum
-from apps.ledger.queries.waste import Waste, WasteOfWindow
 from apps.show.amounts import Ratio, gpu_hours, share
 from apps.show.money import symbol
 from apps.show.strip import strip_of_states
+from apps.unit_economics.queries.waste import Waste, WasteOfWindow
 
 SortValue = Ratio | None
 _SORT_VALUES: dict[str, Callable[[TeamRow], SortValue]] = {

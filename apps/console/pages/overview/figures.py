@@ -11,11 +11,11 @@ from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums, sums_of
 from apps.economics.states import State
 from apps.ledger.queries import DaySum, OverviewFacts, Share
-from apps.ledger.queries.waste import Waste, WasteOfWindow
 from apps.show.amounts import change, gpu_hours, per_cent, points, share
 from apps.show.money import short_amount
 from apps.show.sparkline import Sparkline, sparkline
 from apps.show.words import NOT_WORKED, OTHER_WASTE, joined, state_words
+from apps.unit_economics.queries.waste import Waste, WasteOfWindow
 
 MOST_PARTS = 3
 NO_SPAN_BEFORE = "no whole span before to compare with"

@@ -6,10 +6,10 @@ from apps.console.kit.frame import Under
 from apps.console.pages.overview.question import Question
 from apps.console.pages.overview.sums import Sums
 from apps.ledger.queries import Basis, OverviewFacts
-from apps.ledger.queries.waste import Waste
 from apps.show.amounts import per_cent, share
 from apps.show.money import whole_amount
 from apps.show.words import basis_words
+from apps.unit_economics.queries.waste import Waste
 
 LEAST_SURE_FIRST = ("provisional", "estimated", "restated", "reconciled")
 

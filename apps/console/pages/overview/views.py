@@ -26,8 +26,8 @@ from apps.console.pages.overview.sums import Sums, sums_of
 from apps.console.pages.overview.values import OverviewPage
 from apps.fleet.queries import lived_since
 from apps.ledger.queries import OverviewFacts, overview_facts
-from apps.ledger.queries.waste import Waste, waste_of_window
 from apps.show.words import STATES
+from apps.unit_economics.queries.waste import Waste, waste_of_window
 
 STATE_KEYS = [state.key for state in STATES]
 

@@ -14,8 +14,6 @@ from apps.console.pages.runs.numbers import NUMBERS, number_of
 from apps.console.pages.runs.values import ComparedRow, ComparedRun, ComparePage, Doubted
 from apps.console.pages.runs.words import span_of, status_of
 from apps.economics.run_time import Bucket
-from apps.ledger.queries.runs.costs import runs_compared
-from apps.ledger.queries.runs.values import RunAnatomy, RunFigure, RunNumber, RunRow
 from apps.show.amounts import change, counted, gpu_hours, per_cent, points, share
 from apps.show.counts import energy, short_count
 from apps.show.money import full_amount, unit_cost, whole_amount
@@ -23,6 +21,8 @@ from apps.show.run_buckets import BUCKETS, in_a_sentence, strip_of_buckets
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
 from apps.show.words import joined
+from apps.unit_economics.queries.runs.costs import runs_compared
+from apps.unit_economics.queries.runs.values import RunAnatomy, RunFigure, RunNumber, RunRow
 
 MOST_RUNS = 6
 FEWEST = 2

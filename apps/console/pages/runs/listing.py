@@ -22,13 +22,13 @@ from apps.console.pages.runs.picture import (
 from apps.console.pages.runs.question import RunsQuestion, runs_question
 from apps.console.pages.runs.tables import HOW_TO_READ, RUNS
 from apps.economics.gpu_meters import meters_together
-from apps.ledger.queries.runs.gpu_meters import meters_of_runs
-from apps.ledger.queries.runs.list import run_page
-from apps.ledger.queries.runs.page import RunsTold, are_any_runs, runs_told
-from apps.ledger.queries.runs.values import RunRow as RunFact
 from apps.show.amounts import counted, per_cent, share
 from apps.show.money import whole_amount
 from apps.show.run_buckets import BUCKETS
+from apps.unit_economics.queries.runs.gpu_meters import meters_of_runs
+from apps.unit_economics.queries.runs.list import run_page
+from apps.unit_economics.queries.runs.page import RunsTold, are_any_runs, runs_told
+from apps.unit_economics.queries.runs.values import RunRow as RunFact
 
 MOST_CSV_ROWS = 20_000
 STATES = tuple(BUCKETS.values())

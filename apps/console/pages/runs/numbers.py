@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from apps.console.pages.runs.values import Doubted, NumberRow
 from apps.console.pages.runs.words import doubted_mfu, rate, sentence, span_of
-from apps.ledger.queries.runs.page import UsualNumbers
-from apps.ledger.queries.runs.values import RunAnatomy, RunFigure, RunRow
 from apps.show.amounts import counted, per_cent
 from apps.show.money import full_amount
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
+from apps.unit_economics.queries.runs.page import UsualNumbers
+from apps.unit_economics.queries.runs.values import RunAnatomy, RunFigure, RunRow
 
 
 @dataclass(frozen=True, slots=True)

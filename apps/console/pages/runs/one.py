@@ -29,17 +29,17 @@ from apps.console.pages.runs.verdicts import (
 )
 from apps.console.pages.runs.words import span_of, status_of
 from apps.economics.run_time import Bucket
-from apps.ledger.queries.runs.bottlenecks import where_time_of_run_went
-from apps.ledger.queries.runs.checkpoints import checkpoint_advice_of_run
-from apps.ledger.queries.runs.costs import run_costs
-from apps.ledger.queries.runs.page import usual_numbers
-from apps.ledger.queries.runs.stragglers import slow_ranks
-from apps.ledger.queries.runs.values import RunAnatomy, RunBucket
 from apps.show.amounts import counted, gpu_hours, per_cent, share
 from apps.show.counts import energy, short_count
 from apps.show.money import short_amount, unit_cost, whole_amount
 from apps.show.run_buckets import BUCKETS
 from apps.show.time import duration, instant
+from apps.unit_economics.queries.runs.bottlenecks import where_time_of_run_went
+from apps.unit_economics.queries.runs.checkpoints import checkpoint_advice_of_run
+from apps.unit_economics.queries.runs.costs import run_costs
+from apps.unit_economics.queries.runs.page import usual_numbers
+from apps.unit_economics.queries.runs.stragglers import slow_ranks
+from apps.unit_economics.queries.runs.values import RunAnatomy, RunBucket
 from apps.workloads.queries.run_facts import clock_hours, run_summaries
 from apps.workloads.queries.run_picture import (
     AttemptFact,

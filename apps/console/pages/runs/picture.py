@@ -9,7 +9,6 @@ from apps.console.pages.costs.words import least_sure
 from apps.console.pages.overview.daily import days_between
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket, goodput
-from apps.ledger.queries.runs.page import DayOfRuns
 from apps.show.amounts import gpu_hours, per_cent, share
 from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.money import short_amount, whole_amount
@@ -17,6 +16,7 @@ from apps.show.run_buckets import BUCKETS, NO_PROGRESS, in_a_sentence, no_progre
 from apps.show.sparkline import sparkline
 from apps.show.time import weekday
 from apps.show.words import joined
+from apps.unit_economics.queries.runs.page import DayOfRuns
 
 MOST_PARTS = 3
 

@@ -17,16 +17,16 @@ from apps.console.pages.runs.tables import RUNS_OF_ONE
 from apps.console.pages.runs.values import Answer, Doubted, ProgrammePage, TrendRow, Verdict
 from apps.console.pages.runs.verdicts import bottleneck_verdicts, checkpoint_verdicts
 from apps.console.pages.runs.words import doubted_mfu, sentence
-from apps.ledger.queries.runs.bottlenecks import where_time_of_workload_went
-from apps.ledger.queries.runs.checkpoints import checkpoint_advice_of_workload
-from apps.ledger.queries.runs.list import run_page
-from apps.ledger.queries.runs.programme import Programme, ProgrammeRun, programme
-from apps.ledger.queries.runs.values import RunFigure
 from apps.show.amounts import change, counted, gpu_hours, per_cent
 from apps.show.counts import short_count
 from apps.show.money import short_amount, unit_cost, whole_amount
 from apps.show.sparkline import sparkline
 from apps.show.time import short_day
+from apps.unit_economics.queries.runs.bottlenecks import where_time_of_workload_went
+from apps.unit_economics.queries.runs.checkpoints import checkpoint_advice_of_workload
+from apps.unit_economics.queries.runs.list import run_page
+from apps.unit_economics.queries.runs.programme import Programme, ProgrammeRun, programme
+from apps.unit_economics.queries.runs.values import RunFigure
 from apps.workloads import queries as workloads
 
 NUMBER_OF: dict[RunFigure, Callable[[ProgrammeRun], float | None]] = {

@@ -17,8 +17,8 @@ from apps.console.kit.table import Part
 from apps.console.pages.runs.tables import PER_PAGE, RUNS
 from apps.console.pages.runs.words import STATUSES
 from apps.ledger import queries as ledger
-from apps.ledger.queries.runs.values import Order, RunRow, RunSort, RunsWanted
 from apps.show.amounts import counted
+from apps.unit_economics.queries.runs.values import Order, RunRow, RunSort, RunsWanted
 from apps.workloads import queries as workloads
 
 SALT = "runs"

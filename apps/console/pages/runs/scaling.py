@@ -8,19 +8,19 @@ from django.http import QueryDict
 
 from apps.console.pages.runs.question import RunsQuestion
 from apps.console.pages.runs.values import Answer, Curve, CurveRow
-from apps.ledger.queries.runs.curves import (
-    CurvePoint,
-    Range,
-    ScalingAnswer,
-    ScalingRefusal,
-    scaling_of,
-)
 from apps.show import curves
 from apps.show.amounts import counted
 from apps.show.counts import times
 from apps.show.money import short_amount, whole_amount
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
+from apps.unit_economics.queries.runs.curves import (
+    CurvePoint,
+    Range,
+    ScalingAnswer,
+    ScalingRefusal,
+    scaling_of,
+)
 
 MOST_GPUS = 100_000
 NOT_A_NUMBER = "Say a number of GPUs, as in 128."

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from apps.console.kit.frame import Link
 from apps.console.pages.runs.values import Verdict
 from apps.console.pages.runs.words import span_of
-from apps.ledger.queries.runs.bottlenecks import Verdict as Bottleneck
-from apps.ledger.queries.runs.bottlenecks import WhereTimeWent
-from apps.ledger.queries.runs.checkpoints import CheckpointAdvice
-from apps.ledger.queries.runs.stragglers import Stragglers
 from apps.show.amounts import per_cent
 from apps.show.time import duration
+from apps.unit_economics.queries.runs.bottlenecks import Verdict as Bottleneck
+from apps.unit_economics.queries.runs.bottlenecks import WhereTimeWent
+from apps.unit_economics.queries.runs.checkpoints import CheckpointAdvice
+from apps.unit_economics.queries.runs.stragglers import Stragglers
 
 UNSEEN = "No counters of the nodes were seen in that time, so nothing names a cause."
 UNNAMED = "The nodes’ counters show nothing used up meanwhile."

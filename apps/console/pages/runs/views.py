@@ -15,7 +15,7 @@ from apps.console.pages.runs.picture import by_day
 from apps.console.pages.runs.programme import known_workload, programme_page
 from apps.console.pages.runs.question import runs_question
 from apps.console.pages.runs.tables import BUCKETS_OF_RUN, JOBS_OF_RUN, RUN_DAYS
-from apps.ledger.queries.runs.page import runs_told
+from apps.unit_economics.queries.runs.page import runs_told
 
 
 @shown(EVERYONE, "runs")

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from apps.console.pages.runs.values import Doubted
-from apps.ledger.queries.runs import values as ledger
 from apps.show.amounts import per_cent
 from apps.show.counts import short_count
 from apps.show.unknown import UNKNOWN
 from apps.show.words import Word
+from apps.unit_economics.queries.runs import values as ledger
 
 STATUSES: Mapping[str, Word] = {
     "finished": Word("finished", "Finished", "It came to its end."),

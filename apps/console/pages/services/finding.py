@@ -9,11 +9,11 @@ from apps.console.pages.services.question import ServicesQuestion
 from apps.console.pages.services.tables import unasked_ratio
 from apps.console.pages.services.words import PARTS
 from apps.economics.serving import Purpose
-from apps.ledger.queries.unit_costs import PartAmounts, UnitCost
 from apps.show.amounts import count, counted, per_cent, share
 from apps.show.counts import short_count
 from apps.show.money import short_amount, whole_amount
 from apps.show.time import weekday
+from apps.unit_economics.queries.unit_costs import PartAmounts, UnitCost
 
 COUNTING = """curl -X POST "$RUNRATE_URL/api/v1/request-hours" -H "Authorization: Bearer $TOKEN" \\
   -H "Content-Type: application/json" -d @request-hours.json"""

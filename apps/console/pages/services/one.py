@@ -36,12 +36,12 @@ from apps.console.pages.services.tables import (
 from apps.console.pages.services.words import CHANGES
 from apps.economics.serving import UnitCosts
 from apps.ledger.queries.calendar import local_day
-from apps.ledger.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import change, count, counted, per_cent, share
 from apps.show.money import short_amount, unit_cost
 from apps.show.time import weekday
 from apps.show.unit_lines import Changed, unit_line
+from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 from apps.workloads.queries import WorkloadFact
 from apps.workloads.queries.requests import attainment, changes_of, latency
 

@@ -25,9 +25,9 @@ from apps.console.pages.services.one import service_page
 from apps.console.pages.services.question import ServicesQuestion, services_question
 from apps.console.pages.services.tables import DAYS, FEATURES, SERVICES, UnitRow, whole
 from apps.economics.money import sum_of_known
-from apps.ledger.queries.unit_costs import UnitCost, UnitFilter, together, unit_cost_groups
 from apps.show.amounts import change, counted
 from apps.show.money import short_amount
+from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, together, unit_cost_groups
 from apps.workloads import queries as workloads
 
 

@@ -15,9 +15,9 @@ from apps.console.kit.request import Context
 from apps.console.pages.services.words import ALLOCATIONS, CHARGED, LOADED, LOADS
 from apps.ledger import queries as ledger
 from apps.ledger.queries.comparison import compared_spans
-from apps.ledger.queries.service_measures import Load
-from apps.ledger.queries.unit_costs import Allocation, UnitFilter
 from apps.show.words import BASES, basis_words
+from apps.unit_economics.queries.service_measures import Load
+from apps.unit_economics.queries.unit_costs import Allocation, UnitFilter
 
 DEFAULTS: Mapping[str, str] = {
     "window": "30d",

@@ -31,7 +31,7 @@ from apps.console.pages.services.words import (
     quantile_words,
 )
 from apps.economics.serving import Purpose, UnitCosts
-from apps.ledger.queries.unit_costs import UnitCost
+from apps.unit_economics.queries.unit_costs import UnitCost
 from apps.workloads.queries.requests import QUANTILES, Attainment, ChangeFact, Latency
 
 UNDEFINED = quiet("undefined")

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from apps.economics.serving import Purpose
-from apps.ledger.queries.service_measures import Load
-from apps.ledger.queries.unit_costs import Allocation
 from apps.show.amounts import GAP, counted, per_cent
 from apps.show.unknown import UNKNOWN
 from apps.show.words import StateWords
+from apps.unit_economics.queries.service_measures import Load
+from apps.unit_economics.queries.unit_costs import Allocation
 from apps.workloads.queries.requests import Attainment, Latency
 
 PARTS: Mapping[Purpose, StateWords] = {

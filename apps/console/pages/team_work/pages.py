@@ -27,13 +27,13 @@ from apps.economics.money import sum_of_known
 from apps.ledger import queries as ledger
 from apps.ledger.queries.comparison import compared_spans
 from apps.ledger.queries.gpu_meters import meters_by
-from apps.ledger.queries.league import League, league_of
-from apps.ledger.queries.team_work import TeamWork, by_team, work_of_teams
-from apps.ledger.queries.time_to_work import FirstWork, first_work, quantiles_of, waits_of
-from apps.ledger.queries.waste import NOT_HELD
 from apps.show.amounts import change, counted, per_cent
 from apps.show.money import short_amount, whole_amount
 from apps.show.waste_bars import Waste, waste_bars
+from apps.unit_economics.queries.league import League, league_of
+from apps.unit_economics.queries.team_work import TeamWork, by_team, work_of_teams
+from apps.unit_economics.queries.time_to_work import FirstWork, first_work, quantiles_of, waits_of
+from apps.unit_economics.queries.waste import NOT_HELD
 from apps.workloads import queries as workloads
 
 DEFAULTS = {"window": "30d"}

@@ -8,12 +8,12 @@ from django.urls import reverse
 from apps.console.kit.cells import COUNT, FIGURE, GPU_HOURS, MONEY, PROSE, RATIO, quiet
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.economics.waiting import WaitQuantile
-from apps.ledger.queries.team_work import TeamWork
-from apps.ledger.queries.time_to_work import Waits
-from apps.ledger.queries.waste import NOT_HELD, WastePart
 from apps.show.amounts import change, counted
 from apps.show.money import unit_cost
 from apps.show.time import duration
+from apps.unit_economics.queries.team_work import TeamWork
+from apps.unit_economics.queries.time_to_work import Waits
+from apps.unit_economics.queries.waste import NOT_HELD, WastePart
 
 UNDEFINED = quiet("undefined")
 

@@ -43,8 +43,6 @@ DIMENSIONS: dict[str, Dimension] = {
         Dimension("purchase_option", "Purchase option", "No purchase option"),
         Dimension("workload", "Workload", "No workload"),
         Dimension("job", "Job", "Not held by a job", most=MOST),
-        Dimension("run", "Run", "Not in a run", most=MOST),
-        Dimension("service", "Service", "Not in a service", most=MOST),
         Dimension("user", "User", "Not held by a job", most=MOST),
         Dimension("node", "Node", "No node", most=MOST),
         Dimension("state", "State", "Other charges"),
@@ -56,9 +54,16 @@ DIMENSIONS: dict[str, Dimension] = {
 }
 
 
-def add_dimension(dimension: Dimension) -> None:
-    """Let costs be asked by one more; for apps above the ledger, with their sources."""
-    DIMENSIONS[dimension.name] = dimension
+def add_dimension(dimension: Dimension, after: str = "") -> None:
+    """Let costs be asked by one more, listed after another, else last.
+
+    For apps above the ledger, with their sources.
+    """
+    listed = list(DIMENSIONS.values())
+    place = 1 + list(DIMENSIONS).index(after) if after else len(listed)
+    listed.insert(place, dimension)
+    DIMENSIONS.clear()
+    DIMENSIONS.update({each.name: each for each in listed})
 
 
 def dimensions() -> dict[str, Dimension]:

@@ -107,19 +107,8 @@ JOB_DAYS = Source(
     is_part=True,
     joins={"user": "JOIN workloads_job_fact AS job ON job.id = day.job_id"},
 )
-RUN_DAYS = Source(
-    "ledger_runday", {**OF_PARTS, **KIND, "run": "day.run_id"}, of="run", is_part=True
-)
-SERVICE_DAYS = Source(
-    "ledger_serviceday",
-    {**OF_PARTS, **KIND, "service": "day.workload_id"},
-    of="service",
-    is_part=True,
-)
 
-SOURCES: list[Source] = [
-    *(TEAM_DAYS, MONTHS, DAYS, USER_DAYS, NODE_DAYS, JOB_DAYS, RUN_DAYS, SERVICE_DAYS)
-]
+SOURCES: list[Source] = [*(TEAM_DAYS, MONTHS, DAYS, USER_DAYS, NODE_DAYS, JOB_DAYS)]
 """The smallest first: a question is answered by the first that can."""
 
 

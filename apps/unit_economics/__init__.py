@@ -1,0 +1,1 @@
+"""What it did cost: charges, settlements, lines and rollups."""

@@ -1,0 +1,30 @@
+"""The divide pass: what runs and services cost of the lines of a local day and pool."""
+
+from datetime import datetime
+
+from apps.ledger.actions.outcome import Outcome
+from apps.ledger.actions.rolled_day import RolledDay, redo_day
+from apps.ledger.actions.settle import Passes
+from apps.logs.changes import field_of, logged_pass
+from apps.marks.queries import Pass
+from apps.unit_economics.actions.runs import write_run_days, write_run_figures
+from apps.unit_economics.actions.services import write_service_days
+
+
+@logged_pass("divide", count=field_of("changed"))
+def divide_day(*, first_hour: datetime, at: datetime) -> Outcome:
+    """Divide the day that begins with `first_hour` anew, for every pool marked (0: lines of none).
+
+    `changed` counts the runs whose figures were written. It writes no line and no sum of lines.
+    """
+
+    def write(rolled: RolledDay) -> int:
+        unasked = write_service_days(rolled)
+        run_ids = write_run_days(rolled, unasked)
+        write_run_figures(run_ids=run_ids, at=at)
+        return len(run_ids)
+
+    return redo_day(pass_=Pass.DIVIDE, first_hour=first_hour, write=write)
+
+
+PASSES: Passes = {Pass.DIVIDE: lambda hour, at: divide_day(first_hour=hour, at=at)}

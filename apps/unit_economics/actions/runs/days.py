@@ -1,0 +1,306 @@
+"""RunDay in the divide pass: the day's lines of jobs that carried runs, divided over these."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
+from typing import LiteralString, NamedTuple
+
+from apps.economics.bases import Amounts, split_bases
+from apps.economics.hours import HOUR
+from apps.economics.meeting import met_weights
+from apps.economics.minutes import Minutes, minutes_of, unpacked
+from apps.economics.run_shares import Carried, Part, hour_weights
+from apps.economics.run_time import Bucket
+from apps.economics.split import largest_remainder
+from apps.economics.states import State
+from apps.ledger.actions.marginal import MARGINAL, MARGINAL_JOIN, MARGINAL_MICROS
+from apps.ledger.actions.rolled_day import RolledDay
+from apps.ledger.queries.calendar import milliseconds_into
+from apps.ledger.queries.job_meters import JobHour, Metered, job_meters
+from apps.ledger.queries.tables import Row, copy_in, rows
+from apps.unit_economics.queries.runs.job_minutes import job_minutes
+from apps.workloads.queries.carried import Life, jobs_carrying, lives
+from apps.workloads.queries.run_facts import CarriedHour, run_hours
+
+
+class Lines(NamedTuple):
+    """Lines of a job and hour that differ in their node alone, added up; as LINES gives them."""
+
+    job_id: int
+    hour: datetime
+    through: datetime | None
+    traits: Row
+    list_micros: int | None
+    contracted_micros: int | None
+    effective_micros: int | None
+    billed_micros: int | None
+    marginal_micros: int | None
+    unit_milliseconds: int
+
+    @property
+    def pool_id(self) -> int | None:
+        """The pool, which is one of their traits."""
+        pool_id: int | None = self.traits[POOL]
+        return pool_id
+
+    @property
+    def workload_id(self) -> int | None:
+        """The workload, which is one of their traits."""
+        workload_id: int | None = self.traits[WORKLOAD]
+        return workload_id
+
+    @property
+    def state(self) -> int | None:
+        """The state, which is one of their traits."""
+        state: int | None = self.traits[STATE]
+        return state
+
+    @property
+    def unknown(self) -> Row:
+        """Which bases are not known."""
+        return tuple(amount is None for amount in self[4:9])
+
+
+@dataclass(frozen=True, slots=True)
+class JobHourParts:
+    """The lines of a job in an hour, and by what they are divided over its runs and their buckets.
+
+    `minutes` are those of each part, as far as they are kept; empty where none is.
+    """
+
+    lines: Sequence[Lines]
+    weights: Mapping[Part, int]
+    minutes: Mapping[Part, Minutes]
+
+    @property
+    def state_ms(self) -> dict[int, int]:
+        """Milliseconds of its lines by state, of the states that there are."""
+        found: dict[int, int] = {}
+        for each in self.lines:
+            if each.state is not None and each.unit_milliseconds:
+                found[each.state] = found.get(each.state, 0) + each.unit_milliseconds
+        return found
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether minutes can say which state was in which part."""
+        parts = sum(1 for weight in self.weights.values() if weight)
+        return bool(self.minutes) and parts > 1 and len(self.state_ms) > 1
+
+
+def write_run_days(rolled: RolledDay, unasked: Collection[tuple[int, datetime]]) -> set[int]:
+    """Write the day's rows of runs anew, in the pass's transaction; the runs it is about.
+
+    `unasked` are the hours in which a service (a workload) counted no requests. Each state's lines
+    are divided over buckets by the minutes in which both were, where these are kept. Every basis and all milliseconds of a job's time in runs sum exactly to its lines of that time.
+    """
+    params = rolled.parameters()
+    were = {run_id for (run_id,) in rows(DELETE, params)}
+    job_ids = jobs_carrying(rolled.starts_at, rolled.ends_at)
+    if not job_ids:
+        return were
+    found = rows(LINES, params | {"jobs": job_ids})
+    carried = _carried(rolled, {row[0] for row in found})
+    meters = job_meters(list(carried), rolled.starts_at, rolled.ends_at) if carried else {}
+    lived = lives(list(carried))
+    hours: list[JobHourParts] = []
+    for (job_id, hour), of_hour in groupby(found, itemgetter(0, 1)):
+        runs = carried.get(job_id, {}).get(hour, ())
+        if runs:
+            parted = _parted([_lines(row) for row in of_hour], lived[job_id], runs)
+            hours += [parted] if any(parted.weights) else []
+    seen = job_minutes(
+        [(each.lines[0].job_id, each.lines[0].hour) for each in hours if each.is_told_apart]
+    )
+    written = _Rows()
+    for each in hours:
+        _divide(
+            written, each, seen.get((each.lines[0].job_id, each.lines[0].hour)), meters, unasked
+        )
+    copy_in(COPY, ((rolled.day, *row) for row in written.told()))
+    return were | written.run_ids()
+
+
+class _Rows:
+    """The day's rows by what tells them apart."""
+
+    def __init__(self) -> None:
+        self.sums: dict[Row, list[int | None]] = {}
+        self.metered: dict[Row, list[float | None]] = {}
+
+    def add(self, key: Row, amounts: Sequence[int | None], metered: Metered | None) -> None:
+        """Add a part to its row; which bases are unknown is in its key, so no sum mixes both."""
+        held = self.sums.get(key)
+        if held is None:
+            self.sums[key] = list(amounts)
+        else:
+            for place, more in enumerate(amounts):
+                if more is not None:
+                    held[place] = (held[place] or 0) + more
+        if metered is not None:
+            told = self.metered.setdefault(key, [None, None, None])
+            for place, reading in enumerate(astuple(metered)):
+                if reading is not None:
+                    told[place] = (told[place] or 0.0) + reading
+
+    def run_ids(self) -> set[int]:
+        """Whose they are."""
+        return {part[0] for part, *_ in self.sums}
+
+    def told(self) -> Iterator[Row]:
+        """As COPY takes them."""
+        for key, amounts in self.sums.items():
+            (run_id, bucket), job_id, traits, is_unasked, _ = key
+            unpriced = amounts[-1] if amounts[EFFECTIVE] is None else 0
+            told = self.metered.get(key, UNMETERED)
+            yield job_id, run_id, int(bucket), is_unasked, *traits, *amounts, unpriced, *told
+
+
+def _carried(
+    rolled: RolledDay, job_ids: Iterable[int]
+) -> Mapping[int, Mapping[datetime, list[CarriedHour]]]:
+    found: dict[int, dict[datetime, list[CarriedHour]]] = {}
+    for each in run_hours(list(job_ids), rolled.starts_at, rolled.ends_at):
+        found.setdefault(each.job_id, {}).setdefault(each.hour, []).append(each)
+    return found
+
+
+def _lines(row: Row) -> Lines:
+    return Lines._make((*row[:3], row[3 : 3 + TRAITS], *row[3 + TRAITS :]))
+
+
+def _parted(lines: Sequence[Lines], life: Life, runs: Sequence[CarriedHour]) -> JobHourParts:
+    """By the job's time and its runs' in the hour, which in progress ends where its charges do."""
+    hour = max(each.hour for each in lines)
+    through = max((each.through for each in lines if each.through), default=hour + HOUR)
+    since, ended_at = life
+
+    def within(starts_at: datetime, ends_at: datetime) -> tuple[int, int]:
+        end = min(ends_at, through)
+        return milliseconds_into(hour, min(starts_at, end)), milliseconds_into(hour, end)
+
+    carried = [
+        Carried(each.run_id, tuple(within(*span) for span in each.spans), each.bucket_ms)
+        for each in runs
+    ]
+    lived = within(since, ended_at or through)
+    return JobHourParts(lines, hour_weights(lived, carried), _minutes(lived, carried, runs))
+
+
+def _minutes(
+    lived: tuple[int, int], carried: Sequence[Carried], runs: Sequence[CarriedHour]
+) -> dict[Part, Minutes]:
+    """When each part was: the buckets of runs as they were folded, and the job's time in no run."""
+    kept = {each.run_id: unpacked(each.minutes) for each in runs}
+    if not any(kept.values()):
+        return {}
+    found: dict[Part, Minutes] = {
+        (run_id, Bucket(bucket)): minutes
+        for run_id, of_run in kept.items()
+        for bucket, minutes in of_run.items()
+    }
+    in_runs = list(map(sum, zip(*(minutes_of(each.spans) for each in carried), strict=True)))
+    alone = [max(0, each - taken) for each, taken in zip(minutes_of([lived]), in_runs, strict=True)]
+    return found | {None: alone}
+
+
+def _divide(
+    written: _Rows,
+    parted: JobHourParts,
+    seen: Mapping[State, Minutes] | None,
+    meters: Mapping[JobHour, Metered],
+    unasked: Collection[tuple[int, datetime]],
+) -> None:
+    lines, weights = parted.lines, parted.weights
+    parts = list(weights)
+    of_state: Mapping[int, Mapping[Part, int]] = {}
+    if seen:
+        of_state = met_weights(
+            parted.state_ms,
+            weights,
+            {int(state): each for state, each in seen.items()},
+            parted.minutes,
+        )
+    times: dict[int | None, int] = {}
+    for each in lines:
+        times[each.pool_id] = times.get(each.pool_id, 0) + each.unit_milliseconds
+    for each in lines:
+        metered = None
+        if each.unit_milliseconds:
+            of_pool = meters.get((each.job_id, each.pool_id, each.hour))
+            metered = of_pool and of_pool.part(each.unit_milliseconds, times[each.pool_id])
+        of_parts = list(
+            (weights if each.state is None else of_state.get(each.state, weights)).values()
+        )
+        whole = sum(of_parts)
+        is_unasked = (each.workload_id, each.hour) in unasked
+        about = (each.job_id, each.traits, is_unasked, each.unknown)
+        for part, weight, amounts in zip(parts, of_parts, _split(each, of_parts), strict=True):
+            if part is not None and weight:
+                written.add((part, *about), amounts, metered and metered.part(weight, whole))
+
+
+def _split(lines: Lines, weights: Sequence[int]) -> Iterator[tuple[int | None, ...]]:
+    bases = split_bases(
+        Amounts(lines.list_micros, lines.contracted_micros, lines.effective_micros), weights
+    )
+    marginal: Sequence[int | None] = [each.effective_micros for each in bases]
+    if lines.marginal_micros != lines.effective_micros:
+        marginal = _shares(lines.marginal_micros, weights)
+    billed = _shares(lines.billed_micros, weights)
+    times = largest_remainder(lines.unit_milliseconds, weights)
+    return (
+        (*amounts, *rest) for amounts, *rest in zip(bases, billed, marginal, times, strict=True)
+    )
+
+
+def _shares(amount: int | None, weights: Sequence[int]) -> Sequence[int | None]:
+    return [None] * len(weights) if amount is None else largest_remainder(amount, weights)
+
+
+TRAITS = 8
+POOL, WORKLOAD, STATE = 3, 5, 6
+EFFECTIVE = 2
+UNMETERED = (None, None, None)
+DELETE = """
+WITH gone AS (
+    DELETE FROM ledger_runday WHERE day = %(day)s AND coalesce(pool_id, 0) = ANY(%(pools)s)
+    RETURNING run_id
+)
+SELECT DISTINCT run_id FROM gone
+"""
+# What is unknown on any basis stays apart.
+SELECT: LiteralString = """
+SELECT line.job_id, line.hour, max(charge.through) FILTER (WHERE charge.kind = 'node_hour'),
+       line.posting_month, charge.status, charge.kind, line.pool_id, line.team_id,
+       line.workload_id, line.state, line.flags,
+       sum(line.list_micros)::int8, sum(line.contracted_micros)::int8,
+       sum(line.effective_micros)::int8, sum(line.billed_micros)::int8, sum(:marginal)::int8,
+       sum(line.unit_milliseconds)::int8
+FROM ledger_line_fact AS line
+JOIN ledger_charge_fact AS charge ON charge.id = line.charge_id
+:marginal_join
+WHERE line.hour >= %(from)s AND line.hour < %(to)s AND coalesce(line.pool_id, 0) = ANY(%(pools)s)
+  AND line.job_id = ANY(%(jobs)s)
+GROUP BY line.job_id, line.hour, line.posting_month, charge.status, charge.kind, line.pool_id,
+         line.team_id, line.workload_id, line.state, line.flags, line.list_micros IS NULL,
+         line.contracted_micros IS NULL, line.effective_micros IS NULL, line.billed_micros IS NULL,
+         (:marginal) IS NULL
+ORDER BY line.job_id, line.hour, line.posting_month, charge.status, charge.kind, line.pool_id,
+         line.team_id, line.workload_id, line.state, line.flags
+"""
+WITH: LiteralString = "WITH "
+LINES: LiteralString = (
+    WITH
+    + MARGINAL
+    + SELECT.replace(":marginal_join", MARGINAL_JOIN).replace(":marginal", MARGINAL_MICROS)
+)
+COPY: LiteralString = """
+COPY ledger_runday
+    (day, job_id, run_id, bucket, is_unasked, posting_month, status, kind, pool_id, team_id, workload_id, state,
+     flags, list_micros, contracted_micros, effective_micros, billed_micros, marginal_micros,
+     unit_milliseconds, unpriced_milliseconds, energy_joules, tensor_seconds, tensor_observed_seconds)
+FROM STDIN
+"""

@@ -1,0 +1,160 @@
+"""A run's figures, worked out of its days, its clock and what it told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import Any
+
+from apps.economics.gpu_catalogue import named_gpu
+from apps.economics.money import sum_of_known
+from apps.economics.run_figures import (
+    ModelUse,
+    Trained,
+    cost_per,
+    gpu_models,
+    model_use,
+    part_of,
+)
+from apps.economics.run_time import Bucket, coverage, goodput
+from apps.unit_economics.models import RunFigures
+from apps.unit_economics.queries.runs.sums import RunSum
+from apps.workloads.queries.run_facts import SummaryFact
+from apps.workloads.queries.run_wholes import RunClock, RunWhole
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is known of a run besides its costs."""
+
+    whole: RunWhole
+    summary: SummaryFact | None
+    clock: RunClock | None
+    compute: "Compute | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """What a run on MIG slices held at most, in whole GPUs' compute; None: which slices, is not known."""
+
+    gpus: Fraction | None
+
+
+def figures_of(run_id: int, told: Told, sums: Sequence[RunSum], at: datetime) -> RunFigures:
+    """The run's figures as of `at`, all but its scaling, which is by other runs."""
+    whole = told.whole
+    return RunFigures(
+        run_id=run_id,
+        key=whole.key,
+        team_id=whole.owner.team_id,
+        workload_id=whole.owner.workload_id,
+        computed_at=at,
+        **_life(told, at),
+        **_spent(sums),
+        **_of_clock(told.clock),
+        **_trained(told, sums),
+        **_yields(told.summary, sum_of_known([each.effective_micros for each in sums])),
+    )
+
+
+def _life(told: Told, at: datetime) -> dict[str, Any]:
+    summary, whole = told.summary, told.whole
+    began_at = (summary and summary.began_at) or whole.began_at
+    ended_at = summary.ended_at if summary and summary.began_at else whole.ended_at
+    wall = None if began_at is None else max(timedelta(0), (ended_at or at) - began_at)
+    return {
+        "status": summary.status if summary else "",
+        "began_at": began_at,
+        "ended_at": ended_at,
+        "wall_seconds": None if wall is None else wall / timedelta(seconds=1),
+        "gpus": summary.gpus if summary else None,
+        "jobs": max(whole.jobs, summary.jobs if summary else 0),
+        "attempts": summary.attempts if summary else 0,
+        "folded_at": summary.folded_at if summary else None,
+    }
+
+
+def _spent(sums: Sequence[RunSum]) -> dict[str, Any]:
+    of_bucket = {bucket: [each for each in sums if each.bucket is bucket] for bucket in Bucket}
+    micros = {
+        b: sum_of_known([each.effective_micros for each in of]) for b, of in of_bucket.items()
+    }
+    times = {b: sum(each.unit_milliseconds for each in of) for b, of in of_bucket.items()}
+    held = sum(each.held_milliseconds for each in sums)
+    models = gpu_models((each.gpu_model, each.unit_milliseconds) for each in sums)
+    return {
+        "gpu_model": models[0] if models else "",
+        "effective_micros": sum_of_known(list(micros.values())),
+        "unpriced_milliseconds": sum(each.unpriced_milliseconds for each in sums),
+        "unit_milliseconds": sum(times.values()),
+        "energy_joules": sum_of_known(each.energy_joules for each in sums),
+        "observed_ratio": part_of(sum(each.observed_milliseconds for each in sums), held),
+        "bucket_micros": list(micros.values()) if sums else [],
+        "bucket_unit_ms": list(times.values()) if sums else [],
+    }
+
+
+def _of_clock(clock: RunClock | None) -> dict[str, Any]:
+    spent = clock.bucket_ms if clock else {}
+    told = sum(spent.values()) - spent.get(Bucket.UNTOLD, 0)
+    return {
+        "told_ratio": coverage(spent),
+        "goodput_ratio": goodput(spent),
+        "data_wait_ratio": part_of(spent.get(Bucket.DATA_WAIT, 0), told),
+    }
+
+
+def _trained(told: Told, sums: Sequence[RunSum]) -> dict[str, Any]:
+    """Speed and MFU are of the time of its steps: waits between them show in goodput."""
+    summary = told.summary
+    seconds = told.clock.step_ms / 1_000 if told.clock else None
+    tokens = (summary and summary.tokens) or None
+    models = gpu_models((each.gpu_model, each.unit_milliseconds) for each in sums)
+    use = _model_use(
+        Trained(
+            tokens=tokens,
+            flops=summary.flops if summary else None,
+            seconds=seconds,
+            gpus=summary.gpus if summary else None,
+            gpu_models=models,
+            told=summary.model if summary else {},
+        ),
+        told.compute,
+    )
+    worked = [each for each in sums if each.tensor_observed_seconds]
+    watched = sum(each.tensor_observed_seconds or 0.0 for each in worked)
+    return {
+        "tokens": tokens,
+        "examples": (summary and summary.examples) or None,
+        "tokens_per_second": tokens / seconds if tokens and seconds else None,
+        "mfu_ratio": use.ratio,
+        "mfu_doubt": use.doubt,
+        "tensor_active_ratio": part_of(sum(each.tensor_seconds or 0.0 for each in worked), watched),
+    }
+
+
+def _model_use(trained: Trained, compute: Compute | None) -> ModelUse:
+    """Of MIG slices the compute that they come to, unless its pool is named by its slices."""
+    is_named_by_slice = any(named_gpu(name).part < 1 for name in trained.gpu_models)
+    if compute is None or is_named_by_slice:
+        return model_use(trained)
+    if compute.gpus is None:
+        return ModelUse(None, "it ran on MIG slices, and what part of a GPU they are is not known")
+    return model_use(replace(trained, gpus=float(compute.gpus)))
+
+
+def _yields(summary: SummaryFact | None, micros: int | None) -> dict[str, Any]:
+    """A run is all its attempts, so what failed of it and what it recovered is in its cost."""
+    if summary is None:
+        return {}
+    first_good = None
+    if summary.first_good_at is not None and summary.submitted_at is not None:
+        first_good = (summary.first_good_at - summary.submitted_at) / timedelta(seconds=1)
+    return {
+        "first_good_seconds": first_good,
+        "good_checkpoints": summary.good_checkpoints,
+        "checkpoint_micros": cost_per(micros, summary.good_checkpoints),
+        "million_tokens_micros": cost_per(micros, summary.tokens, MILLION),
+    }

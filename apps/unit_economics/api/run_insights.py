@@ -1,0 +1,198 @@
+"""GET /api/v1/runs/{id}/… and /api/v1/workloads/{id}/…: what runs' time and money went into."""
+
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries import Viewer
+from apps.ledger import queries
+from apps.ledger.rest.parameters import window_asked
+from apps.unit_economics.api import run_insight_examples as examples
+from apps.unit_economics.api.run_insight_shapes import (
+    BottlenecksOut,
+    CheckpointsOut,
+    ProgrammeOut,
+    RunAsked,
+    ScalingAsked,
+    ScalingOut,
+    StragglersOut,
+    WorkloadAsked,
+)
+from apps.unit_economics.api.run_insights_told import (
+    told_bottlenecks,
+    told_checkpoints,
+    told_programme,
+    told_scaling,
+    told_stragglers,
+)
+from apps.unit_economics.queries.runs.bottlenecks import (
+    where_time_of_run_went,
+    where_time_of_workload_went,
+)
+from apps.unit_economics.queries.runs.checkpoints import (
+    checkpoint_advice_of_run,
+    checkpoint_advice_of_workload,
+)
+from apps.unit_economics.queries.runs.curves import scaling_of
+from apps.unit_economics.queries.runs.programme import programme
+from apps.unit_economics.queries.runs.stragglers import slow_ranks
+from apps.web.rest.pages import told_as
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import RestView
+from apps.workloads.queries import listing
+
+DEFAULT_WINDOW = "90d"
+
+
+class RunBottlenecks(RestView):
+    """Where the time of a run went."""
+
+    @extend_schema(
+        operation_id="run_bottlenecks",
+        parameters=[RunAsked],
+        responses=BottlenecksOut,
+        examples=[examples.BOTTLENECKS],
+    )
+    def get(self, request: Request, run_id: int) -> Response:
+        """Its GPU time and cost by bucket, and what of it is more than usual, in plain words."""
+        asked = RunAsked.of(request)
+        _see_run(run_id, self.viewer())
+        found = where_time_of_run_went(run_id, window=_window(asked))
+        return Response(told_as(BottlenecksOut, told_bottlenecks(found, _currency())))
+
+
+class RunStragglers(RestView):
+    """Which rank of a run is slow."""
+
+    @extend_schema(
+        operation_id="run_stragglers",
+        parameters=[RunAsked],
+        responses=StragglersOut,
+        examples=[examples.STRAGGLERS],
+    )
+    def get(self, request: Request, run_id: int) -> Response:
+        """Ranks that hold every step up, where they ran, and what waiting for them cost."""
+        asked = RunAsked.of(request)
+        _see_run(run_id, self.viewer())
+        found = slow_ranks(run_id, window=_window(asked))
+        return Response(told_as(StragglersOut, told_stragglers(found, _currency())))
+
+
+class RunCheckpoints(RestView):
+    """How often a run saves checkpoints."""
+
+    @extend_schema(
+        operation_id="run_checkpoints",
+        responses=CheckpointsOut,
+        examples=[examples.CHECKPOINTS],
+    )
+    def get(self, request: Request, run_id: int) -> Response:
+        """Its cadence, the best one by its workload's failures, and what the difference costs."""
+        Parameters.of(request)
+        _see_run(run_id, self.viewer())
+        found = checkpoint_advice_of_run(run_id)
+        return Response(told_as(CheckpointsOut, told_checkpoints(found, _currency())))
+
+
+class WorkloadBottlenecks(RestView):
+    """Where the time of a workload's runs went."""
+
+    @extend_schema(
+        operation_id="workload_bottlenecks",
+        parameters=[WorkloadAsked],
+        responses=BottlenecksOut,
+        examples=[examples.BOTTLENECKS],
+    )
+    def get(self, request: Request, workload_id: int) -> Response:
+        """GPU time and cost of all its runs by bucket, and what of it is more than usual."""
+        asked = WorkloadAsked.of(request)
+        _see_workload(workload_id, self.viewer())
+        found = where_time_of_workload_went(workload_id, window=_span(asked, timezone.now()))
+        return Response(told_as(BottlenecksOut, told_bottlenecks(found, _currency())))
+
+
+class WorkloadCheckpoints(RestView):
+    """How often a workload's runs save checkpoints."""
+
+    @extend_schema(
+        operation_id="workload_checkpoints",
+        parameters=[WorkloadAsked],
+        responses=CheckpointsOut,
+        examples=[examples.CHECKPOINTS],
+    )
+    def get(self, request: Request, workload_id: int) -> Response:
+        """Of the last run that saved any; when a run last went on from one."""
+        asked = WorkloadAsked.of(request)
+        _see_workload(workload_id, self.viewer())
+        found = checkpoint_advice_of_workload(workload_id, window=_span(asked, timezone.now()))
+        return Response(told_as(CheckpointsOut, told_checkpoints(found, _currency())))
+
+
+class WorkloadScaling(RestView):
+    """What more GPUs would do to a workload."""
+
+    @extend_schema(
+        operation_id="workload_scaling",
+        parameters=[ScalingAsked],
+        responses=ScalingOut,
+        examples=[examples.SCALING],
+    )
+    def get(self, request: Request, workload_id: int) -> Response:
+        """Time and cost of a model version against GPUs, fitted on the workload's own runs.
+
+        Where runs are too few, or more than twice the largest is asked for, `words` say so.
+        """
+        asked = ScalingAsked.of(request)
+        _see_workload(workload_id, self.viewer())
+        window = _span(asked, timezone.now())
+        found = scaling_of(workload_id, window=window, gpus=asked.get("gpus"))
+        return Response(told_as(ScalingOut, told_scaling(found, _currency())))
+
+
+class WorkloadProgramme(RestView):
+    """What a training programme brought for its money."""
+
+    @extend_schema(
+        operation_id="workload_programme",
+        parameters=[WorkloadAsked],
+        responses=ProgrammeOut,
+        examples=[examples.PROGRAMME],
+    )
+    def get(self, request: Request, workload_id: int) -> Response:
+        """Cost of a model version and of tokens, experiments, goodput, and its runs' key metrics."""
+        asked, at = WorkloadAsked.of(request), timezone.now()
+        _see_workload(workload_id, self.viewer())
+        found = programme(workload_id, window=_span(asked, at), at=at)
+        return Response(told_as(ProgrammeOut, told_programme(found, _currency())))
+
+
+def _see_run(run_id: int, viewer: Viewer) -> None:
+    row = listing.run_told(run_id, viewer)
+    if row is None or not viewer.sees_team(row["owner"].team_id):
+        raise ObjectDoesNotExist(f"there is no run {run_id}")
+
+
+def _see_workload(workload_id: int, viewer: Viewer) -> None:
+    row = listing.workload_row(workload_id)
+    if row is None or not viewer.sees_team(row["team_id"]):
+        raise ObjectDoesNotExist(f"there is no workload {workload_id}")
+
+
+def _window(asked: dict[str, Any]) -> queries.Window | None:
+    return _span(asked, timezone.now()) if "window" in asked else None
+
+
+def _span(asked: dict[str, Any], at: datetime) -> queries.Window:
+    organisation = accounts.organisation()
+    calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
+    return window_asked(asked.get("window", DEFAULT_WINDOW), calendar)
+
+
+def _currency() -> str:
+    return accounts.organisation().currency

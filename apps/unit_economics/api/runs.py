@@ -1,0 +1,97 @@
+"""GET /api/v1/runs, /runs/{id} and /runs/{id}/costs: training runs, with what they cost."""
+
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.ledger import queries
+from apps.ledger.rest.parameters import window_asked
+from apps.unit_economics.api import run_examples as examples
+from apps.unit_economics.api.run_shapes import RunCostsOut, RunOut, RunsAsked
+from apps.unit_economics.api.runs_told import RunTeller, told_costs
+from apps.unit_economics.queries.runs.costs import run_costs
+from apps.unit_economics.queries.runs.gpu_meters import meters_of_runs
+from apps.unit_economics.queries.runs.list import run_page, run_rows
+from apps.unit_economics.queries.runs.values import Order, RunSort, RunsWanted
+from apps.web.rest.pages import list_of, page_asked, paged
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import Parameters
+from apps.web.rest.views import RestView
+from apps.workloads.queries import listing
+
+
+class Runs(RestView):
+    """Logical training runs, whatever jobs carried them."""
+
+    row = RunOut
+
+    @extend_schema(
+        operation_id="list_runs",
+        parameters=[RunsAsked, *PAGES],
+        responses=list_of(RunOut),
+        examples=[examples.RUNS],
+    )
+    def get(self, request: Request) -> Response:
+        """The runs of the caller's teams with their figures, those begun last first."""
+        asked, teller = RunsAsked.of(request), RunTeller(self.viewer())
+        page = run_page(_wanted(asked, teller), page_asked(request))
+        runs = listing.runs_by_id([row.id for row in page.rows], self.viewer())
+        meters = meters_of_runs([row.id for row in page.rows])
+        return paged(request, page, lambda row: teller.told(runs[row.id], row, meters.get(row.id)))
+
+
+class Run(RestView):
+    """One run."""
+
+    @extend_schema(operation_id="run", responses=RunOut, examples=[examples.RUN])
+    def get(self, request: Request, run_id: int) -> Response:
+        """A run by its id; one of another team is as if there were none."""
+        Parameters.of(request)
+        viewer = self.viewer()
+        run = listing.run_told(run_id, viewer)
+        if run is None or not viewer.sees_team(run["owner"].team_id):
+            raise ObjectDoesNotExist(f"there is no run {run_id}")
+        figures, meters = run_rows([run_id], None), meters_of_runs([run_id])
+        return Response(RunTeller(viewer).told(run, figures.get(run_id), meters.get(run_id)))
+
+
+class RunCosts(RestView):
+    """What one run cost."""
+
+    @extend_schema(operation_id="run_costs", responses=RunCostsOut, examples=[examples.RUN_COSTS])
+    def get(self, request: Request, run_id: int) -> Response:
+        """A run's costs, GPU time and energy, by where its time went, by day and by job.
+
+        One that is another team's, or not summed up yet, is as if there were none.
+        """
+        Parameters.of(request)
+        found = run_costs(run_id, self.viewer())
+        if found is None:
+            raise ObjectDoesNotExist(f"there is no run {run_id}")
+        return Response(told_costs(found))
+
+
+def _wanted(asked: dict[str, Any], teller: RunTeller) -> RunsWanted:
+    window = _window(asked.get("window"))
+    return RunsWanted(
+        team_ids=teller.team_ids(asked.get("team")),
+        workload_ids=teller.workload_ids(asked.get("workload")),
+        status=asked.get("status"),
+        starts_at=window.starts_at if window else None,
+        ends_at=window.ends_at if window else None,
+        sort=RunSort(asked["sort"]),
+        order=Order(asked["order"]),
+    )
+
+
+def _window(text: str | None) -> queries.Window | None:
+    if text is None:
+        return None
+    organisation = accounts.organisation()
+    calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, timezone.now())
+    return window_asked(text, calendar)

@@ -1,0 +1,265 @@
+"""GET /api/v1/unit-costs, /services and /services/{id}: what a service's units cost."""
+
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.accounts import queries as accounts
+from apps.ledger import queries
+from apps.ledger.rest.answers import names
+from apps.ledger.rest.parameters import window_asked
+from apps.unit_economics.api import service_examples as examples
+from apps.unit_economics.api.service_answers import (
+    ServiceDetailOut,
+    ServiceOut,
+    UnitCostOut,
+    UnitCostsOut,
+    unit_meta,
+    unit_result,
+    unit_sums,
+)
+from apps.unit_economics.queries.service_measures import Load
+from apps.unit_economics.queries.unit_costs import (
+    GROUPS,
+    SERVICE_KINDS,
+    Allocation,
+    UnitCost,
+    UnitFilter,
+    together,
+    unit_cost_groups,
+)
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of
+from apps.web.rest.schema import PAGES
+from apps.web.rest.strict import OptionalText, Parameters, Text
+from apps.web.rest.views import RestView
+from apps.workloads import queries as workloads
+from apps.workloads.queries.requests import Latency, attainment, changes_of, latency
+
+
+class UnitsAsked(Parameters):
+    """Over which time, and what of a service's cost its units carry."""
+
+    window = Text(
+        required=False,
+        default="30d",
+        help_text="today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end",
+    )
+    basis = serializers.ChoiceField(
+        [str(each) for each in queries.Basis], required=False, default="effective"
+    )
+    load = serializers.ChoiceField(
+        [str(each) for each in Load],
+        required=False,
+        default="loaded",
+        help_text="loaded: all its lines; direct: without what is shared out to it; marginal: what "
+        "it adds to what is owed anyway (then `basis` does not matter)",
+    )
+    allocation = serializers.ChoiceField(
+        [str(each) for each in Allocation],
+        required=False,
+        default="allocation",
+        help_text="allocation: all that it held, idle too; usage: what was active of it",
+    )
+    team = OptionalText(help_text="names, by comma")
+    service = OptionalText(help_text="names, by comma")
+
+
+class UnitCostsAsked(UnitsAsked):
+    """And by what they are grouped."""
+
+    group_by = Text(
+        required=False,
+        default="service",
+        help_text="by comma: service, team, feature, day, week, month",
+    )
+
+
+class UnitCosts(RestView):
+    """What a thousand requests and a million tokens cost."""
+
+    row = UnitCostOut
+
+    @extend_schema(
+        operation_id="unit_costs",
+        parameters=[UnitCostsAsked],
+        responses=UnitCostsOut,
+        examples=[examples.UNIT_COSTS],
+    )
+    def get(self, request: Request) -> Response:
+        """Unit costs of the window's services; the caller's teams' alone, unless they see all.
+
+        By feature, the rows of a service sum to its cost: hours without requests, tokens that no
+        gateway counted and hours in which nobody counted are rows of their own.
+        """
+        asked, at = UnitCostsAsked.of(request), timezone.now()
+        group_by = _group_by(asked["group_by"])
+        chosen = _chosen(asked, self.viewer(), at)
+        currency, named = accounts.organisation().currency, names()
+        costs = unit_cost_groups(chosen, group_by)
+        total = together(unit_cost_groups(chosen) if "feature" in group_by else costs)
+        return Response(
+            {
+                "meta": unit_meta(chosen, total, queries.standing(chosen.window, at), currency),
+                "totals": unit_sums(total, currency),
+                "results": [unit_result(cost, group_by, named, currency) for cost in costs],
+                "next": None,
+                "previous": None,
+            }
+        )
+
+
+class Services(RestView):
+    """What answers requests."""
+
+    row = ServiceOut
+
+    @extend_schema(
+        operation_id="list_services",
+        parameters=[UnitsAsked, *PAGES],
+        responses=list_of(ServiceOut),
+        examples=[examples.SERVICES],
+    )
+    def get(self, request: Request) -> Response:
+        """Every service of the caller's teams, with what its units cost in the window."""
+        asked, viewer = UnitsAsked.of(request), self.viewer()
+        chosen = _chosen(asked, viewer, timezone.now())
+        costs = {cost.keys[0]: cost for cost in unit_cost_groups(chosen, ["service"])}
+        teams = {team.id: team.name for team in accounts.teams()}
+        currency = accounts.organisation().currency
+        wanted = [each for each in _services(viewer).values() if _is_meant(each, chosen)]
+        page = slice_of(wanted, page_asked(request), lambda fact: (fact.id,))
+        return paged(request, page, lambda fact: _told(fact, teams, costs.get(fact.id), currency))
+
+
+class Service(RestView):
+    """One service."""
+
+    @extend_schema(
+        operation_id="service",
+        parameters=[UnitsAsked],
+        responses=ServiceDetailOut,
+        examples=[examples.SERVICE],
+    )
+    def get(self, request: Request, service_id: int) -> Response:
+        """Its units by feature, its latency, its promises, and what changed in the window."""
+        asked, viewer, at = UnitsAsked.of(request), self.viewer(), timezone.now()
+        fact = _services(viewer).get(service_id)
+        if fact is None:
+            raise NotFound("there is no such service")
+        asked |= {"service": "", "team": ""}
+        chosen = _chosen(asked, viewer, at, frozenset({service_id}))
+        currency, named = accounts.organisation().currency, names()
+        total = next(iter(unit_cost_groups(chosen)), None)
+        group_by = ["service", "feature"]
+        return Response(
+            {
+                "meta": unit_meta(chosen, total, queries.standing(chosen.window, at), currency),
+                **_told(fact, named.teams, total, currency),
+                "features": [
+                    unit_result(cost, group_by, named, currency)
+                    for cost in unit_cost_groups(chosen, group_by)
+                ],
+                **_answering(service_id, chosen.window),
+            }
+        )
+
+
+def _answering(service_id: int, window: queries.Window) -> dict[str, Any]:
+    """How fast it answered, what was promised of that, and what changed."""
+    span = (window.starts_at, window.ends_at)
+    objectives = [asdict(each) for each in attainment(service_id, span)]
+    return {
+        "latency": _latency(latency(service_id, None, span)),
+        "first_token": _latency(latency(service_id, None, span, "first_token")),
+        "objectives": [
+            {"id": each.pop("objective_id"), **each}
+            for each in objectives
+            if each.pop("workload_id") == service_id
+        ],
+        "changes": [
+            {"at": each.at, "kind": each.kind, "name": each.name, "feature": each.feature}
+            for each in changes_of(service_id, span)
+        ],
+    }
+
+
+def _latency(found: Latency | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    quantiles = [asdict(each) for each in found.quantiles]
+    return {"told_by": found.source, "requests": found.requests, "quantiles": quantiles}
+
+
+def _told(
+    fact: workloads.WorkloadFact, teams: Any, cost: UnitCost | None, currency: str
+) -> dict[str, Any]:
+    return {
+        "id": fact.id,
+        "name": fact.name,
+        "kind": fact.kind,
+        "team": {"id": fact.team_id, "name": teams[fact.team_id]},
+        **unit_sums(cost, currency),
+    }
+
+
+def _services(viewer: accounts.Viewer) -> dict[int, workloads.WorkloadFact]:
+    """The services that the viewer sees, by id."""
+    return {
+        each.id: each
+        for each in workloads.workloads().values()
+        if each.kind in SERVICE_KINDS and viewer.sees_team(each.team_id)
+    }
+
+
+def _is_meant(fact: workloads.WorkloadFact, chosen: UnitFilter) -> bool:
+    return (chosen.workload_ids is None or fact.id in chosen.workload_ids) and (
+        chosen.team_ids is None or fact.team_id in chosen.team_ids
+    )
+
+
+def _chosen(
+    asked: dict[str, Any],
+    viewer: accounts.Viewer,
+    at: datetime,
+    workload_ids: frozenset[int] | None = None,
+) -> UnitFilter:
+    organisation = accounts.organisation()
+    calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
+    teams = {team.name: [team.id] for team in accounts.teams() if viewer.sees_team(team.id)}
+    found: dict[str, list[int]] = {}
+    for fact in _services(viewer).values():
+        found.setdefault(fact.name, []).append(fact.id)
+    named_teams = _named("team", asked["team"], teams)
+    return UnitFilter(
+        window=window_asked(asked["window"], calendar),
+        basis=queries.Basis(asked["basis"]),
+        load=Load(asked["load"]),
+        allocation=Allocation(asked["allocation"]),
+        team_ids=viewer.team_ids if named_teams is None and not viewer.sees_everything
+        else named_teams,
+        workload_ids=workload_ids or _named("service", asked["service"], found),
+    )  # fmt: skip
+
+
+def _named(parameter: str, text: str, ids: dict[str, list[int]]) -> frozenset[int] | None:
+    """Ids of the names given by comma; None where none is."""
+    given = [part.strip() for part in text.split(",") if part.strip()]
+    for name in given:
+        if name not in ids:
+            raise ValidationError({parameter: [f"there is no {parameter} named {name!r}"]})
+    return frozenset(id_ for name in given for id_ in ids[name]) if given else None
+
+
+def _group_by(text: str) -> list[str]:
+    given = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    for name in given:
+        if name not in GROUPS:
+            raise ValidationError({"group_by": [f"{name!r} is none of {', '.join(GROUPS)}"]})
+    return given

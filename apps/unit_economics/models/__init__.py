@@ -1,0 +1,13 @@
+"""The tables of unit economics: parts of the ledger's lines. They are named for where they began."""
+
+from apps.unit_economics.models.runs import RunDay, RunFigures
+from apps.unit_economics.models.services import ServiceCount, ServiceDay, ServicePart, ServiceTotal
+
+__all__ = [
+    "RunDay",
+    "RunFigures",
+    "ServiceCount",
+    "ServiceDay",
+    "ServicePart",
+    "ServiceTotal",
+]

@@ -1,0 +1,1 @@
+"""Questions about what work cost: runs, services, teams, and waste."""

@@ -1,0 +1,64 @@
+"""Which teams waste how much of what they spend, and who may know."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+
+from django.conf import settings
+
+from apps.accounts.queries import Viewer
+from apps.ledger.queries.windows import Window
+from apps.unit_economics.queries.team_work import TeamWork, by_team, work_of_teams
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A team in the league: its place from 1, by the share of its cost that was wasted."""
+
+    place: int
+    work: TeamWork
+
+
+@dataclass(frozen=True, slots=True)
+class League:
+    """The places a viewer may see, of how many teams, and what is usual among all of them.
+
+    `is_published`: every place is here. Without it a team sees its own; the median tells no team's
+    own share where there are fewer than three.
+    """
+
+    places: tuple[Place, ...]
+    teams: int
+    median_ratio: float | None
+    is_published: bool
+
+
+FEWEST_TEAMS = 3
+
+
+def league_of(
+    window: Window, viewer: Viewer, at: datetime, work: Sequence[TeamWork] | None = None
+) -> League:
+    """The teams whose waste is known, the most wasteful share first.
+
+    `work` is everybody's, where the caller has read it already.
+    """
+    read = work_of_teams(window, None, at) if work is None else work
+    everybody = [each for each in by_team(read) if each.wasted_ratio is not None]
+    ranked = sorted(everybody, key=lambda each: (-(each.wasted_ratio or 0), each.team_id))
+    places = tuple(Place(number, each) for number, each in enumerate(ranked, start=1))
+    is_published = viewer.sees_everything or settings.PUBLISH_WASTE
+    return League(
+        places=tuple(
+            each for each in places if is_published or viewer.sees_team(each.work.team_id)
+        ),
+        teams=len(places),
+        median_ratio=_median(ranked, 1 if is_published else FEWEST_TEAMS),
+        is_published=is_published,
+    )
+
+
+def _median(ranked: Sequence[TeamWork], fewest: int) -> float | None:
+    ratios = [each.wasted_ratio for each in ranked if each.wasted_ratio is not None]
+    return median(ratios) if len(ratios) >= fewest else None

@@ -1,0 +1,210 @@
+"""Where the time of a run or a workload went, what that cost, and what held it up."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from apps.accounts import queries as accounts
+from apps.economics.run_time import Bucket
+from apps.ledger.queries.windows import Window
+from apps.show.amounts import gpu_hours, per_cent
+from apps.show.money import whole_amount
+from apps.unit_economics.queries.runs.causes import MAY_CAUSE, Cause, Resource, causes_of
+from apps.unit_economics.queries.runs.spent import (
+    BucketSpent,
+    micros_of,
+    run_ids_of_window,
+    spent_by_bucket,
+)
+
+__all__ = [
+    "BucketPart",
+    "Cause",
+    "Resource",
+    "Verdict",
+    "WhereTimeWent",
+    "where_time_of_run_went",
+    "where_time_of_workload_went",
+]
+
+LEAST_TOLD = 0.5
+"""Of which less was told, nothing is said: the rest may be anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """From which share on a bucket is a finding, its name, and what it says of that share."""
+
+    threshold: float
+    name: str
+    said: str
+
+
+# Shares of GPU time that was told of. Data wait and communication: some is hidden by no one; the
+# others are pure loss, and a twentieth of a bill is worth a look.
+FINDINGS: dict[Bucket, _Sentence] = {
+    Bucket.DATA_WAIT: _Sentence(0.1, "Starved", "waits for data"),
+    Bucket.COMMUNICATION: _Sentence(0.25, "Waiting for each other", "is communication"),
+    Bucket.CHECKPOINT: _Sentence(0.05, "Saving too much", "is saving checkpoints"),
+    Bucket.LOST: _Sentence(0.05, "Redoing work", "was lost to interruptions and done again"),
+    Bucket.RECOVERY: _Sentence(0.05, "Slow to recover", "is recovery after interruptions"),
+    Bucket.STARTUP: _Sentence(0.1, "Slow to start", "passes before the first step"),
+    Bucket.FAILED: _Sentence(0.05, "Failing", "went into attempts that failed"),
+    Bucket.CAPACITY_WAIT: _Sentence(0.05, "Waiting for capacity", "is held until the rest comes"),
+    Bucket.IDLE_AFTER_END: _Sentence(0.05, "Holding on", "is held after training was over"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BucketPart:
+    """A bucket of a window: `share` is of all GPU time that was told of (None for UNTOLD)."""
+
+    bucket: Bucket
+    micros: int | None
+    unit_milliseconds: int
+    unpriced_milliseconds: int
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Time that went elsewhere than into training, and more of it than is usual.
+
+    `name` is a word such as *Starved*; `words` the whole sentence. `causes` is empty where the
+    counters show nothing; `is_seen` is false where there were none to look at, `asks_counters`
+    where counters could say nothing of such a bucket.
+    """
+
+    bucket: Bucket
+    name: str
+    share: float
+    micros: int | None
+    unit_milliseconds: int
+    words: str
+    causes: tuple[Cause, ...]
+    is_seen: bool
+    asks_counters: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WhereTimeWent:
+    """All buckets that have time, in their order, and the verdicts, the dearest first.
+
+    `told_ratio` is of GPU time; None where there was none. `words` say it in one sentence.
+    """
+
+    parts: tuple[BucketPart, ...]
+    micros: int | None
+    unit_milliseconds: int
+    told_ratio: float | None
+    verdicts: tuple[Verdict, ...]
+    words: str
+
+
+def where_time_of_run_went(run_id: int, *, window: Window | None = None) -> WhereTimeWent:
+    """Of a run; all of it where no window is given."""
+    return _where([run_id], window)
+
+
+def where_time_of_workload_went(workload_id: int, *, window: Window) -> WhereTimeWent:
+    """Of all runs of a workload."""
+    return _where(run_ids_of_window(workload_id, window), window)
+
+
+def _where(run_ids: Sequence[int], window: Window | None) -> WhereTimeWent:
+    spent = spent_by_bucket(run_ids, window)
+    whole = sum(each.unit_milliseconds for each in spent)
+    told = sum(each.unit_milliseconds for each in spent if each.bucket is not Bucket.UNTOLD)
+    parts = tuple(_part(each, told) for each in spent if each.unit_milliseconds or each.micros)
+    ratio = told / whole if whole else None
+    found = parts if ratio is not None and ratio >= LEAST_TOLD else ()
+    verdicts = _verdicts(found, run_ids, window)
+    return WhereTimeWent(
+        parts=parts,
+        micros=micros_of(spent),
+        unit_milliseconds=whole,
+        told_ratio=ratio,
+        verdicts=verdicts,
+        words=_words(ratio, parts, verdicts),
+    )
+
+
+def _part(spent: BucketSpent, told: int) -> BucketPart:
+    is_told = spent.bucket is not Bucket.UNTOLD and told
+    return BucketPart(
+        bucket=spent.bucket,
+        micros=spent.micros,
+        unit_milliseconds=spent.unit_milliseconds,
+        unpriced_milliseconds=spent.unpriced_milliseconds,
+        share=spent.unit_milliseconds / told if is_told else None,
+    )
+
+
+def _verdicts(
+    parts: Sequence[BucketPart], run_ids: Sequence[int], window: Window | None
+) -> tuple[Verdict, ...]:
+    found = [each for each in parts if _is_finding(each)]
+    if not found:
+        return ()
+    currency = accounts.organisation().currency
+
+    def causes(part: BucketPart) -> tuple[Cause, ...] | None:
+        return causes_of(part.bucket, threshold_of(part.bucket), run_ids, window)
+
+    dearest = sorted(found, key=lambda each: (-(each.micros or 0), -each.unit_milliseconds))
+    return tuple(
+        _verdict(each, causes(each), f"{_cost(each, currency)}{_when(window)}") for each in dearest
+    )
+
+
+def _is_finding(part: BucketPart) -> bool:
+    return part.bucket in FINDINGS and (part.share or 0.0) >= threshold_of(part.bucket)
+
+
+def threshold_of(bucket: Bucket) -> float:
+    """From which share on this bucket (one of FINDINGS) is a finding: as settings say, or usual."""
+    usual = FINDINGS[bucket].threshold
+    return settings.VERDICT_SHARES.get(bucket.name.lower(), usual)
+
+
+def _cost(part: BucketPart, currency: str) -> str:
+    if part.micros is None:
+        return f"{gpu_hours(part.unit_milliseconds)} GPU-hours without a price"
+    return whole_amount(part.micros, currency)
+
+
+def _when(window: Window | None) -> str:
+    """The window in the words of a sentence; empty where it is not of the present."""
+    named = {"today": " today", "week": " this week", "month": " this month"}
+    return named.get(window.text, "") if window else ""
+
+
+def _verdict(part: BucketPart, causes: tuple[Cause, ...] | None, cost: str) -> Verdict:
+    sentence, share = FINDINGS[part.bucket], part.share or 0.0
+    evidence = "".join(f"; {each.words}" for each in causes or ())
+    return Verdict(
+        bucket=part.bucket,
+        name=sentence.name,
+        share=share,
+        micros=part.micros,
+        unit_milliseconds=part.unit_milliseconds,
+        words=f"{sentence.name}: {per_cent(share)} of GPU time {sentence.said}; {cost}{evidence}.",
+        causes=causes or (),
+        is_seen=causes is not None,
+        asks_counters=part.bucket in MAY_CAUSE,
+    )
+
+
+def _words(
+    told_ratio: float | None, parts: Sequence[BucketPart], verdicts: Sequence[Verdict]
+) -> str:
+    if told_ratio is None:
+        return "No GPU time was charged in this time."
+    if told_ratio < LEAST_TOLD:
+        untold = per_cent(1 - told_ratio)
+        return f"Not reported: of {untold} of GPU time it is not known what it was spent on."
+    if verdicts:
+        return verdicts[0].words
+    productive = next((each.share for each in parts if each.bucket is Bucket.PRODUCTIVE), None)
+    return f"Nothing stands out: {per_cent(productive or 0.0)} of GPU time trains."

@@ -1,0 +1,210 @@
+"""How often a run saves checkpoints, how often it should, and what the difference costs a week."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from apps.accounts import queries as accounts
+from apps.economics.checkpoints import (
+    Hazard,
+    best_cadence,
+    hazard,
+    is_worth_saying,
+    with_failures,
+    young,
+)
+from apps.economics.run_time import Bucket
+from apps.ledger.queries.windows import Window
+from apps.show.money import whole_amount
+from apps.show.time import duration
+from apps.unit_economics.models import RunFigures
+from apps.unit_economics.queries.runs.spent import runs_of_window
+from apps.workloads.queries.run_facts import clock_hours
+from apps.workloads.queries.run_reports import (
+    attempts_of_runs,
+    checkpoint_saves,
+    last_tested_restore,
+)
+
+TRAINING = (Bucket.PRODUCTIVE, Bucket.COMMUNICATION, Bucket.DATA_WAIT, Bucket.LOST)
+"""Time that an interruption may undo."""
+SECONDS_PER_HOUR = 3600
+SECONDS_PER_WEEK = 7 * 24 * SECONDS_PER_HOUR
+MS_PER_SECOND = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """Interruptions of all runs of a workload, and the GPU-hours in which they could happen."""
+
+    count: int
+    exposed_gpu_hours: float
+
+    @property
+    def hazard(self) -> Hazard | None:
+        """Failures in an hour of a GPU; None where nothing was exposed."""
+        return hazard(self.count, self.exposed_gpu_hours) if self.exposed_gpu_hours > 0 else None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointAdvice:
+    """All times in seconds; None is what was not measured.
+
+    `write_seconds` is what a checkpoint holds training up, `cadence_seconds` the training between
+    two, `best_seconds` the exact optimum and `young_seconds` √(2δM) beside it. `hazard` is failures
+    in an hour of a GPU; `mtbf_seconds` of the whole run, the least it can be where none failed yet.
+    `weekly_micros` is what a week of the run costs, `weekly_excess_micros` what of it today's
+    cadence costs more than the best would. `restored_at` is when a run of the workload last went on
+    from a checkpoint. `words` is None unless the cadence is off by more than three times.
+    """
+
+    run_id: int | None
+    gpus: int | None
+    saves: int
+    write_seconds: float | None
+    cadence_seconds: float | None
+    best_seconds: float | None
+    young_seconds: float | None
+    failures: Failures
+    hazard: Hazard | None
+    mtbf_seconds: float | None
+    weekly_micros: int | None
+    weekly_excess_micros: int | None
+    restored_at: datetime | None
+    words: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """Of a run: how many checkpoints, what each held it up, and the training between two."""
+
+    saves: int
+    write_seconds: float | None
+    cadence_seconds: float | None
+
+
+def checkpoint_advice_of_run(run_id: int) -> CheckpointAdvice:
+    """Of a run, with the failures of all its workload's runs: one estimate for all of them."""
+    run = RunFigures.objects.filter(run_id=run_id).first()
+    return _advice(run_id, run)
+
+
+def checkpoint_advice_of_workload(workload_id: int, *, window: Window) -> CheckpointAdvice:
+    """Of the last run of a workload in a window that saved checkpoints, else of its last one."""
+    found = runs_of_window(workload_id, window)
+    saved = checkpoint_saves([each.run_id for each in found])
+    chosen = next((each for each in found if each.run_id in saved), next(iter(found), None))
+    return _advice(None if chosen is None else chosen.run_id, chosen)
+
+
+def failures_of(run_ids: Sequence[int]) -> Failures:
+    """Of the leading ranks' starts whose GPUs are known: those that ended as they should not have."""
+    count, exposed = 0, 0.0
+    for attempt in attempts_of_runs(run_ids):
+        gpu_hours = attempt.gpu_hours
+        if gpu_hours is not None:
+            exposed += gpu_hours
+            count += attempt.is_interrupted
+    return Failures(count, exposed)
+
+
+def _advice(run_id: int | None, run: RunFigures | None) -> CheckpointAdvice:
+    workload_id = None if run is None else run.workload_id
+    alike = _alike(run_id, workload_id)
+    failures = failures_of(alike)
+    measured = _measured(run_id)
+    gpus = None if run is None else run.gpus
+    mtbf = _mtbf(failures.hazard, gpus)
+    best = best_cadence(measured.write_seconds, mtbf) if measured.write_seconds and mtbf else None
+    weekly = _weekly(run)
+    excess = None if weekly is None else _excess(measured, best, mtbf, weekly)
+    return CheckpointAdvice(
+        run_id=run_id,
+        gpus=gpus,
+        saves=measured.saves,
+        write_seconds=measured.write_seconds,
+        cadence_seconds=measured.cadence_seconds,
+        best_seconds=best,
+        young_seconds=young(measured.write_seconds, mtbf)
+        if measured.write_seconds and mtbf
+        else None,
+        failures=failures,
+        hazard=failures.hazard,
+        mtbf_seconds=mtbf,
+        weekly_micros=weekly,
+        weekly_excess_micros=excess,
+        restored_at=last_tested_restore(alike),
+        words=_words(measured.cadence_seconds, best, failures, excess),
+    )
+
+
+def _alike(run_id: int | None, workload_id: int | None) -> list[int]:
+    """The run and all others of its workload."""
+    if workload_id is None:
+        return [] if run_id is None else [run_id]
+    found = RunFigures.objects.filter(workload_id=workload_id).order_by("run_id")
+    return list(found.values_list("run_id", flat=True))
+
+
+def _measured(run_id: int | None) -> _Measured:
+    if run_id is None:
+        return _Measured(0, None, None)
+    saves = checkpoint_saves([run_id]).get(run_id, [])
+    if not saves:
+        return _Measured(0, None, None)
+    training = sum(hour.bucket_ms[bucket] for hour in clock_hours([run_id]) for bucket in TRAINING)
+    return _Measured(
+        saves=len(saves),
+        write_seconds=sum(each.milliseconds for each in saves) / MS_PER_SECOND / len(saves),
+        cadence_seconds=training / MS_PER_SECOND / len(saves) or None,
+    )
+
+
+def _mtbf(found: Hazard | None, gpus: int | None) -> float | None:
+    """Of the whole run; where nothing failed yet, by the highest rate that is still likely."""
+    if found is None or not gpus:
+        return None
+    rate = found.high if found.rate is None else found.rate
+    return SECONDS_PER_HOUR / (rate * gpus)
+
+
+def _weekly(run: RunFigures | None) -> int | None:
+    if run is None or run.effective_micros is None or not run.wall_seconds:
+        return None
+    return round(run.effective_micros / run.wall_seconds * SECONDS_PER_WEEK)
+
+
+def _excess(measured: _Measured, best: float | None, mtbf: float | None, weekly: int) -> int | None:
+    """What of a week's cost goes beyond the best cadence's; the restart is the same for both."""
+    cadence, write = measured.cadence_seconds, measured.write_seconds
+    if cadence is None or write is None or best is None or mtbf is None:
+        return None
+    now, then = (
+        with_failures(work=1.0, cadence=each, write=write, mtbf=mtbf, restart=0.0).paid
+        for each in (cadence, best)
+    )
+    return round(weekly * (1 - then / now))
+
+
+def _words(
+    cadence: float | None, best: float | None, failures: Failures, excess: int | None
+) -> str | None:
+    if cadence is None or best is None or not is_worth_saying(cadence, best):
+        return None
+    if not failures.count and cadence > best:
+        # Nothing failed yet: that it saves too rarely is not known.
+        return None
+    often = "rarely" if cadence > best else "often"
+    cost = (
+        ""
+        if excess is None
+        else f"; that costs {whole_amount(excess, accounts.organisation().currency)} a week"
+    )
+    return (
+        f"Saves checkpoints too {often}: every {_length(cadence)} of training, "
+        f"where every {_length(best)} is best{cost}."
+    )
+
+
+def _length(seconds: float) -> str:
+    return duration(timedelta(seconds=round(seconds)))

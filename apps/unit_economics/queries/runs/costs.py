@@ -1,0 +1,174 @@
+"""What one run cost, by where its time went, by day and by job."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import LiteralString, TypeVar
+
+from apps.accounts import queries as accounts
+from apps.accounts.queries import Viewer
+from apps.economics.hours import first_hour
+from apps.economics.money import sum_of_known
+from apps.economics.run_time import Bucket
+from apps.economics.states import Flag
+from apps.ledger.queries.core_time import gpu_time
+from apps.ledger.queries.kinds import Status
+from apps.ledger.queries.tables import rows
+from apps.marks.queries import days_marked_of
+from apps.unit_economics.queries.runs.list import run_rows
+from apps.unit_economics.queries.runs.numbers import five_numbers
+from apps.unit_economics.queries.runs.values import (
+    RunAmounts,
+    RunAnatomy,
+    RunBucket,
+    RunDayCost,
+    RunJobCost,
+    RunRow,
+)
+from apps.workloads import queries as workloads
+from apps.workloads.queries import listing
+
+Key = TypeVar("Key", date, int, Bucket)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What a run cost on a day, by a job, in a bucket, with one status."""
+
+    day: date
+    job_id: int
+    bucket: Bucket
+    status: str
+    pool_ids: tuple[int, ...]
+    amounts: RunAmounts
+
+
+def run_costs(run_id: int, viewer: Viewer) -> RunAnatomy | None:
+    """One run that the viewer may see; None where there is none."""
+    team_ids = None if viewer.sees_everything else viewer.team_ids
+    row = run_rows([run_id], team_ids).get(run_id)
+    return None if row is None else _anatomy(row, viewer)
+
+
+def runs_compared(run_ids: Sequence[int], viewer: Viewer) -> tuple[RunAnatomy, ...]:
+    """Those of these runs that the viewer may see, in the order asked."""
+    found = (run_costs(run_id, viewer) for run_id in dict.fromkeys(run_ids))
+    return tuple(each for each in found if each is not None)
+
+
+def added(amounts: Iterable[RunAmounts]) -> RunAmounts:
+    """The sum of what is known of each."""
+    parts = list(amounts)
+    return RunAmounts(
+        list_micros=sum_of_known([each.list_micros for each in parts]),
+        contracted_micros=sum_of_known([each.contracted_micros for each in parts]),
+        effective_micros=sum_of_known([each.effective_micros for each in parts]),
+        billed_micros=sum_of_known([each.billed_micros for each in parts]),
+        marginal_micros=sum_of_known([each.marginal_micros for each in parts]),
+        loaded_micros=sum_of_known([each.loaded_micros for each in parts]),
+        unit_milliseconds=sum(each.unit_milliseconds for each in parts),
+        unpriced_milliseconds=sum(each.unpriced_milliseconds for each in parts),
+        energy_joules=sum_of_known(each.energy_joules for each in parts),
+    )
+
+
+def _anatomy(run: RunRow, viewer: Viewer) -> RunAnatomy:
+    parts = _parts(run.id)
+    organisation = accounts.organisation()
+    told = {each.status for each in parts}
+    return RunAnatomy(
+        run=run,
+        currency=organisation.currency,
+        amounts=added(each.amounts for each in parts),
+        status=next((status for status in Status.values if status in told), None),
+        as_of=run.computed_at,
+        pending_days=_pending(parts, organisation.zone),
+        numbers=five_numbers(run),
+        buckets=_buckets(parts),
+        days=tuple(
+            RunDayCost(day, added(each.amounts for each in of), _buckets(of))
+            for day, of in _by(parts, lambda each: each.day)
+        ),
+        jobs=_jobs(run.id, parts, viewer),
+    )
+
+
+def _parts(run_id: int) -> list[_Part]:
+    found = rows(PARTS, {"run": run_id, "shared_idle": int(Flag.SHARED_IDLE)})
+    return [
+        _Part(day, job_id, Bucket(bucket), status, tuple(pool_ids), RunAmounts(*amounts))
+        for day, job_id, bucket, status, pool_ids, *amounts in found
+    ]
+
+
+def _by(parts: Sequence[_Part], key: Callable[[_Part], Key]) -> list[tuple[Key, list[_Part]]]:
+    groups: dict[Key, list[_Part]] = {}
+    for each in parts:
+        groups.setdefault(key(each), []).append(each)
+    return sorted(groups.items(), key=lambda group: group[0])
+
+
+def _buckets(parts: Sequence[_Part]) -> tuple[RunBucket, ...]:
+    return tuple(
+        RunBucket(bucket, added(each.amounts for each in of))
+        for bucket, of in _by(parts, lambda each: each.bucket)
+    )
+
+
+def _jobs(run_id: int, parts: Sequence[_Part], viewer: Viewer) -> tuple[RunJobCost, ...]:
+    """Those that carried it and those that cost it, in the order in which they began."""
+    told = listing.run_told(run_id, viewer)
+    seen = set(told["jobs"]) if told else set()
+    of_job = dict(_by(parts, lambda each: each.job_id))
+    facts = workloads.jobs(sorted(seen | set(of_job)))
+    found = [_job(facts, job_id, of_job.get(job_id, []), seen) for job_id in sorted(facts)]
+    return tuple(sorted(found, key=_began))
+
+
+def _job(
+    facts: Mapping[int, workloads.JobFact], job_id: int, parts: Sequence[_Part], seen: set[int]
+) -> RunJobCost:
+    fact, is_seen = facts[job_id], job_id in seen
+    return RunJobCost(
+        job_id=job_id if is_seen else None,
+        raw_id=fact.raw_id if is_seen else None,
+        restart_count=fact.restart_count,
+        state=fact.state,
+        started_at=fact.started_at,
+        ended_at=fact.ended_at,
+        amounts=added(each.amounts for each in parts),
+        buckets=_buckets(parts),
+    )
+
+
+def _began(job: RunJobCost) -> tuple[bool, float, int]:
+    started_at: datetime | None = job.started_at
+    return started_at is None, started_at.timestamp() if started_at else 0.0, job.job_id or 0
+
+
+def _pending(parts: Sequence[_Part], zone: str) -> int:
+    """How many of its days wait to be summed or divided, of a pool that it ran on."""
+    days = {first_hour(each.day, zone) for each in parts}
+    pools = {pool_id for each in parts for pool_id in each.pool_ids}
+    return days_marked_of(days, pools)
+
+
+# Idle that is shared out is in `loaded_micros` alone.
+PARTS: LiteralString = """
+SELECT day, job_id, bucket, status, array_agg(DISTINCT coalesce(pool_id, 0)),
+       sum(list_micros) FILTER (WHERE is_charged)::int8,
+       sum(contracted_micros) FILTER (WHERE is_charged)::int8,
+       sum(effective_micros) FILTER (WHERE is_charged)::int8,
+       sum(billed_micros) FILTER (WHERE is_charged)::int8,
+       sum(marginal_micros) FILTER (WHERE is_charged)::int8,
+       sum(effective_micros)::int8,
+       coalesce(sum(unit_milliseconds) FILTER (WHERE is_charged AND is_gpu), 0)::int8,
+       coalesce(sum(unpriced_milliseconds) FILTER (WHERE is_charged), 0)::int8,
+       sum(energy_joules) FILTER (WHERE is_charged)
+FROM (
+    SELECT *, flags & %(shared_idle)s = 0 AS is_charged, <gpu> AS is_gpu
+    FROM ledger_runday WHERE run_id = %(run)s
+) AS part
+GROUP BY day, job_id, bucket, status
+ORDER BY day, job_id, bucket, status
+""".replace("<gpu>", gpu_time())

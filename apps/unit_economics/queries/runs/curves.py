@@ -1,0 +1,305 @@
+"""What more GPUs would do to a workload: how much sooner it is trained, and how much dearer."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import cast
+
+from apps.accounts import queries as accounts
+from apps.economics import scaling
+from apps.economics.scaling import ScalingLaw, Throughput
+from apps.ledger.queries.windows import Window
+from apps.show.amounts import counted
+from apps.show.counts import short_count, times
+from apps.show.money import whole_amount
+from apps.show.words import joined
+from apps.unit_economics.models import RunFigures
+from apps.unit_economics.queries.runs.spent import runs_of_window
+from apps.workloads.queries.run_facts import run_summaries
+
+MOST_RUNS = 60
+"""Of more runs the last ones: an older one was made with older code."""
+MOST_LOOKED_AT = 500
+PICTURE_STEPS = 12
+SECONDS_PER_HOUR = 3600
+FINISHED = "finished"
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A figure, and between what it lies as often as 90 % of resampled runs; None: no range yet."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingRun:
+    """A run that the curves are fitted on."""
+
+    run_id: int
+    key: str
+    gpus: int
+    tokens_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """A model version trained on so many GPUs: tokens a second, hours, and micro-units of money."""
+
+    gpus: int
+    tokens_per_second: Range
+    hours: Range | None
+    micros: Range | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingAnswer:
+    """From `gpus` to `more` GPUs: how many times as fast, and how many times as dear.
+
+    `version_tokens` are of a model version: the median of finished runs. `hours` and `micros` are
+    of one on `more` GPUs, None where no run finished or nothing has a price. `peak_gpus` is where
+    it becomes slower; None: not as far as was seen. `points` are for a picture, by GPUs.
+    """
+
+    workload_id: int
+    gpu_model: str
+    model: str
+    gpus: int
+    more: int
+    speed_up: Range
+    cost_multiplier: Range
+    version_tokens: int | None
+    hours_now: Range | None
+    hours: Range | None
+    micros_now: Range | None
+    micros: Range | None
+    peak_gpus: float | None
+    largest: int
+    runs: tuple[ScalingRun, ...]
+    others: int
+    points: tuple[CurvePoint, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingRefusal:
+    """Why there is no answer, in words, with the runs that there are."""
+
+    workload_id: int
+    words: str
+    runs: tuple[ScalingRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A model version: its tokens, paid time for each second of training, micro-units a GPU-second."""
+
+    tokens: int
+    overhead: float
+    price: float | None
+
+    def hours(self, law: ScalingLaw, gpus: int) -> float:
+        return self.tokens / law.rate(gpus) * self.overhead / SECONDS_PER_HOUR
+
+    def micros(self, law: ScalingLaw, gpus: int) -> float:
+        return self.hours(law, gpus) * SECONDS_PER_HOUR * gpus * (self.price or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fitted:
+    """A law, the laws of its runs drawn anew, and the version whose time and cost are asked."""
+
+    law: ScalingLaw
+    drawn: Sequence[ScalingLaw]
+    version: _Version | None
+
+    def range_of(self, figure: Callable[[ScalingLaw], float]) -> Range:
+        between = scaling.middle_of([figure(law) for law in self.drawn]) or (None, None)
+        return Range(figure(self.law), *between)
+
+    def hours(self, gpus: int) -> Range | None:
+        version = self.version
+        if version is None:
+            return None
+        return self.range_of(lambda law: version.hours(law, gpus))
+
+    def micros(self, gpus: int) -> Range | None:
+        version = self.version
+        if version is None or version.price is None:
+            return None
+        return self.range_of(lambda law: version.micros(law, gpus))
+
+    def point(self, gpus: int) -> CurvePoint:
+        rate = self.range_of(lambda law: law.rate(gpus))
+        return CurvePoint(gpus, rate, self.hours(gpus), self.micros(gpus))
+
+
+def scaling_of(
+    workload_id: int, *, window: Window, gpus: int | None = None
+) -> ScalingAnswer | ScalingRefusal:
+    """What `gpus` GPUs (twice those of the last run, where not said) would do for a workload.
+
+    From its runs of the window on one GPU model, training one model: of the last run's kind, else
+    of the last one of which three sizes are known. Gunther's universal scalability law, fitted by
+    non-negative least squares.
+    """
+    groups = _comparable(runs_of_window(workload_id, window))
+    if not groups:
+        return ScalingRefusal(
+            workload_id, "No run of this time reported how many tokens it trained.", ()
+        )
+    enough = (each for each in groups if len(_sizes(each)) >= scaling.FEWEST_SIZES)
+    chosen = next(enough, groups[0])
+    runs = tuple(_told(each) for each in chosen)
+    sizes = _sizes(chosen)
+    if len(sizes) < scaling.FEWEST_SIZES:
+        return ScalingRefusal(workload_id, _too_few(sizes, chosen[0]), runs)
+    now = chosen[0].gpus or 0
+    more = gpus or 2 * now
+    if more > scaling.FURTHEST * max(sizes):
+        return ScalingRefusal(workload_id, _too_far(more, max(sizes)), runs)
+    throughputs = [Throughput(each.gpus, each.tokens_per_second) for each in runs]
+    fitted = _Fitted(scaling.fit(throughputs), scaling.resampled(throughputs), _version_of(chosen))
+    return _answer(
+        _Asked(workload_id, now, more, chosen, sum(map(len, groups)) - len(chosen)), fitted
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    workload_id: int
+    now: int
+    more: int
+    chosen: Sequence[RunFigures]
+    others: int
+
+
+def _answer(asked: _Asked, fitted: _Fitted) -> ScalingAnswer:
+    now, more, law, version = asked.now, asked.more, fitted.law, fitted.version
+    speed_up = fitted.range_of(lambda each: each.speed_up(now, more))
+    multiplier = fitted.range_of(lambda each: each.cost_multiplier(now, more))
+    hours, micros = fitted.hours(more), fitted.micros(more)
+    return ScalingAnswer(
+        workload_id=asked.workload_id,
+        gpu_model=asked.chosen[0].gpu_model,
+        model=_model_words(_models(asked.chosen[:1])[asked.chosen[0].run_id]),
+        gpus=now,
+        more=more,
+        speed_up=speed_up,
+        cost_multiplier=multiplier,
+        version_tokens=version.tokens if version else None,
+        hours_now=fitted.hours(now),
+        hours=hours,
+        micros_now=fitted.micros(now),
+        micros=micros,
+        peak_gpus=law.peak if law.peak <= scaling.FURTHEST * law.largest else None,
+        largest=law.largest,
+        runs=tuple(_told(each) for each in asked.chosen),
+        others=asked.others,
+        points=tuple(
+            fitted.point(each) for each in _picture_sizes(_sizes(asked.chosen), (now, more))
+        ),
+        words=_answer_words(now, more, speed_up, multiplier, micros),
+    )
+
+
+def _comparable(found: Sequence[RunFigures]) -> list[list[RunFigures]]:
+    """The last runs that told their throughput, by GPU model and trained model, newest first."""
+    told = [each for each in found if each.tokens_per_second and each.gpus][:MOST_LOOKED_AT]
+    models = _models(told)
+    order: dict[tuple[str, str], list[RunFigures]] = {}
+    for each in told:
+        model = json.dumps(models[each.run_id], sort_keys=True)
+        order.setdefault((each.gpu_model, model), []).append(each)
+    return [group[:MOST_RUNS] for group in order.values()]
+
+
+def _models(found: Sequence[RunFigures]) -> dict[int, Mapping[str, object]]:
+    summaries = run_summaries([each.run_id for each in found])
+    return {
+        each.run_id: summaries[each.run_id].model if each.run_id in summaries else {}
+        for each in found
+    }
+
+
+def _version_of(chosen: Sequence[RunFigures]) -> _Version | None:
+    """As the finished runs were: their median of tokens, and what all the runs paid beside steps.
+
+    Paid time ÷ time that the tokens took at the rate of their run: restarts, saves and waits are in
+    a version's cost as they were in these runs'.
+    """
+    tokens = [each.tokens for each in chosen if each.tokens and each.status == FINISHED]
+    counted_runs = [each for each in chosen if each.tokens and each.unit_milliseconds]
+    if not tokens or not counted_runs:
+        return None
+    paid = sum(each.unit_milliseconds for each in counted_runs) / 1000
+    trained = sum(
+        cast("int", each.tokens) / cast("float", each.tokens_per_second) * cast("int", each.gpus)
+        for each in counted_runs
+    )
+    return _Version(round(median(tokens)), paid / trained, _price(counted_runs))
+
+
+def _price(chosen: Sequence[RunFigures]) -> float | None:
+    """Micro-units for a GPU-second that has a price."""
+    priced = [each for each in chosen if each.effective_micros is not None]
+    seconds = sum(each.unit_milliseconds - each.unpriced_milliseconds for each in priced) / 1000
+    return sum(each.effective_micros or 0 for each in priced) / seconds if seconds else None
+
+
+def _picture_sizes(sizes: Sequence[int], asked: Sequence[int]) -> list[int]:
+    """The sizes that were run, the asked ones, and steps between the smallest and twice the largest."""
+    low, high = min(sizes), scaling.FURTHEST * max(sizes)
+    steps = (
+        round(low * (high / low) ** (step / PICTURE_STEPS)) for step in range(PICTURE_STEPS + 1)
+    )
+    return sorted({*sizes, *asked, *steps})
+
+
+def _sizes(group: Sequence[RunFigures]) -> list[int]:
+    return sorted({each.gpus for each in group if each.gpus})
+
+
+def _told(run: RunFigures) -> ScalingRun:
+    # Both are there: runs without are left aside by _comparable.
+    return ScalingRun(run.run_id, run.key, run.gpus or 0, run.tokens_per_second or 0.0)
+
+
+def _too_few(sizes: Sequence[int], last: RunFigures) -> str:
+    seen = joined([str(size) for size in sizes])
+    return (
+        f"Runs on {scaling.FEWEST_SIZES} different numbers of GPUs are needed to say what more "
+        f"would bring; runs like {last.key} were on {counted(len(sizes), 'number')}: {seen}."
+    )
+
+
+def _too_far(more: int, largest: int) -> str:
+    return (
+        f"{more} GPUs are over twice the largest run seen, {largest}: no run says what happens "
+        f"there. Ask for at most {scaling.FURTHEST * largest}."
+    )
+
+
+def _answer_words(
+    now: int, more: int, speed_up: Range, multiplier: Range, micros: Range | None
+) -> str:
+    said = (
+        f"{times(more / now)} GPUs ({now} → {more}): {times(speed_up.value)} as fast, "
+        f"costs {times(multiplier.value)} as much"
+    )
+    if micros is None:
+        return f"{said}."
+    currency = accounts.organisation().currency
+    cost = whole_amount(round(micros.value), currency)
+    if micros.low is None or micros.high is None:
+        return f"{said}; a model version then costs {cost}."
+    between = "–".join(whole_amount(round(each), currency) for each in (micros.low, micros.high))
+    return f"{said}; a model version then costs {cost} ({between})."
+
+
+def _model_words(model: Mapping[str, object]) -> str:
+    active = model.get("active_parameters")
+    return f"{short_count(active)} parameters" if isinstance(active, int | float) else ""

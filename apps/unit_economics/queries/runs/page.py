@@ -1,0 +1,130 @@
+"""What a page of runs begins with: how many there are, and what their days cost by bucket."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from psycopg import sql
+
+from apps.economics.run_time import Bucket
+from apps.economics.states import Flag
+from apps.ledger.queries.core_time import gpu_time
+from apps.ledger.queries.tables import rows
+from apps.ledger.queries.windows import Window
+from apps.unit_economics.models import RunFigures
+from apps.unit_economics.queries.runs.values import RunsWanted
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfRuns:
+    """A local day of runs in one bucket; micro-units are None where none has a price."""
+
+    day: date
+    bucket: Bucket
+    status: str
+    effective_micros: int | None
+    unit_milliseconds: int
+    unpriced_milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunsTold:
+    """How many runs lived in a window, how many of them failed, and what their days in it cost."""
+
+    runs: int
+    failed: int
+    days: tuple[DayOfRuns, ...]
+
+
+def runs_told(wanted: RunsWanted, window: Window) -> RunsTold:
+    """Of the wanted runs; what they cost on days outside the window is left out."""
+    conditions = _conditions(wanted)
+    parameters = _parameters(wanted, window)
+    ((runs, failed),) = rows(COUNTED.format(conditions), parameters)
+    days = rows(BY_DAY.format(chosen=conditions, gpu=sql.SQL(gpu_time("day"))), parameters)
+    return RunsTold(
+        runs=runs,
+        failed=failed,
+        days=tuple(DayOfRuns(day, Bucket(bucket), *rest) for day, bucket, *rest in days),
+    )
+
+
+def are_any_runs(team_ids: frozenset[int] | None) -> bool:
+    """Whether these teams (None: anybody) ever had a run that was summed up."""
+    known = RunFigures.objects.all()
+    return (known if team_ids is None else known.filter(team_id__in=team_ids)).exists()
+
+
+COUNTED = sql.SQL("""
+SELECT count(*), count(*) FILTER (WHERE figures.status = 'failed')
+FROM ledger_runfigures AS figures
+WHERE figures.began_at < %(until)s AND coalesce(figures.ended_at, 'infinity') > %(since)s {}
+""")
+
+BY_DAY = sql.SQL("""
+SELECT day.day, day.bucket::int, day.status, sum(day.effective_micros)::bigint,
+       coalesce(sum(day.unit_milliseconds) FILTER (WHERE {gpu}), 0)::bigint,
+       sum(day.unpriced_milliseconds)::bigint
+FROM ledger_runday AS day JOIN ledger_runfigures AS figures ON figures.run_id = day.run_id
+WHERE day.day >= %(first_day)s AND day.day < %(end_day)s AND day.flags & %(shared_idle)s = 0 {chosen}
+GROUP BY day.day, day.bucket, day.status
+ORDER BY day.day, day.bucket, day.status
+""")
+
+
+def _conditions(wanted: RunsWanted) -> sql.Composable:
+    said = []
+    if wanted.team_ids is not None:
+        said.append(sql.SQL("AND figures.team_id = ANY(%(teams)s)"))
+    if wanted.workload_ids is not None:
+        said.append(sql.SQL("AND figures.workload_id = ANY(%(workloads)s)"))
+    if wanted.status is not None:
+        said.append(sql.SQL("AND figures.status = %(status)s"))
+    return sql.SQL(" ").join(said)
+
+
+def _parameters(wanted: RunsWanted, window: Window) -> Mapping[str, object]:
+    return {
+        "since": window.starts_at,
+        "until": window.ends_at,
+        "first_day": window.first_day,
+        "end_day": window.end_day,
+        "teams": sorted(wanted.team_ids or ()),
+        "workloads": sorted(wanted.workload_ids or ()),
+        "status": wanted.status,
+        "shared_idle": int(Flag.SHARED_IDLE),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class UsualNumbers:
+    """The medians of a workload's other runs; None where fewer than two of them tell the number."""
+
+    runs: int
+    tokens_per_second: float | None
+    mfu: float | None
+    scaling: float | None
+    first_good: float | None
+    checkpoint_cost: float | None
+
+
+def usual_numbers(workload_id: int, *, without: int) -> UsualNumbers:
+    """Of all runs of the workload but this one; an impossible MFU is none."""
+    ((runs, *medians),) = rows(USUAL, {"workload": workload_id, "run": without})
+    return UsualNumbers(runs, *medians)
+
+
+USUAL = """
+SELECT count(*),
+  CASE WHEN count(tokens_per_second) > 1 THEN
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY tokens_per_second) END,
+  CASE WHEN count(mfu_ratio) FILTER (WHERE mfu_ratio <= 1) > 1 THEN
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY mfu_ratio) FILTER (WHERE mfu_ratio <= 1) END,
+  CASE WHEN count(scaling_ratio) > 1 THEN
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY scaling_ratio) END,
+  CASE WHEN count(first_good_seconds) > 1 THEN
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY first_good_seconds) END,
+  CASE WHEN count(checkpoint_micros) > 1 THEN
+    percentile_cont(0.5) WITHIN GROUP (ORDER BY checkpoint_micros) END
+FROM ledger_runfigures WHERE workload_id = %(workload)s AND run_id <> %(run)s
+"""

@@ -1,0 +1,184 @@
+"""What a training programme brought for its money: versions, tokens, experiments, and the trend."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Min
+
+from apps.economics.hours import first_hour
+from apps.economics.money import sum_of_known
+from apps.economics.run_time import Bucket, coverage, goodput
+from apps.ledger.queries.calendar import local_day
+from apps.ledger.queries.windows import Window
+from apps.unit_economics.models import RunFigures
+from apps.unit_economics.queries.runs.spent import (
+    BucketSpent,
+    micros_of,
+    runs_of_window,
+    spent_by_bucket,
+)
+from apps.workloads.queries.requests import changes_of
+from apps.workloads.queries.run_tokens import tokens_kept
+
+MODEL = "model"
+FAILED = "failed"
+DAYS_PER_WEEK, SECONDS_PER_DAY = 7, 86_400
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ProgrammeRun:
+    """The five numbers of one run; None where not known.
+
+    `mfu_doubt` says why an MFU is not to be believed; `tensor_active_ratio` is shown under its own
+    name where no MFU is known. `micros` is all that the run cost, also outside the window.
+    """
+
+    run_id: int
+    key: str
+    status: str
+    began_at: datetime
+    gpus: int | None
+    micros: int | None
+    tokens_per_second: float | None
+    mfu_ratio: float | None
+    mfu_doubt: str
+    tensor_active_ratio: float | None
+    scaling_ratio: float | None
+    first_good_seconds: float | None
+    checkpoint_micros: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A model version that was shipped, and the run that made it, where that was told."""
+
+    name: str
+    at: datetime
+    run_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Programme:
+    """A workload's runs in a window, failed ones among them.
+
+    `micros` is all that its runs cost; `unpriced_milliseconds` of their GPU time has no price.
+    `version_micros` is that for each version shipped (None: none was), `million_tokens_micros` for
+    each million tokens that were trained and kept. `experiments_per_week` counts runs that began,
+    in the part of the window since the organisation's first run, of `told_days` days.
+    `goodput_ratio` is productive time of what was told of; `told_ratio` says how much that is.
+    `failed_micros` is what runs that failed and the failed attempts of others cost. `trend` is by
+    when runs began.
+    """
+
+    workload_id: int
+    micros: int | None
+    unit_milliseconds: int
+    unpriced_milliseconds: int
+    energy_joules: float | None
+    versions: tuple[Version, ...]
+    version_micros: int | None
+    tokens: int
+    million_tokens_micros: int | None
+    runs: int
+    experiments_per_week: float | None
+    told_days: float | None
+    goodput_ratio: float | None
+    told_ratio: float | None
+    failed_runs: int
+    failed_micros: int | None
+    failed_share: float | None
+    trend: tuple[ProgrammeRun, ...]
+
+
+def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
+    """The numbers of a workload's runs in a window, of which what lies after `at` is not counted."""
+    found = runs_of_window(workload_id, window)
+    run_ids = [each.run_id for each in found]
+    failed_ids = [each.run_id for each in found if each.status == FAILED]
+    of_failed = spent_by_bucket(failed_ids, window)
+    of_others = spent_by_bucket(sorted({*run_ids} - {*failed_ids}), window)
+    spent = [*of_failed, *of_others]
+    micros = micros_of(spent)
+    versions = _versions(workload_id, window)
+    tokens = tokens_kept(run_ids, window.starts_at, window.ends_at)
+    failed = _failed(of_failed, of_others)
+    began = sum(1 for each in found if each.began_at and each.began_at >= window.starts_at)
+    told_days = _told_days(window, at)
+    by_bucket = dict.fromkeys(Bucket, 0)
+    for each in spent:
+        by_bucket[each.bucket] += each.unit_milliseconds
+    return Programme(
+        workload_id=workload_id,
+        micros=micros,
+        unit_milliseconds=sum(each.unit_milliseconds for each in spent),
+        unpriced_milliseconds=sum(each.unpriced_milliseconds for each in spent),
+        energy_joules=sum_of_known(each.energy_joules for each in spent),
+        versions=versions,
+        version_micros=_each(micros, len(versions)),
+        tokens=tokens,
+        million_tokens_micros=_each(micros, tokens / MILLION),
+        runs=len(found),
+        experiments_per_week=began / told_days * DAYS_PER_WEEK if told_days else None,
+        told_days=told_days,
+        goodput_ratio=goodput(by_bucket),
+        told_ratio=coverage(by_bucket),
+        failed_runs=len(failed_ids),
+        failed_micros=failed,
+        failed_share=failed / micros if micros and failed is not None else None,
+        trend=_trend(found),
+    )
+
+
+def _versions(workload_id: int, window: Window) -> tuple[Version, ...]:
+    changes = changes_of(workload_id, (window.starts_at, window.ends_at))
+    return tuple(Version(each.name, each.at, each.run_id) for each in changes if each.kind == MODEL)
+
+
+def _failed(of_failed: Sequence[BucketSpent], of_others: Sequence[BucketSpent]) -> int | None:
+    """All of the runs that failed, and of the others what their failed attempts cost."""
+    parts = [*of_failed, *(each for each in of_others if each.bucket is Bucket.FAILED)]
+    if parts:
+        return micros_of(parts)
+    return None if micros_of(of_others) is None else 0
+
+
+def _each(micros: int | None, count: float) -> int | None:
+    return None if micros is None or not count else round(micros / count)
+
+
+def _told_days(window: Window, at: datetime) -> float | None:
+    """Days of the window in which runs were known: from the local day of the first one, until now.
+
+    A window that reaches back to before anybody told of runs is no measure of how often they begin.
+    None where no such time is in it.
+    """
+    first = RunFigures.objects.aggregate(first=Min("began_at"))["first"]
+    if first is None:
+        return None
+    since = max(window.starts_at, first_hour(local_day(first, window.zone), window.zone))
+    seconds = (min(at, window.ends_at) - since).total_seconds()
+    return seconds / SECONDS_PER_DAY if seconds > 0 else None
+
+
+def _trend(found: Sequence[RunFigures]) -> tuple[ProgrammeRun, ...]:
+    return tuple(
+        ProgrammeRun(
+            run_id=each.run_id,
+            key=each.key,
+            status=each.status,
+            began_at=each.began_at,
+            gpus=each.gpus,
+            micros=each.effective_micros,
+            tokens_per_second=each.tokens_per_second,
+            mfu_ratio=each.mfu_ratio,
+            mfu_doubt=each.mfu_doubt,
+            tensor_active_ratio=each.tensor_active_ratio,
+            scaling_ratio=each.scaling_ratio,
+            first_good_seconds=each.first_good_seconds,
+            checkpoint_micros=each.checkpoint_micros,
+        )
+        for each in reversed(found)
+        if each.began_at is not None
+    )

@@ -1,0 +1,175 @@
+"""Which rank of a run is slow, where it ran, and what waiting for it costs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+
+from apps.accounts import queries as accounts
+from apps.economics.run_time import Bucket
+from apps.economics.step_times import Slowness, slowness, stragglers
+from apps.ledger.queries.windows import Window
+from apps.show.amounts import counted, per_cent
+from apps.show.money import whole_amount
+from apps.show.words import joined
+from apps.unit_economics.models import RunFigures
+from apps.unit_economics.queries.runs.spent import BucketSpent, micros_of, spent_by_bucket
+from apps.workloads.queries.run_ranks import steps_told_until
+from apps.workloads.queries.run_reports import RankWindow, step_times
+
+MOST_WINDOWS = 5_000
+"""Of a larger run a shorter time is looked at, its last."""
+WINDOW_SECONDS = 10
+LEAST_SECONDS = 600
+MOST_TOLD_TIMES = 256
+"""A report has the times of so many steps of its window, the first ones."""
+WORTH_SAYING = 0.05
+UNTOLD = "No rank reported its steps in this time."
+STEPPING = frozenset({Bucket.PRODUCTIVE, Bucket.COMMUNICATION})
+MS_PER_SECOND = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SlowRank:
+    """A rank that is slow in most windows of 50 steps: in `share` of them.
+
+    `hosts` are where it said it ran, one after the other; empty where it did not say.
+    """
+
+    rank: int
+    share: float
+    median_seconds: float
+    usual_seconds: float
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stragglers:
+    """What waiting for the slowest rank did to a run, from its last steps.
+
+    `factor` is slowest ÷ median time of all steps, `wasted` the share of training time lost to it;
+    both None where fewer than two ranks told of a step. `micros` and `unit_milliseconds` are that
+    share of what the run's training and communication cost.
+    """
+
+    run_id: int
+    ranks: int
+    steps: int
+    looked_from: datetime | None
+    looked_to: datetime | None
+    factor: float | None
+    wasted: float | None
+    micros: int | None
+    unit_milliseconds: int | None
+    slow: tuple[SlowRank, ...]
+    words: str
+
+
+def slow_ranks(run_id: int, *, window: Window | None = None) -> Stragglers:
+    """Of a run's step times by rank; of all of it where no window is given.
+
+    S = Σ slowest ÷ Σ median, waste 1 − 1/S; a rank is slow by a robust z over 3.5 in 60 % or more of
+    the windows of 50 steps.
+    """
+    told = _told(run_id, window)
+    by_rank = _steps(told)
+    steps = [step for step in by_rank.values() if len(step) > 1]
+    found = slowness([list(step.values()) for step in steps])
+    slow = _slow(steps, told)
+    spent = [each for each in spent_by_bucket([run_id], window) if each.bucket in STEPPING]
+    micros, unit_ms = _wasted(found, spent)
+    return Stragglers(
+        run_id=run_id,
+        ranks=len({each.rank for each in told}),
+        steps=len(steps),
+        looked_from=min((each.starts_at for each in told), default=None),
+        looked_to=max((each.ends_at for each in told), default=None),
+        factor=None if found is None else found.factor,
+        wasted=None if found is None else found.wasted,
+        micros=micros,
+        unit_milliseconds=unit_ms,
+        slow=slow,
+        words=_words(found, slow, micros) if told else UNTOLD,
+    )
+
+
+def _told(run_id: int, window: Window | None) -> list[RankWindow]:
+    """What ranks told last, of as long as can be looked at while somebody waits."""
+    run = RunFigures.objects.filter(run_id=run_id).first()
+    if run is None or run.began_at is None:
+        return []
+    starts_at, before = run.began_at, run.ended_at or run.computed_at
+    if window is not None:
+        starts_at, before = max(starts_at, window.starts_at), min(before, window.ends_at)
+    ends_at = steps_told_until(run_id, before)
+    if ends_at is None:
+        return []
+    seconds = max(LEAST_SECONDS, MOST_WINDOWS * WINDOW_SECONDS / max(1, run.gpus or 1))
+    return step_times(run_id, max(starts_at, ends_at - timedelta(seconds=seconds)), ends_at)
+
+
+def _steps(told: Sequence[RankWindow]) -> dict[int, dict[int, float]]:
+    """Seconds by step and rank; of a step that was done again, its last times."""
+    steps: dict[int, dict[int, float]] = {}
+    for each in told:
+        # Times of which it is not known which step each is of are left aside.
+        if each.first_step is None or len(each.step_times_ms) not in {each.steps, MOST_TOLD_TIMES}:
+            continue
+        for place, milliseconds in enumerate(each.step_times_ms):
+            step = steps.setdefault(each.first_step + place, {})
+            step[each.rank] = milliseconds / MS_PER_SECOND
+    return dict(sorted(steps.items()))
+
+
+def _slow(steps: Sequence[Mapping[int, float]], told: Sequence[RankWindow]) -> tuple[SlowRank, ...]:
+    shares = stragglers(steps)
+    if not shares:
+        return ()
+    usual = median([seconds for step in steps for seconds in step.values()])
+    hosts = {rank: dict.fromkeys(_hosts(told, rank)) for rank in shares}
+    return tuple(
+        SlowRank(
+            rank=rank,
+            share=share,
+            median_seconds=median([step[rank] for step in steps if rank in step]),
+            usual_seconds=usual,
+            hosts=tuple(hosts[rank]),
+        )
+        for rank, share in shares.items()
+    )
+
+
+def _hosts(told: Sequence[RankWindow], rank: int) -> list[str]:
+    return [each.host for each in told if each.rank == rank and each.host]
+
+
+def _wasted(found: Slowness | None, spent: Sequence[BucketSpent]) -> tuple[int | None, int | None]:
+    if found is None:
+        return None, None
+    micros = micros_of(spent)
+    unit_ms = sum(each.unit_milliseconds for each in spent)
+    return None if micros is None else round(micros * found.wasted), round(unit_ms * found.wasted)
+
+
+def _words(found: Slowness | None, slow: Sequence[SlowRank], micros: int | None) -> str:
+    if found is None:
+        return (
+            "Only one rank tells its steps: begin the run with per_rank=True to see which is slow."
+        )
+    cost = "" if micros is None else f", {whole_amount(micros, accounts.organisation().currency)}"
+    lost = f"{per_cent(found.wasted)} of training time{cost}"
+    if slow:
+        named = joined([_named(each) for each in slow[:3]])
+        more = f" and {counted(len(slow) - 3, 'more rank')}" if len(slow) > 3 else ""
+        return f"{named}{more} holds every step up: {lost}."
+    if found.wasted >= WORTH_SAYING:
+        return (
+            f"Waiting for the slowest rank takes {lost}, and it is another one each time: look at "
+            "the data and at garbage collection before the hardware."
+        )
+    return f"All ranks keep step: waiting for the slowest takes {lost}."
+
+
+def _named(slow: SlowRank) -> str:
+    where = f" on {joined(slow.hosts)}" if slow.hosts else ""
+    return f"Rank {slow.rank}{where}"

@@ -1,0 +1,214 @@
+"""What each team's work cost, what of it was waste, and what its units came to."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import LiteralString
+
+from apps.economics.money import sum_of_known
+from apps.economics.run_time import Bucket
+from apps.economics.states import Flag, State
+from apps.ledger.queries.comparison import compared_spans
+from apps.ledger.queries.costs import Basis, CostFilter
+from apps.ledger.queries.tables import rows
+from apps.ledger.queries.windows import Window
+from apps.unit_economics.queries.unit_costs import UnitFilter, unit_cost_groups
+from apps.unit_economics.queries.waste import OF_STATES, Waste, WastePart, waste_by, wastes_summed
+
+
+@dataclass(frozen=True, slots=True)
+class TeamWork:
+    """Work of a team (and workload) in a window; amounts are charged effective ones, None unknown.
+
+    `now_micros` and `before_micros` are of whole days that are over and of the same days before;
+    None too where there are none to compare with. `starved_micros` is what waited for data while no part of `waste`: overhead of useful work.
+    `thousand_micros` is for 1,000 requests of its service, `million_micros` for 1,000,000 tokens
+    trained by runs that began in the window.
+    """
+
+    team_id: int
+    workload_id: int | None
+    micros: int | None
+    now_micros: int | None
+    before_micros: int | None
+    held_ms: int
+    active_ms: int
+    observed_ms: int
+    waste: Waste
+    starved_micros: int | None
+    unpriced_ms: int
+    is_provisional: bool
+    thousand_micros: int | None = None
+    million_micros: int | None = None
+
+    @property
+    def active_ratio(self) -> float | None:
+        """Active of held GPU time that was observed."""
+        return self.active_ms / self.observed_ms if self.observed_ms else None
+
+    @property
+    def wasted_micros(self) -> int | None:
+        """All of its waste; None where nothing says whether there was any."""
+        return self.wasted()
+
+    def wasted(self, *parts: WastePart) -> int | None:
+        """These parts of its waste (all of them without any); 0 where it was seen, and had none."""
+        found = self.waste.of(*parts) if parts else self.waste.micros
+        return 0 if found is None and self.observed_ms else found
+
+    @property
+    def wasted_ratio(self) -> float | None:
+        """Of what it cost."""
+        wasted = self.wasted_micros
+        return wasted / self.micros if wasted is not None and self.micros else None
+
+
+def work_of_teams(window: Window, team_ids: frozenset[int] | None, at: datetime) -> list[TeamWork]:
+    """By team and workload (None: of none), the dearest first; None: every team."""
+    costs = _costs(window, team_ids)
+    now, before = _compared(window, team_ids, at)
+    waste = waste_by(CostFilter(window, team_ids=team_ids), ["team", "workload"])
+    starved = _starved(window, team_ids)
+    thousand = _thousand(window, team_ids)
+    million = _million(window, team_ids)
+    found = []
+    for team_id, workload_id in sorted({*costs, *starved}, key=lambda key: (key[0], key[1] or 0)):
+        micros, held, active, observed, unpriced, provisional = costs.get(
+            (team_id, workload_id), (None, 0, 0, 0, 0, False)
+        )
+        found.append(
+            TeamWork(
+                team_id=team_id,
+                workload_id=workload_id,
+                micros=micros,
+                now_micros=now.get((team_id, workload_id)),
+                before_micros=before.get((team_id, workload_id)),
+                held_ms=held,
+                active_ms=active,
+                observed_ms=observed,
+                waste=waste.get((team_id, workload_id), Waste()),
+                starved_micros=starved.get((team_id, workload_id)),
+                unpriced_ms=unpriced,
+                is_provisional=provisional,
+                thousand_micros=thousand.get(workload_id or 0),
+                million_micros=million.get(workload_id or 0),
+            )
+        )
+    return sorted(found, key=lambda each: -(each.micros or 0))
+
+
+def by_team(work: Iterable[TeamWork]) -> list[TeamWork]:
+    """The same summed by team, the dearest first; what is unknown of a part is of the sum too."""
+    teams: dict[int, TeamWork] = {}
+    for each in work:
+        found = teams.get(each.team_id)
+        teams[each.team_id] = (
+            replace(each, workload_id=None, thousand_micros=None, million_micros=None)
+            if found is None
+            else _sum(found, each)
+        )
+    return sorted(teams.values(), key=lambda each: -(each.micros or 0))
+
+
+def _sum(one: TeamWork, other: TeamWork) -> TeamWork:
+    return replace(
+        one,
+        micros=sum_of_known((one.micros, other.micros)),
+        now_micros=sum_of_known((one.now_micros, other.now_micros)),
+        before_micros=sum_of_known((one.before_micros, other.before_micros)),
+        held_ms=one.held_ms + other.held_ms,
+        active_ms=one.active_ms + other.active_ms,
+        observed_ms=one.observed_ms + other.observed_ms,
+        waste=wastes_summed([one.waste, other.waste]),
+        starved_micros=sum_of_known((one.starved_micros, other.starved_micros)),
+        unpriced_ms=one.unpriced_ms + other.unpriced_ms,
+        is_provisional=one.is_provisional or other.is_provisional,
+    )
+
+
+Key = tuple[int, int | None]
+
+
+def _costs(
+    window: Window, team_ids: frozenset[int] | None
+) -> dict[Key, tuple[int | None, int, int, int, int, bool]]:
+    params = _params(window, team_ids) | {"active": int(State.ACTIVE)}
+    return {(row[0], row[1]): row[2:] for row in rows(COSTS, params)}
+
+
+def _compared(
+    window: Window, team_ids: frozenset[int] | None, at: datetime
+) -> tuple[dict[Key, int | None], dict[Key, int | None]]:
+    """What each cost in the spans that are compared; 0 where there was none of it in one of them."""
+    spans = compared_spans(window, at)
+    if spans is None:
+        return {}, {}
+    now, before = ({key: row[0] for key, row in _costs(span, team_ids).items()} for span in spans)
+    keys = now.keys() | before.keys()
+    return {key: now.get(key, 0) for key in keys}, {key: before.get(key, 0) for key in keys}
+
+
+def _starved(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int | None]:
+    params = _params(window, team_ids) | {
+        "of_states": [int(part) for part in OF_STATES],
+        "starved": int(Bucket.DATA_WAIT),
+    }
+    return {(row[0], row[1]): row[2] for row in rows(STARVED, params)}
+
+
+def _thousand(window: Window, team_ids: frozenset[int] | None) -> dict[int, int]:
+    chosen = UnitFilter(window, Basis.EFFECTIVE, team_ids=team_ids)
+    found: dict[int, int] = {}
+    for cost in unit_cost_groups(chosen, ["service"]):
+        thousand = cost.units.thousand_requests
+        if thousand is not None and not cost.unpriced_milliseconds:
+            found[cost.keys[0]] = round(thousand)
+    return found
+
+
+def _million(window: Window, team_ids: frozenset[int] | None) -> dict[int, int]:
+    params = _params(window, team_ids) | {"from": window.starts_at, "to": window.ends_at}
+    return {row[0]: row[1] for row in rows(MILLION, params)}
+
+
+def _params(window: Window, team_ids: frozenset[int] | None) -> dict[str, object]:
+    return {
+        "first_day": window.first_day,
+        "end_day": window.end_day,
+        "is_all": team_ids is None,
+        "teams": sorted(team_ids or ()),
+        "shared_idle": int(Flag.SHARED_IDLE),
+    }
+
+
+COSTS: LiteralString = """
+SELECT team_id, workload_id, sum(effective_micros)::int8,
+       coalesce(sum(held_milliseconds) FILTER (WHERE unit <> 'core'), 0)::int8,
+       coalesce(sum(unit_milliseconds) FILTER (WHERE unit <> 'core' AND state = %(active)s),
+                0)::int8,
+       coalesce(sum(observed_milliseconds) FILTER (WHERE unit <> 'core'), 0)::int8,
+       coalesce(sum(unit_milliseconds) FILTER (WHERE effective_micros IS NULL), 0)::int8,
+       bool_or(status = 'provisional')
+FROM ledger_ledgerday_fact
+WHERE day >= %(first_day)s AND day < %(end_day)s AND flags & %(shared_idle)s = 0
+  AND (%(is_all)s OR team_id = ANY(%(teams)s))
+GROUP BY team_id, workload_id ORDER BY team_id, workload_id
+"""
+# Whoever told where time went has an amount here, and be it 0.
+STARVED: LiteralString = """
+SELECT team_id, workload_id, coalesce(sum(effective_micros) FILTER (
+           WHERE bucket = %(starved)s AND NOT is_unasked
+             AND (state IS NULL OR state <> ALL(%(of_states)s))), 0)::int8
+FROM ledger_runday
+WHERE day >= %(first_day)s AND day < %(end_day)s AND flags & %(shared_idle)s = 0
+  AND (%(is_all)s OR team_id = ANY(%(teams)s))
+GROUP BY team_id, workload_id ORDER BY team_id, workload_id
+"""
+MILLION: LiteralString = """
+SELECT workload_id, (sum(effective_micros) * 1000000 / sum(tokens))::int8
+FROM ledger_runfigures
+WHERE began_at >= %(from)s AND began_at < %(to)s AND workload_id IS NOT NULL
+  AND tokens > 0 AND effective_micros IS NOT NULL AND unpriced_milliseconds = 0
+  AND (%(is_all)s OR team_id = ANY(%(teams)s))
+GROUP BY workload_id ORDER BY workload_id
+"""

@@ -1,0 +1,219 @@
+"""Waste: what was charged while nothing useful came of it. One definition for every page and answer."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from enum import IntEnum
+from typing import Any, LiteralString
+
+from psycopg import sql
+
+from apps.economics.money import sum_of_known
+from apps.economics.run_time import Bucket
+from apps.economics.states import State
+from apps.ledger.queries.comparison import Comparison
+from apps.ledger.queries.costs import (
+    CHARGED,
+    GROUPS,
+    CostFilter,
+    GroupNotKnown,
+    amount_column,
+    parameters,
+    roll_up,
+    where,
+)
+from apps.ledger.queries.tables import Row, rows
+from apps.ledger.queries.windows import Window
+from apps.unit_economics.models import ServicePart
+
+
+class WastePart(IntEnum):
+    """Why nothing useful came of it. A line counts once: for the first of these that it was.
+
+    FAILED: of runs that failed, or did it again. NO_REQUESTS: hours in which a service was counted
+    and nobody asked it. The rest are the states of apps.economics.states, by their numbers.
+    """
+
+    FAILED = 101
+    NO_REQUESTS = 102
+    HELD_IDLE = State.HELD_IDLE
+    UNALLOCATED = State.UNALLOCATED
+    STRANDED = State.STRANDED
+    OUT_OF_SERVICE = State.OUT_OF_SERVICE
+
+
+NOT_HELD = (WastePart.UNALLOCATED, WastePart.STRANDED, WastePart.OUT_OF_SERVICE)
+OF_STATES = (WastePart.HELD_IDLE, *NOT_HELD)
+FAILED_BUCKETS = (Bucket.FAILED, Bucket.LOST)
+GROUPED = frozenset({"day", "team", "workload", "pool"})
+"""What waste may be grouped by."""
+COLUMNS: Mapping[str, LiteralString] = {
+    **{name: GROUPS[name] for name in ("day", "team", "workload", "pool")},
+    "team of the window": "CASE WHEN day.day >= %(window_day)s THEN day.team_id END",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Waste:
+    """Micro-units by part; a part that did not occur, or has no price, is not in it."""
+
+    parts: Mapping[WastePart, int] = field(default_factory=dict)
+
+    @property
+    def micros(self) -> int | None:
+        """All parts together; None where none is known."""
+        return sum_of_known(self.parts.values())
+
+    def of(self, *parts: WastePart) -> int | None:
+        """These together; None where none of them is known."""
+        return sum_of_known(self.parts.get(part) for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class WasteOfWindow:
+    """Waste of a window's days and teams; and now and before, where it is compared with a span."""
+
+    days: Mapping[date, Waste] = field(default_factory=dict)
+    teams: Mapping[int, Waste] = field(default_factory=dict)
+    compared: tuple[Waste, Waste] | None = None
+
+    @property
+    def total(self) -> Waste:
+        """All of the window's."""
+        return wastes_summed(self.teams.values())
+
+
+def waste_by(chosen: CostFilter, group_by: Sequence[str] = ()) -> dict[tuple[Any, ...], Waste]:
+    """Waste of these costs by group (of `GROUPED`), idle shared out aside; refuses GroupNotKnown.
+
+    What runs failed at or lost and what services held unasked are parts of the ledger's lines, so
+    they are taken off the states that these lines were in: the parts add up, and never overlap.
+    Runs and services keep no tags, so a filter by tags is refused too (GroupNotKnown).
+    """
+    unknown = [name for name in group_by if name not in GROUPED]
+    if unknown or chosen.tags:
+        named = unknown[0] if unknown else "tag"
+        raise GroupNotKnown(f"waste: {named!r} is none of {', '.join(sorted(GROUPED))}")
+    names = [f"{name}_key" for name in group_by]
+    numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(names) + 1)])
+    found: dict[tuple[Any, ...], dict[WastePart, int]] = {}
+    for *key, part, micros in _rows(chosen, group_by, names, numbers):
+        found.setdefault(tuple(key), {})[WastePart(part)] = micros
+    return {key: Waste(parts) for key, parts in found.items()}
+
+
+def waste_of_window(chosen: CostFilter, against: Comparison | None) -> WasteOfWindow:
+    """The waste of these costs, and of the spans in which they are compared. One reading."""
+    first_day = against.before.first_day if against else chosen.window.first_day
+    days, teams = _of_days_and_teams(chosen, first_day)
+    return WasteOfWindow(
+        days=_between(days, chosen.window),
+        teams=teams,
+        compared=None
+        if against is None
+        else (
+            wastes_summed(_between(days, against.now).values()),
+            wastes_summed(_between(days, against.before).values()),
+        ),
+    )
+
+
+def _between(waste: Mapping[date, Waste], window: Window) -> dict[date, Waste]:
+    return {day: each for day, each in waste.items() if window.first_day <= day < window.end_day}
+
+
+def _of_days_and_teams(
+    chosen: CostFilter, first_day: date
+) -> tuple[dict[date, Waste], dict[int, Waste]]:
+    """Of each day from `first_day` on, which may be before the window; and of its teams."""
+    wider = replace(chosen, window=replace(chosen.window, first_day=first_day))
+    sets = sql.SQL("GROUPING SETS ((day_key, day.part), (team_key, day.part))")
+    days: dict[date, dict[WastePart, int]] = {}
+    teams: dict[int, dict[WastePart, int]] = {}
+    columns = ["day", "team of the window"]
+    since = {"window_day": chosen.window.first_day}
+    for day, team_id, part, micros in _rows(wider, columns, ["day_key", "team_key"], sets, since):
+        if day is not None:
+            days.setdefault(day, {})[WastePart(part)] = micros
+        elif team_id is not None:
+            teams.setdefault(team_id, {})[WastePart(part)] = micros
+    return (
+        {day: Waste(parts) for day, parts in days.items()},
+        {team_id: Waste(parts) for team_id, parts in teams.items()},
+    )
+
+
+def _rows(
+    chosen: CostFilter,
+    columns: Sequence[str],
+    names: Sequence[str],
+    grouped: sql.Composable,
+    more: Mapping[str, object] | None = None,
+) -> Iterable[Row]:
+    """The keys, the part and its sum, of what is known; `grouped` is by the keys' names, or places."""
+    keys = [
+        sql.SQL("{} AS {}, ").format(sql.SQL(COLUMNS[column]), sql.Identifier(name))
+        for column, name in zip(columns, names, strict=True)
+    ]
+    query = sql.SQL(WASTE).format(
+        keys=sql.SQL("").join(keys),
+        names=sql.SQL("").join([sql.SQL("{}, ").format(sql.Identifier(name)) for name in names]),
+        amount=amount_column(chosen.basis),
+        states=roll_up(chosen, [column.partition(" ")[0] for column in columns]),
+        where=where(chosen),
+        charged=CHARGED,
+        grouped=grouped,
+    )
+    params = (
+        parameters(chosen)
+        | dict(more or {})
+        | {
+            "of_states": [int(part) for part in OF_STATES],
+            "failed": [int(bucket) for bucket in FAILED_BUCKETS],
+            "failed_part": int(WastePart.FAILED),
+            "idle": int(ServicePart.IDLE),
+            "unasked_part": int(WastePart.NO_REQUESTS),
+        }
+    )
+    return [row for row in rows(query, params) if row[-1] is not None]
+
+
+def waste_of(chosen: CostFilter) -> Waste:
+    """All waste of these costs."""
+    return waste_by(chosen).get((), Waste())
+
+
+def wastes_summed(wastes: Iterable[Waste]) -> Waste:
+    """Part by part."""
+    parts: dict[WastePart, int] = {}
+    for waste in wastes:
+        for part, micros in waste.parts.items():
+            parts[part] = parts.get(part, 0) + micros
+    return Waste(parts)
+
+
+# Each source gives what it adds to its own part, and takes the same off the part that already has it.
+WASTE: LiteralString = """
+SELECT {names} day.part, sum(day.micros)::int8
+FROM (
+    SELECT {keys} day.state AS part, {amount} AS micros
+    FROM {states} AS day
+    WHERE {where} AND {charged} AND day.state = ANY(%(of_states)s)
+    UNION ALL
+    SELECT {keys} of.part, of.sign * {amount}
+    FROM ledger_runday AS day CROSS JOIN LATERAL (VALUES
+        (%(failed_part)s, 1),
+        (CASE WHEN day.is_unasked THEN %(unasked_part)s
+              WHEN day.state = ANY(%(of_states)s) THEN day.state END, -1)
+    ) AS of (part, sign)
+    WHERE {where} AND {charged} AND day.bucket = ANY(%(failed)s) AND of.part IS NOT NULL
+    UNION ALL
+    SELECT {keys} of.part, of.sign * {amount}
+    FROM ledger_serviceday AS day CROSS JOIN LATERAL (VALUES
+        (%(unasked_part)s, 1),
+        (CASE WHEN day.state = ANY(%(of_states)s) THEN day.state END, -1)
+    ) AS of (part, sign)
+    WHERE {where} AND {charged} AND day.part = %(idle)s AND of.part IS NOT NULL
+) AS day
+GROUP BY {grouped} ORDER BY 1
+"""

@@ -1,0 +1,29 @@
+"""The sweep that divides days over runs and services."""
+
+import time
+
+from celery import shared_task
+from django.utils import timezone
+
+from apps.ledger.actions import try_pass
+from apps.ledger.queries.due import hours_due
+from apps.marks.queries import Pass
+from apps.unit_economics.actions.divide import PASSES
+from apps.unit_economics.actions.runs import figure_due_runs
+
+BUDGET_SECONDS = 25
+
+
+@shared_task
+def divide_marked_days() -> None:
+    """Divide the days that wait over runs and services, and figure the runs folded since.
+
+    For at most half a minute; the next sweep goes on.
+    """
+    until = time.monotonic() + BUDGET_SECONDS
+    at = timezone.now()
+    for day in hours_due(Pass.DIVIDE, at):
+        if time.monotonic() > until:
+            return
+        try_pass(passes=PASSES, pass_=Pass.DIVIDE, hour=day, at=at)
+    figure_due_runs(at=at)

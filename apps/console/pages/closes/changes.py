@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.authentication import viewer_of_request
 from apps.console.kit.request import shown_to
-from apps.console.pages.closes.views import CLOSES, month_of, month_page
+from apps.console.pages.closes.views import CLOSES, month_of, refused_month
 from apps.ledger.actions import close as actions
 from apps.ledger.actions.closed import MonthAlreadyClosed
 
@@ -36,7 +36,7 @@ def close(request: HttpRequest, month: str) -> HttpResponse:
     try:
         actions.close_month(asked=asked, at=at)
     except REFUSALS as refused:
-        return month_page(request, of, at, problem=f"{refused}.", status=409)
+        return refused_month(request, of, f"{refused}.", 409)
     return HttpResponseRedirect(reverse("month", args=[month]))
 
 
@@ -47,12 +47,12 @@ def reopen(request: HttpRequest, month: str) -> HttpResponse:
     of, at = month_of(month), timezone.now()
     reason = request.POST.get("reason", "").strip()[:LONGEST_NOTE]
     if not reason:
-        return month_page(request, of, at, problem="Say why it is opened again.", status=400)
+        return refused_month(request, of, "Say why it is opened again.", 400)
     person_id = viewer_of_request(request).person_id
     try:
         actions.reopen_month(month=of, reason=reason, person_id=person_id, at=at)
     except REFUSALS as refused:
-        return month_page(request, of, at, problem=f"{refused}.", status=409)
+        return refused_month(request, of, f"{refused}.", 409)
     return HttpResponseRedirect(reverse("month", args=[month]))
 
 
@@ -64,5 +64,5 @@ def correct(request: HttpRequest, month: str) -> HttpResponse:
     try:
         actions.post_corrections(month=of, at=at)
     except REFUSALS as refused:
-        return month_page(request, of, at, problem=f"{refused}.", status=409)
+        return refused_month(request, of, f"{refused}.", 409)
     return HttpResponseRedirect(reverse("month", args=[month]))

@@ -1,211 +1,191 @@
 """Months and statements, and their tables as CSV."""
 
-from collections.abc import Iterator, Sequence
-from datetime import date, datetime
-from zoneinfo import ZoneInfo
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import ClassVar
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.utils.html import format_html
 
-from apps.accounts.authentication import viewer_of_request
-from apps.accounts.queries import Role, Viewer, organisation
-from apps.console.kit.cells import hours_cell, moment_cell, money_cell, text_cell
-from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, frame_of, shown_to
-from apps.console.kit.table import csv_answer
-from apps.console.kit.waiting import questions_waiting
-from apps.console.pages.closes.values import (
-    MonthPage,
-    MonthRow,
-    MonthsPage,
-    StatementLineRow,
-    StatementPage,
-    StatementRow,
+from apps.accounts.queries import Role
+from apps.console.kit.cells import DAY_OR_INSTANT, INSTANT
+from apps.console.kit.frame import Link
+from apps.console.kit.page import ConsolePage, answered, shown
+from apps.console.kit.request import EVERYONE, SEES_EVERYTHING, Context, request_context
+from apps.console.kit.table import TableSection
+from apps.console.pages.closes.tables import (
+    JOURNAL,
+    LINES,
+    MONTHS,
+    MONTHS_WITHOUT_SUMS,
+    STATEMENTS,
+    VERSIONS,
+    ToldEntry,
+    ToldStatement,
 )
-from apps.economics.money import sum_of_known
-from apps.economics.states import State
+from apps.economics.money import sum_of_known, sum_or_unknown
 from apps.ledger.queries.closes import months as asked
 from apps.ledger.queries.closes import statements as told
-from apps.ledger.queries.closes.checklist import checklist, has_ended
+from apps.ledger.queries.closes.checklist import Item, checklist, has_ended
 from apps.show.amounts import counted
 from apps.show.money import full_amount
-from apps.show.words import state_words
 
 CLOSES = frozenset({Role.FINANCE})
-MONTHS_HEADER = ("month", "standing", "closed_at", "closed_by", "effective", "late_hours")
-STATEMENTS_HEADER = (
-    *("month", "version", "team", "cost_centre", "gpu_hours", "effective", "billed"),
-    *("of_that_corrections", "unpriced_gpu_hours", "currency", "cut_off"),
-)
-LINES_HEADER = (
-    *("what", "workload", "pool", "state", "status", "corrects", "gpu_hours", "list"),
-    *("contracted", "effective", "billed", "currency"),
-)
-JOURNAL_HEADER = ("month", "version", "cost_centre", "team", "account", "amount", "currency")
+NEVER_CHANGES = "A closed month never changes: late-arriving facts are posted in the open month, as corrections."
 
 
-@require_safe
-@shown_to(EVERYONE)
-def months(request: HttpRequest) -> HttpResponse:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonthPage(ConsolePage):
+    """One month: what stands open, or how it was closed and what each team was told."""
+
+    template: ClassVar[str] = "closes/month.html"
+    month: date
+    key: str
+    items: tuple[Item, ...]
+    statements: TableSection | None
+    versions: TableSection | None
+    is_closed: bool
+    is_over: bool
+    may_close: bool
+    late_hours: int
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing is left that must be 0."""
+        return not any(item.is_blocking and item.count for item in self.items)
+
+
+@shown(EVERYONE, "months")
+def months(context: Context) -> ConsolePage:
     """Every month with cost: open, closed, or closed with late-arriving facts."""
-    chosen, viewer = organisation(), viewer_of_request(request)
-    rows = month_rows(viewer)
-    page = MonthsPage(
-        frame=frame_of(request, chosen, "months", waiting(viewer)),
+    rows = month_rows(context)
+    table = MONTHS if context.viewer.sees_prices else MONTHS_WITHOUT_SUMS
+    return ConsolePage(
+        context=context,
         finding=_finding(rows),
-        zone=ZoneInfo(chosen.zone),
-        currency=chosen.currency,
-        rows=rows,
+        under=(NEVER_CHANGES,),
+        sections=(
+            table.section(
+                rows,
+                context,
+                about=f"effective cost, in {context.currency}",
+                csv_href=reverse("months-csv"),
+            ),
+        ),
     )
-    return render(request, "closes/months.html", {"page": page})
 
 
-@require_safe
-@shown_to(EVERYONE)
-def months_csv(request: HttpRequest) -> HttpResponse:
+@shown(EVERYONE, "months")
+def months_csv(context: Context) -> HttpResponse:
     """The months as CSV."""
-    currency = organisation().currency
-    cells = [
-        [
-            f"{row.month:%Y-%m}",
-            row.standing,
-            moment_cell(row.closed_at),
-            text_cell(row.closed_by),
-            money_cell(row.effective_micros, currency),
-            str(row.late_hours),
-        ]
-        for row in month_rows(viewer_of_request(request))
-    ]
-    return csv_answer("months", MONTHS_HEADER, cells)
+    return MONTHS.csv(month_rows(context), context, "months")
 
 
-@require_safe
-@shown_to(EVERYONE)
-def month(request: HttpRequest, month: str) -> HttpResponse:
+@shown(EVERYONE, "months")
+def month(context: Context, month: str) -> ConsolePage:
     """One month: what stands open before it is closed, or what was told of it."""
-    return month_page(request, month_of(month), timezone.now())
+    return _month_page(context, month_of(month))
 
 
-def month_page(
-    request: HttpRequest, of: date, at: datetime, problem: str = "", status: int = 200
-) -> HttpResponse:
-    """The page, with why something could not be done."""
-    chosen, viewer = organisation(), viewer_of_request(request)
-    versions = asked.closes(of)
+def refused_month(request: HttpRequest, of: date, problem: str, status: int) -> HttpResponse:
+    """The page of a month, with why something could not be done."""
+    page = _month_page(request_context(request, "months"), of, problem)
+    answer = answered(request, page)
+    answer.status_code = status
+    return answer
+
+
+def _month_page(context: Context, of: date, problem: str = "") -> MonthPage:
+    viewer, versions = context.viewer, asked.closes(of)
     current = next((each for each in versions if each.reopened_at is None), None)
     newest = current or (versions[0] if versions else None)
-    teams = None if viewer.sees_everything else viewer.team_ids
-    statements = told.team_statements(newest.id, teams) if newest else []
-    page = MonthPage(
-        frame=frame_of(request, chosen, "months", waiting(viewer)),
-        finding=_month_finding(of, current, statements, chosen.currency),
-        zone=ZoneInfo(chosen.zone),
-        currency=chosen.currency,
+    statements = told.team_statements(newest.id, context.seen_teams) if newest else []
+    return MonthPage(
+        context=context,
+        finding=_month_finding(of, current, statements, context.currency),
+        problems=(problem,) if problem else (),
+        back=Link("Month close", reverse("months")),
         month=of,
         key=f"{of:%Y-%m}",
         items=tuple(checklist(of)) if viewer.sees_everything and current is None else (),
-        versions=tuple(versions),
-        statements=tuple(
-            StatementRow(each, reverse("statement", args=[newest.id, each.team_id]))
-            for each in statements
-            if newest is not None
-        ),
+        versions=VERSIONS.section(versions, context) if versions else None,
+        statements=_statements(newest, statements, context) if newest else None,
         is_closed=current is not None,
-        is_over=has_ended(of, at),
-        may_close=getattr(request.user, "role", "") in CLOSES,
+        is_over=has_ended(of, context.at),
+        may_close=viewer.may_close,
         late_hours=asked.late_facts(of).hours if current and viewer.sees_everything else 0,
-        problem=problem,
     )
-    return render(request, "closes/month.html", {"page": page}, status=status)
 
 
-@require_safe
-@shown_to(EVERYONE)
-def statement(request: HttpRequest, close_id: int, team_id: int) -> HttpResponse:
+def _statements(
+    close: asked.CloseFact, statements: Sequence[told.TeamStatement], context: Context
+) -> TableSection:
+    journal = Link("Journal", reverse("journal-csv", args=[close.id]))
+    return STATEMENTS.section(
+        [ToldStatement(close, each) for each in statements],
+        context,
+        about=f"effective cost, in {context.currency}; each team sees its own",
+        links=(journal,) if context.viewer.sees_prices else (),
+        csv_href=reverse("statements-csv", args=[close.id]),
+    )
+
+
+@shown(EVERYONE, "months")
+def statement(context: Context, close_id: int, team_id: int) -> ConsolePage:
     """What one team was told, to read and to print."""
-    chosen, viewer = organisation(), viewer_of_request(request)
-    close, whole = _statement(viewer, close_id, team_id)
-    amount = full_amount(whole.effective_micros, chosen.currency)
-    page = StatementPage(
-        frame=frame_of(request, chosen, "months", waiting(viewer)),
+    close, whole = _statement(context, close_id, team_id)
+    amount = full_amount(whole.effective_micros, context.currency)
+    lines = told.stated_lines(close_id, team_id)
+    return ConsolePage(
+        context=context,
         finding=f"{whole.team_name} cost {amount} in {close.month:%B %Y}.",
-        zone=ZoneInfo(chosen.zone),
-        currency=chosen.currency,
-        team=whole.team_name,
-        cost_centre=whole.cost_centre,
-        close=close,
-        whole=whole,
-        lines=tuple(_line_row(each) for each in told.stated_lines(close_id, team_id)),
-        team_id=team_id,
+        under=_how_closed(close, whole, context),
+        notes=(close.note,) if close.note else (),
+        back=Link("Month close", reverse("months")),
+        sections=(
+            LINES.section(
+                lines,
+                context,
+                total=_whole_line(whole, lines),
+                csv_href=reverse("statement-csv", args=[close_id, team_id]),
+            ),
+        ),
     )
-    return render(request, "closes/statement.html", {"page": page})
 
 
-@require_safe
-@shown_to(EVERYONE)
-def statement_csv(request: HttpRequest, close_id: int, team_id: int) -> HttpResponse:
+@shown(EVERYONE, "months")
+def statement_csv(context: Context, close_id: int, team_id: int) -> HttpResponse:
     """A statement line by line, every micro-unit."""
-    close, whole = _statement(viewer_of_request(request), close_id, team_id)
-    cells = _line_cells(told.stated_lines(close_id, team_id), organisation().currency)
+    close, whole = _statement(context, close_id, team_id)
     name = f"statement {close.month:%Y-%m} v{close.version} {whole.team_id}"
-    return csv_answer(name, LINES_HEADER, cells)
+    return LINES.csv(told.stated_lines(close_id, team_id), context, name)
 
 
-@require_safe
-@shown_to(EVERYONE)
-def statements_csv(request: HttpRequest, close_id: int) -> HttpResponse:
+@shown(EVERYONE, "months")
+def statements_csv(context: Context, close_id: int) -> HttpResponse:
     """Every team's sum that the viewer may see."""
-    viewer, currency = viewer_of_request(request), organisation().currency
     close = _close(close_id)
-    teams = None if viewer.sees_everything else viewer.team_ids
-    cells = [
-        [
-            *(f"{close.month:%Y-%m}", str(close.version)),
-            *(text_cell(each.team_name), text_cell(each.cost_centre)),
-            "" if each.gpu_milliseconds is None else hours_cell(each.gpu_milliseconds),
-            money_cell(each.effective_micros, currency),
-            money_cell(each.billed_micros, currency),
-            money_cell(each.corrections_micros, currency),
-            hours_cell(each.unpriced_milliseconds),
-            currency,
-            moment_cell(close.cut_off),
-        ]
-        for each in told.team_statements(close_id, teams)
-    ]
-    return csv_answer(f"statements {close.month:%Y-%m} v{close.version}", STATEMENTS_HEADER, cells)
+    found = told.team_statements(close_id, context.seen_teams)
+    rows = [ToldStatement(close, each) for each in found]
+    return STATEMENTS.csv(rows, context, f"statements {close.month:%Y-%m} v{close.version}")
 
 
-@require_safe
-@shown_to(SEES_EVERYTHING)
-def journal_csv(request: HttpRequest, close_id: int) -> HttpResponse:
+@shown(SEES_EVERYTHING, "months")
+def journal_csv(context: Context, close_id: int) -> HttpResponse:
     """The journal of a close: cost centre, account, amount."""
-    close, currency = _close(close_id), organisation().currency
-    cells = [
-        [
-            *(f"{close.month:%Y-%m}", str(close.version), text_cell(each.cost_centre)),
-            *(text_cell(each.team), each.account, f"{each.amount:f}", currency),
-        ]
-        for each in told.journal(close_id)
-    ]
-    return csv_answer(f"journal {close.month:%Y-%m} v{close.version}", JOURNAL_HEADER, cells)
+    close = _close(close_id)
+    rows = [ToldEntry(close, each) for each in told.journal(close_id)]
+    return JOURNAL.csv(rows, context, f"journal {close.month:%Y-%m} v{close.version}")
 
 
-def month_rows(viewer: Viewer) -> tuple[MonthRow, ...]:
+def month_rows(context: Context) -> list[asked.MonthStanding]:
     """The months with cost; of others than finance and platform without the organisation's sums."""
-    return tuple(
-        MonthRow(
-            month=each.month,
-            href=reverse("month", args=[f"{each.month:%Y-%m}"]),
-            standing=each.standing,
-            closed_at=each.closed_at,
-            closed_by=each.closed_by,
-            effective_micros=each.effective_micros if viewer.sees_everything else None,
-            late_hours=each.late_hours if viewer.sees_everything else 0,
-        )
-        for each in asked.month_standings()
-    )
+    found = asked.month_standings()
+    if context.viewer.sees_everything:
+        return found
+    return [replace(each, effective_micros=None, late_hours=0) for each in found]
 
 
 def month_of(text: str) -> date:
@@ -217,15 +197,10 @@ def month_of(text: str) -> date:
     return found
 
 
-def waiting(viewer: Viewer) -> int | None:
-    """Setup's questions, which only who sees everything answers."""
-    return questions_waiting(timezone.now()) if viewer.sees_everything else 0
-
-
 def _statement(
-    viewer: Viewer, close_id: int, team_id: int
+    context: Context, close_id: int, team_id: int
 ) -> tuple[asked.CloseFact, told.TeamStatement]:
-    if not viewer.sees_everything and team_id not in viewer.team_ids:
+    if not context.viewer.sees_team(team_id):
         raise Http404
     close = _close(close_id)
     found = told.team_statements(close_id, [team_id])
@@ -241,7 +216,46 @@ def _close(close_id: int) -> asked.CloseFact:
     return found
 
 
-def _finding(rows: Sequence[MonthRow]) -> str:
+def _how_closed(
+    close: asked.CloseFact, whole: told.TeamStatement, context: Context
+) -> tuple[str, ...]:
+    """Which facts the statement is of."""
+    closed = DAY_OR_INSTANT.shown(close.closed_at, context.locale)
+    by = format_html(" by {}", close.closed_by) if close.closed_by else ""
+    cut_off = INSTANT.shown(close.cut_off, context.locale)
+    return (
+        f"effective cost, in {context.currency}",
+        format_html("version {}, closed {}{}", close.version, closed, by),
+        format_html("facts known by {}; what came later is a correction of a later month", cut_off),
+        *([f"billed: {close.invoices}"] if close.invoices else []),
+        *([f"cost centre {whole.cost_centre}"] if whole.cost_centre else []),
+        *(
+            ["the month was opened again since: a newer version may differ"]
+            if close.reopened_at
+            else []
+        ),
+    )
+
+
+def _whole_line(whole: told.TeamStatement, lines: Sequence[told.StatedLine]) -> told.StatedLine:
+    """The statement as the line under its lines."""
+    return told.StatedLine(
+        kind="In all",
+        workload="",
+        pool="",
+        state=None,
+        status="",
+        corrects_month=None,
+        unit="" if whole.gpu_milliseconds is None else "gpu",
+        unit_milliseconds=whole.gpu_milliseconds or 0,
+        list_micros=sum_or_unknown(line.list_micros for line in lines),
+        contracted_micros=None,
+        effective_micros=whole.effective_micros,
+        billed_micros=whole.billed_micros,
+    )
+
+
+def _finding(rows: Sequence[asked.MonthStanding]) -> str:
     late = [row for row in rows if row.late_hours]
     if late:
         return f"{counted(len(late), 'closed month')} have late-arriving facts."
@@ -261,43 +275,3 @@ def _month_finding(
         return f"{of:%B %Y} is open."
     amount = full_amount(sum_of_known(each.effective_micros for each in statements), currency)
     return f"{of:%B %Y} is closed: {amount} for {counted(len(statements), 'team')}."
-
-
-def _line_row(line: told.StatedLine) -> StatementLineRow:
-    return StatementLineRow(
-        what=_what(line),
-        workload=line.workload,
-        pool=line.pool,
-        state=_state(line),
-        gpu_milliseconds=line.unit_milliseconds if line.unit == "gpu" else None,
-        list_micros=line.list_micros,
-        effective_micros=line.effective_micros,
-        billed_micros=line.billed_micros,
-    )
-
-
-def _what(line: told.StatedLine) -> str:
-    said = told.ACCOUNTS.get(line.kind, line.kind)
-    return f"{said}, correction of {line.corrects_month:%Y-%m}" if line.corrects_month else said
-
-
-def _state(line: told.StatedLine) -> str:
-    return "" if line.state is None else state_words(State(line.state).name.lower()).label
-
-
-def _line_cells(lines: Sequence[told.StatedLine], currency: str) -> Iterator[Sequence[str]]:
-    for line in lines:
-        yield [
-            told.ACCOUNTS.get(line.kind, line.kind),
-            text_cell(line.workload),
-            text_cell(line.pool),
-            _state(line),
-            line.status,
-            f"{line.corrects_month:%Y-%m}" if line.corrects_month else "",
-            hours_cell(line.unit_milliseconds) if line.unit == "gpu" else "",
-            money_cell(line.list_micros, currency),
-            money_cell(line.contracted_micros, currency),
-            money_cell(line.effective_micros, currency),
-            money_cell(line.billed_micros, currency),
-            currency,
-        ]

@@ -1,0 +1,167 @@
+"""The tables of months and statements."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from django.urls import reverse
+from django.utils.html import format_html
+
+from apps.console.kit.cells import (
+    COUNT,
+    DAY_OR_INSTANT,
+    GPU_HOURS,
+    INSTANT,
+    MONEY,
+    TEXT,
+    Format,
+    Locale,
+)
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.economics.states import State
+from apps.ledger.queries.closes.months import CloseFact, MonthStanding
+from apps.ledger.queries.closes.statements import (
+    ACCOUNTS,
+    JournalEntry,
+    StatedLine,
+    TeamStatement,
+)
+from apps.show.time import month as month_words
+from apps.show.words import state_words
+
+WRAPPED = Format(TEXT.shown, TEXT.written, "wrap")
+NONE = "–"
+
+
+class ToldStatement(NamedTuple):
+    """A team's part of a close."""
+
+    close: CloseFact
+    said: TeamStatement
+
+
+class ToldEntry(NamedTuple):
+    """A line of the journal of a close."""
+
+    close: CloseFact
+    said: JournalEntry
+
+
+def line_words(line: StatedLine) -> str:
+    """What a line is of, and which month it corrects."""
+    said = ACCOUNTS.get(line.kind, line.kind)
+    return f"{said}, correction of {line.corrects_month:%Y-%m}" if line.corrects_month else said
+
+
+def _state_label(line: StatedLine) -> str | None:
+    return None if line.state is None else state_words(State(line.state).name.lower()).label
+
+
+def _gpu_time(line: StatedLine) -> int | None:
+    return line.unit_milliseconds if line.unit == "gpu" else None
+
+
+def _opened_again(close: CloseFact, locale: Locale) -> str:
+    if close.reopened_at is None:
+        return NONE
+    opened = DAY_OR_INSTANT.shown(close.reopened_at, locale)
+    return format_html("{}: {}", opened, close.reopen_reason)
+
+
+MONTHS = Table[MonthStanding](
+    "months",
+    "Months",
+    (
+        Column("month", "Month", lambda row: month_words(row.month),
+               href=lambda row: reverse("month", args=[f"{row.month:%Y-%m}"]),
+               written=lambda row, _: f"{row.month:%Y-%m}"),
+        Column("standing", "Close status", lambda row: row.standing),
+        Column("closed_at", "Closed", lambda row: row.closed_at, DAY_OR_INSTANT, missing=NONE),
+        Column("closed_by", "By", lambda row: row.closed_by or None, missing=NONE),
+        Column("effective", "Effective cost", lambda row: row.effective_micros, MONEY),
+        Column("late_hours", "Late-arriving hours", lambda row: row.late_hours, COUNT,
+               warns=lambda row: bool(row.late_hours)),
+    ),
+    empty="No hour has been charged yet: a month appears here with its first cost.",
+)  # fmt: skip
+MONTHS_WITHOUT_SUMS = replace(
+    MONTHS,
+    columns=tuple(
+        replace(column, text="") if column.key in {"effective", "late_hours"} else column
+        for column in MONTHS.columns
+    ),
+)
+"""For whom the organisation's sums are not."""
+STATEMENTS = Table[ToldStatement](
+    "statements",
+    "Statements",
+    (
+        Column("month", "", lambda row: f"{row.close.month:%Y-%m}"),
+        Column("version", "", lambda row: row.close.version, COUNT),
+        Column("team", "Team", lambda row: row.said.team_name,
+               href=lambda row: reverse("statement", args=[row.close.id, row.said.team_id])),
+        Column("cost_centre", "Cost centre", lambda row: row.said.cost_centre or None,
+               missing=NONE),
+        Column("gpu_hours", "GPU-hours", lambda row: row.said.gpu_milliseconds, GPU_HOURS),
+        Column("effective", "Effective cost", lambda row: row.said.effective_micros, MONEY),
+        Column("billed", "Billed", lambda row: row.said.billed_micros, MONEY),
+        Column("of_that_corrections", "Of that corrections",
+               lambda row: row.said.corrections_micros, MONEY, missing=NONE),
+        Column("unpriced_gpu_hours", "", lambda row: row.said.unpriced_milliseconds, GPU_HOURS),
+        CURRENCY_COLUMN,
+        Column("cut_off", "", lambda row: row.close.cut_off, INSTANT),
+    ),
+    empty="Nothing of this month was your teams’.",
+)  # fmt: skip
+VERSIONS = Table[CloseFact](
+    "versions",
+    "How it was closed",
+    (
+        Column("version", "Version", lambda each: each.version),
+        Column("closed_at", "Closed", lambda each: each.closed_at, DAY_OR_INSTANT),
+        Column("closed_by", "By", lambda each: each.closed_by or None, missing=NONE),
+        Column("lines", "Lines", lambda each: each.lines, COUNT),
+        Column("digest", "Digest", lambda each: each.digest,
+               shown=lambda each, _: format_html("<code>{}…</code>", each.digest[:16])),
+        Column("invoices", "Billed by then", lambda each: each.invoices or None, WRAPPED,
+               missing=NONE),
+        Column("note", "Note", lambda each: each.note or None, WRAPPED, missing=NONE),
+        Column("reopened", "Opened again", lambda each: each.reopened_at, WRAPPED,
+               shown=_opened_again),
+    ),
+    about="the digest is of every line: equal digests, equal months",
+)  # fmt: skip
+LINES = Table[StatedLine](
+    "lines",
+    "Line by line",
+    (
+        Column("what", "What", line_words,
+               written=lambda line, _: ACCOUNTS.get(line.kind, line.kind)),
+        Column("workload", "Workload", lambda line: line.workload or None, missing=NONE),
+        Column("pool", "Pool", lambda line: line.pool or None, missing=NONE),
+        Column("state", "State", _state_label, missing=NONE),
+        Column("status", "", lambda line: line.status),
+        Column("corrects", "",
+               lambda line: f"{line.corrects_month:%Y-%m}" if line.corrects_month else None),
+        Column("gpu_hours", "GPU-hours", _gpu_time, GPU_HOURS, missing=NONE),
+        Column("list", "List price", lambda line: line.list_micros, MONEY),
+        Column("contracted", "", lambda line: line.contracted_micros, MONEY),
+        Column("effective", "Effective cost", lambda line: line.effective_micros, MONEY),
+        Column("billed", "Billed", lambda line: line.billed_micros, MONEY),
+        CURRENCY_COLUMN,
+    ),
+    about="they sum to the statement, to the micro-unit in the CSV",
+)  # fmt: skip
+JOURNAL = Table[ToldEntry](
+    "journal",
+    "Journal",
+    (
+        Column("month", "", lambda row: f"{row.close.month:%Y-%m}"),
+        Column("version", "", lambda row: row.close.version, COUNT),
+        Column("cost_centre", "", lambda row: row.said.cost_centre),
+        Column("team", "", lambda row: row.said.team),
+        Column("account", "", lambda row: row.said.account),
+        Column("amount", "", lambda row: f"{row.said.amount:f}",
+               written=lambda row, _: f"{row.said.amount:f}"),
+        CURRENCY_COLUMN,
+    ),
+)  # fmt: skip

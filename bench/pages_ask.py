@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, cast
 
 import django
@@ -59,9 +60,21 @@ PLANTED = {
     "export_id": "SELECT 0",
     "objective_id": "SELECT 0",
 }
+THIS_MONTH = datetime.now(tz=UTC).date().replace(day=1)
+A_YEAR = f"{THIS_MONTH.replace(year=THIS_MONTH.year - 1)}/{THIS_MONTH}"
 ASKED_SO: dict[str, Sequence[str]] = {
     "overview": ("", "?window=90d"),
     "costs": ("", "?window=90d"),
+    "explorer": (
+        "",
+        f"?group_by=month,pool&window={A_YEAR}",
+        f"?group_by=workload,pool&window={A_YEAR}",
+        "?group_by=day,pool&window=100d",
+        "?group_by=node,team&team=Team+0&window=35d",
+        "?group_by=job&team=Team+0&window=35d",
+        f"?group_by=month,user&window={A_YEAR}",
+        "?group_by=pool,team&window=lastmonth&compare=before",
+    ),
     "search": ("?q=train", "?q=1000"),
     "runs": ("", "?sort=-mfu&window=365d"),
     "compare-runs": ("?run=1&run=5",),

@@ -12,6 +12,7 @@ urlpatterns = [
     path("", overview, name="overview"),
     path("overview/teams.csv", teams_csv, name="overview-teams"),
     path("overview/days.csv", days_csv, name="overview-days"),
+    path("", include("apps.console.pages.explorer.pages")),
     path("", include("apps.console.pages.costs.addresses")),
     path("search", search, name="search"),
     path("search/suggested", suggested, name="search-suggested"),

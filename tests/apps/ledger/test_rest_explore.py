@@ -2,39 +2,22 @@
 
 import csv
 import io
-from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 
 from apps.accounts.models import Team
-from tests import make
-from tests.apps.ledger import scene
+from tests.apps.ledger.explored import DAY, make_explored
 from tests.rest import Caller, signed_in, with_token
 
 pytestmark = pytest.mark.django_db
 
 ADDRESS = "costs/explore"
-DAY = "2026-03-03"
 
 
 @pytest.fixture(autouse=True)
 def _settled() -> None:
-    """An hour on each of two days: Research holds two GPUs, then four; a secret team one."""
-    cache.clear()
-    make.make_organisation()
-    cluster_id = make.make_cluster("atlas")
-    pool_id = make.make_pool("h100", cluster_id=cluster_id)
-    next_day = scene.TEN + timedelta(hours=20)
-    until = next_day + scene.HOUR
-    node_id = scene.make_priced_node(pool_id=pool_id, started_at=scene.TEN)
-    scene.make_rule("research", make.make_team("=Research", cost_centre="CC-1"))
-    scene.make_rule("secret", make.make_team("Secret project"))
-    scene.make_job("1", node_id, gpus=2, user="ada")
-    scene.make_job("2", node_id, gpus=4, user="ada", from_=next_day, to=until)
-    scene.make_job("3", node_id, gpus=1, user="eve", account="secret", from_=next_day, to=until)
-    scene.settle(at=until + timedelta(days=1), ends_at=until)
+    make_explored()
 
 
 @pytest.fixture

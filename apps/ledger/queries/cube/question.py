@@ -134,7 +134,7 @@ def _do_not_meet(question: CubeQuestion) -> DimensionsDoNotMeet:
     asked = _listed((*question.group_by, *question.filters))
     nearest = replace(question, group_by=tuple(kept), filters=filters)
     return DimensionsDoNotMeet(
-        "group_by", f"no sums tell {asked} apart together; ask for fewer", nearest
+        "group_by", f"no sums are kept by {asked} together; ask for fewer", nearest
     )
 
 

@@ -200,7 +200,10 @@ REST: LiteralString = """
          THEN sum(micros)::int8 END AS micros,
 """
 MEASURES: LiteralString = """
-    sum(micros) FILTER (WHERE state = ANY(%(not_worked)s))::int8 AS not_worked,
+    CASE WHEN bool_or(micros IS NULL) FILTER (WHERE state = ANY(%(not_worked)s))
+         THEN sum(micros) FILTER (WHERE state = ANY(%(not_worked)s))::int8
+         ELSE coalesce(sum(micros) FILTER (WHERE state = ANY(%(not_worked)s)), 0)::int8
+    END AS not_worked,
     coalesce(sum(ms) FILTER (WHERE NOT is_core), 0)::int8 AS gpu_ms,
     coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = %(active)s), 0)::int8 AS active_ms,
     coalesce(sum(ms) FILTER (WHERE NOT is_core AND state = ANY(%(held)s)

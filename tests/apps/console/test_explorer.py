@@ -1,0 +1,159 @@
+"""The Cost explorer: any two dimensions, another period and why, and an address that says it all."""
+
+import csv
+import io
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from apps.accounts.models import Team
+from apps.console.pages.explorer.tables import CAUSE_WORDS
+from apps.economics.variance import CAUSES
+from tests.apps.console.people import signed_in
+from tests.apps.ledger.explored import DAY, make_explored
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "/costs/explore"
+
+
+@pytest.fixture(autouse=True)
+def _settled() -> None:
+    make_explored()
+
+
+@pytest.fixture
+def finn() -> Client:
+    return signed_in("finance")
+
+
+def page_of(client: Client, path: str = ADDRESS, **given: str) -> str:
+    answer = client.get(path, {"window": DAY} | given)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def rows_of(client: Client, path: str, accept: str = "*/*", **given: str) -> list[dict[str, Any]]:
+    answer = client.get(path, {"window": DAY} | given, headers={"Accept": accept})
+    assert answer["Content-Type"].startswith("text/csv")
+    rows: list[dict[str, Any]] = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    return rows
+
+
+def links_in(html: str) -> list[str]:
+    """Every address of the page's own questions."""
+    found = re.findall(r'href="(/costs/explore\?[^"]*)"', html)
+    return [href.replace("&amp;", "&") for href in found]
+
+
+def test_it_opens_with_what_each_team_cost(finn: Client) -> None:
+    html = page_of(finn)
+
+    assert "Platform cost the most on 3 March 2026: $627 of $688" in text_of_html(html)
+    assert {"=Research", "Secret project", "Platform"} <= set(cells_of(html))
+
+
+def test_two_dimensions_filters_and_a_comparison(finn: Client) -> None:
+    html = page_of(finn, group_by="user,cluster", team="=Research", compare="2026-03-02")
+    told = text_of_html(html)
+
+    assert "Costs were $49.16 on 3 March 2026, +100 % against 2 March" in told
+    assert "cluster as of today, in closed months too" in told
+    assert "ada atlas $49.16 $24.58 +$24.58" in told
+    assert "What made the difference" in told
+    assert "Volume +$24.58 more or fewer useful hours" in told
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"group_by": "team"},
+        {"group_by": "user,state", "compare": "2026-03-02"},
+        {"group_by": "day,team", "window": "2026-03-02/2026-03-04"},
+        {"group_by": "cost_centre,region", "basis": "list", "cost": "direct"},
+        {"group_by": "node,job", "team": "=Research"},
+    ],
+)
+def test_the_file_of_the_page_is_the_file_of_its_address_in_rest(
+    finn: Client, given: dict[str, str]
+) -> None:
+    if given["group_by"] == "node,job":
+        assert finn.get(f"{ADDRESS}.csv", {"window": DAY} | given).status_code == 400
+        return
+    of_page = rows_of(finn, f"{ADDRESS}.csv", **given)
+    of_rest = rows_of(finn, "/api/v1/costs/explore", accept="text/csv", **given)
+
+    assert sorted(map(plain, of_page)) == sorted(map(plain, of_rest))
+    assert list(of_page[0]) == list(of_rest[0])
+
+
+def plain(row: dict[str, Any]) -> list[tuple[str, str]]:
+    """A row, its hours as numbers."""
+    return [
+        (name, str(float(text)) if text and ("hours" in name or name == "coverage") else text)
+        for name, text in row.items()
+    ]
+
+
+def test_every_figure_leads_to_its_rows(finn: Client) -> None:
+    """Each way down is answered, and narrows to what the row says."""
+    html = page_of(finn, group_by="user,pool")
+    (narrowed,) = {href for href in links_in(html) if "user=eve&" in href and "pool=h100" in href}
+
+    assert "Costs were $12.29 on 3 March 2026" in text_of_html(finn.get(narrowed).content.decode())
+    for href in {*links_in(html), *re.findall(r'href="(/costs/teams/\d+[^"]*)"', page_of(finn))}:
+        assert finn.get(href.replace("&amp;", "&")).status_code == 200
+
+
+def test_what_cannot_be_told_leads_to_the_nearest_question(finn: Client) -> None:
+    html = page_of(finn, window="2025-12-10/2026-04-20", group_by="pool,team")
+    (nearest,) = {href for href in links_in(html) if "2025-12-01" in href}
+
+    assert "By pool and team costs can be asked for 100 days at once" in text_of_html(html)
+    assert "groups" in text_of_html(finn.get(nearest).content.decode())
+
+
+@pytest.mark.parametrize("given", [{"group_by": "colour"}, {"team": "x"}, {"compare": "x" * 300}])
+def test_nonsense_is_said_and_left_out(finn: Client, given: dict[str, str]) -> None:
+    told = text_of_html(page_of(finn, **given))
+
+    assert "is none of" in told or "there is no team named" in told
+    assert "$688" in told
+
+
+def test_nothing_says_where_there_may_be_more(finn: Client) -> None:
+    told = text_of_html(page_of(finn, window="2026-03-10", team="=Research"))
+
+    assert "Nothing was charged on 10 March 2026" in told
+    assert "Show the last 90 days" in told
+    assert "Show everything" in told
+
+
+def test_the_causes_are_a_file_too(finn: Client) -> None:
+    rows = rows_of(finn, f"{ADDRESS}/causes.csv", compare="2026-03-02", user="ada,eve")
+
+    assert set(CAUSE_WORDS) == set(CAUSES)
+    assert sum(float(row["change"]) for row in rows) == pytest.approx(61.45 - 24.58)
+    assert rows_of(finn, f"{ADDRESS}/causes.csv") == []
+
+
+def test_a_lead_sees_no_name_of_others() -> None:
+    dee = signed_in("lead")
+    Team.objects.filter(name="=Research").update(owner_id=dee.session["_auth_user_id"])
+    for names in ("team,user", "user", "job", "node,state"):
+        html = page_of(dee, group_by=names, compare="2026-03-02")
+        assert "Secret" not in html
+        assert "eve" not in html.replace("everything", "").replace("every", "").replace("never", "")
+        assert "$49" in text_of_html(html)
+
+
+def cells_of(html: str) -> list[str]:
+    return [text.strip() for text in re.findall(r">([^<>]+)<", html)]
+
+
+def text_of_html(html: str) -> str:
+    """What is read, in one line."""
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())

@@ -1,14 +1,25 @@
 """The rows of shared costs and of the teams they are allocated to."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
+from apps.console.kit.cells import (
+    DAY_OR_INSTANT,
+    FIGURE,
+    MONEY,
+    TEXT,
+    Format,
+    Locale,
+    linked,
+)
 from apps.console.kit.request import Context
-from apps.console.pages.listed import By
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.pages.shared_costs.values import CostRow, TeamRow
 from apps.ledger.queries.calendar import local_day
 from apps.ledger.queries.shared_costs import carried
@@ -16,22 +27,61 @@ from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost_rows
 from apps.show.money import quoted_amount
 
 IN_FORCE, TO_COME, ENDED = "In force", "To come", "Ended"
-COST_COLUMNS: Mapping[str, By[CostRow]] = {
-    "name": By("Shared cost", lambda row: row.name),
-    "amount": By("Per month", lambda row: row.number, is_number=True),
-    "method": By("Allocated", lambda row: row.method),
-    "last": By("Last month", lambda row: row.last_micros, is_number=True),
-    "this": By("This month", lambda row: row.this_micros, is_number=True),
-    "since": By("Since", lambda row: row.starts_at),
-    "until": By("Until", lambda row: row.ends_at),
-    "change": By("Change"),
-}
-TEAM_COLUMNS: Mapping[str, By[TeamRow]] = {
-    "cost": By("Shared cost", lambda row: row.cost),
-    "team": By("Team", lambda row: row.team),
-    "last": By("Last month", lambda row: row.last_micros, is_number=True),
-    "this": By("This month", lambda row: row.this_micros, is_number=True),
-}
+NONE = "–"
+WRAPPED = Format(TEXT.shown, TEXT.written, "wrap")
+
+
+def _ways(row: CostRow, _: Locale) -> str:
+    """What may be done with it; of one that ended, that it did."""
+    weights = linked("Weights", row.weights_href) if row.weights_href else ""
+    end = linked("End", row.end_href) if row.end_href else row.standing
+    return format_html("{} {}", weights, end)
+
+
+COSTS = Table[CostRow](
+    "costs",
+    "Shared costs",
+    (
+        Column("name", "Shared cost", lambda row: row.name, WRAPPED, csv="shared_cost"),
+        Column("amount", "Per month", lambda row: row.number, FIGURE,
+               shown=lambda row, _: row.amount, written=lambda row, _: f"{row.number:f}"),
+        Column("currency", "", lambda row: row.currency),
+        Column("method", "Allocated", lambda row: row.method, WRAPPED,
+               shown=lambda row, _: f"{row.method}: {row.weights}" if row.weights else row.method),
+        Column("weights", "", lambda row: row.weights),
+        Column("last", "Last month", lambda row: row.last_micros, MONEY, csv="last_month",
+               missing=NONE),
+        Column("this", "This month", lambda row: row.this_micros, MONEY, csv="this_month",
+               missing=NONE),
+        Column("since", "Since", lambda row: row.starts_at, DAY_OR_INSTANT, csv="starts_at"),
+        Column("until", "Until", lambda row: row.ends_at, DAY_OR_INSTANT, csv="ends_at",
+               missing=NONE),
+        Column("change", "Change", lambda row: row.standing, csv="standing", sorts=False,
+               shown=_ways),
+        replace(CURRENCY_COLUMN, csv="carried_in"),
+    ),
+    noun=("shared cost", "shared costs"),
+    empty="Support, storage, network, licences and control nodes are shared here, by direct cost, "
+    "time, energy, evenly or by stated weights: add one, or run manage.py add_shared_cost Support "
+    "9000 --method by_cost --from 2026-11-01.",
+    sort="sort",
+    csv_first=("shared_cost", "amount", "currency", "method", "weights", "starts_at", "ends_at",
+               "standing"),
+)  # fmt: skip
+TEAMS = Table[TeamRow](
+    "teams",
+    "Allocated to teams",
+    (
+        Column("cost", "Shared cost", lambda row: row.cost, WRAPPED, csv="shared_cost"),
+        Column("team", "Team", lambda row: row.team, href=lambda row: row.href),
+        Column("last", "Last month", lambda row: row.last_micros, MONEY, csv="last_month",
+               missing=NONE),
+        Column("this", "This month", lambda row: row.this_micros, MONEY, csv="this_month",
+               missing=NONE),
+        CURRENCY_COLUMN,
+    ),
+    sort="teams",
+)  # fmt: skip
 Carried = Mapping[int, Mapping[date, Mapping[int, int]]]
 
 

@@ -1,11 +1,8 @@
 """The values that the template of shared costs gets."""
 
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from decimal import Decimal
-
-from apps.console.kit.frame import Frame, Link
-from apps.console.pages.listed import Listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +34,3 @@ class TeamRow:
     href: str
     last_micros: int | None
     this_micros: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class SharedCostsPage:
-    """Everything that the page reads; the months are named."""
-
-    frame: Frame
-    finding: str
-    zone: tzinfo
-    currency: str
-    last_month: str
-    this_month: str
-    costs: Listed[CostRow]
-    teams: Listed[TeamRow]
-    new: Link
-    other: Link

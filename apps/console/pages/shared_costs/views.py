@@ -1,101 +1,67 @@
-"""Shared costs and what teams carry of them, for finance and platform."""
+"""Shared costs and what of them is allocated to teams, for finance and platform."""
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
-from apps.console.kit.cells import moment_cell, money_cell, text_cell
+from apps.console.kit.cells import linked
 from apps.console.kit.frame import Link
-from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
-from apps.console.kit.table import csv_answer
-from apps.console.pages.listed import Asked, listed
-from apps.console.pages.shared_costs.rows import (
-    COST_COLUMNS,
-    ENDED,
-    IN_FORCE,
-    TEAM_COLUMNS,
-    months_of,
-    tables,
-)
-from apps.console.pages.shared_costs.values import CostRow, SharedCostsPage
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.pages.shared_costs.rows import COSTS, ENDED, IN_FORCE, TEAMS, months_of, tables
+from apps.console.pages.shared_costs.values import CostRow
 from apps.show.amounts import counted
 from apps.show.money import whole_amount
-
-COSTS_HEADER = (
-    *("shared_cost", "amount", "currency", "method", "weights", "starts_at", "ends_at"),
-    *("standing", "last_month", "this_month", "carried_in"),
-)
-TEAMS_HEADER = ("shared_cost", "team", "last_month", "this_month", "currency")
+from apps.show.time import month as month_words
 
 
-@require_safe
-@shown_to(SEES_EVERYTHING)
-def shared_costs(request: HttpRequest) -> HttpResponse:
-    """What is shared, how, and by whom it was carried last month and this month."""
-    who = request_context(request, "shared-costs")
-    costs, teams = tables(who)
-    here, shows_ended = reverse("shared-costs"), request.GET.get("show") == "all"
-    shown = [row for row in costs if shows_ended or row.standing != ENDED]
-    last, this = months_of(who)
-    page = SharedCostsPage(
-        frame=who.frame,
-        finding=_finding(costs, who),
-        zone=who.zone,
-        currency=who.organisation.currency,
-        last_month=f"{last:%B %Y}",
-        this_month=f"{this:%B %Y}",
-        costs=listed(
-            shown,
-            COST_COLUMNS,
-            Asked(request.GET, here, part="costs", noun=("shared cost", "shared costs")),
+@shown(SEES_EVERYTHING, "shared-costs")
+def shared_costs(context: Context) -> ConsolePage:
+    """What is shared, how, and to whom it was allocated last month and this month."""
+    costs, teams = tables(context)
+    here, shows_ended = reverse("shared-costs"), context.query.get("show") == "all"
+    last, this = map(month_words, months_of(context))
+    when = f"in {last} and so far in {this}"
+    other = linked("Without ended ones", here)
+    if not shows_ended:
+        other = linked("With ended ones", f"{here}?show=all")
+    shown_costs = [row for row in costs if shows_ended or row.standing != ENDED]
+    return ConsolePage(
+        context=context,
+        finding=_finding(costs, context),
+        under=(
+            f"effective cost, in {context.currency}; each line says by what it was really allocated",
+            other,
         ),
-        teams=listed(teams, TEAM_COLUMNS, Asked(request.GET, here, name="teams", part="teams")),
-        new=Link("Add a shared cost", reverse("add-shared-cost")),
-        other=Link("Without ended ones", here)
-        if shows_ended
-        else Link("With ended ones", f"{here}?show=all"),
+        actions=(Link("Add a shared cost", reverse("add-shared-cost")),),
+        sections=(
+            COSTS.section(
+                shown_costs,
+                context,
+                about=f"{{said}}; allocated {when}",
+                csv_href=reverse("shared-costs-csv"),
+            ),
+            TEAMS.section(
+                teams, context, about=f"{{said}}; {when}", csv_href=reverse("shared-costs-teams")
+            )
+            if teams
+            else None,
+        ),
     )
-    return render(request, "shared_costs/page.html", {"page": page})
 
 
-@require_safe
-@shown_to(SEES_EVERYTHING)
-def shared_costs_csv(request: HttpRequest) -> HttpResponse:
+@shown(SEES_EVERYTHING, "shared-costs")
+def shared_costs_csv(context: Context) -> HttpResponse:
     """Every shared cost, ended ones too."""
-    who = request_context(request, "shared-costs")
-    currency = who.organisation.currency
-    cells = [
-        [
-            *(text_cell(row.name), f"{row.number:f}", row.currency, row.method),
-            *(text_cell(row.weights), moment_cell(row.starts_at), moment_cell(row.ends_at)),
-            row.standing,
-            *(money_cell(row.last_micros, currency), money_cell(row.this_micros, currency)),
-            currency,
-        ]
-        for row in tables(who)[0]
-    ]
-    return csv_answer("shared costs", COSTS_HEADER, cells)
+    return COSTS.csv(tables(context)[0], context, "shared costs")
 
 
-@require_safe
-@shown_to(SEES_EVERYTHING)
-def teams_csv(request: HttpRequest) -> HttpResponse:
-    """What each team carried."""
-    who = request_context(request, "shared-costs")
-    currency = who.organisation.currency
-    cells = [
-        [
-            *(text_cell(row.cost), text_cell(row.team)),
-            *(money_cell(row.last_micros, currency), money_cell(row.this_micros, currency)),
-            currency,
-        ]
-        for row in tables(who)[1]
-    ]
-    return csv_answer("shared costs by team", TEAMS_HEADER, cells)
+@shown(SEES_EVERYTHING, "shared-costs")
+def teams_csv(context: Context) -> HttpResponse:
+    """What was allocated to each team."""
+    return TEAMS.csv(tables(context)[1], context, "shared costs by team")
 
 
-def _finding(costs: list[CostRow], who: Context) -> str:
+def _finding(costs: list[CostRow], context: Context) -> str:
     running = [row for row in costs if row.standing == IN_FORCE]
     if not running:
         return "No shared cost is in force."
@@ -103,4 +69,4 @@ def _finding(costs: list[CostRow], who: Context) -> str:
     said = f"{counted(len(running), 'cost')} {'is' if len(running) == 1 else 'are'} shared"
     if not known:
         return f"{said}; nothing of this month is charged yet."
-    return f"{said}: {whole_amount(sum(known), who.organisation.currency)} so far this month."
+    return f"{said}: {whole_amount(sum(known), context.currency)} so far this month."

@@ -17,7 +17,7 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.node_hour import (
     CapacityFact,
     ClaimFact,
-    DeviceFact,
+    DeviceOfHour,
     KeyFact,
     NodeHourFacts,
     UsageFact,
@@ -55,7 +55,10 @@ def pieces() -> dict[int, list[Piece]]:
 
 
 def facts(
-    claims: list[ClaimFact], devices: list[DeviceFact], usage: list[UsageFact], keys: list[KeyFact]
+    claims: list[ClaimFact],
+    devices: list[DeviceOfHour],
+    usage: list[UsageFact],
+    keys: list[KeyFact],
 ) -> NodeHourFacts:
     """One node that lived all hour."""
     return NodeHourFacts((0, HOUR_MS), HOUR_MS, pieces(), devices, usage, claims, keys)
@@ -64,7 +67,7 @@ def facts(
 def whole_node(draw: np.random.Generator) -> NodeHourFacts:
     """One job on all eight GPUs, all hour, its processes seen."""
     job = next(job_ids)
-    devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
+    devices = [DeviceOfHour(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
     usage = [UsageFact(device.device_id, job, FULL, busy(draw)) for device in devices]
     claim = ClaimFact(job, job, 0, HOUR_MS, Fraction(8), tuple(d.device_id for d in devices))
     return facts([claim], devices, usage, [KeyFact(job, job)])
@@ -73,7 +76,7 @@ def whole_node(draw: np.random.Generator) -> NodeHourFacts:
 def two_jobs(draw: np.random.Generator) -> NodeHourFacts:
     """A job on four GPUs, pinned by its processes, ends mid-minute; another goes on."""
     ending, staying = next(job_ids), next(job_ids)
-    devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
+    devices = [DeviceOfHour(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
     end = int(draw.integers(60_000, HOUR_MS - 60_000))
     usage = []
     for device in devices[:4]:
@@ -93,13 +96,13 @@ def two_jobs(draw: np.random.Generator) -> NodeHourFacts:
 
 def empty_node(draw: np.random.Generator) -> NodeHourFacts:
     """Observed, and nobody's."""
-    devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
+    devices = [DeviceOfHour(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
     return facts([], devices, [UsageFact(d.device_id, 0, FULL, bytes(60)) for d in devices], [])
 
 
 def time_sliced(draw: np.random.Generator) -> NodeHourFacts:
     """Each GPU in four replicas, three of them held."""
-    devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
+    devices = [DeviceOfHour(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
     claims, usage, keys = [], [], []
     for device in devices:
         usage.append(UsageFact(device.device_id, 0, FULL, busy(draw)))
@@ -115,10 +118,10 @@ def sliced(draw: np.random.Generator) -> NodeHourFacts:
     """Each GPU in 3g + 2g + 1g, two slices held."""
     devices, claims, usage, keys = [], [], [], []
     for _ in range(8):
-        gpu = DeviceFact(next(device_ids), None, 0, HOUR_MS)
+        gpu = DeviceOfHour(next(device_ids), None, 0, HOUR_MS)
         devices.append(gpu)
         for index, share in enumerate(SLICES):
-            part = DeviceFact(next(device_ids), gpu.device_id, 0, HOUR_MS, share)
+            part = DeviceOfHour(next(device_ids), gpu.device_id, 0, HOUR_MS, share)
             devices.append(part)
             if index < 2:
                 job = next(job_ids)
@@ -130,7 +133,7 @@ def sliced(draw: np.random.Generator) -> NodeHourFacts:
 
 def unpinned(draw: np.random.Generator) -> NodeHourFacts:
     """Two counts without devices, nobody's processes seen."""
-    devices = [DeviceFact(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
+    devices = [DeviceOfHour(next(device_ids), None, 0, HOUR_MS) for _ in range(8)]
     claims = [
         ClaimFact(job, job, 0, HOUR_MS, Fraction(2)) for job in (next(job_ids), next(job_ids))
     ]

@@ -46,7 +46,7 @@ class Refused(Exception):
 
 
 @dataclass(slots=True)
-class Answer:
+class DoorAnswer:
     """What the application said, and how its body comes."""
 
     status: int = 500
@@ -123,7 +123,7 @@ class Door:
             batch = await self.batches.answer(environ | {"wsgi.input": body})
             protocol.response_bytes(batch.status, batch.headers, batch.body)
             return
-        answered: asyncio.Future[tuple[Answer, bytes]] = loop.create_future()
+        answered: asyncio.Future[tuple[DoorAnswer, bytes]] = loop.create_future()
         work = _Work(environ, body, protocol, loop, answered)
         self.threads.submit(work.run)
         answer, whole = await answered
@@ -173,7 +173,7 @@ class _Work:
         body: IO[bytes],
         protocol: Any,
         loop: asyncio.AbstractEventLoop,
-        answered: "asyncio.Future[tuple[Answer, bytes]]",
+        answered: "asyncio.Future[tuple[DoorAnswer, bytes]]",
     ) -> None:
         self.environ = environ | {"wsgi.input": body}
         self.body = body
@@ -183,7 +183,7 @@ class _Work:
 
     def run(self) -> None:
         """Let the application answer; what it does on close it does when the answer is out."""
-        answer = Answer()
+        answer = DoorAnswer()
         parts: Iterable[bytes] = ()
         try:
             parts = wsgi_application(self.environ, answer.start)
@@ -193,17 +193,17 @@ class _Work:
                 self._stream(answer, parts)
         except Exception:
             log.exception("request_failed path=%s", self.environ["PATH_INFO"])
-            self._tell(Answer(), b"")
+            self._tell(DoorAnswer(), b"")
         finally:
             close: Callable[[], None] | None = getattr(parts, "close", None)
             if close is not None:
                 close()
             self.body.close()
 
-    def _tell(self, answer: Answer, whole: bytes) -> None:
+    def _tell(self, answer: DoorAnswer, whole: bytes) -> None:
         self.loop.call_soon_threadsafe(_set, self.answered, (answer, whole))
 
-    def _stream(self, answer: Answer, parts: Iterable[bytes]) -> None:
+    def _stream(self, answer: DoorAnswer, parts: Iterable[bytes]) -> None:
         """Part by part, as fast as the caller takes them."""
         begun = self._await(self._begin(answer))
         try:
@@ -211,16 +211,18 @@ class _Work:
                 self._await(_send(begun, part))
         except (OSError, RuntimeError):
             log.info("caller_left path=%s", self.environ["PATH_INFO"])
-        self._tell(Answer(status=0), b"")
+        self._tell(DoorAnswer(status=0), b"")
 
-    async def _begin(self, answer: Answer) -> Any:
+    async def _begin(self, answer: DoorAnswer) -> Any:
         return self.protocol.response_stream(answer.status, answer.headers)
 
     def _await(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(CHUNK_SECONDS)
 
 
-def _set(future: "asyncio.Future[tuple[Answer, bytes]]", value: tuple[Answer, bytes]) -> None:
+def _set(
+    future: "asyncio.Future[tuple[DoorAnswer, bytes]]", value: tuple[DoorAnswer, bytes]
+) -> None:
     if not future.done():
         future.set_result(value)
 

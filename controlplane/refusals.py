@@ -144,7 +144,7 @@ STATUS_OF: dict[type[Exception], int] = {
     telemetry.TokenLacksScope: 403,
     telemetry.TokenWithoutAgent: 403,
     job_wire.EventUnreadable: 400,
-    jobs.BodyTooLarge: 413,
+    jobs.BulkTooLarge: 413,
     jobs.BulkUnreadable: 400,
     jobs.ClusterOfAnotherToken: 403,
     jobs.TooManyEvents: 413,

@@ -87,7 +87,7 @@ class Places:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class BillMatch:
     """Where a row goes: to a node, over the nodes of a pool, or into a charge of its own.
 
     A charge of its own with a node is carried by whoever carries that node's time.
@@ -104,7 +104,7 @@ class Match:
     rule_id: int | None = None
 
 
-class Costs(NamedTuple):
+class BilledCosts(NamedTuple):
     """Whole units of one kind on each basis; None where one is not known."""
 
     listed: int | None
@@ -125,7 +125,7 @@ OF_ITS_KIND = {
 }
 
 
-def match(traits: Traits, rules: Sequence[Rule], places: Places) -> Match:
+def match(traits: Traits, rules: Sequence[Rule], places: Places) -> BillMatch:
     """Where rows of these traits go: by rule, then resource id, then tags, then usage type.
 
     `rules` are in order; the first that fits wins, and what it leaves open is found as ever.
@@ -136,25 +136,25 @@ def match(traits: Traits, rules: Sequence[Rule], places: Places) -> Match:
     by, rule_id = ("", None) if rule is None else (f"rule {rule.id}", rule.id)
     if rule is not None and (rule.node_id or rule.pool_id) and kind == COMPUTE:
         carried = (rule.node_id, rule.pool_id, team_id)
-        return Match(kind, Becomes.NODE_HOUR, *carried, by=by, rule_id=rule_id)
+        return BillMatch(kind, Becomes.NODE_HOUR, *carried, by=by, rule_id=rule_id)
     if kind != COMPUTE:
         becomes, reason = _beside(kind, traits)
         named = _node_beside(becomes, rule, traits, places)
         if named is not None:
             node_id, found_by = named
             words = (WITH_NODE, traits.service, by or found_by)
-            return Match(kind, becomes, node_id, None, None, *words, rule_id)
+            return BillMatch(kind, becomes, node_id, None, None, *words, rule_id)
         pool_id = rule.pool_id if rule else None
-        return Match(kind, becomes, None, pool_id, team_id, reason, traits.service, by, rule_id)
+        return BillMatch(kind, becomes, None, pool_id, team_id, reason, traits.service, by, rule_id)
     found = _found(traits, places)
     if found is not None:
         return found
     reason = NO_NODE if traits.resource_id else NO_RESOURCE
     label = traits.resource_id or traits.usage_type or traits.service
-    return Match(kind, Becomes.UNMATCHED, None, None, team_id, reason, label, by, rule_id)
+    return BillMatch(kind, Becomes.UNMATCHED, None, None, team_id, reason, label, by, rule_id)
 
 
-def spread(costs: Costs, weights: Sequence[int]) -> list[Costs]:
+def spread(costs: BilledCosts, weights: Sequence[int]) -> list[BilledCosts]:
     """A row over node-hours by weight: every basis sums exactly, and each part keeps their order.
 
     Evenly where no weight is above zero. Refuses NothingToSplitBy where there is no node-hour.
@@ -164,7 +164,7 @@ def spread(costs: Costs, weights: Sequence[int]) -> list[Costs]:
     by = list(weights) if any(weights) else [1] * len(weights)
     parts = split_bases(Amounts(costs.listed, costs.contracted, costs.effective), by)
     billed = largest_remainder(costs.billed, by) if costs.billed is not None else [None] * len(by)
-    return [Costs(*part, paid) for part, paid in zip(parts, billed, strict=True)]
+    return [BilledCosts(*part, paid) for part, paid in zip(parts, billed, strict=True)]
 
 
 def tail_of(resource_id: str) -> str:
@@ -213,14 +213,14 @@ def _node_named(traits: Traits, places: Places) -> tuple[int, str] | None:
     return None
 
 
-def _found(traits: Traits, places: Places) -> Match | None:
+def _found(traits: Traits, places: Places) -> BillMatch | None:
     named = _node_named(traits, places)
     if named is not None:
-        return Match(COMPUTE, Becomes.NODE_HOUR, named[0], by=named[1])
+        return BillMatch(COMPUTE, Becomes.NODE_HOUR, named[0], by=named[1])
     if not traits.resource_id:
         pools = {
             pool_id for name, pool_id in places.pools.items() if name in traits.usage_type.lower()
         }
         if len(pools) == 1:
-            return Match(COMPUTE, Becomes.NODE_HOUR, None, pools.pop(), by="usage type")
+            return BillMatch(COMPUTE, Becomes.NODE_HOUR, None, pools.pop(), by="usage type")
     return None

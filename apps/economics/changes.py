@@ -19,14 +19,14 @@ SPIKE_Z = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class HoldingChange:
     """The day (from 0) on which a new level began, and by what share it differs from the last."""
 
     day: int
     effect: float
 
 
-def changes(values: Sequence[float], weekdays: Sequence[int] | None = None) -> list[Change]:
+def changes(values: Sequence[float], weekdays: Sequence[int] | None = None) -> list[HoldingChange]:
     """Change points of positive daily values, least squares with a penalty (PELT's optimum).
 
     What repeats by the week is taken out, and what is far off its neighbours is clipped. `weekdays`
@@ -49,7 +49,7 @@ def changes(values: Sequence[float], weekdays: Sequence[int] | None = None) -> l
     found = []
     for left, day, right in zip(edges, edges[1:], edges[2:], strict=False):
         moved = median(calm[day:right]) - median(calm[left:day])
-        found.append(Change(day, exp(moved) - 1))
+        found.append(HoldingChange(day, exp(moved) - 1))
     return found
 
 

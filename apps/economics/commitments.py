@@ -27,7 +27,7 @@ class CommitmentKind(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class CommitmentScope:
     """What a commitment may cover; what is empty does not matter."""
 
     provider: str = ""
@@ -62,7 +62,7 @@ class Commitment:
 
     id: int
     kind: CommitmentKind
-    scope: Scope
+    scope: CommitmentScope
     paid_micros: int
     units: int = 0
     per: Per = Per.NODE
@@ -98,7 +98,7 @@ class Commitment:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class CommitmentUse:
     """A span of an hour of one node, in milliseconds, by what it is and what it would cost.
 
     Machines that are only counted are one use of as many `nodes`.
@@ -151,7 +151,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    use: Use
+    use: CommitmentUse
     start_ms: int
     end_ms: int
     weight: int
@@ -165,7 +165,7 @@ def amortised(*, upfront_micros: int, hourly_micros: int, hours: int, hour: int)
     return hourly_micros + term_amount_in_hour(upfront_micros, hours, hour)
 
 
-def apply(commitments: Sequence[Commitment], uses: Sequence[Use]) -> Applied:
+def apply(commitments: Sequence[Commitment], uses: Sequence[CommitmentUse]) -> Applied:
     """Cover the uses of one hour over all pools; nothing is covered twice.
 
     Capacity blocks first, then reserved, committed use and savings plans. Among the first three
@@ -204,7 +204,7 @@ def apply(commitments: Sequence[Commitment], uses: Sequence[Use]) -> Applied:
     return Applied(tuple(covered), tuple(unused))
 
 
-def capacity_per_ms(commitment: Commitment, use: Use) -> int:
+def capacity_per_ms(commitment: Commitment, use: CommitmentUse) -> int:
     """Capacity that a millisecond of this use takes; 0 where the commitment does not cover it."""
     if not _is_eligible(commitment, use):
         return 0
@@ -238,7 +238,7 @@ def break_even(committed_micros: int, on_demand_micros: int) -> Fraction | None:
     return Fraction(committed_micros, on_demand_micros) if on_demand_micros else None
 
 
-def _is_eligible(commitment: Commitment, use: Use) -> bool:
+def _is_eligible(commitment: Commitment, use: CommitmentUse) -> bool:
     scope = commitment.scope
     machine = (scope.instance_type, use.instance_type)
     if commitment.size_quarters:
@@ -253,7 +253,7 @@ def _is_eligible(commitment: Commitment, use: Use) -> bool:
     return in_pool and in_place and all(wanted in ("", found) for wanted, found in pairs)
 
 
-def _order(pair: tuple[Commitment, Use]) -> tuple[int | Fraction, ...]:
+def _order(pair: tuple[Commitment, CommitmentUse]) -> tuple[int | Fraction, ...]:
     commitment, use = pair
     # A use without a price saves nothing that anybody knows of.
     saved = use.contracted_micros or 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 
-from apps.economics.gpu_model import GpuModel, MigGeometry, MigProfile, Precision, Source
+from apps.economics.gpu_model import GpuModel, MigGeometry, MigProfile, ModelSource, Precision
 
 GIB = 1 << 30
 TERA = 1e12
@@ -72,106 +72,106 @@ def _plain(name: str) -> str:
 _READ = date(2026, 11, 21)
 _READ_LATER = date(2026, 11, 22)
 
-_MIG_GUIDE = Source(
+_MIG_GUIDE = ModelSource(
     "NVIDIA Multi-Instance GPU User Guide, Supported MIG Profiles",
     "https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-mig-profiles.html",
     _READ_LATER,
 )
-_V100 = Source(
+_V100 = ModelSource(
     "NVIDIA V100 datasheet",
     "https://images.nvidia.com/content/technologies/volta/pdf/volta-v100-datasheet-update-us-1165301-r5.pdf",
 )
-_T4 = Source(
+_T4 = ModelSource(
     "NVIDIA T4 datasheet",
     "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/tesla-t4/t4-tensor-core-datasheet-951643.pdf",
 )
-_A10 = Source(
+_A10 = ModelSource(
     "NVIDIA A10 datasheet",
     "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a10/pdf/a10-datasheet.pdf",
     _READ,
 )
-_A10G = Source(
+_A10G = ModelSource(
     "NVIDIA A10G datasheet for AWS",
     "https://d1.awsstatic.com/product-marketing/ec2/NVIDIA_AWS_A10G_DataSheet_FINAL_02_17_2022.pdf",
 )
-_A30 = Source(
+_A30 = ModelSource(
     "NVIDIA A30 datasheet",
     "https://www.nvidia.com/content/dam/en-zz/Solutions/data-center/products/a30-gpu/pdf/a30-datasheet.pdf",
 )
-_A40 = Source(
+_A40 = ModelSource(
     "NVIDIA A40 datasheet",
     "https://images.nvidia.com/content/Solutions/data-center/a40/nvidia-a40-datasheet.pdf",
     _READ,
 )
-_A100 = Source(
+_A100 = ModelSource(
     "NVIDIA A100 datasheet",
     "https://www.nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf",
     _READ,
 )
-_L4 = Source("NVIDIA L4 product page", "https://www.nvidia.com/en-us/data-center/l4/")
-_L40 = Source(
+_L4 = ModelSource("NVIDIA L4 product page", "https://www.nvidia.com/en-us/data-center/l4/")
+_L40 = ModelSource(
     "NVIDIA L40 and L40S datasheets", "https://www.nvidia.com/en-us/data-center/l40s/", _READ
 )
-_H100 = Source(
+_H100 = ModelSource(
     "NVIDIA H100 Tensor Core GPU Architecture white paper, SXM5, and H100 datasheet",
     "https://resources.nvidia.com/en-us-data-center-overview/gtc22-whitepaper-hopper",
     _READ,
 )
-_H100_PCIE = Source(
+_H100_PCIE = ModelSource(
     "NVIDIA H100 PCIe datasheet", "https://www.nvidia.com/en-us/data-center/h100/", _READ
 )
-_H100_NVL = Source(
+_H100_NVL = ModelSource(
     "NVIDIA H100 datasheet, column NVL", "https://www.nvidia.com/en-us/data-center/h100/"
 )
-_H200 = Source(
+_H200 = ModelSource(
     "NVIDIA H200 datasheet; peaks as of H100 SXM5",
     "https://www.nvidia.com/en-us/data-center/h200/",
     _READ,
 )
-_H200_NVL = Source(
+_H200_NVL = ModelSource(
     "NVIDIA H200 datasheet, column NVL", "https://www.nvidia.com/en-us/data-center/h200/"
 )
-_GH200 = Source(
+_GH200 = ModelSource(
     "NVIDIA GH200 Grace Hopper Superchip datasheet (power is of the whole module)",
     "https://resources.nvidia.com/en-us-grace-cpu/grace-hopper-superchip",
 )
-_BLACKWELL = Source(
+_BLACKWELL = ModelSource(
     "NVIDIA Blackwell datasheet, individual GPU of HGX B200 and GB200 NVL72",
     "https://resources.nvidia.com/en-us-blackwell-architecture/datasheet",
     _READ,
 )
-_HGX_B300 = Source(
+_HGX_B300 = ModelSource(
     "NVIDIA HGX product page, HGX B300, an eighth of it",
     "https://www.nvidia.com/en-us/data-center/hgx/",
     _READ_LATER,
 )
-_GB300 = Source(
+_GB300 = ModelSource(
     "NVIDIA GB300 NVL72 product page, a 72nd of it",
     "https://www.nvidia.com/en-us/data-center/gb300-nvl72/",
 )
-_RTX_ADA = Source(
+_RTX_ADA = ModelSource(
     "NVIDIA Ada GPU Architecture white paper, RTX 6000 Ada Generation, FP32 accumulate",
     "https://images.nvidia.com/aem-dam/en-zz/Solutions/technologies/NVIDIA-ADA-GPU-PROVIZ-Architecture-Whitepaper_1.1.pdf",
 )
-_RTX_PRO = Source(
+_RTX_PRO = ModelSource(
     "NVIDIA RTX Blackwell PRO GPU Architecture white paper, RTX PRO 6000, FP32 accumulate",
     "https://www.nvidia.com/content/dam/en-zz/Solutions/design-visualization/quadro-product-literature/NVIDIA-RTX-Blackwell-PRO-GPU-Architecture-v1.0.pdf",
     _READ_LATER,
 )
-_RTX_PRO_SERVER = Source(
+_RTX_PRO_SERVER = ModelSource(
     "NVIDIA RTX PRO 6000 Blackwell Server Edition datasheet, half of the peaks with sparsity",
     "https://www.nvidia.com/en-us/data-center/rtx-pro-6000-blackwell-server-edition/",
 )
-_MI300X = Source(
+_MI300X = ModelSource(
     "AMD Instinct MI300X data sheet, without structured sparsity",
     "https://www.amd.com/content/dam/amd/en/documents/instinct-tech-docs/data-sheets/amd-instinct-mi300x-data-sheet.pdf",
     _READ_LATER,
 )
-_MI325X = Source(
+_MI325X = ModelSource(
     "AMD Instinct MI325X data sheet, without structured sparsity",
     "https://www.amd.com/en/products/accelerators/instinct/mi300/mi325x.html",
 )
-_MI355X = Source(
+_MI355X = ModelSource(
     "AMD CDNA 4 white paper, MI355X, without structured sparsity",
     "https://www.amd.com/content/dam/amd/en/documents/instinct-tech-docs/white-papers/amd-cdna-4-architecture-whitepaper.pdf",
     _READ_LATER,
@@ -245,7 +245,7 @@ class _Dense:
 
 
 @dataclass(frozen=True, slots=True)
-class _Names:
+class _CatalogueNames:
     """What clouds call a model, and what people add to its name."""
 
     clouds: tuple[str, ...] = ()
@@ -256,11 +256,11 @@ def _model(
     name: str,
     board: _Board,
     dense: _Dense,
-    source: Source,
+    source: ModelSource,
     mig: MigGeometry | None = None,
-    names: _Names | None = None,
+    names: _CatalogueNames | None = None,
 ) -> GpuModel:
-    names = names or _Names()
+    names = names or _CatalogueNames()
     return GpuModel(
         name=name,
         memory_bytes=board.gib * GIB,
@@ -305,65 +305,65 @@ _CDNA4 = _Dense(fp32=157.3, bf16=2516.6, fp16=2516.6, fp8=5033.2, int8=5033.2, f
 
 CATALOGUE: tuple[GpuModel, ...] = (
     _model("Tesla V100-SXM2-16GB", _Board(16, 900, 300, 300), _VOLTA_SXM, _V100,
-           names=_Names(words="sxm")),
+           names=_CatalogueNames(words="sxm")),
     _model("Tesla V100-SXM2-32GB", _Board(32, 900, 300, 300), _VOLTA_SXM, _V100,
-           names=_Names(words="sxm")),
+           names=_CatalogueNames(words="sxm")),
     _model("Tesla V100-SXM3-32GB", _Board(32, 900, 350, 300), _VOLTA_SXM, _V100,
-           names=_Names(words="sxm")),
+           names=_CatalogueNames(words="sxm")),
     _model("Tesla V100-PCIE-16GB", _Board(16, 900, 250), _VOLTA_PCIE, _V100),
     _model("Tesla V100-PCIE-32GB", _Board(32, 900, 250), _VOLTA_PCIE, _V100),
-    _model("Tesla T4", _Board(16, 320, 70), _TURING, _T4, names=_Names(words="16gb")),
-    _model("NVIDIA A10", _Board(24, 600, 150), _A10_PEAKS, _A10, names=_Names(words="24gb pcie")),
-    _model("NVIDIA A10G", _Board(24, 600, 300), _A10G_PEAKS, _A10G, names=_Names(words="24gb")),
+    _model("Tesla T4", _Board(16, 320, 70), _TURING, _T4, names=_CatalogueNames(words="16gb")),
+    _model("NVIDIA A10", _Board(24, 600, 150), _A10_PEAKS, _A10, names=_CatalogueNames(words="24gb pcie")),
+    _model("NVIDIA A10G", _Board(24, 600, 300), _A10G_PEAKS, _A10G, names=_CatalogueNames(words="24gb")),
     _model("NVIDIA A30", _Board(24, 933, 165, 200), _A30_PEAKS, _A30, _OF_24,
-           _Names(words="24gb pcie")),
+           _CatalogueNames(words="24gb pcie")),
     _model("NVIDIA A40", _Board(48, 696, 300, 112.5), _A40_PEAKS, _A40,
-           names=_Names(words="48gb pcie")),
+           names=_CatalogueNames(words="48gb pcie")),
     _model("NVIDIA A100-SXM4-40GB", _Board(40, 1555, 400, 600), _AMPERE, _A100, _OF_40,
-           _Names(("nvidia-tesla-a100",), "sxm")),
+           _CatalogueNames(("nvidia-tesla-a100",), "sxm")),
     _model("NVIDIA A100-SXM4-80GB", _Board(80, 2039, 400, 600), _AMPERE, _A100, _OF_80,
-           _Names(("nvidia-a100-80gb",), "sxm")),
+           _CatalogueNames(("nvidia-a100-80gb",), "sxm")),
     _model("NVIDIA A100-PCIE-40GB", _Board(40, 1555, 250, 600), _AMPERE, _A100, _OF_40),
     _model("NVIDIA A100 80GB PCIe", _Board(80, 1935, 300, 600), _AMPERE, _A100, _OF_80),
-    _model("NVIDIA L4", _Board(24, 300, 72), _L4_PEAKS, _L4, names=_Names(words="24gb pcie")),
-    _model("NVIDIA L40", _Board(48, 864, 300), _L40_PEAKS, _L40, names=_Names(words="48gb pcie")),
-    _model("NVIDIA L40S", _Board(48, 864, 350), _L40S_PEAKS, _L40, names=_Names(words="48gb pcie")),
+    _model("NVIDIA L4", _Board(24, 300, 72), _L4_PEAKS, _L4, names=_CatalogueNames(words="24gb pcie")),
+    _model("NVIDIA L40", _Board(48, 864, 300), _L40_PEAKS, _L40, names=_CatalogueNames(words="48gb pcie")),
+    _model("NVIDIA L40S", _Board(48, 864, 350), _L40S_PEAKS, _L40, names=_CatalogueNames(words="48gb pcie")),
     _model("NVIDIA H100 80GB HBM3", _Board(80, 3350, 700, 900), _HOPPER, _H100, _OF_80,
-           _Names(("nvidia-h100-80gb", "nvidia-h100-mega-80gb"), "sxm sxm5")),
+           _CatalogueNames(("nvidia-h100-80gb", "nvidia-h100-mega-80gb"), "sxm sxm5")),
     _model("NVIDIA H100 PCIe", _Board(80, 2000, 350, 600), _HOPPER_PCIE, _H100_PCIE, _OF_80,
-           _Names(words="80gb hbm2e")),
+           _CatalogueNames(words="80gb hbm2e")),
     _model("NVIDIA H100 NVL", _Board(94, 3900, 400, 600), _HOPPER_NVL, _H100_NVL, _OF_94,
-           _Names(words="94gb pcie hbm3")),
+           _CatalogueNames(words="94gb pcie hbm3")),
     _model("NVIDIA H200", _Board(141, 4800, 700, 900), _HOPPER, _H200, _OF_141,
-           _Names(("nvidia-h200-141gb",), "sxm sxm5 141gb hbm3e")),
+           _CatalogueNames(("nvidia-h200-141gb",), "sxm sxm5 141gb hbm3e")),
     _model("NVIDIA H200 NVL", _Board(141, 4800, 600, 900), _HOPPER_NVL, _H200_NVL, _OF_141,
-           _Names(words="pcie")),
+           _CatalogueNames(words="pcie")),
     _model("NVIDIA GH200 480GB", _Board(96, 4000, 1000, 900), _HOPPER, _GH200, _OF_96,
-           _Names(words="96gb hbm3")),
+           _CatalogueNames(words="96gb hbm3")),
     _model("NVIDIA GH200 144G HBM3e", _Board(144, 4900, 1000, 900), _HOPPER, _GH200, _OF_144,
-           _Names(words="144gb")),
+           _CatalogueNames(words="144gb")),
     _model("NVIDIA B200", _Board(180, 7700, 1000, 1800), _B200_PEAKS, _BLACKWELL, _OF_180,
-           _Names(words="sxm sxm6 180gb hbm3e")),
+           _CatalogueNames(words="sxm sxm6 180gb hbm3e")),
     _model("NVIDIA GB200", _Board(186, 8000, 1200, 1800), _GB200_PEAKS, _BLACKWELL, _OF_186,
-           _Names(words="186gb hbm3e nvl72")),
+           _CatalogueNames(words="186gb hbm3e nvl72")),
     _model("NVIDIA B300 SXM6 AC", _Board(270, 7700, 1100, 1800), _B300_PEAKS, _HGX_B300, _OF_269,
-           _Names(words="sxm hbm3e 270gb")),
+           _CatalogueNames(words="sxm hbm3e 270gb")),
     _model("NVIDIA GB300", _Board(279, 8000, 1400, 1800), _GB300_PEAKS, _GB300, _OF_278,
-           _Names(words="279gb hbm3e nvl72")),
+           _CatalogueNames(words="279gb hbm3e nvl72")),
     _model("NVIDIA RTX 6000 Ada Generation", _Board(48, 960, 300), _ADA, _RTX_ADA,
-           names=_Names(words="48gb")),
+           names=_CatalogueNames(words="48gb")),
     _model("NVIDIA RTX PRO 6000 Blackwell Server Edition", _Board(96, 1597, 600), _GB202_SERVER,
-           _RTX_PRO_SERVER, _OF_RTX_96, _Names(("nvidia-rtx-pro-6000",), "96gb")),
+           _RTX_PRO_SERVER, _OF_RTX_96, _CatalogueNames(("nvidia-rtx-pro-6000",), "96gb")),
     _model("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", _Board(96, 1792, 600), _GB202,
-           _RTX_PRO, _OF_RTX_96, _Names(words="96gb")),
+           _RTX_PRO, _OF_RTX_96, _CatalogueNames(words="96gb")),
     _model("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", _Board(96, 1792, 300),
-           _GB202_300W, _RTX_PRO, _OF_RTX_96, _Names(words="96gb")),
+           _GB202_300W, _RTX_PRO, _OF_RTX_96, _CatalogueNames(words="96gb")),
     _model("AMD Instinct MI300X", _Board(192, 5300, 750, 896), _CDNA3, _MI300X,
-           names=_Names(words="oam 192gb hbm3")),
+           names=_CatalogueNames(words="oam 192gb hbm3")),
     _model("AMD Instinct MI325X", _Board(256, 6000, 1000, 896), _CDNA3, _MI325X,
-           names=_Names(words="oam 256gb hbm3e")),
+           names=_CatalogueNames(words="oam 256gb hbm3e")),
     _model("AMD Instinct MI355X", _Board(288, 8000, 1400, 1075), _CDNA4, _MI355X,
-           names=_Names(words="oam 288gb hbm3e")),
+           names=_CatalogueNames(words="oam 288gb hbm3e")),
 )  # fmt: skip
 
 _BY_NAME = {_plain(model.name): model for model in CATALOGUE}

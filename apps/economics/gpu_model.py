@@ -20,7 +20,7 @@ class Precision(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """The document that says so, and when a copy or a quotation of it was compared with.
 
     `compared_on` is None where the figures are the well-known ones and no copy was at hand.
@@ -47,7 +47,7 @@ class MigGeometry:
     compute_slices: int
     memory_slices: int
     profiles: tuple[MigProfile, ...]
-    source: Source
+    source: ModelSource
 
     def profile(self, name: str) -> MigProfile | None:
         """The profile that NVML calls `name` ("MIG 1g.10gb+me"), or None where it is unknown."""
@@ -78,7 +78,7 @@ class GpuModel:
     bandwidth_bytes_per_second: float
     tdp_watts: int
     peaks: Mapping[Precision, float]
-    source: Source
+    source: ModelSource
     mig: MigGeometry | None = None
     link_bytes_per_second: float | None = None
     unknown_peaks: Mapping[Precision, str] = field(default_factory=dict)

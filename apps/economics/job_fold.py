@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from apps.economics.job_holding import HeldSpan, RunPart, held_spans, run_parts
 from apps.economics.job_order import end_of, in_order
-from apps.economics.jobs import EventKind, JobStatement, Source
+from apps.economics.jobs import EventKind, JobSource, JobStatement
 
 RUNNING_STATES = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "STOPPED"})
 STATE_OF_KIND = {EventKind.SUBMIT: "PENDING", EventKind.START: "RUNNING"}
@@ -37,7 +37,7 @@ class JobFold:
     started_at: datetime | None
     ended_at: datetime | None
     suspended_seconds: int
-    source: Source
+    source: JobSource
     name: str
     user: str
     account: str

@@ -6,7 +6,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from apps.economics.job_order import end_of
-from apps.economics.jobs import AllocationRecord, EventKind, JobStatement, Source
+from apps.economics.jobs import AllocationRecord, EventKind, JobSource, JobStatement
 
 Held = Mapping[tuple[str, int], AllocationRecord]
 """What is held at a moment, by node and the number of the grant on it."""
@@ -49,7 +49,7 @@ def held_spans(
     life = _Life(started_at, ended_at)
     speaking = _deciding(ordered)
     pins = _pins(ordered)
-    if speaking and speaking[-1].source is Source.AGENT:
+    if speaking and speaking[-1].source is JobSource.AGENT:
         nodes = sorted({one.node for each in speaking for one in each.allocations or ()})
         timelines = [_timeline(_about(speaking, node), life) for node in nodes]
     else:
@@ -90,9 +90,9 @@ def _deciding(ordered: Sequence[JobStatement]) -> list[JobStatement]:
     """The statements that say what was held, of the sources that are to be heard."""
     saying = [each for each in ordered if _says_what_is_held(each)]
     end = end_of(ordered)
-    if end is not None and end.source is Source.ACCOUNTING and end in saying:
+    if end is not None and end.source is JobSource.ACCOUNTING and end in saying:
         return [end]
-    heard = [each for each in saying if each.source is not Source.AGENT] or saying
+    heard = [each for each in saying if each.source is not JobSource.AGENT] or saying
     at_the_time = _said_at_the_time(heard)
     return at_the_time if any(each.allocations for each in at_the_time) else heard
 
@@ -108,7 +108,9 @@ def _says_what_is_held(statement: JobStatement) -> bool:
     if statement.allocations is None:
         return False
     is_whole_story = statement.kind is not EventKind.END or statement.started_at is not None
-    return bool(statement.allocations) or (is_whole_story and statement.source is not Source.AGENT)
+    return bool(statement.allocations) or (
+        is_whole_story and statement.source is not JobSource.AGENT
+    )
 
 
 def _about(statements: Sequence[JobStatement], node: str) -> list[JobStatement]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from apps.economics.jobs import EventKind, JobStatement, Source
+from apps.economics.jobs import EventKind, JobSource, JobStatement
 
 
 def in_order(statements: Iterable[JobStatement]) -> tuple[JobStatement, ...]:
@@ -17,7 +17,7 @@ def in_order(statements: Iterable[JobStatement]) -> tuple[JobStatement, ...]:
 
 
 def _precedence(statement: JobStatement) -> tuple[bool, datetime, int, int]:
-    is_heard = statement.source is not Source.AGENT
+    is_heard = statement.source is not JobSource.AGENT
     return is_heard, statement.at, -statement.source, statement.kind
 
 
@@ -31,7 +31,7 @@ def end_of(ordered: Sequence[JobStatement]) -> JobStatement | None:
     words = [
         each
         for each in ordered
-        if each.source is Source.ACCOUNTING and (each.is_terminal or _is_alive(each))
+        if each.source is JobSource.ACCOUNTING and (each.is_terminal or _is_alive(each))
     ]
     if words:
         last = words[-1]

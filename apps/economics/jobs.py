@@ -29,7 +29,7 @@ STOPPED_STATES = frozenset({"CANCELLED", "DEADLINE", "TIMEOUT"})
 """Of these, what a person or a limit known beforehand ended: nothing failed."""
 
 
-class Source(IntEnum):
+class JobSource(IntEnum):
     """Who says it; the smaller, the more it is trusted."""
 
     ACCOUNTING = 1
@@ -117,7 +117,7 @@ class JobRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class RejectedRow:
+class RejectedJobRow:
     """A row that could not be read, by its line in the file and the field at fault."""
 
     line: int
@@ -136,7 +136,7 @@ class JobStatement:
 
     kind: EventKind
     at: datetime
-    source: Source
+    source: JobSource
     submitted_at: datetime | None = None
     restart_count: int | None = None
     started_at: datetime | None = None
@@ -191,7 +191,7 @@ def _statement(record: JobRecord, kind: EventKind, at: datetime) -> JobStatement
     return JobStatement(
         kind=kind,
         at=at,
-        source=Source.ACCOUNTING,
+        source=JobSource.ACCOUNTING,
         submitted_at=record.submitted_at,
         restart_count=record.restart_count,
         started_at=record.started_at,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from apps.economics.owned import Drawn
+from apps.economics.owned import DrawnPower
 from apps.economics.owned_time import TariffSpan
 
 MS_PER_SECOND = 1_000
@@ -66,9 +66,10 @@ def energy_of_node(plate: Plate, up_ms: int, meters: Sequence[Meter]) -> NodeEne
     return NodeEnergy(joules, 1 - Fraction(untold_ms, whole) if whole else Fraction(1))
 
 
-def drawn_by_tariff(energy: NodeEnergy, spans: Sequence[TariffSpan]) -> list[Drawn]:
+def drawn_by_tariff(energy: NodeEnergy, spans: Sequence[TariffSpan]) -> list[DrawnPower]:
     """The energy under each tariff, evenly by time: a usage hour keeps one sum of joules."""
     whole = sum(span.end_ms - span.start_ms for span in spans)
     return [
-        Drawn(energy.joules * (span.end_ms - span.start_ms) / whole, span.micros) for span in spans
+        DrawnPower(energy.joules * (span.end_ms - span.start_ms) / whole, span.micros)
+        for span in spans
     ]

@@ -45,7 +45,7 @@ class HourOfLife:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnPower:
     """Energy taken at the machine while one tariff (micro-units per kilowatt-hour) held."""
 
     joules: Fraction
@@ -76,7 +76,10 @@ class OwnedHour:
 
 
 def cost_of_hour(
-    plan: OwnedPlan, when: HourOfLife, measured: Sequence[Drawn] | None, rated: Sequence[Drawn]
+    plan: OwnedPlan,
+    when: HourOfLife,
+    measured: Sequence[DrawnPower] | None,
+    rated: Sequence[DrawnPower],
 ) -> OwnedHour:
     """An hour of the plan: straight-line depreciation, monthly costs, power.
 
@@ -113,15 +116,15 @@ def written_off_before(plan: OwnedPlan, month: int, hour: int, hours_in_month: i
 
 def rated_energy(
     watts: int, tariffs: Sequence[tuple[int, int]], share: Fraction = Fraction(1)
-) -> list[Drawn]:
+) -> list[DrawnPower]:
     """Energy by rated watts (TDP) × share, over (milliseconds, tariff) of the hour."""
     return [
-        Drawn(Fraction(watts * milliseconds, 1000) * share, tariff)
+        DrawnPower(Fraction(watts * milliseconds, 1000) * share, tariff)
         for milliseconds, tariff in tariffs
     ]
 
 
-def power_micros(drawn: Sequence[Drawn], pue: Fraction) -> int:
+def power_micros(drawn: Sequence[DrawnPower], pue: Fraction) -> int:
     """Energy × PUE × tariff by time of day, rounded once and half-even (METHODS: TCO)."""
     return round(
         sum((each.joules * each.tariff_micros for each in drawn), Fraction(0))

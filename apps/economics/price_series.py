@@ -9,7 +9,7 @@ Price = TypeVar("Price")
 
 
 @dataclass(frozen=True, slots=True)
-class Span(Generic[Price]):
+class PriceSpan(Generic[Price]):
     """One price in `[starts_at, ends_at)`, None: further on; told again at `repeated_at`."""
 
     starts_at: datetime
@@ -18,22 +18,22 @@ class Span(Generic[Price]):
     repeated_at: tuple[datetime, ...] = ()
 
 
-def spans_of(told: Mapping[datetime, Price | None]) -> list[Span[Price]]:
+def spans_of(told: Mapping[datetime, Price | None]) -> list[PriceSpan[Price]]:
     """Each price holds until the moment at which another, or none (None), was told.
 
     Spans come in order, do not overlap, and two that touch differ; the order of `told` is nothing.
     """
-    spans: list[Span[Price]] = []
+    spans: list[PriceSpan[Price]] = []
     for moment in sorted(told):
         price = told[moment]
         last = spans[-1] if spans and spans[-1].ends_at is None else None
         if last is not None and last.price == price:
-            spans[-1] = Span(last.starts_at, None, last.price, (*last.repeated_at, moment))
+            spans[-1] = PriceSpan(last.starts_at, None, last.price, (*last.repeated_at, moment))
             continue
         if last is not None:
-            spans[-1] = Span(last.starts_at, moment, last.price, last.repeated_at)
+            spans[-1] = PriceSpan(last.starts_at, moment, last.price, last.repeated_at)
         if price is not None:
-            spans.append(Span(moment, None, price))
+            spans.append(PriceSpan(moment, None, price))
     return spans
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from apps.economics.hours import HOUR_MS
 from apps.economics.minutes import minutes_of, packed
-from apps.economics.run_time import Bucket, Told, stretches_of
+from apps.economics.run_time import Bucket, ToldTime, stretches_of
 from apps.economics.split import largest_remainder
 
 NO_JOB = 0
@@ -44,7 +44,7 @@ class WindowTold:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class ReportedAttempt:
     """The leading rank's part in a run, from its start to its end or to the last heard of it.
 
     `job` is NO_JOB where none is known. `first_told_ms` is when its first window began; None: it
@@ -86,7 +86,7 @@ class RunTold:
     `failed_after_ms` on what it did was in vain, for it failed and was not taken up again.
     """
 
-    attempts: Sequence[Attempt]
+    attempts: Sequence[ReportedAttempt]
     held: Sequence[Held]
     rewinds: Sequence[Rewind] = ()
     waits: Sequence[Span] = ()
@@ -128,7 +128,7 @@ def folded(run: RunTold, from_ms: int) -> dict[tuple[int, int], HourSums]:
     for job, of_job in spans.items():
         told = _told_on(job, _joined(of_job), run, marks)
         if job == NO_JOB:
-            told += [Told(*each, Bucket.CAPACITY_WAIT) for each in waits]
+            told += [ToldTime(*each, Bucket.CAPACITY_WAIT) for each in waits]
         for hour, stretches in _by_hour(_joined(of_job), told, from_ms).items():
             _put(_hour(found, job, hour), hour, stretches)
     _count_windows(found, run, lost, from_ms)
@@ -160,7 +160,7 @@ def _hour(found: dict[tuple[int, int], HourSums], job: int, moment: int) -> Hour
     return found.setdefault((job, moment - moment % HOUR_MS), HourSums())
 
 
-def _undoing(attempt: Attempt, run: RunTold) -> list[tuple[int, int]]:
+def _undoing(attempt: ReportedAttempt, run: RunTold) -> list[tuple[int, int]]:
     """The rewinds that undo steps of this attempt: its own, and of those that began after it."""
     starts = {each.id: each.start_ms for each in run.attempts}
     return [
@@ -189,18 +189,20 @@ def _count(sums: HourSums, window: WindowTold, lost_steps: int) -> None:
     sums.step_ms += max(0, window.productive_ms) + window.phases.get("communication", 0)
 
 
-def _marks_of(attempt: Attempt, run: RunTold, rewinds: Sequence[tuple[int, int]]) -> Iterator[Told]:
+def _marks_of(
+    attempt: ReportedAttempt, run: RunTold, rewinds: Sequence[tuple[int, int]]
+) -> Iterator[ToldTime]:
     """What its windows tell, laid one after the other into each window's time."""
     is_first = attempt is run.attempts[0]
     start = Bucket.STARTUP if is_first else Bucket.RECOVERY
     if attempt.first_told_ms is not None:
-        yield Told(attempt.start_ms, attempt.first_told_ms, start)
+        yield ToldTime(attempt.start_ms, attempt.first_told_ms, start)
     for window in attempt.windows:
         at = window.start_ms
         for bucket, length in _pieces(window, _lost_steps(window, rewinds), is_first=is_first):
-            yield Told(at, at + length, bucket)
+            yield ToldTime(at, at + length, bucket)
             if bucket is Bucket.PRODUCTIVE and run.failed_after_ms is not None:
-                yield Told(max(at, run.failed_after_ms), at + length, Bucket.FAILED)
+                yield ToldTime(max(at, run.failed_after_ms), at + length, Bucket.FAILED)
             at += length
 
 
@@ -226,8 +228,8 @@ def _pieces(window: WindowTold, lost_steps: int, *, is_first: bool) -> Iterator[
 
 
 def _told_on(
-    job: int, spans: Sequence[Span], run: RunTold, marks: Mapping[int, Sequence[Told]]
-) -> list[Told]:
+    job: int, spans: Sequence[Span], run: RunTold, marks: Mapping[int, Sequence[ToldTime]]
+) -> list[ToldTime]:
     """What is told of a job's time: by its own attempts, or the run's where it has none."""
     own = [each for each in run.attempts if each.job == job]
     speaking = own or (list(run.attempts) if job != NO_JOB else [])
@@ -237,7 +239,7 @@ def _told_on(
     return told
 
 
-def _gaps(span: Span, speaking: Sequence[Attempt], run: RunTold) -> Iterator[Told]:
+def _gaps(span: Span, speaking: Sequence[ReportedAttempt], run: RunTold) -> Iterator[ToldTime]:
     """The time of a job in which no attempt was under way: before, between and after them."""
     start, end = span
     inside = sorted(
@@ -248,24 +250,24 @@ def _gaps(span: Span, speaking: Sequence[Attempt], run: RunTold) -> Iterator[Tol
     for attempt in inside:
         if attempt.start_ms > at:
             is_first = attempt is run.attempts[0]
-            yield Told(at, attempt.start_ms, Bucket.STARTUP if is_first else Bucket.RECOVERY)
+            yield ToldTime(at, attempt.start_ms, Bucket.STARTUP if is_first else Bucket.RECOVERY)
         at = max(at, attempt.end_ms)
     last = max(inside, key=lambda each: each.end_ms, default=None)
     if last is not None and last.is_ended and at < end:
-        yield Told(at, end, Bucket.IDLE_AFTER_END)
+        yield ToldTime(at, end, Bucket.IDLE_AFTER_END)
 
 
 def _by_hour(
-    spans: Sequence[Span], told: Iterable[Told], from_ms: int
+    spans: Sequence[Span], told: Iterable[ToldTime], from_ms: int
 ) -> dict[int, list[tuple[int, int, Bucket]]]:
     spans_of: dict[int, list[Span]] = {}
-    told_of: dict[int, list[Told]] = {}
+    told_of: dict[int, list[ToldTime]] = {}
     for start, end in spans:
         for hour, since, until in _cut(max(start, from_ms), end):
             spans_of.setdefault(hour, []).append((since, until))
     for each in told:
         for hour, since, until in _cut(max(each.start_ms, from_ms), each.end_ms):
-            told_of.setdefault(hour, []).append(Told(since, until, each.bucket))
+            told_of.setdefault(hour, []).append(ToldTime(since, until, each.bucket))
     return {hour: stretches_of(found, told_of.get(hour, ())) for hour, found in spans_of.items()}
 
 

@@ -13,7 +13,7 @@ Part = tuple[int, Bucket] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class CarriedShare:
     """A run on a job in an hour: when, in milliseconds into it, and what was told by bucket."""
 
     run_id: int
@@ -21,7 +21,7 @@ class Carried:
     bucket_ms: tuple[int, ...] = ()
 
 
-def hour_weights(life: Span, carried: Sequence[Carried]) -> dict[Part, int]:
+def hour_weights(life: Span, carried: Sequence[CarriedShare]) -> dict[Part, int]:
     """By what the job's hour is divided over its runs, their buckets and its time in no run.
 
     Of moments in which several runs were on, each has an even part, so that none counts twice; of a
@@ -42,7 +42,7 @@ def hour_weights(life: Span, carried: Sequence[Carried]) -> dict[Part, int]:
     return weights | ({None: rest * scale} if rest else {})
 
 
-def _evenly(life: Span, carried: Sequence[Carried]) -> tuple[dict[int, int], int]:
+def _evenly(life: Span, carried: Sequence[CarriedShare]) -> tuple[dict[int, int], int]:
     """Each run's time, and all of the job's, in parts of a millisecond that divide evenly."""
     within = {each.run_id: _clipped(each.spans, life) for each in carried}
     cuts = sorted({*life, *(edge for spans in within.values() for span in spans for edge in span)})

@@ -26,7 +26,7 @@ INSIDE = len(Bucket)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldTime:
     """A span, in milliseconds of any one clock, and what somebody said it was."""
 
     start_ms: int
@@ -35,7 +35,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RunStep:
     """A training step: its number, and when it began and ended."""
 
     number: int
@@ -43,7 +43,7 @@ class Step:
     end_ms: int
 
 
-def buckets_of(spans: Sequence[tuple[int, int]], told: Iterable[Told]) -> dict[Bucket, int]:
+def buckets_of(spans: Sequence[tuple[int, int]], told: Iterable[ToldTime]) -> dict[Bucket, int]:
     """Milliseconds of these spans (that do not overlap) by bucket; what nobody told is UNTOLD.
 
     They sum to the spans exactly.
@@ -55,7 +55,7 @@ def buckets_of(spans: Sequence[tuple[int, int]], told: Iterable[Told]) -> dict[B
 
 
 def stretches_of(
-    spans: Sequence[tuple[int, int]], told: Iterable[Told]
+    spans: Sequence[tuple[int, int]], told: Iterable[ToldTime]
 ) -> list[tuple[int, int, Bucket]]:
     """The same one after the other: from when to when, in milliseconds, it was in which bucket."""
     edges: list[tuple[int, int, int]] = []
@@ -75,18 +75,18 @@ def stretches_of(
     return found
 
 
-def redone(attempts: Sequence[Sequence[Step]]) -> list[Told]:
+def redone(attempts: Sequence[Sequence[RunStep]]) -> list[ToldTime]:
     """The steps of earlier attempts that a later one did again: they were lost to an interruption.
 
     An attempt that begins at step k makes every step from k on of those before it lost.
     """
-    lost: list[Told] = []
+    lost: list[ToldTime] = []
     for place, attempt in enumerate(attempts):
         later = [min(step.number for step in each) for each in attempts[place + 1 :] if each]
         if later:
             first = min(later)
             lost += [
-                Told(step.start_ms, step.end_ms, Bucket.LOST)
+                ToldTime(step.start_ms, step.end_ms, Bucket.LOST)
                 for step in attempt
                 if step.number >= first
             ]

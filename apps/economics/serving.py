@@ -33,7 +33,7 @@ class Purpose(IntEnum):
     UNCOUNTED = 3
 
 
-class Told(NamedTuple):
+class ToldTokens(NamedTuple):
     """What one who counted told of a feature's hour; None: not told. Prompts include cached tokens."""
 
     requests: int | None = None
@@ -64,7 +64,7 @@ class Portion(NamedTuple):
     purpose: Purpose
     feature: str
     weight: int
-    told: Told
+    told: ToldTokens
     prompt: int = 0
     cached: int = 0
     output: int = 0
@@ -88,13 +88,13 @@ class Worked(NamedTuple):
     output: int
 
 
-UNCOUNTED = (Portion(Purpose.UNCOUNTED, "", 1, Told()),)
-IDLE = Portion(Purpose.IDLE, "", 1, Told(0, 0, 0, 0, 0))
+UNCOUNTED = (Portion(Purpose.UNCOUNTED, "", 1, ToldTokens()),)
+IDLE = Portion(Purpose.IDLE, "", 1, ToldTokens(0, 0, 0, 0, 0))
 
 
 def portions(
-    engine: Mapping[str, Told],
-    gateway: Mapping[str, Told],
+    engine: Mapping[str, ToldTokens],
+    gateway: Mapping[str, ToldTokens],
     time: EngineTime | None = None,
     token_weights: Sequence[int] = TOKEN_WEIGHTS,
 ) -> tuple[Portion, ...]:
@@ -114,10 +114,10 @@ def portions(
     return (IDLE._replace(told=summed(told for _, _, told in parts)),)
 
 
-def summed(told: Iterable[Told]) -> Told:
+def summed(told: Iterable[ToldTokens]) -> ToldTokens:
     """The sum of each count; None where one of them is not told, for it would be a part only."""
     columns = list(zip(*told, strict=True))
-    return Told(*(sum_or_unknown(column) for column in columns)) if columns else Told()
+    return ToldTokens(*(sum_or_unknown(column) for column in columns)) if columns else ToldTokens()
 
 
 def whole_parts(parts: Sequence[int], unit: int) -> list[int]:
@@ -134,9 +134,9 @@ def whole_parts(parts: Sequence[int], unit: int) -> list[int]:
     return whole
 
 
-def beyond(engine: Told, gateway: Told) -> Told:
+def beyond(engine: ToldTokens, gateway: ToldTokens) -> ToldTokens:
     """What the engine counted more than the gateway, each count by itself, never below 0."""
-    return Told(
+    return ToldTokens(
         *(
             None if ours is None or theirs is None else max(0, ours - theirs)
             for ours, theirs in zip(engine, gateway, strict=True)
@@ -144,7 +144,9 @@ def beyond(engine: Told, gateway: Told) -> Told:
     )
 
 
-def unit_costs(micros: int | None, requests: int | None, told: Told, worked: Worked) -> UnitCosts:
+def unit_costs(
+    micros: int | None, requests: int | None, told: ToldTokens, worked: Worked
+) -> UnitCosts:
     """What `micros` come to for a thousand of `requests` and a million of each kind of token.
 
     `told` are the tokens that the cost was for and `worked` their work, whose shares divide it:
@@ -186,10 +188,10 @@ def _of_kind(micros: int | None, work: int, worked: Worked, tokens: int | None) 
     return per(MILLION, micros * work, sum(worked) * tokens)
 
 
-_Part = tuple[Purpose, str, Told]
+_Part = tuple[Purpose, str, ToldTokens]
 
 
-def _parts(engine: Mapping[str, Told], gateway: Mapping[str, Told]) -> list[_Part]:
+def _parts(engine: Mapping[str, ToldTokens], gateway: Mapping[str, ToldTokens]) -> list[_Part]:
     features = gateway or engine
     parts = [(Purpose.ANSWERED, name, features[name]) for name in sorted(features)]
     if gateway and engine:
@@ -230,7 +232,7 @@ def _by_requests(parts: list[_Part]) -> tuple[Portion, ...]:
     )
 
 
-def _work(told: Told, token_weights: Sequence[int]) -> Worked:
+def _work(told: ToldTokens, token_weights: Sequence[int]) -> Worked:
     of_prompt, of_cached, of_output = token_weights
     cached = told.cached_tokens or 0
     return Worked(
@@ -240,5 +242,5 @@ def _work(told: Told, token_weights: Sequence[int]) -> Worked:
     )
 
 
-def _known(told: Told) -> bool:
+def _known(told: ToldTokens) -> bool:
     return told.requests is not None or told.has_tokens

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from apps.economics.split import largest_remainder
 
 
-class Drawn(NamedTuple):
+class DrawnShare(NamedTuple):
     """A GPU's time in an hour, the millijoules that it drew (None: no meter), and for whom.
 
     `weights` are by the key of a holder, at least one of them above 0.
@@ -25,7 +25,7 @@ class EnergyWeights(NamedTuple):
     unmetered_ms: int
 
 
-def energy_weights(drawn: Sequence[Drawn]) -> EnergyWeights:
+def energy_weights(drawn: Sequence[DrawnShare]) -> EnergyWeights:
     """What each holder's part of the GPUs drew; the parts of one GPU sum to what it drew.
 
     Time without a meter counts with the mean power of the time that has one. Without any meter

@@ -17,7 +17,7 @@ INNER = "inner"
 
 
 @dataclass(frozen=True, slots=True)
-class Spend:
+class UnitSpend:
     """What a kind of GPU cost in a span and for how long it worked; without time, it is a charge.
 
     `contracted_micros` is what the same would have cost without commitments; None: nobody knows.
@@ -27,17 +27,17 @@ class Spend:
     unit_ms: int
     contracted_micros: int | None = None
 
-    def plus(self, other: "Spend") -> "Spend":
+    def plus(self, other: "UnitSpend") -> "UnitSpend":
         """Both together."""
         contracted = sum_or_unknown((self.contracted_micros, other.contracted_micros))
-        return Spend(self.micros + other.micros, self.unit_ms + other.unit_ms, contracted)
+        return UnitSpend(self.micros + other.micros, self.unit_ms + other.unit_ms, contracted)
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
     """A span of a service: its spend by kind of GPU, its requests, and their tokens if known."""
 
-    spend: Mapping[str, Spend]
+    spend: Mapping[str, UnitSpend]
     requests: int
     tokens: int | None
 

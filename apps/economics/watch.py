@@ -18,7 +18,7 @@ MOST_LIKE, FEWEST_LIKE = 28, 8
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class WatchedDay:
     """A day (its ordinal), the figure on it, and the output that the figure is per."""
 
     day: int
@@ -45,7 +45,7 @@ class Sighting:
         return self.looks >= LOOKS_TO_TELL
 
 
-def usable(days: Iterable[Day]) -> list[Day]:
+def usable(days: Iterable[WatchedDay]) -> list[WatchedDay]:
     """The days a figure can be judged by, in order: it is above 0, and there was enough output.
 
     A day of less than 5 % of the usual output says more of the day than of what is measured.
@@ -57,7 +57,7 @@ def usable(days: Iterable[Day]) -> list[Day]:
     return [each for each in known if each.output >= least]
 
 
-def look(days: Sequence[Day], before: Iterable[Sighting]) -> list[Sighting]:
+def look(days: Sequence[WatchedDay], before: Iterable[Sighting]) -> list[Sighting]:
     """The new levels of usable days up to the last, each counted on from the look before.
 
     One within 7 days of another is the same. Under three weeks of days there is none.
@@ -77,14 +77,14 @@ def look(days: Sequence[Day], before: Iterable[Sighting]) -> list[Sighting]:
     return found
 
 
-def edges(days: Sequence[Day]) -> list[int]:
+def edges(days: Sequence[WatchedDay]) -> list[int]:
     """The days on which a new level began, over all of the history."""
     weekdays = [each.day % WEEK for each in days]
     found = changes([each.value for each in days], weekdays) if len(days) >= FEWEST_DAYS else []
     return [days[change.day].day for change in found]
 
 
-def is_spike(days: Sequence[Day]) -> bool:
+def is_spike(days: Sequence[WatchedDay]) -> bool:
     """Whether the last day is over 5 robust deviations above the same weekdays before it.
 
     Up to 28 of them, and no fewer than 8; where they do not differ it is none.

@@ -5,10 +5,10 @@ from django.urls import path
 from apps.ledger.api import Costs
 from apps.ledger.api.api_spend import ApiPriceEnd, ApiPrices, ApiSpend, VendorCosts
 from apps.ledger.api.bill_imports import (
-    BillImport,
     BillImportAcceptance,
     BillImports,
     BillImportUndo,
+    BillImportView,
     RejectedBillRows,
 )
 from apps.ledger.api.bill_rules import (
@@ -25,7 +25,7 @@ from apps.ledger.api.commitment_figures import (
     CommitmentFigures,
     CommitmentPreview,
 )
-from apps.ledger.api.commitments import Commitment, CommitmentEnd, Commitments
+from apps.ledger.api.commitments import CommitmentEnd, Commitments, CommitmentView
 from apps.ledger.api.explore import ExploreCosts
 from apps.ledger.api.exports import Export, ExportFile, Exports
 from apps.ledger.api.lines import CostLines
@@ -49,7 +49,7 @@ urlpatterns = [
     path("bills", Bills.as_view(), name="rest-bills"),
     path("bills/<int:bill_id>", BillView.as_view(), name="rest-bill"),
     path("bills/imports", BillImports.as_view(), name="rest-bill-imports"),
-    path("bills/imports/<int:import_id>", BillImport.as_view(), name="rest-bill-import"),
+    path("bills/imports/<int:import_id>", BillImportView.as_view(), name="rest-bill-import"),
     path(
         "bills/imports/<int:import_id>/rejected",
         RejectedBillRows.as_view(),
@@ -73,7 +73,7 @@ urlpatterns = [
     ),
     path("closes/<int:close_id>/journal", CloseJournal.as_view(), name="rest-close-journal"),
     path("commitments", Commitments.as_view(), name="rest-commitments"),
-    path("commitments/<int:commitment_id>", Commitment.as_view(), name="rest-commitment"),
+    path("commitments/<int:commitment_id>", CommitmentView.as_view(), name="rest-commitment"),
     path(
         "commitments/<int:commitment_id>/end", CommitmentEnd.as_view(), name="rest-end-commitment"
     ),

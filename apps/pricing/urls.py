@@ -4,7 +4,7 @@ from django.urls import path
 
 from apps.pricing.api.owned import OwnedPlans
 from apps.pricing.api.quotas import Quotas
-from apps.pricing.api.rates import Rate, RateEnd, RateEndPreview, RatePreview, Rates
+from apps.pricing.api.rates import RateEnd, RateEndPreview, RatePreview, Rates, RateView
 from apps.pricing.api.sharing import (
     OneSharedCost,
     SharedCostEnd,
@@ -18,7 +18,7 @@ urlpatterns = [
     path("quotas", Quotas.as_view(), name="list-quotas"),
     path("rates", Rates.as_view(), name="list-rates"),
     path("rates/preview", RatePreview.as_view(), name="preview-rate"),
-    path("rates/<int:rate_id>", Rate.as_view(), name="read-rate"),
+    path("rates/<int:rate_id>", RateView.as_view(), name="read-rate"),
     path("rates/<int:rate_id>/end", RateEnd.as_view(), name="end-rate"),
     path("rates/<int:rate_id>/end/preview", RateEndPreview.as_view(), name="preview-rate-end"),
     path("shared-costs", SharedCosts.as_view(), name="rest-shared-costs"),

@@ -11,7 +11,7 @@ _SPARE = 1.04
 
 
 @dataclass(frozen=True, slots=True)
-class CurvePoint:
+class PlottedPoint:
     """The line at a number of GPUs, and its range; None where there is no range."""
 
     gpus: int
@@ -30,7 +30,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CurvesAsked:
     """The number of GPUs that was asked about, marked in the picture."""
 
     gpus: int
@@ -38,9 +38,9 @@ class Asked:
 
 
 def curve(
-    points: Sequence[CurvePoint],
+    points: Sequence[PlottedPoint],
     measured: Sequence[Measured],
-    asked: Asked | None,
+    asked: CurvesAsked | None,
     said: Callable[[float], str],
 ) -> Json:
     """A line with its band, the runs as dots, from zero both ways; `said` is a value in words."""
@@ -55,7 +55,7 @@ def curve(
     return checked(traces, _layout(points, measured, ticks, said))
 
 
-def _band(points: Sequence[CurvePoint]) -> list[Json]:
+def _band(points: Sequence[PlottedPoint]) -> list[Json]:
     known = [each for each in points if each.low is not None and each.high is not None]
     if len(known) < 2:
         return []
@@ -74,7 +74,7 @@ def _band(points: Sequence[CurvePoint]) -> list[Json]:
     ]
 
 
-def _line(points: Sequence[CurvePoint], said: Callable[[float], str]) -> Json:
+def _line(points: Sequence[PlottedPoint], said: Callable[[float], str]) -> Json:
     return {
         "type": "scatter",
         "mode": "lines",
@@ -87,7 +87,7 @@ def _line(points: Sequence[CurvePoint], said: Callable[[float], str]) -> Json:
     }
 
 
-def _between(each: CurvePoint, said: Callable[[float], str]) -> str:
+def _between(each: PlottedPoint, said: Callable[[float], str]) -> str:
     if each.low is None or each.high is None:
         return said(each.value)
     return f"{said(each.value)}, {said(each.low)} to {said(each.high)}"
@@ -110,11 +110,11 @@ def _dots(measured: Sequence[Measured], said: Callable[[float], str]) -> Json:
     }
 
 
-def _asked_marker(asked: Asked, said: Callable[[float], str]) -> Json:
+def _asked_marker(asked: CurvesAsked, said: Callable[[float], str]) -> Json:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": "Asked",
+        "name": "CurvesAsked",
         "x": [asked.gpus],
         "y": [asked.value],
         "customdata": [f"Asked: {asked.gpus} GPUs, {said(asked.value)}"],
@@ -124,7 +124,7 @@ def _asked_marker(asked: Asked, said: Callable[[float], str]) -> Json:
 
 
 def _layout(
-    points: Sequence[CurvePoint],
+    points: Sequence[PlottedPoint],
     measured: Sequence[Measured],
     ticks: Sequence[Decimal],
     said: Callable[[float], str],

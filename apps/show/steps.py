@@ -25,7 +25,7 @@ _MOST_DATES = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlotStep:
     """One price in `[starts_at, ends_at)`; None: as far as the chart goes on that side."""
 
     starts_at: datetime | None
@@ -40,11 +40,11 @@ class StepSeries:
     label: str
     token: str
     dash: str
-    steps: tuple[Step, ...]
+    steps: tuple[PlotStep, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class PlotSpan:
     """What the chart shows, and where today is in it."""
 
     starts_at: datetime
@@ -53,7 +53,7 @@ class Span:
     zone: tzinfo
 
 
-def price_steps(series: Sequence[StepSeries], span: Span, currency: str) -> Json:
+def price_steps(series: Sequence[StepSeries], span: PlotSpan, currency: str) -> Json:
     """Lines that hold and then step, from zero, with a marker at today and names at their end."""
     highest = max((step.amount for each in series for step in each.steps), default=Decimal(0))
     ticks = ticks_between(Decimal(0), highest)
@@ -62,7 +62,7 @@ def price_steps(series: Sequence[StepSeries], span: Span, currency: str) -> Json
     return checked(traces, _layout(series, span, ticks, currency))
 
 
-def _line(each: StepSeries, span: Span, currency: str) -> Json:
+def _line(each: StepSeries, span: PlotSpan, currency: str) -> Json:
     moments: list[str | None] = []
     amounts: list[float | None] = []
     said: list[str] = []
@@ -92,7 +92,7 @@ def _line(each: StepSeries, span: Span, currency: str) -> Json:
     }
 
 
-def _today(span: Span, top: Decimal) -> Json:
+def _today(span: PlotSpan, top: Decimal) -> Json:
     """A line of its own, since shapes are left out where there is little room."""
     return {
         "type": "scatter",
@@ -106,7 +106,7 @@ def _today(span: Span, top: Decimal) -> Json:
 
 
 def _layout(
-    series: Sequence[StepSeries], span: Span, ticks: Sequence[Decimal], currency: str
+    series: Sequence[StepSeries], span: PlotSpan, ticks: Sequence[Decimal], currency: str
 ) -> Json:
     texts = [quoted_amount(tick, currency) for tick in ticks]
     return {
@@ -142,7 +142,7 @@ def _layout(
     }
 
 
-def _time_axis(span: Span) -> Json:
+def _time_axis(span: PlotSpan) -> Json:
     length = span.ends_at - span.starts_at
     labelled = [span.starts_at + length * part / _MOST_DATES for part in range(_MOST_DATES)]
     return {
@@ -161,14 +161,16 @@ def _time_axis(span: Span) -> Json:
     }
 
 
-def _date_text(at: datetime, span: Span) -> str:
+def _date_text(at: datetime, span: PlotSpan) -> str:
     local = at.astimezone(span.zone)
     if span.ends_at - span.starts_at < timedelta(days=_MOST_DATES):
         return f"{short_day(local.date())} {local:%H:%M}"
     return f"{short_day(local.date())} {local.year}"
 
 
-def _end_labels(series: Sequence[StepSeries], span: Span, ticks: Sequence[Decimal]) -> list[Json]:
+def _end_labels(
+    series: Sequence[StepSeries], span: PlotSpan, ticks: Sequence[Decimal]
+) -> list[Json]:
     """Each kind named beside where its line ends, moved apart where they would touch."""
     drawn_px = HEIGHT_PX - _TOP_PX - _BOTTOM_PX
     per_px = ticks[-1] / drawn_px
@@ -191,7 +193,7 @@ def _end_labels(series: Sequence[StepSeries], span: Span, ticks: Sequence[Decima
     ]
 
 
-def _today_label(span: Span) -> Json:
+def _today_label(span: PlotSpan) -> Json:
     return {
         "text": f"today, {day(span.today.astimezone(span.zone).date())}",
         "x": _local(span.today, span),
@@ -204,5 +206,5 @@ def _today_label(span: Span) -> Json:
     }
 
 
-def _local(at: datetime, span: Span) -> str:
+def _local(at: datetime, span: PlotSpan) -> str:
     return f"{at.astimezone(span.zone):%Y-%m-%d %H:%M:%S}"

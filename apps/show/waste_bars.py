@@ -17,14 +17,14 @@ MOST_CHARACTERS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Waste:
+class WasteParts:
     """A team's waste by part, in the order of the legend; None where not known."""
 
     team: str
     micros: tuple[int | None, ...]
 
 
-def waste_bars(teams: Sequence[Waste], currency: str) -> Json:
+def waste_bars(teams: Sequence[WasteParts], currency: str) -> Json:
     """Bars across, from zero, the first team on top; each part says what it is when pointed at."""
     names = [each.team[:MOST_CHARACTERS] for each in teams]
     traces: list[Json] = []
@@ -48,7 +48,7 @@ def waste_bars(teams: Sequence[Waste], currency: str) -> Json:
     return checked(traces, _layout(names, teams, currency))
 
 
-def _layout(names: Sequence[str], teams: Sequence[Waste], currency: str) -> Json:
+def _layout(names: Sequence[str], teams: Sequence[WasteParts], currency: str) -> Json:
     most = max(sum(amount or 0 for amount in each.micros) for each in teams)
     return {
         "barmode": "stack",

@@ -19,11 +19,11 @@ from apps.workloads.api.rules import (
 from apps.workloads.api.run_reports import RunReports
 from apps.workloads.api.usage import LiteLlmEvents, OtelEvents, UsageEvents
 from apps.workloads.api.views import JobDetail, Jobs, JobsInBulk
-from apps.workloads.api.workloads import Workload, Workloads
+from apps.workloads.api.workloads import Workloads, WorkloadView
 
 urlpatterns = [
     path("workloads", Workloads.as_view(), name="workloads"),
-    path("workloads/<int:workload_id>", Workload.as_view(), name="workload"),
+    path("workloads/<int:workload_id>", WorkloadView.as_view(), name="workload"),
     path("run-reports", RunReports.as_view(), name="record-run-reports"),
     path("jobs", Jobs.as_view(), name="jobs"),
     path("jobs/bulk", JobsInBulk.as_view(), name="record-jobs"),

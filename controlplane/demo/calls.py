@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from apps.economics.hours import HOUR
-from controlplane.demo.fleet import Span
+from controlplane.demo.fleet import DemoSpan
 
 Json = dict[str, Any]
 SEED = 20261120
@@ -48,7 +48,7 @@ BUYERS = (
 )
 
 
-def usage_events(span: Span) -> Iterator[Json]:
+def usage_events(span: DemoSpan) -> Iterator[Json]:
     """Every call of the week, by the hour."""
     dice = random.Random(SEED)  # noqa: S311 - a story, not a secret
     hours = int((span.ends_at - span.starts_at) / HOUR)

@@ -26,7 +26,7 @@ Table = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class DemoSpan:
     """When the scenario plays, and when it was put on record."""
 
     starts_at: datetime
@@ -44,7 +44,7 @@ def scenario(name: str) -> Table:
     return tomllib.loads(path.read_text())
 
 
-def fill(story: Table, span: Span) -> dict[str, Any]:
+def fill(story: Table, span: DemoSpan) -> dict[str, Any]:
     """Everything of the scenario that a server must know beforehand.
 
     Returns the content of the agent's token file: a token for each node and each cluster.
@@ -65,7 +65,7 @@ def fill(story: Table, span: Span) -> dict[str, Any]:
     }
 
 
-def confirm_most(span: Span) -> None:
+def confirm_most(span: DemoSpan) -> None:
     """Somebody has said of all nodes but the last that their devices are theirs."""
     nodes = sorted(fleet_queries.nodes_lived(span.starts_at, span.ends_at), key=lambda n: n.id)
     for node in nodes[:-1]:
@@ -90,7 +90,7 @@ def _teams(story: Table) -> dict[str, int]:
 
 
 def _pools(
-    story: Table, clusters: Mapping[str, int], teams: Mapping[str, int], span: Span
+    story: Table, clusters: Mapping[str, int], teams: Mapping[str, int], span: DemoSpan
 ) -> dict[str, Table]:
     pools: dict[str, Table] = {}
     for pool in story["pools"]:
@@ -113,7 +113,7 @@ def _pools(
 
 
 def _nodes(
-    story: Table, clusters: Mapping[str, int], pools: Mapping[str, Table], span: Span
+    story: Table, clusters: Mapping[str, int], pools: Mapping[str, Table], span: DemoSpan
 ) -> dict[str, int]:
     nodes = {}
     for node in story["nodes"]:
@@ -144,7 +144,7 @@ def _provider_id(name: str) -> str:
     return f"i-0{sha256(name.encode()).hexdigest()[:16]}"
 
 
-def _outage(outage: Table, nodes: Mapping[str, int], span: Span) -> None:
+def _outage(outage: Table, nodes: Mapping[str, int], span: DemoSpan) -> None:
     starts = outage["started_hours"]
     fleet.record_outage(
         outage=fleet.NewOutage(
@@ -157,7 +157,9 @@ def _outage(outage: Table, nodes: Mapping[str, int], span: Span) -> None:
     )
 
 
-def _rules(story: Table, clusters: Mapping[str, int], teams: Mapping[str, int], span: Span) -> None:
+def _rules(
+    story: Table, clusters: Mapping[str, int], teams: Mapping[str, int], span: DemoSpan
+) -> None:
     for rule in story["rules"]:
         team_id = teams[rule["team"]]
         asked = Rule(
@@ -171,7 +173,7 @@ def _rules(story: Table, clusters: Mapping[str, int], teams: Mapping[str, int], 
         add_rule(rule=RuleFact(asked, span.starts_at, None), at=span.at)
 
 
-def _node_token(name: str, node_id: int, span: Span) -> str:
+def _node_token(name: str, node_id: int, span: DemoSpan) -> str:
     token = accounts.make_token(
         name=f"agent of {name}", scopes=["ingest"], expires_at=None, at=span.at
     )
@@ -179,7 +181,7 @@ def _node_token(name: str, node_id: int, span: Span) -> str:
     return token.secret
 
 
-def _cluster_token(name: str, cluster_id: int, span: Span) -> str:
+def _cluster_token(name: str, cluster_id: int, span: DemoSpan) -> str:
     token = accounts.make_token(
         name=f"scheduler of {name}", scopes=["jobs", "runs"], expires_at=None, at=span.at
     )

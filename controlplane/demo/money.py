@@ -11,7 +11,7 @@ from apps.economics.focus.making import ChargeFacts, PartFacts
 from apps.economics.hours import HOUR, HOUR_MS
 from apps.ledger.queries.focus_rows import charges_of_month
 from apps.pricing import actions as pricing
-from controlplane.demo.fleet import Span
+from controlplane.demo.fleet import DemoSpan
 
 DAY, YEAR = timedelta(days=1), timedelta(days=365)
 BILLED_DAYS = 5
@@ -33,7 +33,7 @@ COLUMNS = (
 Cells = dict[str, object]
 
 
-def buy(span: Span) -> None:
+def buy(span: DemoSpan) -> None:
     """A savings plan that a machine uses up, and a reservation of one machine too many."""
     began = span.starts_at - 90 * DAY
     plan = pricing.NewCommitment(
@@ -67,7 +67,7 @@ def buy(span: Span) -> None:
         pricing.add_commitment(commitment=commitment, at=span.at)
 
 
-def share(span: Span) -> None:
+def share(span: DemoSpan) -> None:
     """What nobody holds and everybody needs."""
     weights = {"Language models": 5, "Vision": 3, "Ranking": 1, "Search": 1}
     for name, amount, method, of_teams in (
@@ -87,7 +87,7 @@ def share(span: Span) -> None:
         )
 
 
-def write_bill(span: Span, path: Path) -> None:
+def write_bill(span: DemoSpan, path: Path) -> None:
     """The cloud's bill of the week's first days, as FOCUS 1.2."""
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, restval="NULL")
@@ -96,7 +96,7 @@ def write_bill(span: Span, path: Path) -> None:
             writer.writerows(_of_month(month, span))
 
 
-def _of_month(month: date, span: Span) -> Iterator[Cells]:
+def _of_month(month: date, span: DemoSpan) -> Iterator[Cells]:
     until = span.starts_at + BILLED_DAYS * DAY
     starts_at = max(span.starts_at, datetime.combine(month, datetime.min.time(), UTC))
     ends_at = min(until, _next(month))
@@ -126,7 +126,7 @@ def _of_month(month: date, span: Span) -> Iterator[Cells]:
     }  # fmt: skip
 
 
-def _is_billed(charge: ChargeFacts, span: Span) -> bool:
+def _is_billed(charge: ChargeFacts, span: DemoSpan) -> bool:
     if charge.kind == "commitment_unused":
         return charge.starts_at >= span.starts_at
     is_forgotten = charge.node == FORGOTTEN and charge.starts_at - span.starts_at < DAY
@@ -195,7 +195,7 @@ def _about(month: date) -> Cells:
     }
 
 
-def _months(span: Span) -> list[date]:
+def _months(span: DemoSpan) -> list[date]:
     return sorted({span.starts_at.date().replace(day=1), span.ends_at.date().replace(day=1)})
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from apps.economics.hours import HOUR
-from controlplane.demo.fleet import Span
+from controlplane.demo.fleet import DemoSpan
 
 Json = dict[str, Any]
 BOUNDS = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
@@ -27,7 +27,7 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True)
-class Service:
+class DemoService:
     """A service and its features; `seconds` is what half of the answers take at most.
 
     A gateway tells features apart; without `has_gateway` only the engine counts. The prompts of
@@ -45,7 +45,7 @@ class Service:
 
 
 SERVICES = (
-    Service(
+    DemoService(
         name="chat-serving",
         model="llama-3.1-8b-instruct",
         seconds=1.8,
@@ -57,7 +57,7 @@ SERVICES = (
         longer_from_hour=96,
         longer_by=1.22,
     ),
-    Service(
+    DemoService(
         name="search-serving",
         model="bge-reranker-v2",
         seconds=0.3,
@@ -67,7 +67,7 @@ SERVICES = (
 )
 
 
-def request_hours(span: Span) -> Iterator[Json]:
+def request_hours(span: DemoSpan) -> Iterator[Json]:
     """Every service's counts of each hour of the week, the earlier first."""
     dice = random.Random(SEED)  # noqa: S311 - a story, not a secret
     hours = int((span.ends_at - span.starts_at) / HOUR)
@@ -76,7 +76,9 @@ def request_hours(span: Span) -> Iterator[Json]:
             yield from _of_hour(service, number, span, dice)
 
 
-def _of_hour(service: Service, number: int, span: Span, dice: random.Random) -> Iterator[Json]:
+def _of_hour(
+    service: DemoService, number: int, span: DemoSpan, dice: random.Random
+) -> Iterator[Json]:
     told = [
         (each, counts)
         for each in service.features
@@ -115,7 +117,7 @@ def _of_hour(service: Service, number: int, span: Span, dice: random.Random) -> 
 
 
 def _counts(
-    service: Service, feature: Feature, number: int, dice: random.Random
+    service: DemoService, feature: Feature, number: int, dice: random.Random
 ) -> dict[str, int] | None:
     """Of one feature in an hour; none at night where the service sleeps."""
     clock = number % 24

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from apps.workloads.queries import JobFact
-from controlplane.demo.fleet import Span
+from controlplane.demo.fleet import DemoSpan
 
 Json = dict[str, Any]
 WINDOW = timedelta(minutes=10)
@@ -101,7 +101,9 @@ TRAININGS = (
 )
 
 
-def run_reports(story: Mapping[str, Any], jobs: Sequence[JobFact], span: Span) -> Iterator[Json]:
+def run_reports(
+    story: Mapping[str, Any], jobs: Sequence[JobFact], span: DemoSpan
+) -> Iterator[Json]:
     """What the SDK would have sent of these jobs, the earlier first."""
     runs = {(job["id"], job.get("restart_count", 0)): job.get("run") for job in story["jobs"]}
     kinds = {kind.job: kind for kind in TRAININGS}
@@ -120,7 +122,9 @@ def run_reports(story: Mapping[str, Any], jobs: Sequence[JobFact], span: Span) -
 class _Attempt:
     """One job's process, from a little after its start to its end."""
 
-    def __init__(self, kind: Training, job: JobFact, run: str, span: Span, last_good: int) -> None:
+    def __init__(
+        self, kind: Training, job: JobFact, run: str, span: DemoSpan, last_good: int
+    ) -> None:
         self.kind, self.job, self.run, self.span = kind, job, run, span
         self.last_good = last_good
         self.step = last_good

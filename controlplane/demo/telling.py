@@ -13,7 +13,7 @@ from apps.accounts import actions as accounts
 from apps.fleet import queries as fleet
 from apps.workloads import queries as workloads
 from controlplane.demo.calls import usage_events
-from controlplane.demo.fleet import Span
+from controlplane.demo.fleet import DemoSpan
 from controlplane.demo.requests import request_hours
 from controlplane.demo.runs import run_reports
 
@@ -23,11 +23,11 @@ REPORTS, ROWS, CALLS = 8, 500, 2_000
 """How many go in one request."""
 
 
-class Refused(Exception):
+class DemoRefused(Exception):
     """The server did not take what the demo told."""
 
 
-def tell(listen: str, story: Mapping[str, Any], tokens: Mapping[str, Any], span: Span) -> None:
+def tell(listen: str, story: Mapping[str, Any], tokens: Mapping[str, Any], span: DemoSpan) -> None:
     """Send what runs, services and calls have to say; `tokens` as `fill` returns them."""
     server = f"http://{listen}/api/v1"
     nodes = [node.id for node in fleet.nodes_lived(span.starts_at, span.ends_at)]
@@ -66,6 +66,6 @@ def _post(url: str, token: str, body: object) -> None:
         with urllib.request.urlopen(asked, timeout=ANSWER_SECONDS) as answer:  # noqa: S310
             told = json.load(answer)
     except urllib.error.HTTPError as refused:
-        raise Refused(f"{url}: {refused.code} {refused.read(500).decode()}") from refused
+        raise DemoRefused(f"{url}: {refused.code} {refused.read(500).decode()}") from refused
     if told.get("errors"):
-        raise Refused(f"{url}: {told['errors'][:3]}")
+        raise DemoRefused(f"{url}: {told['errors'][:3]}")

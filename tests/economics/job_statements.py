@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from apps.economics.jobs import AllocationRecord, EventKind, JobStatement, Source
+from apps.economics.jobs import AllocationRecord, EventKind, JobSource, JobStatement
 
 TEN = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
@@ -23,7 +23,7 @@ def on(node: str, gpus: int = 8, **given: Any) -> AllocationRecord:
 
 def said(kind: str, minutes: float, **given: Any) -> JobStatement:
     """What the scheduler, where none else is given, says of a job submitted at ten."""
-    values = {"source": Source.SCHEDULER, "submitted_at": TEN, "restart_count": 0} | given
+    values = {"source": JobSource.SCHEDULER, "submitted_at": TEN, "restart_count": 0} | given
     return JobStatement(EventKind[kind.upper()], at(minutes), **values)
 
 
@@ -48,7 +48,7 @@ statements = st.builds(
     JobStatement,
     kind=st.sampled_from(EventKind),
     at=_moments,
-    source=st.sampled_from(Source),
+    source=st.sampled_from(JobSource),
     submitted_at=st.none() | st.sampled_from([at(0), at(60)]),
     restart_count=st.none() | st.integers(0, 1),
     started_at=st.none() | _moments,

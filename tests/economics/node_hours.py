@@ -7,7 +7,7 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.node_hour import (
     MINUTE_MS,
     ClaimFact,
-    DeviceFact,
+    DeviceOfHour,
     KeyFact,
     NodeHourFacts,
     NodeHourSplit,
@@ -27,16 +27,16 @@ def minutes(first: float, last: float) -> tuple[int, int]:
     return round(first * MINUTE_MS), round(last * MINUTE_MS)
 
 
-def gpu(device_id: int, lives: tuple[float, float] = ALL_HOUR) -> DeviceFact:
+def gpu(device_id: int, lives: tuple[float, float] = ALL_HOUR) -> DeviceOfHour:
     """A whole GPU."""
-    return DeviceFact(device_id, None, *minutes(*lives), stable_key=f"GPU-{device_id:04}")
+    return DeviceOfHour(device_id, None, *minutes(*lives), stable_key=f"GPU-{device_id:04}")
 
 
 def slice_of(
     parent: int, device_id: int, share: Fraction, lives: tuple[float, float] = ALL_HOUR
-) -> DeviceFact:
+) -> DeviceOfHour:
     """A MIG slice."""
-    return DeviceFact(device_id, parent, *minutes(*lives), share, f"MIG-{device_id:04}")
+    return DeviceOfHour(device_id, parent, *minutes(*lives), share, f"MIG-{device_id:04}")
 
 
 def quarters(spans: Sequence[tuple[int, int]], level: int = 240) -> bytes:

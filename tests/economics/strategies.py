@@ -9,10 +9,10 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.node_hour import (
     CapacityFact,
     ClaimFact,
-    DeviceFact,
+    DeviceOfHour,
     KeyFact,
     NodeHourFacts,
-    OutageFact,
+    OutageOfHour,
     UsageFact,
 )
 from apps.economics.rates import Piece
@@ -67,13 +67,13 @@ def row(draw: st.DrawFn, device_id: int, holder_id: int) -> UsageFact:
 
 
 @st.composite
-def devices(draw: st.DrawFn) -> list[DeviceFact]:
+def devices(draw: st.DrawFn) -> list[DeviceOfHour]:
     """Up to four GPUs, some cut into slices for part of the hour; geometries may pass 1."""
     made = []
     for gpu in range(1, draw(st.integers(0, 4)) + 1):
-        made.append(DeviceFact(gpu, None, *draw(spans()), stable_key=f"GPU-{gpu}"))
+        made.append(DeviceOfHour(gpu, None, *draw(spans()), stable_key=f"GPU-{gpu}"))
         made += [
-            DeviceFact(10 * gpu + index, gpu, *draw(spans()), draw(SHARES))
+            DeviceOfHour(10 * gpu + index, gpu, *draw(spans()), draw(SHARES))
             for index in range(draw(st.sampled_from([0, 0, 0, 1, 3])))
         ]
     return made
@@ -135,7 +135,7 @@ def node_hours(draw: st.DrawFn) -> NodeHourFacts:
         claims=draw(claims(ids)),
         keys=[KeyFact(key, draw(JOBS), *draw(spans())) for key in draw(st.sets(KEYS, max_size=5))],
         outages=[
-            OutageFact(draw(st.sampled_from([None, *ids])), *draw(spans()))
+            OutageOfHour(draw(st.sampled_from([None, *ids])), *draw(spans()))
             for _ in range(draw(st.integers(0, 2)))
         ],
         capacity=draw(capacities()),

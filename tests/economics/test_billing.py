@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from apps.economics.billing import (
     Becomes,
-    Costs,
-    Match,
+    BilledCosts,
+    BillMatch,
     Places,
     Rule,
     Traits,
@@ -122,7 +122,7 @@ def test_the_first_rule_that_fits_wins_and_leaves_the_rest_as_ever() -> None:
     any_value = Rule(4, tag_key="env", kind="disk", pool_id=11)
     disk = match(replace(PLAIN, tags={"env": ""}), [any_value], PLACES)
     words = ("billed beside the machines", "Machines", "rule 4")
-    assert disk == Match("disk", Becomes.SERVICE, None, 11, None, *words, rule_id=4)
+    assert disk == BillMatch("disk", Becomes.SERVICE, None, 11, None, *words, rule_id=4)
 
 
 def test_tails() -> None:
@@ -141,7 +141,7 @@ AMOUNT = st.integers(-(10**15), 10**15)
     weights=st.lists(st.integers(0, 10**9), min_size=1, max_size=30),
 )
 def test_a_long_row_sums_exactly_on_every_basis(listed, effective, billed, weights) -> None:
-    whole = Costs(listed, effective, effective, billed)
+    whole = BilledCosts(listed, effective, effective, billed)
     parts = spread(whole, weights)
     assert len(parts) == len(weights)
     for basis in range(4):
@@ -150,6 +150,6 @@ def test_a_long_row_sums_exactly_on_every_basis(listed, effective, billed, weigh
 
 
 def test_without_weights_it_is_spread_evenly_and_without_hours_not_at_all() -> None:
-    assert spread(Costs(None, None, 10, 10), [0, 0]) == [Costs(None, None, 5, 5)] * 2
+    assert spread(BilledCosts(None, None, 10, 10), [0, 0]) == [BilledCosts(None, None, 5, 5)] * 2
     with pytest.raises(NothingToSplitBy):
-        spread(Costs(None, None, 10, 10), [])
+        spread(BilledCosts(None, None, 10, 10), [])

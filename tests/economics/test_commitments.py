@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from apps.economics.commitments import (
     Commitment,
     CommitmentKind,
+    CommitmentScope,
+    CommitmentUse,
     NotACommitment,
-    Scope,
     Unused,
-    Use,
     amortised,
     apply,
     break_even,
@@ -24,7 +24,7 @@ from apps.economics.commitments import (
 from apps.economics.hours import HOUR_MS
 from apps.economics.rates import Per
 
-USE = Use(
+USE = CommitmentUse(
     node_id=1,
     start_ms=0,
     end_ms=HOUR_MS,
@@ -38,12 +38,16 @@ USE = Use(
     contracted_micros=80_000_000,
 )
 RESERVED = Commitment(
-    id=1, kind=CommitmentKind.RESERVED, scope=Scope(provider="aws"), paid_micros=40_000_000, units=1
+    id=1,
+    kind=CommitmentKind.RESERVED,
+    scope=CommitmentScope(provider="aws"),
+    paid_micros=40_000_000,
+    units=1,
 )
 PLAN = Commitment(
     id=2,
     kind=CommitmentKind.SAVINGS_PLAN,
-    scope=Scope(provider="aws"),
+    scope=CommitmentScope(provider="aws"),
     paid_micros=25_000_000,
     spend_micros=25_000_000,
     prices={"p5.48xlarge": 50_000_000},
@@ -53,7 +57,7 @@ amounts = st.none() | st.integers(0, 10**9)
 
 
 @st.composite
-def uses_of_an_hour(draw: st.DrawFn) -> list[Use]:
+def uses_of_an_hour(draw: st.DrawFn) -> list[CommitmentUse]:
     """Some nodes' spans."""
     uses = []
     for node_id in range(draw(st.integers(0, 5))):
@@ -81,7 +85,7 @@ def commitments_of_an_hour(draw: st.DrawFn) -> list[Commitment]:
     """Some commitments of every kind."""
     held = []
     for id_ in range(draw(st.integers(0, 4))):
-        scope = Scope(
+        scope = CommitmentScope(
             provider="aws",
             region=draw(st.sampled_from(["", "us-east-1"])),
             pool_id=draw(st.sampled_from([None, 7])),
@@ -105,7 +109,7 @@ def commitments_of_an_hour(draw: st.DrawFn) -> list[Commitment]:
 
 @given(st.integers(0, 10**12), st.integers(0, 10**9), st.integers(1, 300), uses_of_an_hour())
 def test_used_and_unused_over_a_life_are_what_was_billed(
-    upfront: int, hourly: int, hours: int, uses: list[Use]
+    upfront: int, hourly: int, hours: int, uses: list[CommitmentUse]
 ) -> None:
     total = 0
     for hour in range(hours):
@@ -118,7 +122,7 @@ def test_used_and_unused_over_a_life_are_what_was_billed(
 
 @given(commitments_of_an_hour(), uses_of_an_hour())
 def test_every_hour_comes_back_whole_and_nothing_is_dearer_or_covered_twice(
-    held: list[Commitment], uses: list[Use]
+    held: list[Commitment], uses: list[CommitmentUse]
 ) -> None:
     applied = apply(held, uses)
     spans = {use.node_id: (use.start_ms, use.end_ms) for use in uses}
@@ -138,7 +142,7 @@ def test_every_hour_comes_back_whole_and_nothing_is_dearer_or_covered_twice(
 
 
 @given(commitments_of_an_hour(), uses_of_an_hour())
-def test_the_order_given_does_not_matter(held: list[Commitment], uses: list[Use]) -> None:
+def test_the_order_given_does_not_matter(held: list[Commitment], uses: list[CommitmentUse]) -> None:
     assert apply(held[::-1], uses[::-1]) == apply(held, uses)
 
 
@@ -166,7 +170,7 @@ def test_a_plan_of_half_a_price_covers_half_the_hour() -> None:
 
 
 def test_reservations_go_before_plans_and_narrow_scopes_before_wide_ones() -> None:
-    narrow = replace(RESERVED, id=9, scope=Scope(provider="aws", pool_id=7))
+    narrow = replace(RESERVED, id=9, scope=CommitmentScope(provider="aws", pool_id=7))
     block = replace(narrow, id=10, kind=CommitmentKind.CAPACITY_BLOCK)
     uses = [USE, replace(USE, node_id=2, pool_id=8)]
     by_node = {
@@ -197,7 +201,7 @@ def test_what_a_commitment_costs_above_the_contract_is_unused() -> None:
 
 
 def test_other_machines_are_not_covered() -> None:
-    other = replace(RESERVED, scope=Scope(gpu_model="A100"))
+    other = replace(RESERVED, scope=CommitmentScope(gpu_model="A100"))
     assert apply([other], [USE]).covered == ()
 
 
@@ -228,7 +232,7 @@ def test_measures_of_nothing_are_unknown() -> None:
 def test_a_region_covers_its_zones_and_not_what_begins_like_it(
     region: str, is_covered: bool
 ) -> None:
-    held = replace(RESERVED, scope=Scope(provider="aws", region="us-east-1"))
+    held = replace(RESERVED, scope=CommitmentScope(provider="aws", region="us-east-1"))
     assert bool(apply([held], [replace(USE, region=region)]).covered) is is_covered
 
 
@@ -239,7 +243,7 @@ P4D = replace(USE, node_id=2, instance_type="p4d.24xlarge", contracted_micros=32
 INSTANCE_PLAN = Commitment(
     id=8,
     kind=CommitmentKind.SAVINGS_PLAN,
-    scope=Scope(provider="aws", region="us-east-1"),
+    scope=CommitmentScope(provider="aws", region="us-east-1"),
     paid_micros=40_000_000,
     spend_micros=40_000_000,
     prices={"p5.48xlarge": 60_000_000},
@@ -247,14 +251,14 @@ INSTANCE_PLAN = Commitment(
 COMPUTE_PLAN = Commitment(
     id=2,
     kind=CommitmentKind.SAVINGS_PLAN,
-    scope=Scope(provider="aws"),
+    scope=CommitmentScope(provider="aws"),
     paid_micros=20_000_000,
     spend_micros=20_000_000,
     prices={"p5.48xlarge": 50_000_000, "p4d.24xlarge": 20_000_000},
 )
 
 
-def _cost_of_hour(held: list[Commitment], uses: list[Use]) -> int:
+def _cost_of_hour(held: list[Commitment], uses: list[CommitmentUse]) -> int:
     """Every commitment in full, and the rest of the use at its own price."""
     applied = apply(held, uses)
     covered = sum(part.contracted_micros or 0 for part in applied.covered)
@@ -289,16 +293,16 @@ def test_plans_of_one_kind_go_together_by_saving_percentage_then_by_the_lower_pr
 # "Examples of applying Reserved Instances", EC2 User Guide: four m3.large in one zone, two
 # m4.xlarge and one c4.xlarge run; four m3.large are reserved in that zone, four m4.large and one
 # c4.large in the region.
-def _ec2(node_id: int, instance_type: str, region: str = "us-east-1a") -> Use:
+def _ec2(node_id: int, instance_type: str, region: str = "us-east-1a") -> CommitmentUse:
     return replace(USE, node_id=node_id, instance_type=instance_type, region=region)
 
 
 def _reserved(id_: int, units: int, instance_type: str, region: str = "us-east-1") -> Commitment:
-    scope = Scope(provider="aws", region=region, instance_type=instance_type)
+    scope = CommitmentScope(provider="aws", region=region, instance_type=instance_type)
     return replace(RESERVED, id=id_, units=units, scope=scope)
 
 
-def _covered_ms(held: list[Commitment], uses: list[Use]) -> dict[int, int]:
+def _covered_ms(held: list[Commitment], uses: list[CommitmentUse]) -> dict[int, int]:
     found: dict[int, int] = {}
     for part in apply(held, uses).covered:
         found[part.node_id] = found.get(part.node_id, 0) + part.end_ms - part.start_ms

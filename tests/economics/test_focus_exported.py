@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from apps.economics.focus.exported import COLUMNS, Level
+from apps.economics.focus.exported import COLUMNS, FocusLevel
 from apps.economics.focus.making import rows_of
 from tests.economics.test_focus_making import BESIDE, JULY, NODE_HOUR, PART, PLAIN
 
@@ -13,7 +13,7 @@ from tests.economics.test_focus_making import BESIDE, JULY, NODE_HOUR, PART, PLA
 def test_columns_of_our_own_come_after_those_of_focus(version: str) -> None:
     columns = COLUMNS[version]
     assert len({column.name for column in columns}) == len(columns)
-    levels = [column.level is Level.CUSTOM for column in columns]
+    levels = [column.level is FocusLevel.CUSTOM for column in columns]
     assert levels == sorted(levels)
     assert [column.name.startswith("x_") for column in columns] == levels
 

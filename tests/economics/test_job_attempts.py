@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.job_attempts import Attempt, attempts
-from apps.economics.jobs import JobStatement, Source
+from apps.economics.jobs import JobSource, JobStatement
 from tests.economics.job_statements import TEN, at, loosely, said, statements
 
 
@@ -84,13 +84,13 @@ def test_a_loose_job_after_a_loose_end_is_another() -> None:
 
 
 def test_accounting_completes_what_was_loose() -> None:
-    row = said("end", 30, started_at=at(1), source=Source.ACCOUNTING)
+    row = said("end", 30, started_at=at(1), source=JobSource.ACCOUNTING)
     (one,) = attempts([loosely("start", 1), loosely("end", 31), row])
     assert one.submitted_at == TEN
 
 
 def test_a_loose_row_spans_from_its_start() -> None:
-    row = loosely("end", 60, started_at=at(0), source=Source.ACCOUNTING)
+    row = loosely("end", 60, started_at=at(0), source=JobSource.ACCOUNTING)
     (one,) = attempts([row, loosely("update", 30, state="RUNNING")])
     assert one.opened_at == at(0)
 

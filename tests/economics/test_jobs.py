@@ -13,9 +13,9 @@ from apps.economics.job_holding import HeldSpan
 from apps.economics.jobs import (
     AllocationRecord,
     JobRecord,
+    JobSource,
     JobStatement,
     RecordHasNoTime,
-    Source,
     event_of_record,
 )
 from tests.economics.job_statements import TEN, at, on, said, statements
@@ -108,7 +108,7 @@ def test_accounting_may_say_that_a_job_lives_on() -> None:
     told = [
         said("start", 1),
         said("end", 30, state="FAILED"),
-        said("update", 40, state="RUNNING", source=Source.ACCOUNTING),
+        said("update", 40, state="RUNNING", source=JobSource.ACCOUNTING),
     ]
     assert (fold(told).state, fold(told).ended_at) == ("RUNNING", None)
     told.append(said("end", 50, state="COMPLETED"))
@@ -120,7 +120,7 @@ def test_accounting_has_the_last_word_on_the_end() -> None:
         [
             said("start", 1),
             said("end", 30, state="COMPLETED"),
-            said("end", 31, state="TIMEOUT", source=Source.ACCOUNTING),
+            said("end", 31, state="TIMEOUT", source=JobSource.ACCOUNTING),
         ]
     )
     assert (job.state, job.ended_at) == ("TIMEOUT", at(31))
@@ -128,7 +128,10 @@ def test_accounting_has_the_last_word_on_the_end() -> None:
 
 def test_an_accounting_without_opinion_leaves_the_end_to_others() -> None:
     job = fold(
-        [said("update", 5, source=Source.ACCOUNTING, user="ada"), said("end", 30, state="FAILED")]
+        [
+            said("update", 5, source=JobSource.ACCOUNTING, user="ada"),
+            said("end", 30, state="FAILED"),
+        ]
     )
     assert (job.state, job.user) == ("FAILED", "ada")
 
@@ -137,7 +140,7 @@ def test_the_scheduler_is_trusted_over_an_agent_on_the_end() -> None:
     job = fold(
         [
             said("start", 1),
-            said("end", 28, state="FAILED", source=Source.AGENT),
+            said("end", 28, state="FAILED", source=JobSource.AGENT),
             said("end", 30, state="COMPLETED"),
         ]
     )
@@ -147,13 +150,13 @@ def test_the_scheduler_is_trusted_over_an_agent_on_the_end() -> None:
 def test_the_later_event_says_more_and_trust_decides_a_tie() -> None:
     job = fold(
         [
-            said("update", 9, account="late", source=Source.SCHEDULER),
-            said("start", 5, account="early", source=Source.ACCOUNTING),
-            said("update", 5, qos="low", source=Source.ACCOUNTING),
-            said("update", 5, qos="high", source=Source.SCHEDULER),
+            said("update", 9, account="late", source=JobSource.SCHEDULER),
+            said("start", 5, account="early", source=JobSource.ACCOUNTING),
+            said("update", 5, qos="low", source=JobSource.ACCOUNTING),
+            said("update", 5, qos="high", source=JobSource.SCHEDULER),
         ]
     )
-    assert (job.account, job.qos, job.source) == ("late", "low", Source.ACCOUNTING)
+    assert (job.account, job.qos, job.source) == ("late", "low", JobSource.ACCOUNTING)
 
 
 def test_an_agent_only_fills_what_nobody_else_said() -> None:
@@ -163,7 +166,7 @@ def test_an_agent_only_fills_what_nobody_else_said() -> None:
             said(
                 "update",
                 9,
-                source=Source.AGENT,
+                source=JobSource.AGENT,
                 user="root",
                 name="train.py",
                 labels=(("project", "mine"), ("RUNRATE_TEAM", "vision")),
@@ -178,7 +181,7 @@ def test_the_most_trusted_start_counts() -> None:
     job = fold(
         [
             said("start", 1),
-            said("end", 30, started_at=at(2), source=Source.ACCOUNTING, state="COMPLETED"),
+            said("end", 30, started_at=at(2), source=JobSource.ACCOUNTING, state="COMPLETED"),
         ]
     )
     assert job.started_at == at(2)
@@ -275,7 +278,7 @@ def test_the_row_of_an_ended_job_is_the_last_word_on_what_it_held() -> None:
                 "end",
                 60,
                 state="COMPLETED",
-                source=Source.ACCOUNTING,
+                source=JobSource.ACCOUNTING,
                 started_at=at(0),
                 allocations=(on("gpu-01", 8),),
             ),
@@ -298,7 +301,7 @@ def test_an_end_that_names_nothing_takes_nothing_back() -> None:
 
 
 def test_each_agent_speaks_for_its_own_node() -> None:
-    agent = {"source": Source.AGENT}
+    agent = {"source": JobSource.AGENT}
     told = [
         said("start", 0, allocations=(on("gpu-01"),), **agent),
         said("start", 1, allocations=(on("gpu-02"),), **agent),
@@ -315,8 +318,12 @@ def test_each_agent_speaks_for_its_own_node() -> None:
 def test_an_agent_pins_what_the_scheduler_only_counted() -> None:
     told = [
         said("start", 0, allocations=(on("gpu-01", 1), on("gpu-02", 2))),
-        said("update", 1, source=Source.AGENT, allocations=(on("gpu-01", 1, devices=("GPU-a",)),)),
-        said("update", 2, source=Source.AGENT, allocations=(on("gpu-02", 1, devices=("GPU-b",)),)),
+        said(
+            "update", 1, source=JobSource.AGENT, allocations=(on("gpu-01", 1, devices=("GPU-a",)),)
+        ),
+        said(
+            "update", 2, source=JobSource.AGENT, allocations=(on("gpu-02", 1, devices=("GPU-b",)),)
+        ),
     ]
     assert [(span.node, span.devices) for span in fold(told).held] == [
         ("gpu-01", ("GPU-a",)),

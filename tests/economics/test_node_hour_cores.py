@@ -16,7 +16,7 @@ from apps.economics.node_hour import (
     ClaimFact,
     CoresFact,
     NodeHourSplit,
-    OutageFact,
+    OutageOfHour,
     split_node_hour,
 )
 from apps.economics.rates import Piece
@@ -102,7 +102,7 @@ def test_cores_of_a_node_that_is_down_are_out_of_service_unless_held():
     answer = split(
         cores=THIRTY_TWO,
         claims=[cores(ADA, 16)],
-        outages=[OutageFact(None, *minutes(0, 30))],
+        outages=[OutageOfHour(None, *minutes(0, 30))],
         charges=costing(64),
     )
 

@@ -9,10 +9,10 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.node_hour import (
     MINUTE_MS,
     ClaimFact,
-    DeviceFact,
+    DeviceOfHour,
     KeyFact,
     NodeHourFacts,
-    OutageFact,
+    OutageOfHour,
     UsageFact,
     split_node_hour,
 )
@@ -51,12 +51,12 @@ def pinned_node_hours(draw: st.DrawFn) -> NodeHourFacts:
         lived_ms=(0, HOUR_MS),
         through_ms=HOUR_MS,
         charges={1: [Piece(0, HOUR_MS, 0, 0, 0)]},
-        devices=[DeviceFact(device, None, 0, HOUR_MS) for device in DEVICES],
+        devices=[DeviceOfHour(device, None, 0, HOUR_MS) for device in DEVICES],
         usage=[row for device in DEVICES for row in draw(rows(device))],
         claims=claims,
         keys=[KeyFact(1, 1), KeyFact(2, 2), KeyFact(8, 5)],
         outages=[
-            OutageFact(draw(st.sampled_from([None, 1])), *draw(WHOLE_MINUTES))
+            OutageOfHour(draw(st.sampled_from([None, 1])), *draw(WHOLE_MINUTES))
             for _ in range(draw(st.integers(0, 1)))
         ],
     )

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from apps.economics.hours import HOUR_MS
-from apps.economics.node_hour import ForeignProcess, OutageFact
+from apps.economics.node_hour import ForeignProcess, OutageOfHour
 from apps.economics.rates import Piece
 from apps.economics.states import Flag, State
 from tests.economics.node_hours import (
@@ -185,7 +185,7 @@ def test_slices_made_again_in_the_hour_hold_only_their_own_time():
         ],
         usage=[usage(1, 102, worked=[(0, 60)])],
         keys=KEYS,
-        outages=[OutageFact(3, *minutes(0, 10))],
+        outages=[OutageOfHour(3, *minutes(0, 10))],
     ) == {
         (ADA, State.UNOBSERVED): 10,
         (None, State.OUT_OF_SERVICE): 5,

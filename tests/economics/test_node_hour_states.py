@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from apps.economics.hours import HOUR_MS
-from apps.economics.node_hour import ForeignProcess, OutageFact
+from apps.economics.node_hour import ForeignProcess, OutageOfHour
 from apps.economics.states import Evidence, Flag, State
 from tests.economics.node_hours import (
     claim,
@@ -129,7 +129,7 @@ def test_an_outage_takes_time_from_unallocated_only():
         devices=[gpu(1), gpu(2), gpu(3)],
         claims=[claim(ADA, 1, held=(0, 30))],
         usage=[usage(2, worked=[(0, 10)])],
-        outages=[OutageFact(None, *minutes(0, 20)), OutageFact(3, *minutes(40, 60))],
+        outages=[OutageOfHour(None, *minutes(0, 20)), OutageOfHour(3, *minutes(40, 60))],
     ) == {
         (ADA, State.UNOBSERVED): 30,
         (None, State.ACTIVE, Flag.UNCLAIMED): 10,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.node_power import Meter, NodeEnergy, Plate, drawn_by_tariff, energy_of_node
-from apps.economics.owned import Drawn, OwnedPlan, power_micros, written_off_before
+from apps.economics.owned import DrawnPower, OwnedPlan, power_micros, written_off_before
 from apps.economics.owned_time import TariffSpan
 
 HOUR_MS = 3_600_000
@@ -49,14 +49,14 @@ def test_without_a_gpus_own_watts_or_without_gpus_the_plate_tells_it_all() -> No
 def test_a_day_of_eight_gpus_as_the_methods_give_it() -> None:
     # (8 × 700 + 1800) W × 24 h, PUE 1.3: 230.88 kWh, 27.7056 at 0.12 (METHODS 9).
     energy = energy_of_node(Plate(7_400, 8, 700), 24 * HOUR_MS, [])
-    drawn = [Drawn(energy.joules, 120_000)]
+    drawn = [DrawnPower(energy.joules, 120_000)]
     assert power_micros(drawn, Fraction(13, 10)) == 27_705_600
 
 
 def test_energy_goes_to_tariffs_by_time() -> None:
     spans = [TariffSpan(0, 900_000, 80_000, 0), TariffSpan(900_000, HOUR_MS, 200_000, 15)]
     drawn = drawn_by_tariff(NodeEnergy(Fraction(4_000), Fraction(1)), spans)
-    assert drawn == [Drawn(Fraction(1_000), 80_000), Drawn(Fraction(3_000), 200_000)]
+    assert drawn == [DrawnPower(Fraction(1_000), 80_000), DrawnPower(Fraction(3_000), 200_000)]
     assert drawn_by_tariff(NodeEnergy(Fraction(4_000), Fraction(1)), []) == []
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.owned import (
-    Drawn,
+    DrawnPower,
     HourOfLife,
     NotAnOwnedPlan,
     OwnedPlan,
@@ -65,23 +65,23 @@ def test_a_day_of_eight_gpus_by_their_rated_watts() -> None:
 
 def test_tariffs_hold_by_time_of_day() -> None:
     drawn = [
-        Drawn(Fraction(5 * KWH), 80_000),
-        Drawn(Fraction(5 * KWH), 200_000),
-        Drawn(Fraction(10 * KWH), 120_000),
+        DrawnPower(Fraction(5 * KWH), 80_000),
+        DrawnPower(Fraction(5 * KWH), 200_000),
+        DrawnPower(Fraction(10 * KWH), 120_000),
     ]
     assert power_micros(drawn, Fraction(1)) == 2_600_000
 
 
 def test_a_meter_beats_the_rated_watts_and_says_so() -> None:
     rated = rated_energy(1000, [(3_600_000, 100_000)], Fraction(1, 2))
-    metered = cost_of_hour(PLAN, HourOfLife(0, 0, 730), [Drawn(Fraction(KWH), 100_000)], rated)
+    metered = cost_of_hour(PLAN, HourOfLife(0, 0, 730), [DrawnPower(Fraction(KWH), 100_000)], rated)
     unmetered = cost_of_hour(PLAN, HourOfLife(0, 0, 730), None, rated)
     assert (metered.power_micros, metered.is_measured) == (130_000, True)
     assert (unmetered.power_micros, unmetered.is_measured) == (65_000, False)
 
 
 def test_loaded_is_everything_and_marginal_is_power() -> None:
-    hour = cost_of_hour(PLAN, HourOfLife(0, 0, 730), [Drawn(Fraction(KWH), 100_000)], [])
+    hour = cost_of_hour(PLAN, HourOfLife(0, 0, 730), [DrawnPower(Fraction(KWH), 100_000)], [])
     # 252,000 / 48 / 730 = 7.191780 a node-hour; 7,300 / 730 = 10.
     assert hour.loaded_micros == 7_191_780 + 10_000_000 + 130_000
     assert hour.marginal_micros == 130_000

@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.price_series import Span, changed_spans, spans_of
+from apps.economics.price_series import PriceSpan, changed_spans, spans_of
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 told = st.dictionaries(st.integers(0, 9), st.sampled_from([None, 5, 6, 7]), max_size=8)
@@ -27,9 +27,9 @@ def held(prices: dict[datetime, int | None], at: datetime) -> int | None:
 
 def test_a_price_holds_until_another_or_none_is_told_and_repeats_are_remembered() -> None:
     assert spans_of(at_moments({3: 6, 0: 5, 1: 5, 4: None, 6: 6})) == [
-        Span(moment(0), moment(3), 5, (moment(1),)),
-        Span(moment(3), moment(4), 6),
-        Span(moment(6), None, 6),
+        PriceSpan(moment(0), moment(3), 5, (moment(1),)),
+        PriceSpan(moment(3), moment(4), 6),
+        PriceSpan(moment(6), None, 6),
     ]
 
 

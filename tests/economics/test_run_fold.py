@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.hours import HOUR_MS
-from apps.economics.run_fold import NO_JOB, Attempt, Held, Rewind, RunTold, WindowTold, folded
+from apps.economics.run_fold import (
+    NO_JOB,
+    Held,
+    ReportedAttempt,
+    Rewind,
+    RunTold,
+    WindowTold,
+    folded,
+)
 from apps.economics.run_time import Bucket
 
 MINUTE = 60_000
@@ -22,10 +30,10 @@ def window(start: int, end: int, first: int = 0, steps: int = 10, **given: objec
 
 def attempt(
     start: int, end: int, *windows: WindowTold, id: int = 1, job: int = JOB, is_ended: bool = True
-) -> Attempt:
+) -> ReportedAttempt:
     """Minutes."""
     first = windows[0].start_ms if windows else None
-    return Attempt(id, job, start * MINUTE, end * MINUTE, is_ended, first, windows)
+    return ReportedAttempt(id, job, start * MINUTE, end * MINUTE, is_ended, first, windows)
 
 
 def held(start: int, end: int, job: int = JOB) -> Held:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.run_shares import Carried, Part, hour_weights
+from apps.economics.run_shares import CarriedShare, Part, hour_weights
 from apps.economics.run_time import Bucket
 
 HOUR = 3_600_000
@@ -15,7 +15,7 @@ spans = st.tuples(st.integers(-50, 150), st.integers(0, 90)).map(lambda s: (s[0]
 buckets = st.just(()) | st.lists(st.integers(0, 90), min_size=11, max_size=11).map(tuple)
 runs = st.lists(
     st.builds(
-        Carried, st.integers(1, 5), st.lists(spans, min_size=1, max_size=3).map(tuple), buckets
+        CarriedShare, st.integers(1, 5), st.lists(spans, min_size=1, max_size=3).map(tuple), buckets
     ),
     max_size=4,
     unique_by=lambda each: each.run_id,
@@ -23,7 +23,7 @@ runs = st.lists(
 lives = st.tuples(st.integers(0, 60), st.integers(0, 60))
 
 
-def shares(life: tuple[int, int], *carried: Carried) -> dict[Part, Fraction]:
+def shares(life: tuple[int, int], *carried: CarriedShare) -> dict[Part, Fraction]:
     """Weights as parts of the whole."""
     weights = hour_weights(life, carried)
     whole = sum(weights.values())
@@ -34,40 +34,40 @@ def test_a_run_that_fills_its_jobs_hour_has_all_of_it_by_what_was_told() -> None
     told = [0] * len(Bucket)
     told[Bucket.PRODUCTIVE], told[Bucket.DATA_WAIT] = 3, 1
 
-    assert shares((0, HOUR), Carried(7, ((0, HOUR),), tuple(told))) == {
+    assert shares((0, HOUR), CarriedShare(7, ((0, HOUR),), tuple(told))) == {
         (7, Bucket.DATA_WAIT): Fraction(1, 4),
         (7, Bucket.PRODUCTIVE): Fraction(3, 4),
     }
 
 
 def test_time_of_the_job_in_no_run_is_nobodys() -> None:
-    assert shares((0, 60), Carried(7, ((0, 15),), PRODUCTIVE)) == {
+    assert shares((0, 60), CarriedShare(7, ((0, 15),), PRODUCTIVE)) == {
         (7, Bucket.PRODUCTIVE): Fraction(1, 4),
         None: Fraction(3, 4),
     }
 
 
 def test_two_runs_at_once_share_evenly() -> None:
-    found = shares((0, 60), Carried(8, ((0, 60),)), Carried(7, ((30, 60),)))
+    found = shares((0, 60), CarriedShare(8, ((0, 60),)), CarriedShare(7, ((30, 60),)))
 
     assert found == {(7, Bucket.UNTOLD): Fraction(1, 4), (8, Bucket.UNTOLD): Fraction(3, 4)}
 
 
 def test_what_a_run_says_beyond_its_jobs_end_counts_for_nothing() -> None:
-    assert shares((0, 30), Carried(7, ((10, 60),))) == {
+    assert shares((0, 30), CarriedShare(7, ((10, 60),))) == {
         (7, Bucket.UNTOLD): Fraction(2, 3),
         None: Fraction(1, 3),
     }
-    assert shares((0, 30), Carried(7, ((40, 60),))) == {None: 1}
+    assert shares((0, 30), CarriedShare(7, ((40, 60),))) == {None: 1}
 
 
 def test_a_job_that_is_not_known_to_have_lived_lived_with_its_runs() -> None:
-    assert shares((0, 0), Carried(7, ((10, 60),))) == {(7, Bucket.UNTOLD): 1}
+    assert shares((0, 0), CarriedShare(7, ((10, 60),))) == {(7, Bucket.UNTOLD): 1}
     assert hour_weights((0, 0), ()) == {}
 
 
 @given(lives, runs)
-def test_no_moment_counts_twice(life: tuple[int, int], carried: list[Carried]) -> None:
+def test_no_moment_counts_twice(life: tuple[int, int], carried: list[CarriedShare]) -> None:
     weights = hour_weights(life, carried)
     lived = life if life[0] < life[1] else hull(carried)
     moments = range(lived[0], lived[1])
@@ -87,7 +87,7 @@ def test_no_moment_counts_twice(life: tuple[int, int], carried: list[Carried]) -
     assert found == of_run
 
 
-def hull(carried: list[Carried]) -> tuple[int, int]:
+def hull(carried: list[CarriedShare]) -> tuple[int, int]:
     """From the first moment of any to the last."""
     edges = [edge for each in carried for span in each.spans for edge in span]
     return (min(edges, default=0), max(edges, default=0))

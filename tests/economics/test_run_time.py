@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.economics.run_time import Bucket, Step, Told, buckets_of, coverage, goodput, redone
+from apps.economics.run_time import Bucket, RunStep, ToldTime, buckets_of, coverage, goodput, redone
 
 spans = st.tuples(st.integers(0, 500), st.integers(1, 200)).map(lambda s: (s[0], s[0] + s[1]))
-told = st.lists(st.tuples(spans, st.sampled_from(Bucket)).map(lambda t: Told(*t[0], t[1])))
+told = st.lists(st.tuples(spans, st.sampled_from(Bucket)).map(lambda t: ToldTime(*t[0], t[1])))
 
 
 def test_the_worked_ledger() -> None:
@@ -24,7 +24,7 @@ def test_the_worked_ledger() -> None:
 
 
 @given(told, st.lists(st.integers(1, 100), max_size=6))
-def test_the_buckets_are_the_time_exactly(said: list[Told], lengths: list[int]) -> None:
+def test_the_buckets_are_the_time_exactly(said: list[ToldTime], lengths: list[int]) -> None:
     apart, at = [], 0
     for length in lengths:
         apart.append((at, at + length))
@@ -35,7 +35,7 @@ def test_the_buckets_are_the_time_exactly(said: list[Told], lengths: list[int]) 
 
 
 def test_of_two_that_are_told_of_a_second_the_graver_holds() -> None:
-    said = [Told(0, 100, Bucket.PRODUCTIVE), Told(40, 60, Bucket.DATA_WAIT)]
+    said = [ToldTime(0, 100, Bucket.PRODUCTIVE), ToldTime(40, 60, Bucket.DATA_WAIT)]
     spent = buckets_of([(0, 120)], said)
     assert spent == {Bucket.PRODUCTIVE: 80, Bucket.DATA_WAIT: 20, Bucket.UNTOLD: 20}
     assert coverage(spent) == pytest.approx(100 / 120)
@@ -48,10 +48,10 @@ def test_nothing_told_is_nothing_known() -> None:
 
 
 def test_steps_that_a_later_attempt_does_again_were_lost() -> None:
-    first = [Step(number, number * 10, number * 10 + 10) for number in range(5)]
-    second = [Step(3, 100, 110), Step(4, 110, 120)]
+    first = [RunStep(number, number * 10, number * 10 + 10) for number in range(5)]
+    second = [RunStep(3, 100, 110), RunStep(4, 110, 120)]
     assert redone([first, [], second]) == [
-        Told(30, 40, Bucket.LOST),
-        Told(40, 50, Bucket.LOST),
+        ToldTime(30, 40, Bucket.LOST),
+        ToldTime(40, 50, Bucket.LOST),
     ]
     assert redone([second]) == []

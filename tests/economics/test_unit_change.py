@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from apps.economics.unit_change import (
     Served,
-    Spend,
+    UnitSpend,
     Weighed,
     in_millionths,
     mean_of,
@@ -14,7 +14,7 @@ from apps.economics.unit_change import (
 )
 
 spend = st.builds(
-    Spend, st.integers(0, 10**12), st.integers(0, 10**10), st.none() | st.integers(0, 10**12)
+    UnitSpend, st.integers(0, 10**12), st.integers(0, 10**10), st.none() | st.integers(0, 10**12)
 )
 kinds = st.dictionaries(st.sampled_from(["H100", "H200", "A100", "", "credits"]), spend, min_size=1)
 served = st.builds(Served, kinds, st.integers(1, 10**9), st.none() | st.integers(0, 10**12))
@@ -25,8 +25,8 @@ cells = st.dictionaries(st.sampled_from(["chat", "search", "rank"]), weighed, mi
 
 
 def test_a_dearer_gpu_hour_is_price() -> None:
-    before = Served({"H100": Spend(2_000_000, 3_600_000)}, 1_000, 50_000)
-    after = Served({"H100": Spend(2_300_000, 3_600_000)}, 1_000, 50_000)
+    before = Served({"H100": UnitSpend(2_000_000, 3_600_000)}, 1_000, 50_000)
+    after = Served({"H100": UnitSpend(2_300_000, 3_600_000)}, 1_000, 50_000)
     assert (before.thousand, after.thousand) == (2.0, 2.3)
     parts = {"price": 300_000, "commitments": 0, "volume": 0, "mix": 0, "efficiency": 0}
     assert served_parts(before, after) == parts
@@ -34,35 +34,40 @@ def test_a_dearer_gpu_hour_is_price() -> None:
 
 def test_what_a_commitment_takes_off_is_no_price() -> None:
     """On demand 2.00 both times; then a savings plan covers it at 1.20, and a credit comes of 0.10."""
-    before = Served({"H100": Spend(2_000_000, 3_600_000, 2_000_000)}, 1_000, 50_000)
-    spent = {"H100": Spend(1_200_000, 3_600_000, 2_000_000), "credits": Spend(-100_000, 0, 0)}
+    before = Served({"H100": UnitSpend(2_000_000, 3_600_000, 2_000_000)}, 1_000, 50_000)
+    spent = {
+        "H100": UnitSpend(1_200_000, 3_600_000, 2_000_000),
+        "credits": UnitSpend(-100_000, 0, 0),
+    }
     after = Served(spent, 1_000, 50_000)
     parts = {"price": 0, "commitments": -900_000, "volume": 0, "mix": 0, "efficiency": 0}
     assert served_parts(before, after) == parts
     # A dearer hour under the same plan is price, and the plan's rest as ever.
-    dearer = Served({"H100": Spend(1_200_000, 3_600_000, 2_400_000)}, 1_000, 50_000)
+    dearer = Served({"H100": UnitSpend(1_200_000, 3_600_000, 2_400_000)}, 1_000, 50_000)
     moved = served_parts(Served({"H100": spent["H100"]}, 1_000, 50_000), dearer)
     assert (moved["price"], moved["commitments"]) == (218_786, -218_786)  # 1.2 × ln(2.4 ÷ 2.0)
     # Where one of the spans does not know it, all of it is price.
-    unknown = Served({"H100": Spend(2_000_000, 3_600_000)}, 1_000, 50_000)
+    unknown = Served({"H100": UnitSpend(2_000_000, 3_600_000)}, 1_000, 50_000)
     assert served_parts(unknown, dearer)["price"] == -800_000
 
 
 def test_longer_requests_are_volume_and_slower_tokens_efficiency() -> None:
-    before = Served({"H100": Spend(2_000_000, 3_600_000)}, 1_000, 50_000)
-    longer = Served({"H100": Spend(4_000_000, 7_200_000)}, 1_000, 100_000)
-    slower = Served({"H100": Spend(4_000_000, 7_200_000)}, 1_000, 50_000)
+    before = Served({"H100": UnitSpend(2_000_000, 3_600_000)}, 1_000, 50_000)
+    longer = Served({"H100": UnitSpend(4_000_000, 7_200_000)}, 1_000, 100_000)
+    slower = Served({"H100": UnitSpend(4_000_000, 7_200_000)}, 1_000, 50_000)
     assert served_parts(before, longer)["volume"] == 2_000_000
     assert served_parts(before, slower)["efficiency"] == 2_000_000
 
 
 def test_a_kind_that_came_is_mix_and_a_charge_without_time_is_price() -> None:
-    before = Served({"H100": Spend(1_000_000, 3_600_000)}, 1_000, None)
-    came = Served({**before.spend, "H200": Spend(500_000, 0), "B200": Spend(7, 9)}, 1_000, None)
+    before = Served({"H100": UnitSpend(1_000_000, 3_600_000)}, 1_000, None)
+    came = Served(
+        {**before.spend, "H200": UnitSpend(500_000, 0), "B200": UnitSpend(7, 9)}, 1_000, None
+    )
     parts = served_parts(before, came)
     assert parts["price"] == 500_000
     assert sum(parts.values()) == 500_007
-    freed = Served({"H100": Spend(0, 3_600_000)}, 1_000, None)
+    freed = Served({"H100": UnitSpend(0, 3_600_000)}, 1_000, None)
     assert served_parts(before, freed)["price"] == -1_000_000
 
 

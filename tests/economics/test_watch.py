@@ -8,7 +8,7 @@ from statistics import median
 
 import pytest
 
-from apps.economics.watch import Day, Sighting, edges, is_spike, look, usable
+from apps.economics.watch import Sighting, WatchedDay, edges, is_spike, look, usable
 
 DAYS, STEP_DAY, FIRST_LOOK = 120, 80, 35
 WEEK = (0.0, 0.02, 0.03, 0.02, 0.0, -0.1, -0.12)
@@ -23,18 +23,18 @@ class Watched:
     false: int
 
 
-def series(seed: int, step: float = 0.0) -> list[Day]:
+def series(seed: int, step: float = 0.0) -> list[WatchedDay]:
     """AR(1) of 0.3, σ 5 %, a weekly pattern, 2 % of outliers; from day 80 on the step."""
     chance, noise, days = random.Random(seed), 0.0, []  # noqa: S311 - a simulation, not a secret
     for day in range(DAYS):
         noise = 0.3 * noise + chance.gauss(0, 0.05 * (1 - 0.09) ** 0.5)
         outlier = 0.5 if chance.random() < 0.02 else 0.0
         level = 1 + step if day >= STEP_DAY else 1
-        days.append(Day(day, exp(noise + WEEK[day % 7] + outlier) * level, 1_000.0))
+        days.append(WatchedDay(day, exp(noise + WEEK[day % 7] + outlier) * level, 1_000.0))
     return days
 
 
-def watched(days: list[Day], step: float = 0.0) -> Watched:
+def watched(days: list[WatchedDay], step: float = 0.0) -> Watched:
     """Look every day; a step is told where it is within two weeks and half of its size or more."""
     seen: list[Sighting] = []
     told: list[int] = []
@@ -72,7 +72,7 @@ def test_the_method_keeps_what_it_promises() -> None:
 
 
 def test_a_step_is_told_from_the_second_look_on_and_dated() -> None:
-    days = [Day(day, 2.0 + 0.01 * (day % 3) + (day >= 40), 10.0) for day in range(50)]
+    days = [WatchedDay(day, 2.0 + 0.01 * (day % 3) + (day >= 40), 10.0) for day in range(50)]
     (first,) = look(days[:46], [])
     assert (first.day, first.is_told) == (40, False)
     (second,) = look(days[:47], [first])
@@ -82,25 +82,27 @@ def test_a_step_is_told_from_the_second_look_on_and_dated() -> None:
 
 
 def test_what_began_long_ago_is_small_or_has_few_days_is_not_told() -> None:
-    days = [Day(day, 2.0 + 0.01 * (day % 3) + (day >= 40), 10.0) for day in range(80)]
+    days = [WatchedDay(day, 2.0 + 0.01 * (day % 3) + (day >= 40), 10.0) for day in range(80)]
     assert look(days, []) == []
     assert look(days[:20], []) == []
     assert edges(days[:20]) == []
-    slight = [Day(day, 2.0 + 0.001 * (day % 3) + 0.02 * (day >= 40), 10.0) for day in range(50)]
+    slight = [
+        WatchedDay(day, 2.0 + 0.001 * (day % 3) + 0.02 * (day >= 40), 10.0) for day in range(50)
+    ]
     assert edges(slight) == [40]
     assert look(slight, []) == []
 
 
 def test_two_levels_within_a_week_are_one_change() -> None:
     values = [2.0] * 40 + [3.0] * 5 + [5.0] * 6
-    days = [Day(day, value + 0.01 * (day % 3), 10.0) for day, value in enumerate(values)]
+    days = [WatchedDay(day, value + 0.01 * (day % 3), 10.0) for day, value in enumerate(values)]
     assert edges(days) == [40, 45]
     assert [each.day for each in look(days, [])] == [40]
 
 
 def test_a_day_of_little_output_is_left_out_and_missing_days_keep_their_weekdays() -> None:
-    days = [Day(day, 3.0 if day % 7 == 6 else 2.0, 100.0) for day in range(60)]
-    thin = [Day(60, 9.0, 4.0), Day(61, 0.0, 100.0)]
+    days = [WatchedDay(day, 3.0 if day % 7 == 6 else 2.0, 100.0) for day in range(60)]
+    thin = [WatchedDay(60, 9.0, 4.0), WatchedDay(61, 0.0, 100.0)]
     assert usable([*thin, *reversed(days)]) == days
     assert usable([]) == []
     assert edges([each for each in days if each.day % 5]) == []
@@ -108,7 +110,7 @@ def test_a_day_of_little_output_is_left_out_and_missing_days_keep_their_weekdays
 
 
 def test_a_spike_is_far_above_the_same_weekdays() -> None:
-    days = [Day(day, 10.0 + day % 7 + 0.1 * (day % 3), 1.0) for day in range(77)]
-    assert is_spike([*days[:-1], Day(76, 40.0, 1.0)])
+    days = [WatchedDay(day, 10.0 + day % 7 + 0.1 * (day % 3), 1.0) for day in range(77)]
+    assert is_spike([*days[:-1], WatchedDay(76, 40.0, 1.0)])
     assert not is_spike(days)
-    assert not is_spike([*days[:20], Day(20, 40.0, 1.0)])
+    assert not is_spike([*days[:20], WatchedDay(20, 40.0, 1.0)])

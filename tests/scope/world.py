@@ -23,9 +23,9 @@ from apps.economics.jobs import (
     AllocationRecord,
     EventKind,
     JobEventIn,
+    JobSource,
     JobStatement,
-    RejectedRow,
-    Source,
+    RejectedJobRow,
 )
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
@@ -397,7 +397,7 @@ def _job(raw_id: str, held: AllocationRecord, began_at: datetime, **given: Any) 
     told = JobStatement(
         EventKind.START,
         began_at,
-        Source.SCHEDULER,
+        JobSource.SCHEDULER,
         submitted_at=began_at,
         restart_count=0,
         state="RUNNING",
@@ -471,7 +471,7 @@ def _close(teams: Mapping[str, int], now: datetime) -> int:
 def _import(now: datetime) -> int:
     """A file of jobs of which a row was not taken."""
     batch_id = open_batch(kind="csv", name="otters-of-march.csv", digest="0" * 64, at=now)
-    rejected = RejectedRow(line=7, field="user", message="'user-skerry' is nobody")
+    rejected = RejectedJobRow(line=7, field="user", message="'user-skerry' is nobody")
     reject_rows(batch_id=batch_id, rows=[rejected])
     close_batch(batch_id=batch_id, at=now)
     return batch_id

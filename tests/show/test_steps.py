@@ -5,19 +5,19 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from zoneinfo import ZoneInfo
 
-from apps.show.steps import Span, Step, StepSeries, price_steps
+from apps.show.steps import PlotSpan, PlotStep, StepSeries, price_steps
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
-SPAN = Span(FIRST, FIRST + 100 * DAY, FIRST + 60 * DAY, ZoneInfo("Europe/Berlin"))
+SPAN = PlotSpan(FIRST, FIRST + 100 * DAY, FIRST + 60 * DAY, ZoneInfo("Europe/Berlin"))
 
 
-def step(start: int | None, end: int | None, amount: str) -> Step:
+def step(start: int | None, end: int | None, amount: str) -> PlotStep:
     starts_at = None if start is None else FIRST + start * DAY
-    return Step(starts_at, None if end is None else FIRST + end * DAY, Decimal(amount))
+    return PlotStep(starts_at, None if end is None else FIRST + end * DAY, Decimal(amount))
 
 
-def series(*steps: Step, label: str = "List") -> StepSeries:
+def series(*steps: PlotStep, label: str = "List") -> StepSeries:
     return StepSeries(label, "--accent", "solid", steps)
 
 
@@ -66,6 +66,6 @@ def test_today_is_a_line_of_its_own_and_each_kind_is_named_at_its_end():
 
 
 def test_a_short_history_is_labelled_by_the_hour_and_nothing_at_all_still_has_an_axis():
-    span = Span(FIRST, FIRST + DAY, FIRST + DAY, UTC)
+    span = PlotSpan(FIRST, FIRST + DAY, FIRST + DAY, UTC)
     assert price_steps([], span, "USD")["layout"]["xaxis"]["ticktext"][0] == "1 Jan 00:00"
     assert price_steps([], SPAN, "USD")["layout"]["xaxis"]["ticktext"][0] == "1 Jan 2026"

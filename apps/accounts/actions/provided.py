@@ -36,7 +36,7 @@ class ProvidedPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class ProvidedGrant:
     """Who is of this group has this role, and belongs to the team of this name (empty: to none)."""
 
     group: str
@@ -46,7 +46,7 @@ class Grant:
 
 @logged_change()
 @transaction.atomic
-def let_in(*, person: ProvidedPerson, grants: Sequence[Grant], needs_group: bool) -> int:
+def let_in(*, person: ProvidedPerson, grants: Sequence[ProvidedGrant], needs_group: bool) -> int:
     """The id of who signs in, with the role and teams their groups grant now.
 
     The first grant that fits gives the role, each that fits its team; no grant at all leaves role
@@ -82,7 +82,9 @@ def _new(person: ProvidedPerson) -> User:
     return user
 
 
-def _keep_teams(user_id: int, *, managed: Sequence[Grant], held: Sequence[Grant]) -> None:
+def _keep_teams(
+    user_id: int, *, managed: Sequence[ProvidedGrant], held: Sequence[ProvidedGrant]
+) -> None:
     """Only teams that some grant names are given and taken; those given by hand stay."""
     named = {grant.team for grant in managed if grant.team}
     ids = dict(Team.objects.filter(name__in=named).order_by("name").values_list("name", "id"))

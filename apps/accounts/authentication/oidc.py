@@ -14,10 +14,10 @@ from django.shortcuts import render
 
 from apps.accounts.actions.audit import changes_by
 from apps.accounts.actions.provided import (
-    Grant,
     GroupsGrantNothing,
     PersonDeactivated,
     ProvidedAddressNotVerified,
+    ProvidedGrant,
     ProvidedPerson,
     let_in,
 )
@@ -39,7 +39,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
             with changes_by(command="sign-in by the identity provider"), transaction.atomic():
                 person_id = let_in(
                     person=person,
-                    grants=[Grant(*each) for each in settings.OIDC_GROUPS],
+                    grants=[ProvidedGrant(*each) for each in settings.OIDC_GROUPS],
                     needs_group=settings.OIDC_REQUIRE_GROUP,
                 )
                 user = get_user_model().objects.get(pk=person_id)

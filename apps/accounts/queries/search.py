@@ -41,7 +41,7 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchHit:
     """A thing by its own name, and in `about` what tells it from others of like name."""
 
     id: int
@@ -54,7 +54,7 @@ class Hits:
     """What was found of one kind; `has_more`: there is more than was to be told."""
 
     kind: Kind
-    found: tuple[Found, ...]
+    found: tuple[SearchHit, ...]
     has_more: bool
 
 
@@ -64,7 +64,7 @@ def sought(text: str, limit: int) -> Sought:
     return Sought(" ".join(printable.split())[:LONGEST].strip(), limit)
 
 
-def hits(kind: Kind, found: Iterable[Found], sought_: Sought) -> Hits:
+def hits(kind: Kind, found: Iterable[SearchHit], sought_: Sought) -> Hits:
     """Of what was read, one more than is to be told, so that it is known whether there is more."""
     rows = list(found)
     return Hits(kind, tuple(rows[: sought_.limit]), len(rows) > sought_.limit)
@@ -89,7 +89,7 @@ def teams_found(viewer: Viewer, asked: Sought) -> Hits:
         rows = rows.filter(id__in=viewer.team_ids)
     ordered = rows.order_by(begins_first("name", asked.text), "name")[: asked.limit + 1]
     told = ordered.values_list("id", "name", "cost_centre")
-    return hits(Kind.TEAM, (Found(*row) for row in told), asked)
+    return hits(Kind.TEAM, (SearchHit(*row) for row in told), asked)
 
 
 def people_found(viewer: Viewer, asked: Sought) -> Hits:
@@ -100,7 +100,7 @@ def people_found(viewer: Viewer, asked: Sought) -> Hits:
     ordered = User.objects.filter(named).order_by(begins_first("name", asked.text), "name", "id")
     told = ordered.values_list("id", "name", "email", "is_active")[: asked.limit + 1]
     found = (
-        Found(id_, name, about(email, "" if is_active else "can no longer sign in"))
+        SearchHit(id_, name, about(email, "" if is_active else "can no longer sign in"))
         for id_, name, email, is_active in told
     )
     return hits(Kind.PERSON, found, asked)

@@ -66,7 +66,7 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TrailChange:
     """One change: `who` did `verb` to the `kind` named `name`."""
 
     at: datetime
@@ -87,14 +87,16 @@ class _Event:
     before: dict[str, Any] | None
 
 
-def changes(*, kind: str = "", before: datetime | None = None, limit: int = 200) -> list[Change]:
+def changes(
+    *, kind: str = "", before: datetime | None = None, limit: int = 200
+) -> list[TrailChange]:
     """The newest first; of one `kind` (a value of KINDS) where said, and made before `before`."""
     events = _events(kind, before, limit)
     people = dict(User.objects.order_by("id").values_list("id", "name"))
     teams = dict(Team.objects.order_by("id").values_list("id", "name"))
     tokens = _token_names(events)
     return [
-        Change(
+        TrailChange(
             at=event.at,
             who=_who(event.context or {}, people, tokens),
             verb=VERBS[event.verb],

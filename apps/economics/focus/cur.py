@@ -50,7 +50,7 @@ COMPUTING = frozenset({"AmazonEC2", "AmazonSageMaker", "AmazonECS", "AmazonEKS"}
 
 
 @dataclass(frozen=True, slots=True)
-class Amounts:
+class CurAmounts:
     """A row on each basis, as FOCUS wants it."""
 
     billed: Decimal
@@ -203,41 +203,41 @@ class _Cells:
         return self.net("lineitem", "unblendedcost")
 
 
-def _usage(of: _Cells) -> Amounts:
+def _usage(of: _Cells) -> CurAmounts:
     unblended = of["lineitemunblendedcost"]
     listed = of.known("pricingpublicondemandcost")
-    return Amounts(of.paid, of.paid, unblended, unblended if listed is None else listed)
+    return CurAmounts(of.paid, of.paid, unblended, unblended if listed is None else listed)
 
 
-def _discount(of: _Cells) -> Amounts:
+def _discount(of: _Cells) -> CurAmounts:
     """A discount told on a line of its own: net columns have it on the lines that it is of."""
     if not of.reader.has_net_costs:
         return _usage(of)
     net = of["lineitemnetunblendedcost"]
-    return Amounts(net, net, net, net)
+    return CurAmounts(net, net, net, net)
 
 
-def _reserved(of: _Cells) -> Amounts:
+def _reserved(of: _Cells) -> CurAmounts:
     """Use that a reservation covers: billed with its fee, effective with its amortised part."""
     listed = of.known("pricingpublicondemandcost")
-    return Amounts(of.paid, of.net("reservation", "effectivecost"), listed, listed)
+    return CurAmounts(of.paid, of.net("reservation", "effectivecost"), listed, listed)
 
 
-def _planned(of: _Cells) -> Amounts:
+def _planned(of: _Cells) -> CurAmounts:
     """Use that a savings plan covers; its unblended cost is taken back by the negation."""
     listed = of.known("pricingpublicondemandcost")
     effective = of.net("savingsplan", "savingsplaneffectivecost")
-    return Amounts(NONE, effective, of["lineitemunblendedcost"], listed)
+    return CurAmounts(NONE, effective, of["lineitemunblendedcost"], listed)
 
 
-def _negation(of: _Cells) -> Amounts:
-    return Amounts(NONE, NONE, NONE, NONE)
+def _negation(of: _Cells) -> CurAmounts:
+    return CurAmounts(NONE, NONE, NONE, NONE)
 
 
-def _plan_fee(of: _Cells) -> Amounts:
+def _plan_fee(of: _Cells) -> CurAmounts:
     """The hour's commitment: what of it was not used is the effective cost here."""
     unused = of["savingsplantotalcommitmenttodate"] - of["savingsplanusedcommitment"]
-    return Amounts(of.paid, _after_discount(of, max(NONE, unused)), NONE, NONE)
+    return CurAmounts(of.paid, _after_discount(of, max(NONE, unused)), NONE, NONE)
 
 
 def _after_discount(of: _Cells, commitment: Decimal) -> Decimal:
@@ -251,22 +251,22 @@ def _after_discount(of: _Cells, commitment: Decimal) -> Decimal:
     return (commitment * sum(net) / sum(gross)).quantize(COST_STEP)
 
 
-def _reservation_fee(of: _Cells) -> Amounts:
+def _reservation_fee(of: _Cells) -> CurAmounts:
     upfront = of.net("reservation", "unusedamortizedupfrontfeeforbillingperiod")
-    return Amounts(of.paid, upfront + of.net("reservation", "unusedrecurringfee"), NONE, NONE)
+    return CurAmounts(of.paid, upfront + of.net("reservation", "unusedrecurringfee"), NONE, NONE)
 
 
-def _upfront(of: _Cells) -> Amounts:
-    return Amounts(of.paid, NONE, NONE, NONE)
+def _upfront(of: _Cells) -> CurAmounts:
+    return CurAmounts(of.paid, NONE, NONE, NONE)
 
 
-def _fee(of: _Cells) -> Amounts:
+def _fee(of: _Cells) -> CurAmounts:
     """A fee of a reservation is spread over its term; any other is what it is."""
     reader = of.reader
     return _upfront(of) if reader._commitment(of.cells) else _usage(of)
 
 
-AMOUNTS: Mapping[str, Callable[[_Cells], Amounts]] = {
+AMOUNTS: Mapping[str, Callable[[_Cells], CurAmounts]] = {
     "DiscountedUsage": _reserved,
     "SavingsPlanCoveredUsage": _planned,
     "SavingsPlanNegation": _negation,
@@ -281,7 +281,7 @@ def _is_discount(kind: str) -> bool:
     return kind != "DiscountedUsage" and bool(DISCOUNTS.search(kind))
 
 
-def _commitment_status(kind: str, amounts: Amounts) -> str:
+def _commitment_status(kind: str, amounts: CurAmounts) -> str:
     """A fee's effective cost is what nobody used of it: then the row tells both."""
     if kind in ("DiscountedUsage", "SavingsPlanCoveredUsage"):
         return "Used"

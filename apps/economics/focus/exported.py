@@ -10,7 +10,7 @@ from typing import TypeAlias
 Cell: TypeAlias = str | Decimal | datetime | None
 
 
-class Type(StrEnum):
+class FocusType(StrEnum):
     """What a column holds."""
 
     TEXT = "String"
@@ -19,7 +19,7 @@ class Type(StrEnum):
     JSON = "JSON"
 
 
-class Level(StrEnum):
+class FocusLevel(StrEnum):
     """How FOCUS asks for a column; custom ones are ours."""
 
     MANDATORY = "Mandatory"
@@ -29,15 +29,15 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class FocusColumn:
     """A column: `scale` is how many decimals a number may have, `allowed` its only values.
 
     Its cells are those of `of` where that is another name.
     """
 
     name: str
-    type: Type
-    level: Level
+    type: FocusType
+    level: FocusLevel
     may_be_null: bool = True
     scale: int = 0
     allowed: tuple[str, ...] = ()
@@ -48,36 +48,36 @@ class Column:
         return row.get(self.of or self.name)
 
 
-def _text(name: str, level: Level = Level.CONDITIONAL, *allowed: str) -> Column:
-    return Column(name, Type.TEXT, level, allowed=allowed)
+def _text(name: str, level: FocusLevel = FocusLevel.CONDITIONAL, *allowed: str) -> FocusColumn:
+    return FocusColumn(name, FocusType.TEXT, level, allowed=allowed)
 
 
-def _said(name: str, level: Level = Level.MANDATORY, *allowed: str) -> Column:
-    return Column(name, Type.TEXT, level, may_be_null=False, allowed=allowed)
+def _said(name: str, level: FocusLevel = FocusLevel.MANDATORY, *allowed: str) -> FocusColumn:
+    return FocusColumn(name, FocusType.TEXT, level, may_be_null=False, allowed=allowed)
 
 
-def _cost(name: str, scale: int, level: Level = Level.MANDATORY) -> Column:
-    return Column(name, Type.NUMBER, level, may_be_null=False, scale=scale)
+def _cost(name: str, scale: int, level: FocusLevel = FocusLevel.MANDATORY) -> FocusColumn:
+    return FocusColumn(name, FocusType.NUMBER, level, may_be_null=False, scale=scale)
 
 
-def _number(name: str, scale: int, level: Level = Level.CONDITIONAL) -> Column:
-    return Column(name, Type.NUMBER, level, scale=scale)
+def _number(name: str, scale: int, level: FocusLevel = FocusLevel.CONDITIONAL) -> FocusColumn:
+    return FocusColumn(name, FocusType.NUMBER, level, scale=scale)
 
 
-def _moment(name: str) -> Column:
-    return Column(name, Type.MOMENT, Level.MANDATORY, may_be_null=False)
+def _moment(name: str) -> FocusColumn:
+    return FocusColumn(name, FocusType.MOMENT, FocusLevel.MANDATORY, may_be_null=False)
 
 
 CATEGORIES = ("Usage", "Purchase", "Tax", "Credit", "Adjustment")
 PRODUCT_SCALE = 22
 """A price has 16 decimals and a machine's hours 6; their product is never rounded."""
 OLD_PROVIDERS = (_said("ProviderName"), _said("PublisherName"))
-PROVIDERS: Mapping[str, tuple[Column, ...]] = {
+PROVIDERS: Mapping[str, tuple[FocusColumn, ...]] = {
     "1.0": OLD_PROVIDERS,
     "1.2": OLD_PROVIDERS,
     "1.4": (
         _said("ServiceProviderName"),
-        _text("HostProviderName", Level.MANDATORY),
+        _text("HostProviderName", FocusLevel.MANDATORY),
         _text("InvoiceDetailId"),
     ),
 }
@@ -87,21 +87,21 @@ OF_ALL = (
     _cost("ContractedCost", PRODUCT_SCALE),
     _cost("ListCost", PRODUCT_SCALE),
     _said("BillingAccountId"),
-    _text("BillingAccountName", Level.MANDATORY),
+    _text("BillingAccountName", FocusLevel.MANDATORY),
     _said("BillingCurrency"),
     _moment("BillingPeriodStart"),
     _moment("BillingPeriodEnd"),
-    _said("ChargeCategory", Level.MANDATORY, *CATEGORIES),
-    _text("ChargeClass", Level.MANDATORY, "Correction"),
-    _text("ChargeDescription", Level.MANDATORY),
-    _said("ChargeFrequency", Level.RECOMMENDED, "One-Time", "Recurring", "Usage-Based"),
+    _said("ChargeCategory", FocusLevel.MANDATORY, *CATEGORIES),
+    _text("ChargeClass", FocusLevel.MANDATORY, "Correction"),
+    _text("ChargeDescription", FocusLevel.MANDATORY),
+    _said("ChargeFrequency", FocusLevel.RECOMMENDED, "One-Time", "Recurring", "Usage-Based"),
     _moment("ChargePeriodStart"),
     _moment("ChargePeriodEnd"),
-    _text("CommitmentDiscountCategory", Level.CONDITIONAL, "Spend", "Usage"),
+    _text("CommitmentDiscountCategory", FocusLevel.CONDITIONAL, "Spend", "Usage"),
     _text("CommitmentDiscountId"),
     _text("CommitmentDiscountName"),
     _number("CommitmentDiscountQuantity", 12),
-    _text("CommitmentDiscountStatus", Level.CONDITIONAL, "Used", "Unused"),
+    _text("CommitmentDiscountStatus", FocusLevel.CONDITIONAL, "Used", "Unused"),
     _text("CommitmentDiscountType"),
     _text("CommitmentDiscountUnit"),
     _number("ConsumedQuantity", 12),
@@ -110,38 +110,38 @@ OF_ALL = (
     _text("InvoiceId"),
     _said("InvoiceIssuerName"),
     _number("ListUnitPrice", 16),
-    _text("PricingCategory", Level.CONDITIONAL, "Standard", "Dynamic", "Committed", "Other"),
-    _said("PricingCurrency", Level.CONDITIONAL),
+    _text("PricingCategory", FocusLevel.CONDITIONAL, "Standard", "Dynamic", "Committed", "Other"),
+    _said("PricingCurrency", FocusLevel.CONDITIONAL),
     _number("PricingCurrencyContractedUnitPrice", 16),
-    _cost("PricingCurrencyEffectiveCost", 6, Level.CONDITIONAL),
+    _cost("PricingCurrencyEffectiveCost", 6, FocusLevel.CONDITIONAL),
     _number("PricingCurrencyListUnitPrice", 16),
-    _number("PricingQuantity", 12, Level.MANDATORY),
-    _text("PricingUnit", Level.MANDATORY),
+    _number("PricingQuantity", 12, FocusLevel.MANDATORY),
+    _text("PricingUnit", FocusLevel.MANDATORY),
     _text("RegionId"),
     _text("RegionName"),
     _text("ResourceId"),
     _text("ResourceName"),
     _text("ResourceType"),
-    _said("ServiceCategory", Level.MANDATORY, "Compute", "Storage", "Networking", "Other"),
+    _said("ServiceCategory", FocusLevel.MANDATORY, "Compute", "Storage", "Networking", "Other"),
     _said("ServiceName"),
-    _said("ServiceSubcategory", Level.RECOMMENDED),
+    _said("ServiceSubcategory", FocusLevel.RECOMMENDED),
     _text("SkuId"),
     _text("SkuMeter"),
-    Column("SkuPriceDetails", Type.JSON, Level.CONDITIONAL),
+    FocusColumn("SkuPriceDetails", FocusType.JSON, FocusLevel.CONDITIONAL),
     _text("SkuPriceId"),
-    Column("Tags", Type.JSON, Level.CONDITIONAL),
+    FocusColumn("Tags", FocusType.JSON, FocusLevel.CONDITIONAL),
 )
 ALLOCATED = (
-    Column("AllocatedMethodDetails", Type.JSON, Level.RECOMMENDED),
+    FocusColumn("AllocatedMethodDetails", FocusType.JSON, FocusLevel.RECOMMENDED),
     _text("AllocatedMethodId"),
     _text("AllocatedResourceId"),
     _text("AllocatedResourceName"),
-    Column("AllocatedTags", Type.JSON, Level.CONDITIONAL),
+    FocusColumn("AllocatedTags", FocusType.JSON, FocusLevel.CONDITIONAL),
 )
 STATES = ("Active", "HeldIdle", "Unobserved", "OutOfService", "Stranded", "Unallocated")
 STATUSES = ("Provisional", "Estimated", "Reconciled", "Restated")
 CUSTOM = tuple(
-    Column(name, Type.TEXT, Level.CUSTOM, allowed=allowed)
+    FocusColumn(name, FocusType.TEXT, FocusLevel.CUSTOM, allowed=allowed)
     for name, allowed in (
         ("x_ChargeId", ()),
         ("x_ChargeKind", ()),
@@ -173,16 +173,16 @@ SINCE_1_2 = frozenset(
 )
 
 
-def _custom(columns: Iterable[Column]) -> tuple[Column, ...]:
+def _custom(columns: Iterable[FocusColumn]) -> tuple[FocusColumn, ...]:
     """What a version has no column for yet, as columns of our own with the names that it got."""
     return tuple(
-        replace(column, name=f"x_{column.name}", level=Level.CUSTOM, of=column.name)
+        replace(column, name=f"x_{column.name}", level=FocusLevel.CUSTOM, of=column.name)
         for column in columns
     )
 
 
 LATER = SINCE_1_1 | SINCE_1_2
-COLUMNS: Mapping[str, tuple[Column, ...]] = {
+COLUMNS: Mapping[str, tuple[FocusColumn, ...]] = {
     "1.0": (
         *(column for column in OF_ALL if column.name not in LATER),
         *PROVIDERS["1.0"],

@@ -13,7 +13,7 @@ MACHINE_STEP = Decimal("1E-6")
 ONE = Decimal(1)
 
 
-class Priced(NamedTuple):
+class PricedRow(NamedTuple):
     """A unit price and the cost that it times the quantity is; None where there is no such price."""
 
     unit_price: Decimal | None
@@ -40,7 +40,7 @@ def machine_hours(milliseconds: int) -> Decimal | None:
     return hours_of(milliseconds).quantize(MACHINE_STEP, ROUND_HALF_EVEN, EXACTLY) or None
 
 
-def priced(micros: int | None, quantity: Decimal | None) -> Priced:
+def priced(micros: int | None, quantity: Decimal | None) -> PricedRow:
     """The price of one of `quantity`, and price × quantity, which is not rounded again.
 
     A price is to 1e-16, rounded up so that the order of two bases stays; whoever keeps costs to
@@ -49,9 +49,9 @@ def priced(micros: int | None, quantity: Decimal | None) -> Priced:
     """
     cost = money(micros or 0)
     if micros is None or micros < 0 or not quantity:
-        return Priced(None, cost)
+        return PricedRow(None, cost)
     price = EXACTLY.divide(cost, quantity).quantize(PRICE_STEP, ROUND_CEILING, EXACTLY)
-    return Priced(price, EXACTLY.multiply(price, quantity))
+    return PricedRow(price, EXACTLY.multiply(price, quantity))
 
 
 def parts_of(quantity: Decimal, weights: Sequence[int]) -> list[Decimal]:

@@ -48,7 +48,7 @@ class BillKey(NamedTuple):
     currency: str
 
 
-class Costs(NamedTuple):
+class RowCosts(NamedTuple):
     """Amounts in the bill's currency; None where the file does not say."""
 
     listed: Decimal | None
@@ -88,7 +88,7 @@ class BilledRow(NamedTuple):
     pricing_unit: str
     list_unit_price: Decimal | None
     contracted_unit_price: Decimal | None
-    costs: Costs
+    costs: RowCosts
     tags: dict[str, str]
     more: dict[str, str]
 
@@ -197,11 +197,11 @@ class RowReader:
         at = self._tags
         return {} if at is None or at >= len(cells) else tags_of("Tags", cells[at])
 
-    def _costs(self, texts: Sequence[str]) -> Costs:
+    def _costs(self, texts: Sequence[str]) -> RowCosts:
         billed = self._cost(texts, "BilledCost")
         if billed is None:
             raise BadCell("BilledCost", "is empty")
-        return Costs(
+        return RowCosts(
             listed=self._cost(texts, "ListCost"),
             contracted=self._cost(texts, "ContractedCost"),
             effective=self._cost(texts, "EffectiveCost"),

@@ -22,7 +22,7 @@ class ChargedPiece(NamedTuple):
     piece: Piece
 
 
-class _Sum(NamedTuple):
+class _AmountSum(NamedTuple):
     """What a line has gathered so far: evidence, unit milliseconds and amounts."""
 
     evidence: int
@@ -43,7 +43,7 @@ class Carried(NamedTuple):
 
 def lines_of(pieces: Iterable[ChargedPiece], carried: Iterable[Carried]) -> tuple[LinePart, ...]:
     """One line per charge, holder, state and flags, in that order; sums are exact."""
-    sums: dict[tuple[int, LineKey], _Sum] = {}
+    sums: dict[tuple[int, LineKey], _AmountSum] = {}
     for charged, of_piece in zip(pieces, carried, strict=True):
         for key, part in _parts(charged.piece, of_piece):
             place = (charged.charge, key)
@@ -90,7 +90,7 @@ def _joined(first: LinePart, second: LinePart) -> LinePart:
     )
 
 
-def _parts(piece: Piece, carried: Carried) -> list[tuple[LineKey, _Sum]]:
+def _parts(piece: Piece, carried: Carried) -> list[tuple[LineKey, _AmountSum]]:
     """The piece's money over what carries it, in the order of the lines.
 
     A piece in which no device lived is carried, without time, by nobody: no amount is lost.
@@ -104,7 +104,9 @@ def _parts(piece: Piece, carried: Carried) -> list[tuple[LineKey, _Sum]]:
     keys = sorted(shares)
     amounts = Amounts(piece.list_micros, piece.contracted_micros, piece.effective_micros)
     split = split_bases(amounts, [shares[key][2] for key in keys])
-    return [(key, _Sum(*shares[key][:2], part)) for key, part in zip(keys, split, strict=True)]
+    return [
+        (key, _AmountSum(*shares[key][:2], part)) for key, part in zip(keys, split, strict=True)
+    ]
 
 
 def _times(tally: Tally) -> Mapping[LineKey, tuple[int, int]]:
@@ -117,15 +119,15 @@ def _times(tally: Tally) -> Mapping[LineKey, tuple[int, int]]:
     return times
 
 
-def _plus(first: _Sum, second: _Sum) -> _Sum:
-    return _Sum(
+def _plus(first: _AmountSum, second: _AmountSum) -> _AmountSum:
+    return _AmountSum(
         first.evidence | second.evidence,
         first.unit_ms + second.unit_ms,
         added(first.amounts, second.amounts),
     )
 
 
-def _line(charge: int, key: LineKey, line: _Sum) -> LinePart:
+def _line(charge: int, key: LineKey, line: _AmountSum) -> LinePart:
     job_id, holder_key_id, state, flags = key
     return LinePart(
         charge,

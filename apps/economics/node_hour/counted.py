@@ -14,7 +14,7 @@ from math import lcm
 from typing import NamedTuple
 
 from apps.economics.hours import HOUR_MS
-from apps.economics.node_hour.facts import CapacityFact, OutageFact
+from apps.economics.node_hour.facts import CapacityFact, OutageOfHour
 from apps.economics.node_hour.segment import (
     NOBODY,
     NONE,
@@ -40,7 +40,7 @@ class CountedClaim(NamedTuple):
     flags: int
 
 
-class Counted(NamedTuple):
+class CountedMinutes(NamedTuple):
     """A count with its claims. Spans never overlap; `extra_flags` go on every line.
 
     `has_places` says that units can be told apart (GPUs): then a claim is certain of its own only
@@ -49,7 +49,7 @@ class Counted(NamedTuple):
 
     spans: Sequence[CapacityFact]
     claims: Sequence[CountedClaim]
-    outages: Sequence[OutageFact]
+    outages: Sequence[OutageOfHour]
     has_places: bool
     extra_flags: int = 0
 
@@ -64,7 +64,9 @@ class _Moment(NamedTuple):
 Weights = dict[Key, Fraction]
 
 
-def add_counted(counted: Counted, piece_starts: Sequence[int], tallies: Sequence[Tally]) -> int:
+def add_counted(
+    counted: CountedMinutes, piece_starts: Sequence[int], tallies: Sequence[Tally]
+) -> int:
     """Add all of the count's time to the tallies of the pieces it falls in; how much it is.
 
     Time is `units` × milliseconds. Held time is unobserved: nothing measures it. Claims over the
@@ -89,7 +91,7 @@ def clipped_counts(spans: Iterable[CapacityFact], start_ms: int, end_ms: int) ->
     return [span for span in clipped if span.start_ms < span.end_ms]
 
 
-def _add_stretch(counted: Counted, stretch: CapacityFact, tally: Tally) -> int:
+def _add_stretch(counted: CountedMinutes, stretch: CapacityFact, tally: Tally) -> int:
     """One span of one count at one price; its time."""
     weights = _weights(counted, stretch)
     keys = sorted(key for key, weight in weights.items() if weight)
@@ -102,7 +104,7 @@ def _add_stretch(counted: Counted, stretch: CapacityFact, tally: Tally) -> int:
     return unit_ms
 
 
-def _weights(counted: Counted, stretch: CapacityFact) -> Weights:
+def _weights(counted: CountedMinutes, stretch: CapacityFact) -> Weights:
     """Unit-milliseconds of the stretch, exactly, by line."""
     living = [
         claim._replace(
@@ -125,7 +127,7 @@ def _weights(counted: Counted, stretch: CapacityFact) -> Weights:
 
 
 def _sweep(
-    counted: Counted, stretch: CapacityFact, living: Sequence[CountedClaim], weights: Weights
+    counted: CountedMinutes, stretch: CapacityFact, living: Sequence[CountedClaim], weights: Weights
 ) -> Mapping[int, _Moment]:
     """Walk through the moments once: adds what is free, and what one claim has alone.
 
@@ -190,15 +192,15 @@ def _changes(living: Sequence[CountedClaim]) -> dict[int, list[tuple[int, int, F
     return changes
 
 
-def _is_out(outages: Iterable[OutageFact], moment_ms: int) -> bool:
+def _is_out(outages: Iterable[OutageOfHour], moment_ms: int) -> bool:
     return any(outage.start_ms <= moment_ms < outage.end_ms for outage in outages)
 
 
-def _held(counted: Counted, claim: CountedClaim, flags: int) -> Key:
+def _held(counted: CountedMinutes, claim: CountedClaim, flags: int) -> Key:
     return (claim.job_id, NOBODY, UNOBSERVED, claim.flags | flags | counted.extra_flags, NONE)
 
 
-def _free(counted: Counted, now: _Now, *, is_out: bool) -> Key:
+def _free(counted: CountedMinutes, now: _Now, *, is_out: bool) -> Key:
     if is_out:
         return (NOBODY, NOBODY, OUT_OF_SERVICE, counted.extra_flags, NONE)
     if now.uncounted:

@@ -18,7 +18,7 @@ MINUTE_MS = 60_000
 WHOLE = Fraction(1)
 
 
-class DeviceFact(NamedTuple):
+class DeviceOfHour(NamedTuple):
     """A GPU, or a MIG slice with its share of its parent by the pool's policy; clipped lifetime."""
 
     device_id: int
@@ -85,7 +85,7 @@ class CoresFact(NamedTuple):
     weight: Fraction | None = None
 
 
-class OutageFact(NamedTuple):
+class OutageOfHour(NamedTuple):
     """The whole node (None) or one device was down, drained, failed or in maintenance."""
 
     device_id: int | None
@@ -107,11 +107,11 @@ class NodeHourFacts:
     lived_ms: tuple[int, int]
     through_ms: int
     charges: Mapping[int, Sequence[Piece]]
-    devices: Sequence[DeviceFact] = ()
+    devices: Sequence[DeviceOfHour] = ()
     usage: Sequence[UsageFact] = ()
     claims: Sequence[ClaimFact] = ()
     keys: Sequence[KeyFact] = ()
-    outages: Sequence[OutageFact] = ()
+    outages: Sequence[OutageOfHour] = ()
     capacity: Sequence[CapacityFact] = ()
     beside: Mapping[int, Amounts] = field(default_factory=dict)
     cores: CoresFact | None = None

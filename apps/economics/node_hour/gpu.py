@@ -8,9 +8,9 @@ from math import lcm
 from typing import NamedTuple
 
 from apps.economics.node_hour.counted import Tally
-from apps.economics.node_hour.facts import DeviceFact, OutageFact
-from apps.economics.node_hour.holds import Hold, Holds, Node
-from apps.economics.node_hour.readings import Readings, Span
+from apps.economics.node_hour.facts import DeviceOfHour, OutageOfHour
+from apps.economics.node_hour.holds import Hold, HoldingNode, Holds
+from apps.economics.node_hour.readings import Readings, ReadingSpan
 from apps.economics.node_hour.segment import (
     NOBODY,
     OUT_OF_SERVICE,
@@ -27,12 +27,12 @@ Foreign = dict[tuple[int, int, int], int]
 NO_HOLDS: tuple[Hold, ...] = ()
 
 
-class Hour(NamedTuple):
+class GpuHour(NamedTuple):
     """What all GPUs of the node share, and the tallies they add to: one for each piece."""
 
-    node: Node
+    node: HoldingNode
     holds: Holds
-    outages: Sequence[OutageFact]
+    outages: Sequence[OutageOfHour]
     piece_starts: Sequence[int]
     tallies: Sequence[Tally]
     foreign: Foreign
@@ -51,7 +51,7 @@ class Hour(NamedTuple):
                 tally[key] = tally.get(key, 0) + amount
 
 
-def add_gpu(hour: Hour, gpu: DeviceFact) -> None:
+def add_gpu(hour: GpuHour, gpu: DeviceOfHour) -> None:
     """Add the lived time of one GPU."""
     slices = [
         slice_
@@ -70,16 +70,18 @@ def add_gpu(hour: Hour, gpu: DeviceFact) -> None:
         hour.add(span.start_ms, segment.length_ms, segment.shares.parts, segment.states())
 
 
-def _spans(hour: Hour, gpu: DeviceFact, holds: Sequence[Hold]) -> list[Span]:
+def _spans(hour: GpuHour, gpu: DeviceOfHour, holds: Sequence[Hold]) -> list[ReadingSpan]:
     """A whole GPU's spans between changes: of its holds, of service, and of price."""
     spans = list(pairwise(_moments(hour, gpu, holds)))
     return [
-        Span(start, end, there, _is_out(hour.outages, (gpu.device_id,), start))
+        ReadingSpan(start, end, there, _is_out(hour.outages, (gpu.device_id,), start))
         for (start, end), there in zip(spans, _in_spans(holds, spans), strict=True)
     ]
 
 
-def _moments(hour: Hour, gpu: DeviceFact, changing: Iterable[Hold | DeviceFact]) -> list[int]:
+def _moments(
+    hour: GpuHour, gpu: DeviceOfHour, changing: Iterable[Hold | DeviceOfHour]
+) -> list[int]:
     start, end = gpu.start_ms, gpu.end_ms
     if not (changing or hour.outages) and len(hour.piece_starts) == 1:
         return [start, end]
@@ -113,7 +115,7 @@ def _in_spans(
         yield tuple(now)
 
 
-def _is_out(outages: Sequence[OutageFact], device_ids: Sequence[int], moment_ms: int) -> bool:
+def _is_out(outages: Sequence[OutageOfHour], device_ids: Sequence[int], moment_ms: int) -> bool:
     return any(
         outage.start_ms <= moment_ms < outage.end_ms
         and (outage.device_id is None or outage.device_id in device_ids)
@@ -130,12 +132,12 @@ def _note_foreign(foreign: Foreign, device_id: int, segment: Segment) -> None:
 class _Timeline(NamedTuple):
     """One slice's spans by their start, and its readings."""
 
-    slice_: DeviceFact
-    spans: dict[int, Span]
+    slice_: DeviceOfHour
+    spans: dict[int, ReadingSpan]
     readings: Readings
 
 
-def _add_sliced(hour: Hour, gpu: DeviceFact, slices: Sequence[DeviceFact]) -> None:
+def _add_sliced(hour: GpuHour, gpu: DeviceOfHour, slices: Sequence[DeviceOfHour]) -> None:
     """Slices take their shares of the parent's time; what is left over is stranded."""
     of_gpu = hour.holds.get(gpu.device_id, NO_HOLDS)
     of_slices = [hold for slice_ in slices for hold in hour.holds.get(slice_.device_id, NO_HOLDS)]
@@ -152,13 +154,13 @@ def _add_sliced(hour: Hour, gpu: DeviceFact, slices: Sequence[DeviceFact]) -> No
 
 
 def _timeline(
-    hour: Hour, gpu: DeviceFact, device: DeviceFact, spans: Sequence[tuple[int, int]]
+    hour: GpuHour, gpu: DeviceOfHour, device: DeviceOfHour, spans: Sequence[tuple[int, int]]
 ) -> _Timeline:
     """A claim on the parent is one on each of its slices."""
     ids = tuple({gpu.device_id, device.device_id})
     holds = [hold for device_id in ids for hold in hour.holds.get(device_id, NO_HOLDS)]
     own = {
-        start: Span(start, end, there, _is_out(hour.outages, ids, start))
+        start: ReadingSpan(start, end, there, _is_out(hour.outages, ids, start))
         for (start, end), there in zip(spans, _in_spans(holds, spans), strict=True)
         if device.start_ms <= start and end <= device.end_ms
     }
@@ -167,7 +169,7 @@ def _timeline(
 
 
 def _add_divided(
-    hour: Hour, living: Sequence[_Timeline], whole: _Timeline, span: tuple[int, int]
+    hour: GpuHour, living: Sequence[_Timeline], whole: _Timeline, span: tuple[int, int]
 ) -> None:
     start, end = span
     if not living:
@@ -198,7 +200,7 @@ def _add_divided(
     hour.add(start, end - start, max(whole_share, taken) * parts, states)
 
 
-def _unread(hour: Hour) -> Readings:
+def _unread(hour: GpuHour) -> Readings:
     return Readings((), (), hour.node.names)
 
 

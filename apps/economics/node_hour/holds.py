@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from apps.economics.node_hour.facts import MINUTE_MS, ClaimFact, DeviceFact, UsageFact
+from apps.economics.node_hour.facts import MINUTE_MS, ClaimFact, DeviceOfHour, UsageFact
 from apps.economics.node_hour.names import Names
 from apps.economics.states import Flag
 
@@ -32,12 +32,12 @@ class Era(NamedTuple):
     is_known: bool
 
 
-class Node(NamedTuple):
+class HoldingNode(NamedTuple):
     """The devices that can be held: whole GPUs without slices, and slices; with what they showed."""
 
     eras: Sequence[Era]
-    devices: Mapping[int, DeviceFact]
-    slices: Mapping[int, Sequence[DeviceFact]]
+    devices: Mapping[int, DeviceOfHour]
+    slices: Mapping[int, Sequence[DeviceOfHour]]
     usage: Mapping[int, Sequence[UsageFact]]
     names: Names
 
@@ -65,7 +65,7 @@ class _Unpinned(NamedTuple):
 Holds = dict[int, list[Hold]]
 
 
-def holds_by_device(claims: Iterable[ClaimFact], node: Node) -> Holds:
+def holds_by_device(claims: Iterable[ClaimFact], node: HoldingNode) -> Holds:
     """Every claim as holds on devices, in an order that does not depend on the claims' order.
 
     Granted devices first, then the devices on which the job's processes were seen, and the rest
@@ -86,7 +86,7 @@ def holds_by_device(claims: Iterable[ClaimFact], node: Node) -> Holds:
     return holds
 
 
-def _pin_granted(holds: Holds, wanted: _Unpinned, node: Node) -> Fraction:
+def _pin_granted(holds: Holds, wanted: _Unpinned, node: HoldingNode) -> Fraction:
     """Pin the devices named; lives of one device under its UUID are one device."""
     known = node.devices
     named = [device for device in dict.fromkeys(wanted.claim.devices) if device in known]
@@ -118,7 +118,9 @@ def _pin(holds: Holds, devices: Sequence[int], wanted: _Unpinned, count: int) ->
     return wanted.gpus - share * count
 
 
-def _pinned_by_evidence(holds: Holds, unpinned: Sequence[_Unpinned], node: Node) -> list[_Unpinned]:
+def _pinned_by_evidence(
+    holds: Holds, unpinned: Sequence[_Unpinned], node: HoldingNode
+) -> list[_Unpinned]:
     """Pin what the jobs' own processes show; answers what stays unpinned.
 
     A device on which processes of more claims were seen than fit pins none of them: choosing one
@@ -138,7 +140,7 @@ def _pinned_by_evidence(holds: Holds, unpinned: Sequence[_Unpinned], node: Node)
     return left
 
 
-def _seen_devices(holds: Holds, wanted: _Unpinned, node: Node) -> list[int]:
+def _seen_devices(holds: Holds, wanted: _Unpinned, node: HoldingNode) -> list[int]:
     """Devices that nobody holds and that show this job's processes; none where they exceed the count."""
     first, last = wanted.start_ms // MINUTE_MS, -(-wanted.end_ms // MINUTE_MS)
     job_id = wanted.claim.holder_id
@@ -158,7 +160,7 @@ def _is_held(holds: Iterable[Hold], wanted: _Unpinned) -> bool:
     return any(hold.start_ms < wanted.end_ms and hold.end_ms > wanted.start_ms for hold in holds)
 
 
-def _pool(holds: Holds, unpinned: Sequence[_Unpinned], node: Node) -> None:
+def _pool(holds: Holds, unpinned: Sequence[_Unpinned], node: HoldingNode) -> None:
     """Divide each claim evenly over the unpinned devices of every span between changes."""
     coming: dict[int, list[int]] = defaultdict(list)
     going: dict[int, list[int]] = defaultdict(list)
@@ -175,7 +177,7 @@ class _Free:
 
     __slots__ = ("_bars", "_devices", "_free", "changes")
 
-    def __init__(self, holds: Holds, node: Node) -> None:
+    def __init__(self, holds: Holds, node: HoldingNode) -> None:
         """Note when a device becomes free and when something bars it: a hold, or its slices."""
         self._devices = tuple(node.devices)
         self._bars = {device: [1, 0] for device in self._devices}

@@ -12,7 +12,7 @@ QUARTER_MS = 250
 DEVICE_ROW = 0
 
 
-class Span(NamedTuple):
+class ReadingSpan(NamedTuple):
     """A span of a device in which nothing about its holds changes; `out` = out of service."""
 
     start_ms: int
@@ -57,7 +57,9 @@ class Readings:
 
     __slots__ = ("_cut", "_names", "_placed", "device", "processes")
 
-    def __init__(self, rows: Sequence[UsageFact], spans: Sequence[Span], names: Names) -> None:
+    def __init__(
+        self, rows: Sequence[UsageFact], spans: Sequence[ReadingSpan], names: Names
+    ) -> None:
         """Tell the device's own reading from its processes' and find the minutes that are cut."""
         self._names = names
         self._placed: dict[tuple[int, int], Placed] = {}
@@ -65,21 +67,21 @@ class Readings:
         self.processes = [row for row in rows if row.holder_id]
         if len(self.processes) > 1:
             self.processes.sort()
-        self._cut: dict[int, list[Span]] = defaultdict(list)
+        self._cut: dict[int, list[ReadingSpan]] = defaultdict(list)
         if rows and any(span.start_ms % MINUTE_MS or span.end_ms % MINUTE_MS for span in spans):
             for span in spans:
                 self._note_cut_minutes(span)
 
-    def device_shown(self, span: Span) -> Shown:
+    def device_shown(self, span: ReadingSpan) -> Shown:
         """The device's own reading."""
         return NOTHING_SHOWN if self.device is None else self._shown(self.device, DEVICE_ROW, span)
 
-    def is_seen(self, row: UsageFact, span: Span) -> bool:
+    def is_seen(self, row: UsageFact, span: ReadingSpan) -> bool:
         """Whether the row shows anything in the span or in the minutes it cuts."""
         first, last = span.start_ms // MINUTE_MS, -(-span.end_ms // MINUTE_MS)
         return row.observed.count(0, first, last) < last - first
 
-    def columns(self, rows: Sequence[UsageFact], span: Span) -> list[Columns]:
+    def columns(self, rows: Sequence[UsageFact], span: ReadingSpan) -> list[Columns]:
         """The span's whole minutes in quarter-seconds, and the cut ones in milliseconds."""
         device = self.device
         if device is None:
@@ -96,7 +98,11 @@ class Readings:
         return [whole, self._cut_columns(device, rows, span, cut)] if cut else [whole]
 
     def _cut_columns(
-        self, device: UsageFact, rows: Sequence[UsageFact], span: Span, minutes: Sequence[int]
+        self,
+        device: UsageFact,
+        rows: Sequence[UsageFact],
+        span: ReadingSpan,
+        minutes: Sequence[int],
     ) -> Columns:
         starts = [max(span.start_ms, minute * MINUTE_MS) for minute in minutes]
         places = list(zip(minutes, starts, strict=True))
@@ -115,7 +121,7 @@ class Readings:
             ],
         )
 
-    def _shown(self, row: UsageFact, holder_id: int, span: Span) -> Shown:
+    def _shown(self, row: UsageFact, holder_id: int, span: ReadingSpan) -> Shown:
         if not self._cut:
             first, last = span.start_ms // MINUTE_MS, span.end_ms // MINUTE_MS
             seen = sum(row.observed[first:last]) * QUARTER_MS
@@ -131,7 +137,7 @@ class Readings:
             worked += part.worked_ms
         return Shown(observed, min(observed, worked))
 
-    def _note_cut_minutes(self, span: Span) -> None:
+    def _note_cut_minutes(self, span: ReadingSpan) -> None:
         for minute in _cut_minutes(span):
             start, end = minute * MINUTE_MS, (minute + 1) * MINUTE_MS
             self._cut[minute].append(
@@ -147,7 +153,7 @@ class Readings:
             self._placed[holder_id, minute] = placed
         return placed
 
-    def _is_first_for(self, holder_id: int, span: Span) -> bool:
+    def _is_first_for(self, holder_id: int, span: ReadingSpan) -> bool:
         if holder_id == DEVICE_ROW:
             return bool(span.holds)
         return self._names.is_of_any(holder_id, [hold.job_id for hold in span.holds])
@@ -159,12 +165,12 @@ def _own_reading(rows: Sequence[UsageFact]) -> UsageFact | None:
     return next((row for row in rows if not row.holder_id), None)
 
 
-def _whole_minutes(span: Span) -> tuple[int, int]:
+def _whole_minutes(span: ReadingSpan) -> tuple[int, int]:
     first, last = -(-span.start_ms // MINUTE_MS), span.end_ms // MINUTE_MS
     return first, max(first, last)
 
 
-def _cut_minutes(span: Span) -> list[int]:
+def _cut_minutes(span: ReadingSpan) -> list[int]:
     first, last = span.start_ms // MINUTE_MS, span.end_ms // MINUTE_MS
     minutes = []
     if span.start_ms % MINUTE_MS:
@@ -174,7 +180,9 @@ def _cut_minutes(span: Span) -> list[int]:
     return minutes
 
 
-def _placed(observed: int, worked: int, spans: Sequence[Span], mine: Sequence[Span]) -> Placed:
+def _placed(
+    observed: int, worked: int, spans: Sequence[ReadingSpan], mine: Sequence[ReadingSpan]
+) -> Placed:
     """Place a minute's quarter-seconds on its spans, in those of `mine` first."""
     live = sum(span.end_ms - span.start_ms for span in spans)
     observed_ms = min(observed * QUARTER_MS, live)
@@ -189,7 +197,7 @@ def _placed(observed: int, worked: int, spans: Sequence[Span], mine: Sequence[Sp
     return placed
 
 
-def _place(placed: Placed, spans: Sequence[Span], observed_ms: int, worked_ms: int) -> None:
+def _place(placed: Placed, spans: Sequence[ReadingSpan], observed_ms: int, worked_ms: int) -> None:
     """In proportion to length, cumulatively, so that nothing is lost to rounding."""
     whole = sum(span.end_ms - span.start_ms for span in spans)
     done = 0

@@ -6,22 +6,22 @@ from fractions import Fraction
 
 from apps.economics.node_hour.amounts import Carried, ChargedPiece, lines_of, with_beside
 from apps.economics.node_hour.counted import (
-    Counted,
     CountedClaim,
+    CountedMinutes,
     Tally,
     add_counted,
     clipped_counts,
 )
 from apps.economics.node_hour.facts import (
     CoresFact,
-    DeviceFact,
+    DeviceOfHour,
     ForeignProcess,
     NodeHourFacts,
     NodeHourSplit,
     UsageFact,
 )
-from apps.economics.node_hour.gpu import Foreign, Hour, add_gpu
-from apps.economics.node_hour.holds import Era, Node, flags_of, holds_by_device
+from apps.economics.node_hour.gpu import Foreign, GpuHour, add_gpu
+from apps.economics.node_hour.holds import Era, HoldingNode, flags_of, holds_by_device
 from apps.economics.node_hour.names import Names
 from apps.economics.states import Flag
 
@@ -71,7 +71,7 @@ def _add_gpus(
     """Add the time of the GPUs known, and of the declared count while none is; all of it."""
     lived = facts.lived_through_ms
     node, gpus = _node(facts, lived)
-    hour = Hour(
+    hour = GpuHour(
         node=node,
         holds=holds_by_device(facts.claims, node),
         outages=facts.outages,
@@ -92,7 +92,7 @@ def _add_gpus(
         for claim in facts.claims
         if claim.gpus > 0
     ]
-    counted = Counted(declared, claims, facts.outages, has_places=True)
+    counted = CountedMinutes(declared, claims, facts.outages, has_places=True)
     return sum([gpu.end_ms - gpu.start_ms for gpu in gpus]) + add_counted(counted, starts, tallies)
 
 
@@ -105,7 +105,7 @@ def _add_cores(
         for claim in facts.claims
         if claim.cores is None or claim.cores > 0
     ]
-    counted = Counted(
+    counted = CountedMinutes(
         clipped_counts(cores.capacity, *facts.lived_through_ms),
         claims,
         facts.outages,
@@ -137,12 +137,12 @@ def _pieces(facts: NodeHourFacts, lived: tuple[int, int]) -> list[ChargedPiece]:
 
 
 def _living(
-    devices: Sequence[DeviceFact], lived: tuple[int, int]
-) -> tuple[list[DeviceFact], list[DeviceFact]]:
+    devices: Sequence[DeviceOfHour], lived: tuple[int, int]
+) -> tuple[list[DeviceOfHour], list[DeviceOfHour]]:
     """GPUs and slices, their lifetimes clipped to the lived time, in a stable order."""
     start, end = lived
-    gpus: list[DeviceFact] = []
-    slices: list[DeviceFact] = []
+    gpus: list[DeviceOfHour] = []
+    slices: list[DeviceOfHour] = []
     for device in devices:
         if device.start_ms < start or device.end_ms > end:
             device = device._replace(
@@ -156,24 +156,24 @@ def _living(
     return gpus, [slice_ for slice_ in slices if slice_.parent_id in parents]
 
 
-def _stable(device: DeviceFact) -> tuple[str, int]:
+def _stable(device: DeviceOfHour) -> tuple[str, int]:
     return device.stable_key, device.device_id
 
 
-def _node(facts: NodeHourFacts, lived: tuple[int, int]) -> tuple[Node, list[DeviceFact]]:
+def _node(facts: NodeHourFacts, lived: tuple[int, int]) -> tuple[HoldingNode, list[DeviceOfHour]]:
     """The node and its GPUs."""
     gpus, slices = _living(facts.devices, lived)
-    by_parent: dict[int, list[DeviceFact]] = defaultdict(list)
+    by_parent: dict[int, list[DeviceOfHour]] = defaultdict(list)
     for slice_ in slices:
         by_parent[slice_.parent_id or 0].append(slice_)
     usage: dict[int, list[UsageFact]] = defaultdict(list)
     for row in facts.usage:
         usage[row.device_id].append(row)
     devices = {device.device_id: device for device in (*gpus, *slices)}
-    return Node(_eras(gpus, lived), devices, by_parent, usage, Names(facts.keys)), gpus
+    return HoldingNode(_eras(gpus, lived), devices, by_parent, usage, Names(facts.keys)), gpus
 
 
-def _eras(gpus: Iterable[DeviceFact], lived: tuple[int, int]) -> list[Era]:
+def _eras(gpus: Iterable[DeviceOfHour], lived: tuple[int, int]) -> list[Era]:
     """The lived time in order, cut where the first GPU becomes known or the last one ends."""
     reached, end = lived
     eras: list[Era] = []

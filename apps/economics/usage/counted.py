@@ -11,7 +11,7 @@ from apps.economics.usage.overlaps import Fragment, Window, settled
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedUsage:
     """Windows with the span of the hour that each counts for; one device's never overlap.
 
     `is_reading` marks the device's own. Ordered by start within each device.
@@ -23,7 +23,7 @@ class Counted:
     is_reading: Bits
 
 
-def counted_windows(windows: WindowColumns) -> Counted:
+def counted_windows(windows: WindowColumns) -> CountedUsage:
     """Settle every overlap; the answer does not depend on the order of the windows."""
     ends = windows.start_ms + windows.length_ms
     inside = windows.taken((windows.start_ms < HOUR_MS) & (ends > 0) & (windows.length_ms > 0))
@@ -58,12 +58,14 @@ def _plain_devices(ordered: WindowColumns) -> tuple[Bits, Bits]:
     return plain, is_first
 
 
-def _whole(windows: WindowColumns, is_reading: Bits) -> Counted:
+def _whole(windows: WindowColumns, is_reading: Bits) -> CountedUsage:
     ends = windows.start_ms + windows.length_ms
-    return Counted(windows, np.maximum(windows.start_ms, 0), np.minimum(ends, HOUR_MS), is_reading)
+    return CountedUsage(
+        windows, np.maximum(windows.start_ms, 0), np.minimum(ends, HOUR_MS), is_reading
+    )
 
 
-def _joined(counted: Counted, fragments: Sequence[Fragment]) -> Counted:
+def _joined(counted: CountedUsage, fragments: Sequence[Fragment]) -> CountedUsage:
     columns = zip(*(fragment.window for fragment in fragments), strict=True)
     joined = WindowColumns(
         **{
@@ -71,7 +73,7 @@ def _joined(counted: Counted, fragments: Sequence[Fragment]) -> Counted:
             for name, more in zip(Window._fields, columns, strict=True)
         }
     )
-    return Counted(
+    return CountedUsage(
         joined,
         np.concatenate([counted.from_ms, [fragment.from_ms for fragment in fragments]]),
         np.concatenate([counted.to_ms, [fragment.to_ms for fragment in fragments]]),

@@ -13,7 +13,7 @@ from apps.economics.usage.columns import (
     UsageRow,
     WindowColumns,
 )
-from apps.economics.usage.counted import Counted, counted_windows
+from apps.economics.usage.counted import CountedUsage, counted_windows
 from apps.economics.usage.minutes import Minutes, minutes_of, observed_seconds
 
 # Device index and holder share one sortable integer; interned holder ids fit 32 bits.
@@ -39,7 +39,7 @@ def usage_of_hour(windows: WindowColumns) -> list[UsageRow]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _HourTable:
     """The rows to be (`keys`: device index and holder) and which window adds to which.
 
     The first `readings` contributions are the devices' own.
@@ -52,7 +52,7 @@ class _Table:
     readings: int
 
 
-def _table(counted: Counted) -> _Table:
+def _table(counted: CountedUsage) -> _HourTable:
     """One row for a device that only ever had one key, else one of its own and one per holder."""
     holder = counted.windows.holder_id
     devices, device = np.unique(counted.windows.device_id, return_inverse=True)
@@ -66,7 +66,7 @@ def _table(counted: Counted) -> _Table:
     held_key = (device[held] << HOLDER_BITS) | holder[held]
     keys = np.unique(np.concatenate([own_key, held_key]))
     reading = np.flatnonzero(counted.is_reading)
-    return _Table(
+    return _HourTable(
         devices=devices,
         keys=keys,
         index=np.concatenate([reading, held]),
@@ -77,10 +77,10 @@ def _table(counted: Counted) -> _Table:
     )
 
 
-def _rows(counted: Counted, table: _Table, minutes: Minutes) -> list[UsageRow]:
+def _rows(counted: CountedUsage, table: _HourTable, minutes: Minutes) -> list[UsageRow]:
     observed, worked = minutes.observed.tobytes(), minutes.worked.tobytes()
     windows = counted.windows
-    sums = _Sums(counted, table)
+    sums = _HourSums(counted, table)
     return [
         UsageRow(device, holder, observed[at : at + MINUTES], worked[at : at + MINUTES], *of_row)
         for device, holder, at, *of_row in zip(
@@ -97,16 +97,16 @@ def _rows(counted: Counted, table: _Table, minutes: Minutes) -> list[UsageRow]:
     ]
 
 
-def _best_source(counted: Counted, table: _Table) -> list[int]:
+def _best_source(counted: CountedUsage, table: _HourTable) -> list[int]:
     best = np.full(len(table.keys), UNKNOWN_SOURCE)
     np.minimum.at(best, table.row, counted.windows.source[table.index])
     return [int(source) for source in best.tolist()]
 
 
-class _Sums:
+class _HourSums:
     """Sums over the devices' own readings, by row."""
 
-    def __init__(self, counted: Counted, table: _Table) -> None:
+    def __init__(self, counted: CountedUsage, table: _HourTable) -> None:
         """Work out once how much of each window counts."""
         self._index = table.index[: table.readings]
         self._row = table.row[: table.readings]

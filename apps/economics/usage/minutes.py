@@ -12,7 +12,7 @@ from apps.economics.usage.columns import (
     Integers,
     Reals,
 )
-from apps.economics.usage.counted import Counted
+from apps.economics.usage.counted import CountedUsage
 
 QUARTERS_PER_SECOND = 4
 QUARTERS_PER_MINUTE = 240
@@ -26,7 +26,7 @@ class Minutes:
     worked: npt.NDArray[np.uint8]
 
 
-def minutes_of(counted: Counted, index: Integers, row: Integers, rows: int) -> Minutes:
+def minutes_of(counted: CountedUsage, index: Integers, row: Integers, rows: int) -> Minutes:
     """Spread the counted windows at `index`, in order of time, over the minutes of their `row`."""
     start, end = counted.from_ms[index], counted.to_ms[index]
     first = start // MINUTE_MS
@@ -46,13 +46,13 @@ def minutes_of(counted: Counted, index: Integers, row: Integers, rows: int) -> M
     )
 
 
-def observed_seconds(counted: Counted, index: Integers) -> Reals:
+def observed_seconds(counted: CountedUsage, index: Integers) -> Reals:
     """Seconds sampled in each whole window: its length where it does not say."""
     length = counted.windows.length_ms[index] / MS_PER_SECOND
     return np.clip(np.nan_to_num(counted.windows.observed_seconds[index], nan=np.inf), 0, length)
 
 
-def _seconds(counted: Counted, index: Integers) -> tuple[Reals, Reals]:
+def _seconds(counted: CountedUsage, index: Integers) -> tuple[Reals, Reals]:
     """Observed and worked; a window that cannot tell its work was not observed."""
     worked = counted.windows.worked_seconds[index]
     unknown = np.isnan(worked)

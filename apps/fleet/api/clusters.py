@@ -58,7 +58,7 @@ class Clusters(RestView):
         return Response(told_cluster(listing.cluster_row(cluster_id)), status=201)
 
 
-class Cluster(RestView):
+class ClusterView(RestView):
     """One cluster."""
 
     @extend_schema(operation_id="cluster", responses=ClusterOut, examples=[examples.CLUSTER])

@@ -39,7 +39,7 @@ class Devices(RestView):
         return paged(request, listing.device_page(wanted, page_asked(request)), told_device)
 
 
-class Device(RestView):
+class DeviceView(RestView):
     """One device."""
 
     @extend_schema(operation_id="device", responses=DeviceOut, examples=[examples.DEVICE])
@@ -83,7 +83,7 @@ class Agents(RestView):
         return paged(request, page, told_agent)
 
 
-class Agent(RestView):
+class AgentView(RestView):
     """One agent."""
 
     @extend_schema(operation_id="agent", responses=AgentOut, examples=[examples.AGENT])

@@ -73,7 +73,7 @@ class Nodes(RestView):
         return Response(told_node(listing.node_row(node_id)), status=201)
 
 
-class Node(RestView):
+class NodeView(RestView):
     """One node."""
 
     @extend_schema(operation_id="node", responses=NodeOut, examples=[examples.NODE])
@@ -106,7 +106,7 @@ class NodeEnd(RestView):
         return Response(told_node(listing.node_row(node_id)))
 
 
-class NodeCapacity(RestView):
+class NodeCapacityView(RestView):
     """How many units a node has."""
 
     @extend_schema(

@@ -55,7 +55,7 @@ class Outages(RestView):
         return Response(told_outage(listing.outage_row(outage_id)), status=201)
 
 
-class Outage(RestView):
+class OutageView(RestView):
     """One outage."""
 
     @extend_schema(operation_id="outage", responses=OutageOut, examples=[examples.OUTAGE])

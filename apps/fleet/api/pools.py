@@ -72,7 +72,7 @@ class Pools(RestView):
         return told_pool(listing.pool_row(pool_id), self.viewer(), _team_names())
 
 
-class Pool(RestView):
+class PoolView(RestView):
     """One pool."""
 
     @extend_schema(operation_id="pool", responses=PoolOut, examples=[examples.POOL])

@@ -19,7 +19,7 @@ class AgentFact:
 
 
 @dataclass(frozen=True, slots=True)
-class SilentNode:
+class SilentAgentNode:
     """A node that lives and is charged, but whose agents have not been heard of."""
 
     node_id: int
@@ -79,7 +79,7 @@ def agents() -> dict[int, AgentFact]:
     return {row[0]: AgentFact(*row) for row in rows}
 
 
-def silent_agents(at: datetime, hours: int = 6) -> list[SilentNode]:
+def silent_agents(at: datetime, hours: int = 6) -> list[SilentAgentNode]:
     """Nodes that live at `at` and whose last word, or enrolment, is at least `hours` ago."""
     heard = (
         Agent.objects.filter(node__period__contains=at)
@@ -89,7 +89,7 @@ def silent_agents(at: datetime, hours: int = 6) -> list[SilentNode]:
         .order_by("node__name", "node_id")
     )
     return [
-        SilentNode(row["node_id"], row["node__name"], row["node__pool_id"], row["heard_at"])
+        SilentAgentNode(row["node_id"], row["node__name"], row["node__pool_id"], row["heard_at"])
         for row in heard
     ]
 

@@ -3,7 +3,7 @@
 from django.db.models import Q
 from django.db.models.functions import Lower
 
-from apps.accounts.queries.search import Found, Hits, Kind, Sought, about, begins_first, hits
+from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought, about, begins_first, hits
 from apps.fleet.models import Device, Node, Pool
 
 UUID_BEGINNINGS = ("", "gpu-", "mig-")
@@ -16,7 +16,7 @@ def nodes_found(asked: Sought) -> Hits:
     ordered = rows.order_by(begins_first("name", asked.text), "name", "-id")
     told = ordered.values_list("id", "name", "pool__name", "period__endswith")
     found = (
-        Found(id_, name, about(pool, "" if ended_at is None else f"ended {ended_at:%Y-%m-%d}"))
+        SearchHit(id_, name, about(pool, "" if ended_at is None else f"ended {ended_at:%Y-%m-%d}"))
         for id_, name, pool, ended_at in told[: asked.limit + 1]
     )
     return hits(Kind.NODE, found, asked)
@@ -31,7 +31,7 @@ def devices_found(asked: Sought) -> Hits:
     rows = Device.objects.annotate(uuid_lower=Lower("uuid")).filter(begins, period__isempty=False)
     told = rows.order_by("uuid", "-id").values_list("id", "uuid", "model", "node__name")
     found = (
-        Found(id_, uuid, about(model, f"on {node}"))
+        SearchHit(id_, uuid, about(model, f"on {node}"))
         for id_, uuid, model, node in told[: asked.limit + 1]
     )
     return hits(Kind.DEVICE, found, asked)
@@ -42,5 +42,5 @@ def pools_found(asked: Sought) -> Hits:
     named = Q(name__icontains=asked.text) | Q(gpu_model__icontains=asked.text)
     rows = Pool.objects.filter(named).order_by(begins_first("name", asked.text), "name")
     told = rows.values_list("id", "name", "gpu_model", "provider", "region")
-    found = (Found(id_, name, about(*parts)) for id_, name, *parts in told[: asked.limit + 1])
+    found = (SearchHit(id_, name, about(*parts)) for id_, name, *parts in told[: asked.limit + 1])
     return hits(Kind.POOL, found, asked)

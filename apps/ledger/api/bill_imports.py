@@ -171,7 +171,7 @@ class BillImports(BillImportsView):
         return Response(told, status=202, headers={"Location": told["address"]})
 
 
-class BillImport(BillImportsView):
+class BillImportView(BillImportsView):
     """One bill import."""
 
     @extend_schema(

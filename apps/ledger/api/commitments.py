@@ -89,7 +89,7 @@ class Commitments(CommitmentsView):
         return Response(told_commitment(commitment(commitment_id)), status=201)
 
 
-class Commitment(CommitmentsView):
+class CommitmentView(CommitmentsView):
     """One commitment."""
 
     @extend_schema(

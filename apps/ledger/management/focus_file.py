@@ -14,8 +14,8 @@ from typing import IO, Any, Protocol, cast
 
 from django.db import connection, transaction
 
-from apps.economics.focus.exported import COLUMNS, Cell, Column, Type
-from apps.economics.focus.making import Costs, FocusRow, PartFacts, rows_of
+from apps.economics.focus.exported import COLUMNS, Cell, FocusColumn, FocusType
+from apps.economics.focus.making import FocusRow, MadeCosts, PartFacts, rows_of
 from apps.ledger.queries.focus_rows import billed_by, charges_of_month, sums_posted
 
 ROWS_AT_ONCE = 10_000
@@ -75,7 +75,7 @@ def _see_one_moment() -> None:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
-def _compare(written: Written, lines: int, sums: Costs) -> None:
+def _compare(written: Written, lines: int, sums: MadeCosts) -> None:
     known = {
         "billed": sums.billed,
         "effective": sums.effective,
@@ -102,7 +102,7 @@ def _rows(month: date, written: Written) -> Iterator[FocusRow]:
 
 
 @contextmanager
-def _table(path: Path, name: str, columns: Sequence[Column]) -> Iterator[_Table]:
+def _table(path: Path, name: str, columns: Sequence[FocusColumn]) -> Iterator[_Table]:
     if name.endswith(".parquet"):
         with _parquet(path, columns) as table:
             yield table
@@ -115,7 +115,7 @@ def _table(path: Path, name: str, columns: Sequence[Column]) -> Iterator[_Table]
 
 
 class _Csv:
-    def __init__(self, text: IO[str], columns: Sequence[Column]) -> None:
+    def __init__(self, text: IO[str], columns: Sequence[FocusColumn]) -> None:
         self._columns = columns
         self._out = csv.writer(text, lineterminator="\n")
         self._out.writerow([column.name for column in columns])
@@ -142,14 +142,14 @@ def _moment(moment: datetime) -> str:
 
 
 @contextmanager
-def _parquet(path: Path, columns: Sequence[Column]) -> Iterator[_Table]:
+def _parquet(path: Path, columns: Sequence[FocusColumn]) -> Iterator[_Table]:
     # Heavy, and only here: a process that writes no Parquet never loads it.
     import pyarrow
     from pyarrow import parquet
 
     # Its names come from compiled code, of which its stubs say nothing.
     pa: Any = pyarrow
-    kinds: dict[Type, Any] = {Type.TEXT: pa.string(), Type.JSON: pa.string()}
+    kinds: dict[FocusType, Any] = {FocusType.TEXT: pa.string(), FocusType.JSON: pa.string()}
     schema = pa.schema(
         [
             pa.field(
@@ -164,8 +164,8 @@ def _parquet(path: Path, columns: Sequence[Column]) -> Iterator[_Table]:
         yield _Parquet(pa, writer, schema, columns)
 
 
-def _arrow_type(pa: Any, column: Column) -> Any:
-    if column.type is Type.NUMBER:
+def _arrow_type(pa: Any, column: FocusColumn) -> Any:
+    if column.type is FocusType.NUMBER:
         return pa.decimal128(DIGITS, column.scale)
     return pa.timestamp("ms", tz="UTC")
 
@@ -175,7 +175,7 @@ class _Parquet:
     pa: Any
     writer: Any
     schema: Any
-    of: Sequence[Column]
+    of: Sequence[FocusColumn]
 
     def write(self, chunk: Sequence[FocusRow]) -> None:
         """Rows as values, a group of them at a time."""

@@ -268,11 +268,13 @@ def _add_used(
             sums.add(covers, time, covered)
 
 
-def use_of(pool: fleet.PoolFact, kind: str, units: int, contracted: int | None) -> economics.Use:
+def use_of(
+    pool: fleet.PoolFact, kind: str, units: int, contracted: int | None
+) -> economics.CommitmentUse:
     """Nodes of one pool that have as many units, as the charge pass offers them to commitments."""
     gpus = units or pool.gpus_per_node
     counted = kind == "pool" and pool.gpus_per_node
-    return economics.Use(
+    return economics.CommitmentUse(
         node_id=0,
         start_ms=0,
         end_ms=HOUR_MS,

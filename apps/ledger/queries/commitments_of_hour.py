@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import LiteralString
 
 from apps.accounts import queries as accounts
-from apps.economics.commitments import Commitment, CommitmentKind, Scope
+from apps.economics.commitments import Commitment, CommitmentKind, CommitmentScope
 from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.rates import MICROS, Per
 from apps.ledger.queries.calendar import milliseconds_into, posting_month
@@ -99,7 +99,7 @@ def bought_as(fact: CommitmentFact, *, paid_micros: int = 0, lasts_ms: int = HOU
     return Commitment(
         id=fact.id,
         kind=CommitmentKind[fact.kind.upper()],
-        scope=Scope(
+        scope=CommitmentScope(
             provider=fact.provider,
             region=fact.region,
             instance_type=fact.instance_type,

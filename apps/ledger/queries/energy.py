@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from apps.economics.hours import HOUR, MILLISECOND
-from apps.economics.sharing import Drawn
+from apps.economics.sharing import DrawnShare
 from apps.economics.usage import UsageRow
 from apps.fleet import queries as fleet
 from apps.ledger.queries.spreading import Bearer
@@ -39,7 +39,7 @@ class _Holding:
     granted: Mapping[int, Mapping[Holder, int]]
 
 
-def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[Drawn]:
+def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[DrawnShare]:
     """What each GPU of the hour drew, for bearers by their place.
 
     A GPU's energy goes to the processes seen on it by the time they worked, else to whom it was
@@ -50,7 +50,7 @@ def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[Drawn]:
     nodes = _nodes(hour, places)
     devices = fleet.devices_lived(list(nodes), hour, hour + HOUR)
     holding, slices = _holding(hour, devices), _slices(devices)
-    found: list[Drawn] = []
+    found: list[DrawnShare] = []
     left = {node_id: sum(node.times.values()) for node_id, node in nodes.items()}
     for device in devices:
         if device.parent_id is not None:
@@ -62,7 +62,7 @@ def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[Drawn]:
         left[device.node_id] -= lived_ms
         found += _drawn(lived_ms, holding.own.get(device.id), weights)
     # GPUs that are known by number alone have no meter either.
-    found += [Drawn(ms, None, nodes[node_id].times) for node_id, ms in left.items() if ms > 0]
+    found += [DrawnShare(ms, None, nodes[node_id].times) for node_id, ms in left.items() if ms > 0]
     return found
 
 
@@ -139,15 +139,15 @@ def _weights(
     return {}
 
 
-def _drawn(lived_ms: int, own: UsageRow | None, weights: Mapping[int, int]) -> Iterator[Drawn]:
+def _drawn(lived_ms: int, own: UsageRow | None, weights: Mapping[int, int]) -> Iterator[DrawnShare]:
     """The time in which its meter told something, and the rest."""
     metered_ms = 0
     if own is not None and own.energy_joules is not None:
         metered_ms = min(lived_ms, sum(own.observed) * 1_000 // QUARTERS_PER_SECOND)
         if metered_ms > 0:
-            yield Drawn(metered_ms, round(own.energy_joules * 1_000), weights)
+            yield DrawnShare(metered_ms, round(own.energy_joules * 1_000), weights)
     if lived_ms > metered_ms:
-        yield Drawn(lived_ms - metered_ms, None, weights)
+        yield DrawnShare(lived_ms - metered_ms, None, weights)
 
 
 TIMES = """

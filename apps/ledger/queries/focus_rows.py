@@ -9,7 +9,7 @@ from apps.accounts import queries as accounts
 from apps.economics.focus.making import (
     BilledBy,
     ChargeFacts,
-    Costs,
+    MadeCosts,
     PartFacts,
 )
 from apps.economics.focus.names import spellings
@@ -123,12 +123,12 @@ def hours_posted(month: date) -> list[datetime]:
     return [hour for (hour,) in rows(HOURS, {"month": month})]
 
 
-def sums_posted(month: date) -> tuple[int, Costs]:
+def sums_posted(month: date) -> tuple[int, MadeCosts]:
     """How many lines are posted in `month`, and what they sum to."""
     ((lines, *sums),) = rows(SUMS, {"month": month})
-    return lines, Costs(*sums)
+    return lines, MadeCosts(*sums)
 
 
 def _part(line: Row) -> PartFacts:
     listed, contracted, effective, billed, *of_line = line[CHARGE_COLUMNS:]
-    return PartFacts(Costs(listed, contracted, effective, billed), *of_line)
+    return PartFacts(MadeCosts(listed, contracted, effective, billed), *of_line)

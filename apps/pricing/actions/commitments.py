@@ -17,7 +17,7 @@ from apps.logs.changes import logged_change
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 from apps.pricing.actions.checking import RateNotUnderstood, mark_charge, refuse_inexact
-from apps.pricing.models import Commitment, CommitmentKind, RateUnit
+from apps.pricing.models import Commitment, CommitmentKindChoice, RateUnit
 from apps.pricing.queries.commitments import CommitmentFact
 from apps.pricing.queries.exchange import exchange
 
@@ -178,7 +178,7 @@ def as_bought(commitment: NewCommitment) -> CommitmentFact:
 def _refuse_misnamed(commitment: NewCommitment) -> None:
     checks = [
         (bool(commitment.name.strip()), "name", "a commitment has a name"),
-        (commitment.kind in CommitmentKind.values, "kind", f"{commitment.kind!r} is none"),
+        (commitment.kind in CommitmentKindChoice.values, "kind", f"{commitment.kind!r} is none"),
         (
             commitment.unit in RateUnit.values,
             "unit",
@@ -265,7 +265,7 @@ def _refuse_term(commitment: NewCommitment) -> None:
     for name in ("starts_at", "ends_at"):
         moment = getattr(commitment, name)
         if moment != _bound(commitment, moment):
-            unit = "minute" if commitment.kind == CommitmentKind.CAPACITY_BLOCK else "hour"
+            unit = "minute" if commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK else "hour"
             raise CommitmentNotUnderstood(name, f"{moment} is not a whole {unit}")
     if commitment.ends_at <= commitment.starts_at:
         raise CommitmentEndsBeforeItStarts(
@@ -368,12 +368,12 @@ def _taken(commitment: NewCommitment) -> dict[str, Exception]:
 
 def _bound(commitment: NewCommitment, moment: datetime) -> datetime:
     """The start of its hour, or of its minute where blocks begin within an hour."""
-    if commitment.kind == CommitmentKind.CAPACITY_BLOCK:
+    if commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK:
         return moment.replace(second=0, microsecond=0)
     return hour_of(moment)
 
 
 def _little(commitment: NewCommitment) -> timedelta:
     """How little before the next bound a provider's end may be and still be that one."""
-    is_block = commitment.kind == CommitmentKind.CAPACITY_BLOCK
+    is_block = commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK
     return timedelta(seconds=1) if is_block else timedelta(minutes=1)

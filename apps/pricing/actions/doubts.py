@@ -19,7 +19,7 @@ from apps.economics.purchase import PurchaseOption
 from apps.pricing.actions.quoted import NewRate, target_of
 from apps.pricing.models import RateKind, Standing
 from apps.pricing.queries.neighbours import (
-    Machine,
+    NeighbourMachine,
     PriceBefore,
     SaidOfPlace,
     amounts_beside,
@@ -56,8 +56,8 @@ class Doubts:
                 own[_machine(rate)].append(hourly(rate.amount, rate.quantity_seconds))
         self._has_spot = any(rate.purchase_option == PurchaseOption.SPOT for rate in rates)
         self._own = {key: said for key, said in own.items() if len(said) >= FEWEST_OF_A_TABLE}
-        self._in_force: dict[Machine, list[Decimal]] = {}
-        self._elsewhere: dict[tuple[Machine, str], list[Decimal]] = {}
+        self._in_force: dict[NeighbourMachine, list[Decimal]] = {}
+        self._elsewhere: dict[tuple[NeighbourMachine, str], list[Decimal]] = {}
         self._said: dict[str, list[SaidOfPlace]] = {}
 
     def of(self, rate: NewRate) -> str:
@@ -84,16 +84,16 @@ class Doubts:
             return on_demand or self._of_other_places(machine, target_of(rate))
         return self._usual(machine)
 
-    def _usual(self, machine: Machine) -> Sequence[Decimal]:
+    def _usual(self, machine: NeighbourMachine) -> Sequence[Decimal]:
         own = self._own.get(machine)
         return [*self._amounts(machine), *own] if own else self._amounts(machine)
 
-    def _amounts(self, machine: Machine) -> list[Decimal]:
+    def _amounts(self, machine: NeighbourMachine) -> list[Decimal]:
         if machine not in self._in_force:
             self._in_force[machine] = amounts_beside(machine)
         return self._in_force[machine]
 
-    def _of_other_places(self, machine: Machine, target: str) -> Sequence[Decimal]:
+    def _of_other_places(self, machine: NeighbourMachine, target: str) -> Sequence[Decimal]:
         """The usual one alone: a series has many points."""
         if (machine, target) not in self._elsewhere:
             amounts = amounts_beside(machine, except_target=target)
@@ -142,8 +142,8 @@ def judged(rate: NewRate) -> Judged:
     return Judged(Standing.WAITING, doubt) if doubt else Judged()
 
 
-def _machine(rate: NewRate) -> Machine:
-    return Machine(**{name: getattr(rate, name) for name in Machine.__slots__})
+def _machine(rate: NewRate) -> NeighbourMachine:
+    return NeighbourMachine(**{name: getattr(rate, name) for name in NeighbourMachine.__slots__})
 
 
 def _began(said: SaidOfPlace) -> datetime:

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from django.db.models import F, Q
 
 from apps.accounts.actions.constraints import refusing
-from apps.economics.price_series import Span, changed_spans, spans_of
+from apps.economics.price_series import PriceSpan, changed_spans, spans_of
 from apps.economics.purchase import PurchaseOption
 from apps.logs.changes import field_of, logged_change
 from apps.pricing.actions.checking import (
@@ -196,7 +196,7 @@ class _Series:
         return {start: (_bound(start), end) for start, end in made}
 
     def _planned(
-        self, spans: Sequence[Span[Quote]]
+        self, spans: Sequence[PriceSpan[Quote]]
     ) -> tuple[
         list[tuple[Rate, datetime, datetime | None]], list[tuple[datetime, datetime | None]]
     ]:
@@ -217,7 +217,7 @@ class _Series:
         held = [row for row in self._rows if (row.period.lower or EVER) <= start]
         return copied(held[-1]) if held else {}
 
-    def _remember(self, spans: Sequence[Span[Quote]]) -> None:
+    def _remember(self, spans: Sequence[PriceSpan[Quote]]) -> None:
         again = [moment for span in spans for moment in span.repeated_at]
         SpotRepeat.objects.bulk_create(
             [SpotRepeat(target=self.target, moment=moment) for moment in again],
@@ -278,7 +278,7 @@ def _resize(kept: Iterable[tuple[Rate, datetime, datetime | None]]) -> None:
         row.save(update_fields=["period"])
 
 
-def _lies_in(row: Rate, span: Span[Quote]) -> bool:
+def _lies_in(row: Rate, span: PriceSpan[Quote]) -> bool:
     lower = row.period.lower or EVER
     is_inside = span.starts_at <= lower and (span.ends_at is None or lower < span.ends_at)
     return is_inside and _quote_of_row(row) == span.price

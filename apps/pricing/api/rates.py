@@ -101,7 +101,7 @@ class RatePreview(PricesView):
         return _told_reach(reach_of(prices, rate.starts_at, rate.ends_at, timezone.now()))
 
 
-class Rate(PricesView):
+class RateView(PricesView):
     """One rate."""
 
     @extend_schema(operation_id="rate", responses=RateOut, examples=[examples.RATE])

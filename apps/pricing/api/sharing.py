@@ -16,7 +16,7 @@ from rest_framework.response import Response
 from apps.accounts import queries as accounts
 from apps.pricing import actions
 from apps.pricing.api import sharing_examples as examples
-from apps.pricing.api.wire import Pattern, PriceIn
+from apps.pricing.api.wire import PatternOfRows, PriceIn
 from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost, shared_cost_page
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
@@ -32,7 +32,7 @@ class WeightIn(Strict):
     """What a team weighs: a text of up to 6 decimals, never a float."""
 
     team = Text(help_text="by name")
-    weight = Pattern(r"^[0-9]{1,12}(\.[0-9]{1,6})?$", max_length=19)
+    weight = PatternOfRows(r"^[0-9]{1,12}(\.[0-9]{1,6})?$", max_length=19)
 
 
 class SharedCostIn(Strict):

@@ -20,7 +20,7 @@ MOST_POINTS = 5_000
 PURCHASE_OPTIONS = tuple(str(option) for option in PurchaseOption)
 
 
-class Pattern(Text):
+class PatternOfRows(Text):
     """A JSON string of one form."""
 
     def __init__(self, regex: str, **given: Any) -> None:
@@ -31,15 +31,15 @@ class Pattern(Text):
 class PriceIn(Strict):
     """An amount as quoted: a text of up to 9 decimals, never a float."""
 
-    amount = Pattern(r"^[0-9]{1,15}(\.[0-9]{1,9})?$", max_length=25)
-    currency = Pattern("^[A-Z]{3}$", max_length=3)
+    amount = PatternOfRows(r"^[0-9]{1,15}(\.[0-9]{1,9})?$", max_length=25)
+    currency = PatternOfRows("^[A-Z]{3}$", max_length=3)
 
 
 class TierIn(Strict):
     """What a unit costs beyond so many node-hours or GPU-hours of a month."""
 
-    beyond = Pattern(r"^[0-9]{1,12}(\.[0-9]{1,3})?$", max_length=16)
-    amount = Pattern(r"^[0-9]{1,15}(\.[0-9]{1,9})?$", max_length=25)
+    beyond = PatternOfRows(r"^[0-9]{1,12}(\.[0-9]{1,3})?$", max_length=16)
+    amount = PatternOfRows(r"^[0-9]{1,15}(\.[0-9]{1,9})?$", max_length=25)
 
 
 class TierOut(serializers.Serializer[Any]):

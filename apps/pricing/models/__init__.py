@@ -1,7 +1,7 @@
 """Pricing's tables."""
 
 from apps.pricing.models.api import ApiPrice, ApiVendor
-from apps.pricing.models.commitments import CloudQuota, Commitment, CommitmentKind
+from apps.pricing.models.commitments import CloudQuota, Commitment, CommitmentKindChoice
 from apps.pricing.models.exchange import ExchangeKind, ExchangeRate
 from apps.pricing.models.owned import OwnedCost, OwnedPlan, PowerTariff
 from apps.pricing.models.rates import NodePricePolicy, Rate, RateKind, RateUnit, Standing
@@ -13,7 +13,7 @@ __all__ = [
     "ApiVendor",
     "CloudQuota",
     "Commitment",
-    "CommitmentKind",
+    "CommitmentKindChoice",
     "ExchangeKind",
     "ExchangeRate",
     "NodePricePolicy",

@@ -8,7 +8,7 @@ from django.db.models import Q
 from apps.pricing.models.rates import RateUnit
 
 
-class CommitmentKind(models.TextChoices):
+class CommitmentKindChoice(models.TextChoices):
     """What was bought; the order is the one in which they are applied."""
 
     CAPACITY_BLOCK = "capacity_block", "Capacity block"
@@ -28,7 +28,7 @@ class Commitment(models.Model):
     """
 
     name = models.TextField(unique=True)
-    kind = models.TextField(choices=CommitmentKind.choices)
+    kind = models.TextField(choices=CommitmentKindChoice.choices)
     provider = models.TextField(blank=True, default="")
     region = models.TextField(blank=True, default="")
     instance_type = models.TextField(blank=True, default="")

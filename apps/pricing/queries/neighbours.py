@@ -19,7 +19,7 @@ MOST_MACHINES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class NeighbourMachine:
     """What prices are compared of: one machine, bought in one way and quoted in one way."""
 
     kind: str
@@ -57,7 +57,7 @@ def hourly(amount: Decimal, quantity_seconds: int) -> Decimal:
     return Decimal(f"{for_an_hour.normalize():f}")
 
 
-def amounts_beside(machine: Machine, *, except_target: str = "") -> list[Decimal]:
+def amounts_beside(machine: NeighbourMachine, *, except_target: str = "") -> list[Decimal]:
     """What an hour of the machine costs by the rates in force, in all places and at all times."""
     known = {} if machine.pool_id is None else pools()
     rows = _beside(machine, Rate.objects.all(), known).exclude(target=except_target)
@@ -72,7 +72,7 @@ def neighbours_of(rates: Sequence[Mapping[str, Any]]) -> dict[int, list[dict[str
     known = pools() if any(rate["pool_id"] is not None for rate in rates) else {}
     of_each = {rate["id"]: _machine_of(rate) for rate in rates}
     machines = list(dict.fromkeys(of_each.values()))[:MOST_MACHINES]
-    found: dict[Machine, list[dict[str, Any]]] = defaultdict(list)
+    found: dict[NeighbourMachine, list[dict[str, Any]]] = defaultdict(list)
     for row in _newest_of_each(machines, known):
         found[machines[row.pop("machine")]].append(row)
     return {
@@ -81,7 +81,7 @@ def neighbours_of(rates: Sequence[Mapping[str, Any]]) -> dict[int, list[dict[str
     }
 
 
-def _newest_of_each(machines: Sequence[Machine], known: Mapping[int, PoolFact]) -> Rows:
+def _newest_of_each(machines: Sequence[NeighbourMachine], known: Mapping[int, PoolFact]) -> Rows:
     """In one question, however many machines there are."""
     newest = F("period__startswith").desc(nulls_last=True)
     parts = [
@@ -93,8 +93,8 @@ def _newest_of_each(machines: Sequence[Machine], known: Mapping[int, PoolFact]) 
     return parts[0].union(*parts[1:], all=True) if parts else rate_table().none()
 
 
-def _machine_of(rate: Mapping[str, Any]) -> Machine:
-    return Machine(**{name: rate[name] for name in Machine.__slots__})
+def _machine_of(rate: Mapping[str, Any]) -> NeighbourMachine:
+    return NeighbourMachine(**{name: rate[name] for name in NeighbourMachine.__slots__})
 
 
 def price_before(
@@ -136,7 +136,7 @@ def last_rate_id() -> int:
     return Rate.objects.order_by("-id").values_list("id", flat=True).first() or 0
 
 
-def _beside(machine: Machine, rows: Rows, known: Mapping[int, PoolFact]) -> Rows:
+def _beside(machine: NeighbourMachine, rows: Rows, known: Mapping[int, PoolFact]) -> Rows:
     return rows.filter(
         standing=Standing.IN_FORCE,
         kind=machine.kind,
@@ -146,7 +146,7 @@ def _beside(machine: Machine, rows: Rows, known: Mapping[int, PoolFact]) -> Rows
     ).filter(_same_machine(machine, known))
 
 
-def _same_machine(machine: Machine, known: Mapping[int, PoolFact]) -> Q:
+def _same_machine(machine: NeighbourMachine, known: Mapping[int, PoolFact]) -> Q:
     if machine.pool_id is None:
         return Q(
             pool=None,

@@ -3,7 +3,7 @@
 from django.db.models import Q
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.search import Found, Hits, Kind, Sought, about, hits
+from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought, about, hits
 from apps.pricing.models import Rate
 
 NAMED_BY = ("pool__name", "instance_type", "gpu_model", "provider", "source")
@@ -19,7 +19,7 @@ def rates_found(viewer: Viewer, asked: Sought) -> Hits:
     rows = Rate.objects.filter(named).order_by("target", "-id")
     columns = ("id", *NAMED_BY[:4], "region", "kind", "purchase_option")
     found = (
-        Found(
+        SearchHit(
             id_,
             pool or instance_type or gpu_model,
             about(provider, region, f"{kind} price", option.replace("_", " ")),

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from apps.economics.unit_change import Weighed, mean_of
-from apps.economics.watch import Day, usable
+from apps.economics.watch import WatchedDay, usable
 from apps.ledger.queries.windows import Window
 from apps.review.models import Measure
 from apps.unit_economics.queries.measured import (
@@ -32,7 +32,7 @@ class Series:
     measure: Measure
     workload_id: int
     feature: str
-    days: tuple[Day, ...]
+    days: tuple[WatchedDay, ...]
     served: tuple[ServedDay, ...] = ()
     trained: tuple[TrainedDay, ...] = ()
 
@@ -73,12 +73,12 @@ def _of_services(found: Iterable[ServedDay]) -> list[Series]:
     return series
 
 
-def _served(measure: Measure, each: ServedDay) -> Day | None:
+def _served(measure: Measure, each: ServedDay) -> WatchedDay | None:
     if measure is Measure.COST_PER_1000_REQUESTS:
-        return Day(each.day.toordinal(), each.micros / each.requests / 1_000, each.requests)
+        return WatchedDay(each.day.toordinal(), each.micros / each.requests / 1_000, each.requests)
     if each.tokens is None:
         return None
-    return Day(each.day.toordinal(), each.tokens / each.requests, each.requests)
+    return WatchedDay(each.day.toordinal(), each.tokens / each.requests, each.requests)
 
 
 def _of_training(measure: Measure, found: Iterable[TrainedDay]) -> list[Series]:
@@ -92,13 +92,13 @@ def _of_training(measure: Measure, found: Iterable[TrainedDay]) -> list[Series]:
     ]
 
 
-def _ratios(days: Iterable[TrainedDay], least: float) -> list[Day]:
+def _ratios(days: Iterable[TrainedDay], least: float) -> list[WatchedDay]:
     by_day: dict[date, dict[str, Weighed]] = {}
     for each in days:
         by_day.setdefault(each.day, {})[each.gpu_model] = each.cell
     return [_ratio(day, cells, least) for day, cells in by_day.items()]
 
 
-def _ratio(day: date, cells: Mapping[str, Weighed], least: float) -> Day:
+def _ratio(day: date, cells: Mapping[str, Weighed], least: float) -> WatchedDay:
     weight = sum(cell.weight for cell in cells.values())
-    return Day(day.toordinal(), max(mean_of(cells) or 0.0, least), weight)
+    return WatchedDay(day.toordinal(), max(mean_of(cells) or 0.0, least), weight)

@@ -11,13 +11,13 @@ from apps.economics.unit_change import (
     MILLION,
     VOLUME,
     Served,
-    Spend,
+    UnitSpend,
     Weighed,
     mean_of,
     mean_parts,
     served_parts,
 )
-from apps.economics.watch import Day
+from apps.economics.watch import WatchedDay
 from apps.review.models import Measure
 from apps.review.queries.series import Series
 from apps.unit_economics.queries.measured import spend_of_days
@@ -52,7 +52,7 @@ class Story:
         return self.after / self.before - 1
 
 
-def spans_of_step(days: Iterable[Day], edges: Collection[int], began: int) -> Spans:
+def spans_of_step(days: Iterable[WatchedDay], edges: Collection[int], began: int) -> Spans:
     """From the change before it, but no more than 28 days, and from it to the next or the last."""
     since = max((edge for edge in edges if edge < began), default=0)
     until = min((edge for edge in edges if edge > began), default=10**7)
@@ -63,7 +63,7 @@ def spans_of_step(days: Iterable[Day], edges: Collection[int], began: int) -> Sp
     )
 
 
-def spans_of_spike(days: Iterable[Day], day: int) -> Spans:
+def spans_of_spike(days: Iterable[WatchedDay], day: int) -> Spans:
     """The same weekday of the four weeks before, and the day."""
     like = (day - WEEK * week for week in range(1, 5))
     known = {each.day for each in days}
@@ -94,13 +94,13 @@ def _of_cost(series: Series, spans: Spans) -> Story | None:
 
 
 def _span_served(
-    series: Series, spend: Mapping[date, Mapping[str, Spend]], days: Collection[date]
+    series: Series, spend: Mapping[date, Mapping[str, UnitSpend]], days: Collection[date]
 ) -> Served | None:
     told = [each for each in series.served if each.feature == series.feature and each.day in days]
     requests = sum(each.requests for each in told)
     if not requests:
         return None
-    cells: dict[str, Spend] = {}
+    cells: dict[str, UnitSpend] = {}
     for day in days:
         for name, each in spend.get(day, {}).items():
             cells[name] = cells[name].plus(each) if name in cells else each

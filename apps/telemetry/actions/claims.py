@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from apps.fleet.queries import devices_elsewhere
 from apps.telemetry.actions.remarks import Remark
-from apps.telemetry.actions.windows import Judged, Pieces
+from apps.telemetry.actions.windows import JudgedWindows, Pieces
 from apps.telemetry.actions.wire import DeviceIn
 
 SILENT_MS = 5 * 60_000
@@ -31,7 +31,9 @@ Devices = Sequence[DeviceIn | None]
 Heard = dict[str, tuple[int, int]]
 
 
-def undisputed(*, judgement: Judged, devices: Devices, node_id: int) -> tuple[Judged, Devices]:
+def undisputed(
+    *, judgement: JudgedWindows, devices: Devices, node_id: int
+) -> tuple[JudgedWindows, Devices]:
     """Without the windows of GPUs that another node reports then; None for devices all of it."""
     pieces = judgement.pieces
     heard = _heard_elsewhere(devices, pieces, node_id)
@@ -50,7 +52,7 @@ def undisputed(*, judgement: Judged, devices: Devices, node_id: int) -> tuple[Ju
     return _without(judgement, disputed), left
 
 
-def _without(judgement: Judged, disputed: NDArray[np.bool_]) -> Judged:
+def _without(judgement: JudgedWindows, disputed: NDArray[np.bool_]) -> JudgedWindows:
     """The windows of which no piece is disputed, with a remark for each other."""
     refused = np.unique(judgement.pieces.window[disputed])
     said = [Remark(index, "device", REASON, kept=False) for index in refused.tolist()]

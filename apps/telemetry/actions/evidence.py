@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 from psycopg import sql
 
-from apps.telemetry.actions.report_wire import Row
+from apps.telemetry.actions.report_wire import ReportRow
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MEANS = {
@@ -39,7 +39,7 @@ Hour = tuple[int, int]
 """ms since 1970 at which it starts, and the id of a device or node."""
 
 
-class Sums:
+class EvidenceSums:
     """What is to be added to each hour."""
 
     def __init__(self) -> None:
@@ -54,21 +54,21 @@ class Sums:
             hour[name] = hour.get(name, 0.0) + value
 
 
-def add_device_rows(rows: Iterable[Row], ids: Mapping[int, int], source: int) -> None:
+def add_device_rows(rows: Iterable[ReportRow], ids: Mapping[int, int], source: int) -> None:
     """Add rows of devices, whose ids are by their place in the report; in the caller's transaction.
 
     Not safe to repeat by itself: the report's own row sees to that.
     """
-    sums = Sums()
+    sums = EvidenceSums()
     for row in rows:
         for hour_ms, share in row.parts():
             _add_device_part(sums, (hour_ms, ids[row.device or 0]), row, share)
     _add("telemetry_devicehour", "device_id", DEVICE_COLUMNS, sums, source)
 
 
-def add_node_rows(rows: Iterable[Row], node_id: int, source: int) -> None:
+def add_node_rows(rows: Iterable[ReportRow], node_id: int, source: int) -> None:
     """The same for a node."""
-    sums = Sums()
+    sums = EvidenceSums()
     for row in rows:
         for hour_ms, share in row.parts():
             key = (hour_ms, node_id)
@@ -83,7 +83,7 @@ def add_node_rows(rows: Iterable[Row], node_id: int, source: int) -> None:
     _add("telemetry_nodehour", "node_id", NODE_COLUMNS, sums, source)
 
 
-def _add_device_part(sums: Sums, key: Hour, row: Row, share: float) -> None:
+def _add_device_part(sums: EvidenceSums, key: Hour, row: ReportRow, share: float) -> None:
     observed = min(row.values.get("observed_seconds", row.seconds), row.seconds) * share
     sums.add(key, "observed_seconds", observed)
     for told, name in MEANS.items():
@@ -97,7 +97,7 @@ def _add_device_part(sums: Sums, key: Hour, row: Row, share: float) -> None:
             sums.add(key, name, row.values[name] * share)
 
 
-def _add(table: str, key: str, columns: tuple[str, ...], sums: Sums, source: int) -> None:
+def _add(table: str, key: str, columns: tuple[str, ...], sums: EvidenceSums, source: int) -> None:
     if not sums.hours:
         return
     names = ("hour", key, "source", *columns)

@@ -9,7 +9,7 @@ from django.db.models import Q
 from apps.economics.hours import HOUR
 from apps.logs.changes import answered, logged_change
 from apps.telemetry.actions.report_cells import Remarks
-from apps.telemetry.actions.report_wire import Happening
+from apps.telemetry.actions.report_wire import ReportedEvent
 from apps.telemetry.models import Incident
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -30,7 +30,11 @@ Key = tuple[str, str, int | None]
 
 
 def record_happenings(
-    *, node_id: int, events: Sequence[Happening], device_ids: Mapping[str, int], remarks: Remarks
+    *,
+    node_id: int,
+    events: Sequence[ReportedEvent],
+    device_ids: Mapping[str, int],
+    remarks: Remarks,
 ) -> int:
     """Open, continue and end the node's incidents in the caller's transaction; how many were kept."""
     if not events:
@@ -72,7 +76,7 @@ class _Book:
             if held is None or each.ended_at is None or held.ended_at is not None:
                 self.latest[key] = each
 
-    def enter(self, event: Happening) -> bool:
+    def enter(self, event: ReportedEvent) -> bool:
         """False where it ends what is not open."""
         at = EPOCH + timedelta(milliseconds=event.at_ms)
         if event.phase == "ended":
@@ -99,7 +103,7 @@ class _Book:
                 changed, ["count", "detail", "started_at", "last_at", "ended_at"]
             )
 
-    def _opened(self, event: Happening, at: datetime) -> Incident:
+    def _opened(self, event: ReportedEvent, at: datetime) -> Incident:
         made = Incident(
             node_id=self.node_id,
             device_id=self.device_ids.get(event.uuid),
@@ -114,7 +118,7 @@ class _Book:
         self.latest[event.uuid, event.kind, made.code] = made
         return made
 
-    def _end(self, event: Happening, at: datetime) -> bool:
+    def _end(self, event: ReportedEvent, at: datetime) -> bool:
         # Whoever says that it is over need not know the code that it began with.
         ended = [
             each
@@ -133,13 +137,13 @@ def _identity(kind: str, code: int | None) -> int | None:
     return None if kind in COUNTS_AS_CODE else code
 
 
-def _detail(event: Happening) -> str:
+def _detail(event: ReportedEvent) -> str:
     if event.detail or event.code is None or event.kind not in COUNTS_AS_CODE:
         return event.detail
     return f"{event.code} errors that could not be corrected"
 
 
-def _continues(held: Incident, event: Happening, at: datetime) -> bool:
+def _continues(held: Incident, event: ReportedEvent, at: datetime) -> bool:
     """What is open goes on; a point joins the last of its kind within the hour."""
     return held.ended_at is None or (event.phase == "point" and _is_near(held, at))
 
@@ -148,7 +152,7 @@ def _is_near(held: Incident, at: datetime) -> bool:
     return held.started_at - HOUR <= at <= held.last_at + HOUR
 
 
-def _recent_incidents(node_id: int, events: Sequence[Happening]) -> list[Incident]:
+def _recent_incidents(node_id: int, events: Sequence[ReportedEvent]) -> list[Incident]:
     first = EPOCH + timedelta(milliseconds=min(event.at_ms for event in events))
     kinds = {event.kind for event in events}
     lasting = Q(ended_at=None) | Q(last_at__gte=first - HOUR)

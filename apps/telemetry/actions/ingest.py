@@ -24,7 +24,7 @@ from apps.telemetry.actions.partitions import ensure_days
 from apps.telemetry.actions.remarks import Remark, counting
 from apps.telemetry.actions.storing import Outcome, Script, run_each
 from apps.telemetry.actions.tolerant import tolerant_wire
-from apps.telemetry.actions.windows import Judged, Pieces, judged
+from apps.telemetry.actions.windows import JudgedWindows, Pieces, judged
 from apps.telemetry.actions.wire import (
     DRAM,
     ENERGY,
@@ -90,7 +90,7 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class BatchDelivery:
     """The JSON text of a batch, the agent whose it is, when it came, and by which request."""
 
     body: bytes
@@ -108,9 +108,9 @@ class Delivery:
 class _Prepared:
     """A delivery that is judged, and what is to be done in the database."""
 
-    delivery: Delivery
+    delivery: BatchDelivery
     batch: Wire
-    judgement: Judged
+    judgement: JudgedWindows
     script: Script
 
     def receipt(self, *, is_new: bool) -> Receipt:
@@ -127,7 +127,7 @@ class _Prepared:
 
 
 @logged_each("ingest", count=field_of("accepted"))
-def ingest_each(deliveries: Sequence[Delivery]) -> list[Receipt | Exception]:
+def ingest_each(deliveries: Sequence[BatchDelivery]) -> list[Receipt | Exception]:
     """Store the sound windows of each batch, once, however often it comes.
 
     In the order of the deliveries: a receipt, or BatchUnreadable, BatchTooLarge or whatever else
@@ -155,7 +155,7 @@ def _receipt(prepared: _Prepared, outcome: Outcome) -> Receipt | Exception:
     return attempted(partial(prepared.receipt, is_new=outcome))
 
 
-def _prepared(delivery: Delivery) -> _Prepared | Receipt:
+def _prepared(delivery: BatchDelivery) -> _Prepared | Receipt:
     """What is to be stored, its devices, holders and partitions there; a receipt if it was before."""
     agent, at = delivery.agent, delivery.at
     batch = wire(delivery.body) or tolerant_wire(delivery.body)
@@ -183,8 +183,8 @@ def _prepared(delivery: Delivery) -> _Prepared | Receipt:
 
 
 def _with_devices(
-    batch: Wire, judgement: Judged, agent: AgentFact, at: datetime
-) -> tuple[Judged, NDArray[np.int32]] | None:
+    batch: Wire, judgement: JudgedWindows, agent: AgentFact, at: datetime
+) -> tuple[JudgedWindows, NDArray[np.int32]] | None:
     """What is left to store and the id of each device; None where the batch was stored before.
 
     That is asked before anything is registered: an old batch delivered again must not bring back
@@ -253,7 +253,7 @@ def _is_stored(batch: Wire, agent: AgentFact) -> bool:
         return cursor.fetchone() is not None
 
 
-def _entry_row(batch: Wire, judgement: Judged, agent: AgentFact, at: datetime) -> str:
+def _entry_row(batch: Wire, judgement: JudgedWindows, agent: AgentFact, at: datetime) -> str:
     """The row that enters the batch; an identical one on its way is waited for."""
     said = msgspec.json.encode(judgement.remarks).decode() if judgement.remarks else None
     remarks = "NULL" if said is None else sql.Literal(said).as_string()

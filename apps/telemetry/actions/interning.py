@@ -29,7 +29,7 @@ class KnownDevice:
     seen_from_ms: int
 
 
-class _Memory:
+class _InternedNames:
     """What this process knows: holders by key, and each agent's last list of devices by UUID."""
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class _Memory:
         self.devices_asked_ms = 0
 
 
-_memory = _Memory()
+_memory = _InternedNames()
 
 
 def forget() -> None:

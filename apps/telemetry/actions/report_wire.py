@@ -44,7 +44,7 @@ PHASES = ("began", "ended", "point")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReportRow:
     """A sound row by the server's clock; `device` is a place in the report's list, of a node None."""
 
     index: int
@@ -64,7 +64,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class ReportedEvent:
     """A sound event by the server's clock; `uuid` is the device as named, "" the node."""
 
     index: int
@@ -88,9 +88,9 @@ class ReportWire:
     shift_ms: int
     status: Mapping[str, Any]
     devices: tuple[str, ...]
-    readings: tuple[Row, ...]
-    node_readings: tuple[Row, ...]
-    events: tuple[Happening, ...]
+    readings: tuple[ReportRow, ...]
+    node_readings: tuple[ReportRow, ...]
+    events: tuple[ReportedEvent, ...]
     remarks: Remarks
 
 
@@ -118,8 +118,8 @@ def report_wire(body: bytes, at_ms: int) -> ReportWire:
         shift_ms=shift_ms,
         status=_object(given, "status", remarks),
         devices=devices,
-        readings=_Rows("readings", READINGS, len(devices), clock, remarks).read(given),
-        node_readings=_Rows("node_readings", NODE_READINGS, None, clock, remarks).read(given),
+        readings=_ReportRows("readings", READINGS, len(devices), clock, remarks).read(given),
+        node_readings=_ReportRows("node_readings", NODE_READINGS, None, clock, remarks).read(given),
         events=tuple(_events(given.get("events"), devices, clock, remarks)),
         remarks=remarks,
     )
@@ -141,7 +141,7 @@ class _Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _ReportRows:
     """One table of columns; `devices` is how many there are to point at, None for the node's."""
 
     table: str
@@ -150,7 +150,7 @@ class _Rows:
     clock: _Clock
     remarks: Remarks
 
-    def read(self, given: Mapping[str, Any]) -> tuple[Row, ...]:
+    def read(self, given: Mapping[str, Any]) -> tuple[ReportRow, ...]:
         columns = _object(given, self.table, self.remarks)
         keys = ("starts_at_ms", "seconds", *(() if self.devices is None else ("device",)))
         self.remarks.unknown_fields(columns, (*keys, *self.names), f"{self.table}.")
@@ -176,7 +176,7 @@ class _Rows:
         self.remarks.say(None, f"{self.table}.{name}", f"not a list of {count} cells")
         return None
 
-    def _row(self, index: int, columns: Mapping[str, list[Any] | None]) -> Row | None:
+    def _row(self, index: int, columns: Mapping[str, list[Any] | None]) -> ReportRow | None:
         cells = {name: column[index] for name, column in columns.items() if column is not None}
         starts_at_ms = self.clock.corrected(cells["starts_at_ms"])
         if isinstance(starts_at_ms, str):
@@ -192,7 +192,7 @@ class _Rows:
             self._refuse(index, "device", "no such device in the report")
             return None
         values = dict(self._values(index, cells, seconds))
-        return Row(index, device, starts_at_ms, seconds, values)
+        return ReportRow(index, device, starts_at_ms, seconds, values)
 
     def _values(
         self, index: int, cells: Mapping[str, Any], seconds: int
@@ -260,7 +260,7 @@ def _is_length(seconds: object) -> bool:
 
 def _events(
     value: object, devices: tuple[str, ...], clock: _Clock, remarks: Remarks
-) -> Iterator[Happening]:
+) -> Iterator[ReportedEvent]:
     if not isinstance(value, list):
         if value is not None:
             remarks.say(None, "events", "not a list")
@@ -269,7 +269,7 @@ def _events(
         raise BatchTooLarge(f"{len(value)} events; send at most {MOST_EVENTS}")
     for index, each in enumerate(value):
         said = _event(index, each, devices, clock)
-        if isinstance(said, Happening):
+        if isinstance(said, ReportedEvent):
             remarks.unknown_fields(each, EVENT, f"events[{index}].")
             yield said
         else:
@@ -278,7 +278,7 @@ def _events(
 
 def _event(
     index: int, given: object, devices: tuple[str, ...], clock: _Clock
-) -> Happening | Ignored:
+) -> ReportedEvent | Ignored:
     if not isinstance(given, dict):
         return Ignored(index, "events", "not an object")
     at_ms = clock.corrected(given.get("at_ms"))
@@ -292,7 +292,7 @@ def _event(
     if device is not None and not (type(device) is int and 0 <= device < len(devices)):
         return Ignored(index, "events.device", "no such device in the report")
     ends_at_ms = whole_of(given.get("ends_at_ms"))
-    return Happening(
+    return ReportedEvent(
         index=index,
         at_ms=at_ms,
         kind=kind,

@@ -21,7 +21,7 @@ from apps.telemetry.actions.report_cells import (
     text_of,
     whole_of,
 )
-from apps.telemetry.actions.report_wire import ReportWire, Row, report_wire
+from apps.telemetry.actions.report_wire import ReportRow, ReportWire, report_wire
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST_MS = 4_102_444_800_000  # 2100-01-01
@@ -36,7 +36,7 @@ STATUS = (
 )
 
 
-class Kept(msgspec.Struct, frozen=True):
+class RowsKept(msgspec.Struct, frozen=True):
     """How many rows of each part of a report were kept."""
 
     readings: int
@@ -47,7 +47,7 @@ class Kept(msgspec.Struct, frozen=True):
 class ReportReceipt(msgspec.Struct, frozen=True):
     """What became of a report; the same for every delivery of it but for `duplicate`."""
 
-    accepted: Kept
+    accepted: RowsKept
     duplicate: bool
     ignored: list[Ignored]
     offset_ms: int
@@ -76,7 +76,7 @@ def receive_report(*, body: bytes, agent: AgentFact, at: datetime) -> ReportRece
     return msgspec.structs.replace(receipt, version=report.version)
 
 
-def _stored(report: ReportWire, agent: AgentFact, at: datetime) -> Kept:
+def _stored(report: ReportWire, agent: AgentFact, at: datetime) -> RowsKept:
     ids = _device_ids(report, agent.node_id)
     source = SOURCE_RANK[agent.source]
     readings = _of_known_devices(report, ids)
@@ -89,7 +89,7 @@ def _stored(report: ReportWire, agent: AgentFact, at: datetime) -> Kept:
     if status is not None:
         note_status(agent_id=agent.agent_id, status=status, at=at)
     _reclaim(report, agent, at)
-    return Kept(len(readings), len(report.node_readings), events)
+    return RowsKept(len(readings), len(report.node_readings), events)
 
 
 def _places(report: ReportWire, ids: Mapping[str, int]) -> list[tuple[int, str]]:
@@ -110,7 +110,7 @@ def _device_ids(report: ReportWire, node_id: int) -> dict[str, int]:
     return ids
 
 
-def _of_known_devices(report: ReportWire, ids: Mapping[str, int]) -> list[Row]:
+def _of_known_devices(report: ReportWire, ids: Mapping[str, int]) -> list[ReportRow]:
     """Devices are made known by batches: a report has not what a device is."""
     known = {place for place, _ in _places(report, ids)}
     for row in report.readings:

@@ -83,7 +83,7 @@ class Pieces:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedWindows:
     """The pieces to store, how many windows they were, and what was said of the others."""
 
     pieces: Pieces
@@ -92,7 +92,7 @@ class Judged:
     remarks: tuple[Remark, ...]
 
 
-def judged(wire: Wire, at_ms: int) -> Judged:
+def judged(wire: Wire, at_ms: int) -> JudgedWindows:
     """Judge every window by itself: one that is refused leaves its neighbours alone.
 
     Times are shifted by the offset of the agent's clock where that is over two seconds.
@@ -112,7 +112,7 @@ def judged(wire: Wire, at_ms: int) -> Judged:
     if kept.size < keep.size:
         cells = cells[:, keep]
     pieces = _cut_at_hours(_clamped(cells), kept, SHIFTED if shifted else 0)
-    return Judged(pieces, kept.size, offset_ms, tuple(remarks))
+    return JudgedWindows(pieces, kept.size, offset_ms, tuple(remarks))
 
 
 def _strange(wire: Wire, at_ms: int) -> NDArray[np.bool_]:

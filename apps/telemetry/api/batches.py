@@ -17,7 +17,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from apps.logs.context import current_request
-from apps.telemetry.actions.ingest import Delivery, Receipt, attempted, ingest_each
+from apps.telemetry.actions.ingest import BatchDelivery, Receipt, attempted, ingest_each
 from apps.telemetry.actions.remarks import Remark
 from apps.telemetry.api.bodies import body
 from apps.telemetry.api.senders import Sender, note, sender_of
@@ -31,7 +31,7 @@ class Remarked(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Answer(msgspec.Struct, frozen=True):
+class BatchReply(msgspec.Struct, frozen=True):
     """The body of every 200."""
 
     accepted: int
@@ -84,19 +84,19 @@ class _Arrival:
     """A batch of telemetry that its sender may send."""
 
     sender: Sender
-    delivery: Delivery
+    delivery: BatchDelivery
 
 
 def _arrival(environ: Mapping[str, Any], at: datetime) -> _Arrival:
     sender = sender_of(environ.get("HTTP_AUTHORIZATION"), at)
     request_id = current_request() or environ.get("HTTP_X_REQUEST_ID", "")
-    return _Arrival(sender, Delivery(body(environ), sender.agent, at, request_id))
+    return _Arrival(sender, BatchDelivery(body(environ), sender.agent, at, request_id))
 
 
 def _answer(sender: Sender, receipt: Receipt, at: datetime) -> bytes:
     note(sender, receipt.version, receipt.offset_ms, at)
     return msgspec.json.encode(
-        Answer(
+        BatchReply(
             accepted=receipt.accepted,
             duplicate=receipt.duplicate,
             rejected=[_remarked(each) for each in receipt.remarks if not each.kept],

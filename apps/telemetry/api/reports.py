@@ -7,7 +7,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 
 from apps.telemetry.actions.report_cells import Ignored
-from apps.telemetry.actions.reporting import Kept, receive_report
+from apps.telemetry.actions.reporting import RowsKept, receive_report
 from apps.telemetry.api.bodies import body
 from apps.telemetry.api.senders import note, sender_of
 
@@ -15,7 +15,7 @@ from apps.telemetry.api.senders import note, sender_of
 class ReportAnswer(msgspec.Struct, frozen=True):
     """The body of every 200."""
 
-    accepted: Kept
+    accepted: RowsKept
     duplicate: bool
     ignored: list[Ignored]
     offset_ms: int

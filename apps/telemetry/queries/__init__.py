@@ -1,8 +1,13 @@
 """What the GPUs did, by hour, device and holder; what explains it; what could not be kept of it."""
 
 from apps.fleet.queries import AgentState, Disagreement, agent_states, disagreements
-from apps.telemetry.queries.evidence import DeviceEvidence, NodeHour, device_evidence, node_hours
-from apps.telemetry.queries.heat_map import Heat, heat
+from apps.telemetry.queries.evidence import (
+    DeviceEvidence,
+    NodeHourEvidence,
+    device_evidence,
+    node_hours,
+)
+from apps.telemetry.queries.heat_map import HeatSample, heat
 from apps.telemetry.queries.holders import holder_ids, holder_keys
 from apps.telemetry.queries.incident_facts import (
     IncidentFact,
@@ -14,7 +19,7 @@ from apps.telemetry.queries.incident_facts import (
 from apps.telemetry.queries.incidents import IncidentsWanted, incidents
 from apps.telemetry.queries.meters import meters_of
 from apps.telemetry.queries.readings import (
-    DeviceHour,
+    DeviceHourReading,
     DeviceMinutes,
     device_hours,
     device_minutes,
@@ -26,13 +31,13 @@ from apps.telemetry.queries.windows import windows_of_hour
 __all__ = [
     "AgentState",
     "DeviceEvidence",
-    "DeviceHour",
+    "DeviceHourReading",
     "DeviceMinutes",
     "Disagreement",
-    "Heat",
+    "HeatSample",
     "IncidentFact",
     "IncidentsWanted",
-    "NodeHour",
+    "NodeHourEvidence",
     "RejectionCount",
     "agent_states",
     "device_evidence",

@@ -46,7 +46,7 @@ class DeviceEvidence:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeHour:
+class NodeHourEvidence:
     """An hour of a node; None is what it never told. A peak is the most per second of a window."""
 
     hour: datetime
@@ -74,8 +74,8 @@ def device_evidence(
         return [DeviceEvidence(*row) for row in cursor.fetchall()]
 
 
-def node_hours(node_id: int, starts_at: datetime, ends_at: datetime) -> list[NodeHour]:
+def node_hours(node_id: int, starts_at: datetime, ends_at: datetime) -> list[NodeHourEvidence]:
     """The hours of `[starts_at, ends_at)` that were reported, in order."""
     with connection.cursor() as cursor:
         cursor.execute(NODES, [starts_at, ends_at, node_id])
-        return [NodeHour(*row) for row in cursor.fetchall()]
+        return [NodeHourEvidence(*row) for row in cursor.fetchall()]

@@ -26,7 +26,7 @@ KINDS = (">i8", ">i8", ">i4", ">i4")
 
 
 @dataclass(frozen=True, slots=True)
-class Heat:
+class HeatSample:
     """GPU-seconds observed, and worked of those, [node, hour]; 0 observed is unknown, not idle."""
 
     hours: tuple[datetime, ...]
@@ -43,7 +43,7 @@ class Heat:
             )
 
 
-def heat(starts_at: datetime, ends_at: datetime, node_ids: Collection[int]) -> Heat:
+def heat(starts_at: datetime, ends_at: datetime, node_ids: Collection[int]) -> HeatSample:
     """What the GPUs of these nodes did together in the hours of `[starts_at, ends_at)`.
 
     The nodes are in the order given; kept for the last 35 days.
@@ -63,7 +63,7 @@ def heat(starts_at: datetime, ends_at: datetime, node_ids: Collection[int]) -> H
         column = (moment - first) // HOUR_MICROSECONDS
         for each, quarters in enumerate(told):
             sums[each, row, column] = quarters / QUARTERS_PER_SECOND
-    return Heat(hours, tuple(asked.tolist()), sums[0], sums[1])
+    return HeatSample(hours, tuple(asked.tolist()), sums[0], sums[1])
 
 
 def _values(array: bytes | None, kind: str) -> NDArray[np.int64]:

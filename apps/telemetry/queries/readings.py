@@ -26,7 +26,7 @@ Reading = tuple[int, bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceHour:
+class DeviceHourReading:
     """The seconds of an hour in which a device was observed, and in which it worked."""
 
     device_id: int
@@ -47,10 +47,10 @@ class DeviceMinutes:
 
 def device_hours(
     device_ids: Collection[int], starts_at: datetime, ends_at: datetime
-) -> list[DeviceHour]:
+) -> list[DeviceHourReading]:
     """The hours of `[starts_at, ends_at)` of which anything was measured, by device and hour."""
     return [
-        DeviceHour(
+        DeviceHourReading(
             each.device_id,
             each.hour,
             sum(each.observed) / QUARTERS_PER_SECOND,

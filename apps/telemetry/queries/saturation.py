@@ -52,7 +52,7 @@ CROSS JOIN LATERAL (SELECT told.disk_read_bytes + told.disk_written_bytes) AS mo
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class DeviceFlow:
     """What a node moved in a second, in the mean, and that as a part of the most it ever moved."""
 
     bytes_per_second: float
@@ -67,9 +67,9 @@ class Saturation:
     """
 
     node_hours: int
-    fabric: Flow | None
-    network: Flow | None
-    disk: Flow | None
+    fabric: DeviceFlow | None
+    network: DeviceFlow | None
+    disk: DeviceFlow | None
     cpu_stalled_ratio: float | None
     io_stalled_ratio: float | None
     memory_stalled_ratio: float | None
@@ -99,5 +99,5 @@ def saturation(node_hours: Collection[tuple[int, datetime]]) -> Saturation | Non
     )
 
 
-def _flow(rate: float | None, of_most: float | None) -> Flow | None:
-    return None if rate is None or of_most is None else Flow(rate, of_most)
+def _flow(rate: float | None, of_most: float | None) -> DeviceFlow | None:
+    return None if rate is None or of_most is None else DeviceFlow(rate, of_most)

@@ -13,7 +13,7 @@ from apps.economics.serving import (
     EngineTime,
     Portion,
     Purpose,
-    Told,
+    ToldTokens,
     portions,
     summed,
     whole_parts,
@@ -107,9 +107,9 @@ def _hour(counted: Sequence[HourCount]) -> _Hour:
     return _Hour(found, is_measured=time is not None)
 
 
-def _told(counted: HourCount) -> Told:
+def _told(counted: HourCount) -> ToldTokens:
     counts = counted.counts
-    return Told(
+    return ToldTokens(
         counts.requests,
         counts.succeeded,
         counts.prompt_tokens,
@@ -214,7 +214,7 @@ def _write_counts(
 ) -> None:
     """What was counted in hours that have lines, by feature and part, with its work in time."""
     nobody = _Hour(UNCOUNTED, is_measured=False)
-    told: dict[tuple[int, str, int], list[Told]] = defaultdict(list)
+    told: dict[tuple[int, str, int], list[ToldTokens]] = defaultdict(list)
     works: dict[tuple[int, str, int], list[int]] = defaultdict(lambda: [0] * 5)
     for cell, ms in lived.items():
         hour = hours.get(cell, nobody)
@@ -230,20 +230,20 @@ def _write_counts(
         "parts": [part for _, _, part in told],
         "hours": [len(each) for each in told.values()],
     }
-    columns |= {name: [getattr(each, name) for each in counts] for name in Told._fields}
+    columns |= {name: [getattr(each, name) for each in counts] for name in ToldTokens._fields}
     names = ("prompt_ms", "cached_ms", "output_ms", "untold_ms", "measured_ms")
     columns |= {name: [works[key][place] for key in told] for place, name in enumerate(names)}
     run(COUNTS, {**params, **columns})
 
 
-def _of_its_work(portion: Portion) -> Told:
+def _of_its_work(portion: Portion) -> ToldTokens:
     """What it told; tokens that are not what the hour was divided by stay out of their sums."""
     if portion.prompt + portion.cached + portion.output or portion.purpose is Purpose.IDLE:
         return portion.told
     return portion.told._replace(prompt_tokens=None, cached_tokens=None, output_tokens=None)
 
 
-def _counts(told: Sequence[Told]) -> Told:
+def _counts(told: Sequence[ToldTokens]) -> ToldTokens:
     """Requests of all hours, or not told; tokens of the hours that tell them."""
     tokens = {
         name: sum_of_known([getattr(each, name) for each in told])

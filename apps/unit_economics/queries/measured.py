@@ -8,7 +8,7 @@ from typing import LiteralString
 from apps.economics.money import sum_or_unknown
 from apps.economics.run_time import Bucket
 from apps.economics.serving import Purpose
-from apps.economics.unit_change import DISCOUNTS, Spend, Weighed
+from apps.economics.unit_change import DISCOUNTS, UnitSpend, Weighed
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.kinds import ChargeKind, Status
 from apps.ledger.queries.tables import rows
@@ -70,7 +70,7 @@ def served_days(window: Window, workload_id: int | None = None) -> list[ServedDa
 
 def spend_of_days(
     workload_id: int, feature: str, days: Collection[date]
-) -> dict[date, dict[str, Spend]]:
+) -> dict[date, dict[str, UnitSpend]]:
     """What a service, or a feature of it, cost on these days by GPU model.
 
     "" is without GPU time; what of that is given back, or owed for a commitment that nobody used,
@@ -88,9 +88,9 @@ def spend_of_days(
             "given_back": [str(ChargeKind.CREDIT), str(ChargeKind.COMMITMENT_UNUSED)],
         },
     )
-    spent: dict[date, dict[str, Spend]] = {}
+    spent: dict[date, dict[str, UnitSpend]] = {}
     for day, model, *of_model in found:
-        spent.setdefault(day, {})[model] = Spend(*of_model)
+        spent.setdefault(day, {})[model] = UnitSpend(*of_model)
     return spent
 
 

@@ -13,7 +13,7 @@ from apps.economics.money import sum_of_known
 from apps.economics.serving import (
     THOUSAND,
     Purpose,
-    Told,
+    ToldTokens,
     UnitCosts,
     Worked,
     per,
@@ -105,7 +105,7 @@ class UnitCost:
     purpose: Purpose | None
     parts: PartAmounts
     micros: int | None
-    told: Told
+    told: ToldTokens
     worked: Worked
     untold_ms: int
     measured_ms: int
@@ -188,7 +188,7 @@ def together(costs: Sequence[UnitCost]) -> UnitCost | None:
         return None
     parts = [each.parts for each in costs]
     # What nobody counted says nothing of what others did: it is a cost of its own, not a gap.
-    told = summed(each.told for each in costs if each.told != Told())
+    told = summed(each.told for each in costs if each.told != ToldTokens())
     tokens = {
         name: sum_of_known(getattr(each.told, name) for each in costs)
         for name in ("prompt_tokens", "cached_tokens", "output_tokens")
@@ -289,7 +289,7 @@ def _cost(row: Row, keys: int, *, is_used: bool) -> UnitCost:
         parts=parts,
         micros=used_part(parts.counted, active, stated) if is_used else parts.counted,
         # A sum of no counts is not a count of 0.
-        told=Told(*told) if parts.counted or any(told) else Told(),
+        told=ToldTokens(*told) if parts.counted or any(told) else ToldTokens(),
         worked=Worked(prompt_ms, cached_ms, output_ms),
         untold_ms=untold_ms,
         measured_ms=measured_ms,

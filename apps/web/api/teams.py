@@ -60,7 +60,7 @@ class TeamOut(serializers.Serializer[Any]):
     cost_centre = serializers.CharField()
 
 
-class Teams(RestView):
+class TeamsView(RestView):
     """The caller's teams and those below."""
 
     row = TeamOut
@@ -101,7 +101,7 @@ class Teams(RestView):
         return Response(told_team(listing.team_row(viewer, team_id), viewer), status=201)
 
 
-class Team(RestView):
+class TeamView(RestView):
     """One team."""
 
     @extend_schema(operation_id="team", responses=TeamOut, examples=[examples.TEAM])

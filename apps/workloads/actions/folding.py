@@ -23,8 +23,8 @@ from apps.workloads.actions.job_rows import (
 )
 from apps.workloads.actions.job_runs import keep_runs
 from apps.workloads.actions.matching import Matched, matched
-from apps.workloads.actions.statements import Told
-from apps.workloads.actions.touched_hours import Touched
+from apps.workloads.actions.statements import ToldStatement
+from apps.workloads.actions.touched_hours import TouchedHours
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class _Changes:
     inserted: list[tuple[int, Mapping[str, object]]] = field(default_factory=list)
     updated: list[tuple[int, Mapping[str, object]]] = field(default_factory=list)
     emptied: dict[int, int] = field(default_factory=dict)
-    new_events: list[tuple[int, Told]] = field(default_factory=list)
+    new_events: list[tuple[int, ToldStatement]] = field(default_factory=list)
     moved_events: dict[int, int] = field(default_factory=dict)
     folds: dict[int, tuple[Key, JobFold]] = field(default_factory=dict)
     renewed: set[int] = field(default_factory=set)
@@ -51,7 +51,9 @@ class _Changes:
     retagged: set[int] = field(default_factory=set)
 
 
-def fold_jobs(arrived: Mapping[Key, Sequence[Told]], at: datetime) -> dict[Key, list[Folded]]:
+def fold_jobs(
+    arrived: Mapping[Key, Sequence[ToldStatement]], at: datetime
+) -> dict[Key, list[Folded]]:
     """Fold the jobs of these raw ids with what arrived, and mark every node-hour that changed.
 
     Call it in a transaction that holds `lock_keys`. With nothing arrived it places what the jobs
@@ -135,7 +137,7 @@ def _keep_held(changes: _Changes, at: datetime) -> None:
         for job_id, (key, found) in changes.folds.items()
         for grant in placed(job_id, found.held, bearers[key[0]])
     ]
-    touched = Touched(at)
+    touched = TouchedHours(at)
     altered = Altered(changes.renewed, changes.retagged)
     keep_grants([*changes.folds, *changes.emptied], wanted, altered, touched)
     touched.mark()

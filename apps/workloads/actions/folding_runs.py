@@ -9,14 +9,28 @@ from django.db import connection, transaction
 from psycopg.types.range import Range
 
 from apps.economics.hours import HOUR, MILLISECOND, hour_of
-from apps.economics.run_fold import NO_JOB, Attempt, Held, Rewind, RunTold, WindowTold, folded
+from apps.economics.run_fold import (
+    NO_JOB,
+    Held,
+    ReportedAttempt,
+    Rewind,
+    RunTold,
+    WindowTold,
+    folded,
+)
 from apps.logs.changes import logged_pass
 from apps.workloads.actions.run_spans import reported
-from apps.workloads.actions.run_summing import Whole, keep_summary, status_of
-from apps.workloads.actions.touched_hours import Touched
+from apps.workloads.actions.run_summing import WholeRun, keep_summary, status_of
+from apps.workloads.actions.touched_hours import TouchedHours
 from apps.workloads.models import Allocation, RunHour, RunSpan, RunStatus, RunSummary
 from apps.workloads.queries import run_fold_facts as facts
-from apps.workloads.queries.run_fold_facts import AttemptRow, CarriedSpan, EventRow, HourRow, JobRow
+from apps.workloads.queries.run_fold_facts import (
+    CarriedSpan,
+    EventRow,
+    FoldAttemptRow,
+    FoldJobRow,
+    HourRow,
+)
 
 log = logging.getLogger(__name__)
 
@@ -28,9 +42,9 @@ Hours = Mapping[tuple[int, datetime], HourRow]
 class _RunInputs:
     """A run as it stands; `lead` are the attempts of its lowest rank."""
 
-    attempts: Sequence[AttemptRow]
-    lead: Sequence[AttemptRow]
-    jobs: Mapping[int, JobRow]
+    attempts: Sequence[FoldAttemptRow]
+    lead: Sequence[FoldAttemptRow]
+    jobs: Mapping[int, FoldJobRow]
     spans: Sequence[CarriedSpan]
     good: Sequence[EventRow]
     restored: Sequence[EventRow]
@@ -88,7 +102,7 @@ def fold_run(*, run_id: int, at: datetime) -> bool:
     _mark(kept, found, summary.folded_at, at)
     keep_summary(
         summary,
-        Whole(known.attempts, known.lead, known.jobs, known.spans, known.good, known.status),
+        WholeRun(known.attempts, known.lead, known.jobs, known.spans, known.good, known.status),
         at,
     )
     return True
@@ -182,8 +196,8 @@ def _hours(
     }
 
 
-def _attempt(row: AttemptRow, windows: Sequence[WindowTold]) -> Attempt:
-    return Attempt(
+def _attempt(row: FoldAttemptRow, windows: Sequence[WindowTold]) -> ReportedAttempt:
+    return ReportedAttempt(
         id=row.id,
         job=row.job_id or NO_JOB,
         start_ms=_ms(row.began_at),
@@ -259,12 +273,12 @@ def _mark(kept: Hours, found: Hours, folded_at: datetime | None, at: datetime) -
     hours_of: dict[int, list[datetime]] = {}
     for job, hour in changed:
         hours_of.setdefault(job, []).append(hour)
-    touched = Touched(at)
+    touched = TouchedHours(at)
     _touch(touched, hours_of)
     touched.mark()
 
 
-def _touch(touched: Touched, hours_of: Mapping[int, Collection[datetime]]) -> None:
+def _touch(touched: TouchedHours, hours_of: Mapping[int, Collection[datetime]]) -> None:
     rows = Allocation.objects.filter(job_id__in=list(hours_of), node__isnull=False)
     for job_id, node_id, period in rows.order_by("id").values_list("job_id", "node_id", "period"):
         for hour in hours_of[job_id]:

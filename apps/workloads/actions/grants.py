@@ -11,7 +11,7 @@ from psycopg.types.range import Range
 
 from apps.economics.job_holding import HeldSpan
 from apps.fleet.queries import nodes_named
-from apps.workloads.actions.touched_hours import Touched
+from apps.workloads.actions.touched_hours import TouchedHours
 
 Bearers = Mapping[str, Sequence[tuple[int, datetime, datetime | None]]]
 """Who bore a node name, from when to when."""
@@ -86,7 +86,7 @@ class Altered:
 
 
 def keep_grants(
-    job_ids: Sequence[int], wanted: Sequence[Grant], altered: Altered, touched: Touched
+    job_ids: Sequence[int], wanted: Sequence[Grant], altered: Altered, touched: TouchedHours
 ) -> None:
     """Make the allocations of these jobs exactly `wanted`, and note every node-hour that changed."""
     kept = _kept(job_ids)
@@ -156,7 +156,9 @@ def _kept(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime], tuple[
     return kept
 
 
-def _touch(old: Grant | None, new: Grant | None, touched: Touched, *, is_renewed: bool) -> None:
+def _touch(
+    old: Grant | None, new: Grant | None, touched: TouchedHours, *, is_renewed: bool
+) -> None:
     if old and new and old.claim == new.claim and not is_renewed:
         if old.ends_at != new.ends_at:
             ends = [each.ends_at for each in (old, new) if each.ends_at is not None]

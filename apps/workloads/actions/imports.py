@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 
 from apps.economics.job_fold import TEXTS
-from apps.economics.jobs import JobRecord, RecordHasNoTime, RejectedRow, event_of_record
+from apps.economics.jobs import JobRecord, RecordHasNoTime, RejectedJobRow, event_of_record
 from apps.logs.changes import field_of, items_of, logged_change
 from apps.workloads.actions.recording import record_events
 from apps.workloads.models import ImportBatch, ImportState
@@ -29,7 +29,7 @@ class ImportCounts:
 
     imported: int
     unchanged: int
-    rejected: tuple[RejectedRow, ...] = ()
+    rejected: tuple[RejectedJobRow, ...] = ()
 
 
 @logged_change()
@@ -66,7 +66,7 @@ def import_job_records(
 
 @logged_change(count=items_of("rows"))
 @transaction.atomic
-def reject_rows(*, batch_id: int, rows: Iterable[RejectedRow]) -> None:
+def reject_rows(*, batch_id: int, rows: Iterable[RejectedJobRow]) -> None:
     """Count every rejected row, and keep the first MOST_REJECTIONS_KEPT with line and reason."""
     rejected = list(rows)
     if not rejected:
@@ -91,22 +91,22 @@ def close_batch(*, batch_id: int, at: datetime) -> None:
     ImportBatch.objects.filter(id=batch_id).update(ended_at=at, state=ImportState.DONE)
 
 
-def _refusal(record: JobRecord) -> RejectedRow | None:
+def _refusal(record: JobRecord) -> RejectedJobRow | None:
     """Why the tables cannot hold a record, if they cannot."""
     try:
         event_of_record(record)
     except RecordHasNoTime as refused:
-        return RejectedRow(record.line, "submitted_at", str(refused))
+        return RejectedJobRow(record.line, "submitted_at", str(refused))
     for name in ("submitted_at", "started_at", "ended_at"):
         moment: datetime | None = getattr(record, name)
         if moment is not None and not EARLIEST <= moment <= LATEST:
-            return RejectedRow(record.line, name, f"{moment.isoformat()} is no time of a job")
+            return RejectedJobRow(record.line, name, f"{moment.isoformat()} is no time of a job")
     for name, text in _texts(record):
         if NUL in text:
-            return RejectedRow(record.line, name, "holds a NUL character, which no text may")
+            return RejectedJobRow(record.line, name, "holds a NUL character, which no text may")
     for name, amount in _amounts(record):
         if max(amount.numerator, amount.denominator) > LARGEST_PART:
-            return RejectedRow(record.line, name, "is no amount that a job holds")
+            return RejectedJobRow(record.line, name, "is no amount that a job holds")
     return None
 
 

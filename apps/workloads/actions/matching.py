@@ -6,7 +6,7 @@ from datetime import datetime
 
 from apps.economics.job_attempts import Attempt, attempts
 from apps.economics.jobs import JobStatement
-from apps.workloads.actions.statements import Told
+from apps.workloads.actions.statements import ToldStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Matched:
 
     attempt: Attempt
     job_id: int | None
-    new: tuple[Told, ...]
+    new: tuple[ToldStatement, ...]
     moved_event_ids: tuple[int, ...]
 
 
@@ -47,7 +47,9 @@ class Match:
     emptied: Mapping[int, int] = field(default_factory=dict)
 
 
-def matched(jobs: Sequence[KeptJob], events: Sequence[KeptEvent], arrived: Iterable[Told]) -> Match:
+def matched(
+    jobs: Sequence[KeptJob], events: Sequence[KeptEvent], arrived: Iterable[ToldStatement]
+) -> Match:
     """Match all statements about one raw id, kept and arrived, to the jobs kept."""
     kept = {event.statement: event for event in events}
     new = {each.statement: each for each in arrived if each.statement not in kept}

@@ -14,7 +14,7 @@ from apps.accounts.queries import organisation, teams
 from apps.economics.hours import HOUR
 from apps.economics.latency import Histogram
 from apps.logs.changes import answered, logged_change
-from apps.workloads.actions.touched_hours import Touched
+from apps.workloads.actions.touched_hours import TouchedHours
 from apps.workloads.models import OwnershipRule, RequestHour, Workload, WorkloadKind
 from apps.workloads.queries import RuleFact
 from apps.workloads.queries.ownership import held_by_matching, rules
@@ -33,7 +33,7 @@ WorkloadHour = tuple[int, datetime]
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedRequests:
     """What one source counted of a service in an hour: see RequestHour. Null: it does not tell."""
 
     source: str
@@ -61,7 +61,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Teller:
+class RequestTeller:
     """On whose word: a team's token (None: the organisation's), or an agent's, of one node."""
 
     team_id: int | None = None
@@ -69,7 +69,7 @@ class Teller:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class RequestTaken:
     """What became of a row; unchanged where as new a revision was told before.
 
     `workload_id` None: no service of that name is known, or several are. `is_foreign`: another
@@ -83,7 +83,9 @@ class Taken:
 
 @logged_change(count=answered)
 @transaction.atomic
-def record_requests(*, counted: Sequence[Counted], teller: Teller, at: datetime) -> list[Taken]:
+def record_requests(
+    *, counted: Sequence[CountedRequests], teller: RequestTeller, at: datetime
+) -> list[RequestTaken]:
     """Keep counts on a teller's word; one answer a row.
 
     A service is looked for among the serving and batch workloads of its team and those below it;
@@ -106,7 +108,7 @@ def record_requests(*, counted: Sequence[Counted], teller: Teller, at: datetime)
     changed = _upsert(own, teller)
     _follow({(each, key[4]) for key in changed if (each := found[key]) is not None}, at)
     return [
-        Taken(
+        RequestTaken(
             is_changed=each.key in changed and each is newest[each.key],
             workload_id=None if each.key in foreign else found[each.key],
             is_foreign=each.key in foreign,
@@ -177,9 +179,9 @@ def _below(team_id: int) -> set[int]:
     return found
 
 
-def _newest(counted: Iterable[Counted]) -> dict[Key, Counted]:
+def _newest(counted: Iterable[CountedRequests]) -> dict[Key, CountedRequests]:
     """Of several revisions in one telling the newest, of equal ones the first."""
-    newest: dict[Key, Counted] = {}
+    newest: dict[Key, CountedRequests] = {}
     for each in counted:
         if each.key not in newest or each.revision > newest[each.key].revision:
             newest[each.key] = each
@@ -196,7 +198,7 @@ class Kept:
     node_id: int | None
 
 
-def _is_own(kept: Kept, told: Counted, teller: Teller) -> bool:
+def _is_own(kept: Kept, told: CountedRequests, teller: RequestTeller) -> bool:
     """Whether the teller may write over it. What agents told before nodes were noted is engines'."""
     is_unnoted = kept.node_id is None and kept.source == told.source == "engine"
     return kept.team_id == teller.team_id and (kept.node_id == teller.node_id or is_unnoted)
@@ -231,7 +233,7 @@ def _lock(workload_ids: Iterable[int]) -> None:
     )
 
 
-def _upsert(told: Sequence[tuple[Counted, int | None]], teller: Teller) -> set[Key]:
+def _upsert(told: Sequence[tuple[CountedRequests, int | None]], teller: RequestTeller) -> set[Key]:
     """The keys of the rows that are new, or newer than what was kept."""
     rows = [_row(counted, workload_id, teller) for counted, workload_id in told]
     with connection.cursor() as cursor:
@@ -239,7 +241,9 @@ def _upsert(told: Sequence[tuple[Counted, int | None]], teller: Teller) -> set[K
         return {tuple(row) for row in cursor}
 
 
-def _row(counted: Counted, workload_id: int | None, teller: Teller) -> dict[str, Any]:
+def _row(
+    counted: CountedRequests, workload_id: int | None, teller: RequestTeller
+) -> dict[str, Any]:
     latency, first_token = counted.latency, counted.first_token
     return {
         "workload_id": workload_id,
@@ -290,7 +294,7 @@ def _mark(over: Collection[WorkloadHour], at: datetime) -> None:
     for workload_id, hour in over:
         spans.setdefault(workload_id, []).append(hour)
     giving = rules(OwnershipRule.objects.filter(workload_id__in=spans))
-    touched = Touched(at)
+    touched = TouchedHours(at)
     for fact in giving:
         hours = spans.get(fact.rule.workload_id or 0, [])
         since, until = min(hours), max(hours) + HOUR

@@ -9,7 +9,7 @@ from apps.accounts.actions.constraints import refusing
 from apps.economics.ownership import Rule
 from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
-from apps.workloads.actions.touched_hours import Touched
+from apps.workloads.actions.touched_hours import TouchedHours
 from apps.workloads.models import OwnershipRule, Workload
 from apps.workloads.queries import RuleFact
 from apps.workloads.queries.ownership import held_by_matching
@@ -99,7 +99,7 @@ def refuse_nonsense(fact: RuleFact) -> None:
 
 
 def _mark(rule: RuleFact, at: datetime) -> None:
-    touched = Touched(at)
+    touched = TouchedHours(at)
     for held in held_by_matching(rule, at):
         touched.add(held.node_id, held.starts_at, held.ends_at)
     touched.mark()

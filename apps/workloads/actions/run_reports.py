@@ -76,7 +76,7 @@ class Teller:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ReportTaken:
     """The run and attempt that a report is of; unchanged where it had been taken before."""
 
     run_id: int
@@ -95,7 +95,7 @@ class NotTaken:
 @logged_change(count=answered)
 def record_reports(
     *, reports: Sequence[ReportIn], teller: Teller, at: datetime
-) -> list[Taken | NotTaken]:
+) -> list[ReportTaken | NotTaken]:
     """Take reports, in the order given; each answer is what became of it, or why it cannot be taken.
 
     An unknown run is opened. A team's word puts its run into the workload it names, opened where
@@ -104,14 +104,14 @@ def record_reports(
     """
     # In one order, so that two deliveries never wait for each other.
     ordered = sorted(range(len(reports)), key=lambda i: (reports[i].run, reports[i].attempt, i))
-    answers: dict[int, Taken | NotTaken] = {}
+    answers: dict[int, ReportTaken | NotTaken] = {}
     with transaction.atomic():
         for place in ordered:
             answers[place] = _recorded(reports[place], teller, at)
     return [answers[place] for place in range(len(reports))]
 
 
-def _recorded(report: ReportIn, teller: Teller, at: datetime) -> Taken | NotTaken:
+def _recorded(report: ReportIn, teller: Teller, at: datetime) -> ReportTaken | NotTaken:
     cluster = clusters()[teller.cluster_id].name if teller.cluster_id is not None else None
     if cluster is not None and report.cluster not in ("", cluster):
         return NotTaken("job.cluster", f"this token writes cluster {cluster}, not {report.cluster}")
@@ -132,7 +132,7 @@ def _recorded(report: ReportIn, teller: Teller, at: datetime) -> Taken | NotTake
         elif report.raw_id:
             join_attempts(attempt_ids=[attempt_id], at=at)
         touch_runs({run: min(changes)}, at)
-    return Taken(run, attempt_id, bool(changes))
+    return ReportTaken(run, attempt_id, bool(changes))
 
 
 def _run(report: ReportIn, teller: Teller, at: datetime) -> int | NotTaken:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from apps.workloads.queries.run_fold_facts import AttemptOnJob, CarriedSpan, JobRow
+from apps.workloads.queries.run_fold_facts import AttemptOnJob, CarriedSpan, FoldJobRow
 
 END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 Span = tuple[datetime, datetime]
@@ -12,7 +12,7 @@ Span = tuple[datetime, datetime]
 def reported(
     run_id: int,
     on_jobs: Sequence[AttemptOnJob],
-    jobs: Mapping[int, JobRow],
+    jobs: Mapping[int, FoldJobRow],
     stated: Sequence[CarriedSpan],
 ) -> list[CarriedSpan]:
     """When each job carried the run, without what is stated of the job itself; by job and time.
@@ -35,7 +35,7 @@ def reported(
     return found
 
 
-def _carried(attempt: AttemptOnJob, of_job: Sequence[AttemptOnJob], job: JobRow) -> Span:
+def _carried(attempt: AttemptOnJob, of_job: Sequence[AttemptOnJob], job: FoldJobRow) -> Span:
     starts_at = attempt.began_at
     if attempt is of_job[0] and job.started_at is not None:
         starts_at = min(starts_at, job.started_at)

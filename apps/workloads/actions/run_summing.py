@@ -8,7 +8,7 @@ from django.db.models import Sum
 
 from apps.workloads.models import RunHour, RunStatus, RunSummary
 from apps.workloads.queries import run_fold_facts as facts
-from apps.workloads.queries.run_fold_facts import AttemptRow, CarriedSpan, EventRow, JobRow
+from apps.workloads.queries.run_fold_facts import CarriedSpan, EventRow, FoldAttemptRow, FoldJobRow
 
 STATUS_OF_STATE = {
     "COMPLETED": RunStatus.FINISHED,
@@ -28,18 +28,18 @@ SUMMED = ("steps", "tokens", "redone_tokens", "examples", "flops")
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeRun:
     """What a summary is made of; `lead` are the attempts of the run's lowest rank."""
 
-    attempts: Sequence[AttemptRow]
-    lead: Sequence[AttemptRow]
-    jobs: Mapping[int, JobRow]
+    attempts: Sequence[FoldAttemptRow]
+    lead: Sequence[FoldAttemptRow]
+    jobs: Mapping[int, FoldJobRow]
     spans: Sequence[CarriedSpan]
     good: Sequence[EventRow]
     status: str
 
 
-def status_of(lead: Sequence[AttemptRow], jobs: Mapping[int, JobRow]) -> str:
+def status_of(lead: Sequence[FoldAttemptRow], jobs: Mapping[int, FoldJobRow]) -> str:
     """How the run's last attempt ended, else its job, else its last job; empty while nobody said."""
     if lead and lead[-1].ended_at is not None:
         return lead[-1].status
@@ -49,7 +49,7 @@ def status_of(lead: Sequence[AttemptRow], jobs: Mapping[int, JobRow]) -> str:
     return STATUS_OF_STATE.get(last.state.partition(" ")[0], RunStatus.UNTOLD)
 
 
-def keep_summary(summary: RunSummary, whole: Whole, at: datetime) -> None:
+def keep_summary(summary: RunSummary, whole: WholeRun, at: datetime) -> None:
     """Write what the run came to, as of `at`."""
     sums = RunHour.objects.filter(run_id=summary.run_id).aggregate(
         **{f"all_{name}": Sum(name) for name in SUMMED}
@@ -78,12 +78,12 @@ def keep_summary(summary: RunSummary, whole: Whole, at: datetime) -> None:
     summary.save()
 
 
-def _began_at(whole: Whole) -> datetime | None:
+def _began_at(whole: WholeRun) -> datetime | None:
     moments = [each.starts_at for each in whole.spans]
     return min([*moments, *(each.began_at for each in whole.lead)], default=None)
 
 
-def _ended_at(whole: Whole) -> datetime | None:
+def _ended_at(whole: WholeRun) -> datetime | None:
     """When its last attempt ended, by its own word or with its job; of a run without, its jobs."""
     if not whole.lead:
         ends = [each.ends_at for each in whole.spans]

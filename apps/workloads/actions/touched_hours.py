@@ -16,7 +16,7 @@ INSTANT = timedelta(microseconds=1)
 
 
 @dataclass(slots=True)
-class Touched:
+class TouchedHours:
     """Gathers spans by node; the future is left out, for nothing has settled it yet."""
 
     at: datetime

@@ -8,7 +8,7 @@ import msgspec
 
 from apps.economics.hours import hour_of
 from apps.economics.latency import Histogram, HistogramUnreadable
-from apps.workloads.actions.requests import KEPT, Counted
+from apps.workloads.actions.requests import KEPT, CountedRequests
 from apps.workloads.api.wire import MOST_AHEAD, Fault, Moment, Named, fault_of
 
 DAY = timedelta(days=1)
@@ -64,7 +64,7 @@ class RequestHourIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     split_kind: Literal["measured", "estimated", ""] = ""
 
 
-def read_row(raw: bytes | msgspec.Raw, *, at: datetime, row: int) -> Counted | Fault:
+def read_row(raw: bytes | msgspec.Raw, *, at: datetime, row: int) -> CountedRequests | Fault:
     """The counts that this JSON states, received at `at`, or why they are not taken."""
     try:
         told = _ROW.decode(raw)
@@ -124,8 +124,8 @@ def _histogram(told: HistogramIn | None) -> Histogram | None:
     return None if told is None else Histogram(told.bounds_seconds, told.counts)
 
 
-def _counted(told: RequestHourIn) -> Counted:
+def _counted(told: RequestHourIn) -> CountedRequests:
     values = {name: getattr(told, name) for name in told.__struct_fields__}
     values["hour"] = told.hour.astimezone(UTC)
     values |= {name: _histogram(values[name]) for name in ("latency", "first_token")}
-    return Counted(**values)
+    return CountedRequests(**values)

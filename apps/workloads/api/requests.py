@@ -19,7 +19,12 @@ from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Moment, Parameters, Text
 from apps.web.rest.views import RestView
-from apps.workloads.actions.requests import Counted, Taken, Teller, record_requests
+from apps.workloads.actions.requests import (
+    CountedRequests,
+    RequestTaken,
+    RequestTeller,
+    record_requests,
+)
 from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
 from apps.workloads.api.request_wire import read_row, row_schema
@@ -178,16 +183,16 @@ class RequestHours(RestView):
             _told_by(teller, read_row(raw, at=at, row=row), row)
             for row, raw in enumerate(_rows(_body(request)))
         ]
-        good = {row: one for row, one in enumerate(read) if isinstance(one, Counted)}
+        good = {row: one for row, one in enumerate(read) if isinstance(one, CountedRequests)}
         taken = record_requests(counted=list(good.values()), teller=teller, at=at)
         return Response(_answer(read, dict(zip(good, taken, strict=True))))
 
 
-def _teller(request: Request) -> Teller:
+def _teller(request: Request) -> RequestTeller:
     """A token of scope requests speaks for its team; an agent's for its node alone."""
     team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
     is_wide = Scope.REQUESTS in scopes_of(request)
-    return Teller(team_id, None if is_wide else _node_of(request))
+    return RequestTeller(team_id, None if is_wide else _node_of(request))
 
 
 def _node_of(request: Request) -> int | None:
@@ -195,14 +200,16 @@ def _node_of(request: Request) -> int | None:
     return None if agent is None else agent.node_id
 
 
-def _told_by(teller: Teller, row: Counted | Fault, number: int) -> Counted | Fault:
+def _told_by(
+    teller: RequestTeller, row: CountedRequests | Fault, number: int
+) -> CountedRequests | Fault:
     """The row, unless it is not this teller's to tell."""
-    if isinstance(row, Counted) and teller.node_id is not None and row.source != "engine":
+    if isinstance(row, CountedRequests) and teller.node_id is not None and row.source != "engine":
         return Fault("source", ENGINES_ALONE, number)
     return row
 
 
-def _answer(read: list[Counted | Fault], taken: dict[int, Taken]) -> dict[str, Any]:
+def _answer(read: list[CountedRequests | Fault], taken: dict[int, RequestTaken]) -> dict[str, Any]:
     errors = [one for one in read if isinstance(one, Fault)]
     errors += [Fault("source_key", FOREIGN, row) for row, one in taken.items() if one.is_foreign]
     kept = {row: one for row, one in taken.items() if not one.is_foreign}
@@ -231,11 +238,11 @@ def _body(request: Request) -> bytes:
         raise RequestRowsUnreadable(Fault("", str(refused), None)) from refused
 
 
-class _Rows(msgspec.Struct, forbid_unknown_fields=True):
+class _RequestRows(msgspec.Struct, forbid_unknown_fields=True):
     rows: list[msgspec.Raw]
 
 
-_ROWS = msgspec.json.Decoder(_Rows)
+_ROWS = msgspec.json.Decoder(_RequestRows)
 
 
 def _rows(body: bytes) -> list[msgspec.Raw]:

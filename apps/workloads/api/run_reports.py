@@ -13,7 +13,13 @@ from apps.accounts.authentication import needs
 from apps.accounts.queries import Scope, TokenFact
 from apps.fleet.queries import cluster_of_token
 from apps.web.rest.bodies import json_body
-from apps.workloads.actions.run_reports import NotTaken, ReportIn, Taken, Teller, record_reports
+from apps.workloads.actions.run_reports import (
+    NotTaken,
+    ReportIn,
+    ReportTaken,
+    Teller,
+    record_reports,
+)
 from apps.workloads.api import examples
 from apps.workloads.api.run_wire import (
     MOST_REPORTS,
@@ -84,7 +90,9 @@ class RunReports(APIView):
         read = [read_report(each, at=at, row=row) for row, each in enumerate(raw)]
         good = {row: one for row, one in enumerate(read) if isinstance(one, ReportIn)}
         told = record_reports(reports=list(good.values()), teller=_teller(request), at=at)
-        taken = {row: one for row, one in zip(good, told, strict=True) if isinstance(one, Taken)}
+        taken = {
+            row: one for row, one in zip(good, told, strict=True) if isinstance(one, ReportTaken)
+        }
         faults = [one for one in read if isinstance(one, Fault)]
         foreign = [
             Fault(one.field, one.message, row)
@@ -104,7 +112,7 @@ def _refuse(faults: list[Fault], foreign: list[Fault]) -> None:
         raise RunReportRefused(Fault(fault.field, fault.message))
 
 
-def _answer(taken: dict[int, Taken], faults: list[Fault]) -> dict[str, Any]:
+def _answer(taken: dict[int, ReportTaken], faults: list[Fault]) -> dict[str, Any]:
     return {
         "accepted": len(taken),
         "changed": sum(1 for each in taken.values() if each.is_changed),

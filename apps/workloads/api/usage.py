@@ -25,7 +25,7 @@ from apps.workloads.api import usage_examples as examples
 from apps.workloads.api.usage_litellm import read_payload, rows_of
 from apps.workloads.api.usage_otel import read_span, spans_of
 from apps.workloads.api.usage_owners import Owners
-from apps.workloads.api.usage_wire import MOST_CALLS, EventIn, read_event
+from apps.workloads.api.usage_wire import MOST_CALLS, UsageEventIn, read_event
 from apps.workloads.api.wire import Fault, fault_of
 
 MOST_BYTES = 32 * 1024 * 1024
@@ -65,8 +65,8 @@ class UsageTakenOut(serializers.Serializer[Any]):
 
 
 def _event_schema() -> dict[str, Any]:
-    _, parts = msgspec.json.schema_components([EventIn], ref_template="{name}")
-    event: dict[str, Any] = dict(parts["EventIn"])
+    _, parts = msgspec.json.schema_components([UsageEventIn], ref_template="{name}")
+    event: dict[str, Any] = dict(parts["UsageEventIn"])
     event["properties"] = dict(event["properties"])
     event["properties"]["at"] = {
         "description": "RFC 3339 with an offset, or seconds since 1970",

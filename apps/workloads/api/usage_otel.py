@@ -60,13 +60,13 @@ class Attribute(msgspec.Struct, frozen=True):
     value: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-class Status(msgspec.Struct, frozen=True):
+class OtelStatus(msgspec.Struct, frozen=True):
     """Code 2 is an error."""
 
     code: int | str = 0
 
 
-class Span(msgspec.Struct, frozen=True):
+class OtelSpan(msgspec.Struct, frozen=True):
     """What of a span is read."""
 
     traceId: str = ""  # noqa: N815  # OTLP's own spelling
@@ -74,16 +74,16 @@ class Span(msgspec.Struct, frozen=True):
     startTimeUnixNano: str | int = 0  # noqa: N815  # OTLP's own spelling
     endTimeUnixNano: str | int = 0  # noqa: N815  # OTLP's own spelling
     attributes: list[Attribute] = []
-    status: Status = Status()
+    status: OtelStatus = OtelStatus()
 
 
 class ScopeSpans(msgspec.Struct, frozen=True):
     """Spans of one instrumentation."""
 
-    spans: list[Span] = []
+    spans: list[OtelSpan] = []
 
 
-class Resource(msgspec.Struct, frozen=True):
+class OtelResource(msgspec.Struct, frozen=True):
     """Who sends."""
 
     attributes: list[Attribute] = []
@@ -92,7 +92,7 @@ class Resource(msgspec.Struct, frozen=True):
 class ResourceSpans(msgspec.Struct, frozen=True):
     """Spans of one sender."""
 
-    resource: Resource = Resource()
+    resource: OtelResource = OtelResource()
     scopeSpans: list[ScopeSpans] = []  # noqa: N815  # OTLP's own spelling
 
 
@@ -107,9 +107,9 @@ _VALUE = msgspec.json.Decoder(Value)
 NAMES = frozenset((*READ, *WORDS, "gen_ai.operation.name"))
 
 
-def spans_of(body: bytes) -> list[tuple[Span, Mapping[str, Any]]]:
+def spans_of(body: bytes) -> list[tuple[OtelSpan, Mapping[str, Any]]]:
     """Each span that is a call to a model with its attributes; refuses a DecodeError."""
-    found: list[tuple[Span, Mapping[str, Any]]] = []
+    found: list[tuple[OtelSpan, Mapping[str, Any]]] = []
     for each in _REQUEST.decode(body).resourceSpans:
         shared = dict(_read(each.resource.attributes))
         for scope in each.scopeSpans:
@@ -121,7 +121,7 @@ def spans_of(body: bytes) -> list[tuple[Span, Mapping[str, Any]]]:
 
 
 def read_span(
-    span: Span, said: Mapping[str, Any], owners: Owners, at: datetime, row: int, source: str
+    span: OtelSpan, said: Mapping[str, Any], owners: Owners, at: datetime, row: int, source: str
 ) -> tuple[Call | Fault, Fault | None]:
     """The call that a span tells or why not, and what of it was not understood."""
     owner, remark = owners.nearest(said.get("runrate.team"), said.get("runrate.workload"), row)
@@ -179,7 +179,7 @@ def _counts(said: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
             yield ours, int(count)
 
 
-def _outcome(span: Span, said: Mapping[str, Any]) -> str:
+def _outcome(span: OtelSpan, said: Mapping[str, Any]) -> str:
     code = said.get("http.response.status_code", said.get("error.type"))
     if str(code).isdigit():
         return outcome_of(int(str(code)))

@@ -8,7 +8,7 @@ from apps.workloads.api.wire import Fault
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class UsageOwner:
     """A team, and a workload of it where one is named."""
 
     team_id: int
@@ -30,7 +30,7 @@ class Owners:
             (each.team_id, each.name): each.id for each in queries.workloads().values()
         }
 
-    def of(self, team: str | None, workload: str | None, row: int) -> Owner | Fault:
+    def of(self, team: str | None, workload: str | None, row: int) -> UsageOwner | Fault:
         """The owner that a row names, or why it cannot be theirs."""
         team_id = self._team_id(team)
         if self.token_team_id not in (None, team_id):
@@ -39,22 +39,22 @@ class Owners:
         if team_id is None:
             return Fault("team", f"there is no team named {team!r}", row)
         if workload is None:
-            return Owner(team_id, None)
+            return UsageOwner(team_id, None)
         workload_id = self._workloads.get((team_id, workload))
         if workload_id is None:
             return Fault("workload", f"the team has no workload named {workload!r}", row)
-        return Owner(team_id, workload_id)
+        return UsageOwner(team_id, workload_id)
 
     def nearest(
         self, team: str | None, workload: str | None, row: int
-    ) -> tuple[Owner, Fault | None]:
+    ) -> tuple[UsageOwner, Fault | None]:
         """The owner as far as names are known, and what was not: a gateway sends nothing twice."""
         found = self.of(team, workload, row)
-        if isinstance(found, Owner):
+        if isinstance(found, UsageOwner):
             return found, None
         own = self._own_team_id()
         is_known = found.field != "team" and team is not None
-        return Owner(self._teams.get(team or "", own) if is_known else own, None), found
+        return UsageOwner(self._teams.get(team or "", own) if is_known else own, None), found
 
     def _own_team_id(self) -> int:
         return self._unowned_id if self.token_team_id is None else self.token_team_id

@@ -59,7 +59,7 @@ class Response(msgspec.Struct, frozen=True):
     usageMetadata: dict[str, Any] | None = None  # noqa: N815  # Gemini's own spelling
 
 
-class EventIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class UsageEventIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One call: with its `response`, or with counts by the names that prices have."""
 
     vendor: Named
@@ -77,7 +77,7 @@ class EventIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     usage: dict[str, float] | None = None
 
 
-_EVENT = msgspec.json.Decoder(EventIn)
+_EVENT = msgspec.json.Decoder(UsageEventIn)
 
 
 def read_event(
@@ -173,7 +173,7 @@ def moment_of(said: datetime | float | str | None) -> datetime | None:
     return None if said is None or said.tzinfo is None else said.astimezone(UTC)
 
 
-def _counts(event: EventIn) -> dict[str, int]:
+def _counts(event: UsageEventIn) -> dict[str, int]:
     if event.usage is not None:
         return named_counts(event.usage)
     response = event.response or Response()

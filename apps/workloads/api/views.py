@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from apps.accounts.authentication import needs
-from apps.economics.jobs import JobEventIn, Source
+from apps.economics.jobs import JobEventIn, JobSource
 from apps.fleet.queries import cluster_of_token, clusters
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
@@ -45,7 +45,7 @@ class TooManyEvents(ValueError):
     """A bulk holds more events than one transaction should."""
 
 
-class BodyTooLarge(ValueError):
+class BulkTooLarge(ValueError):
     """More bytes than the server takes at once."""
 
 
@@ -230,7 +230,7 @@ def _owner(job: queries.JobFact) -> queries.OwnerFact:
 
 
 def _told_event(row: dict[str, Any]) -> dict[str, Any]:
-    known = {int(source): source.name.lower() for source in Source}
+    known = {int(source): source.name.lower() for source in JobSource}
     return {**row, "source": known.get(row["source_rank"])}
 
 
@@ -241,7 +241,7 @@ def _body(request: Request) -> bytes:
     try:
         return bytes(request.body)
     except RequestDataTooBig as refused:
-        raise BodyTooLarge("send the events in smaller bulks") from refused
+        raise BulkTooLarge("send the events in smaller bulks") from refused
 
 
 def _own_cluster(request: Request) -> str | None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-from apps.economics.jobs import AllocationRecord, EventKind, JobEventIn, JobStatement, Source
+from apps.economics.jobs import AllocationRecord, EventKind, JobEventIn, JobSource, JobStatement
 
 MOST_LABELS = 32
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
@@ -152,7 +152,7 @@ def _statement(event: EventIn) -> JobStatement:
     return JobStatement(
         kind=EventKind[event.event.upper()],
         at=event.at.astimezone(UTC),
-        source=Source[event.source.upper()],
+        source=JobSource[event.source.upper()],
         submitted_at=None if event.submitted_at is None else event.submitted_at.astimezone(UTC),
         restart_count=event.restart_count,
         state=_state(event.state),

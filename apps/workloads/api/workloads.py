@@ -62,7 +62,7 @@ class Workloads(RestView):
         return Response(told_workload(made, called), status=201)
 
 
-class Workload(RestView):
+class WorkloadView(RestView):
     """One workload."""
 
     @extend_schema(operation_id="workload", responses=WorkloadOut, examples=[examples.WORKLOAD])

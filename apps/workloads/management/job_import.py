@@ -16,7 +16,7 @@ from apps.workloads.providers.job_file import JobFile
 from apps.workloads.providers.job_record import (
     JobRecord,
     JobRow,
-    RejectedRow,
+    RejectedJobRow,
     SkippedRow,
     SkipReason,
 )
@@ -93,7 +93,7 @@ def _chunks(rows: Iterator[JobRow]) -> Iterator[list[JobRow]]:
 
 def _take(chunk: list[JobRow], *, batch_id: int, totals: ImportTotals, at: datetime) -> None:
     jobs = [row for row in chunk if isinstance(row, JobRecord)]
-    unreadable = [row for row in chunk if isinstance(row, RejectedRow)]
+    unreadable = [row for row in chunk if isinstance(row, RejectedJobRow)]
     counts = imports.import_job_records(batch_id=batch_id, records=jobs, at=at)
     imports.reject_rows(batch_id=batch_id, rows=unreadable)
     rejected = sorted([*unreadable, *counts.rejected], key=lambda row: row.line)
@@ -108,6 +108,6 @@ def _take(chunk: list[JobRow], *, batch_id: int, totals: ImportTotals, at: datet
             totals.add(job)
 
 
-def _tell(rejected: Iterable[RejectedRow]) -> None:
+def _tell(rejected: Iterable[RejectedJobRow]) -> None:
     for row in rejected:
         print(f"line {row.line:>8}  {row.field:16}  {row.message}", file=sys.stderr)

@@ -6,7 +6,7 @@ from itertools import islice
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from apps.workloads.providers.job_mapping import MappingRefused, mapping_of
-from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedRow
+from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedJobRow
 from apps.workloads.providers.job_table import JobTable
 from apps.workloads.providers.sacct import SacctOptions, read_sacct
 from apps.workloads.providers.sacct_layout import LayoutUnknown, find_layout
@@ -97,7 +97,7 @@ def tried(kind: str, asked: Mapping[str, object], lines: Sequence[str]) -> dict[
     except (MappingRefused, LayoutUnknown) as refused:
         return {"refused": _storable(str(refused)), "jobs": 0}
     jobs = [row for row in rows if isinstance(row, JobRecord)]
-    rejected = [row for row in rows if isinstance(row, RejectedRow)]
+    rejected = [row for row in rows if isinstance(row, RejectedJobRow)]
     return {
         "refused": "",
         "lines": len(lines),

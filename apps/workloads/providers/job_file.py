@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from apps.workloads.providers.job_record import JobRow, RejectedRow
+from apps.workloads.providers.job_record import JobRow, RejectedJobRow
 
 STANDARD_INPUT = "-"
 GZIP_MAGIC = b"\x1f\x8b"
@@ -40,7 +40,7 @@ class JobFile:
         try:
             yield from rows
         except (EOFError, gzip.BadGzipFile, zlib.error) as broken:
-            yield RejectedRow(self.line + 1, "file", f"breaks off: {broken}")
+            yield RejectedJobRow(self.line + 1, "file", f"breaks off: {broken}")
 
 
 @contextmanager

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from apps.economics.jobs import AllocationRecord, JobRecord, RejectedRow
+from apps.economics.jobs import AllocationRecord, JobRecord, RejectedJobRow
 
 __all__ = [
     "AllocationRecord",
     "FieldUnreadable",
     "JobRecord",
     "JobRow",
-    "RejectedRow",
+    "RejectedJobRow",
     "SkipReason",
     "SkippedRow",
 ]
@@ -32,7 +32,7 @@ class SkippedRow:
     reason: SkipReason
 
 
-JobRow = JobRecord | RejectedRow | SkippedRow
+JobRow = JobRecord | RejectedJobRow | SkippedRow
 
 
 class FieldUnreadable(ValueError):

@@ -19,7 +19,7 @@ from apps.workloads.providers.job_record import (
     FieldUnreadable,
     JobRecord,
     JobRow,
-    RejectedRow,
+    RejectedJobRow,
     SkippedRow,
     SkipReason,
 )
@@ -45,12 +45,12 @@ class JobTable:
         """Every data row of the file, once: a job, a rejection, or a row passed over."""
         numbered = _numbered(lines, delimiter=self.mapping.delimiter)
         _, first = next(numbered, (1, []))
-        header = [] if isinstance(first, RejectedRow) else [name.strip() for name in first]
+        header = [] if isinstance(first, RejectedJobRow) else [name.strip() for name in first]
         _check_header(header, self.mapping)
         if not (self.cluster or self.mapping.cluster or "cluster" in self.mapping.columns):
             raise MappingRefused("cluster: say in the mapping or the command whose jobs these are")
         for line, cells in numbered:
-            if isinstance(cells, RejectedRow):
+            if isinstance(cells, RejectedJobRow):
                 yield cells
             elif any(cell.strip() for cell in cells):
                 yield self._row(line, header, cells)
@@ -60,7 +60,7 @@ class JobTable:
             row = _Row(_by_name(header, cells), self.mapping)
             return self._job(line, row)
         except FieldUnreadable as unreadable:
-            return RejectedRow(line, unreadable.field, unreadable.message)
+            return RejectedJobRow(line, unreadable.field, unreadable.message)
 
     def _job(self, line: int, row: "_Row") -> JobRow:
         started_at, ended_at = row.moment("started_at"), row.end()
@@ -136,7 +136,7 @@ def _check_header(header: list[str], mapping: JobMapping) -> None:
 
 def _numbered(
     lines: Iterable[str], *, delimiter: str
-) -> Iterator[tuple[int, list[str] | RejectedRow]]:
+) -> Iterator[tuple[int, list[str] | RejectedJobRow]]:
     """Each row with the line it begins in; a row that is no CSV is a rejection."""
     reader = csv.reader(lines, delimiter=delimiter)
     while True:
@@ -144,7 +144,7 @@ def _numbered(
         try:
             cells = next(reader, None)
         except csv.Error as broken:
-            yield line, RejectedRow(line, "row", str(broken))
+            yield line, RejectedJobRow(line, "row", str(broken))
             continue
         if cells is None:
             return

@@ -17,11 +17,11 @@ from apps.workloads.providers.job_record import (
     FieldUnreadable,
     JobRecord,
     JobRow,
-    RejectedRow,
+    RejectedJobRow,
     SkippedRow,
     SkipReason,
 )
-from apps.workloads.providers.sacct_layout import Layout, find_layout
+from apps.workloads.providers.sacct_layout import SacctLayout, find_layout
 from apps.workloads.providers.tres import Tres, read_tres
 
 NO_NODES = frozenset({"None assigned", "None", "(null)", ""})
@@ -77,11 +77,11 @@ def _attempts_in_order(rows: Iterable[JobRow]) -> Iterator[JobRow]:
             yield row
             continue
         if waiting and (
-            isinstance(row, RejectedRow) or _submission(waiting[0]) != _submission(row)
+            isinstance(row, RejectedJobRow) or _submission(waiting[0]) != _submission(row)
         ):
             yield from _numbered(waiting)
             waiting = []
-        if isinstance(row, RejectedRow):
+        if isinstance(row, RejectedJobRow):
             yield row
         else:
             waiting.append(row)
@@ -102,14 +102,14 @@ def _numbered(attempts: list[JobRecord]) -> Iterator[JobRecord]:
         yield replace(job, restart_count=starts.index(job.started_at or unknown_last))
 
 
-def _read_row(line: int, text: str, *, layout: Layout, options: SacctOptions) -> JobRow:
+def _read_row(line: int, text: str, *, layout: SacctLayout, options: SacctOptions) -> JobRow:
     try:
         cells = layout.cells(text)
         if "." in (cells.get("jobidraw") or cells["jobid"]):
             return SkippedRow(line, SkipReason.STEP)
         return _read_job(line, cells, options)
     except FieldUnreadable as unreadable:
-        return RejectedRow(line, unreadable.field, unreadable.message)
+        return RejectedJobRow(line, unreadable.field, unreadable.message)
 
 
 def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:

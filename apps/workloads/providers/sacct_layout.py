@@ -23,7 +23,7 @@ class LayoutUnknown(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class SacctLayout:
     """The columns in order, lower case."""
 
     names: tuple[str, ...]
@@ -68,16 +68,16 @@ def named_fields(text: str) -> tuple[str, ...]:
     return tuple(part.partition("%")[0].strip().lower() for part in text.split(","))
 
 
-def find_layout(first_line: str, *, fields: tuple[str, ...] | None) -> Layout:
+def find_layout(first_line: str, *, fields: tuple[str, ...] | None) -> SacctLayout:
     """A header in the file wins over `fields`; without either, XDMoD's order where it fits."""
     first = first_line.rstrip("\r\n")
     parts = tuple(part.strip().lower() for part in first.removesuffix(DELIMITER).split(DELIMITER))
     if "state" in parts and ("jobidraw" in parts or "jobid" in parts):
-        return _checked(Layout(parts, header=first))
+        return _checked(SacctLayout(parts, header=first))
     if fields is not None:
-        return _checked(Layout(fields, header=None))
+        return _checked(SacctLayout(fields, header=None))
     if _looks_like_xdmod(parts):
-        return Layout(PRESETS["xdmod"], header=None)
+        return SacctLayout(PRESETS["xdmod"], header=None)
     raise LayoutUnknown(
         f"the first line is no header and has {len(parts)} fields: name them with --fields, "
         "in the order given to sacct -o"
@@ -92,7 +92,7 @@ def _looks_like_xdmod(parts: tuple[str, ...]) -> bool:
     return cells["jobidraw"].partition(".")[0].isdecimal() and "cpu=" in cells["alloctres"]
 
 
-def _checked(layout: Layout) -> Layout:
+def _checked(layout: SacctLayout) -> SacctLayout:
     missing = [name for name in NEEDED if name not in layout.names]
     if "jobidraw" not in layout.names and "jobid" not in layout.names:
         missing.append("jobidraw")

@@ -2,13 +2,18 @@
 
 from apps.workloads.queries.catalogue import WorkloadFact, run_keys, runs_of_keys, workloads
 from apps.workloads.queries.holders import (
-    HeldSpan,
+    HolderSpan,
     Holding,
     held_by_node,
     holders_between,
     holders_now,
 )
-from apps.workloads.queries.holding import HeldFact, UnknownNode, allocations_held, unknown_nodes
+from apps.workloads.queries.holding import (
+    HeldFact,
+    UnknownNodeName,
+    allocations_held,
+    unknown_nodes,
+)
 from apps.workloads.queries.imports import (
     ImportFact,
     RejectedFact,
@@ -29,9 +34,9 @@ from apps.workloads.queries.jobs import (
 )
 from apps.workloads.queries.ownership import (
     NOBODY,
+    AccountWithoutOwner,
     OwnerFact,
     RuleFact,
-    UnownedAccount,
     deciding_rule,
     owners,
     rules,
@@ -43,8 +48,9 @@ from apps.workloads.queries.traits import Submitter, submitters
 
 __all__ = [
     "NOBODY",
+    "AccountWithoutOwner",
     "HeldFact",
-    "HeldSpan",
+    "HolderSpan",
     "Holding",
     "ImportFact",
     "JobFact",
@@ -56,8 +62,7 @@ __all__ = [
     "RuleFact",
     "RulePreview",
     "Submitter",
-    "UnknownNode",
-    "UnownedAccount",
+    "UnknownNodeName",
     "WorkloadFact",
     "allocations_held",
     "deciding_rule",

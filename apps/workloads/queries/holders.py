@@ -37,7 +37,7 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldSpan:
+class HolderSpan:
     """What a job held in a span of time, and when inside it."""
 
     holding: Holding
@@ -81,7 +81,7 @@ def holders_now(
 
 def holders_between(
     node_ids: Collection[int], starts_at: datetime, ends_at: datetime, viewer: Viewer
-) -> list[HeldSpan]:
+) -> list[HolderSpan]:
     """What jobs held of these nodes in `[starts_at, ends_at)`, the earliest first.
 
     Whose a job is is asked of the rules in force at the end.
@@ -95,14 +95,14 @@ def holders_between(
 
 def _spans(
     facts: Sequence[HeldFact], at: datetime, viewer: Viewer, *, in_cores: bool
-) -> list[HeldSpan]:
+) -> list[HolderSpan]:
     """Without the jobs that are known to hold none."""
     units = {each.allocation_id: each.cpus if in_cores else each.gpus for each in facts}
     held = [each for each in facts if units[each.allocation_id] != 0]
     teams = owners([each.job_id for each in held], at) if held else {}
     grants = _grants([each.allocation_id for each in held]) if held else {}
     return [
-        HeldSpan(
+        HolderSpan(
             replace(
                 _holding(each, teams[each.job_id].team_id, grants[each.allocation_id], viewer),
                 units=units[each.allocation_id],

@@ -27,7 +27,7 @@ class HeldFact:
 
 
 @dataclass(frozen=True, slots=True)
-class UnknownNode:
+class UnknownNodeName:
     """A node name that jobs hold something on and that no node bears; `last_at` None: still."""
 
     cluster_id: int
@@ -70,7 +70,7 @@ def allocations_held(
         ]
 
 
-def unknown_nodes() -> list[UnknownNode]:
+def unknown_nodes() -> list[UnknownNodeName]:
     """Names on which jobs hold something, borne by no node at that time; by cluster and name."""
     ends_at = Func(F("period"), function="upper")
     is_open = Func(F("period"), function="upper_inf")
@@ -86,7 +86,7 @@ def unknown_nodes() -> list[UnknownNode]:
         .order_by("job__cluster__name", "node_name")
     )
     return [
-        UnknownNode(
+        UnknownNodeName(
             cluster_id=row["job__cluster_id"],
             cluster=row["job__cluster__name"],
             node_name=row["node_name"],

@@ -55,7 +55,7 @@ class MatchedHolding:
 
 
 @dataclass(frozen=True, slots=True)
-class UnownedAccount:
+class AccountWithoutOwner:
     """Jobs of one name that no rule gives to anybody.
 
     `bears` is what of a job has that `name`: its account, else its namespace, user or partition;
@@ -143,7 +143,7 @@ def held_by_matching(fact: RuleFact, until: datetime) -> Iterator[MatchedHolding
             )
 
 
-def unowned_accounts(starts_at: datetime, ends_at: datetime) -> list[UnownedAccount]:
+def unowned_accounts(starts_at: datetime, ends_at: datetime) -> list[AccountWithoutOwner]:
     """Accounts with held GPU time in `[starts_at, ends_at)` that nobody owns, the largest first.
 
     Judged by the rules in force at the end of it.
@@ -159,7 +159,7 @@ def unowned_accounts(starts_at: datetime, ends_at: datetime) -> list[UnownedAcco
             jobs, milliseconds = found.get(key, (0, 0))
             found[key] = jobs + one.jobs, milliseconds + one.gpu_milliseconds
     accounts = [
-        UnownedAccount(cluster_id, names[cluster_id], bears, name, *sums)
+        AccountWithoutOwner(cluster_id, names[cluster_id], bears, name, *sums)
         for (cluster_id, bears, name), sums in found.items()
     ]
     return sorted(

@@ -38,7 +38,7 @@ ORDER BY 1
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptRow:
+class FoldAttemptRow:
     """An attempt of any rank; `first_told_at` is when its first window began."""
 
     id: int
@@ -62,7 +62,7 @@ class AttemptRow:
 
 
 @dataclass(frozen=True, slots=True)
-class JobRow:
+class FoldJobRow:
     """A job that carries the run."""
 
     id: int
@@ -121,22 +121,22 @@ def runs_due(at: datetime) -> list[int]:
         return [run_id for (run_id,) in cursor]
 
 
-def attempts_of(run_id: int) -> list[AttemptRow]:
+def attempts_of(run_id: int) -> list[FoldAttemptRow]:
     """All attempts of a run in the order of their starts."""
     first = RunProgress.objects.filter(attempt_id=OuterRef("id")).order_by("starts_at")
     rows: Iterable[tuple[Any, ...]] = (
         RunAttempt.objects.filter(run_id=run_id)
         .annotate(first_told_at=Subquery(first.values("starts_at")[:1]))
         .order_by("began_at", "id")
-        .values_list(*AttemptRow.__slots__)
+        .values_list(*FoldAttemptRow.__slots__)
     )
-    return [AttemptRow(*row) for row in rows]
+    return [FoldAttemptRow(*row) for row in rows]
 
 
-def jobs_of(job_ids: Collection[int]) -> dict[int, JobRow]:
+def jobs_of(job_ids: Collection[int]) -> dict[int, FoldJobRow]:
     """These jobs by id, the first to start first."""
     rows = Job.objects.filter(id__in=job_ids).order_by(F("started_at").asc(nulls_last=True), "id")
-    found = [JobRow(*row) for row in rows.values_list(*JobRow.__slots__)]
+    found = [FoldJobRow(*row) for row in rows.values_list(*FoldJobRow.__slots__)]
     return {job.id: job for job in found}
 
 

@@ -26,7 +26,7 @@ class CarryingJob:
 
 
 @dataclass(frozen=True, slots=True)
-class AttemptFact:
+class PicturedAttempt:
     """The processes of one start of a job: `processes` told of themselves.
 
     `ends_at` None: not all of them told of an end; `heard_at` is the last that was heard.
@@ -48,7 +48,7 @@ class AttemptFact:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class PicturedMoment:
     """A checkpoint that passed, or a restore."""
 
     kind: str
@@ -82,7 +82,7 @@ def carrying_jobs(run_id: int) -> list[CarryingJob]:
     ]
 
 
-def attempts_of_run(run_id: int) -> list[AttemptFact]:
+def attempts_of_run(run_id: int) -> list[PicturedAttempt]:
     """Each start of each job with what its processes told, the first first; MOST_ATTEMPTS."""
     found = (
         RunAttempt.objects.filter(run_id=run_id)
@@ -104,7 +104,7 @@ def attempts_of_run(run_id: int) -> list[AttemptFact]:
         .order_by("starts_at", "job_id", "restarts")
     )
     return [
-        AttemptFact(
+        PicturedAttempt(
             job_id=row["job_id"],
             named=row["raw_id"],
             restarts=row["restarts"],
@@ -122,14 +122,14 @@ def attempts_of_run(run_id: int) -> list[AttemptFact]:
     ]
 
 
-def moments_of_run(run_id: int) -> list[Moment]:
+def moments_of_run(run_id: int) -> list[PicturedMoment]:
     """Checkpoints that passed and restores, the last MOST_MOMENTS of them, the first first."""
     found = (
         RunEvent.objects.filter(attempt__run_id=run_id)
         .order_by("-at", "attempt_id", "sequence", "part")
         .values_list("kind", "at", "step", "metric")[:MOST_MOMENTS]
     )
-    return [Moment(*row) for row in reversed(found)]
+    return [PicturedMoment(*row) for row in reversed(found)]
 
 
 def runs_of_job(job_id: int, viewer: Viewer) -> list[tuple[int, str]]:

@@ -11,7 +11,7 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Collate, Lower
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.search import Found, Hits, Kind, Sought, about, begins_first, hits
+from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought, about, begins_first, hits
 from apps.economics.ownership import TEXT_MATCHES, Rule
 from apps.workloads.models import Job, Run, RunSpan, Workload
 from apps.workloads.queries.listing import JOB, Ruling
@@ -30,7 +30,9 @@ def workloads_found(viewer: Viewer, asked: Sought) -> Hits:
         rows = rows.filter(team_id__in=viewer.team_ids)
     ordered = rows.order_by(begins_first("name", asked.text), "name", "id")
     told = ordered.values_list("id", "name", "kind", "team__name")[: asked.limit + 1]
-    return hits(Kind.WORKLOAD, (Found(id_, name, about(*rest)) for id_, name, *rest in told), asked)
+    return hits(
+        Kind.WORKLOAD, (SearchHit(id_, name, about(*rest)) for id_, name, *rest in told), asked
+    )
 
 
 def work_found(viewer: Viewer, asked: Sought) -> tuple[Hits, Hits]:
@@ -120,7 +122,7 @@ def _runs_of(viewer: Viewer, asked: Sought, ruling: Ruling) -> Iterator[dict[str
 
 def _job_hits(jobs: list[dict[str, Any]], asked: Sought) -> Hits:
     found = (
-        Found(
+        SearchHit(
             job["id"],
             job["raw_id"],
             about(job["name"], job["user"], job["state"].lower(), f"on {job['cluster__name']}"),
@@ -131,5 +133,5 @@ def _job_hits(jobs: list[dict[str, Any]], asked: Sought) -> Hits:
 
 
 def _run_hits(runs: Any, asked: Sought) -> Hits:
-    found = (Found(run["id"], run["key"], run["name"] or "") for run in runs)
+    found = (SearchHit(run["id"], run["key"], run["name"] or "") for run in runs)
     return hits(Kind.RUN, found, asked)

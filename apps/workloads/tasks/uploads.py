@@ -22,7 +22,7 @@ from apps.workloads.providers.first_look import (
 )
 from apps.workloads.providers.job_file import JobFile, open_jobs
 from apps.workloads.providers.job_mapping import MappingRefused
-from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedRow
+from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedJobRow
 from apps.workloads.providers.sacct_layout import LayoutUnknown
 
 log = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ def _import(claimed: uploads.Claimed, file: JobFile) -> None:
             return
         jobs = [row for row in chunk if isinstance(row, JobRecord)]
         imports.import_job_records(batch_id=claimed.id, records=jobs, at=at)
-        unreadable = [row for row in chunk if isinstance(row, RejectedRow)]
+        unreadable = [row for row in chunk if isinstance(row, RejectedJobRow)]
         imports.reject_rows(batch_id=claimed.id, rows=unreadable)
     imports.close_batch(batch_id=claimed.id, at=timezone.now())
 

@@ -27,7 +27,7 @@ from apps.workloads.tasks import fold_runs
 from controlplane import processes
 from controlplane.demo import money
 from controlplane.demo.database import BILL, SIGN_IN, DatabaseInUse, make_room
-from controlplane.demo.fleet import Span, Table, confirm_most, fill, scenario
+from controlplane.demo.fleet import DemoSpan, Table, confirm_most, fill, scenario
 from controlplane.demo.telling import tell
 from controlplane.ledger_audit import audit
 from controlplane.settings import ENVIRONMENT
@@ -57,7 +57,7 @@ class Command(BaseCommand):
         at = datetime.now(UTC)
         story = scenario("demo")
         ends_at = hour_of(at)
-        span = Span(ends_at - timedelta(days=story["days"]), ends_at, at)
+        span = DemoSpan(ends_at - timedelta(days=story["days"]), ends_at, at)
         try:
             make_room(at)
         except DatabaseInUse as refusal:
@@ -87,12 +87,12 @@ class Command(BaseCommand):
         if not options["no_serve"]:
             self._serve(options["listen"], password)
 
-    def _settle(self, span: Span) -> None:
+    def _settle(self, span: DemoSpan) -> None:
         with contextlib.redirect_stdout(sys.stderr):
             # Not the running hour: the same week gives the same totals whenever it is played.
             call_command("settle", starts_at=span.starts_at, ends_at=span.ends_at)
 
-    def _take_bill(self, span: Span) -> None:
+    def _take_bill(self, span: DemoSpan) -> None:
         """Through the ordinary import, with the rows it cannot place, and into the ledger."""
         with tempfile.TemporaryDirectory() as folder:
             bill = Path(folder) / BILL
@@ -103,7 +103,7 @@ class Command(BaseCommand):
             call_command("reconcile_bills")
         self._settle(span)
 
-    def _play(self, story: Table, tokens: dict[str, Any], span: Span) -> dict[str, Any]:
+    def _play(self, story: Table, tokens: dict[str, Any], span: DemoSpan) -> dict[str, Any]:
         """Run the agent's simulation as a process of its own against a web server of our own."""
         listen = f"127.0.0.1:{_free_port()}"
         web = processes.web(dataclasses.replace(ENVIRONMENT, web_processes=1), listen)
@@ -142,7 +142,7 @@ class Command(BaseCommand):
         print(sentence, file=sys.stderr, flush=True)
 
 
-def _figures(span: Span, sent: dict[str, Any]) -> dict[str, Any]:
+def _figures(span: DemoSpan, sent: dict[str, Any]) -> dict[str, Any]:
     """What was put in and what came out, read back from the database."""
     proof = audit()
     last_day = span.ends_at.date() + timedelta(days=1)

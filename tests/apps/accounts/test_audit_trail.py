@@ -11,7 +11,7 @@ from django.test import Client
 from apps.accounts import actions
 from apps.accounts.actions.audit import changes_by, name_changer
 from apps.accounts.models import Team, User
-from apps.accounts.queries.trail import KINDS, Change, FieldChange, changes
+from apps.accounts.queries.trail import KINDS, FieldChange, TrailChange, changes
 from apps.pricing import actions as pricing
 from controlplane.audit import changes_of_command
 from tests.make import (
@@ -27,7 +27,7 @@ from tests.make import (
 pytestmark = pytest.mark.django_db
 
 
-def newest(kind: str = "") -> Change:
+def newest(kind: str = "") -> TrailChange:
     return changes(kind=kind)[0]
 
 

@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Sum
 
-from apps.economics.focus.exported import COLUMNS, Level, Type
+from apps.economics.focus.exported import COLUMNS, FocusLevel, FocusType
 from apps.economics.focus.rows import BilledRow
 from apps.fleet import actions as fleet
 from apps.fleet.models import Pool
@@ -220,15 +220,15 @@ def test_every_cell_is_what_its_column_says(
         assert column.may_be_null or "" not in cells, column.name
         assert not column.allowed or cells <= {"", *column.allowed}, column.name
         said = cells - {""}
-        if column.type is Type.NUMBER:
+        if column.type is FocusType.NUMBER:
             exponents = [Decimal(cell).as_tuple().exponent for cell in said]
             assert all(isinstance(at, int) and -at <= column.scale for at in exponents)
-        elif column.type is Type.MOMENT:
+        elif column.type is FocusType.MOMENT:
             for cell in said:
                 datetime.strptime(cell, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-        elif column.type is Type.JSON:
+        elif column.type is FocusType.JSON:
             assert all(isinstance(json.loads(cell), dict) for cell in said)
-        assert column.name.startswith("x_") == (column.level is Level.CUSTOM)
+        assert column.name.startswith("x_") == (column.level is FocusLevel.CUSTOM)
 
 
 def test_what_was_billed_names_one_provider_as_its_seller_and_issuer(

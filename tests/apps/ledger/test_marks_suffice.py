@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.accounts.models import Team
-from apps.economics.jobs import AllocationRecord, EventKind, JobEventIn, JobStatement, Source
+from apps.economics.jobs import AllocationRecord, EventKind, JobEventIn, JobSource, JobStatement
 from apps.economics.ownership import Rule
 from apps.fleet import actions as fleet
 from apps.fleet.models import Device, Node, Outage
@@ -116,7 +116,7 @@ def quarter(number: int) -> datetime:
     return scene.TEN + timedelta(minutes=15 * number)
 
 
-def a_job(change: Change, kind: EventKind, source: Source, **said: object) -> None:
+def a_job(change: Change, kind: EventKind, source: JobSource, **said: object) -> None:
     values = {
         "source": source,
         "submitted_at": scene.TEN,
@@ -136,14 +136,14 @@ def started(nodes: Sequence[int], change: Change) -> None:
     a_job(
         change,
         EventKind.START,
-        Source.SCHEDULER,
+        JobSource.SCHEDULER,
         started_at=quarter(change.until),
         allocations=held(change),
     )
 
 
 def ended(nodes: Sequence[int], change: Change) -> None:
-    a_job(change, EventKind.END, Source.SCHEDULER, state="COMPLETED")
+    a_job(change, EventKind.END, JobSource.SCHEDULER, state="COMPLETED")
 
 
 def accounted(nodes: Sequence[int], change: Change) -> None:
@@ -151,7 +151,7 @@ def accounted(nodes: Sequence[int], change: Change) -> None:
     a_job(
         change._replace(until=until),
         EventKind.END,
-        Source.ACCOUNTING,
+        JobSource.ACCOUNTING,
         state="COMPLETED",
         started_at=quarter(since),
         allocations=held(change),

@@ -19,7 +19,7 @@ from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.unit_economics.actions.divide import divide_day
 from apps.unit_economics.models import RunDay, RunFigures, ServiceCount, ServiceDay, ServiceTotal
-from apps.workloads.actions.requests import Counted, Teller, record_requests
+from apps.workloads.actions.requests import CountedRequests, RequestTeller, record_requests
 from apps.workloads.models import OwnershipRule, RunHour
 from controlplane.ledger_audit import audit_here
 from tests import make
@@ -83,9 +83,9 @@ def mark_days(pass_: Pass) -> None:
 
 
 def count_more(chat: int) -> None:
-    told = Counted("gateway", "another", "chat-api", scene.TEN, 1, feature="sum", requests=7,
+    told = CountedRequests("gateway", "another", "chat-api", scene.TEN, 1, feature="sum", requests=7,
                    succeeded=7, prompt_tokens=90, output_tokens=9)  # fmt: skip
-    (taken,) = record_requests(counted=[told], teller=Teller(), at=IN_APRIL)
+    (taken,) = record_requests(counted=[told], teller=RequestTeller(), at=IN_APRIL)
     assert taken.workload_id == chat
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from apps.economics.jobs import AllocationRecord, JobRecord, RejectedRow
+from apps.economics.jobs import AllocationRecord, JobRecord, RejectedJobRow
 from apps.workloads.actions import imports
 from apps.workloads.models import ImportBatch, Job, JobEvent
-from apps.workloads.models import RejectedRow as KeptRejection
+from apps.workloads.models import RejectedJobRow as KeptRejection
 from tests.apps.workloads.told import NOW, held, jobs, marked, node, tell
 from tests.economics.job_statements import TEN, at, loosely, on
 
@@ -76,7 +76,7 @@ def test_a_batch_says_what_came_of_it():
     batch_id = batch()
     take(record("1"), record("2"), batch_id=batch_id)
     take(record("2"), batch_id=batch_id)
-    imports.reject_rows(batch_id=batch_id, rows=[RejectedRow(9, "End", "Unknown")])
+    imports.reject_rows(batch_id=batch_id, rows=[RejectedJobRow(9, "End", "Unknown")])
     imports.close_batch(batch_id=batch_id, at=NOW)
     kept = ImportBatch.objects.get()
     assert (kept.rows, kept.imported, kept.unchanged, kept.rejected) == (4, 2, 1, 1)
@@ -111,7 +111,7 @@ def test_rejections_beyond_measure_are_only_counted(monkeypatch):
     monkeypatch.setattr(imports, "MOST_REJECTIONS_KEPT", 3)
     batch_id = batch()
     for first in (0, 2, 4):
-        rows = [RejectedRow(first + n, "End", "bad\x00") for n in range(2)]
+        rows = [RejectedJobRow(first + n, "End", "bad\x00") for n in range(2)]
         imports.reject_rows(batch_id=batch_id, rows=rows)
     assert ImportBatch.objects.get().rejected == 6
     assert KeptRejection.objects.count() == 3

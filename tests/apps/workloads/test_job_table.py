@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from apps.workloads.providers.job_mapping import MappingRefused, read_mapping
-from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedRow, SkippedRow
+from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedJobRow, SkippedRow
 from apps.workloads.providers.job_table import JobTable
 
 HEADER = "id,queued,began,done,who,where,gpus,part,cores,status\n"
@@ -182,7 +182,7 @@ def test_a_rejection_names_line_column_and_reason_and_spares_the_neighbours(
 ):
     before, rejected, after = read(EPOCH, row(id="a"), row(**changed), row(id="c"))
     assert isinstance(before, JobRecord)
-    assert isinstance(rejected, RejectedRow)
+    assert isinstance(rejected, RejectedJobRow)
     assert isinstance(after, JobRecord)
     assert (rejected.line, rejected.field) == (3, field)
     assert message in rejected.message
@@ -190,7 +190,7 @@ def test_a_rejection_names_line_column_and_reason_and_spares_the_neighbours(
 
 def test_a_second_row_of_one_job_is_rejected_with_the_line_of_the_first():
     _, rejected = read(EPOCH, row(), row(where="n2"))
-    assert rejected == RejectedRow(3, "id", "job 1 was in line 2")
+    assert rejected == RejectedJobRow(3, "id", "job 1 was in line 2")
 
 
 def test_a_row_is_known_by_the_line_it_begins_in():
@@ -299,7 +299,7 @@ def test_which_rows_without_a_start_ran_may_go_by_their_state():
 def test_how_long_a_job_ran_from_a_start_that_nobody_knows_says_no_end():
     mapping = RAN_BEFORE.replace('ended_at = "done"', 'duration = "done"') + '"running"\n'
     (rejected,) = read(mapping, row(began=""))
-    assert isinstance(rejected, RejectedRow)
+    assert isinstance(rejected, RejectedJobRow)
     assert (rejected.field, "nobody knows" in rejected.message) == ("done", True)
 
 

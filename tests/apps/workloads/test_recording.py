@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apps.economics.jobs import AllocationRecord, JobEventIn, JobStatement, Source
+from apps.economics.jobs import AllocationRecord, JobEventIn, JobSource, JobStatement
 from apps.fleet.models import Node
 from apps.fleet.queries import nodes_lived
 from apps.marks.queries import Pass
@@ -191,7 +191,7 @@ def test_a_job_that_moves_marks_both_nodes(db):
         "end",
         90,
         state="COMPLETED",
-        source=Source.ACCOUNTING,
+        source=JobSource.ACCOUNTING,
         started_at=TEN,
         allocations=(on("gpu-02"),),
     )
@@ -227,9 +227,9 @@ def test_the_parts_of_an_array_and_of_a_het_job_are_jobs_of_their_own(db):
 
 def test_a_job_seen_without_submission_becomes_accountings(db):
     node()
-    agent = {"source": Source.AGENT}
+    agent = {"source": JobSource.AGENT}
     (seen,) = tell("4711", loosely("start", 1, allocations=(on("gpu-01"),), **agent))
-    row = said("end", 90, started_at=at(1), state="COMPLETED", source=Source.ACCOUNTING)
+    row = said("end", 90, started_at=at(1), state="COMPLETED", source=JobSource.ACCOUNTING)
     (known,) = tell("4711", row)
     assert known.job_id == seen.job_id
     assert jobs("4711")[0].submitted_at == TEN
@@ -238,11 +238,11 @@ def test_a_job_seen_without_submission_becomes_accountings(db):
 
 def test_two_jobs_that_turn_out_to_be_one_become_one(db):
     node_id = node()
-    agent = {"source": Source.AGENT, "allocations": (on("gpu-01"),)}
-    early = tell("4711", loosely("start", 0, **agent), loosely("end", 10, source=Source.AGENT))
-    late = tell("4711", loosely("start", 60, **agent), loosely("end", 80, source=Source.AGENT))
+    agent = {"source": JobSource.AGENT, "allocations": (on("gpu-01"),)}
+    early = tell("4711", loosely("start", 0, **agent), loosely("end", 10, source=JobSource.AGENT))
+    late = tell("4711", loosely("start", 60, **agent), loosely("end", 80, source=JobSource.AGENT))
     forget_marks()
-    tell("4711", said("end", 200, started_at=TEN, state="FAILED", source=Source.ACCOUNTING))
+    tell("4711", said("end", 200, started_at=TEN, state="FAILED", source=JobSource.ACCOUNTING))
     (kept,) = jobs("4711")
     gone = Job.objects.exclude(merged_into=None).get()
     assert (kept.id, gone.id, gone.merged_into_id) == (early[0].job_id, late[0].job_id, kept.id)
@@ -255,7 +255,7 @@ def test_late_accounting_corrects_the_end(db):
     node_id = node()
     tell("4711", START, END)
     forget_marks()
-    tell("4711", said("end", 200, state="TIMEOUT", source=Source.ACCOUNTING))
+    tell("4711", said("end", 200, state="TIMEOUT", source=JobSource.ACCOUNTING))
     assert held("4711") == [("gpu-01", 8, 1, at(0), at(200))]
     assert marked(node_id) == {TEN + timedelta(hours=hour) for hour in (1, 2, 3)}
 

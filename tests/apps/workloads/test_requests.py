@@ -15,8 +15,8 @@ from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.workloads.actions.requests import (
     KEPT,
-    Counted,
-    Teller,
+    CountedRequests,
+    RequestTeller,
     forget_requests,
     join_requests,
     record_requests,
@@ -63,7 +63,7 @@ def service(team: int) -> int:
     return add_workload(name="answer-box", team_id=team, kind="serving")
 
 
-def counted(**given_: Any) -> Counted:
+def counted(**given_: Any) -> CountedRequests:
     values = {
         "source": "engine",
         "source_key": "engine 1",
@@ -71,11 +71,11 @@ def counted(**given_: Any) -> Counted:
         "hour": TEN,
         "revision": 1,
     }
-    return Counted(**values | given_)
+    return CountedRequests(**values | given_)
 
 
-def tell(*rows: Counted, **given_: Any) -> list[Any]:
-    return record_requests(counted=rows, **{"teller": Teller(), "at": NOW} | given_)
+def tell(*rows: CountedRequests, **given_: Any) -> list[Any]:
+    return record_requests(counted=rows, **{"teller": RequestTeller(), "at": NOW} | given_)
 
 
 def test_a_later_revision_takes_the_place_of_an_earlier_one_and_never_the_other_way(
@@ -216,19 +216,19 @@ def test_a_name_that_two_teams_use_is_that_of_the_token_or_nobodys(team: int) ->
         for each in (team, other, below)
     }
     assert tell(counted())[0].workload_id is None
-    assert tell(counted(source_key="a"), teller=Teller(team))[0].workload_id == ids[team]
-    assert tell(counted(source_key="b"), teller=Teller(other))[0].workload_id == ids[other]
+    assert tell(counted(source_key="a"), teller=RequestTeller(team))[0].workload_id == ids[team]
+    assert tell(counted(source_key="b"), teller=RequestTeller(other))[0].workload_id == ids[other]
     Workload.objects.filter(id=ids[other]).update(name="another")
-    assert tell(counted(source_key="c"), teller=Teller(other))[0].workload_id == ids[below]
+    assert tell(counted(source_key="c"), teller=RequestTeller(other))[0].workload_id == ids[below]
 
 
 def test_a_teams_token_tells_nothing_of_others(service: int, team: int) -> None:
     other = make.make_team("Ads")
-    assert tell(counted(requests=1), teller=Teller(team))[0].workload_id == service
-    foreign = tell(counted(revision=9, requests=99), teller=Teller(other))[0]
+    assert tell(counted(requests=1), teller=RequestTeller(team))[0].workload_id == service
+    foreign = tell(counted(revision=9, requests=99), teller=RequestTeller(other))[0]
     assert (foreign.is_foreign, foreign.is_changed, foreign.workload_id) == (True, False, None)
     assert request_hours([service], DAY)[0].counts.requests == 1
-    assert tell(counted(source_key="theirs"), teller=Teller(other))[0].workload_id is None
+    assert tell(counted(source_key="theirs"), teller=RequestTeller(other))[0].workload_id is None
     join_requests(at=NOW)
     assert RequestHour.objects.get(source_key="theirs").workload_id is None
 

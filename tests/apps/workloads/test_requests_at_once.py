@@ -6,7 +6,12 @@ from threading import Barrier, Thread
 import pytest
 from django.db import connection
 
-from apps.workloads.actions.requests import Counted, Teller, join_requests, record_requests
+from apps.workloads.actions.requests import (
+    CountedRequests,
+    RequestTeller,
+    join_requests,
+    record_requests,
+)
 from apps.workloads.actions.workloads import add_workload
 from apps.workloads.models import RequestDay
 from tests import make
@@ -24,7 +29,7 @@ def test_counters_that_tell_at_once_are_all_in_the_sum_of_the_day() -> None:
 
     def send(teller: int) -> None:
         rows = [
-            Counted(
+            CountedRequests(
                 "engine", f"engine {teller}", service, TEN + timedelta(hours=hour), 1, requests=1
             )
             for hour in (range(HOURS) if teller % 2 else reversed(range(HOURS)))
@@ -33,7 +38,7 @@ def test_counters_that_tell_at_once_are_all_in_the_sum_of_the_day() -> None:
         ready.wait()
         try:
             for row in rows:
-                record_requests(counted=[row], teller=Teller(), at=LATER)
+                record_requests(counted=[row], teller=RequestTeller(), at=LATER)
         finally:
             connection.close()
 

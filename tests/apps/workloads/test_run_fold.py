@@ -427,7 +427,7 @@ def test_a_run_that_cannot_be_folded_holds_up_no_other(
     broken = run_id("broken")
     known = facts.attempts_of
 
-    def attempts_of(asked: int) -> list[facts.AttemptRow]:
+    def attempts_of(asked: int) -> list[facts.FoldAttemptRow]:
         if asked == broken:
             raise ValueError("what is kept of it makes no sense")
         return known(asked)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.economics.jobs import Source
+from apps.economics.jobs import JobSource
 from apps.fleet import actions as fleet
 from apps.workloads.models import (
     Run,
@@ -258,13 +258,13 @@ def test_an_id_of_two_clusters_is_joined_only_where_the_report_says_which() -> N
 
 
 def test_a_job_that_turns_out_to_be_another_takes_its_reports_along() -> None:
-    agent = {"source": Source.AGENT}
+    agent = {"source": JobSource.AGENT}
     tell("4711", loosely("start", 0, **agent), loosely("end", 10, **agent))
     tell("4711", loosely("start", 60, **agent), loosely("end", 80, **agent))
     post(report(window(61, 70), began=60))
     fold()
     seen = RunAttempt.objects.get().job_id
-    tell("4711", said("end", 200, started_at=at(0), state="FAILED", source=Source.ACCOUNTING))
+    tell("4711", said("end", 200, started_at=at(0), state="FAILED", source=JobSource.ACCOUNTING))
     fold()
     joined = RunAttempt.objects.get().job_id
     assert joined != seen

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedRow, SkippedRow
+from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedJobRow, SkippedRow
 from apps.workloads.providers.sacct import SacctOptions, read_sacct
 from apps.workloads.providers.sacct_layout import LayoutUnknown, named_fields
 
@@ -140,7 +140,7 @@ def test_shards_are_parts_of_a_gpu():
 
 
 def test_shards_are_rejected_where_nobody_says_how_many_make_a_gpu():
-    (rejected,) = [row for row in golden(SacctOptions()) if isinstance(row, RejectedRow)]
+    (rejected,) = [row for row in golden(SacctOptions()) if isinstance(row, RejectedJobRow)]
     assert (rejected.line, rejected.field) == (19, "AllocTRES")
     assert "--shards-per-gpu" in rejected.message
 

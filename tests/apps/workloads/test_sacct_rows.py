@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.workloads.providers import moments, node_names
-from apps.workloads.providers.job_record import FieldUnreadable, JobRecord, JobRow, RejectedRow
+from apps.workloads.providers.job_record import FieldUnreadable, JobRecord, JobRow, RejectedJobRow
 from apps.workloads.providers.sacct import SacctOptions, read_sacct
 from apps.workloads.providers.sacct_layout import LayoutUnknown, named_fields
 from apps.workloads.providers.tres import read_tres
@@ -76,7 +76,7 @@ def read_one(**changed: str) -> JobRecord:
 def test_a_rejection_names_line_field_and_reason_and_spares_the_neighbours(changed, field, message):
     before, rejected, after = read(row(JobIDRaw="6"), row(**changed), row(JobIDRaw="8"))
     assert isinstance(before, JobRecord)
-    assert isinstance(rejected, RejectedRow)
+    assert isinstance(rejected, RejectedJobRow)
     assert isinstance(after, JobRecord)
     assert (rejected.line, rejected.field) == (3, field)
     assert message in rejected.message
@@ -84,7 +84,7 @@ def test_a_rejection_names_line_field_and_reason_and_spares_the_neighbours(chang
 
 def test_a_row_cut_short_is_rejected():
     (rejected,) = read("7|7|atlas")
-    assert rejected == RejectedRow(2, "row", "has 3 fields, not 12")
+    assert rejected == RejectedJobRow(2, "row", "has 3 fields, not 12")
 
 
 def test_blank_lines_and_repeated_headers_are_no_rows_but_count_as_lines():

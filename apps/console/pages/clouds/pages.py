@@ -13,9 +13,9 @@ from apps.console.pages.clouds.values import (
     AccountCard,
     CloudsPage,
     MachineRow,
-    NodeRow,
     QuotaRow,
     ReadingRow,
+    StrayNodeRow,
 )
 from apps.console.pages.clouds.words import (
     advice_of,
@@ -52,7 +52,7 @@ MACHINE_COLUMNS: Mapping[str, By[MachineRow]] = {
     "bought": By("Bought as", lambda row: row.purchase_option),
     "since": By("Since", lambda row: row.launched_at),
 }
-NODE_COLUMNS: Mapping[str, By[NodeRow]] = {
+NODE_COLUMNS: Mapping[str, By[StrayNodeRow]] = {
     "name": By("Node", lambda row: row.name),
     "pool": By("Pool", lambda row: row.pool),
     "cloud": By("Cloud", lambda row: row.cloud),
@@ -140,10 +140,10 @@ def machine_rows(missing: Strays, names: Mapping[int, str]) -> list[MachineRow]:
     ]
 
 
-def node_rows(missing: Strays) -> list[NodeRow]:
+def node_rows(missing: Strays) -> list[StrayNodeRow]:
     """Nodes that no account runs."""
     return [
-        NodeRow(
+        StrayNodeRow(
             name=each.name,
             href=reverse("node", args=[each.id]),
             pool=each.pool,

@@ -73,7 +73,7 @@ class MachineRow:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeRow:
+class StrayNodeRow:
     """A node that no cloud account runs."""
 
     name: str
@@ -96,7 +96,7 @@ class CloudsPage:
     accounts: tuple[AccountCard, ...]
     quotas: Listed[QuotaRow]
     machines: Listed[MachineRow]
-    nodes: Listed[NodeRow]
+    nodes: Listed[StrayNodeRow]
     matched: int
     unread: str
     new: Link | None

@@ -10,7 +10,7 @@ from apps.fleet.queries import disagreements
 from apps.show.amounts import counted, per_cent
 from apps.show.data import data_rate, data_size
 from apps.show.words import joined
-from apps.telemetry.queries import NodeHour, node_hours
+from apps.telemetry.queries import NodeHourEvidence, node_hours
 
 # From a tenth of an hour on, a stall is worth a look.
 STALLED = 0.1
@@ -35,12 +35,12 @@ def bottlenecks(node_id: int, asked: DayAsked, context: Context) -> Bottlenecks:
     )
 
 
-def hours_of_span(node_id: int, span: Span) -> list[NodeHour]:
+def hours_of_span(node_id: int, span: Span) -> list[NodeHourEvidence]:
     """The hours that were reported, the earliest first."""
     return node_hours(node_id, hour_of(span.starts_at), span.ends_at)
 
 
-def _finding(hours: Sequence[NodeHour]) -> str:
+def _finding(hours: Sequence[NodeHourEvidence]) -> str:
     if not hours:
         return "Nothing is known of network, disks and stalls"
     found = {name: sum(_ratio(each, name) >= STALLED for each in hours) for name in STALLS}
@@ -50,7 +50,7 @@ def _finding(hours: Sequence[NodeHour]) -> str:
     return "Work was hardly stalled on CPU, disks or memory"
 
 
-def _row(hour: NodeHour) -> NodeHourRow:
+def _row(hour: NodeHourEvidence) -> NodeHourRow:
     return NodeHourRow(
         hour=hour.hour,
         fabric=_flow(hour.fabric_bytes, hour.fabric_peak_bytes_per_second, hour.fabric_errors),
@@ -68,11 +68,11 @@ def _flow(bytes_: float | None, peak: float | None, errors: float | None) -> Flo
     return Flow(data_size(bytes_), data_rate(peak) if peak is not None else "", said)
 
 
-def _ratio(hour: NodeHour, name: str) -> float:
+def _ratio(hour: NodeHourEvidence, name: str) -> float:
     return _known_ratio(hour, name) or 0.0
 
 
-def _known_ratio(hour: NodeHour, name: str) -> float | None:
+def _known_ratio(hour: NodeHourEvidence, name: str) -> float | None:
     seconds: float | None = getattr(hour, f"{name}_stalled_seconds")
     if seconds is None or not hour.observed_seconds:
         return None

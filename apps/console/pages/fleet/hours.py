@@ -12,7 +12,7 @@ from apps.show.amounts import per_cent
 from apps.show.strip import strip_of_states
 from apps.show.time import instant
 from apps.show.words import STATES, StateWords, joined
-from apps.telemetry.queries import DeviceHour
+from apps.telemetry.queries import DeviceHourReading
 
 SHOWN_HOURS = 48
 STEPS = 1000
@@ -98,7 +98,7 @@ def key_of(keys: set[str]) -> tuple[StateWords, ...]:
 
 
 def heat_of(
-    measured: Mapping[datetime, DeviceHour],
+    measured: Mapping[datetime, DeviceHourReading],
     span: tuple[datetime, datetime, datetime | None],
     at: datetime,
     zone: tzinfo,
@@ -125,7 +125,7 @@ def level_of(ratio: float) -> str:
 
 
 def _cell(
-    measured: DeviceHour | None, hour: datetime, left: str, lived: tuple[timedelta, tzinfo]
+    measured: DeviceHourReading | None, hour: datetime, left: str, lived: tuple[timedelta, tzinfo]
 ) -> HeatCell:
     span, zone = lived
     when = instant(hour, zone)

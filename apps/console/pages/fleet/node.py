@@ -37,7 +37,7 @@ from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads
 
 ANOTHER_TEAM = "another team"
-Measured = Mapping[int, Mapping[datetime, telemetry.DeviceHour]]
+Measured = Mapping[int, Mapping[datetime, telemetry.DeviceHourReading]]
 
 
 def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
@@ -226,7 +226,7 @@ def device_name(life: fleet.DeviceLife) -> str:
 
 def _measured(lives: Sequence[fleet.DeviceLife], first: datetime) -> Measured:
     """The last two days of these devices, by device and hour."""
-    measured: dict[int, dict[datetime, telemetry.DeviceHour]] = {}
+    measured: dict[int, dict[datetime, telemetry.DeviceHourReading]] = {}
     if lives:
         ids = [life.id for life in lives]
         for each in telemetry.device_hours(ids, first, first + 48 * HOUR):
@@ -256,7 +256,7 @@ def _meters(
     return meter_table(rows, whole, "Device", "of the last 48 hours")
 
 
-def _milliseconds(hours: Collection[telemetry.DeviceHour]) -> dict[str, int]:
+def _milliseconds(hours: Collection[telemetry.DeviceHourReading]) -> dict[str, int]:
     observed = sum(hour.observed_seconds for hour in hours)
     active = sum(hour.worked_seconds for hour in hours)
     return {

@@ -41,7 +41,7 @@ from apps.console.pages.fleet.values import (
 from apps.fleet.queries import CapacityStep, NodeAgent
 from apps.show.amounts import per_cent
 from apps.show.words import STATES
-from apps.telemetry.queries import NodeHour
+from apps.telemetry.queries import NodeHourEvidence
 
 SECONDS_PER_HOUR = 3600
 STATE_KEYS = [state.key for state in STATES if state.key != "other"]
@@ -298,20 +298,20 @@ STATE_HOURS = Table[StateHour](
 )
 
 
-def _told(name: str) -> Column[NodeHour]:
-    def written(hour: NodeHour, _: Locale) -> str:
+def _told(name: str) -> Column[NodeHourEvidence]:
+    def written(hour: NodeHourEvidence, _: Locale) -> str:
         value: Any = getattr(hour, name)
         return "" if value is None else f"{value:.3f}"
 
     return Column(name, "", lambda hour: getattr(hour, name), written=written)
 
 
-NODE_HOURS = Table[NodeHour](
+NODE_HOURS = Table[NodeHourEvidence](
     "bottlenecks",
     "Network and stalls",
     (
         Column("hour", "", lambda hour: hour.hour, INSTANT),
-        *map(_told, NodeHour.__slots__[1:]),
+        *map(_told, NodeHourEvidence.__slots__[1:]),
     ),
 )
 HAPPENINGS = Table[Happening](

@@ -34,7 +34,7 @@ class DayFacts:
 
     span: Span
     lives: Sequence[fleet.DeviceLife]
-    held: Sequence[workloads.HeldSpan]
+    held: Sequence[workloads.HolderSpan]
     minutes: Mapping[int, Mapping[datetime, telemetry.DeviceMinutes]]
     evidence: Mapping[int, Sequence[telemetry.DeviceEvidence]]
     incidents: Sequence[dict[str, Any]]
@@ -125,7 +125,7 @@ def _told(facts: DayFacts) -> Iterator[_Told]:
 
 
 def _node_lane(
-    held: Sequence[workloads.HeldSpan], incidents: Sequence[dict[str, Any]], facts: DayFacts
+    held: Sequence[workloads.HolderSpan], incidents: Sequence[dict[str, Any]], facts: DayFacts
 ) -> _Told:
     holders, marks = list(_held(THE_NODE, held, facts)), list(_marks(THE_NODE, incidents, facts))
     note = "jobs that may use any of its GPUs" if holders else ""
@@ -173,7 +173,7 @@ def _device_lane(life: fleet.DeviceLife, facts: DayFacts, *, is_sliced: bool) ->
 
 
 def _held(
-    of: str, held: Sequence[workloads.HeldSpan], facts: DayFacts
+    of: str, held: Sequence[workloads.HolderSpan], facts: DayFacts
 ) -> Iterator[tuple[bars.Stretch, Bar, Happening]]:
     for place, each in enumerate(held):
         who, kind = who_holds(each.holding), f"held-{place % 2}"

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import organisation
-from apps.accounts.queries.trail import KINDS, NOBODY_NAMED, Change, changes
+from apps.accounts.queries.trail import KINDS, NOBODY_NAMED, TrailChange, changes
 from apps.console.kit.cells import text_cell
 from apps.console.kit.frame import Choice, Link
 from apps.console.kit.request import SEES_EVERYTHING, frame_of, shown_to
@@ -62,7 +62,7 @@ def trail_csv(request: HttpRequest) -> HttpResponse:
     return csv_answer("changes", CSV_COLUMNS, rows)
 
 
-def finding(found: Sequence[Change]) -> str:
+def finding(found: Sequence[TrailChange]) -> str:
     """The latest change in one sentence."""
     if not found:
         return "Nothing was changed."
@@ -85,7 +85,7 @@ def _before(request: HttpRequest) -> datetime | None:
     return before if before.tzinfo else before.replace(tzinfo=UTC)
 
 
-def _older(found: Sequence[Change], kind: str) -> Link | None:
+def _older(found: Sequence[TrailChange], kind: str) -> Link | None:
     if len(found) <= ON_A_PAGE:
         return None
     before = found[ON_A_PAGE - 1].at.isoformat()

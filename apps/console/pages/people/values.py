@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from apps.accounts.queries import ListedPerson, ListedToken, TeamFact
-from apps.accounts.queries.trail import Change
+from apps.accounts.queries.trail import TrailChange
 from apps.console.kit.frame import Choice, Frame, Link
 from apps.console.pages.listed import Listed
 
@@ -101,7 +101,7 @@ class TrailPage:
     frame: Frame
     finding: str
     zone: tzinfo
-    changes: tuple[Change, ...]
+    changes: tuple[TrailChange, ...]
     kinds: tuple[Choice, ...]
     csv_href: str
     older: Link | None

@@ -13,7 +13,7 @@ from apps.pricing.queries.listing import quoted_history
 from apps.pricing.queries.neighbours import hourly
 from apps.show.amounts import per_cent
 from apps.show.money import quoted_amount
-from apps.show.steps import Span, Step, StepSeries, price_steps
+from apps.show.steps import PlotSpan, PlotStep, StepSeries, price_steps
 from apps.show.time import day
 
 LOOKS = {"list": ("--state-other", "dash"), "contract": ("--accent", "solid")}
@@ -55,22 +55,22 @@ def price_chart(rate: Mapping[str, Any], asking: Context) -> PriceChart | None:
     )
 
 
-def _steps(rates: Rates) -> tuple[Step, ...]:
-    return tuple(Step(each["starts_at"], each["ends_at"], _hourly(each)) for each in rates)
+def _steps(rates: Rates) -> tuple[PlotStep, ...]:
+    return tuple(PlotStep(each["starts_at"], each["ends_at"], _hourly(each)) for each in rates)
 
 
 def _hourly(rate: Mapping[str, Any]) -> Decimal:
     return hourly(rate["amount"], rate["quantity_seconds"])
 
 
-def _span(history: Rates, asking: Context) -> Span:
+def _span(history: Rates, asking: Context) -> PlotSpan:
     """From the first price that has a start to the last change to come, at least to today."""
     told = [at for each in history for at in (each["starts_at"], each["ends_at"]) if at is not None]
     first = min((*told, asking.at))
     if first == asking.at or any(each["starts_at"] is None for each in history):
         first -= SPARE
     last = max((*told, asking.at))
-    return Span(first, last + (last - first) / 20, asking.at, asking.zone)
+    return PlotSpan(first, last + (last - first) / 20, asking.at, asking.zone)
 
 
 def _finding(own: Rates, at: datetime, zone: tzinfo) -> str:

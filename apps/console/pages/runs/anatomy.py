@@ -17,7 +17,7 @@ from apps.show.run_buckets import BUCKETS
 from apps.show.time import duration, instant, short_day
 from apps.show.words import joined
 from apps.workloads.queries.run_facts import ClockHour
-from apps.workloads.queries.run_picture import AttemptFact, CarryingJob, Moment
+from apps.workloads.queries.run_picture import CarryingJob, PicturedAttempt, PicturedMoment
 
 MOST_LANES = 12
 COLUMNS = 480
@@ -37,8 +37,8 @@ class RunFacts:
 
     hours: Sequence[ClockHour]
     jobs: Sequence[CarryingJob]
-    attempts: Sequence[AttemptFact]
-    moments: Sequence[Moment]
+    attempts: Sequence[PicturedAttempt]
+    moments: Sequence[PicturedMoment]
     seen: frozenset[int]
     at: datetime
     zone: tzinfo
@@ -232,7 +232,7 @@ def _words(spent: ByBucket) -> str:
     )
 
 
-def _attempt_mark(each: AttemptFact, span: Span) -> Mark:
+def _attempt_mark(each: PicturedAttempt, span: Span) -> Mark:
     starts_at, ends_at = span.cut(each.starts_at, each.ends_at or each.heard_at)
     left, right = span.left(starts_at), span.left(max(ends_at, starts_at))
     said = status_of(each.status).label.lower()
@@ -246,7 +246,7 @@ def _attempt_mark(each: AttemptFact, span: Span) -> Mark:
     )
 
 
-def _good_marks(good: Sequence[Moment], span: Span) -> tuple[Mark, ...]:
+def _good_marks(good: Sequence[PicturedMoment], span: Span) -> tuple[Mark, ...]:
     """At most MOST_MARKS of them, evenly through the run, the first and the last among them."""
     every = max(1, -(-len(good) // MOST_MARKS))
     shown = [each for place, each in enumerate(good) if place % every == 0 or each is good[-1]]
@@ -262,7 +262,7 @@ def _good_marks(good: Sequence[Moment], span: Span) -> tuple[Mark, ...]:
     )
 
 
-def _cut_marks(attempts: Sequence[AttemptFact], span: Span) -> tuple[Mark, ...]:
+def _cut_marks(attempts: Sequence[PicturedAttempt], span: Span) -> tuple[Mark, ...]:
     cut = [each for each in attempts if each.status in {"interrupted", "failed"} and each.ends_at]
     return tuple(
         Mark(

@@ -42,7 +42,7 @@ from apps.unit_economics.queries.runs.stragglers import slow_ranks
 from apps.unit_economics.queries.runs.values import RunAnatomy, RunBucket
 from apps.workloads.queries.run_facts import clock_hours, run_summaries
 from apps.workloads.queries.run_picture import (
-    AttemptFact,
+    PicturedAttempt,
     attempts_of_run,
     carrying_jobs,
     moments_of_run,
@@ -332,13 +332,13 @@ def _attempt_rows(facts: RunFacts) -> Iterator[AttemptRow]:
         )
 
 
-def _job_link(each: AttemptFact, named: dict[int, str]) -> Link | None:
+def _job_link(each: PicturedAttempt, named: dict[int, str]) -> Link | None:
     if each.job_id is None or each.job_id not in named:
         return None
     return Link(named[each.job_id], reverse("costs-job", args=[each.job_id]))
 
 
-def _steps(each: AttemptFact) -> str:
+def _steps(each: PicturedAttempt) -> str:
     if each.first_step is None or each.last_step is None:
         return ""
     return f"{each.first_step:,} to {each.last_step:,}"

@@ -143,8 +143,10 @@ def _curve(found: ScalingAnswer, drawn: Drawn) -> Curve:
     said = drawn.said
     known = [(point, value) for point in found.points if (value := drawn.of(point)) is not None]
     measured = _measured(found, drawn, known)
-    asked = [curves.Asked(each.gpus, one.value) for each, one in known if each.gpus == found.more]
-    points = [curves.CurvePoint(each.gpus, one.value, one.low, one.high) for each, one in known]
+    asked = [
+        curves.CurvesAsked(each.gpus, one.value) for each, one in known if each.gpus == found.more
+    ]
+    points = [curves.PlottedPoint(each.gpus, one.value, one.low, one.high) for each, one in known]
     return Curve(
         id=drawn.id,
         title=drawn.title,

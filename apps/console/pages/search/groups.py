@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from apps.accounts.queries.search import Found, Hits, Kind, Sought
+from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought
 from apps.console.kit.frame import Link
 from apps.console.pages.search.values import Group, Result
 from apps.show.amounts import counted
@@ -21,7 +21,7 @@ TITLES: dict[Kind, tuple[str, str, str]] = {
     Kind.RATE: ("price", "prices", "Prices"),
     Kind.PERSON: ("person", "people", "People"),
 }
-SHOWN_BY: dict[Kind, Callable[[Found], str]] = {
+SHOWN_BY: dict[Kind, Callable[[SearchHit], str]] = {
     Kind.TEAM: lambda one: reverse("costs-team", args=[one.id]),
     Kind.WORKLOAD: lambda one: reverse("costs-workload", args=[one.id]),
     Kind.JOB: lambda one: reverse("costs-job", args=[one.id]),

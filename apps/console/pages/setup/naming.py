@@ -17,7 +17,7 @@ from apps.economics.hours import first_hour
 from apps.fleet import actions as fleet
 from apps.fleet.queries import PoolFact, pools
 from apps.show.amounts import counted
-from apps.workloads.queries import UnknownNode, unknown_nodes
+from apps.workloads.queries import UnknownNodeName, unknown_nodes
 
 
 class AnswerUnclear(ValueError):
@@ -64,7 +64,7 @@ def _since(text: str, at: datetime) -> datetime:
     return since
 
 
-def _named(keys: Collection[str], pool: PoolFact) -> list[UnknownNode]:
+def _named(keys: Collection[str], pool: PoolFact) -> list[UnknownNodeName]:
     chosen = set(keys)
     found = [each for each in unknown_nodes() if f"{each.cluster_id}/{each.node_name}" in chosen]
     if not found:
@@ -76,7 +76,7 @@ def _named(keys: Collection[str], pool: PoolFact) -> list[UnknownNode]:
 
 
 @transaction.atomic
-def _add(names: Collection[UnknownNode], pool: PoolFact, since: datetime, at: datetime) -> None:
+def _add(names: Collection[UnknownNodeName], pool: PoolFact, since: datetime, at: datetime) -> None:
     for each in names:
         node = fleet.NewNode(
             name=each.node_name,

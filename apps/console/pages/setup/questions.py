@@ -257,7 +257,7 @@ def _unowned(asked: _Asked) -> Question[UnownedAccount]:
     return _question(rows, Step("Say whose they are, with a look at what moves first.", link=link))
 
 
-def _rule_for(account: workloads.UnownedAccount) -> dict[str, str]:
+def _rule_for(account: workloads.AccountWithoutOwner) -> dict[str, str]:
     asked = {account.bears: account.name} if account.bears else {}
     return {"cluster": account.cluster, **asked}
 

@@ -29,7 +29,7 @@ from apps.ledger.queries.comparison import compared_spans
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.show.amounts import change, counted, per_cent
 from apps.show.money import short_amount, whole_amount
-from apps.show.waste_bars import Waste, waste_bars
+from apps.show.waste_bars import WasteParts, waste_bars
 from apps.unit_economics.queries.league import League, league_of
 from apps.unit_economics.queries.team_work import TeamWork, by_team, work_of_teams
 from apps.unit_economics.queries.time_to_work import FirstWork, first_work, quantiles_of, waits_of
@@ -220,7 +220,7 @@ def _figures(
             is_unknown=active is None,
         ),
         Figure(
-            "Waste",
+            "WasteParts",
             short_amount(wasted, currency),
             "failed or redone, no requests, idle while allocated, not held by a job",
             status,
@@ -244,7 +244,9 @@ def _wait(began: Sequence[FirstWork]) -> Figure:
 def _chart(ranked: Sequence[WorkRow], currency: str) -> LineChart | None:
     """The teams with the most waste, by its parts; None where none is known."""
     wasting = sorted(ranked, key=lambda row: -(row.work.wasted_micros or 0))[:MOST_BARS]
-    bars = [Waste(row.team, waste_parts(row.work)) for row in wasting if row.work.wasted_micros]
+    bars = [
+        WasteParts(row.team, waste_parts(row.work)) for row in wasting if row.work.wasted_micros
+    ]
     if not bars:
         return None
     most = wasting[0]

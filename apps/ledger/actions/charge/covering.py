@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from apps.accounts import queries as accounts
-from apps.economics.commitments import Covered, Unused, Use, apply
+from apps.economics.commitments import CommitmentUse, Covered, Unused, apply
 from apps.economics.rates import Piece
 from apps.fleet import queries as fleet
 from apps.ledger.actions.charge.values import (
@@ -54,7 +54,7 @@ def cover(
     return covered, [_unused(this, one, over) for one, over in left if one.id not in told]
 
 
-def _uses(pools: Mapping[int, fleet.PoolFact], estimate: Estimate) -> Iterable[Use]:
+def _uses(pools: Mapping[int, fleet.PoolFact], estimate: Estimate) -> Iterable[CommitmentUse]:
     node, parts = estimate
     pool = pools[node.pool_id]
     gpus = node.units or pool.gpus_per_node
@@ -62,7 +62,7 @@ def _uses(pools: Mapping[int, fleet.PoolFact], estimate: Estimate) -> Iterable[U
     nodes = max(1, gpus // pool.gpus_per_node) if node.kind == "pool" and pool.gpus_per_node else 1
     for _, price in parts:
         for piece in price.pieces:
-            yield Use(
+            yield CommitmentUse(
                 node_id=node.id,
                 start_ms=piece.start_ms,
                 end_ms=piece.end_ms,

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from apps.accounts import queries as accounts
-from apps.economics.billing import Match, match
+from apps.economics.billing import BillMatch, match
 from apps.economics.hours import first_hour
 from apps.ledger.actions.closed import refuse_closed_month
 from apps.ledger.actions.reconcile import statements as sql
@@ -103,7 +103,7 @@ def _params(bill: Bill, rate: Exchange, month_from: datetime) -> dict[str, objec
     }
 
 
-def _keep_matches(bill: Bill, matches: Mapping[bytes, Match]) -> None:
+def _keep_matches(bill: Bill, matches: Mapping[bytes, BillMatch]) -> None:
     run("DELETE FROM ledger_billedmatch WHERE bill_id = %(bill)s", {"bill": bill.id})
     columns = [_columns(digest, each) for digest, each in matches.items()]
     # As JSON: texts of a bill may hold anything.
@@ -113,7 +113,7 @@ def _keep_matches(bill: Bill, matches: Mapping[bytes, Match]) -> None:
     run("ANALYZE ledger_billedmatch", {})
 
 
-def _columns(digest: bytes, found: Match) -> dict[str, object]:
+def _columns(digest: bytes, found: BillMatch) -> dict[str, object]:
     return {
         "traits": digest.hex(),
         "kind": found.kind,

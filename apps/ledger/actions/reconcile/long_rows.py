@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from apps.economics.billing import Costs, spread
+from apps.economics.billing import BilledCosts, spread
 from apps.economics.hours import HOUR
 from apps.ledger.models import Bill
 from apps.ledger.queries.bills.parts import filled
@@ -105,7 +105,7 @@ def _placed(long: LongRow, hours: Sequence[Row]) -> list[Row]:
     weights = [int(estimate) * int(ms) for _, _, estimate, ms in hours]
     if not any(weights):
         weights = [int(ms) for *_, ms in hours]
-    whole = Costs(*map(_units, (long.listed, long.contracted, long.effective, long.billed)))
+    whole = BilledCosts(*map(_units, (long.listed, long.contracted, long.effective, long.billed)))
     return [
         (node_id, hour, *map(_amount, part))
         for (node_id, hour, _, _), part in zip(hours, spread(whole, weights), strict=True)

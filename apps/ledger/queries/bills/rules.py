@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
-from apps.economics.billing import Match, Rule, match
+from apps.economics.billing import BillMatch, Rule, match
 from apps.fleet import queries as fleet
 from apps.ledger.models import Bill, BillRule
 from apps.ledger.queries.bills.matching import places, rules, traits_of
@@ -126,7 +126,7 @@ def unmatched_usage_types(bill_id: int) -> dict[str, str]:
 
 def _moves(before: Sequence[Rule], after: Sequence[Rule]) -> list[RuleMove]:
     """By bill, the dearest first."""
-    found: list[tuple[Bill, Match, Match, int, Decimal]] = []
+    found: list[tuple[Bill, BillMatch, BillMatch, int, Decimal]] = []
     for bill in _open_bills():
         of = places(bill.starts_at, bill.ends_at)
         moved = {}
@@ -162,17 +162,17 @@ def _open_bills() -> list[Bill]:
     ]
 
 
-def _where(found: Match) -> tuple[object, ...]:
+def _where(found: BillMatch) -> tuple[object, ...]:
     if found.node_id or (found.pool_id and found.becomes == "node_hour"):
         return (found.kind, found.becomes, found.node_id, found.pool_id)
     return (found.kind, found.becomes, None, found.pool_id, found.team_id)
 
 
 def _summed(
-    bill: Bill, moved: Mapping[bytes, tuple[Match, Match]]
-) -> list[tuple[Bill, Match, Match, int, Decimal]]:
+    bill: Bill, moved: Mapping[bytes, tuple[BillMatch, BillMatch]]
+) -> list[tuple[Bill, BillMatch, BillMatch, int, Decimal]]:
     """One entry for each way from one place to another."""
-    sums: dict[tuple[object, ...], tuple[Bill, Match, Match, int, Decimal]] = {}
+    sums: dict[tuple[object, ...], tuple[Bill, BillMatch, BillMatch, int, Decimal]] = {}
     for digest, count, billed in rows(SUMS, {"bill": bill.id, "traits": list(moved)}):
         came, goes = moved[bytes(digest)]
         way = (_where(came), _where(goes))
@@ -184,14 +184,14 @@ def _summed(
 class _Names:
     """The names of every node, pool and team that matches speak of."""
 
-    def __init__(self, found: Sequence[tuple[Bill, Match, Match, int, Decimal]]) -> None:
+    def __init__(self, found: Sequence[tuple[Bill, BillMatch, BillMatch, int, Decimal]]) -> None:
         nodes = {each.node_id for _, *both, _, _ in found for each in both if each.node_id}
         self._nodes = fleet.node_names(sorted(nodes))
         self._pools = {pool.id: pool.name for pool in fleet.pools().values()}
         self._teams = {team.id: team.name for team in accounts.teams()}
         self._platform_id = accounts.special_teams().platform_id
 
-    def place(self, found: Match) -> Place:
+    def place(self, found: BillMatch) -> Place:
         return Place(
             becomes=str(found.becomes),
             kind=found.kind,

@@ -9,9 +9,9 @@ from apps.economics.node_hour import (
     CapacityFact,
     ClaimFact,
     CoresFact,
-    DeviceFact,
+    DeviceOfHour,
     NodeHourFacts,
-    OutageFact,
+    OutageOfHour,
 )
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import milliseconds_into
@@ -49,7 +49,7 @@ def facts_of(reading: Reading, node_id: int) -> NodeHourFacts:
         claims=_claims(hour, reading.held.get(node_id, ()), found, with_cores=cores is not None),
         keys=[fact for key in sorted(keys) for fact in reading.keys.get(key, ())],
         outages=[
-            OutageFact(
+            OutageOfHour(
                 outage.device_id,
                 milliseconds_into(hour, outage.starts_at),
                 milliseconds_into(hour, outage.ends_at),
@@ -70,16 +70,16 @@ def _weighed_cores(policy: fleet.PolicyFact | None, lived: tuple[int, int]) -> C
 
 def _devices(
     hour: datetime, found: Sequence[fleet.DeviceFact], policy: fleet.PolicyFact | None
-) -> list[DeviceFact]:
+) -> list[DeviceOfHour]:
     ends_at = hour + HOUR
     devices = []
     for device in found:
         if device.parent_id is None and device.lived_from == hour and device.lived_to == ends_at:
             # By far the most: a whole GPU for a whole hour.
-            devices.append(DeviceFact(device.id, None, 0, HOUR_MS, WHOLE, device.uuid))
+            devices.append(DeviceOfHour(device.id, None, 0, HOUR_MS, WHOLE, device.uuid))
             continue
         devices.append(
-            DeviceFact(
+            DeviceOfHour(
                 device.id,
                 device.parent_id,
                 milliseconds_into(hour, device.lived_from),

@@ -11,7 +11,7 @@ from apps.economics.bases import Amounts, split_bases
 from apps.economics.hours import HOUR
 from apps.economics.meeting import met_weights
 from apps.economics.minutes import Minutes, minutes_of, unpacked
-from apps.economics.run_shares import Carried, Part, hour_weights
+from apps.economics.run_shares import CarriedShare, Part, hour_weights
 from apps.economics.run_time import Bucket
 from apps.economics.split import largest_remainder
 from apps.economics.states import State
@@ -182,7 +182,7 @@ def _parted(lines: Sequence[Lines], life: Life, runs: Sequence[CarriedHour]) -> 
         return milliseconds_into(hour, min(starts_at, end)), milliseconds_into(hour, end)
 
     carried = [
-        Carried(each.run_id, tuple(within(*span) for span in each.spans), each.bucket_ms)
+        CarriedShare(each.run_id, tuple(within(*span) for span in each.spans), each.bucket_ms)
         for each in runs
     ]
     lived = within(since, ended_at or through)
@@ -190,7 +190,7 @@ def _parted(lines: Sequence[Lines], life: Life, runs: Sequence[CarriedHour]) -> 
 
 
 def _minutes(
-    lived: tuple[int, int], carried: Sequence[Carried], runs: Sequence[CarriedHour]
+    lived: tuple[int, int], carried: Sequence[CarriedShare], runs: Sequence[CarriedHour]
 ) -> dict[Part, Minutes]:
     """When each part was: the buckets of runs as they were folded, and the job's time in no run."""
     kept = {each.run_id: unpacked(each.minutes) for each in runs}

@@ -8,7 +8,7 @@ from apps.economics.run_time import Bucket
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import per_cent
 from apps.show.counts import short_count
-from apps.telemetry.queries.saturation import Flow, Saturation, saturation
+from apps.telemetry.queries.saturation import DeviceFlow, Saturation, saturation
 from apps.workloads.queries.run_nodes import nodes_while
 
 FULL = 0.8
@@ -87,7 +87,7 @@ def _stall(resource: Resource, name: str, ratio: float | None) -> Cause | None:
     return Cause(resource, ratio, words)
 
 
-def _flow(resource: Resource, name: str, flow: Flow | None) -> Cause | None:
+def _flow(resource: Resource, name: str, flow: DeviceFlow | None) -> Cause | None:
     if flow is None or flow.of_most_ratio < FULL:
         return None
     if flow.bytes_per_second < LEAST_BYTES_PER_SECOND[name]:

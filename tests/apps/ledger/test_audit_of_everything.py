@@ -78,10 +78,10 @@ EXCUSED: dict[str, dict[str, tuple[str, ...]]] = {
         WHEN: ("closed_at", "cut_off", "closed_by_id", "reopened_by_id"),
         "what people said": ("note", "checklist", "reopen_reason"),
     },
-    "ledger_runday": {"of hours that nobody asked, as gateways told them": ("is_unasked",)},
+    "ledger_runday": {"of hours without requests, as gateways reported them": ("is_unasked",)},
     "ledger_runfigures": {
         "by GPUs' peaks and other runs": ("mfu_ratio", "mfu_doubt", "scaling_ratio"),
-        "of its jobs, as schedulers told them": ("gpu_model", "jobs", "team_id"),
+        "of its jobs, as schedulers reported them": ("gpu_model", "jobs", "team_id"),
         WHEN: ("folded_at", "computed_at"),
     },
     "ledger_apicost": {WORDS: ("reason",)},
@@ -90,7 +90,7 @@ EXCUSED: dict[str, dict[str, tuple[str, ...]]] = {
         "a vendor's report as it was sent": ("vendor", "day", "item", "project", "currency"),
         WHEN: ("told_at",),
     },
-    "ledger_servicecount": {"hours it sums, as gateways told them": ("hours",)},
+    "ledger_servicecount": {"hours it sums, as gateways reported them": ("hours",)},
     "ledger_servicetotal": {"requests of hours without a line": ("costless_requests",)},
 }
 """Columns that nothing else tells, by table and by why."""

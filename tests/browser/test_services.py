@@ -66,7 +66,7 @@ def test_a_service_is_found_and_read_on_a_phone_in_the_dark(
     fits(page)
 
     page.locator("summary", has_text="Filters").click()
-    page.get_by_role("combobox", name="Units carry").select_option("usage")
+    page.get_by_role("combobox", name="Unit cost of").select_option("usage")
 
     expect(page).to_have_url(re.compile(r"[?&]allocation=usage"))
     expect(page.locator(".under")).to_contain_text("units carry what was active of it")

@@ -222,7 +222,7 @@ def test_a_service_that_nobody_counted_has_no_unit_cost(team: int) -> None:
     services.roll_up(pool)
     finn = signed_in("finance")
 
-    assert "nobody counted what they answered" in words(finn.get("/services"))
+    assert "their requests were not counted" in words(finn.get("/services"))
     found = words(finn.get(f"/services/{silent}"))
     assert "silent cost $1.00 in the last 30 days; nobody counted what it answered" in found
     assert "Undefined" in found

@@ -94,7 +94,7 @@ def finding_of_all(
     said = f"{services} cost {whole_amount(total.parts.total, currency)} {within}"
     unasked = unasked_ratio(total)
     if unasked is None:
-        return f"{said}; nobody counted what they answered"
+        return f"{said}; their requests were not counted"
     answered = total.answered_requests
     more = f" and answered {counted(answered, 'request')}" if answered else ""
     return f"{said}{more}; {per_cent(unasked)} of the cost was hours without requests"
@@ -118,9 +118,9 @@ def figures_of_all(
         Figure(
             title="No requests",
             number=short_amount(parts.idle or 0, currency) if parts.counted else "Not known",
-            note=f"{per_cent(unasked_ratio(total))} of the cost: hours in which nobody asked"
+            note=f"{per_cent(unasked_ratio(total))} of the cost: hours without requests"
             if parts.counted
-            else "nobody counted requests",
+            else "requests not counted",
             status=status,
             is_unknown=not parts.counted,
         ),

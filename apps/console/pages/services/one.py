@@ -219,9 +219,9 @@ def _figures(now: UnitCost, units: Units, status: str, currency: str) -> tuple[F
         Figure(
             title="No requests",
             number=UNDEFINED if unasked is None else short_amount(now.parts.idle or 0, currency),
-            note="nobody counted requests"
+            note="requests not counted"
             if unasked is None
-            else f"{per_cent(unasked)} of its cost: hours in which nobody asked",
+            else f"{per_cent(unasked)} of its cost: hours without requests",
             status=status,
             is_unknown=unasked is None,
         ),

@@ -121,7 +121,7 @@ def _filters(
         each_team = {"": "All teams", **{name: name for name in teams}}
         bar.append(filter_of("team", "Team", each_team, texts))
         bar.append(filter_of("show", "Show", SHOWN, texts))
-    bar.append(filter_of("allocation", "Units carry", ALLOCATIONS, texts))
+    bar.append(filter_of("allocation", "Unit cost of", ALLOCATIONS, texts))
     bar.append(filter_of("load", "Cost", LOADS, texts))
     bases = {word.key: word.label for word in BASES}
     bar.append(filter_of("basis", "Basis", bases, texts))

@@ -120,7 +120,7 @@ UNITS: tuple[Column[UnitRow], ...] = (
     Column("tokens", "Tokens", _tokens, COUNT, csv=""),
     _unit("thousand", "Per 1,000 requests", "cost_per_1000_requests",
           lambda units: units.thousand_requests),
-    Column("change", "Against before", lambda row: row.change, FIGURE, csv="", sorts=False),
+    Column("change", "Change", lambda row: row.change, FIGURE, csv="", sorts=False),
     _unit("million", "", "cost_per_million_tokens", lambda units: units.million_tokens),
     _unit("prompt", "Per M input", "cost_per_million_prompt_tokens",
           lambda units: units.million_prompt),

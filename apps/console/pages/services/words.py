@@ -12,9 +12,7 @@ from apps.workloads.queries.requests import Attainment, Latency
 
 PARTS: Mapping[Purpose, StateWords] = {
     Purpose.ANSWERED: StateWords("active", "Answered", "Hours in which it answered requests."),
-    Purpose.IDLE: StateWords(
-        "held_idle", "No requests", "Hours in which nobody asked it anything."
-    ),
+    Purpose.IDLE: StateWords("held_idle", "No requests", "Hours without requests."),
     Purpose.UNATTRIBUTED: StateWords(
         "stranded",
         "Unattributed",

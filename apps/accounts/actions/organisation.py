@@ -9,6 +9,7 @@ from django.db import transaction
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.models import Organisation, Team, TeamKind
 from apps.economics.currencies import CURRENCIES
+from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 
 MOST_PER_CENT = 1000
@@ -18,23 +19,23 @@ class AlreadyBootstrapped(Exception):
     """One installation is one organisation; its currency and zone are kept for good."""
 
 
-class CurrencyUnknown(ValueError):
+class CurrencyUnknown(Refusal):
     """No currency of ISO 4217."""
 
 
-class ZoneUnknown(ValueError):
+class ZoneUnknown(Refusal):
     """Not a zone of the tz database."""
 
 
-class WeekStartUnknown(ValueError):
+class WeekStartUnknown(Refusal):
     """Not an ISO weekday."""
 
 
-class PriceApprovalUnknown(ValueError):
+class PriceApprovalUnknown(Refusal):
     """Not a per cent that prices could move by."""
 
 
-class NameMissing(ValueError):
+class NameMissing(Refusal):
     """An organisation, person or team without a name cannot be told apart."""
 
 
@@ -94,7 +95,9 @@ def set_price_approval(*, per_cent: int | None) -> None:
     What waits already goes on waiting. Refuses PriceApprovalUnknown.
     """
     if per_cent is not None and not 0 <= per_cent <= MOST_PER_CENT:
-        raise PriceApprovalUnknown(f"{per_cent} is not a per cent from 0 to {MOST_PER_CENT}")
+        raise PriceApprovalUnknown(
+            "per_cent", f"{per_cent} is not a per cent from 0 to {MOST_PER_CENT}"
+        )
     Organisation.objects.filter(id=1).update(price_approval_per_cent=per_cent)
 
 
@@ -119,12 +122,18 @@ def _make(organisation: Bootstrap, at: datetime, *, chosen_at: datetime | None) 
 
 def _refuse_unknown(organisation: Bootstrap) -> None:
     if not organisation.name.strip():
-        raise NameMissing("an organisation needs a name")
+        raise NameMissing("name", "an organisation needs a name")
     if organisation.currency not in CURRENCIES:
-        raise CurrencyUnknown(f"{organisation.currency!r} is not a currency code such as USD")
+        raise CurrencyUnknown(
+            "currency", f"{organisation.currency!r} is not a currency code such as USD"
+        )
     try:
         ZoneInfo(organisation.zone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as problem:
-        raise ZoneUnknown(f"{organisation.zone!r} is not a zone such as Europe/Berlin") from problem
+        raise ZoneUnknown(
+            "zone", f"{organisation.zone!r} is not a zone such as Europe/Berlin"
+        ) from problem
     if not 1 <= organisation.week_starts_on <= 7:
-        raise WeekStartUnknown(f"{organisation.week_starts_on} is not a weekday, 1 (Monday) to 7")
+        raise WeekStartUnknown(
+            "week_starts_on", f"{organisation.week_starts_on} is not a weekday, 1 (Monday) to 7"
+        )

@@ -14,24 +14,25 @@ from apps.accounts.actions.organisation import NameMissing
 from apps.accounts.actions.tokens import fresh_secret
 from apps.accounts.models import Invitation, Membership, Role, Team, User
 from apps.accounts.queries import digest_of
+from apps.economics.refusal import Refusal
 from apps.logs.changes import items_of, logged_change
 
 INVITED_FOR = timedelta(days=7)
 
 
-class PersonExists(ValueError):
+class PersonExists(Refusal):
     """An address signs in one person."""
 
 
-class RoleUnknown(ValueError):
+class RoleUnknown(Refusal):
     """Not one of the roles."""
 
 
-class PasswordTooWeak(ValueError):
+class PasswordTooWeak(Refusal):
     """The password would be guessed."""
 
 
-class AddressUnreadable(ValueError):
+class AddressUnreadable(Refusal):
     """Not an e-mail address."""
 
 
@@ -67,7 +68,13 @@ def add_person(*, email: str, name: str, role: str, password: str) -> int:
     """Let someone sign in; answers their id. Refuses PersonExists, RoleUnknown, PasswordTooWeak."""
     _refuse_unknown(name, role)
     _refuse_weak(password)
-    with refusing({"accounts_user_email_key": PersonExists(f"{email} can sign in already")}):
+    with refusing(
+        {
+            "accounts_user_email_key": PersonExists(
+                "email", f"somebody can sign in as {email} already"
+            )
+        }
+    ):
         return User.objects.create_user(email, name.strip(), role, password).id
 
 
@@ -84,8 +91,10 @@ def invite_person(*, person: NewPerson, invited_by_id: int | None, at: datetime)
     try:
         user.clean_fields(exclude=["password"])
     except ValidationError as problem:
-        raise AddressUnreadable(f"{person.email!r} is not an address") from problem
-    exists = PersonExists(f"{user.email} can sign in already; invite them again from their page")
+        raise AddressUnreadable("email", f"{person.email!r} is not an address") from problem
+    exists = PersonExists(
+        "email", f"somebody can sign in as {user.email} already; invite them again from their page"
+    )
     with refusing({"accounts_user_email_key": exists}):
         user.save()
     place_in_teams(person_id=user.id, team_ids=person.team_ids)
@@ -199,13 +208,13 @@ def _refuse_last_manager(user: User) -> None:
 
 def _refuse_unknown(name: str, role: str) -> None:
     if not name.strip():
-        raise NameMissing("a person needs a name")
+        raise NameMissing("name", "a person needs a name")
     if role not in Role.values:
-        raise RoleUnknown(f"{role!r}: a role is one of {', '.join(Role.values)}")
+        raise RoleUnknown("role", f"{role!r}: a role is one of {', '.join(Role.values)}")
 
 
 def _refuse_weak(password: str) -> None:
     try:
         validate_password(password)
     except ValidationError as problem:
-        raise PasswordTooWeak(" ".join(problem.messages)) from problem
+        raise PasswordTooWeak("password", " ".join(problem.messages)) from problem

@@ -5,14 +5,15 @@ from django.db import transaction
 from apps.accounts.actions.constraints import refusing
 from apps.accounts.actions.organisation import NameMissing
 from apps.accounts.models import Team
+from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 
 
-class TeamNameTaken(ValueError):
+class TeamNameTaken(Refusal):
     """Two teams of one name could not be told apart in a report."""
 
 
-class TeamTreeLoops(ValueError):
+class TeamTreeLoops(Refusal):
     """A team cannot stand below itself."""
 
 
@@ -26,8 +27,8 @@ def add_team(
 ) -> int:
     """Add a team below `parent_id` (None: at the top); answers its id. Refuses TeamNameTaken."""
     if not name.strip():
-        raise NameMissing("a team needs a name")
-    taken = TeamNameTaken(f"there is a team named {name.strip()!r} already")
+        raise NameMissing("name", "a team needs a name")
+    taken = TeamNameTaken("name", f"there is a team named {name.strip()!r} already")
     with refusing({"accounts_team_name_key": taken}):
         team = Team.objects.create(
             name=name.strip(), parent_id=parent_id, cost_centre=cost_centre, owner_id=owner_id
@@ -46,7 +47,7 @@ def move_team(*, team_id: int, parent_id: int | None) -> None:
     above = parent_id
     while above is not None:
         if above == team_id:
-            raise TeamTreeLoops(f"{tree[team_id].name} cannot stand below itself")
+            raise TeamTreeLoops("parent", f"{tree[team_id].name} cannot stand below itself")
         above = tree[above].parent_id
     Team.objects.filter(id=team_id).update(parent_id=parent_id)
 

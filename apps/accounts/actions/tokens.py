@@ -10,17 +10,18 @@ from django.db.models import Q
 
 from apps.accounts.models import AccessToken, Scope, Team
 from apps.accounts.queries import digest_of
+from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 
 ONCE_A = timedelta(minutes=1)
 PREFIX_LENGTH = 7
 
 
-class ScopeUnknown(ValueError):
+class ScopeUnknown(Refusal):
     """A token was asked for with no scope, or with one that does not exist."""
 
 
-class TokenExpiresInThePast(ValueError):
+class TokenExpiresInThePast(Refusal):
     """A token that could never be used."""
 
 
@@ -54,9 +55,11 @@ def make_token(
     unknown = set(scopes) - set(Scope.values)
     if unknown or not scopes:
         asked = ", ".join(sorted(unknown)) or "nothing"
-        raise ScopeUnknown(f"{asked}: a scope is one of {', '.join(Scope.values)}")
+        raise ScopeUnknown("scopes", f"a scope is one of {', '.join(Scope.values)}, not {asked}")
     if expires_at is not None and expires_at <= at:
-        raise TokenExpiresInThePast(f"the token would have expired at {expires_at:%Y-%m-%d %H:%M}Z")
+        raise TokenExpiresInThePast(
+            "expires_at", f"the token would have expired at {expires_at:%Y-%m-%d %H:%M}Z"
+        )
     if team_id is not None:
         Team.objects.get(pk=team_id)
     secret = fresh_secret("rr_")

@@ -32,7 +32,7 @@ def accept(request: HttpRequest, secret: str) -> HttpResponse:
     try:
         accept_invitation(secret=secret, password=password, at=at)
     except PasswordTooWeak as refusal:
-        given["wrong"] = str(refusal)
+        given["wrong"] = refusal.message
         return render(request, "sign-in/invitation.html", given, status=400)
     except LinkUnknown:
         return render(request, "sign-in/link_unknown.html", status=410)

@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts import actions, queries
+from apps.economics.refusal import Refusal
 from apps.fleet.queries import lived_since
 from apps.pricing.queries import has_prices
 
@@ -38,12 +39,7 @@ class Command(BaseCommand):
         )
         try:
             _choose(chosen)
-        except (
-            actions.AlreadyBootstrapped,
-            actions.CurrencyUnknown,
-            actions.NameMissing,
-            actions.ZoneUnknown,
-        ) as refusal:
+        except (actions.AlreadyBootstrapped, Refusal) as refusal:
             raise CommandError(str(refusal)) from refusal
         if options["json"]:
             kept = {name: value for name, value in asdict(chosen).items() if name != "is_demo"}

@@ -158,7 +158,7 @@ def test_a_password_is_kept_as_an_argon2_hash() -> None:
 
 def test_an_address_signs_in_one_person() -> None:
     make_person("ada@example.org")
-    with pytest.raises(actions.PersonExists, match=r"Ada@example\.org can sign in already"):
+    with pytest.raises(actions.PersonExists, match=r"can sign in as Ada@example\.org already"):
         make_person("Ada@example.org")
 
 

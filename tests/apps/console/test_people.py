@@ -93,7 +93,7 @@ def test_inviting_shows_a_link_once_that_lets_them_in(people) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"email": "ben@example.org"}, "can sign in already"),
+        ({"email": "ben@example.org"}, "can sign in as ben@example.org already"),
         ({"email": "nonsense"}, "is not an address"),
         ({"name": " "}, "needs a name"),
         ({"role": "emperor"}, "a role is one of"),

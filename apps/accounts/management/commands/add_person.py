@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from apps.accounts import actions
 from apps.accounts.queries import Role
+from apps.economics.refusal import Refusal
 
 
 class Command(BaseCommand):
@@ -35,7 +36,7 @@ class Command(BaseCommand):
                 role=options["role"],
                 password=made or _first_line(options["password_file"]),
             )
-        except (actions.PersonExists, actions.PasswordTooWeak, actions.NameMissing) as refusal:
+        except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         if options["json"]:
             self.stdout.write(json.dumps({"id": person_id, "password": made}))

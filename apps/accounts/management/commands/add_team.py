@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from apps.accounts import actions
 from apps.accounts.queries import teams
+from apps.economics.refusal import Refusal
 
 
 class Command(BaseCommand):
@@ -31,7 +32,7 @@ class Command(BaseCommand):
                 parent_id=_team_named(parent) if parent else None,
                 cost_centre=options["cost_centre"],
             )
-        except (actions.NameMissing, actions.TeamNameTaken) as refusal:
+        except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         said = f"Team {options['name']} added."
         self.stdout.write(json.dumps({"id": team_id}) if options["json"] else said)

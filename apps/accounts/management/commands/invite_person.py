@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from apps.accounts import actions
 from apps.accounts.queries import Role, person_of_address, teams
+from apps.economics.refusal import Refusal
 
 
 class Command(BaseCommand):
@@ -32,7 +33,7 @@ class Command(BaseCommand):
         """Print the link, or say why there is none."""
         try:
             invited = _again(options) if options["again"] else _invited(options)
-        except (actions.PersonExists, actions.NameMissing, actions.AddressUnreadable) as refusal:
+        except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         origins = [*settings.CSRF_TRUSTED_ORIGINS, "http://127.0.0.1:8000"]
         origin = (options["origin"] or origins[0]).rstrip("/")

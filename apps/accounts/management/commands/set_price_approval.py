@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from apps.accounts import actions
 from apps.accounts.queries import organisation
+from apps.economics.refusal import Refusal
 
 
 class Command(BaseCommand):
@@ -24,7 +25,7 @@ class Command(BaseCommand):
         organisation()
         try:
             actions.set_price_approval(per_cent=options["per_cent"])
-        except actions.PriceApprovalUnknown as refusal:
+        except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(
             "No price waits for a second person."

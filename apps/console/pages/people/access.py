@@ -9,19 +9,18 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts import actions
 from apps.accounts.queries import NoSuchTeam
+from apps.console.kit.change import words_of
 from apps.console.kit.request import SEES_EVERYTHING, shown_to
 from apps.console.pages.people.rights import NotYours, asks, listed, refuse_beyond
 from apps.console.pages.people.values import NewLink
 from apps.console.pages.people.views import people_page, person_page
+from apps.economics.refusal import Refusal
 
 REFUSED = (
     NotYours,
     NoSuchTeam,
-    actions.AddressUnreadable,
+    Refusal,
     actions.LastManager,
-    actions.NameMissing,
-    actions.PersonExists,
-    actions.RoleUnknown,
 )
 """What a form may ask that is answered by a sentence beside it."""
 
@@ -43,7 +42,7 @@ def invite(request: HttpRequest) -> HttpResponse:
             person=person, invited_by_id=viewer.person_id, at=timezone.now()
         )
     except REFUSED as refusal:
-        return people_page(request, problem=f"{refusal}.")
+        return people_page(request, problem=words_of(refusal))
     return people_page(request, link=_link(request, person.name, invited))
 
 
@@ -55,7 +54,7 @@ def again(request: HttpRequest, person_id: int) -> HttpResponse:
     try:
         refuse_beyond(viewer, shown.role)
     except REFUSED as refusal:
-        return person_page(request, shown, problem=f"{refusal}.")
+        return person_page(request, shown, problem=words_of(refusal))
     invited = actions.invite_again(
         person_id=person_id, invited_by_id=viewer.person_id, at=timezone.now()
     )
@@ -72,7 +71,7 @@ def role(request: HttpRequest, person_id: int) -> HttpResponse:
         refuse_beyond(viewer, shown.role, chosen)
         actions.change_role(person_id=person_id, role=chosen)
     except REFUSED as refusal:
-        return person_page(request, shown, problem=f"{refusal}.")
+        return person_page(request, shown, problem=words_of(refusal))
     messages.success(request, f"{shown.name} is {chosen} now.")
     return redirect("person", person_id=person_id)
 
@@ -86,7 +85,7 @@ def teams_of(request: HttpRequest, person_id: int) -> HttpResponse:
         refuse_beyond(viewer, shown.role)
         actions.place_in_teams(person_id=person_id, team_ids=_chosen_teams(request))
     except REFUSED as refusal:
-        return person_page(request, shown, problem=f"{refusal}.")
+        return person_page(request, shown, problem=words_of(refusal))
     messages.success(request, f"The teams of {shown.name} are changed.")
     return redirect("person", person_id=person_id)
 
@@ -100,7 +99,7 @@ def deactivate(request: HttpRequest, person_id: int) -> HttpResponse:
         refuse_beyond(viewer, shown.role)
         actions.deactivate_person(person_id=person_id)
     except REFUSED as refusal:
-        return person_page(request, shown, problem=f"{refusal}.")
+        return person_page(request, shown, problem=words_of(refusal))
     messages.success(request, f"{shown.name} can no longer sign in.")
     return redirect("person", person_id=person_id)
 

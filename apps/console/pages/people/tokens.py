@@ -16,6 +16,7 @@ from apps.accounts import actions
 from apps.accounts.queries import ListedToken, NoSuchTeam, Scope, organisation, teams
 from apps.accounts.queries import tokens as every_token
 from apps.console.kit.cells import text_cell
+from apps.console.kit.change import words_of
 from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, frame_of, shown_to
 from apps.console.kit.table import csv_answer
@@ -24,6 +25,7 @@ from apps.console.pages.listed import Asked, By, listed
 from apps.console.pages.people.rights import asks
 from apps.console.pages.people.values import TokenRow, TokensPage
 from apps.console.pages.people.views import moment_cell
+from apps.economics.refusal import Refusal
 from apps.show.amounts import counted
 
 CSV_COLUMNS = [
@@ -73,10 +75,8 @@ def make(request: HttpRequest) -> HttpResponse:
             team_id=_team(request.POST.get("team", "")),
             made_by_id=asks(request).person_id,
         )
-    except (
-        ExpiryUnreadable, NoSuchTeam, actions.NameMissing, actions.ScopeUnknown,
-    ) as refusal:  # fmt: skip
-        return tokens_page(request, problem=f"{refusal}.")
+    except (ExpiryUnreadable, NoSuchTeam, Refusal) as refusal:
+        return tokens_page(request, problem=words_of(refusal))
     return tokens_page(request, secret=token.secret)
 
 
@@ -129,7 +129,7 @@ def finding(good: int) -> str:
 def _name(request: HttpRequest) -> str:
     name = request.POST.get("name", "").strip()
     if not name:
-        raise actions.NameMissing("a token needs a name: what uses it")
+        raise actions.NameMissing("name", "a token needs a name: what uses it")
     return name
 
 

@@ -83,9 +83,10 @@ def set_approval(request: HttpRequest) -> HttpResponse:
     text = request.POST.get("per_cent", "").strip()
     try:
         accounts.set_price_approval(per_cent=int(text) if text else None)
-    except ValueError as refused:
-        is_number = isinstance(refused, accounts.PriceApprovalUnknown)
-        messages.error(request, f"{refused}." if is_number else "Say whole per cents, as in 20.")
+    except accounts.PriceApprovalUnknown as refused:
+        messages.error(request, refused.sentence)
+    except ValueError:
+        messages.error(request, "Say whole per cents, as in 20.")
     else:
         said = f"by more than {text} % wait" if text else "wait no longer, however much they move,"
         messages.success(request, f"Prices that move {said} for a second person.")

@@ -36,12 +36,17 @@ PASSING = ("id", "_id", "_ids", "_at", "cursor", "next", "previous", "url", "dig
 def main(columns: dict[str, list[str]]) -> None:
     """Print tables, their columns and REST answers."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
-    import django
+    from controlplane.embedded_postgres import database_for
+    from controlplane.env import environment
 
-    django.setup()
-    columns = columns or _columns()
-    tables = {name: _table(name, columns[name]) for name in columns}
-    print(json.dumps({"columns": columns, "tables": tables, "answers": _answers()}))
+    chosen = environment()
+    with database_for(chosen.home, chosen.database_url):
+        import django
+
+        django.setup()
+        columns = columns or _columns()
+        tables = {name: _table(name, columns[name]) for name in columns}
+        print(json.dumps({"columns": columns, "tables": tables, "answers": _answers()}))
 
 
 def _columns() -> dict[str, list[str]]:

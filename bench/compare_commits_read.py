@@ -26,7 +26,7 @@ NAMES = {
     "pool_id": "(SELECT name FROM fleet_pool WHERE id = told.pool_id)",
     "node_id": "(SELECT name FROM fleet_node WHERE id = told.node_id)",
     "workload_id": "(SELECT name FROM workloads_workload WHERE id = told.workload_id)",
-    "run_id": "(SELECT name FROM workloads_run WHERE id = told.run_id)",
+    "run_id": "(SELECT key FROM workloads_run WHERE id = told.run_id)",
 }
 # Numbers, and what is made of them, are given out in the order in which agents happened to come.
 NUMBERS = {"id", "digest", "tags"}

@@ -25,6 +25,9 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     command = sys.argv[1] if len(sys.argv) > 1 else "help"
+    if command != "up" and (command == "demo" or sys.stderr.isatty()):
+        # Who watches is told of progress in sentences; a line for every pass would bury them.
+        os.environ.setdefault("RUNRATE_LOG_LEVEL", "WARNING")
     asks_for_help = "--help" in sys.argv or "-h" in sys.argv
     if command in WITHOUT_DATABASE or asks_for_help:
         execute_from_command_line(sys.argv)

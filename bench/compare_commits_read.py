@@ -30,7 +30,19 @@ NAMES = {
 }
 # Numbers, and what is made of them, are given out in the order in which agents happened to come.
 NUMBERS = {"id", "digest", "tags"}
-PASSING = ("id", "_id", "_ids", "_at", "cursor", "next", "previous", "url", "digest", "version")
+PASSING = (
+    "clock_offset_ms",
+    "id",
+    "_id",
+    "_ids",
+    "_at",
+    "cursor",
+    "next",
+    "previous",
+    "url",
+    "digest",
+    "version",
+)
 
 
 def main(columns: dict[str, list[str]]) -> None:
@@ -72,7 +84,7 @@ def _table(name: str, columns: list[str]) -> dict[str, Any]:
     """How many rows, their digest in an order of their own, and the sum of each amount."""
     from django.db import connection
 
-    cells = ", ".join(f"{NAMES.get(each, 'told.' + each)} AS {each}" for each in columns)
+    cells = ", ".join(f"{_cell(each)} AS {each}" for each in columns)
     sums = [each for each in columns if each.endswith(("_micros", "_milliseconds"))]
     totals = ", ".join(f"'{each}', sum({each})" for each in sums)
     with connection.cursor() as cursor:
@@ -85,6 +97,13 @@ def _table(name: str, columns: list[str]) -> dict[str, Any]:
         )
         rows, digest, amounts = cursor.fetchone()
     return {"rows": rows, "digest": digest, "sums": amounts}
+
+
+def _cell(column: str) -> str:
+    """By name; what was added up in binary to six digits, for the order of adding is not kept."""
+    if column.endswith(("_joules", "_seconds", "_bytes")):
+        return f"told.{column}::real"
+    return NAMES.get(column, f"told.{column}")
 
 
 def _answers() -> dict[str, Any]:
@@ -112,6 +131,8 @@ def _answers() -> dict[str, Any]:
 def _by_names(told: Any) -> Any:
     if isinstance(told, dict):
         return {key: _by_names(each) for key, each in told.items() if not key.endswith(PASSING)}
+    if isinstance(told, float):
+        return round(told, 1)
     if isinstance(told, list):
         return sorted((_by_names(each) for each in told), key=lambda each: json.dumps(each))
     return told

@@ -47,7 +47,9 @@ def last_line(finished: subprocess.CompletedProcess) -> dict:
 def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:
     """The demo, settled once for all tests here: where it lives, and what it says of itself."""
     home = tmp_path_factory.mktemp("demo") / "home"
-    return home, last_line(manage(home, "demo", "--no-serve", "--json"))
+    finished = manage(home, "demo", "--no-serve", "--json")
+    assert "event=" not in finished.stderr, "a line for every pass buries the progress"
+    return home, last_line(finished)
 
 
 def test_the_demo_week_becomes_a_ledger_that_adds_up(demo):

@@ -23,7 +23,7 @@ from apps.workloads.actions.job_rows import (
 )
 from apps.workloads.actions.job_runs import keep_runs
 from apps.workloads.actions.matching import Matched, matched
-from apps.workloads.actions.statements import ToldStatement
+from apps.workloads.actions.statements import ArrivedStatement
 from apps.workloads.actions.touched_hours import TouchedHours
 
 
@@ -43,7 +43,7 @@ class _Changes:
     inserted: list[tuple[int, Mapping[str, object]]] = field(default_factory=list)
     updated: list[tuple[int, Mapping[str, object]]] = field(default_factory=list)
     emptied: dict[int, int] = field(default_factory=dict)
-    new_events: list[tuple[int, ToldStatement]] = field(default_factory=list)
+    new_events: list[tuple[int, ArrivedStatement]] = field(default_factory=list)
     moved_events: dict[int, int] = field(default_factory=dict)
     folds: dict[int, tuple[Key, JobFold]] = field(default_factory=dict)
     renewed: set[int] = field(default_factory=set)
@@ -52,7 +52,7 @@ class _Changes:
 
 
 def fold_jobs(
-    arrived: Mapping[Key, Sequence[ToldStatement]], at: datetime
+    arrived: Mapping[Key, Sequence[ArrivedStatement]], at: datetime
 ) -> dict[Key, list[Folded]]:
     """Fold the jobs of these raw ids with what arrived, and mark every node-hour that changed.
 

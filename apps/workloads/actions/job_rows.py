@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from apps.economics.job_fold import TEXTS, JobFold
 from apps.fleet.actions.lives import hold_lives
 from apps.workloads.actions.matching import KeptEvent, KeptJob, Matched
-from apps.workloads.actions.statements import ToldStatement, statement_of
+from apps.workloads.actions.statements import ArrivedStatement, statement_of
 
 Key = tuple[int, str]
 """A cluster and a raw id in it."""
@@ -202,7 +202,7 @@ def empty_jobs(became: Mapping[int, int]) -> None:
         )
 
 
-def keep_events(new: Sequence[tuple[int, ToldStatement]], moved: Mapping[int, int]) -> None:
+def keep_events(new: Sequence[tuple[int, ArrivedStatement]], moved: Mapping[int, int]) -> None:
     """Write new statements, and put kept ones (by event id) to the job they are about."""
     with connection.cursor() as cursor:
         if moved:

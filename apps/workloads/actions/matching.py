@@ -6,7 +6,7 @@ from datetime import datetime
 
 from apps.economics.job_attempts import Attempt, attempts
 from apps.economics.jobs import JobStatement
-from apps.workloads.actions.statements import ToldStatement
+from apps.workloads.actions.statements import ArrivedStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Matched:
 
     attempt: Attempt
     job_id: int | None
-    new: tuple[ToldStatement, ...]
+    new: tuple[ArrivedStatement, ...]
     moved_event_ids: tuple[int, ...]
 
 
@@ -48,7 +48,7 @@ class Match:
 
 
 def matched(
-    jobs: Sequence[KeptJob], events: Sequence[KeptEvent], arrived: Iterable[ToldStatement]
+    jobs: Sequence[KeptJob], events: Sequence[KeptEvent], arrived: Iterable[ArrivedStatement]
 ) -> Match:
     """Match all statements about one raw id, kept and arrived, to the jobs kept."""
     kept = {event.statement: event for event in events}

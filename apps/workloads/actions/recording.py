@@ -12,7 +12,7 @@ from apps.fleet.queries import clusters
 from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.folding import fold_jobs
 from apps.workloads.actions.job_rows import Key, kept_digests, kept_states, lock_keys
-from apps.workloads.actions.statements import ToldStatement, told
+from apps.workloads.actions.statements import ArrivedStatement, told
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def record_events(*, events: Sequence[JobEventIn], at: datetime) -> list[Recorde
         return []
     lock_keys(keys)
     job_of = kept_digests(keys, [each.digest for _, each in keyed])
-    arrived: dict[Key, list[ToldStatement]] = {}
+    arrived: dict[Key, list[ArrivedStatement]] = {}
     is_new = []
     seen = set(job_of)
     for key, each in keyed:

@@ -12,7 +12,7 @@ DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)
-class ToldStatement:
+class ArrivedStatement:
     """A statement with what it is kept as; the same statement has the same digest."""
 
     statement: JobStatement
@@ -20,13 +20,13 @@ class ToldStatement:
     digest: bytes
 
 
-def told(statement: JobStatement) -> ToldStatement:
+def told(statement: JobStatement) -> ArrivedStatement:
     """What is to be kept of a statement: only what it says."""
     everything: dict[str, object] = msgspec.to_builtins(statement, enc_hook=_text)
     said = {name: value for name, value in everything.items() if value is not None}
     content = msgspec.json.encode(said, order="sorted")
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
-    return ToldStatement(statement, content.decode(), digest)
+    return ArrivedStatement(statement, content.decode(), digest)
 
 
 def statement_of(content: str) -> JobStatement:

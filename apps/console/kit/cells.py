@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, tzinfo
 from typing import Any
 
 from django.template.loader import render_to_string
@@ -12,10 +12,8 @@ from django.utils.safestring import SafeString, mark_safe
 from apps.console.templatetags.show_tags import UNKNOWN_MARK, time_element
 from apps.economics.hours import HOUR_MS
 from apps.economics.money import Money
-from apps.show import amounts, data, money, time
+from apps.show import amounts, money, time
 from apps.show.csv_cells import csv_text
-
-NOTHING = SafeString("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +140,6 @@ def _day_written(day: date, _: Locale) -> str:
     return day.isoformat()
 
 
-def _seconds(span: timedelta) -> str:
-    return f"{span.total_seconds():.0f}"
-
-
 def _signed_per_cent(ratio: float) -> str:
     return f"{'+' if ratio > 0 else '−' if ratio < 0 else ''}{amounts.per_cent(abs(ratio))}"
 
@@ -160,8 +154,6 @@ COUNT = _number_format(amounts.count)
 RATIO = _number_format(amounts.per_cent, lambda ratio: f"{float(ratio):.6f}")
 SIGNED_RATIO = _number_format(_signed_per_cent, lambda ratio: f"{float(ratio):.6f}")
 GPU_HOURS = _number_format(amounts.gpu_hours, hours_cell)
-DURATION = _number_format(time.duration, _seconds)
-DATA_RATE = _number_format(data.data_rate)
 MONEY = _money_format(money.full_amount)
 SIGNED_MONEY = _money_format(money.signed_amount)
 UNIT_COST = _money_format(money.unit_cost)

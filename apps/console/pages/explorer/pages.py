@@ -81,6 +81,7 @@ def explorer(context: Context) -> ConsolePage:
     return ConsolePage(
         context=context,
         filters=_filters(reading, context),
+        back=Link("Teams by state and day", reverse("costs")),
         finding=_finding(answer, rows, words.within, context.currency),
         under=_under(answer, known, words.days, context),
         problems=tuple(
@@ -96,7 +97,6 @@ def explorer(context: Context) -> ConsolePage:
                 csv_href=reverse("explorer-csv"),
                 links=(
                     Link("REST", f"{reverse('explore-costs')}?{urlencode(reading.with_texts())}"),
-                    Link("Teams by state and day", reverse("costs")),
                 ),
             ),
         ),

@@ -62,7 +62,7 @@ def test_a_service_is_found_and_read_on_a_phone_in_the_dark(
 
     expect(page.get_by_role("heading", level=1)).to_contain_text("chat answers 1,000 requests for")
     expect(page.locator(".chart .plot-container")).to_be_visible()
-    expect(page.get_by_role("region", name="Cost by feature")).to_contain_text("No requests")
+    expect(page.get_by_role("region", name="By feature")).to_contain_text("No requests")
     fits(page)
 
     page.locator("summary", has_text="Filters").click()

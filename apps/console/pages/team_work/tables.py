@@ -156,6 +156,7 @@ LEAGUE = Table[WorkRow](
         DATA_WAIT,
         CURRENCY_COLUMN,
     ),
+    css="wide",
 )
 WAITS = Table[WaitRow](
     "waits",

@@ -9,7 +9,7 @@ import pytest
 from apps.economics.jobs import AllocationRecord, JobRecord, RejectedJobRow
 from apps.workloads.actions import imports
 from apps.workloads.models import ImportBatch, Job, JobEvent
-from apps.workloads.models import RejectedJobRow as KeptRejection
+from apps.workloads.models import RejectedRow as KeptRejection
 from tests.apps.workloads.told import NOW, held, jobs, marked, node, tell
 from tests.economics.job_statements import TEN, at, loosely, on
 

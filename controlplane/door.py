@@ -89,7 +89,7 @@ class SmallBatches:
     async def _store_waiting(self) -> None:
         loop = asyncio.get_running_loop()
         while self.waiting:
-            group = [self.waiting.popleft() for _ in range(min(MOST_TOGETHER, len(self.waiting)))]
+            group = self._next()
             environs = [environ for environ, _ in group]
             try:
                 answers = await loop.run_in_executor(self.threads, batch_answers, environs)
@@ -100,6 +100,15 @@ class SmallBatches:
                 if not answered.done():
                     answered.set_result(answer)
         self.storing = None
+
+    def _next(self) -> list[tuple[dict[str, Any], asyncio.Future[BatchAnswer]]]:
+        """Those that wait longest, without those whose agent has left: it will send again."""
+        group: list[tuple[dict[str, Any], asyncio.Future[BatchAnswer]]] = []
+        while self.waiting and len(group) < MOST_TOGETHER:
+            waiting = self.waiting.popleft()
+            if not waiting[1].done():
+                group.append(waiting)
+        return group
 
 
 class Door:

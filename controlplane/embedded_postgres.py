@@ -356,10 +356,14 @@ def database_for(home: Path, configured_url: str) -> Iterator[str]:
         yield configured_url
         return
     with running(home) as url:
+        before = os.environ.get("RUNRATE_DATABASE_URL")
         os.environ["RUNRATE_DATABASE_URL"] = url
         _used.append(home)
         try:
             yield url
         finally:
             _used.remove(home)
-            os.environ.pop("RUNRATE_DATABASE_URL", None)
+            if before is None:
+                os.environ.pop("RUNRATE_DATABASE_URL", None)
+            else:
+                os.environ["RUNRATE_DATABASE_URL"] = before

@@ -32,6 +32,15 @@ def _secret_key() -> str:
     return path.read_text().strip()
 
 
+# A server that went without a word is noticed in half a minute or so, not after the kernel's two hours.
+LOST_AFTER = {
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "30000",
+}
+
+
 def _database(url: str) -> dict[str, object]:
     parts = urlsplit(url)
     if url and parts.scheme not in {"postgres", "postgresql"}:
@@ -44,7 +53,7 @@ def _database(url: str) -> dict[str, object]:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": options.pop("host", parts.hostname or ""),
         "PORT": str(parts.port or ""),
-        "OPTIONS": {"application_name": "runrate", **options},
+        "OPTIONS": {"application_name": "runrate", **LOST_AFTER, **options},
         "CONN_MAX_AGE": 600,
         "CONN_HEALTH_CHECKS": True,
         "DISABLE_SERVER_SIDE_CURSORS": False,

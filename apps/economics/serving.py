@@ -22,6 +22,8 @@ a cached one is only read. 40 : 10 : 1 is what the public price lists of model A
 (3 to 5 times the prompt's price, and a tenth of it), which is what such a cost is held against.
 """
 THOUSAND, MILLION = 1_000, 1_000_000
+SERVICE_KINDS = frozenset({"serving", "batch"})
+"""Kinds of workloads that answer requests."""
 
 
 class Purpose(IntEnum):

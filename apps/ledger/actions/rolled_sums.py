@@ -135,7 +135,7 @@ WITH part AS MATERIALIZED (
     SELECT %(day)s, {CELLS}, coalesce(tag.tags, '{{}}'::jsonb), {SUMMED}, {HELD}, {UNPRICED}
     FROM of_pool LEFT JOIN unnest(%(tagged_ids)s::int8[], %(tags)s::jsonb[])
          AS tag (tagged_id, tags) ON tag.tagged_id = of_pool.job_id
-    GROUP BY {CELLS}, tag.tags, list_micros IS NULL, effective_micros IS NULL
+    GROUP BY {CELLS}, tag.tags, {UNKNOWN}
     RETURNING 1
 ), jobs AS (
     INSERT INTO ledger_ledgerjobday (day, posting_month, pool_id, job_id, team_id, workload_id,
@@ -143,8 +143,7 @@ WITH part AS MATERIALIZED (
     SELECT %(day)s, posting_month, pool_id, job_id, team_id, workload_id, state, flags, {SUMMED},
            {UNPRICED}
     FROM part WHERE job_id IS NOT NULL
-    GROUP BY posting_month, pool_id, job_id, team_id, workload_id, state, flags,
-             list_micros IS NULL, effective_micros IS NULL
+    GROUP BY posting_month, pool_id, job_id, team_id, workload_id, state, flags, {UNKNOWN}
 ), users AS (
     INSERT INTO ledger_ledgeruserday (day, {CELLS}, is_of_job, user_name, {SUMS},
         held_milliseconds, observed_milliseconds, unpriced_milliseconds)

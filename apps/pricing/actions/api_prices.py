@@ -129,8 +129,8 @@ def _faults_of_money(price: NewApiPrice) -> list[tuple[str, str]]:
         found.append(("amount", "say an amount or a discount, and not both"))
     amount, share = price.amount, price.discount_ratio
     if amount is not None and not (amount.is_finite() and 0 <= amount < LARGEST):
-        found.append(("amount", "is not below zero"))
-    if amount is not None and amount != round(amount, 9):
+        found.append(("amount", f"is an amount of 0 or more, below {LARGEST:,}"))
+    elif amount is not None and amount != round(amount, 9):
         found.append(("amount", "has at most 9 decimals"))
     if share is not None and not (
         share.is_finite() and 0 <= share <= 1 and share == round(share, 8)

@@ -31,7 +31,7 @@ def refuse_inexact(amount: Decimal, field: str = "amount") -> None:
     if not amount.is_finite() or amount < 0:
         raise RateNotUnderstood(field, f"{amount} is not an amount of 0 or more")
     # A database that rounds would price by another figure than the one quoted.
-    if amount != round(amount, 9) or amount >= 10**15:
+    if amount >= 10**15 or amount != round(amount, 9):
         raise RateNotUnderstood(field, f"{amount} has more than 15 digits, or 9 decimals")
 
 

@@ -126,19 +126,22 @@ def _run_together(scripts: Sequence[Script]) -> bool:
     )
     try:
         return run_once(together)
-    except (OperationalError, InterfaceError):
-        # The connection may have died while idle; each gets its answer from a new one.
-        if not connection.in_atomic_block:
-            connection.close()
+    except Error as trouble:
+        _leave_lost_connection(trouble)
         return False
-    except Error:
-        return False
+
+
+def _leave_lost_connection(trouble: Error) -> None:
+    """The connection may have died while idle; whoever comes next deserves a new one."""
+    if isinstance(trouble, (OperationalError, InterfaceError)) and not connection.in_atomic_block:
+        connection.close()
 
 
 def _tried(script: Script) -> Outcome:
     try:
         return run_once(script)
     except Error as trouble:
+        _leave_lost_connection(trouble)
         return trouble
 
 

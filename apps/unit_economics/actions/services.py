@@ -9,6 +9,7 @@ from django.conf import settings
 
 from apps.economics.money import sum_of_known
 from apps.economics.serving import (
+    SERVICE_KINDS,
     UNCOUNTED,
     EngineTime,
     Portion,
@@ -36,7 +37,6 @@ from apps.unit_economics.actions.service_rows import (
 from apps.workloads import queries as workloads
 from apps.workloads.queries.requests import HourCount, request_hours
 
-SERVICE_KINDS = frozenset({"serving", "batch"})
 BILLION = 10**9
 Cell = tuple[int, datetime]
 """A service's hour."""

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
+from apps.economics.serving import SERVICE_KINDS
 from apps.ledger import queries
 from apps.ledger.rest.answers import names
 from apps.ledger.rest.parameters import window_asked
@@ -28,7 +29,6 @@ from apps.unit_economics.api.service_answers import (
 from apps.unit_economics.queries.service_measures import Load
 from apps.unit_economics.queries.unit_costs import (
     GROUPS,
-    SERVICE_KINDS,
     Allocation,
     UnitCost,
     UnitFilter,

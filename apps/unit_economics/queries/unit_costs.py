@@ -11,6 +11,7 @@ from psycopg import sql
 
 from apps.economics.money import sum_of_known
 from apps.economics.serving import (
+    SERVICE_KINDS,
     THOUSAND,
     Purpose,
     ToldTokens,
@@ -29,7 +30,6 @@ from apps.ledger.queries.windows import Window
 from apps.unit_economics.queries.service_measures import AMOUNTS, Load, measure_of
 from apps.workloads import queries as workloads
 
-SERVICE_KINDS = frozenset({"serving", "batch"})
 GROUPS: dict[str, LiteralString] = {
     "service": "told.workload_id",
     "team": "owner.team_id",

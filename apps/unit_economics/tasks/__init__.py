@@ -24,6 +24,6 @@ def divide_marked_days() -> None:
     at = timezone.now()
     for day in hours_due(Pass.DIVIDE, at):
         if time.monotonic() > until:
-            return
+            break
         try_pass(passes=PASSES, pass_=Pass.DIVIDE, hour=day, at=at)
     figure_due_runs(at=at)

@@ -77,6 +77,7 @@ def slice_of(
     return Slice(kept, key(kept[-1]) if has_next else None, key(kept[0]) if has_previous else None)
 
 
+@cache
 def list_of(row: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
     """The serializer of a page of such rows."""
     name = row.__name__.removesuffix("Out")

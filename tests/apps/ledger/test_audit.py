@@ -83,6 +83,8 @@ def test_one_micro_unit_more_on_one_line_is_found(capsys: pytest.CaptureFixture[
     assert figures["residual_micros"] == 1
     assert {place["check"] for place in figures["places"]} == {
         "lines sum to their charge",
+        "roll-ups by node sum to the lines",
+        "roll-ups by user sum to the lines",
         "roll-ups sum to the lines",
         "settlements are what their lines come to",
     }

@@ -35,7 +35,7 @@ from apps.ledger.queries.cube import (
     variance_of,
 )
 from apps.ledger.queries.cube.dimensions import DIMENSIONS
-from apps.ledger.queries.cube.names import keys_named
+from apps.ledger.queries.cube.names import filter_word, keys_named
 from apps.ledger.queries.cube.sources import SOURCES
 from apps.ledger.queries.loading import Loading
 from apps.telemetry.actions.partitions import forget
@@ -371,3 +371,12 @@ def test_an_app_above_adds_a_table_and_what_it_tells_apart() -> None:
         *RunDay.objects.values_list("bucket", flat=True),
     }
     assert found.total == explore(question("team")).total
+
+
+@pytest.mark.parametrize("name", ["Vision, EU", "none", "50 % off", "a%2cb", "%6eone"])
+def test_any_name_can_be_filtered_by(name: str) -> None:
+    team_id = make.make_team(name)
+    word = filter_word(name)
+    assert "," not in word
+    assert word != "none"
+    assert keys_named("team", [word], EVERYONE) == {team_id}

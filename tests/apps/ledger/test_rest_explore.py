@@ -76,7 +76,7 @@ def test_another_period_stands_beside_with_what_made_the_difference(everyone: Ca
 
 def test_csv_has_a_column_for_each_dimension_and_starts_no_formula(everyone: Caller) -> None:
     answer = everyone.get(
-        ADDRESS, accept="text/csv", window=DAY, group_by="team,cost_centre", compare="before"
+        ADDRESS, accept="text/csv", window=DAY, group_by="team,cost_centre", compare="2026-03-02"
     )
     rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date, timedelta
+from urllib.parse import unquote
 
 from django.http import HttpResponse
 from django.urls import path, reverse
@@ -32,6 +33,7 @@ from apps.ledger.queries.cube import (
     CubeRow,
     dimensions,
     explore,
+    filter_word,
     named_keys,
     names_of,
     read_question,
@@ -108,10 +110,8 @@ def explorer(context: Context) -> ConsolePage:
 def explorer_csv(context: Context) -> HttpResponse:
     """Every group of the question."""
     reading = _reading(context)
-    if reading.nearest is not None:
-        return HttpResponse(
-            "; ".join(reading.problems.values()), status=400, content_type="text/plain"
-        )
+    if reading.problems:
+        return _not_understood(reading)
     answer = explore(reading.question)
     return explored_table(answer).csv(_rows(reading, answer), context, "costs")
 
@@ -120,9 +120,17 @@ def explorer_csv(context: Context) -> HttpResponse:
 def causes_csv(context: Context) -> HttpResponse:
     """What made the difference, exactly."""
     reading = _reading(context)
-    found = None if reading.nearest is not None else _variance(reading)
+    if reading.problems:
+        return _not_understood(reading)
+    found = _variance(reading)
     rows = [] if found is None else _cause_rows(found.causes)
     return CAUSES.csv(rows, context, "what made the difference")
+
+
+def _not_understood(reading: CubeReading) -> HttpResponse:
+    """A file has no place to say that it answers another question."""
+    told = "; ".join(f"{name}: {text}" for name, text in reading.problems.items())
+    return HttpResponse(told, status=400, content_type="text/plain; charset=utf-8")
 
 
 def _refused(reading: CubeReading, nearest: Mapping[str, str], context: Context) -> ConsolePage:
@@ -196,7 +204,9 @@ def _narrowed(reading: CubeReading, names: CubeNames, row: CubeRow, places: tupl
     for place in places:
         name, key = group_by[place], row.keys[place]
         if isinstance(key.value, date):
-            changes["window"] = f"{key.value}/{_through(name, key.value)}"
+            asked = reading.question.window
+            first, end = max(key.value, asked.first_day), _through(name, key.value)
+            changes["window"] = f"{first}/{min(end, asked.end_day)}"
         elif text := names.filter_text(name, key):
             changes[name] = text
         else:
@@ -337,8 +347,13 @@ def _choices(name: str, chosen: str, context: Context) -> dict[str, str]:
     """All of it, each name that there is (up to 200), and what the address asks for."""
     found = named_keys(name, context.viewer) if name in LISTED else None
     names = sorted(found or ())[:MOST_CHOICES]
-    words = {text: text.replace("_", " ").capitalize() if name in KEYED else text for text in names}
-    return {"": "All", **words} | ({chosen: chosen} if chosen else {})
+    words = {
+        filter_word(text): text.replace("_", " ").capitalize() if name in KEYED else text
+        for text in names
+    }
+    return {"": "All", **words} | (
+        {chosen: unquote(chosen)} if chosen not in words and chosen else {}
+    )
 
 
 def _nothing(reading: CubeReading) -> EmptyState:

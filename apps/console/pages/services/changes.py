@@ -21,8 +21,8 @@ from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.services.words import CHANGES, MEASURES, budget_words, promise_words
 from apps.economics.refusal import Refusal
+from apps.economics.serving import SERVICE_KINDS
 from apps.show.amounts import counted, per_cent
-from apps.unit_economics.queries.unit_costs import SERVICE_KINDS
 from apps.workloads.actions import promises
 from apps.workloads.queries import WorkloadFact, workloads
 from apps.workloads.queries.promises import NewChange, NewObjective, objective_row
@@ -117,6 +117,7 @@ def add_objective(context: Context, service_id: int) -> Change[NewObjective]:
         effects=lambda objective: _kept(objective, context),
         apply=apply,
         refusals=(Refusal, *REFUSALS),
+        fields={"": "target"},
     )
 
 

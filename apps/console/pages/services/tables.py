@@ -19,6 +19,7 @@ from apps.console.kit.cells import (
     UNIT_COST,
     linked,
     quiet,
+    text_cell,
     undefined,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
@@ -175,7 +176,7 @@ FEATURES = Table[UnitRow](
             lambda row: row.name,
             PROSE,
             note=lambda row: row.note,
-            written=lambda row, _: row.cost.keys[0],
+            written=lambda row, _: text_cell(row.cost.keys[0] or ""),
         ),
         Column("part", "", _part_name),
         *_showing("cost", "requests", "failed", "tokens", "thousand", "prompt", "cached", "output"),

@@ -220,7 +220,7 @@ def _figures(
             is_unknown=active is None,
         ),
         Figure(
-            "WasteParts",
+            "Waste",
             short_amount(wasted, currency),
             "failed or redone, no requests, idle while allocated, not held by a job",
             status,

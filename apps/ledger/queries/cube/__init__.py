@@ -1,7 +1,13 @@
 """The cube: what costs are, by any two dimensions, from the smallest table that can tell."""
 
 from apps.ledger.queries.cube.dimensions import Dimension, add_dimension, dimensions
-from apps.ledger.queries.cube.names import CubeNames, KeyNotKnown, named_keys, names_of
+from apps.ledger.queries.cube.names import (
+    CubeNames,
+    KeyNotKnown,
+    filter_word,
+    named_keys,
+    names_of,
+)
 from apps.ledger.queries.cube.question import (
     CubeQuestion,
     CubeRefusal,
@@ -39,6 +45,7 @@ __all__ = [
     "add_source",
     "dimensions",
     "explore",
+    "filter_word",
     "named_keys",
     "names_of",
     "parameters",

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from urllib.parse import unquote
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
 from apps.economics.refusal import Refusal
+from apps.economics.serving import SERVICE_KINDS
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger.models import ChargeKind
@@ -52,7 +54,13 @@ class CubeNames:
             return NONE
         if dimension == "job":
             return str(key.value)
-        return self.text(dimension, key)
+        return filter_word(self.text(dimension, key))
+
+
+def filter_word(name: str) -> str:
+    """A name as a filter has it: filters part names by comma, and `none` stands for no name."""
+    word = "".join(f"%{ord(sign):02x}" if sign in ",%" else sign for sign in name)
+    return f"%{ord(word[0]):02x}{word[1:]}" if word == NONE else word
 
 
 def names_of(answer: CubeAnswer) -> CubeNames:
@@ -66,7 +74,7 @@ def names_of(answer: CubeAnswer) -> CubeNames:
 
 def keys_named(dimension: str, texts: Sequence[str], viewer: Viewer) -> frozenset[Key]:
     """The keys that these names stand for; refuses KeyNotKnown. `none`: what has none of it."""
-    wanted = [text for text in texts if text != NONE]
+    wanted = [unquote(text) for text in texts if text != NONE]
     known = named_keys(dimension, viewer)
     if known is None:
         found = _looked_up(dimension, wanted, viewer)
@@ -110,7 +118,7 @@ def _workloads(dimension: str, viewer: Viewer) -> Mapping[str, Collection[Key]]:
     """Two teams may each have a workload of one name."""
     ids: dict[str, list[Key]] = {}
     for workload in workloads.workloads().values():
-        is_asked = dimension == "workload" or workload.kind == "serving"
+        is_asked = dimension == "workload" or workload.kind in SERVICE_KINDS
         if is_asked and viewer.sees_team(workload.team_id):
             ids.setdefault(workload.name, []).append(workload.id)
     return ids

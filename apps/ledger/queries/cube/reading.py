@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from apps.accounts.queries import OrganisationFact, Viewer
 from apps.economics.refusal import Refusal
+from apps.fleet import queries as fleet
 from apps.ledger.queries.comparison import days_over
 from apps.ledger.queries.costs import Basis
 from apps.ledger.queries.cube.dimensions import dimensions
@@ -161,4 +162,7 @@ def _spans(text: str, window: Window, calendar: Calendar) -> tuple[Window, Windo
     spans = days_over(window, calendar.today)
     if spans is None:
         raise ValueError("no day of the period is over, so there is nothing to compare")
+    since = fleet.lived_since()
+    if since is not None and since > spans[1].starts_at:
+        raise ValueError("the days before reach back to when no node was known yet")
     return spans

@@ -34,7 +34,8 @@ class CostVariance:
 def variance_of(question: CubeQuestion) -> CostVariance | None:
     """Why the window cost more or less than what it is held against; None: against nothing.
 
-    Whatever it is grouped by, it is worked out by pool. Refuses as `refuse_unanswerable`.
+    Whatever it is grouped by, it is worked out by pool. None, too, where all of a period is
+    unknown. Refuses as `refuse_unanswerable`.
     """
     if question.against is None:
         return None
@@ -47,24 +48,27 @@ def variance_of(question: CubeQuestion) -> CostVariance | None:
     ]
     query = sql.SQL(SUMS).format(legs=sql.SQL(" UNION ALL ").join(legs))
     found = rows(query, parameters_of(by_pool) | {"useful": USEFUL})
-    after = _period([row[1:] for row in found if row[0]])
-    before = _period([row[1:] for row in found if not row[0]])
+    periods = [[row[1:] for row in found if row[0] == is_now] for is_now in (False, True)]
+    if any(period and not any(row[-1] for row in period) for period in periods):
+        # There was something, and nothing of it is known: not a period that cost nothing.
+        return None
+    before, after = map(_period, periods)
     return CostVariance(
         before_micros=before.micros,
         after_micros=after.micros,
         causes=cost_variance(before, after),
         unpriced_milliseconds=(
-            sum(row[-1] for row in found if not row[0]),
-            sum(row[-1] for row in found if row[0]),
+            sum(row[-2] for row in periods[0]),
+            sum(row[-2] for row in periods[1]),
         ),
     )
 
 
 def _period(found: list[Row]) -> PeriodCost:
-    """Of rows of pool, kind, micros, rated micros, priced and useful time, and time without price."""
+    """Of rows of pool, kind, micros, rated micros, priced and useful time, and what is unknown."""
     capacity: dict[Hashable, CapacityCost] = {}
     commitments = other = 0
-    for pool_id, kind, micros, rated, milliseconds, useful, _ in found:
+    for pool_id, kind, micros, rated, milliseconds, useful, *_ in found:
         if kind == ChargeKind.NODE_HOUR:
             capacity[pool_id] = CapacityCost(rated, milliseconds, useful)
             commitments += micros - rated
@@ -80,6 +84,6 @@ SELECT is_now, key0 AS pool_id, key1 AS kind, coalesce(sum(micros), 0)::int8,
        coalesce(sum(rated) FILTER (WHERE micros IS NOT NULL), 0)::int8,
        coalesce(sum(ms) FILTER (WHERE micros IS NOT NULL), 0)::int8,
        coalesce(sum(ms) FILTER (WHERE micros IS NOT NULL AND state = ANY(%(useful)s)), 0)::int8,
-       coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0)::int8
+       coalesce(sum(ms) FILTER (WHERE micros IS NULL), 0)::int8, count(micros)
 FROM ({legs}) AS leg GROUP BY 1, 2, 3
 """

@@ -43,7 +43,7 @@ urlpatterns = [
     path("", include("apps.console.pages.closes.addresses")),
     path("", include("apps.console.pages.reconciliation.addresses")),
     path("", include("apps.console.pages.exports.addresses")),
-    path("", include("apps.console.pages.fleet_urls")),
+    path("", include("apps.console.pages.fleet.addresses")),
     path("", include("apps.console.pages.price_urls")),
     path("", include("apps.console.pages.clouds.addresses")),
     path("", include("apps.console.pages.bill_rules.addresses")),

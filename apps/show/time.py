@@ -28,6 +28,12 @@ def duration(span: timedelta | None) -> str:
     return f"−{text}" if span < timedelta(0) else text
 
 
+def minute_duration(span: timedelta) -> str:
+    """A length of time, to the minute once it is one: `3 h 20 min`, `42 s`."""
+    minute = timedelta(minutes=1)
+    return duration(span - span % minute if span >= minute else span)
+
+
 def instant(at: datetime | None, zone: tzinfo) -> str:
     """A moment in the organisation's zone: `24 July 2026, 14:00 UTC`."""
     if at is None:

@@ -154,6 +154,8 @@ COUNT = _number_format(amounts.count)
 RATIO = _number_format(amounts.per_cent, lambda ratio: f"{float(ratio):.6f}")
 SIGNED_RATIO = _number_format(_signed_per_cent, lambda ratio: f"{float(ratio):.6f}")
 GPU_HOURS = _number_format(amounts.gpu_hours, hours_cell)
+DURATION = _number_format(time.duration, lambda span: f"{span.total_seconds():.0f}")
+"""A timedelta; whole seconds in CSV."""
 MONEY = _money_format(money.full_amount)
 SIGNED_MONEY = _money_format(money.signed_amount)
 UNIT_COST = _money_format(money.unit_cost)

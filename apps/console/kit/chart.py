@@ -24,7 +24,7 @@ class Figure:
     title: str
     number: str
     note: str
-    status: str
+    status: str = ""
     change: str = ""
     sparkline: Sparkline | None = None
     tone: str = "active"

@@ -1,7 +1,8 @@
 """What an address asks for, read one parameter after the other; what is not understood is said."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
+from urllib.parse import urlencode
 
 from django.http import QueryDict
 
@@ -40,6 +41,12 @@ class Reading:
         self.texts[name] = text
         return meant
 
+    def href(self, path: str, **changes: str) -> str:
+        """The same question, changed, at this address; what is as it is by default is left out."""
+        asked = {**self.texts, **changes}
+        kept = {name: text for name, text in asked.items() if text != self.defaults.get(name, "")}
+        return path + (f"?{urlencode(kept)}" if kept else "")
+
 
 def basis_of(text: str) -> ledger.Basis:
     """The basis of this name; ValueError in a sentence where there is none."""
@@ -47,6 +54,17 @@ def basis_of(text: str) -> ledger.Basis:
         return ledger.Basis(text)
     except ValueError:
         raise ValueError(f"There is no basis {text!r}.") from None
+
+
+def known_key(keys: Collection[str], refusal: str) -> Callable[[str], str]:
+    """Reads one of these keys; `refusal` is the sentence for any other text, which it gets."""
+
+    def meaning(text: str) -> str:
+        if text not in keys:
+            raise ValueError(refusal.format(text))
+        return text
+
+    return meaning
 
 
 def one_of(ids: Mapping[str, int], name: str, noun: str) -> frozenset[int] | None:

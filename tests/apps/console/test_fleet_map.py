@@ -1,10 +1,12 @@
 """The heat map of nodes: active, idle and not observed are three things, the idlest node first."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from apps.console.pages.fleet import heat_map
 from tests import make
 from tests.apps.console.people import signed_in
 from tests.apps.ledger import scene
@@ -105,7 +107,7 @@ def test_the_map_follows_the_filter_and_its_own_order(world):
 
 
 def test_forty_nodes_are_shown_at_once(world, monkeypatch):
-    monkeypatch.setattr("apps.console.pages.fleet.heat_map.PER_PAGE", 2)
+    monkeypatch.setattr(heat_map, "MAP", replace(heat_map.MAP, per_page=2))
     first, second = (
         the_map(page(role, f"/fleet?map-page={number}"))
         for number, role in ((1, "finance"), (2, "platform"))

@@ -7,8 +7,8 @@ import pytest
 from django.urls import reverse
 
 from apps.console.pages.fleet import timeline_bars as bars
-from apps.console.pages.fleet.timeline_days import ticks
-from apps.console.pages.fleet.timeline_values import Span
+from apps.console.pages.fleet.timeline import hour_ticks
+from apps.console.pages.lanes import Span
 from apps.telemetry.models import DeviceHour, Incident, NodeHour
 from apps.telemetry.queries import DeviceMinutes
 from tests import make
@@ -143,7 +143,7 @@ def test_a_day_of_a_zone_that_turns_its_clocks_has_its_23_hours():
         datetime(2026, 3, 28, 23, tzinfo=UTC), datetime(2026, 3, 29, 22, tzinfo=UTC),
         datetime(2026, 3, 29, 22, tzinfo=UTC), zone,
     )  # fmt: skip
-    assert ticks(span)[1] == ("50.00%", "12:30 CEST")
+    assert hour_ticks(span)[1] == ("50.00%", "12:30 CEST")
 
 
 def test_a_gap_that_crosses_hours_is_one_and_the_last_minutes_are_still_arriving():

@@ -1,9 +1,9 @@
 """What is wrong with an agent, in words, and what somebody should do about each in a sentence."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from apps.console.pages.fleet.incident_values import Trouble
 from apps.fleet.queries import AgentState
 from apps.show.amounts import counted
 from apps.show.incidents import AGENT_STATES, PROBLEMS
@@ -22,18 +22,27 @@ ADVICE = {
 NOT_KNOWN = "Run runrate-agent check on the node: it says what works and what does not."
 
 
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is wrong with an agent, and what to do about it in a sentence."""
+
+    what: str
+    advice: str
+    detail: str = ""
+
+
 def troubles_of(agent: AgentState, at: datetime, newest: str) -> tuple[Trouble, ...]:
     """All that is wrong, the gravest first; nothing of an agent whose node has ended."""
     if agent.node_ended_at is not None and agent.node_ended_at <= at:
         return ()
     return (
-        *_speech(agent, at),
-        *_state(agent),
-        *_gpus(agent),
-        *_spool(agent, at),
-        *_clock(agent),
-        *_version(agent, newest),
-        *_told(agent),
+        *_silence_trouble(agent, at),
+        *_state_trouble(agent),
+        *_gpus_trouble(agent),
+        *_spool_trouble(agent, at),
+        *_clock_trouble(agent),
+        *_version_trouble(agent, newest),
+        *_reported_trouble(agent),
     )
 
 
@@ -42,7 +51,7 @@ def is_silent(agent: AgentState, at: datetime) -> bool:
     return agent.last_seen_at is None or at - agent.last_seen_at > SILENT_AFTER
 
 
-def _speech(agent: AgentState, at: datetime) -> Iterator[Trouble]:
+def _silence_trouble(agent: AgentState, at: datetime) -> Iterator[Trouble]:
     if agent.last_seen_at is None:
         yield Trouble(
             "Enrolled, and not heard yet",
@@ -57,14 +66,14 @@ def _speech(agent: AgentState, at: datetime) -> Iterator[Trouble]:
         )
 
 
-def _state(agent: AgentState) -> Iterator[Trouble]:
+def _state_trouble(agent: AgentState) -> Iterator[Trouble]:
     if agent.state in STATES_WELL:
         return
     words = AGENT_STATES.get(agent.state)
     yield Trouble(words.label, words.advice) if words else Trouble(agent.state, NOT_KNOWN)
 
 
-def _gpus(agent: AgentState) -> Iterator[Trouble]:
+def _gpus_trouble(agent: AgentState) -> Iterator[Trouble]:
     expected, seen = agent.expected_gpus, agent.seen_gpus
     if expected is None or seen is None or seen >= expected or agent.state == "gpus_missing":
         return
@@ -75,7 +84,7 @@ def _gpus(agent: AgentState) -> Iterator[Trouble]:
     )
 
 
-def _spool(agent: AgentState, at: datetime) -> Iterator[Trouble]:
+def _spool_trouble(agent: AgentState, at: datetime) -> Iterator[Trouble]:
     oldest = agent.spool_oldest_at
     # How long it waited by the agent's own last word: since then nothing is known.
     if oldest is not None and (agent.at or at) - oldest > WAITS_TOO_LONG:
@@ -92,7 +101,7 @@ def _spool(agent: AgentState, at: datetime) -> Iterator[Trouble]:
         )
 
 
-def _clock(agent: AgentState) -> Iterator[Trouble]:
+def _clock_trouble(agent: AgentState) -> Iterator[Trouble]:
     offset = timedelta(milliseconds=agent.clock_offset_ms)
     if abs(offset) > CLOCK_LIMIT:
         way = "behind" if offset > timedelta(0) else "ahead"
@@ -102,7 +111,7 @@ def _clock(agent: AgentState) -> Iterator[Trouble]:
         )
 
 
-def _version(agent: AgentState, newest: str) -> Iterator[Trouble]:
+def _version_trouble(agent: AgentState, newest: str) -> Iterator[Trouble]:
     if agent.version and version_key(agent.version) < version_key(newest):
         yield Trouble(
             f"Its version {agent.version} is older than {newest}, which others run",
@@ -110,7 +119,7 @@ def _version(agent: AgentState, newest: str) -> Iterator[Trouble]:
         )
 
 
-def _told(agent: AgentState) -> Iterator[Trouble]:
+def _reported_trouble(agent: AgentState) -> Iterator[Trouble]:
     for code, detail in agent.problems:
         # The state says the same in plainer words.
         if code != "source" or agent.state in STATES_WELL:

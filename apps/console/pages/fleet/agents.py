@@ -1,175 +1,67 @@
 """The page of agents: how each is, what is wrong with it, and what to do."""
 
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
 
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import render
+from django.http import HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_safe
+from django.utils.html import format_html, format_html_join
 
-from apps.console.kit.cells import moment_cell, text_cell
-from apps.console.kit.frame import Choice, Filter
-from apps.console.kit.request import EVERYONE, request_context, shown_to
-from apps.console.kit.table import csv_answer
-from apps.console.pages.fleet.agent_troubles import is_silent, troubles_of, version_key
-from apps.console.pages.fleet.incident_values import AgentRow, AgentsPage
-from apps.console.pages.fleet.values import PlainFigure, Standing
-from apps.console.pages.listed import Asked, By, listed, ordered
+from apps.console.kit.cells import COUNT, INSTANT, RATIO, TEXT, Format, linked, number_cell, quiet
+from apps.console.kit.chart import Figure, FigureRow
+from apps.console.kit.filters import Reading, filter_of, known_key
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Column, Table
+from apps.console.pages.fleet.agent_troubles import Trouble, is_silent, troubles_of, version_key
+from apps.console.pages.fleet.standing import Standing, standing_cell
 from apps.fleet.queries import AgentState, agent_states
 from apps.show.amounts import count, counted
 from apps.show.incidents import AGENT_STATES
-from apps.show.time import duration
+from apps.show.time import minute_duration
 
 SHOWS = {"": "Nodes in service", "unwell": "Unhealthy", "ended": "Ended nodes"}
 ENDED = "Node ended"
 BYTES_PER_MB = 1_000_000
-COLUMNS: Mapping[str, By[AgentRow]] = {
-    "node": By("Node", lambda row: row.node),
-    "state": By("Agent status", lambda row: (not row.troubles, row.standing.text)),
-    "heard": By("Last heard", lambda row: row.last_seen_at),
-    "todo": By("What to do"),
-    "gpus": By("GPUs seen", lambda row: (not row.lacks_gpus, row.gpus) if row.gpus else None),
-    "spool": By("Spool", lambda row: row.spool_bytes, is_number=True),
-    "dropped": By("Dropped", lambda row: row.dropped, is_number=True),
-    "clock": By("Clock", lambda row: row.clock_offset_ms, is_number=True),
-    "cpu": By("CPU", lambda row: row.cpu_ratio, is_number=True),
-    "memory": By("Memory", lambda row: row.memory_bytes, is_number=True),
-    "version": By("Version", lambda row: version_key(row.version) if row.version else None),
-}
-HEADER = (
-    *("node", "source", "version", "state", "last_heard_at", "gpus_seen", "missing", "driver"),
-    *("spool_batches", "spool_bytes", "spool_oldest_at", "dropped_windows", "clock_offset_ms"),
-    *("cpu_seconds", "memory_bytes", "problems", "what_to_do"),
+NOT_REPORTED = quiet("not reported")
+ADVICE = Format(TEXT.shown, TEXT.written, "source quoted")
+MILLISECONDS = Format(lambda ms, _: f"{ms} ms", lambda ms, _: number_cell(ms), "number-cell")
+MEGABYTES = Format(
+    lambda bytes_, _: f"{bytes_ / BYTES_PER_MB:,.0f} MB",
+    lambda bytes_, _: number_cell(bytes_),
+    "number-cell",
 )
 
 
-@require_safe
-@shown_to(EVERYONE)
-def agents(request: HttpRequest) -> HttpResponse:
-    """Every agent; whoever signed in may see them, as they may the nodes."""
-    who = request_context(request, "agents")
-    every = agent_rows(who.at)
-    show, problems = _show(request.GET)
-    asked = Asked(request.GET, reverse("agents"), part="agents", noun=("agent", "agents"))
-    rows = chosen(every, show)
-    page = AgentsPage(
-        frame=who.frame,
-        finding=finding(every),
-        zone=who.zone,
-        filters=(_filter(show),),
-        problems=problems,
-        sort=asked.sort,
-        agents=listed(rows, COLUMNS, asked),
-        csv_href=reverse("agents-csv") + (f"?show={show}" if show else ""),
-        figures=figures(every),
-    )
-    return render(request, "fleet/agents.html", {"page": page})
+class AgentHealth(NamedTuple):
+    """An agent by its last word, as it stands at `at`, and what is wrong with it."""
+
+    agent: AgentState
+    at: datetime
+    troubles: tuple[Trouble, ...]
+
+    @property
+    def is_node_ended(self) -> bool:
+        """Whether the node is gone, so that nobody misses its agent."""
+        ended_at = self.agent.node_ended_at
+        return ended_at is not None and ended_at <= self.at
+
+    @property
+    def lacks_gpus(self) -> bool:
+        """Whether it sees fewer GPUs than it expects."""
+        expected, seen = self.agent.expected_gpus, self.agent.seen_gpus
+        return seen is not None and expected is not None and seen < expected
 
 
-@require_safe
-@shown_to(EVERYONE)
-def agents_csv(request: HttpRequest) -> HttpResponse:
-    """The agents that the address asks for."""
-    who = request_context(request, "agents")
-    rows = chosen(agent_rows(who.at), _show(request.GET)[0])
-    sort = request.GET.get("sort", "")
-    if sort.removeprefix("-") in COLUMNS:
-        rows = ordered(rows, COLUMNS, sort)
-    return csv_answer("agents", HEADER, map(_cells, rows))
-
-
-def agent_rows(at: datetime) -> list[AgentRow]:
-    """Every agent, those with something wrong first, then by node."""
-    states = agent_states()
-    newest = max((each.version for each in states), key=version_key, default="")
-    rows = [_row(each, at, newest) for each in states]
-    return sorted(rows, key=lambda row: (not row.troubles, row.node.casefold(), row.id))
-
-
-def unwell(rows: Sequence[AgentRow]) -> int:
-    """How many have something wrong with them."""
-    return sum(bool(row.troubles) for row in rows)
-
-
-def chosen(rows: Sequence[AgentRow], show: str) -> list[AgentRow]:
-    """Those that the address asks for."""
-    if show == "unwell":
-        return [row for row in rows if row.troubles]
-    return [row for row in rows if (row.standing.text == ENDED) == (show == "ended")]
-
-
-def finding(rows: Sequence[AgentRow]) -> str:
-    """How many are unhealthy, in a sentence."""
-    living = chosen(rows, "")
-    if not living:
-        return "No agent is enrolled yet."
-    ill = unwell(living)
-    if not ill:
-        one = len(living) == 1
-        return "The agent is healthy." if one else f"All {len(living):,} agents are healthy."
-    verb = "needs" if ill == 1 else "need"
-    return f"{ill:,} of {counted(len(living), 'agent')} {verb} attention."
-
-
-def figures(rows: Sequence[AgentRow]) -> tuple[PlainFigure, ...]:
-    """How many there are, and how many are unhealthy, miss GPUs, or have a backlog to send."""
-    living, address = chosen(rows, ""), reverse("agents")
-    lacking = sum(row.lacks_gpus for row in living)
-    waiting = sum(bool(row.spool_batches) for row in living)
-    return (
-        PlainFigure("Agents", count(len(living)), "on nodes in service", href=address),
-        PlainFigure(
-            "Unhealthy",
-            count(unwell(living)),
-            "each with what to do about it",
-            href=f"{address}?show=unwell",
-        ),
-        PlainFigure("Missing GPUs", count(lacking), "see fewer than they expect", href="#agents"),
-        PlainFigure(
-            "Backlogged",
-            count(waiting),
-            "batches wait in their spools",
-            href=f"{address}?sort=-spool#agents",
-        ),
-    )
-
-
-def _row(agent: AgentState, at: datetime, newest: str) -> AgentRow:
-    expected, seen = agent.expected_gpus, agent.seen_gpus
-    return AgentRow(
-        id=agent.agent_id,
-        node=agent.node_name,
-        node_href=reverse("node", args=[agent.node_id]),
-        standing=_standing(agent, at),
-        heard=f"{duration(_round(at - agent.last_seen_at))} ago" if agent.last_seen_at else "",
-        last_seen_at=agent.last_seen_at,
-        version=agent.version,
-        source=agent.source,
-        gpus="" if seen is None else f"{seen} of {expected}" if expected else str(seen),
-        lacks_gpus=seen is not None and expected is not None and seen < expected,
-        missing=agent.missing,
-        spool=_spool(agent, at),
-        spool_batches=agent.spool_batches,
-        spool_bytes=agent.spool_bytes,
-        spool_oldest_at=agent.spool_oldest_at,
-        dropped=agent.dropped_windows,
-        clock_offset_ms=None if agent.last_seen_at is None else agent.clock_offset_ms,
-        cpu_ratio=_cpu_ratio(agent),
-        cpu_seconds=agent.cpu_seconds,
-        memory_bytes=agent.pss_bytes,
-        memory_said="" if agent.pss_bytes is None else f"{agent.pss_bytes / BYTES_PER_MB:,.0f} MB",
-        driver=agent.driver,
-        troubles=troubles_of(agent, at, newest),
-    )
-
-
-def _standing(agent: AgentState, at: datetime) -> Standing:
-    if agent.node_ended_at is not None and agent.node_ended_at <= at:
+def agent_standing(row: AgentHealth) -> Standing:
+    """How it is, the gravest first."""
+    agent = row.agent
+    if row.is_node_ended:
         return Standing(ENDED, "quiet", agent.node_ended_at)
     if agent.last_seen_at is None:
         return Standing("Not heard yet", "quiet", agent.enrolled_at)
-    if is_silent(agent, at):
+    if is_silent(agent, row.at):
         return Standing("Silent", "warn", agent.last_seen_at)
     if not agent.state:
         return Standing("Heard; health not reported", "quiet")
@@ -178,65 +70,215 @@ def _standing(agent: AgentState, at: datetime) -> Standing:
     return Standing(text, "" if agent.state in ("ok", "starting") else "warn")
 
 
-def _spool(agent: AgentState, at: datetime) -> str:
+def _last_heard(row: AgentHealth) -> str:
+    at = row.agent.last_seen_at
+    return quiet("never") if at is None else f"{minute_duration(row.at - at)} ago"
+
+
+def _what_to_do(row: AgentHealth) -> str:
+    if not row.troubles:
+        return quiet("nothing")
+    said = (
+        (
+            each.what,
+            each.advice,
+            format_html("<small>{}</small>", each.detail) if each.detail else "",
+        )
+        for each in row.troubles
+    )
+    return format_html_join("", "<p><strong>{}.</strong> {}{}</p>", said)
+
+
+def _gpus_seen(row: AgentHealth) -> str | None:
+    expected, seen = row.agent.expected_gpus, row.agent.seen_gpus
+    if seen is None:
+        return None
+    return f"{seen} of {expected}" if expected else str(seen)
+
+
+def _spool_words(row: AgentHealth) -> str:
+    agent = row.agent
     if agent.spool_batches is None:
-        return ""
+        return NOT_REPORTED
     if not agent.spool_batches:
         return "empty"
     parts = [counted(agent.spool_batches, "batch", "batches")]
     if agent.spool_bytes is not None:
         parts.append(f"{agent.spool_bytes / BYTES_PER_MB:,.1f} MB")
     if agent.spool_oldest_at is not None:
-        parts.append(f"oldest {duration(_round(at - agent.spool_oldest_at))}")
+        parts.append(f"oldest {minute_duration(row.at - agent.spool_oldest_at)}")
     return ", ".join(parts)
 
 
-def _cpu_ratio(agent: AgentState) -> float | None:
+def _cpu_ratio(row: AgentHealth) -> float | None:
     """Of one core, since it was started."""
+    agent = row.agent
     if agent.cpu_seconds is None or agent.boot is None or agent.at is None:
         return None
     lived = (agent.at - datetime.fromtimestamp(0, UTC)).total_seconds() - agent.boot / 1000
     return agent.cpu_seconds / lived if lived >= 1 else None
 
 
-def _round(span: timedelta) -> timedelta:
-    minute = timedelta(minutes=1)
-    return span - span % minute if span >= minute else span
+def _cpu_seconds(row: AgentHealth) -> str | None:
+    seconds = row.agent.cpu_seconds
+    return None if seconds is None else f"{seconds:.2f}"
 
 
-def _show(given: QueryDict) -> tuple[str, tuple[str, ...]]:
-    show = given.get("show", "")[:40]
-    if show in SHOWS:
-        return show, ()
-    return "", (f"Agents cannot be chosen by {show!r}. Shown instead: those of nodes in service.",)
+def _clock_offset(row: AgentHealth) -> int | None:
+    return None if row.agent.last_seen_at is None else row.agent.clock_offset_ms
 
 
-def _filter(show: str) -> Filter:
-    choices = tuple(Choice(key, text, key == show) for key, text in SHOWS.items())
-    return Filter("show", "Agents", choices)
+def _source_and_driver(row: AgentHealth) -> str:
+    driver = row.agent.driver
+    return row.agent.source + (f", driver {driver}" if driver else "")
 
 
-def _cells(row: AgentRow) -> list[str]:
-    return [
-        text_cell(row.node),
-        row.source,
-        text_cell(row.version),
-        text_cell(row.standing.text),
-        moment_cell(row.last_seen_at),
-        row.gpus,
-        text_cell(" ".join(row.missing)),
-        text_cell(row.driver),
-        _number(row.spool_batches),
-        _number(row.spool_bytes),
-        moment_cell(row.spool_oldest_at),
-        _number(row.dropped),
-        _number(row.clock_offset_ms),
-        "" if row.cpu_seconds is None else f"{row.cpu_seconds:.2f}",
-        _number(row.memory_bytes),
-        text_cell("; ".join(each.what for each in row.troubles)),
-        text_cell(" ".join(each.advice for each in row.troubles)),
-    ]
+AGENTS = Table[AgentHealth](
+    "agents",
+    "Agents",
+    (
+        Column("node", "Node", lambda row: row.agent.node_name,
+               href=lambda row: reverse("node", args=[row.agent.node_id])),
+        Column("source", "", lambda row: row.agent.source),
+        Column("state", "Agent status", lambda row: agent_standing(row).text,
+               order=lambda row: (not row.troubles, agent_standing(row).text),
+               shown=lambda row, locale: standing_cell(agent_standing(row), locale)),
+        Column("heard", "Last heard", lambda row: row.agent.last_seen_at, INSTANT,
+               csv="last_heard_at", shown=lambda row, _: _last_heard(row)),
+        Column("todo", "What to do", lambda row: " ".join(each.advice for each in row.troubles),
+               ADVICE, csv="what_to_do", sorts=False, shown=lambda row, _: _what_to_do(row)),
+        Column("problems", "", lambda row: "; ".join(each.what for each in row.troubles)),
+        Column("gpus", "GPUs seen", _gpus_seen, csv="gpus_seen", missing=NOT_REPORTED,
+               order=lambda row: (not row.lacks_gpus, seen) if (seen := _gpus_seen(row)) else None,
+               warns=lambda row: row.lacks_gpus),
+        Column("missing", "", lambda row: " ".join(row.agent.missing)),
+        Column("spool_batches", "", lambda row: row.agent.spool_batches, COUNT),
+        Column("spool", "Spool", lambda row: row.agent.spool_bytes, COUNT, csv="spool_bytes",
+               shown=lambda row, _: _spool_words(row)),
+        Column("spool_oldest_at", "", lambda row: row.agent.spool_oldest_at, INSTANT),
+        Column("dropped", "Dropped", lambda row: row.agent.dropped_windows, COUNT,
+               csv="dropped_windows", missing=NOT_REPORTED),
+        Column("clock", "Clock", _clock_offset, MILLISECONDS, csv="clock_offset_ms",
+               missing=NOT_REPORTED),
+        Column("cpu", "CPU", _cpu_ratio, RATIO, csv="", missing=NOT_REPORTED),
+        Column("cpu_seconds", "", _cpu_seconds),
+        Column("memory", "Memory", lambda row: row.agent.pss_bytes, MEGABYTES,
+               csv="memory_bytes", missing=NOT_REPORTED),
+        Column("version", "Version", lambda row: row.agent.version or None,
+               order=lambda row: version_key(row.agent.version) if row.agent.version else None,
+               missing=NOT_REPORTED, note=_source_and_driver),
+        Column("driver", "", lambda row: row.agent.driver),
+    ),
+    noun=("agent", "agents"),
+    sort="sort",
+    csv_first=("node", "source", "version", "state", "last_heard_at", "gpus_seen", "missing",
+               "driver", "spool_batches", "spool_bytes", "spool_oldest_at", "dropped_windows",
+               "clock_offset_ms", "cpu_seconds", "memory_bytes", "problems", "what_to_do"),
+)  # fmt: skip
+HOW_TO_READ = (
+    "CPU is of one core since the agent was started; the clock is the server’s less the agent’s."
+)
 
 
-def _number(value: int | None) -> str:
-    return "" if value is None else str(value)
+@shown(EVERYONE, "agents")
+def agents(context: Context) -> ConsolePage:
+    """Every agent; whoever signed in may see them, as they may the nodes."""
+    every, reading = agents_by_need(context.at), _agents_asked(context)
+    rows = agents_shown(every, reading.texts["show"])
+    return ConsolePage(
+        context=context,
+        finding=finding(every),
+        under=(
+            "As each agent last reported. Those that need attention come first, with what to do.",
+        ),
+        filters=(filter_of("show", "Agents", SHOWS, reading.texts),),
+        problems=tuple(reading.problems),
+        sections=(
+            FigureRow(figures(every)),
+            AGENTS.section(
+                rows,
+                context,
+                csv_href=reverse("agents-csv"),
+                empty=_no_agent(context),
+                remark=HOW_TO_READ if rows else "",
+            ),
+        ),
+    )
+
+
+@shown(EVERYONE, "agents")
+def agents_csv(context: Context) -> HttpResponse:
+    """The agents that the address asks for."""
+    show = _agents_asked(context).texts["show"]
+    return AGENTS.csv(agents_shown(agents_by_need(context.at), show), context, "agents")
+
+
+def agents_by_need(at: datetime) -> list[AgentHealth]:
+    """Every agent, those with something wrong first, then by node."""
+    states = agent_states()
+    newest = max((each.version for each in states), key=version_key, default="")
+    rows = [AgentHealth(each, at, troubles_of(each, at, newest)) for each in states]
+    return sorted(
+        rows, key=lambda row: (not row.troubles, row.agent.node_name.casefold(), row.agent.agent_id)
+    )
+
+
+def unhealthy_agents(rows: Sequence[AgentHealth]) -> int:
+    """How many have something wrong with them."""
+    return sum(bool(row.troubles) for row in rows)
+
+
+def agents_shown(rows: Sequence[AgentHealth], show: str) -> list[AgentHealth]:
+    """Those that the address asks for."""
+    if show == "unwell":
+        return [row for row in rows if row.troubles]
+    return [row for row in rows if row.is_node_ended == (show == "ended")]
+
+
+def finding(rows: Sequence[AgentHealth]) -> str:
+    """How many are unhealthy, in a sentence."""
+    living = agents_shown(rows, "")
+    if not living:
+        return "No agent is enrolled yet."
+    ill = unhealthy_agents(living)
+    if not ill:
+        one = len(living) == 1
+        return "The agent is healthy." if one else f"All {len(living):,} agents are healthy."
+    verb = "needs" if ill == 1 else "need"
+    return f"{ill:,} of {counted(len(living), 'agent')} {verb} attention."
+
+
+def figures(rows: Sequence[AgentHealth]) -> tuple[Figure, ...]:
+    """How many there are, and how many are unhealthy, miss GPUs, or have a backlog to send."""
+    living, address = agents_shown(rows, ""), reverse("agents")
+    lacking = sum(row.lacks_gpus for row in living)
+    waiting = sum(bool(row.agent.spool_batches) for row in living)
+    return (
+        Figure("Agents", count(len(living)), "on nodes in service", href=address),
+        Figure(
+            "Unhealthy",
+            count(unhealthy_agents(living)),
+            "each with what to do about it",
+            href=f"{address}?show=unwell",
+        ),
+        Figure("Missing GPUs", count(lacking), "see fewer than they expect", href="#agents"),
+        Figure(
+            "Backlogged",
+            count(waiting),
+            "batches wait in their spools",
+            href=f"{address}?sort=-spool#agents",
+        ),
+    )
+
+
+def _agents_asked(context: Context) -> Reading:
+    reading = Reading(context.query, {"show": ""}, {"show": "those of nodes in service"})
+    reading.read("show", known_key(SHOWS, "Agents cannot be chosen by {!r}."))
+    return reading
+
+
+def _no_agent(context: Context) -> str:
+    if not context.frame.sees_prices:
+        return "No agent matches the filter."
+    how = linked("How to enrol an agent", reverse("first-day"))
+    return format_html("No agent matches the filter. {}", how)

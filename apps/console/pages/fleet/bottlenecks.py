@@ -1,10 +1,18 @@
 """What else a node waited for, hour by hour: its fabric, network, disks, and stalls."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from apps.console.kit.request import Context
-from apps.console.pages.fleet.timeline_days import DayAsked, href
-from apps.console.pages.fleet.timeline_values import Bottlenecks, Flow, NodeHourRow, Span
+from django.http import HttpResponse
+from django.urls import reverse
+from django.utils.html import format_html
+
+from apps.console.kit.cells import INSTANT, Format, warned
+from apps.console.kit.page import shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Column, Table, TableSection
+from apps.console.pages.fleet.node import on_record
+from apps.console.pages.fleet.timeline import DayAsked, day_asked
+from apps.console.pages.lanes import Span
 from apps.economics.hours import hour_of
 from apps.fleet.queries import disagreements
 from apps.show.amounts import counted, per_cent
@@ -14,24 +22,111 @@ from apps.telemetry.queries import NodeHourEvidence, node_hours
 
 # From a tenth of an hour on, a stall is worth a look.
 STALLED = 0.1
-STALLS = ("cpu", "io", "memory")
-WORDS = {"cpu": "processors", "io": "disks", "memory": "memory"}
+STALLS = {"cpu": "processors", "io": "disks", "memory": "memory"}
 FIELDS = {
     "purchase_option": "the purchase option is",
     "instance_type": "the instance type is",
     "region": "the region is",
     "provider_id": "its provider knows it as",
 }
+THOUSANDTHS = Format(lambda value, _: str(value), lambda value, _: f"{value:.3f}", "number-cell")
 
 
-def bottlenecks(node_id: int, asked: DayAsked, context: Context) -> Bottlenecks:
-    """The hours of the span; what an agent says of its node is told to who may know prices."""
+def _traffic(what: str) -> Callable[[NodeHourEvidence], str]:
+    def drawn(hour: NodeHourEvidence) -> str:
+        amount, peak, errors = (
+            getattr(hour, f"{what}_{name}") for name in ("bytes", "peak_bytes_per_second", "errors")
+        )
+        said = data_size(amount)
+        if peak is not None:
+            said = format_html("{}<small>peak {}</small>", said, data_rate(peak))
+        if errors and errors >= 1:
+            said = format_html(
+                '{}<small class="tone-warn">{}</small>', said, counted(round(errors), "error")
+            )
+        return said
+
+    return drawn
+
+
+def _stalled_ratio(hour: NodeHourEvidence, name: str) -> float | None:
+    seconds: float | None = getattr(hour, f"{name}_stalled_seconds")
+    if seconds is None or not hour.observed_seconds:
+        return None
+    return min(1.0, seconds / hour.observed_seconds)
+
+
+def _is_stalled(hour: NodeHourEvidence, *names: str) -> bool:
+    return any((_stalled_ratio(hour, name) or 0.0) >= STALLED for name in names)
+
+
+ON_PAGE: dict[str, tuple[str, Callable[[NodeHourEvidence], str]]] = {
+    "fabric_bytes": ("Fabric", _traffic("fabric")),
+    "network_bytes": ("Network", _traffic("network")),
+    "disk_read_bytes": ("Disk read", lambda hour: data_size(hour.disk_read_bytes)),
+    "disk_written_bytes": ("Disk written", lambda hour: data_size(hour.disk_written_bytes)),
+    "disk_peak_bytes_per_second": (
+        "Disk peak",
+        lambda hour: data_rate(hour.disk_peak_bytes_per_second),
+    ),
+    "cpu_stalled_seconds": ("CPU stall", lambda hour: per_cent(_stalled_ratio(hour, "cpu"))),
+    "io_stalled_seconds": ("I/O stall", lambda hour: per_cent(_stalled_ratio(hour, "io"))),
+    "memory_stalled_seconds": (
+        "Memory stall",
+        lambda hour: per_cent(_stalled_ratio(hour, "memory")),
+    ),
+}
+
+
+def _evidence(name: str) -> Column[NodeHourEvidence]:
+    """Exact in CSV; on the page in the words that it has there."""
+    text, words = ON_PAGE.get(name, ("", None))
+    return Column(
+        name,
+        text,
+        lambda hour: getattr(hour, name),
+        THOUSANDTHS,
+        shown=(lambda hour, _: words(hour)) if words else None,
+    )
+
+
+NODE_HOURS = Table[NodeHourEvidence](
+    "bottlenecks",
+    "Network, disks and stalls by hour",
+    (
+        Column(
+            "hour",
+            "Hour",
+            lambda hour: hour.hour,
+            INSTANT,
+            note=lambda hour: warned("stalled") if _is_stalled(hour, *STALLS) else "",
+        ),
+        *map(_evidence, NodeHourEvidence.__slots__[1:]),
+    ),
+    empty="Its agent sent no reports in this time. With reports, the traffic of fabric, network and "
+    "disks and the time that work was stalled are shown here.",
+    css="flows",
+)
+
+
+@shown(EVERYONE, "fleet")
+def node_bottlenecks_csv(context: Context, node_id: int) -> HttpResponse:
+    """The hours of a node beside its GPUs in the span that the address asks for."""
+    on_record(node_id)
+    hours = hours_of_span(node_id, day_asked(context).span)
+    return NODE_HOURS.csv(hours, context, f"network and stalls of node {node_id}")
+
+
+def bottlenecks(node_id: int, asked: DayAsked, context: Context) -> TableSection:
+    """The hours of the span, the latest first, under what they say."""
     hours = hours_of_span(node_id, asked.span)
-    return Bottlenecks(
-        finding=_finding(hours),
-        rows=tuple(map(_row, reversed(hours))),
-        csv_href=href("node-bottlenecks", node_id, asked.span.day),
-        differences=_differences(node_id) if context.viewer.sees_everything else (),
+    return NODE_HOURS.section(
+        hours[::-1],
+        context,
+        title=_bottlenecks_finding(hours),
+        about=f"{asked.words}: the host of the GPUs; a stall is the share of time in which work "
+        "waited",
+        csv_href=reverse("node-bottlenecks", args=[node_id]) if hours else "",
     )
 
 
@@ -40,49 +135,21 @@ def hours_of_span(node_id: int, span: Span) -> list[NodeHourEvidence]:
     return node_hours(node_id, hour_of(span.starts_at), span.ends_at)
 
 
-def _finding(hours: Sequence[NodeHourEvidence]) -> str:
-    if not hours:
-        return "Nothing is known of network, disks and stalls"
-    found = {name: sum(_ratio(each, name) >= STALLED for each in hours) for name in STALLS}
-    said = [f"{WORDS[name]} in {counted(times, 'hour')}" for name, times in found.items() if times]
-    if said:
-        return f"Stalled a tenth of the time or more on {joined(said)}"
-    return "Work was hardly stalled on CPU, disks or memory"
-
-
-def _row(hour: NodeHourEvidence) -> NodeHourRow:
-    return NodeHourRow(
-        hour=hour.hour,
-        fabric=_flow(hour.fabric_bytes, hour.fabric_peak_bytes_per_second, hour.fabric_errors),
-        network=_flow(hour.network_bytes, hour.network_peak_bytes_per_second, hour.network_errors),
-        read=data_size(hour.disk_read_bytes),
-        written=data_size(hour.disk_written_bytes),
-        disk_peak=data_rate(hour.disk_peak_bytes_per_second),
-        stalls=tuple(per_cent(_known_ratio(hour, name)) for name in STALLS),
-        is_stalled=any(_ratio(hour, name) >= STALLED for name in STALLS),
-    )
-
-
-def _flow(bytes_: float | None, peak: float | None, errors: float | None) -> Flow:
-    said = counted(round(errors), "error") if errors and errors >= 1 else ""
-    return Flow(data_size(bytes_), data_rate(peak) if peak is not None else "", said)
-
-
-def _ratio(hour: NodeHourEvidence, name: str) -> float:
-    return _known_ratio(hour, name) or 0.0
-
-
-def _known_ratio(hour: NodeHourEvidence, name: str) -> float | None:
-    seconds: float | None = getattr(hour, f"{name}_stalled_seconds")
-    if seconds is None or not hour.observed_seconds:
-        return None
-    return min(1.0, seconds / hour.observed_seconds)
-
-
-def _differences(node_id: int) -> tuple[str, ...]:
+def differences_of(node_id: int) -> tuple[str, ...]:
+    """Where its agent reports it otherwise than it is on record."""
     return tuple(
         f"Its agent reports {FIELDS.get(each.field, each.field)} {each.told}; on record, and priced, is "
         f"{each.recorded}."
         for each in disagreements()
         if each.node_id == node_id
     )
+
+
+def _bottlenecks_finding(hours: Sequence[NodeHourEvidence]) -> str:
+    if not hours:
+        return "Nothing is known of network, disks and stalls"
+    found = {name: sum(_is_stalled(each, name) for each in hours) for name in STALLS}
+    said = [f"{STALLS[name]} in {counted(times, 'hour')}" for name, times in found.items() if times]
+    if said:
+        return f"Stalled a tenth of the time or more on {joined(said)}"
+    return "Work was hardly stalled on CPU, disks or memory"

@@ -2,59 +2,101 @@
 
 from collections.abc import Iterator
 
+from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
-from apps.console.kit.cells import INSTANT, UNKNOWN, Locale
+from apps.console.kit.cells import INSTANT, RATIO, UNKNOWN, Locale
 from apps.console.kit.frame import Link
-from apps.console.kit.page import ConsolePage, FactList, Include
-from apps.console.kit.request import Context
-from apps.console.pages.fleet.hours import heat_of, shown_from
-from apps.console.pages.fleet.node import device_name
-from apps.console.pages.fleet.tables import DEVICE_HOURS, LIVES
-from apps.console.pages.fleet.values import Heat, HeatCell, LifeRow
+from apps.console.kit.page import ConsolePage, FactList, Include, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Column, Table
+from apps.console.pages.fleet.hours import SHOWN_HOURS, Heat, HeatCell, heat_of, shown_from
+from apps.console.pages.fleet.node_tables import device_name
 from apps.economics.hours import HOUR
 from apps.fleet import queries as fleet
 from apps.telemetry import queries as telemetry
 
+LIVES = Table[fleet.DeviceLife](
+    "lives",
+    "History",
+    (
+        Column("node", "Node", lambda life: life.node_name,
+               href=lambda life: reverse("node", args=[life.node_id])),
+        Column("uuid", "", lambda life: life.uuid),
+        Column("from", "From", lambda life: life.starts_at, INSTANT,
+               href=lambda life: reverse("device", args=[life.id])),
+        Column("to", "To", lambda life: life.ends_at, INSTANT, missing="still there"),
+        Column("profile", "Profile", lambda life: life.profile),
+    ),
+    about="a slice made again is a new device even under its old UUID",
+    csv_first=("node", "uuid", "profile"),
+)  # fmt: skip
+DEVICE_HOURS = Table[HeatCell](
+    "device-hours",
+    "The hours as a table",
+    (
+        Column("hour", "Hour", lambda cell: cell.hour, INSTANT),
+        Column("observed_ratio", "Observed", lambda cell: cell.observed_ratio, RATIO),
+        Column("worked_ratio", "Active of that", lambda cell: cell.worked_ratio, RATIO),
+    ),
+)
 
-def device_page(life: fleet.DeviceLife, context: Context) -> ConsolePage:
-    """The page of one life of a device."""
+
+@shown(EVERYONE, "fleet")
+def device(context: Context, device_id: int) -> ConsolePage:
+    """One life of a device: its last two days, and its other lives."""
+    life = _known_device(device_id)
     heat = device_heat(life, context)
     hours = DEVICE_HOURS.section(
-        heat_hours(heat), context, csv_href=reverse("device-hours", args=[life.id])
+        _hours_there(heat), context, csv_href=reverse("device-hours", args=[life.id])
     )
     return ConsolePage(
         context=context,
-        finding=_finding(life, heat),
+        finding=_device_finding(life, heat),
         back=Link(life.node_name, reverse("node", args=[life.node_id])),
         sections=(
-            FactList(list(_facts(life, context.locale))),
+            FactList(list(_facts_of(life, context.locale))),
             Include("fleet/_device_hours.html", {"heat": heat, "table": hours}),
             LIVES.section(
-                life_rows(life.uuid), context, csv_href=reverse("device-lives", args=[life.id])
+                fleet.lives_of_uuid(life.uuid),
+                context,
+                csv_href=reverse("device-lives", args=[life.id]),
             ),
         ),
     )
 
 
-def heat_hours(heat: Heat) -> list[HeatCell]:
+@shown(EVERYONE, "fleet")
+def device_hours_csv(context: Context, device_id: int) -> HttpResponse:
+    """The last 48 hours of a device."""
+    heat = device_heat(_known_device(device_id), context)
+    return DEVICE_HOURS.csv(_hours_there(heat), context, f"hours of device {device_id}")
+
+
+@shown(EVERYONE, "fleet")
+def device_lives_csv(context: Context, device_id: int) -> HttpResponse:
+    """Every life of a device."""
+    lives = fleet.lives_of_uuid(_known_device(device_id).uuid)
+    return LIVES.csv(lives, context, f"lives of device {device_id}")
+
+
+def _known_device(device_id: int) -> fleet.DeviceLife:
+    life = fleet.device_life(device_id)
+    if life is None:
+        raise Http404
+    return life
+
+
+def _hours_there(heat: Heat) -> list[HeatCell]:
     """The hours in which the device was there."""
     return [cell for cell in heat.cells if cell.level != "none"]
-
-
-def life_rows(uuid: str) -> tuple[LifeRow, ...]:
-    """Every life of a device, the newest first."""
-    return tuple(
-        LifeRow(each, reverse("device", args=[each.id]), reverse("node", args=[each.node_id]))
-        for each in fleet.lives_of_uuid(uuid)
-    )
 
 
 def device_heat(life: fleet.DeviceLife, context: Context) -> Heat:
     """The device's last two days by the hour."""
     first = shown_from(context.at)
-    measured = telemetry.device_hours([life.id], first, first + 48 * HOUR)
+    measured = telemetry.device_hours([life.id], first, first + SHOWN_HOURS * HOUR)
     return heat_of(
         {each.hour: each for each in measured},
         (first, life.starts_at, life.ends_at),
@@ -63,7 +105,7 @@ def device_heat(life: fleet.DeviceLife, context: Context) -> Heat:
     )
 
 
-def _finding(life: fleet.DeviceLife, heat: Heat) -> str:
+def _device_finding(life: fleet.DeviceLife, heat: Heat) -> str:
     said = f"{device_name(life)} of {life.node_name}"
     if life.ends_at is not None:
         return f"{said} is no longer there."
@@ -72,7 +114,7 @@ def _finding(life: fleet.DeviceLife, heat: Heat) -> str:
     return f"Of {said}, {heat.words}."
 
 
-def _facts(life: fleet.DeviceLife, locale: Locale) -> Iterator[tuple[str, str]]:
+def _facts_of(life: fleet.DeviceLife, locale: Locale) -> Iterator[tuple[str, str]]:
     yield "Kind", "MIG slice" if life.kind == "mig" else "GPU"
     yield "UUID", life.uuid
     if life.model:

@@ -1,17 +1,45 @@
-"""What the list of pools and nodes is made of, asked once."""
+"""What the list of pools and nodes is of: the question of its address, and what there is now."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 
-from apps.console.pages.fleet.hours import by_key, time_of
-from apps.console.pages.fleet.values import Time
+from django.http import QueryDict
+from django.urls import reverse
+
+from apps.console.kit.filters import Reading, filter_of, known_key
+from apps.console.kit.frame import Filter
+from apps.console.kit.request import Context
+from apps.console.pages.fleet.hours import GpuTime, by_key, time_of
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
 from apps.show.amounts import share
 from apps.show.strip import strip_of_states
 from apps.workloads import queries as workloads
+
+SHOWS = {
+    "": "In service",
+    "trouble": "Silent or out of service",
+    "unconfirmed": "Not confirmed",
+    "ended": "Ended in 30 days",
+}
+DEFAULTS = {"pool": "", "show": "", "sort": ""}
+DEFAULT_WORDS = {"pool": "all pools", "show": "those in service", "sort": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class FleetQuestion:
+    """Which nodes the address asks for; what of it is not understood is in `reading`."""
+
+    pool: str
+    show: str
+    reading: Reading
+    filters: tuple[Filter, ...]
+
+    def href(self, part: str = "", **changes: str) -> str:
+        """The address of the same question, changed, at this part of the page."""
+        return self.reading.href(reverse("fleet"), **changes) + (f"#{part}" if part else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +59,7 @@ class FleetFacts:
         """
         there = [pool for pool in pools if pool.id in self.by_pool]
         counted = {pool.id for pool in _of_one_unit(there)}
-        return _together(
+        return _sum_of_holdings(
             [
                 self.by_pool[pool.id]
                 if pool.id in counted
@@ -51,6 +79,30 @@ class Holdings:
     silent: int = 0
 
 
+def fleet_asked(context: Context) -> tuple[FleetQuestion, FleetFacts]:
+    """The question of the address, and what is known of the fleet now."""
+    facts = fleet_facts(context.at)
+    return fleet_question(context.query, [pool.name for pool in facts.pools.values()]), facts
+
+
+def fleet_question(query: QueryDict, pools: Collection[str]) -> FleetQuestion:
+    """Parse the address; nothing in it is refused."""
+    reading = Reading(query, DEFAULTS, DEFAULT_WORDS)
+    reading.read("sort", str)
+    pool = reading.read("pool", known_key(("", *pools), "There is no pool named {!r}."))
+    show = reading.read("show", known_key(SHOWS, "Nodes cannot be chosen by {!r}."))
+    names = {"": "All pools", **{name: name for name in sorted(pools)}}
+    return FleetQuestion(
+        pool,
+        show,
+        reading,
+        (
+            filter_of("pool", "Pool", names, reading.texts),
+            filter_of("show", "Nodes", SHOWS, reading.texts),
+        ),
+    )
+
+
 def fleet_facts(at: datetime) -> FleetFacts:
     """Every pool and node, and what jobs hold of it now."""
     nodes, pools = fleet.standing_nodes(at), fleet.pools()
@@ -62,7 +114,7 @@ def fleet_facts(at: datetime) -> FleetFacts:
         if node.lives(at):
             one = Holdings(1, node.units, held[node.id], int(node.is_silent(at)))
             of_pool.setdefault(node.pool_id, []).append(one)
-    by_pool = {pool_id: _together(parts) for pool_id, parts in of_pool.items()}
+    by_pool = {pool_id: _sum_of_holdings(parts) for pool_id, parts in of_pool.items()}
     return FleetFacts(pools, nodes, held, by_pool, at)
 
 
@@ -80,11 +132,11 @@ def time_together(
     )
 
 
-def time_in(span: ledger.PoolSpan, chosen: Iterable[fleet.PoolFact]) -> Time:
+def time_in(span: ledger.PoolSpan, chosen: Iterable[fleet.PoolFact]) -> GpuTime:
     """The same as a strip and ratios; what cores did is measured by nobody, and so not known."""
     if all(pool.counts_cores for pool in chosen):
-        return Time(strip=strip_of_states(by_key(span.by_state)))
-    return Time(
+        return GpuTime(strip=strip_of_states(by_key(span.by_state)))
+    return GpuTime(
         strip=strip_of_states(by_key(span.by_state)),
         active_ratio=time_of(span.by_state).active_ratio,
         coverage_ratio=share(span.observed, span.held),
@@ -97,7 +149,7 @@ def _of_one_unit(pools: Iterable[fleet.PoolFact]) -> list[fleet.PoolFact]:
     return [pool for pool in chosen if not pool.counts_cores] or chosen
 
 
-def _together(parts: Sequence[Holdings]) -> Holdings:
+def _sum_of_holdings(parts: Sequence[Holdings]) -> Holdings:
     return Holdings(
         nodes=sum(each.nodes for each in parts),
         units=sum(each.units for each in parts),

@@ -1,20 +1,20 @@
 """When each node was active over the last day, hour by hour; the one that idled most comes first."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
-from django.http import QueryDict
 from django.urls import reverse
 from numpy.typing import NDArray
 
+from apps.console.kit.cells import GPU_HOURS, INSTANT, RATIO, drawn, quiet
 from apps.console.kit.request import Context
+from apps.console.kit.table import Column, Table, TableSection
 from apps.console.pages.fleet.facts import FleetFacts
-from apps.console.pages.fleet.heat_values import HeatMap, MapCell, MapRow
-from apps.console.pages.fleet.hours import level_of
-from apps.console.pages.listed import Asked, By, listed
+from apps.console.pages.fleet.hours import HEAT, Heat, HeatCell, level_of
 from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.show.amounts import counted, gpu_hours, per_cent
@@ -31,17 +31,9 @@ HARDLY_ANY = 0.01
 Seconds = NDArray[np.float64]
 MapHour = tuple[str, str, datetime, float, float, float | None]
 
-COLUMNS: Mapping[str, By[MapRow]] = {
-    "name": By("Node", lambda row: row.name.casefold()),
-    "hours": By("Last 24 hours"),
-    "idle": By("Idle GPU-hours", lambda row: row.idle_seconds, is_number=True),
-    "observed": By("Observed", lambda row: row.observed_ratio, is_number=True),
-    "pool": By("Pool", lambda row: row.pool.casefold()),
-}
-
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class NodesDay:
     """What the nodes did in each hour, `[node, hour]`, and for how long they were there to do it."""
 
     nodes: Sequence[fleet.StandingNode]
@@ -57,32 +49,147 @@ class Day:
         return (self.lived > 0) & (self.observed <= 0) & ~self.is_running
 
 
+class MappedNode(NamedTuple):
+    """A node at its `place` in the day, and the sums of its hours there, in GPU-seconds.
+
+    `labels` name the hours; its cells are drawn where it is shown.
+    """
+
+    day: NodesDay
+    labels: Sequence[str]
+    place: int
+    pool: str
+    lived: float
+    observed: float
+    worked: float
+    unobserved_hours: int
+
+    @property
+    def node(self) -> fleet.StandingNode:
+        """Which it is."""
+        return self.day.nodes[self.place]
+
+    @property
+    def idle(self) -> float:
+        """Observed and not active, in GPU-seconds."""
+        return self.observed - self.worked
+
+
+def _idle_milliseconds(row: MappedNode) -> int | None:
+    return round(row.idle * MILLISECONDS) if row.observed else None
+
+
+def _observed_ratio(row: MappedNode) -> float | None:
+    return min(1.0, row.observed / row.lived) if row.lived else None
+
+
+def _map_words(row: MappedNode) -> str:
+    if not row.observed:
+        return "nothing was measured in the last 24 hours"
+    idle, observed = (gpu_hours(round(each * MILLISECONDS)) for each in (row.idle, row.observed))
+    said = f"{idle} of {observed} GPU-hours observed in the last 24 hours were idle"
+    unknown = row.unobserved_hours
+    return f"{said}; {counted(unknown, 'hour')} not observed" if unknown else said
+
+
+def _hours_drawn(row: MappedNode) -> str:
+    cells = [_map_cell(row, column, label) for column, label in enumerate(row.labels)]
+    return Heat(cells, _map_words(row)).drawn()
+
+
+def _map_cell(row: MappedNode, column: int, label: str) -> HeatCell:
+    day, place, hour = row.day, (row.place, column), row.day.hours[column]
+    left, is_running = f"{column * 100 / HOURS:.4f}%", day.is_running[place]
+    lived, observed = float(day.lived[place]), float(day.observed[place])
+    if lived <= 0:
+        return HeatCell(hour, left, "none", f"{label}: not there")
+    if observed <= 0:
+        if is_running:
+            return HeatCell(hour, left, "none", f"{label}: nothing measured yet")
+        return HeatCell(hour, left, "unobserved", f"{label}: not observed")
+    worked, part = min(1.0, float(day.worked[place]) / observed), min(1.0, observed / lived)
+    said = f"{label}: active {per_cent(worked)}"
+    if part >= 1 - HARDLY_ANY or is_running:
+        return HeatCell(hour, left, level_of(worked), said)
+    said += f" of the {per_cent(part)} observed"
+    height = f"{max(8, round(part * 100))}%"
+    return HeatCell(hour, left, level_of(worked), said, height=height)
+
+
+MAP = Table[MappedNode](
+    "map",
+    "Hours of nodes",
+    (
+        Column("name", "Node", lambda row: row.node.name,
+               href=lambda row: reverse("node", args=[row.node.id])),
+        Column("hours", "Last 24 hours", _map_words, HEAT, sorts=False,
+               shown=lambda row, _: _hours_drawn(row)),
+        Column("idle", "Idle GPU-hours", _idle_milliseconds, GPU_HOURS, missing=quiet("unknown")),
+        Column("observed", "Observed", _observed_ratio, RATIO,
+               note=lambda row: f"{row.unobserved_hours} h unknown" if row.unobserved_hours else ""),
+        Column("pool", "Pool", lambda row: row.pool,
+               href=lambda row: f"{reverse('fleet')}?{urlencode({'pool': row.pool})}"),
+    ),
+    noun=("node", "nodes"),
+    empty="Nodes in service with GPUs that match the filter are shown here.",
+    sort="map",
+    per_page=PER_PAGE,
+    css="map",
+)  # fmt: skip
+
+
+def _hours_column(csv: str, of: Callable[[MapHour], float | None]) -> Column[MapHour]:
+    def hours(row: MapHour) -> float | None:
+        seconds = of(row)
+        return None if seconds is None else seconds / SECONDS_PER_HOUR
+
+    return Column(csv, "", hours, RATIO)
+
+
+HOURS_OF_NODES = Table[MapHour](
+    "hours",
+    "Hours of nodes",
+    (
+        Column("node", "", lambda row: row[0]),
+        Column("pool", "", lambda row: row[1]),
+        Column("hour", "", lambda row: row[2], INSTANT),
+        _hours_column("gpu_hours", lambda row: row[3]),
+        _hours_column("observed_gpu_hours", lambda row: row[4]),
+        _hours_column("active_gpu_hours", lambda row: row[5]),
+    ),
+)
+
+
 def heat_map(
-    nodes: Sequence[fleet.StandingNode], facts: FleetFacts, given: QueryDict, context: Context
-) -> HeatMap:
+    nodes: Sequence[fleet.StandingNode], facts: FleetFacts, context: Context
+) -> TableSection:
     """The map of those of these nodes that have GPUs of their own."""
     day = day_of(nodes, facts)
-    # Summed once for all: at ten thousand GPUs a sum for each row takes longer than the question.
-    sums = np.stack([each.sum(axis=1) for each in _parts(day)]).T.tolist()
-    rows = [
-        _row(node, place, told, facts)
-        for place, (node, told) in enumerate(zip(day.nodes, sums, strict=True))
-    ]
-    rows.sort(key=lambda row: (-row.idle_seconds, -row.unobserved_hours, row.name.casefold()))
-    path, noun = reverse("fleet"), ("node", "nodes")
-    asked = Asked(given, path, name="map", part="map", per_page=PER_PAGE, noun=noun)
-    told = listed(rows, COLUMNS, asked)
     labels = [instant(hour, context.zone) for hour in day.hours]
-    shown = tuple(_shown(row, day, labels) for row in told.rows)
-    return HeatMap(
-        finding=finding(day),
-        rows=replace(told, rows=shown),
-        begins=labels[0],
-        csv_href=reverse("fleet-hours") + _kept(given),
+    # Summed once for all: at ten thousand GPUs a sum for each row takes longer than the question.
+    parts = (day.lived, day.observed, day.worked, day.is_unobserved.astype(np.float64))
+    sums = np.stack([each.sum(axis=1) for each in parts]).T.tolist()
+    rows = [
+        MappedNode(
+            day, labels, place, facts.pools[node.pool_id].name, lived, observed, worked, int(hours)
+        )
+        for place, (node, (lived, observed, worked, hours)) in enumerate(
+            zip(day.nodes, sums, strict=True)
+        )
+    ]
+    rows.sort(key=lambda row: (-row.idle, -row.unobserved_hours, row.node.name.casefold()))
+    return MAP.section(
+        rows,
+        context,
+        title=finding(day),
+        about="share of each hour’s observed GPU time that was active; most idle time first; from "
+        f"{labels[0]} to now",
+        csv_href=reverse("fleet-hours"),
+        remark=drawn("fleet/_heat_key.html") if rows else "",
     )
 
 
-def day_of(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> Day:
+def day_of(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> NodesDay:
     """The last 24 hours of those nodes that have GPUs of their own; the running one is the last."""
     chosen = [
         node
@@ -94,17 +201,19 @@ def day_of(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> Day:
     starts = np.array([hour.timestamp() for hour in told.hours])
     now = facts.at.timestamp()
     began = np.array([node.started_at.timestamp() if node.started_at else 0.0 for node in chosen])
-    ended = np.array([min(now, _ended(node, now)) for node in chosen])
+    ended = np.array(
+        [min(now, node.ended_at.timestamp()) if node.ended_at else now for node in chosen]
+    )
     until = np.minimum(starts + SECONDS_PER_HOUR, ended.reshape(-1, 1))
     present = np.clip(until - np.maximum(starts, began.reshape(-1, 1)), 0, None)
     units = np.array([node.units for node in chosen], float).reshape(-1, 1)
     is_running = np.broadcast_to(starts + SECONDS_PER_HOUR > now, present.shape)
-    return Day(
+    return NodesDay(
         chosen, told.hours, present * units, told.observed_seconds, told.worked_seconds, is_running
     )
 
 
-def finding(day: Day) -> str:
+def finding(day: NodesDay) -> str:
     """How many were mostly idle, and of how much nothing is known."""
     nodes = int((day.lived.sum(axis=1) > 0).sum())
     observed, worked = day.observed.sum(axis=1), day.worked.sum(axis=1)
@@ -123,7 +232,7 @@ def finding(day: Day) -> str:
     return said
 
 
-def map_hours(day: Day, facts: FleetFacts) -> Iterator[MapHour]:
+def map_hours(day: NodesDay, facts: FleetFacts) -> Iterator[MapHour]:
     """Of hours that are over: node, pool, hour, GPU-seconds there were, observed, and worked or None."""
     for row, node in enumerate(day.nodes):
         for column, hour in enumerate(day.hours):
@@ -131,80 +240,3 @@ def map_hours(day: Day, facts: FleetFacts) -> Iterator[MapHour]:
             if lived > 0 and not day.is_running[row, column]:
                 worked = day.worked[row, column] if observed > 0 else None
                 yield node.name, facts.pools[node.pool_id].name, hour, lived, observed, worked
-
-
-def _ended(node: fleet.StandingNode, now: float) -> float:
-    return node.ended_at.timestamp() if node.ended_at else now
-
-
-def _parts(day: Day) -> tuple[Seconds, ...]:
-    return day.lived, day.observed, day.worked, day.is_unobserved.astype(np.float64)
-
-
-def _row(node: fleet.StandingNode, place: int, sums: Sequence[float], facts: FleetFacts) -> MapRow:
-    """What rows are ordered by; its words are made where it is shown."""
-    lived, observed, worked, hours = sums
-    return MapRow(
-        name=node.name,
-        pool=facts.pools[node.pool_id].name,
-        idle_seconds=observed - worked,
-        observed_seconds=observed,
-        observed_ratio=min(1.0, observed / lived) if lived else None,
-        unobserved_hours=int(hours),
-        place=place,
-    )
-
-
-def _shown(row: MapRow, day: Day, labels: Sequence[str]) -> MapRow:
-    is_known = row.observed_seconds > 0
-    return replace(
-        row,
-        href=reverse("node", args=[day.nodes[row.place].id]),
-        pool_href=f"{reverse('fleet')}?{urlencode({'pool': row.pool})}",
-        idle=_gpu_hours(row.idle_seconds) if is_known else "",
-        words=_words(row),
-        cells=_cells(day, row.place, labels),
-    )
-
-
-def _words(row: MapRow) -> str:
-    if not row.observed_seconds:
-        return "nothing was measured in the last 24 hours"
-    said = (
-        f"{_gpu_hours(row.idle_seconds)} of {_gpu_hours(row.observed_seconds)} GPU-hours observed"
-    )
-    said += " in the last 24 hours were idle"
-    unknown = row.unobserved_hours
-    return f"{said}; {counted(unknown, 'hour')} not observed" if unknown else said
-
-
-def _gpu_hours(seconds: float) -> str:
-    return gpu_hours(round(seconds * MILLISECONDS))
-
-
-def _cells(day: Day, row: int, labels: Sequence[str]) -> tuple[MapCell, ...]:
-    return tuple(
-        _cell(day, (row, column), f"{column * 100 / HOURS:.4f}%", label)
-        for column, label in enumerate(labels)
-    )
-
-
-def _cell(day: Day, place: tuple[int, int], left: str, label: str) -> MapCell:
-    lived, observed = float(day.lived[place]), float(day.observed[place])
-    if lived <= 0:
-        return MapCell(left, "none", f"{label}: not there")
-    if observed <= 0:
-        if day.is_running[place]:
-            return MapCell(left, "none", f"{label}: nothing measured yet")
-        return MapCell(left, "unobserved", f"{label}: not observed")
-    worked, part = min(1.0, float(day.worked[place]) / observed), min(1.0, observed / lived)
-    said = f"{label}: active {per_cent(worked)}"
-    if part >= 1 - HARDLY_ANY or day.is_running[place]:
-        return MapCell(left, level_of(worked), said)
-    said += f" of the {per_cent(part)} observed"
-    return MapCell(left, level_of(worked), said, height=f"{max(8, round(part * 100))}%")
-
-
-def _kept(given: QueryDict) -> str:
-    kept = {name: given[name] for name in ("pool", "show") if given.get(name)}
-    return f"?{urlencode(kept)}" if kept else ""

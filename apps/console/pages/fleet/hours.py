@@ -1,15 +1,18 @@
 """The last two days by the hour: columns by state for a node, a heat strip for a device."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from fractions import Fraction
 
-from apps.console.pages.fleet.values import Heat, HeatCell, HourColumn, HourPart, Time
+from django.utils.safestring import SafeString
+
+from apps.console.kit.cells import TEXT, Format, drawn
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.split import largest_remainder
 from apps.economics.states import State
-from apps.show.amounts import per_cent
-from apps.show.strip import strip_of_states
+from apps.show.amounts import Ratio, per_cent
+from apps.show.strip import Strip, strip_of_states
 from apps.show.time import instant
 from apps.show.words import STATES, StateWords, joined
 from apps.telemetry.queries import DeviceHourReading
@@ -17,6 +20,74 @@ from apps.telemetry.queries import DeviceHourReading
 SHOWN_HOURS = 48
 STEPS = 1000
 HELD = (State.ACTIVE, State.HELD_IDLE, State.UNOBSERVED)
+HEAT = Format(TEXT.shown, TEXT.written, "heat-cell")
+
+
+@dataclass(frozen=True, slots=True)
+class GpuTime:
+    """What a span of GPU time was: its strip, and ratios that are None where nothing is known."""
+
+    strip: Strip | None = None
+    active_ratio: Ratio | None = None
+    coverage_ratio: Ratio | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HourPart:
+    """A part of an hour's column: where it stands, in hundredths of its height."""
+
+    state: StateWords
+    top: str
+    height: str
+
+
+@dataclass(frozen=True, slots=True)
+class HourColumn:
+    """One hour of a node by state; no parts where it is not settled."""
+
+    hour: datetime
+    left: str
+    parts: tuple[HourPart, ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    """One hour of a device or a node: `level` is none, unobserved, or 0 to 4 by how active it was.
+
+    `left` is where it begins, in per cent as SVG writes it; with `height` that much of it was
+    observed, and above it stays what was not.
+    """
+
+    hour: datetime
+    left: str
+    level: str
+    words: str
+    observed_ratio: Ratio | None = None
+    worked_ratio: Ratio | None = None
+    height: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """The hours of a device or a node side by side, and the same in words."""
+
+    cells: Sequence[HeatCell]
+    words: str
+
+    @property
+    def width(self) -> str:
+        """Of an hour, a hair more than its part, so that no gap shows between two."""
+        return f"{100 / len(self.cells) + 0.0001:.4f}%"
+
+    def drawn(self) -> SafeString:
+        """As the cell of a table."""
+        return drawn("fleet/_heat.html", heat=self)
+
+
+def strip_cell(time: GpuTime) -> SafeString:
+    """A span of GPU time by state, as the cell of a table."""
+    return drawn("components/strip.html", strip=time.strip)
 
 
 def shown_from(at: datetime) -> datetime:
@@ -24,18 +95,18 @@ def shown_from(at: datetime) -> datetime:
     return hour_of(at) - (SHOWN_HOURS - 1) * HOUR
 
 
-def time_of(by_state: Mapping[int, int], *, is_measured: bool = True) -> Time:
+def time_of(by_state: Mapping[int, int], *, is_measured: bool = True) -> GpuTime:
     """A strip and ratios of milliseconds by state; all unknown where nothing is settled.
 
     Active is of all time that is paid for, coverage of what was held. What cores do nobody
     measures (`is_measured`), so both are unknown.
     """
     if not is_measured:
-        return Time(strip=strip_of_states(by_key(by_state)))
+        return GpuTime(strip=strip_of_states(by_key(by_state)))
     whole = sum(by_state.values())
     held = sum(by_state.get(state, 0) for state in HELD)
     unobserved = by_state.get(State.UNOBSERVED, 0)
-    return Time(
+    return GpuTime(
         strip=strip_of_states(by_key(by_state)),
         active_ratio=Fraction(by_state.get(State.ACTIVE, 0), whole) if whole else None,
         coverage_ratio=Fraction(held - unobserved, held) if held else None,
@@ -53,14 +124,14 @@ def hour_columns(
     """A column for each hour from `first`; their heights are shares of the fullest hour."""
     fullest = max((sum(states.values()) for states in hours.values()), default=0)
     return tuple(
-        _column(
-            hours.get(first + left * HOUR, {}), first + left * HOUR, _left(left), (fullest, zone)
+        _hour_column(
+            hours.get(first + left * HOUR, {}), first + left * HOUR, _left_of(left), (fullest, zone)
         )
         for left in range(SHOWN_HOURS)
     )
 
 
-def _column(
+def _hour_column(
     states: Mapping[int, int], hour: datetime, left: str, scale: tuple[int, tzinfo]
 ) -> HourColumn:
     fullest, zone = scale
@@ -73,16 +144,16 @@ def _column(
     parts, bottom = [], STEPS
     for (state, _), height in zip(sizes, steps, strict=False):
         bottom -= height
-        parts.append(HourPart(state, _tenths(bottom), _tenths(height)))
+        parts.append(HourPart(state, _as_per_cent(bottom), _as_per_cent(height)))
     said = joined([f"{state.label} {per_cent(Fraction(size, whole))}" for state, size in sizes])
     return HourColumn(hour, left, tuple(parts), f"{instant(hour, zone)}: {said}")
 
 
-def _tenths(steps: int) -> str:
+def _as_per_cent(steps: int) -> str:
     return f"{steps // 10}.{steps % 10}%"
 
 
-def _left(hours: int) -> str:
+def _left_of(hours: int) -> str:
     # Per cent and no viewBox: a stretched one would stretch the hatching too.
     return f"{hours * 100 / SHOWN_HOURS:.4f}%"
 
@@ -110,7 +181,7 @@ def heat_of(
         hour = first + left * HOUR
         lives = began_at < hour + HOUR and (ended_at is None or hour < ended_at)
         lived = min(at, ended_at or at, hour + HOUR) - max(hour, began_at) if lives else HOUR * 0
-        cells.append(_cell(measured.get(hour), hour, _left(left), (lived, zone)))
+        cells.append(_heat_cell(measured.get(hour), hour, _left_of(left), (lived, zone)))
     observed = sum(each.observed_seconds for each in measured.values())
     worked = sum(each.worked_seconds for each in measured.values())
     if not observed:
@@ -124,7 +195,7 @@ def level_of(ratio: float) -> str:
     return str(min(4, int(ratio * 4) + 1)) if ratio else "0"
 
 
-def _cell(
+def _heat_cell(
     measured: DeviceHourReading | None, hour: datetime, left: str, lived: tuple[timedelta, tzinfo]
 ) -> HeatCell:
     span, zone = lived

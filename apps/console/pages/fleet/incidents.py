@@ -1,16 +1,20 @@
 """The list of incidents: what happened, how long, what it means, what it cost, what to do."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, tzinfo
+from typing import NamedTuple
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http import HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_safe
 
-from apps.console.kit.cells import moment_cell, money_cell, text_cell
-from apps.console.kit.request import EVERYONE, Context, request_context, shown_to
-from apps.console.kit.table import csv_answer
+from apps.console.kit.cells import COUNT, INSTANT, MONEY, TEXT, Format, quiet, titled
+from apps.console.kit.chart import Figure, FigureRow
+from apps.console.kit.filters import Reading, filter_of, known_key
+from apps.console.kit.frame import Filter
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Column, Table
 from apps.console.pages.fleet.incident_costs import (
     NODE,
     cost_together,
@@ -18,16 +22,14 @@ from apps.console.pages.fleet.incident_costs import (
     is_silent,
     known_until,
 )
-from apps.console.pages.fleet.incident_question import IncidentQuestion, incident_question
-from apps.console.pages.fleet.incident_values import IncidentRow, IncidentsPage
-from apps.console.pages.fleet.values import PlainFigure, Standing
-from apps.console.pages.listed import Asked, By, listed, ordered
+from apps.console.pages.fleet.standing import Standing, standing_cell
 from apps.show.amounts import count, counted
 from apps.show.incidents import UNUSABLE, incident_advice, incident_label
 from apps.show.money import short_amount
-from apps.show.time import duration
+from apps.show.time import minute_duration
 from apps.telemetry.queries import (
     IncidentFact,
+    IncidentsWanted,
     incident_facts,
     incident_kinds,
     incident_nodes,
@@ -35,71 +37,215 @@ from apps.telemetry.queries import (
 
 MOST = 2_000
 MOST_NODES = 300
+SHOWN_OF_A_UUID = 12
 ENDED_WITH_NODE = "Until the node ended"
-HEADER = (
-    *("started_at", "ended_at", "standing", "last_told_at", "node", "gpu", "kind", "code"),
-    *("what", "detail", "count", "what_to_do"),
+SINCE = {"day": 1, "week": 7, "": 30, "year": 365}
+SINCE_WORDS = {"day": "24 hours", "week": "7 days", "": "30 days", "year": "A year"}
+OPEN = {"": "Open and over", "yes": "Open", "no": "Over"}
+LASTS = {"yes": True, "no": False}
+DEFAULTS = {"open": "", "kind": "", "node": "", "since": ""}
+DEFAULT_WORDS = {"open": "all", "kind": "all", "node": "all", "since": "30 days"}
+QUOTED = Format(TEXT.shown, TEXT.written, "quoted")
+QUOTED_MONEY = Format(MONEY.shown, MONEY.written, "quoted")
+WORDS = Format(TEXT.shown, TEXT.written, "source quoted")
+ADVICE = Format(TEXT.shown, TEXT.written, "source")
+SHORT_UUID = Format(
+    lambda uuid, _: titled(
+        uuid if len(uuid) <= SHOWN_OF_A_UUID else f"{uuid[:SHOWN_OF_A_UUID]}…", uuid
+    ),
+    TEXT.written,
 )
-COLUMNS: Mapping[str, By[IncidentRow]] = {
-    "when": By("Started", lambda row: row.started_at),
-    "what": By("Incident", lambda row: row.label),
-    "lasted": By("Duration", lambda row: row.lasted_seconds),
-    "cost": By("Cost of lost GPU time", lambda row: row.cost_micros),
-    "node": By("Node", lambda row: row.node),
-    "gpu": By("GPU", lambda row: row.gpu or None),
-    "todo": By("What to do"),
-}
+WHAT_IT_COSTS = (
+    "Cost of lost GPU time: what the GPUs that could not be used cost meanwhile, as far as settled "
+    "and priced: a GPU lost or missing, a driver that does not answer or does not match, a GPU that "
+    "needs recovery. While an agent is silent, only to when it was last heard. A fatal XID’s are "
+    "those of what it led to."
+)
 
 
-@require_safe
-@shown_to(EVERYONE)
-def incidents(request: HttpRequest) -> HttpResponse:
+class PricedIncident(NamedTuple):
+    """What happened, looked at `at`; `cost_micros` None is not known."""
+
+    fact: IncidentFact
+    cost_micros: int | None
+    at: datetime
+
+    @property
+    def lasted(self) -> timedelta:
+        """As long as anybody can say that it did."""
+        return known_until(self.fact, self.at) - self.fact.started_at
+
+
+def incident_standing(row: PricedIncident) -> Standing:
+    """Whether it lasts, as far as anybody can know."""
+    fact = row.fact
+    if fact.ended_at is not None:
+        is_cut = fact.node_ended_at is not None and fact.ended_at >= fact.node_ended_at
+        return Standing(ENDED_WITH_NODE if is_cut else "Over", "quiet")
+    if not is_silent(fact, row.at):
+        return Standing("Open", "warn")
+    if fact.heard_at is None:
+        return Standing("Open; no agent is heard", "warn")
+    ago = minute_duration(row.at - fact.heard_at)
+    return Standing(f"Open when the agent was last heard, {ago} ago", "warn")
+
+
+def _lasted_words(row: PricedIncident) -> str:
+    is_moment = row.fact.ended_at is not None and not row.lasted
+    return "a moment" if is_moment else minute_duration(row.lasted)
+
+
+def _why_no_cost(row: PricedIncident) -> str:
+    """Why its cost is not known; empty where it is."""
+    fact = row.fact
+    if row.cost_micros is not None:
+        return ""
+    if fact.kind == "xid":
+        return "an XID is a moment; what it led to has its own line"
+    if fact.kind not in UNUSABLE:
+        return "took no GPU away"
+    if fact.uuid == NODE and fact.kind == "gpu_missing":
+        return "which GPU is not reported"
+    return "not settled yet, or without a price"
+
+
+def _times_and_detail(row: PricedIncident) -> str:
+    times = f"{row.fact.count:,} times" if row.fact.count > 1 else ""
+    return "; ".join(filter(None, (times, row.fact.detail)))
+
+
+def _device_href(row: PricedIncident) -> str:
+    device_id = row.fact.device_id
+    return reverse("device", args=[device_id]) if device_id else ""
+
+
+COST: Column[PricedIncident] = Column(
+    "cost",
+    "Cost of lost GPU time",
+    lambda row: row.cost_micros,
+    QUOTED_MONEY,
+    missing=quiet("not known"),
+    note=_why_no_cost,
+)
+INCIDENTS = Table[PricedIncident](
+    "incidents",
+    "Incidents",
+    (
+        Column("when", "Started", lambda row: row.fact.started_at, INSTANT, csv="started_at"),
+        Column("ended_at", "", lambda row: row.fact.ended_at, INSTANT),
+        Column("what", "Incident", lambda row: incident_label(row.fact.kind, row.fact.code),
+               WORDS, note=_times_and_detail),
+        Column("lasted", "Duration", _lasted_words, QUOTED, csv="",
+               order=lambda row: row.lasted.total_seconds(),
+               note=lambda row: standing_cell(incident_standing(row))),
+        Column("standing", "", lambda row: incident_standing(row).text),
+        Column("last_told_at", "", lambda row: row.fact.last_at, INSTANT),
+        COST,
+        Column("node", "Node", lambda row: row.fact.node_name,
+               href=lambda row: reverse("node", args=[row.fact.node_id])),
+        Column("gpu", "GPU", lambda row: row.fact.uuid or None, SHORT_UUID,
+               missing=quiet("the node"), href=_device_href),
+        Column("kind", "", lambda row: row.fact.kind),
+        Column("code", "", lambda row: row.fact.code, COUNT),
+        Column("detail", "", lambda row: row.fact.detail),
+        Column("count", "", lambda row: row.fact.count, COUNT),
+        Column("todo", "What to do", lambda row: incident_advice(row.fact.kind, row.fact.code),
+               ADVICE, csv="what_to_do", sorts=False),
+    ),
+    noun=("incident", "incidents"),
+    about="{said}; the latest first",
+    empty="No incidents reported that match the filter. Agents report XIDs, lost GPUs, drivers that "
+    "hang, and clouds that reclaim a node.",
+    sort="sort",
+    csv_first=("started_at", "ended_at", "standing", "last_told_at", "node", "gpu", "kind", "code",
+               "what", "detail", "count", "what_to_do"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentQuestion:
+    """Which incidents the address asks for, and what of it was not understood."""
+
+    wanted: IncidentsWanted
+    reading: Reading
+    filters: tuple[Filter, ...]
+
+
+@shown(EVERYONE, "incidents")
+def incidents(context: Context) -> ConsolePage:
     """What happened to nodes and GPUs; what it cost is for those who may know prices."""
-    who = request_context(request, "incidents")
-    question, facts = _asked(request, who)
-    asked = Asked(request.GET, reverse("incidents"), part="incidents", noun=("incident", ""))
-    rows = incident_rows(facts, who)
-    shows_costs = who.viewer.sees_prices
-    by = COLUMNS if shows_costs else {key: COLUMNS[key] for key in COLUMNS if key != "cost"}
-    page = IncidentsPage(
-        frame=who.frame,
-        finding=finding(facts, who.at),
-        zone=who.zone,
-        currency=who.organisation.currency,
+    question = incident_question(context)
+    facts = incident_facts(question.wanted, MOST)
+    rows = priced_incidents(facts, context)
+    is_priced = context.viewer.sees_prices and rows
+    return ConsolePage(
+        context=context,
+        finding=finding(facts, context.at),
+        under=(
+            "As agents reported them. An incident stays open until an agent reports its end, or its "
+            "node ends; a silent agent ends nothing.",
+        ),
         filters=question.filters,
-        problems=(*question.problems, *_cut(facts)),
-        sort=asked.sort,
-        shows_costs=shows_costs,
-        incidents=listed(rows, by, asked),
-        csv_href=question.href("incidents-csv", sort=asked.sort),
-        figures=figures(facts, who, question),
+        problems=(*question.reading.problems, *_left_out(facts)),
+        sections=(
+            FigureRow(figures(facts, context, question.reading)),
+            incident_table(context).section(
+                rows,
+                context,
+                csv_href=reverse("incidents-csv"),
+                remark=WHAT_IT_COSTS if is_priced else "",
+            ),
+        ),
     )
-    return render(request, "fleet/incidents.html", {"page": page})
 
 
-@require_safe
-@shown_to(EVERYONE)
-def incidents_csv(request: HttpRequest) -> HttpResponse:
+@shown(EVERYONE, "incidents")
+def incidents_csv(context: Context) -> HttpResponse:
     """The incidents that the address asks for."""
-    who = request_context(request, "incidents")
-    rows = incident_rows(_asked(request, who)[1], who)
-    sort = request.GET.get("sort", "")
-    if sort.removeprefix("-") in COLUMNS:
-        rows = ordered(rows, COLUMNS, sort)
-    if not who.viewer.sees_prices:
-        return csv_answer("incidents", HEADER, map(_cells, rows))
-    currency = who.organisation.currency
-    return csv_answer(
-        "incidents",
-        (*HEADER, f"lost_{currency.lower()}"),
-        ([*_cells(row), money_cell(row.cost_micros, currency)] for row in rows),
+    facts = incident_facts(incident_question(context).wanted, MOST)
+    return incident_table(context).csv(priced_incidents(facts, context), context, "incidents")
+
+
+def incident_table(context: Context) -> Table[PricedIncident]:
+    """With what each cost, in the organisation's currency, for those who may know prices."""
+    cost = replace(COST, csv=f"lost_{context.currency.lower()}")
+    columns = (cost if column is COST else column for column in INCIDENTS.columns)
+    is_priced = context.viewer.sees_prices
+    return replace(INCIDENTS, columns=tuple(c for c in columns if is_priced or c is not cost))
+
+
+def priced_incidents(facts: Sequence[IncidentFact], context: Context) -> list[PricedIncident]:
+    """Each with what it cost, to those who may know prices."""
+    costs = costs_of(facts, context.at) if context.viewer.sees_prices else {}
+    return [PricedIncident(fact, costs.get(fact.id), context.at) for fact in facts]
+
+
+def incident_question(context: Context) -> IncidentQuestion:
+    """Parse the address; nothing in it is refused."""
+    kinds, nodes = incident_kinds(), incident_nodes(MOST_NODES)
+    reading = Reading(context.query, DEFAULTS, DEFAULT_WORDS)
+    kind = reading.read("kind", known_key(("", *kinds), "There is no incident of the kind {!r}."))
+    node = reading.read(
+        "node", known_key(("", *nodes), "There is no incident on a node named {!r}.")
     )
-
-
-def incident_rows(facts: Sequence[IncidentFact], who: Context) -> list[IncidentRow]:
-    """Each as the page tells it; costs only to those who may know prices."""
-    costs = costs_of(facts, who.at) if who.viewer.sees_prices else {}
-    return [_row(fact, costs.get(fact.id), who.at) for fact in facts]
+    is_open = reading.read("open", known_key(OPEN, "There is no such choice as {!r}."))
+    since = reading.read("since", _since_of(context.at, context.zone))
+    names = {"": "All kinds"} | {each: incident_label(each) for each in kinds}
+    of_nodes = {"": "All nodes"} | {each: each for each in nodes}
+    said = reading.texts["since"]
+    spans = SINCE_WORDS | ({} if said in SINCE_WORDS else {said: f"Since {said}"})
+    return IncidentQuestion(
+        IncidentsWanted(
+            node_id=nodes.get(node), kind=kind or None, is_open=LASTS.get(is_open), since=since
+        ),
+        reading,
+        (
+            filter_of("open", "Incidents", OPEN, reading.texts),
+            filter_of("kind", "Kind", names, reading.texts),
+            filter_of("node", "Node", of_nodes, reading.texts),
+            filter_of("since", "In the last", spans, reading.texts),
+        ),
+    )
 
 
 def finding(facts: Sequence[IncidentFact], at: datetime) -> str:
@@ -116,112 +262,43 @@ def finding(facts: Sequence[IncidentFact], at: datetime) -> str:
 
 
 def figures(
-    facts: Sequence[IncidentFact], who: Context, question: IncidentQuestion
-) -> tuple[PlainFigure, ...]:
+    facts: Sequence[IncidentFact], context: Context, reading: Reading
+) -> tuple[Figure, ...]:
     """How many there were and last, on how many nodes, and what they cost together."""
     lasting = sum(fact.ended_at is None for fact in facts)
-    nodes = len({fact.node_id for fact in facts})
+    nodes, here = len({fact.node_id for fact in facts}), reverse("incidents")
     made = [
-        PlainFigure("Incidents", count(len(facts)), f"on {counted(nodes, 'node')}"),
-        PlainFigure(
-            "Open", count(lasting), "have not ended", href=question.href("incidents", open="yes")
-        ),
+        Figure("Incidents", count(len(facts)), f"on {counted(nodes, 'node')}"),
+        Figure("Open", count(lasting), "have not ended", href=reading.href(here, open="yes")),
     ]
-    if who.viewer.sees_prices:
-        micros = cost_together(facts, who.at)
+    if context.viewer.sees_prices:
+        micros = cost_together(facts, context.at)
         made.append(
-            PlainFigure(
+            Figure(
                 "Cost of lost GPU time",
-                short_amount(micros, who.organisation.currency),
+                short_amount(micros, context.currency),
                 "of GPUs that could not be used; overlapping incidents once",
                 is_unknown=micros is None,
-                href=question.href("incidents", sort="-cost"),
+                href=reading.href(here, sort="-cost"),
             )
         )
     return tuple(made)
 
 
-def _asked(request: HttpRequest, who: Context) -> tuple[IncidentQuestion, list[IncidentFact]]:
-    kinds, nodes = incident_kinds(), incident_nodes(MOST_NODES)
-    question = incident_question(request.GET, kinds, nodes, (who.at, who.zone))
-    return question, incident_facts(question.wanted, MOST)
+def _since_of(at: datetime, zone: tzinfo) -> Callable[[str], datetime]:
+    def since(text: str) -> datetime:
+        if text in SINCE:
+            return at - timedelta(days=SINCE[text])
+        try:
+            return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=zone)
+        except ValueError:
+            said = "A time is day, week, year or a date like 2026-03-31."
+            raise ValueError(said) from None
+
+    return since
 
 
-def _row(fact: IncidentFact, micros: int | None, at: datetime) -> IncidentRow:
-    lasted = known_until(fact, at) - fact.started_at
-    is_moment = fact.ended_at is not None and not lasted
-    return IncidentRow(
-        id=fact.id,
-        started_at=fact.started_at,
-        last_at=fact.last_at,
-        ended_at=fact.ended_at,
-        lasted_seconds=lasted.total_seconds(),
-        lasted="a moment" if is_moment else duration(_rounded(lasted)),
-        standing=_standing(fact, at),
-        node=fact.node_name,
-        node_href=reverse("node", args=[fact.node_id]),
-        gpu=fact.uuid,
-        gpu_href=reverse("device", args=[fact.device_id]) if fact.device_id else "",
-        kind=fact.kind,
-        label=incident_label(fact.kind, fact.code),
-        code=fact.code,
-        detail=fact.detail,
-        advice=incident_advice(fact.kind, fact.code),
-        count=fact.count,
-        cost_micros=micros,
-        cost_note=_cost_note(fact, micros),
-    )
-
-
-def _standing(fact: IncidentFact, at: datetime) -> Standing:
-    """Whether it lasts, as far as anybody can know."""
-    if fact.ended_at is not None:
-        is_cut = fact.node_ended_at is not None and fact.ended_at >= fact.node_ended_at
-        return Standing(ENDED_WITH_NODE if is_cut else "Over", "quiet")
-    if not is_silent(fact, at):
-        return Standing("Open", "warn")
-    if fact.heard_at is None:
-        return Standing("Open; no agent is heard", "warn")
-    ago = duration(_rounded(at - fact.heard_at))
-    return Standing(f"Open when the agent was last heard, {ago} ago", "warn")
-
-
-def _cost_note(fact: IncidentFact, micros: int | None) -> str:
-    """Why its cost is not known."""
-    if micros is not None:
-        return ""
-    if fact.kind == "xid":
-        return "an XID is a moment; what it led to has its own line"
-    if fact.kind not in UNUSABLE:
-        return "took no GPU away"
-    if fact.uuid == NODE and fact.kind == "gpu_missing":
-        return "which GPU is not reported"
-    return "not settled yet, or without a price"
-
-
-def _cut(facts: Sequence[IncidentFact]) -> tuple[str, ...]:
+def _left_out(facts: Sequence[IncidentFact]) -> tuple[str, ...]:
     if len(facts) < MOST:
         return ()
     return (f"Only the latest {MOST:,} are shown and summed; choose a kind, a node or less time.",)
-
-
-def _rounded(span: timedelta) -> timedelta:
-    minute = timedelta(minutes=1)
-    return span - span % minute if span >= minute else span
-
-
-def _cells(row: IncidentRow) -> list[str]:
-    return [
-        moment_cell(row.started_at),
-        moment_cell(row.ended_at),
-        text_cell(row.standing.text),
-        moment_cell(row.last_at),
-        text_cell(row.node),
-        text_cell(row.gpu),
-        text_cell(row.kind),
-        "" if row.code is None else str(row.code),
-        text_cell(row.label),
-        text_cell(row.detail),
-        str(row.count),
-        text_cell(row.advice),
-    ]

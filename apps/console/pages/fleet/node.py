@@ -6,26 +6,38 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
+from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
 from apps.console.kit.cells import INSTANT, UNKNOWN, drawn, linked
 from apps.console.kit.frame import Link
-from apps.console.kit.page import ConsolePage, FactList, Include
-from apps.console.kit.request import Context
-from apps.console.pages.fleet.hours import heat_of, hour_columns, key_of, shown_from, states_of
-from apps.console.pages.fleet.nodes import OUTAGES, gone_by, standing
-from apps.console.pages.fleet.tables import (
-    AGENTS,
+from apps.console.kit.page import ConsolePage, FactList, Include, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.pages.fleet.hours import (
+    SHOWN_HOURS,
+    heat_of,
+    hour_columns,
+    key_of,
+    shown_from,
+    states_of,
+)
+from apps.console.pages.fleet.node_tables import (
+    AGENTS_OF_NODE,
     CAPACITY,
     CORE_HOLDERS,
     DEVICES,
     HOLDERS,
-    OUTAGES_TABLE,
-    standing_cell,
+    OUTAGES_OF_NODE,
+    STATE_HOURS,
+    DeviceNow,
+    HolderNow,
+    OutageNow,
+    device_name,
 )
-from apps.console.pages.fleet.values import DeviceRow, HeldRow, OutageRow
+from apps.console.pages.fleet.nodes import OUTAGES, gone_by, node_standing
+from apps.console.pages.fleet.standing import standing_cell
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.economics.gpu_meters import MS_PER_SECOND, meters_together
 from apps.economics.hours import HOUR
@@ -36,8 +48,74 @@ from apps.show.words import joined
 from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads
 
-ANOTHER_TEAM = "another team"
 Measured = Mapping[int, Mapping[datetime, telemetry.DeviceHourReading]]
+
+
+def on_record(node_id: int) -> Mapping[str, Any]:
+    """The node, or the page that there is none."""
+    row = fleet.node_if_on_record(node_id)
+    if row is None:
+        raise Http404
+    return row
+
+
+@shown(EVERYONE, "fleet")
+def node(context: Context, node_id: int) -> ConsolePage:
+    """One node."""
+    return node_page(on_record(node_id), context)
+
+
+@shown(EVERYONE, "fleet")
+def node_hours_csv(context: Context, node_id: int) -> HttpResponse:
+    """The last 48 hours of a node by state, as far as they are settled."""
+    on_record(node_id)
+    hours = _hours_of(node_id, shown_from(context.at))
+    return STATE_HOURS.csv(sorted(hours.items()), context, f"hours of node {node_id}")
+
+
+@shown(EVERYONE, "fleet")
+def node_devices_csv(context: Context, node_id: int) -> HttpResponse:
+    """The devices of a node, with who holds them as far as the viewer may know."""
+    on_record(node_id)
+    first = shown_from(context.at)
+    holders = workloads.holders_now([node_id], context.at, context.viewer)
+    lives, outages = fleet.devices_of_node(node_id, first), fleet.outages_of_node(node_id)
+    rows = _devices_now(lives, holders, outages, (_measured_hours(lives, first), context))
+    return DEVICES.csv(rows, context, f"devices of node {node_id}")
+
+
+@shown(EVERYONE, "fleet")
+def node_holders_csv(context: Context, node_id: int) -> HttpResponse:
+    """Who holds a node now, as far as the viewer may know."""
+    in_cores = on_record(node_id)["unit"] == "core"
+    holders = workloads.holders_now([node_id], context.at, context.viewer, in_cores=in_cores)
+    rows = holders_now(holders, fleet.devices_of_node(node_id, shown_from(context.at)))
+    table = CORE_HOLDERS if in_cores else HOLDERS
+    return table.csv(rows, context, f"holders of node {node_id}")
+
+
+@shown(EVERYONE, "fleet")
+def node_outages_csv(context: Context, node_id: int) -> HttpResponse:
+    """The outages of a node and of its devices."""
+    on_record(node_id)
+    rows = [OutageNow(each, may_end=False) for each in fleet.outages_of_node(node_id)]
+    return OUTAGES_OF_NODE.csv(rows, context, f"outages of node {node_id}")
+
+
+@shown(EVERYONE, "fleet")
+def node_agents_csv(context: Context, node_id: int) -> HttpResponse:
+    """The agents of a node."""
+    on_record(node_id)
+    rows = fleet.agents_of_node(node_id)
+    return AGENTS_OF_NODE.csv(rows, context, f"agents of node {node_id}")
+
+
+@shown(EVERYONE, "fleet")
+def node_capacity_csv(context: Context, node_id: int) -> HttpResponse:
+    """What was declared of a node."""
+    on_record(node_id)
+    rows = fleet.capacities_of_node(node_id)
+    return CAPACITY.csv(rows, context, f"capacity of node {node_id}")
 
 
 def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
@@ -50,24 +128,24 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
     outages = fleet.outages_of_node(node_id)
     agents = fleet.agents_of_node(node_id)
     here = _standing_node(row, lives, outages, agents, at)
-    measured = _measured(lives, first)
-    devices = _device_rows(lives, holders, outages, (measured, context))
-    meters = _meters(lives, measured, (first, at))
+    measured = _measured_hours(lives, first)
+    devices = _devices_now(lives, holders, outages, (measured, context))
+    meters = _meters_of_devices(lives, measured, (first, at))
 
     def csv(name: str) -> str:
         return reverse(name, args=[node_id])
 
     return ConsolePage(
         context=context,
-        finding=_finding(here, holders, context, "core" if in_cores else "GPU"),
+        finding=_node_finding(here, holders, context, "core" if in_cores else "GPU"),
         back=Link("Nodes and GPUs", reverse("fleet")),
-        actions=tuple(_actions(here, context)),
+        actions=tuple(_actions_of(here, context)),
         sections=(
-            FactList(list(_facts(row, here, context))),
-            Include("fleet/_section_tabs.html", {"node": csv("node"), "day": csv("node-day")}),
+            FactList(list(_facts_of(row, here, context))),
+            node_tabs(node_id),
             Include("fleet/_node_hours.html", _node_hours(node_id, first, context)),
             (CORE_HOLDERS if in_cores else HOLDERS).section(
-                held_rows(holders, lives), context, csv_href=csv("node-holders")
+                holders_now(holders, lives), context, csv_href=csv("node-holders")
             ),
             DEVICES.section(
                 devices,
@@ -76,10 +154,12 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
                 remark=drawn("fleet/_heat_key.html") if devices else "",
             ),
             Include("kit/meters.html", meters) if meters else None,
-            OUTAGES_TABLE.section(
-                outage_rows(outages, context), context, csv_href=csv("node-outages")
+            OUTAGES_OF_NODE.section(
+                [OutageNow(each, context.viewer.may_manage) for each in outages],
+                context,
+                csv_href=csv("node-outages"),
             ),
-            AGENTS.section(agents, context, csv_href=csv("node-agents")),
+            AGENTS_OF_NODE.section(agents, context, csv_href=csv("node-agents")),
             CAPACITY.section(
                 fleet.capacities_of_node(node_id), context, csv_href=csv("node-capacity")
             ),
@@ -87,17 +167,9 @@ def node_page(row: Mapping[str, Any], context: Context) -> ConsolePage:
     )
 
 
-def devices_of_node(node_id: int, context: Context) -> tuple[DeviceRow, ...]:
-    """The devices of a node with their last two days, and who holds them."""
-    first = shown_from(context.at)
-    holders = workloads.holders_now([node_id], context.at, context.viewer)
-    lives, outages = fleet.devices_of_node(node_id, first), fleet.outages_of_node(node_id)
-    return _device_rows(lives, holders, outages, (_measured(lives, first), context))
-
-
 def _node_hours(node_id: int, first: datetime, context: Context) -> Mapping[str, Any]:
     """What its GPU time was, by hour, as the picture takes it."""
-    hours = ledger.hours_of_node(node_id, first, first + 48 * HOUR)
+    hours = _hours_of(node_id, first)
     return {
         "id": node_id,
         "hours": hour_columns(hours, first, context.zone),
@@ -138,7 +210,7 @@ def _lasts(outage: fleet.OutageOnRecord, at: datetime) -> bool:
     return outage.starts_at <= at and (outage.ends_at is None or at < outage.ends_at)
 
 
-def _finding(
+def _node_finding(
     node: fleet.StandingNode, holders: Sequence[workloads.Holding], context: Context, unit: str
 ) -> str:
     if not node.lives(context.at):
@@ -157,10 +229,10 @@ def _finding(
     return f"{said}."
 
 
-def _facts(
+def _facts_of(
     row: Mapping[str, Any], node: fleet.StandingNode, context: Context
 ) -> Iterator[tuple[str, str]]:
-    yield "Node status", standing_cell(standing(node, context.at), context.locale)
+    yield "Node status", standing_cell(node_standing(node, context.at), context.locale)
     pool_href = f"{reverse('fleet')}?{urlencode({'pool': row['pool_name']})}"
     yield "Pool", linked(row["pool_name"], pool_href)
     if row["cluster_name"]:
@@ -176,65 +248,17 @@ def _facts(
     yield "Charged from", format_html("{}{}", began, until)
 
 
-def holders_of_node(node_id: int, context: Context, *, in_cores: bool) -> tuple[HeldRow, ...]:
-    """Who holds what of a node now."""
-    holders = workloads.holders_now([node_id], context.at, context.viewer, in_cores=in_cores)
-    return held_rows(holders, fleet.devices_of_node(node_id, shown_from(context.at)))
-
-
-def held_rows(
-    holders: Sequence[workloads.Holding], lives: Sequence[fleet.DeviceLife]
-) -> tuple[HeldRow, ...]:
-    """Who holds what; the names of other teams' work were never read."""
-    teams = {team.id: team for team in accounts.teams()} if holders else {}
-    names = {life.uuid: device_name(life) for life in lives}
-    return tuple(_held_row(each, teams, names) for each in holders)
-
-
-def _held_row(
-    holding: workloads.Holding, teams: Mapping[int, accounts.TeamFact], names: Mapping[str, str]
-) -> HeldRow:
-    where = "which ones is not known"
-    if holding.device_uuids:
-        where = joined([names.get(uuid, uuid) for uuid in holding.device_uuids])
-    if not holding.is_theirs:
-        return HeldRow(
-            ANOTHER_TEAM, "", "", gpu_count(holding.units), where, holding.since, is_theirs=False
-        )
-    # Jobs that nobody owns are kept under the team that stands for nobody.
-    nobody = next((each for each in teams.values() if each.kind == "unowned"), None)
-    team = teams.get(holding.team_id or 0, nobody)
-    return HeldRow(
-        who=who_holds(holding),
-        note=_note(holding),
-        team=team.name if team else "Unowned",
-        units=gpu_count(holding.units),
-        where=where,
-        since=holding.since,
-        is_theirs=True,
-        job_href=job_href(holding),
-        team_href=reverse("costs-team", args=[team.id]) if team else "",
-    )
-
-
-def device_name(life: fleet.DeviceLife) -> str:
-    """`GPU 3`, or the slice's profile; the UUID where neither is known."""
-    if life.kind == "mig":
-        return f"slice {life.profile}" if life.profile else life.uuid
-    return life.uuid if life.index is None else f"GPU {life.index}"
-
-
-def _measured(lives: Sequence[fleet.DeviceLife], first: datetime) -> Measured:
+def _measured_hours(lives: Sequence[fleet.DeviceLife], first: datetime) -> Measured:
     """The last two days of these devices, by device and hour."""
     measured: dict[int, dict[datetime, telemetry.DeviceHourReading]] = {}
     if lives:
         ids = [life.id for life in lives]
-        for each in telemetry.device_hours(ids, first, first + 48 * HOUR):
+        for each in telemetry.device_hours(ids, first, first + SHOWN_HOURS * HOUR):
             measured.setdefault(each.device_id, {})[each.hour] = each
     return measured
 
 
-def _meters(
+def _meters_of_devices(
     lives: Sequence[fleet.DeviceLife], measured: Measured, within: tuple[datetime, datetime]
 ) -> MeterTable | None:
     """Utilization of each device in the last two days, whoever held it."""
@@ -245,7 +269,7 @@ def _meters(
             replace(
                 told[life.id],
                 gpu_milliseconds=gone_by(life.starts_at, life.ends_at, within),
-                **_milliseconds(measured.get(life.id, {}).values()),
+                **_measured_milliseconds(measured.get(life.id, {}).values()),
             ),
             reverse("device", args=[life.id]),
         )
@@ -256,7 +280,7 @@ def _meters(
     return meter_table(rows, whole, "Device", "of the last 48 hours")
 
 
-def _milliseconds(hours: Collection[telemetry.DeviceHourReading]) -> dict[str, int]:
+def _measured_milliseconds(hours: Collection[telemetry.DeviceHourReading]) -> dict[str, int]:
     observed = sum(hour.observed_seconds for hour in hours)
     active = sum(hour.worked_seconds for hour in hours)
     return {
@@ -265,77 +289,68 @@ def _milliseconds(hours: Collection[telemetry.DeviceHourReading]) -> dict[str, i
     }
 
 
-def _device_rows(
+def holders_now(
+    holders: Sequence[workloads.Holding], lives: Sequence[fleet.DeviceLife]
+) -> list[HolderNow]:
+    """Who holds what; the names of other teams' work were never read."""
+    teams = {team.id: team for team in accounts.teams()} if holders else {}
+    # Jobs that nobody owns are kept under the team that stands for nobody.
+    nobody = next((each for each in teams.values() if each.kind == "unowned"), None)
+    names = {life.uuid: device_name(life) for life in lives}
+    rows = []
+    for each in holders:
+        team = teams.get(each.team_id or 0, nobody)
+        owner = Link("Unowned", "")
+        if team is not None:
+            owner = Link(team.name, reverse("costs-team", args=[team.id]))
+        where = "which ones is not known"
+        if each.device_uuids:
+            where = joined([names.get(uuid, uuid) for uuid in each.device_uuids])
+        rows.append(HolderNow(each, owner if each.is_theirs else None, where))
+    return rows
+
+
+def _devices_now(
     lives: Sequence[fleet.DeviceLife],
     holders: Sequence[workloads.Holding],
     outages: Sequence[fleet.OutageOnRecord],
     about: tuple[Measured, Context],
-) -> tuple[DeviceRow, ...]:
+) -> list[DeviceNow]:
     measured, context = about
     first = shown_from(context.at)
     uuids = {life.id: life.uuid for life in lives}
     down = {each.device_id: each.kind for each in outages if _lasts(each, context.at)}
-    return tuple(
-        DeviceRow(
-            life=life,
-            href=reverse("device", args=[life.id]),
-            name=device_name(life),
-            kind="MIG slice" if life.kind == "mig" else life.model,
-            holders=_holders_of(life, holders),
-            is_there=life.ends_at is None or context.at < life.ends_at,
-            heat=heat_of(
+    return [
+        DeviceNow(
+            life,
+            [each for each in holders if each.device_uuids and life.uuid in each.device_uuids],
+            heat_of(
                 measured.get(life.id, {}),
                 (first, life.starts_at, life.ends_at),
                 context.at,
                 context.zone,
             ),
-            outage=OUTAGES.get(down.get(life.id, ""), ""),
-            parent=uuids.get(life.parent_id or 0, ""),
+            OUTAGES.get(down.get(life.id, ""), ""),
+            uuids.get(life.parent_id or 0, ""),
+            context.at,
         )
         for life in lives
+    ]
+
+
+def node_tabs(node_id: int, *, is_day: bool = False) -> Include:
+    """The ways between a node's page and its day."""
+    hrefs = {name: reverse(f"node{name}", args=[node_id]) for name in ("", "-day")}
+    return Include(
+        "fleet/_node_tabs.html", {"node": hrefs[""], "day": hrefs["-day"], "is_day": is_day}
     )
 
 
-def _holders_of(life: fleet.DeviceLife, holders: Sequence[workloads.Holding]) -> tuple[Link, ...]:
-    pinned = [each for each in holders if each.device_uuids and life.uuid in each.device_uuids]
-    return tuple(Link(who_holds(each), job_href(each)) for each in pinned)
+def _hours_of(node_id: int, first: datetime) -> Mapping[datetime, Mapping[int, int]]:
+    return ledger.hours_of_node(node_id, first, first + SHOWN_HOURS * HOUR)
 
 
-def _note(holding: workloads.Holding) -> str:
-    """What the name leaves out: the job's id, and whose it is at the scheduler."""
-    number = f"job {holding.raw_id}" if holding.name else ""
-    return " ".join(filter(None, (number, holding.user and f"of {holding.user}")))
-
-
-def job_href(holding: workloads.Holding) -> str:
-    """Where the job's cost is told; empty where it is not the viewer's."""
-    return reverse("costs-job", args=[holding.job_id]) if holding.job_id else ""
-
-
-def who_holds(holding: workloads.Holding) -> str:
-    """The job by its name, or its number; `another team` where it is not the viewer's."""
-    if not holding.is_theirs:
-        return ANOTHER_TEAM
-    return holding.name or f"job {holding.raw_id}"
-
-
-def outage_rows(outages: Sequence[fleet.OutageOnRecord], context: Context) -> tuple[OutageRow, ...]:
-    """The outages in words; whoever manages may end those that last."""
-    may_end = context.viewer.may_manage
-    return tuple(
-        OutageRow(
-            outage=each,
-            kind=OUTAGES.get(each.kind, each.kind),
-            what=each.device_uuid or "the whole node",
-            end_href=reverse("end-outage", args=[each.id])
-            if may_end and each.ends_at is None
-            else "",
-        )
-        for each in outages
-    )
-
-
-def _actions(node: fleet.StandingNode, context: Context) -> Iterator[Link]:
+def _actions_of(node: fleet.StandingNode, context: Context) -> Iterator[Link]:
     if not context.viewer.may_manage:
         return
     if node.unconfirmed and node.lives(context.at):

@@ -3,39 +3,45 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from fractions import Fraction
+from typing import NamedTuple
 from urllib.parse import urlencode
 
+from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
-from apps.console.kit.cells import linked
+from apps.console.kit.cells import COUNT, FIGURE, INSTANT, RATIO, linked, quiet, warned
+from apps.console.kit.chart import FigureRow
 from apps.console.kit.frame import EmptyState, Step
-from apps.console.kit.page import ConsolePage, Include
-from apps.console.kit.request import Context
-from apps.console.pages.fleet.facts import FleetFacts
-from apps.console.pages.fleet.gpu_share import gpu_share
-from apps.console.pages.fleet.heat_map import heat_map
-from apps.console.pages.fleet.hours import by_key, key_of, time_of
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Column, Table
+from apps.console.pages.fleet.agents import agents_by_need, unhealthy_agents
+from apps.console.pages.fleet.facts import FleetFacts, FleetQuestion, fleet_asked
+from apps.console.pages.fleet.heat_map import HOURS_OF_NODES, day_of, heat_map, map_hours
+from apps.console.pages.fleet.hours import GpuTime, by_key, key_of, strip_cell, time_of
 from apps.console.pages.fleet.pools import (
+    POOLS,
     chosen_pools,
     figures,
     finding,
-    pool_rows,
+    gpu_share,
+    listed_pools,
     spans_since_yesterday,
 )
-from apps.console.pages.fleet.question import FleetQuestion
-from apps.console.pages.fleet.tables import NODES, POOLS
-from apps.console.pages.fleet.trouble import trouble
-from apps.console.pages.fleet.values import NOT_METERED, NodeRow, Standing
+from apps.console.pages.fleet.standing import Standing, standing_cell
 from apps.economics.gpu_meters import GpuMeters
 from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
-from apps.show.amounts import gpu_count
-from apps.show.time import duration
+from apps.show.amounts import counted, gpu_count, per_cent
+from apps.show.time import duration, minute_duration
 from apps.show.words import STATES, StateWords
 from apps.telemetry import queries as telemetry
 
-DAY, MINUTE, MILLISECOND = timedelta(days=1), timedelta(minutes=1), timedelta(milliseconds=1)
+DAY, MILLISECOND = timedelta(days=1), timedelta(milliseconds=1)
+NOT_METERED = GpuMeters()
 OUTAGES = {
     "down": "Down",
     "drained": "Drained",
@@ -62,36 +68,145 @@ NO_POOLS = EmptyState(
 SILENT_NODES = "Silent nodes keep accruing cost until an inventory, the bill or a person ends them."
 
 
-def fleet_page(asked: FleetQuestion, context: Context, facts: FleetFacts) -> ConsolePage:
-    """The page that answers the question."""
+class ListedNode(NamedTuple):
+    """A node at a moment, what is held of it, and how its last 24 hours were."""
+
+    node: fleet.StandingNode
+    pool: str
+    held: Fraction
+    at: datetime
+    time: GpuTime = GpuTime()
+    meters: GpuMeters = NOT_METERED
+
+
+def _differences(row: ListedNode) -> str:
+    """Where what agents list is not what was declared, or waits for a person's yes."""
+    node, parts = row.node, []
+    if node.last_seen_at is not None and node.kind == "machine" and node.gpus_seen != node.units:
+        parts.append(f"{node.gpus_seen} seen")
+    if node.unconfirmed:
+        parts.append(f"{node.unconfirmed} not confirmed")
+    return ", ".join(parts)
+
+
+def _warned_differences(row: ListedNode) -> str:
+    differs = _differences(row)
+    return warned(differs) if differs else ""
+
+
+def _sm_observed(row: ListedNode) -> str:
+    if row.meters.sm_active_ratio is None:
+        return ""
+    return f"of {per_cent(row.meters.sm_coverage_ratio)}"
+
+
+def _last_heard(row: ListedNode) -> str:
+    """When its agents last spoke, to the minute; where they never did, when it was enrolled."""
+    node = row.node
+    if node.last_seen_at is None:
+        return quiet("never")
+    ago = f"{minute_duration(row.at - node.last_seen_at)} ago"
+    return ago if node.spoke_at else f"not yet, enrolled {ago}"
+
+
+NODES = Table[ListedNode](
+    "nodes",
+    "Nodes",
+    (
+        Column("name", "Node", lambda row: row.node.name, csv="node",
+               href=lambda row: reverse("node", args=[row.node.id])),
+        Column("pool", "Pool", lambda row: row.pool,
+               href=lambda row: f"{reverse('fleet')}?{urlencode({'pool': row.pool})}"),
+        Column("state", "Node status", lambda row: node_standing(row.node, row.at).text, sorts=False,
+               shown=lambda row, locale: standing_cell(node_standing(row.node, row.at), locale)),
+        Column("since", "", lambda row: node_standing(row.node, row.at).since, INSTANT),
+        Column("units", "GPUs", lambda row: row.node.units, COUNT, csv="gpus",
+               note=_warned_differences),
+        Column("differs", "", _differences),
+        Column("held", "Held now",
+               lambda row: gpu_count(row.held) if row.node.lives(row.at) else "", FIGURE,
+               csv="held_now", order=lambda row: row.held),
+        Column("time", "Last 24 hours", lambda row: None, csv="", sorts=False,
+               shown=lambda row, _: strip_cell(row.time)),
+        Column("active", "Active", lambda row: row.time.active_ratio, RATIO,
+               csv="active_ratio_24h", sorts=False),
+        Column("sm", "SM active", lambda row: row.meters.sm_active_ratio, RATIO,
+               csv="sm_active_ratio_24h", sorts=False, note=_sm_observed),
+        Column("dram", "DRAM active", lambda row: row.meters.dram_active_ratio, RATIO,
+               csv="dram_active_ratio_24h", sorts=False),
+        Column("sm_coverage_ratio_24h", "", lambda row: row.meters.sm_coverage_ratio, RATIO),
+        Column("coverage", "Coverage", lambda row: row.time.coverage_ratio, RATIO,
+               csv="coverage_ratio_24h", sorts=False),
+        Column("seen", "Last heard", lambda row: row.node.spoke_at, INSTANT, csv="last_heard_at",
+               shown=lambda row, _: _last_heard(row)),
+    ),
+    noun=("node", "nodes"),
+    about="{said}; strip, active and coverage are of the last 24 hours as far as settled; active "
+    "is of all GPU time, held or not, SM and DRAM active of the share of it that their meters "
+    "reported",
+    empty="No node is so.",
+    sort="sort",
+    default_sort="name",
+    per_page=50,
+)  # fmt: skip
+
+
+@shown(EVERYONE, "fleet")
+def nodes(context: Context) -> ConsolePage:
+    """Clusters, pools and nodes; whoever signed in may see them, never whose work is on them."""
+    asked, facts = fleet_asked(context)
     if not facts.pools:
-        finding_ = "There are no nodes yet."
-        return ConsolePage(context=context, finding=finding_, empty=NO_POOLS)
+        return ConsolePage(context=context, finding="There are no nodes yet.", empty=NO_POOLS)
     spans, chosen = spans_since_yesterday(context), chosen_pools(facts, asked)
     found = matching(facts, asked)
-    shown, part = NODES.part_of(NODES.ordered(node_rows(found, facts), context), context)
-    rows = with_time(shown, facts)
-    trouble_links = [linked(each.text, each.href) for each in trouble(context.at)]
-    share = gpu_share(chosen[0], context) if asked.pool and chosen else None
+    shown_nodes, part = NODES.part_of(NODES.ordered(listed_nodes(found, facts), context), context)
+    rows = with_time(shown_nodes, facts)
     return ConsolePage(
         context=context,
         finding=finding(facts, chosen, spans),
-        under=(SILENT_NODES, *trouble_links),
+        under=(SILENT_NODES, *trouble_links(context.at)),
         filters=asked.filters,
-        problems=asked.problems,
+        problems=tuple(asked.reading.problems),
         sections=(
-            Include("fleet/_section_figures.html", figures(facts, chosen, spans, asked)),
-            Include("fleet/_section_map.html", heat_map(found, facts, context.query, context)),
+            FigureRow(figures(facts, chosen, spans, asked)),
+            heat_map(found, facts, context),
             POOLS.section(
-                pool_rows(facts, spans, asked, context),
+                listed_pools(facts, spans, asked, context),
                 context,
                 csv_href=reverse("fleet-pools"),
-                states=_states(spans, rows),
+                states=_states_of(spans, rows),
             ),
             NODES.section(rows, context, part=part, csv_href=reverse("fleet-nodes")),
-            Include("fleet/_section_share.html", share) if share else None,
+            gpu_share(chosen[0], context) if asked.pool and chosen else None,
         ),
     )
+
+
+@shown(EVERYONE, "fleet")
+def nodes_csv(context: Context) -> HttpResponse:
+    """Every node that the address asks for."""
+    asked, facts = fleet_asked(context)
+    rows = with_time(listed_nodes(matching(facts, asked), facts), facts)
+    return NODES.csv(rows, context, "nodes")
+
+
+@shown(EVERYONE, "fleet")
+def hours_csv(context: Context) -> HttpResponse:
+    """The last full hours of every node that the address asks for, measured or not."""
+    asked, facts = fleet_asked(context)
+    hours = map_hours(day_of(matching(facts, asked), facts), facts)
+    return HOURS_OF_NODES.csv(hours, context, "hours of nodes")
+
+
+def trouble_links(at: datetime) -> list[SafeString]:
+    """How many incidents are open and how many agents are unhealthy; nothing where none is."""
+    lasting, ill = telemetry.open_incidents(), unhealthy_agents(agents_by_need(at))
+    found = []
+    if lasting:
+        found.append(linked(counted(lasting, "open incident"), f"{reverse('incidents')}?open=yes"))
+    if ill:
+        found.append(linked(counted(ill, "unhealthy agent"), f"{reverse('agents')}?show=unwell"))
+    return found
 
 
 def matching(facts: FleetFacts, asked: FleetQuestion) -> list[fleet.StandingNode]:
@@ -110,36 +225,22 @@ def matching(facts: FleetFacts, asked: FleetQuestion) -> list[fleet.StandingNode
     ]
 
 
-def node_rows(nodes: Sequence[fleet.StandingNode], facts: FleetFacts) -> list[NodeRow]:
+def listed_nodes(found: Sequence[fleet.StandingNode], facts: FleetFacts) -> list[ListedNode]:
     """Each node by name, without its last 24 hours: those are asked of the ones that are shown."""
     return [
-        NodeRow(
-            name=node.name,
-            href=reverse("node", args=[node.id]),
-            pool=facts.pools[node.pool_id].name,
-            pool_href=f"{reverse('fleet')}?{urlencode({'pool': facts.pools[node.pool_id].name})}",
-            standing=standing(node, facts.at),
-            units=node.units,
-            differs=differs(node),
-            held=gpu_count(facts.held[node.id]) if node.lives(facts.at) else "",
-            held_units=facts.held[node.id],
-            heard=heard(node, facts.at),
-            last_seen_at=node.spoke_at,
-            node=node,
-        )
-        for node in sorted(nodes, key=lambda node: (node.name.casefold(), node.id))
+        ListedNode(node, facts.pools[node.pool_id].name, facts.held[node.id], facts.at)
+        for node in sorted(found, key=lambda node: (node.name.casefold(), node.id))
     ]
 
 
-def with_time(rows: Sequence[NodeRow], facts: FleetFacts) -> list[NodeRow]:
+def with_time(rows: Sequence[ListedNode], facts: FleetFacts) -> list[ListedNode]:
     """The rows with their last 24 settled hours, and what meters reported of them."""
     to = hour_of(facts.at) + HOUR
-    nodes = [row.node for row in rows]
-    spans = ledger.time_of_nodes([node.id for node in nodes], to - DAY, to) if nodes else {}
-    metered = _metered(nodes, to - DAY, facts.at)
+    there = [row.node for row in rows]
+    spans = ledger.time_of_nodes([node.id for node in there], to - DAY, to) if there else {}
+    metered = _metered_nodes(there, to - DAY, facts.at)
     return [
-        replace(
-            row,
+        row._replace(
             time=time_of(
                 spans.get(row.node.id, {}),
                 is_measured=not facts.pools[row.node.pool_id].counts_cores,
@@ -150,17 +251,17 @@ def with_time(rows: Sequence[NodeRow], facts: FleetFacts) -> list[NodeRow]:
     ]
 
 
-def _metered(
-    nodes: Sequence[fleet.StandingNode], since: datetime, at: datetime
+def _metered_nodes(
+    there: Sequence[fleet.StandingNode], since: datetime, at: datetime
 ) -> dict[int, GpuMeters]:
     """What meters reported of all the time since then in which each node's GPUs were there."""
-    found = telemetry.meters_of("node", [node.id for node in nodes], since, at) if nodes else {}
+    found = telemetry.meters_of("node", [node.id for node in there], since, at) if there else {}
     return {
         node.id: replace(
             found[node.id],
             gpu_milliseconds=node.units * gone_by(node.started_at, node.ended_at, (since, at)),
         )
-        for node in nodes
+        for node in there
         if node.id in found
     }
 
@@ -173,7 +274,7 @@ def gone_by(
     return max(0, (min(at, ends_at or at) - max(since, starts_at or since)) // MILLISECOND)
 
 
-def standing(node: fleet.StandingNode, at: datetime) -> Standing:
+def node_standing(node: fleet.StandingNode, at: datetime) -> Standing:
     """How a node stands, the gravest first."""
     if not node.lives(at):
         return Standing(node.end_reason or "Ended", "quiet", node.ended_at)
@@ -188,27 +289,8 @@ def standing(node: fleet.StandingNode, at: datetime) -> Standing:
     return Standing("In service")
 
 
-def heard(node: fleet.StandingNode, at: datetime) -> str:
-    """When its agents last spoke, to the minute; empty where it has none."""
-    if node.last_seen_at is None:
-        return ""
-    span = at - node.last_seen_at
-    ago = f"{duration(span - span % MINUTE if span >= MINUTE else span)} ago"
-    return ago if node.spoke_at else f"not yet, enrolled {ago}"
-
-
-def differs(node: fleet.StandingNode) -> str:
-    """Where what agents list is not what was declared, or waits for a person's yes."""
-    parts = []
-    if node.last_seen_at is not None and node.kind == "machine" and node.gpus_seen != node.units:
-        parts.append(f"{node.gpus_seen} seen")
-    if node.unconfirmed:
-        parts.append(f"{node.unconfirmed} not confirmed")
-    return ", ".join(parts)
-
-
-def _states(
-    spans: Mapping[int, ledger.PoolSpan], rows: Sequence[NodeRow]
+def _states_of(
+    spans: Mapping[int, ledger.PoolSpan], rows: Sequence[ListedNode]
 ) -> tuple[StateWords, ...]:
     keys = {key for span in spans.values() for key in by_key(span.by_state)}
     strips = [row.time.strip for row in rows if row.time.strip]

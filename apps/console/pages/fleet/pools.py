@@ -2,20 +2,104 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
+from decimal import Decimal
+from typing import NamedTuple
 
+from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
-from apps.console.kit.request import Context
-from apps.console.pages.fleet.facts import FleetFacts, time_in, time_together
-from apps.console.pages.fleet.question import FleetQuestion
-from apps.console.pages.fleet.values import PlainFigure, PoolRow
+from apps.console.kit.cells import COUNT, DAY_OR_INSTANT, FIGURE, PROSE, RATIO, linked, warned
+from apps.console.kit.chart import Figure
+from apps.console.kit.frame import Link
+from apps.console.kit.page import shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Column, Table, TableSection
+from apps.console.pages.fleet.facts import (
+    FleetFacts,
+    FleetQuestion,
+    Holdings,
+    fleet_asked,
+    time_in,
+    time_together,
+)
+from apps.console.pages.fleet.hours import GpuTime, strip_cell
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
+from apps.pricing.queries.price_policies import PricePolicyFact, policies_of_pool
 from apps.show.amounts import count, counted, gpu_count, per_cent
 
 DAY = timedelta(days=1)
+ALL_ON_GPUS = "All of a node’s price rides on the time of its GPUs."
 Spans = Mapping[int, ledger.PoolSpan]
+
+
+class ListedPool(NamedTuple):
+    """A pool and its living nodes; `owner` is None where it is another team's."""
+
+    pool: fleet.PoolFact
+    cluster: str
+    owner: Link | None
+    holdings: Holdings
+    time: GpuTime
+    asked: FleetQuestion
+
+    def href(self, show: str = "") -> str:
+        """Its nodes in the list below."""
+        return self.asked.href(part="nodes", pool=self.pool.name, show=show)
+
+
+def _silent_nodes(row: ListedPool) -> str:
+    silent = row.holdings.silent
+    return warned(linked(f"{silent:,} silent", row.href("trouble"))) if silent else ""
+
+
+POOLS = Table[ListedPool](
+    "pools",
+    "By pool",
+    (
+        Column("name", "Pool", lambda row: row.pool.name, csv="pool", href=lambda row: row.href(),
+               note=lambda row: linked(row.owner.text, row.owner.href) if row.owner else ""),
+        Column("cluster", "Cluster", lambda row: row.cluster,
+               order=lambda row: row.cluster or None),
+        Column("model", "GPU model", lambda row: row.pool.gpu_model, csv="gpu_model"),
+        Column("owner", "", lambda row: row.owner.text if row.owner else ""),
+        Column("nodes", "Nodes", lambda row: row.holdings.nodes, COUNT, note=_silent_nodes),
+        Column("silent_nodes", "", lambda row: row.holdings.silent, COUNT),
+        Column("units", "GPUs", lambda row: row.holdings.units, COUNT, csv="gpus"),
+        Column("held", "Held now", lambda row: gpu_count(row.holdings.held), FIGURE,
+               csv="held_now", order=lambda row: row.holdings.held),
+        Column("time", "Since yesterday", lambda row: None, csv="", sorts=False,
+               shown=lambda row, _: strip_cell(row.time)),
+        Column("active", "Active", lambda row: row.time.active_ratio, RATIO,
+               csv="active_ratio_since_yesterday"),
+        Column("coverage", "Coverage", lambda row: row.time.coverage_ratio, RATIO,
+               csv="coverage_ratio_since_yesterday"),
+    ),
+    about="nodes in service; held now; active of all their GPU time, yesterday and today as far "
+    "as settled",
+    sort="pools",
+)  # fmt: skip
+GPU_SHARES = Table[PricePolicyFact](
+    "gpu-share",
+    "Share of its price on GPUs",
+    (
+        Column("share", "Share", lambda row: _exact_per_cent(row.gpu_share), FIGURE),
+        Column("from", "From", lambda row: row.starts_at, DAY_OR_INSTANT, missing="ever"),
+        Column("until", "Until", lambda row: row.ends_at, DAY_OR_INSTANT, missing="open-ended"),
+        Column("note", "Note", lambda row: row.note, PROSE),
+    ),
+    empty="Nobody has said otherwise.",
+)
+
+
+@shown(EVERYONE, "fleet")
+def pools_csv(context: Context) -> HttpResponse:
+    """Every pool that the address asks for."""
+    asked, facts = fleet_asked(context)
+    rows = listed_pools(facts, spans_since_yesterday(context), asked, context)
+    return POOLS.csv(rows, context, "pools")
 
 
 def chosen_pools(facts: FleetFacts, asked: FleetQuestion) -> list[fleet.PoolFact]:
@@ -29,34 +113,28 @@ def spans_since_yesterday(context: Context) -> Spans:
     return ledger.time_of_pools(since, since + 2 * DAY)
 
 
-def pool_rows(
+def listed_pools(
     facts: FleetFacts, spans: Spans, asked: FleetQuestion, context: Context
-) -> list[PoolRow]:
+) -> list[ListedPool]:
     """By cluster, then name; an owner is told to those who may know it."""
     clusters = fleet.clusters()
-    teams = {team.id: team.name for team in accounts.teams() if context.viewer.sees_team(team.id)}
+    owners = {
+        team.id: Link(team.name, reverse("costs-team", args=[team.id]))
+        for team in accounts.teams()
+        if context.viewer.sees_team(team.id)
+    }
     chosen = chosen_pools(facts, asked)
-    rows = []
-    for pool in sorted(chosen, key=lambda each: (each.cluster_id or 0, each.name.casefold())):
-        holdings, owner = facts.of([pool]), pool.owner_team_id or 0
-        rows.append(
-            PoolRow(
-                name=pool.name,
-                href=asked.href(pool=pool.name, show="", part="nodes"),
-                cluster=clusters[pool.cluster_id].name if pool.cluster_id else "",
-                gpu_model=pool.gpu_model,
-                owner=teams.get(owner, ""),
-                owner_href=reverse("costs-team", args=[owner]) if owner in teams else "",
-                nodes=holdings.nodes,
-                units=holdings.units,
-                held=gpu_count(holdings.held),
-                held_units=holdings.held,
-                time=time_in(spans.get(pool.id, ledger.PoolSpan()), [pool]),
-                silent=holdings.silent,
-                silent_href=asked.href(pool=pool.name, show="trouble", part="nodes"),
-            )
+    return [
+        ListedPool(
+            pool,
+            clusters[pool.cluster_id].name if pool.cluster_id else "",
+            owners.get(pool.owner_team_id or 0),
+            facts.of([pool]),
+            time_in(spans.get(pool.id, ledger.PoolSpan()), [pool]),
+            asked,
         )
-    return rows
+        for pool in sorted(chosen, key=lambda each: (each.cluster_id or 0, each.name.casefold()))
+    ]
 
 
 def finding(facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans) -> str:
@@ -66,7 +144,7 @@ def finding(facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans) -
     if not holdings.units:
         return f"No GPU{where} is there now."
     part = per_cent(holdings.held / holdings.units)
-    said = f"{part} of {counted(holdings.units, _unit(chosen))}{where} are held now"
+    said = f"{part} of {counted(holdings.units, _unit_of(chosen))}{where} are held now"
     active = time_in(time_together(chosen, spans), chosen).active_ratio
     if active is not None:
         said += f"; since yesterday {per_cent(active)} of their time was active"
@@ -75,39 +153,39 @@ def finding(facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans) -
     return f"{said}."
 
 
-def _unit(chosen: Sequence[fleet.PoolFact]) -> str:
+def _unit_of(chosen: Sequence[fleet.PoolFact]) -> str:
     """What is counted of these pools: cores only where there is nothing else."""
     return "core" if chosen and all(pool.counts_cores for pool in chosen) else "GPU"
 
 
 def figures(
     facts: FleetFacts, chosen: Sequence[fleet.PoolFact], spans: Spans, asked: FleetQuestion
-) -> tuple[PlainFigure, ...]:
+) -> tuple[Figure, ...]:
     """Four figures, each leading to the rows that it sums."""
     holdings, time = facts.of(chosen), time_in(time_together(chosen, spans), chosen)
     free = holdings.units - holdings.held
     return (
-        PlainFigure(
-            "Cores" if _unit(chosen) == "core" else "GPUs",
+        Figure(
+            "Cores" if _unit_of(chosen) == "core" else "GPUs",
             count(holdings.units),
             f"{counted(holdings.nodes, 'node')} of {counted(len(chosen), 'pool')}",
             href=asked.href(show="", sort="-units", part="nodes"),
         ),
-        PlainFigure(
+        Figure(
             "Held now",
             per_cent(holdings.held / holdings.units if holdings.units else None),
             f"{gpu_count(holdings.held)} by jobs, {gpu_count(free)} not held by a job",
             is_unknown=not holdings.units,
             href=asked.href(show="", sort="-held", part="nodes"),
         ),
-        PlainFigure(
+        Figure(
             "Active",
             per_cent(time.active_ratio),
             "of all GPU time since yesterday",
             is_unknown=time.active_ratio is None,
             href="#pools",
         ),
-        PlainFigure(
+        Figure(
             "Coverage",
             per_cent(time.coverage_ratio),
             "of held GPU time since yesterday was observed",
@@ -115,3 +193,47 @@ def figures(
             href="#pools",
         ),
     )
+
+
+def gpu_share(pool: fleet.PoolFact, context: Context) -> TableSection | None:
+    """How much of its nodes' price rides on GPUs: now, and what was said of it, the newest first.
+
+    None to who sees no prices.
+    """
+    if not context.viewer.sees_prices:
+        return None
+    history = policies_of_pool(pool.id)
+    now = [
+        each.gpu_share
+        for each in history
+        if (each.starts_at is None or each.starts_at <= context.at)
+        and (each.ends_at is None or context.at < each.ends_at)
+    ]
+    command = (
+        f".venv/bin/python manage.py set_gpu_share {pool.name} 0.85 --from "
+        f"{context.at.astimezone(context.zone):%Y-%m-%d} --preview"
+    )
+    return GPU_SHARES.section(
+        history,
+        context,
+        about=_share_words(now[0]) if now else ALL_ON_GPUS,
+        remark=format_html(
+            "What another share would move, before it is saved without <code>--preview</code>: "
+            "<code>{}</code>",
+            command,
+        ),
+    )
+
+
+def _share_words(share: Decimal) -> str:
+    if share == 1:
+        return ALL_ON_GPUS
+    return (
+        f"{_exact_per_cent(share)} of a node’s price rides on the time of its GPUs; the rest is a "
+        "line of the pool’s owner."
+    )
+
+
+def _exact_per_cent(share: Decimal) -> str:
+    """Exactly what was said: a policy is no estimate."""
+    return f"{(share * 100).normalize():f} %"

@@ -2,30 +2,58 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
+from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from apps.accounts.queries.paging import PageAsked
+from apps.console.kit.cells import DURATION, INSTANT, drawn, linked
 from apps.console.kit.frame import Link
-from apps.console.kit.request import Context
+from apps.console.kit.page import shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Column, Table, TableSection
 from apps.console.pages.fleet import timeline_bars as bars
-from apps.console.pages.fleet.node import device_name, job_href, who_holds
-from apps.console.pages.fleet.timeline_days import DAY, DayAsked, href, said, ticks
-from apps.console.pages.fleet.timeline_values import Bar, Happening, Lane, Span, Timeline
+from apps.console.pages.fleet.node import on_record
+from apps.console.pages.fleet.node_tables import WRAPPED, device_name, job_href, who_holds
+from apps.console.pages.lanes import DrawnLane, Span, lanes_section
 from apps.economics.hours import HOUR, hour_of
 from apps.fleet import queries as fleet
 from apps.show.amounts import counted, gpu_count
 from apps.show.incidents import incident_advice, incident_label
+from apps.show.time import clock, minute_duration, weekday
 from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads
 
+DAY = timedelta(days=1)
+HOURS = 24
+MARKED_PARTS = 4
+# Before there were GPUs to rent; and a day has one before it.
+EARLIEST = date(2000, 1, 1)
+LONGEST_TEXT = 20
 MOST_INCIDENTS = 200
+MOST_ROWS = 200
 THE_NODE = "The node"
 LABELLED = 9.0
 NOTHING = timedelta(0)
+
+
+@dataclass(frozen=True, slots=True)
+class DayAsked:
+    """The span that is asked for; `problem` says what of the address was not understood."""
+
+    span: Span
+    problem: str = ""
+
+    @property
+    def words(self) -> str:
+        """`the last 24 hours`, or `Fri 20 November 2026`."""
+        day = self.span.day
+        return "the last 24 hours" if day is None else f"{weekday(day)} {day.year}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +69,111 @@ class DayFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """A lane, and what of it goes into the table."""
+class Happening:
+    """Something that happened to a GPU, or its node; `ends_at` None: it lasts."""
 
-    lane: Lane
+    of: str
+    kind: str
+    what: str
+    starts_at: datetime
+    ends_at: datetime | None
+    lasted: timedelta | None
+    href: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuLane:
+    """A GPU (or the node) through the span: who held it, what it worked, what went wrong."""
+
+    name: str
+    href: str
+    notes: tuple[str, ...]
+    words: str
     happenings: tuple[Happening, ...]
+    held: tuple[bars.Bar, ...] = ()
+    worked: tuple[bars.Bar, ...] = ()
+    slowed: tuple[bars.Bar, ...] = ()
+    marks: tuple[bars.Bar, ...] = ()
+    is_gpu: bool = True
     unobserved: timedelta = NOTHING
-    slowed: float = 0.0
+    slowed_seconds: float = 0.0
+
+    def drawn(self) -> DrawnLane:
+        """As a row of the picture."""
+        return DrawnLane(self.name, self.href, self.notes, drawn("fleet/_lane.html", lane=self))
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The picture, the same as rows, and the ways to other days; no finding where no GPU is known."""
+
+    template: ClassVar[str] = "fleet/_timeline.html"
+    finding: str
+    gpus: int
+    asked: DayAsked
+    lanes: TableSection | None
+    happenings: TableSection
+    meanings: tuple[tuple[str, str], ...]
+    csv_href: str
+    days: tuple[Link, ...]
+    here: str
+    day: str
+    last_day: str
+
+
+def _what_happened(row: Happening) -> SafeString | str:
+    return format_html("{}: {}", row.kind, linked(row.what, row.href)) if row.what else row.kind
+
+
+HAPPENINGS = Table[Happening](
+    "happenings",
+    "What happened",
+    (
+        Column("gpu", "GPU", lambda row: row.of),
+        Column("kind", "", lambda row: row.kind.lower()),
+        Column("what", "What", lambda row: row.what, WRAPPED,
+               shown=lambda row, _: _what_happened(row)),
+        Column("from", "From", lambda row: row.starts_at, INSTANT),
+        Column("to", "To", lambda row: row.ends_at, INSTANT, missing="ongoing"),
+        Column("seconds", "For", lambda row: row.lasted, DURATION),
+    ),
+)  # fmt: skip
+
+
+@shown(EVERYONE, "fleet")
+def node_timeline_csv(context: Context, node_id: int) -> HttpResponse:
+    """What happened on a node's GPUs in the span that the address asks for."""
+    on_record(node_id)
+    lanes = tuple(_lanes_of(day_facts(node_id, day_asked(context).span, context)))
+    return HAPPENINGS.csv(_earliest_first(lanes), context, f"timeline of node {node_id}")
+
+
+def day_asked(context: Context) -> DayAsked:
+    """The day named in the address, else the last 24 hours; a day that is yet to come is not one."""
+    text = context.query.get("day", "")[:LONGEST_TEXT]
+    ends_at = hour_of(context.at) + HOUR
+    latest = Span(ends_at - HOURS * HOUR, ends_at, context.at, context.zone)
+    if not text:
+        return DayAsked(latest)
+    today = context.at.astimezone(context.zone).date()
+    try:
+        day = date.fromisoformat(text)
+        starts_at, ends_at = (
+            datetime.combine(each, time(), context.zone).astimezone(UTC)
+            for each in (day, day + DAY)
+        )
+    except (ValueError, OverflowError):
+        day = date.min
+    if day < EARLIEST:
+        return DayAsked(latest, f"{text!r} is no day. Shown instead: the last 24 hours.")
+    if day > today:
+        return DayAsked(latest, f"{text} is yet to come. Shown instead: the last 24 hours.")
+    return DayAsked(Span(starts_at, ends_at, min(ends_at, context.at), context.zone, day))
+
+
+def hour_ticks(span: Span) -> list[tuple[str, str]]:
+    """Where the time of day is written, and how."""
+    return [(left, clock(at, span.zone)) for left, at in span.marked(MARKED_PARTS)]
 
 
 def day_facts(node_id: int, span: Span, context: Context) -> DayFacts:
@@ -79,42 +205,43 @@ def day_facts(node_id: int, span: Span, context: Context) -> DayFacts:
 def timeline(node_id: int, asked: DayAsked, context: Context) -> Timeline:
     """The timeline of a node; its picture, its rows and the ways to the days beside it."""
     facts = day_facts(node_id, asked.span, context)
-    told = tuple(_told(facts))
+    lanes = tuple(_lanes_of(facts))
+    ticks = hour_ticks(asked.span)
+    picture = lanes_section(
+        "Timeline by GPU", ("GPU", asked.words), ticks, [lane.drawn() for lane in lanes], context
+    )
     day = asked.span.day
     today = context.at.astimezone(context.zone).date()
-    before = (day or today) - DAY
+    rows = _earliest_first(lanes)
     return Timeline(
-        finding=_finding(told, facts),
+        finding=_timeline_finding(lanes, facts),
         gpus=sum(life.kind == "gpu" for life in facts.lives),
-        when=said(asked.span),
-        lanes=tuple(each.lane for each in told),
-        ticks=ticks(asked.span),
-        happenings=happenings(told),
-        meanings=_meanings(facts),
-        csv_href=href("node-timeline", node_id, day),
-        before=Link("Day before", href("node-day", node_id, before)),
-        after=Link("Day after", href("node-day", node_id, day + DAY))
-        if day and day < today
-        else None,
-        latest=Link("Last 24 hours", href("node-day", node_id, None)) if day else None,
+        asked=asked,
+        lanes=picture if lanes else None,
+        happenings=HAPPENINGS.section(rows[:MOST_ROWS], context),
+        meanings=_meanings_of(facts),
+        csv_href=context.href(reverse("node-timeline", args=[node_id])),
+        days=tuple(_days_beside(reverse("node-day", args=[node_id]), day, today)),
+        here=context.path,
         day=(day or today).isoformat(),
         last_day=today.isoformat(),
-        problem=asked.problem,
     )
 
 
-def timeline_rows(node_id: int, asked: DayAsked, context: Context) -> tuple[Happening, ...]:
-    """The same as rows, the earliest first."""
-    return happenings(tuple(_told(day_facts(node_id, asked.span, context))))
+def _days_beside(here: str, day: date | None, today: date) -> Iterator[Link]:
+    yield Link("Day before", f"{here}?day={(day or today) - DAY}")
+    if day and day < today:
+        yield Link("Day after", f"{here}?day={day + DAY}")
+    if day:
+        yield Link("Last 24 hours", here)
 
 
-def happenings(told: Sequence[_Told]) -> tuple[Happening, ...]:
-    """The rows of all lanes, the earliest first."""
-    rows = [row for each in told for row in each.happenings]
-    return tuple(sorted(rows, key=lambda row: row.starts_at))
+def _earliest_first(lanes: Sequence[GpuLane]) -> list[Happening]:
+    rows = [row for lane in lanes for row in lane.happenings]
+    return sorted(rows, key=lambda row: row.starts_at)
 
 
-def _told(facts: DayFacts) -> Iterator[_Told]:
+def _lanes_of(facts: DayFacts) -> Iterator[GpuLane]:
     held = [each for each in facts.held if each.holding.device_uuids is None]
     incidents = [each for each in facts.incidents if each["device_id"] is None]
     if held or incidents:
@@ -126,84 +253,87 @@ def _told(facts: DayFacts) -> Iterator[_Told]:
 
 def _node_lane(
     held: Sequence[workloads.HolderSpan], incidents: Sequence[dict[str, Any]], facts: DayFacts
-) -> _Told:
-    holders, marks = list(_held(THE_NODE, held, facts)), list(_marks(THE_NODE, incidents, facts))
+) -> GpuLane:
+    holders = list(_held_rows(THE_NODE, held, facts))
+    marks = list(_incident_rows(THE_NODE, incidents, facts))
     note = "jobs that may use any of its GPUs" if holders else ""
-    lane = Lane(
+    return GpuLane(
         name=THE_NODE,
         href="",
         notes=tuple(filter(None, (note,))),
         words=_lane_words(len(holders), len(marks), ()),
-        held=bars.side_by_side([(stretch, drawn) for stretch, drawn, _ in holders]),
-        marks=tuple(drawn for drawn, _ in marks),
+        happenings=tuple([row for *_, row in holders] + [row for _, row in marks]),
+        held=bars.side_by_side([(stretch, bar) for stretch, bar, _ in holders]),
+        marks=tuple(mark for mark, _ in marks),
         is_gpu=False,
     )
-    return _Told(lane, tuple([row for *_, row in holders] + [row for _, row in marks]))
 
 
-def _device_lane(life: fleet.DeviceLife, facts: DayFacts, *, is_sliced: bool) -> _Told:
+def _device_lane(life: fleet.DeviceLife, facts: DayFacts, *, is_sliced: bool) -> GpuLane:
     span, name = facts.span, device_name(life)
     told, evidence = facts.minutes.get(life.id, {}), facts.evidence.get(life.id, ())
     pinned = [each for each in facts.held if life.uuid in (each.holding.device_uuids or ())]
-    holders = list(_held(name, pinned, facts))
-    marks = list(_marks(name, [each for each in facts.incidents if _is_of(each, life)], facts))
+    holders = list(_held_rows(name, pinned, facts))
+    own = [each for each in facts.incidents if each["device_id"] == life.id]
+    marks = list(_incident_rows(name, own, facts))
     is_told_by_slices = is_sliced and not told
     lived = (life.starts_at, life.ends_at or span.ends_at)
     blank = [] if is_told_by_slices else bars.gaps(told, lived, span)
     slowed = bars.slowed_seconds(evidence)
     lost = sum((ends_at - starts_at for starts_at, ends_at in blank), NOTHING)
     notes = [bars.slowed_words(slowed)] if slowed else []
-    notes += [f"not observed for {bars.length(lost)}"] if lost else []
+    notes += [f"not observed for {minute_duration(lost)}"] if lost else []
     notes += ["measured by its slices"] if is_told_by_slices else []
     unseen = [bars.bar(each, "heat-unobserved", "not observed", span) for each in blank]
-    lane = Lane(
+    rows = [row for *_, row in holders] + [row for _, row in marks]
+    rows += [Happening(name, "Not observed", "", *each, each[1] - each[0]) for each in blank]
+    rows += list(_slowed_rows(name, evidence))
+    return GpuLane(
         name=name,
         href=reverse("device", args=[life.id]),
         notes=tuple(notes),
         words=_lane_words(len(holders), len(marks), notes),
-        held=bars.side_by_side([(stretch, drawn) for stretch, drawn, _ in holders]),
+        happenings=tuple(rows),
+        held=bars.side_by_side([(stretch, bar) for stretch, bar, _ in holders]),
         worked=(*bars.worked_bars(told, span), *unseen),
         slowed=tuple(bars.slowed_bars(evidence, span)),
-        marks=tuple(drawn for drawn, _ in marks),
+        marks=tuple(mark for mark, _ in marks),
+        unobserved=lost,
+        slowed_seconds=max(slowed.values(), default=0.0),
     )
-    rows = [row for *_, row in holders] + [row for _, row in marks]
-    rows += [Happening(name, "Not observed", "", *each, each[1] - each[0]) for each in blank]
-    rows += list(_slowed_rows(name, evidence))
-    return _Told(lane, tuple(rows), lost, max(slowed.values(), default=0.0))
 
 
-def _held(
+def _held_rows(
     of: str, held: Sequence[workloads.HolderSpan], facts: DayFacts
-) -> Iterator[tuple[bars.Stretch, Bar, Happening]]:
+) -> Iterator[tuple[bars.Stretch, bars.Bar, Happening]]:
     for place, each in enumerate(held):
         who, kind = who_holds(each.holding), f"held-{place % 2}"
         words = f"held by {who}"
         if each.holding.device_uuids is None:
-            words += f" ({_gpus(each.holding.units)})"
+            words += f" ({_gpus_words(each.holding.units)})"
         if not each.holding.is_theirs:
             kind = "held-other"
         stretch = (each.held_from, each.held_to)
-        drawn = bars.bar(stretch, kind, words, facts.span)
-        if float(drawn.width[:-1]) >= LABELLED:
-            drawn = replace(drawn, text=who)
+        bar = bars.bar(stretch, kind, words, facts.span)
+        if float(bar.width[:-1]) >= LABELLED:
+            bar = replace(bar, text=who)
         row = Happening(
             *(of, "Held", who, *stretch, stretch[1] - stretch[0]), href=job_href(each.holding)
         )
-        yield stretch, drawn, row
+        yield stretch, bar, row
 
 
-def _marks(
+def _incident_rows(
     of: str, incidents: Sequence[dict[str, Any]], facts: DayFacts
-) -> Iterator[tuple[Bar, Happening]]:
+) -> Iterator[tuple[bars.Bar, Happening]]:
     for each in incidents:
         label = incident_label(each["kind"], each["code"])
         times = f" ({counted(each['count'], 'time')})" if each["count"] > 1 else ""
         began, ended = each["started_at"], each["ended_at"]
         stretch = facts.span.cut(began, ended or facts.span.until)
-        drawn = bars.bar((stretch[0], max(stretch)), "mark", label + times, facts.span)
+        mark = bars.bar((stretch[0], max(stretch)), "mark", label + times, facts.span)
         lasted = None if ended is None else ended - began
-        advice = incident_advice(each["kind"], each["code"])
-        yield drawn, Happening(of, "Incident", label + times, began, ended, lasted, advice=advice)
+        yield mark, Happening(of, "Incident", label + times, began, ended, lasted)
 
 
 def _slowed_rows(of: str, told: Sequence[telemetry.DeviceEvidence]) -> Iterator[Happening]:
@@ -213,11 +343,7 @@ def _slowed_rows(of: str, told: Sequence[telemetry.DeviceEvidence]) -> Iterator[
             yield Happening(of, "Slowed", reason, each.hour, each.hour + HOUR, lasted)
 
 
-def _is_of(incident: Mapping[str, Any], life: fleet.DeviceLife) -> bool:
-    return bool(incident["device_id"] == life.id)
-
-
-def _gpus(gpus: Fraction | None) -> str:
+def _gpus_words(gpus: Fraction | None) -> str:
     return "1 GPU" if gpus == 1 else f"{gpu_count(gpus)} GPUs"
 
 
@@ -227,17 +353,17 @@ def _lane_words(holders: int, marks: int, notes: Sequence[str]) -> str:
     return "; ".join([*said, *notes])
 
 
-def _finding(told: Sequence[_Told], facts: DayFacts) -> str:
+def _timeline_finding(lanes: Sequence[GpuLane], facts: DayFacts) -> str:
     gpus = sum(life.kind == "gpu" for life in facts.lives)
-    lost = sum((each.unobserved for each in told), NOTHING)
-    slowed = sum(each.slowed > 0 for each in told)
+    lost = sum((lane.unobserved for lane in lanes), NOTHING)
+    slowed = sum(lane.slowed_seconds > 0 for lane in lanes)
     said = [counted(len(facts.incidents), "incident") if facts.incidents else "no incident"]
-    said += [f"{bars.length(lost)} of GPU time not observed" if lost else "observed throughout"]
+    said += [f"{minute_duration(lost)} of GPU time not observed" if lost else "observed throughout"]
     said += [f"{counted(slowed, 'GPU')} slowed down at times"] if slowed else []
     return ", ".join(said) if gpus else ""
 
 
-def _meanings(facts: DayFacts) -> tuple[tuple[str, str], ...]:
+def _meanings_of(facts: DayFacts) -> tuple[tuple[str, str], ...]:
     found = {
         incident_label(each["kind"], each["code"]): incident_advice(each["kind"], each["code"])
         for each in facts.incidents

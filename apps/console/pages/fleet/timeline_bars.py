@@ -1,14 +1,15 @@
 """Stretches of a node's time as bars: held, worked, not observed, slowed, and what happened."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 
 from apps.console.pages.fleet.hours import level_of
-from apps.console.pages.fleet.timeline_values import Bar, Span
+from apps.console.pages.lanes import Span
 from apps.economics.hours import HOUR, hour_of
 from apps.show.amounts import per_cent
-from apps.show.time import clock, duration
+from apps.show.time import clock, minute_duration
 from apps.telemetry.queries import DeviceEvidence, DeviceMinutes
 
 MINUTE = timedelta(minutes=1)
@@ -25,6 +26,19 @@ REASONS = {
 Stretch = tuple[datetime, datetime]
 
 
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A stretch of time in a lane, in per cent as SVG writes it, and what it says."""
+
+    left: str
+    width: str
+    kind: str
+    words: str
+    text: str = ""
+    top: str = "0"
+    height: str = "100%"
+
+
 def bar(stretch: Stretch, kind: str, words: str, span: Span) -> Bar:
     """The stretch where it is drawn; its words end with its times."""
     left, right = span.left(stretch[0]), span.left(stretch[1])
@@ -38,9 +52,9 @@ def gaps(
 ) -> list[tuple[datetime, datetime]]:
     """The stretches, of a minute and longer, in which a device that was there was not observed."""
     first, last = span.cut(*lived)
-    last = min(last, max(first, _arrived(span)))
+    last = min(last, max(first, _arrived_until(span)))
     found: list[Stretch] = []
-    for starts_at, ends_at in _blanks(told, first, last):
+    for starts_at, ends_at in _unobserved_minutes(told, first, last):
         begins, ends = max(starts_at, first), min(ends_at, last)
         if found and found[-1][1] == begins:
             found[-1] = (found[-1][0], ends)
@@ -92,13 +106,8 @@ def slowed_seconds(told: Iterable[DeviceEvidence]) -> dict[str, float]:
 
 def slowed_words(seconds: Mapping[str, float]) -> str:
     """`held back by its power cap for 12 min, slowed by heat for 3 min`."""
-    said = (f"{reason} for {_length(each)}" for reason, each in seconds.items())
-    return ", ".join(said)
-
-
-def length(span: timedelta) -> str:
-    """How long, to the minute once it is one."""
-    return duration(span - span % MINUTE if span >= MINUTE else span)
+    spans = {reason: timedelta(seconds=round(each)) for reason, each in seconds.items()}
+    return ", ".join(f"{reason} for {minute_duration(each)}" for reason, each in spans.items())
 
 
 def side_by_side(bars: Sequence[tuple[Stretch, Bar]]) -> tuple[Bar, ...]:
@@ -121,11 +130,11 @@ def side_by_side(bars: Sequence[tuple[Stretch, Bar]]) -> tuple[Bar, ...]:
     )
 
 
-def _arrived(span: Span) -> datetime:
+def _arrived_until(span: Span) -> datetime:
     return span.until - STILL_ARRIVING if span.until < span.ends_at else span.until
 
 
-def _blanks(
+def _unobserved_minutes(
     told: Mapping[datetime, DeviceMinutes], first: datetime, last: datetime
 ) -> Iterator[Stretch]:
     hour = hour_of(first)
@@ -140,7 +149,3 @@ def _blanks(
                     yield hour + minute * MINUTE, hour + (minute + length) * MINUTE
                 minute += length
         hour += HOUR
-
-
-def _length(seconds: float) -> str:
-    return length(timedelta(seconds=round(seconds)))

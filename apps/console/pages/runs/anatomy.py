@@ -7,7 +7,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from apps.console.pages.fleet.timeline_values import Span
+from apps.console.pages.lanes import Span
 from apps.console.pages.runs.values import Anatomy, Lane, Mark, Patch
 from apps.console.pages.runs.words import status_of
 from apps.economics.hours import HOUR, hour_of

@@ -6,6 +6,7 @@ from apps.fleet.api.clouds import CloudAccounts
 from apps.fleet.api.clusters import Clusters, ClusterTokens, ClusterView
 from apps.fleet.api.devices import Agents, AgentView, DeviceConfirmation, Devices, DeviceView
 from apps.fleet.api.enrolments import Enrolments
+from apps.fleet.api.join_tokens import JoinTokenRevocation, JoinTokens
 from apps.fleet.api.nodes import NodeCapacityView, NodeEnd, NodeInvitations, Nodes, NodeView
 from apps.fleet.api.outages import OutageEnd, Outages, OutageView
 from apps.fleet.api.pools import Pools, PoolView
@@ -30,5 +31,11 @@ urlpatterns = [
     path("outages", Outages.as_view(), name="list-outages"),
     path("outages/<int:outage_id>", OutageView.as_view(), name="read-outage"),
     path("outages/<int:outage_id>/end", OutageEnd.as_view(), name="end-outage"),
+    path("join-tokens", JoinTokens.as_view(), name="list-join-tokens"),
+    path(
+        "join-tokens/<int:join_token_id>/revoke",
+        JoinTokenRevocation.as_view(),
+        name="revoke-join-token",
+    ),
     path("enrolments", Enrolments.as_view(), name="enrol-agent"),
 ]

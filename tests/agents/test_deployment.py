@@ -51,8 +51,14 @@ def test_the_daemon_set_mounts_what_the_agent_reads_and_asks_for_no_more(tmp_pat
             str(Path(settings.holders.pod_resources).parent))  # fmt: skip
     assert all(mounts[path]["readOnly"] for path in read)
     assert settings.spool.folder in mounts
-    assert str(Path(settings.server.token_file).parent) in mounts
+    assert str(Path(settings.server.join_token_file).parent) in mounts
+    assert volumes["token"]["secret"]["secretName"] == "runrate-join"
+    # Each node's own token is kept beside its spool, on the node: a pod made anew is the same node.
     assert volumes["spool"]["hostPath"]["type"] == "DirectoryOrCreate"
+    (name,) = container["env"]
+    assert (name["name"], name["valueFrom"]["fieldRef"]["fieldPath"]) == (
+        "NODE_NAME", "spec.nodeName"
+    )  # fmt: skip
 
     security = container["securityContext"]
     assert pod["hostPID"] is True

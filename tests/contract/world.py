@@ -105,6 +105,8 @@ def make_world() -> World:
     ids["objective_id"] = _promised(ids["service_id"])
     _answered(ids["service_id"], team_id, pool_id)
     _changed(ids["service_id"])
+    joining = fleet.NewJoinToken("nodes of atlas", cluster_id, ("gpu-*",), NEVER, pool_id)
+    ids["join_token_id"] = fleet.make_join_token(token=joining, at=make.NOON).id
     invitation = fleet.invite_agent(node_id=node_id, expires_at=NEVER, at=make.NOON)
     everything = make.make_token(
         "read", "manage", "jobs", "runs", "requests", "usage", "ingest", name="everything"

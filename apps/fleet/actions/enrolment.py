@@ -60,13 +60,17 @@ class SeenAgent:
 
 @dataclass(frozen=True, slots=True)
 class EnrolledAgent:
-    """The agent and its own token, whose secret is known only now; `id` is the token's."""
+    """The agent and its own token, whose secret is known only now; `id` is the token's.
+
+    `scopes` are what the token may do.
+    """
 
     id: int
     secret: str = field(repr=False)
     agent_id: int
     node_id: int
     node_name: str
+    scopes: frozenset[str] = frozenset({Scope.INGEST})
 
 
 @logged_change()

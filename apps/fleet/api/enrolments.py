@@ -1,5 +1,6 @@
 """Enrolment over the wire: a one-time token in, an agent's own token out."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -15,27 +16,34 @@ from rest_framework.views import APIView
 from apps.fleet import actions
 from apps.fleet.api import examples
 from apps.fleet.api.wire import SOURCES
-from apps.web.rest.strict import Strict, Text, parsed
+from apps.web.rest.strict import OptionalText, Strict, Text, parsed
 
 
 class EnrolmentIn(Strict):
-    """The invitation, and what came with it."""
+    """The invitation or join token, and what came with it."""
 
     token = Text(max_length=100, write_only=True)
     # DRF's metaclass takes declared fields off the class, so nothing is overridden.
     source = serializers.ChoiceField(choices=SOURCES)  # type: ignore[assignment]
     version = Text(max_length=40)
+    node = Text(
+        required=False, max_length=253, help_text="the machine's name; needed with a join token"
+    )
+    machine = OptionalText(
+        max_length=100, help_text="what tells this machine from another of its name"
+    )
 
 
 class EnrolmentOut(serializers.Serializer[Any]):
-    """The agent's own token, shown this once, and the node it writes."""
+    """The agent's own token, shown this once, the node it writes, and what it may do."""
 
     token = serializers.CharField()
     node = serializers.CharField()
+    scopes = serializers.ListField(child=serializers.CharField())
 
 
 class Enrolments(APIView):
-    """Where an agent comes first; the invitation is its whole credential."""
+    """Where an agent comes first; an invitation or a join token is its whole credential."""
 
     authentication_classes = ()
     permission_classes = (AllowAny,)
@@ -47,14 +55,32 @@ class Enrolments(APIView):
         examples=[examples.ENROLMENT, examples.ENROLLED],
     )
     def post(self, request: Request) -> Response:
-        """Enrol an agent; a second use of the invitation is refused."""
+        """Enrol an agent: with an invitation, once, or as its node with a join token."""
         asked = parsed(EnrolmentIn, request)
-        enrolled = actions.enrol(
+        enrolled = _enrolled(asked)
+        told = {
+            "token": enrolled.secret,
+            "node": enrolled.node_name,
+            "scopes": sorted(enrolled.scopes),
+        }
+        answer = EnrolmentOut(told)
+        return Response(answer.data, status=201, headers={"Cache-Control": "no-store"})
+
+
+def _enrolled(asked: Mapping[str, Any]) -> actions.EnrolledAgent:
+    at, days = timezone.now(), settings.AGENT_TOKEN_DAYS
+    good_for = timedelta(days=days) if days else None
+    if not asked["token"].startswith(actions.JOIN_PREFIX):
+        return actions.enrol(
             secret=asked["token"],
             source=asked["source"],
             version=asked["version"],
-            at=timezone.now(),
-            good_for=timedelta(days=days) if (days := settings.AGENT_TOKEN_DAYS) else None,
+            at=at,
+            good_for=good_for,
         )
-        answer = EnrolmentOut({"token": enrolled.secret, "node": enrolled.node_name})
-        return Response(answer.data, status=201, headers={"Cache-Control": "no-store"})
+    if "node" not in asked:
+        raise serializers.ValidationError({"node": ["is needed with a join token"]})
+    node = actions.JoiningNode(
+        asked["node"], asked.get("machine", ""), asked["source"], asked["version"]
+    )
+    return actions.join_node(secret=asked["token"], node=node, at=at, good_for=good_for)

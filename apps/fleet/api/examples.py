@@ -148,4 +148,34 @@ NEW_OUTAGE = sent(
 OUTAGE_END = sent("End", {"ended_at": "2026-03-02T16:00:00Z"})
 ENDED_OUTAGE = answered("Ended outage", _OUTAGE | {"ends_at": "2026-03-02T16:00:00Z"})
 ENROLMENT = sent("Enrolment", {"token": "rre_Zm9vYmFy…", "source": "nvml", "version": "0.1.0"})
-ENROLLED = answered("Enrolled agent", {"token": "rr_Zm9vYmFy…", "node": "gpu-01"}, 201)
+ENROLLED = answered(
+    "Enrolled agent", {"token": "rr_Zm9vYmFy…", "node": "gpu-01", "scopes": ["ingest"]}, 201
+)
+
+_JOIN_TOKEN = {
+    "id": 3,
+    "name": "nodes of atlas",
+    "cluster": {"id": 1, "name": "atlas"},
+    "pool": {"id": 3, "name": "h100"},
+    "node_names": ["gpu-*"],
+    "scopes": ["ingest", "jobs"],
+    "joined_agents": 12,
+    "created_at": "2026-03-02T12:00:00Z",
+    "expires_at": "2099-01-01T00:00:00Z",
+    "revoked_at": None,
+}
+JOIN_TOKENS = listed("Join tokens", _JOIN_TOKEN)
+NEW_JOIN_TOKEN = sent(
+    "New join token",
+    {
+        "name": "the DaemonSet of atlas",
+        "cluster": "atlas",
+        "node_names": ["gpu-*"],
+        "pool": "h100",
+        "expires_at": "2099-01-01T00:00:00Z",
+    },
+)
+MADE_JOIN_TOKEN = answered("Join token", _JOIN_TOKEN | {"secret": "rrj_Zm9vYmFy…"}, 201)
+REVOKED_JOIN_TOKEN = answered(
+    "Revoked join token", _JOIN_TOKEN | {"revoked_at": "2026-03-03T12:00:00Z"}
+)

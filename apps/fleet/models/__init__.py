@@ -17,6 +17,7 @@ from apps.fleet.models.inventory import (
     SharePolicy,
     no_overlap,
 )
+from apps.fleet.models.join_tokens import JoinToken
 
 __all__ = [
     "Agent",
@@ -30,6 +31,7 @@ __all__ = [
     "Device",
     "Enrolment",
     "IdleSharing",
+    "JoinToken",
     "Node",
     "NodeCapacity",
     "Outage",

@@ -231,7 +231,10 @@ class Outage(models.Model):
 
 
 class Agent(models.Model):
-    """What reports for a node; its token writes only that node."""
+    """What reports for a node; its token writes only that node.
+
+    Where it came with a join token, `machine` is what tells its machine from another of its name.
+    """
 
     id = models.AutoField(primary_key=True)
     node = models.ForeignKey(Node, on_delete=models.PROTECT, related_name="agents")
@@ -241,6 +244,10 @@ class Agent(models.Model):
     source = models.TextField(
         choices=[("nvml", "NVML"), ("dcgm", "dcgm-exporter"), ("simulated", "Simulated")]
     )
+    join_token = models.ForeignKey(
+        "fleet.JoinToken", on_delete=models.PROTECT, null=True, related_name="agents"
+    )
+    machine = models.TextField(blank=True, default="")
     version = models.TextField(blank=True, default="")
     enrolled_at = models.DateTimeField()
     last_seen_at = models.DateTimeField(null=True)

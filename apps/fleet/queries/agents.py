@@ -16,6 +16,15 @@ class AgentFact:
     agent_id: int
     node_id: int
     source: str
+    node_name: str
+
+    def is_node(self, name: str) -> bool:
+        """Whether a machine of this name is its node; one of the two may leave its domain out."""
+        longer, shorter = sorted((name, self.node_name), key=len, reverse=True)
+        return longer == shorter or longer.partition(".")[0] == shorter
+
+
+AGENT_COLUMNS = ("id", "node_id", "source", "node__name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +49,13 @@ class AgentlessNode:
 
 def agent_of_token(token_id: int) -> AgentFact | None:
     """The agent that comes with this token; None for a token of anything else."""
-    row = Agent.objects.filter(token_id=token_id).values_list("id", "node_id", "source").first()
+    row = Agent.objects.filter(token_id=token_id).values_list(*AGENT_COLUMNS).first()
     return None if row is None else AgentFact(*row)
 
 
 def agents_by_token() -> dict[int, AgentFact]:
     """Every agent by the id of its token."""
-    rows = Agent.objects.values_list("token_id", "id", "node_id", "source")
+    rows = Agent.objects.values_list("token_id", *AGENT_COLUMNS)
     return {row[0]: AgentFact(*row[1:]) for row in rows}
 
 
@@ -75,7 +84,7 @@ def living_machines(at: datetime) -> int:
 
 def agents() -> dict[int, AgentFact]:
     """Every agent by id."""
-    rows = Agent.objects.order_by("id").values_list("id", "node_id", "source")
+    rows = Agent.objects.order_by("id").values_list(*AGENT_COLUMNS)
     return {row[0]: AgentFact(*row) for row in rows}
 
 

@@ -4,10 +4,20 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from django.db.models import F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
-from apps.fleet.models import Agent, Cluster, Device, Node, NodeCapacity, Outage, Pool, SharePolicy
+from apps.fleet.models import (
+    Agent,
+    Cluster,
+    Device,
+    JoinToken,
+    Node,
+    NodeCapacity,
+    Outage,
+    Pool,
+    SharePolicy,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +134,16 @@ def agent_row(agent_id: int) -> dict[str, Any]:
     return _one(_agents(), agent_id)
 
 
+def join_token_page(asked: PageAsked) -> Slice[dict[str, Any]]:
+    """Join tokens by id, the newest first."""
+    return page_of(_join_token_rows(), asked, "-id")
+
+
+def join_token_row(join_token_id: int) -> dict[str, Any]:
+    """One join token; refuses JoinToken.DoesNotExist."""
+    return _one(_join_token_rows(), join_token_id)
+
+
 def outage_page(wanted: OutagesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
     """Outages by id, the newest first."""
     chosen = {"node_id": wanted.node_id, "period__contains": wanted.during}
@@ -222,6 +242,15 @@ def _agents() -> Rows:
         *("clock_offset_ms", "status__at", "status__state", "status__spool_batches"),
         *("status__spool_bytes", "status__spool_oldest_at", "status__dropped_windows"),
         "status__problems",
+    )
+    return rows
+
+
+def _join_token_rows() -> Rows:
+    named = JoinToken.objects.annotate(cluster_name=F("cluster__name"), pool_name=F("pool__name"))
+    rows: Rows = named.annotate(joined_agents=Count("agents")).values(
+        *("id", "name", "cluster_id", "cluster_name", "pool_id", "pool_name", "node_names"),
+        *("scopes", "joined_agents", "created_at", "expires_at", "revoked_at"),
     )
     return rows
 

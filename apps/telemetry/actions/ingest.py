@@ -34,6 +34,7 @@ from apps.telemetry.actions.wire import (
     TENSOR,
     WORKED,
     DeviceIn,
+    NodeOfAnotherToken,
     Wire,
     wire,
 )
@@ -121,7 +122,7 @@ class _Prepared:
             accepted=self.judgement.accepted,
             duplicate=False,
             remarks=self.judgement.remarks,
-            version=self.batch.version,
+            version=self.batch.agent.version,
             offset_ms=self.judgement.offset_ms,
         )
 
@@ -149,6 +150,12 @@ def attempted(work: Callable[[], Result]) -> Result | Exception:
         return trouble
 
 
+def refuse_another_node(named: str, agent: AgentFact) -> None:
+    """Refuses NodeOfAnotherToken where a machine says it is not the node of its token."""
+    if named and not agent.is_node(named):
+        raise NodeOfAnotherToken(named, agent.node_name)
+
+
 def _receipt(prepared: _Prepared, outcome: Outcome) -> Receipt | Exception:
     if isinstance(outcome, Exception):
         return outcome
@@ -159,6 +166,7 @@ def _prepared(delivery: BatchDelivery) -> _Prepared | Receipt:
     """What is to be stored, its devices, holders and partitions there; a receipt if it was before."""
     agent, at = delivery.agent, delivery.at
     batch = wire(delivery.body) or tolerant_wire(delivery.body)
+    refuse_another_node(batch.agent.node, agent)
     judgement = judged(batch, int(at.timestamp() * 1000))
     found = _with_devices(batch, judgement, agent, at)
     if found is None:
@@ -276,4 +284,4 @@ def _earlier_receipt(batch: Wire, agent: AgentFact) -> Receipt:
         )
         accepted, remarks = cursor.fetchone()
     said = msgspec.json.decode(remarks or "[]", type=tuple[Remark, ...])
-    return Receipt(accepted=accepted, duplicate=True, remarks=said, version=batch.version)
+    return Receipt(accepted=accepted, duplicate=True, remarks=said, version=batch.agent.version)

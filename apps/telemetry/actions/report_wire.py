@@ -84,6 +84,7 @@ class ReportWire:
     boot: int
     sequence: int
     version: str
+    node: str
     offset_ms: int
     shift_ms: int
     status: Mapping[str, Any]
@@ -110,10 +111,12 @@ def report_wire(body: bytes, at_ms: int) -> ReportWire:
     shift_ms = offset_ms if abs(offset_ms) > SKEW_MS else 0
     devices = _devices(given.get("devices"), remarks)
     clock = _Clock(at_ms, shift_ms)
+    agent = _object(given, "agent", remarks)
     return ReportWire(
         boot=boot,
         sequence=sequence,
-        version=text_of(_object(given, "agent", remarks).get("version"))[:40],
+        version=text_of(agent.get("version"))[:40],
+        node=text_of(agent.get("node")),
         offset_ms=offset_ms,
         shift_ms=shift_ms,
         status=_object(given, "status", remarks),

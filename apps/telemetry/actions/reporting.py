@@ -12,7 +12,7 @@ from apps.fleet.queries import AgentFact, lives_on_node
 from apps.logs.changes import logged_change
 from apps.telemetry.actions.evidence import add_device_rows, add_node_rows
 from apps.telemetry.actions.incidents import record_happenings
-from apps.telemetry.actions.ingest import SOURCE_RANK
+from apps.telemetry.actions.ingest import SOURCE_RANK, refuse_another_node
 from apps.telemetry.actions.report_cells import (
     Ignored,
     Remarks,
@@ -62,9 +62,10 @@ def _rows_kept(receipt: ReportReceipt, given: Mapping[str, Any]) -> int:
 def receive_report(*, body: bytes, agent: AgentFact, at: datetime) -> ReportReceipt:
     """Store what a report tells, once, however often it comes.
 
-    Refuses BatchUnreadable and BatchTooLarge. A row that is not sound costs no other row.
+    Refuses BatchUnreadable, BatchTooLarge and NodeOfAnotherToken. A row that is not sound costs no other row.
     """
     report = report_wire(body, int(at.timestamp() * 1000))
+    refuse_another_node(report.node, agent)
     with transaction.atomic():
         if not _enter(report, agent, at):
             return _earlier(report, agent)

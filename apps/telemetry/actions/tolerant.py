@@ -67,7 +67,7 @@ def tolerant_wire(body: bytes) -> Wire:
         boot=_whole_number(given, "boot"),
         sequence=_whole_number(given, "sequence"),
         sent_at_ms=sent_at_ms,
-        version=_version(given.get("agent"), remarks),
+        agent=_agent(given.get("agent"), remarks),
         devices=devices,
         holders=holders,
         cells=cells,
@@ -115,14 +115,17 @@ def _sent_at_ms(value: object, remarks: list[Remark]) -> int | None:
     return None
 
 
-def _version(value: object, remarks: list[Remark]) -> str:
+def _agent(value: object, remarks: list[Remark]) -> AgentIn:
     if value is None:
-        return ""
+        return AgentIn()
     try:
-        return _storable(msgspec.convert(value, AgentIn).version)
+        agent = msgspec.convert(value, AgentIn)
+        _storable(agent.version + agent.node)
     except (msgspec.ValidationError, _NotStorable, UnicodeEncodeError):
-        remarks.append(Remark(None, "agent", "not an object of version and source", kept=True))
-        return ""
+        said = "not an object of version, source and node"
+        remarks.append(Remark(None, "agent", said, kept=True))
+        return AgentIn()
+    return agent
 
 
 def _unknown_fields(

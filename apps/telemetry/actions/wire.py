@@ -54,6 +54,16 @@ class BatchTooLarge(Exception):
     """The body, inflated or not, or its number of windows is over the limit it names."""
 
 
+class NodeOfAnotherToken(Exception):
+    """What was sent names another node than the token's: two machines use one token."""
+
+    def __init__(self, named: str, node_name: str) -> None:
+        super().__init__(
+            f"this token is of node {node_name}, and the machine that sends with it is {named!r}: "
+            "each node needs a token of its own; a join token gives every node one"
+        )
+
+
 class DeviceIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A device as its agent names it; of a MIG slice also whose, and how large."""
 
@@ -69,10 +79,14 @@ class DeviceIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AgentIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What sent it. Whose word counts more is decided by the enrolment, not by `source`."""
+    """What sent it. Whose word counts more is decided by the enrolment, not by `source`.
+
+    `node` is what its machine is called, where it is sure of that: the token must be this node's.
+    """
 
     version: Annotated[str, msgspec.Meta(max_length=MAX_TEXT)] = ""
     source: str = ""
+    node: Annotated[str, msgspec.Meta(max_length=MAX_TEXT)] = ""
 
 
 class WindowsIn(msgspec.Struct, forbid_unknown_fields=True):
@@ -117,7 +131,7 @@ class Wire:
     boot: int
     sequence: int
     sent_at_ms: int | None
-    version: str
+    agent: AgentIn
     devices: tuple[DeviceIn | None, ...]
     holders: tuple[str | None, ...]
     cells: Cells
@@ -154,7 +168,7 @@ def wire(body: bytes) -> Wire | None:
         boot=batch.boot,
         sequence=batch.sequence,
         sent_at_ms=batch.sent_at_ms,
-        version=batch.agent.version,
+        agent=batch.agent,
         devices=tuple(batch.devices),
         holders=tuple(batch.holders),
         cells=cells,

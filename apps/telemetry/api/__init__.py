@@ -2,7 +2,7 @@
 
 from apps.accounts.authentication import AuthenticationRefused
 from apps.telemetry.actions.partitions import PartitionsBusy
-from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable
+from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable, NodeOfAnotherToken
 from apps.telemetry.api.batches import receive_batch, received, received_each
 from apps.telemetry.api.bodies import EncodingUnknown, LengthMissing
 from apps.telemetry.api.remembering import remember
@@ -19,6 +19,7 @@ __all__ = [
     "BatchUnreadable",
     "EncodingUnknown",
     "LengthMissing",
+    "NodeOfAnotherToken",
     "PartitionsBusy",
     "TokenLacksScope",
     "TokenWithoutAgent",

@@ -1,5 +1,6 @@
 """POST jobs, POST jobs/bulk, GET jobs/{id}."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +17,7 @@ from rest_framework.views import APIView
 
 from apps.accounts.authentication import needs
 from apps.economics.jobs import JobEventIn, JobSource
-from apps.fleet.queries import cluster_of_token, clusters
+from apps.fleet.queries import AgentFact, agent_of_token, cluster_of_token, clusters
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
@@ -50,7 +51,30 @@ class BulkTooLarge(ValueError):
 
 
 class ClusterOfAnotherToken(Exception):
-    """A token that is bound to one cluster speaks for no other."""
+    """A token that is bound to one cluster, or one node, speaks for no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobTeller:
+    """What a token may tell of: the one cluster and the one node it is bound to; None: any."""
+
+    cluster: str | None
+    agent: AgentFact | None
+
+    def fault_of(self, event: JobEventIn, row: int | None = None) -> Fault | None:
+        """Why it may not tell this; None where it may."""
+        if self.cluster is not None and event.cluster != self.cluster:
+            said = f"this token writes cluster {self.cluster}, not {event.cluster}"
+            return Fault("cluster", said, row)
+        if self.agent is None:
+            return None
+        if event.statement.source is not JobSource.AGENT:
+            return Fault("source", "this token is an agent's: it tells as source 'agent'", row)
+        for place, held in enumerate(event.statement.allocations or ()):
+            if not self.agent.is_node(held.node):
+                said = f"this token is of node {self.agent.node_name}, not {held.node}"
+                return Fault(f"allocations[{place}].node", said, row)
+        return None
 
 
 class RecordedOut(serializers.Serializer[Any]):
@@ -152,9 +176,9 @@ class Jobs(RestView):
         """Take one event; the same one again changes nothing."""
         at = timezone.now()
         event = read_event(_body(request), at=at)
-        own = _own_cluster(request)
-        if own is not None and event.cluster != own:
-            raise ClusterOfAnotherToken(_foreign(own, event.cluster))
+        fault = _teller(request).fault_of(event)
+        if fault is not None:
+            raise ClusterOfAnotherToken(fault.message)
         return Response(_result(record_event(event=event, at=at)))
 
 
@@ -173,8 +197,8 @@ class JobsInBulk(APIView):
     def post(self, request: Request) -> Response:
         """Take the events that can be read and say by row why the others cannot."""
         at = timezone.now()
-        own = _own_cluster(request)
-        read = [_read(row, raw, own, at) for row, raw in enumerate(_raw_events(_body(request)))]
+        teller = _teller(request)
+        read = [_read(row, raw, teller, at) for row, raw in enumerate(_raw_events(_body(request)))]
         good = {row: one for row, one in enumerate(read) if isinstance(one, JobEventIn)}
         recorded = record_events(events=list(good.values()), at=at)
         results = [{"row": row, **_result(each)} for row, each in zip(good, recorded, strict=True)]
@@ -244,11 +268,13 @@ def _body(request: Request) -> bytes:
         raise BulkTooLarge("send the events in smaller bulks") from refused
 
 
-def _own_cluster(request: Request) -> str | None:
-    """The one cluster the caller may speak for; None: any."""
+def _teller(request: Request) -> JobTeller:
     token_id = getattr(request.auth, "id", None)
-    cluster_id = None if token_id is None else cluster_of_token(token_id)
-    return None if cluster_id is None else clusters()[cluster_id].name
+    if token_id is None:
+        return JobTeller(None, None)
+    cluster_id = cluster_of_token(token_id)
+    cluster = None if cluster_id is None else clusters()[cluster_id].name
+    return JobTeller(cluster, agent_of_token(token_id))
 
 
 def _raw_events(body: bytes) -> list[msgspec.Raw]:
@@ -268,18 +294,12 @@ class _Bulk(msgspec.Struct, forbid_unknown_fields=True):
 _BULK = msgspec.json.Decoder(_Bulk)
 
 
-def _read(row: int, raw: msgspec.Raw, own: str | None, at: datetime) -> JobEventIn | Fault:
+def _read(row: int, raw: msgspec.Raw, teller: JobTeller, at: datetime) -> JobEventIn | Fault:
     try:
         event = read_event(raw, at=at, row=row)
     except EventUnreadable as refused:
         return refused.fault
-    if own is not None and event.cluster != own:
-        return Fault("cluster", _foreign(own, event.cluster), row)
-    return event
-
-
-def _foreign(own: str, other: str) -> str:
-    return f"this token writes cluster {own}, not {other}"
+    return teller.fault_of(event, row) or event
 
 
 def _result(recorded: Recorded) -> dict[str, Any]:

@@ -1,8 +1,5 @@
 """What a kubelet granted, over its own protocol on a unix socket."""
 
-from concurrent import futures
-
-import grpc
 import pytest
 
 from runrate_agent.whose import Places
@@ -13,33 +10,15 @@ from runrate_agent.whose.podresources import (
     device_of,
     pod_grants,
 )
+from tests.agents.kubelet import kubelet_at
 
 NOW = 1_795_168_800_000
 
 
-def told(number: int, value: bytes | str) -> bytes:
-    raw = value.encode() if isinstance(value, str) else value
-    return bytes([number << 3 | 2, len(raw)]) + raw
-
-
-def pod(name: str, resource: str, *ids: str) -> bytes:
-    devices = told(1, resource) + b"".join(told(2, each) for each in ids)
-    return told(1, told(1, name) + told(2, "ml") + told(3, told(1, "main") + told(2, devices)))
-
-
 @pytest.fixture
 def kubelet(tmp_path):
-    """A socket that answers with whatever `answer` holds."""
-    answer = [b""]
-    server = grpc.server(futures.ThreadPoolExecutor(1))
-    handler = grpc.unary_unary_rpc_method_handler(lambda request, context: answer[0])
-    server.add_generic_rpc_handlers(
-        (grpc.method_handlers_generic_handler("v1.PodResourcesLister", {"List": handler}),)
-    )
-    server.add_insecure_port(f"unix://{tmp_path}/kubelet.sock")
-    server.start()
-    yield tmp_path / "kubelet.sock", answer
-    server.stop(0).wait()
+    with kubelet_at(tmp_path / "kubelet.sock") as kubelet:
+        yield kubelet
 
 
 @pytest.mark.parametrize(
@@ -61,10 +40,9 @@ def test_every_way_to_name_a_device_is_read(text, device):
 
 
 def test_grants_are_read_from_the_socket_and_other_resources_left_out(kubelet):
-    socket, answer = kubelet
-    answer[0] = pod("train", "nvidia.com/gpu", "GPU-a", "GPU-b") + pod("web", "x.io/nic", "eth0")
+    kubelet.granted = {("ml", "train"): ["GPU-a", "GPU-b"], ("ml", "web"): []}
 
-    [grant] = pod_grants(socket)
+    [grant] = pod_grants(kubelet.socket)
 
     assert (grant.namespace, grant.name) == ("ml", "train")
     assert [each.uuid for each in grant.devices] == ["GPU-a", "GPU-b"]
@@ -76,14 +54,13 @@ def test_a_socket_that_is_not_mounted_is_said(tmp_path):
 
 
 def test_a_pod_that_is_gone_gives_its_gpus_back(kubelet):
-    socket, answer = kubelet
-    pods = KubernetesPods("prod", "gpu-01", lambda: pod_grants(socket), None)
-    answer[0] = pod("train", "nvidia.com/gpu", "GPU-a")
+    pods = KubernetesPods("prod", "gpu-01", lambda: pod_grants(kubelet.socket), None)
+    kubelet.granted = {("ml", "train"): ["GPU-a"]}
     [start] = pods.read(NOW)
     assert (start.event, start.allocations[0].devices) == ("start", ("GPU-a",))
     assert pods.of_device("GPU-a")[0].key == "kubernetes/prod/ml.train"
 
-    answer[0] = b""
+    kubelet.granted = {}
     [over] = pods.read(NOW + 10_000)
 
     assert (over.event, over.raw_id, over.allocations[0].gpus) == ("update", start.raw_id, 0)
@@ -91,16 +68,13 @@ def test_a_pod_that_is_gone_gives_its_gpus_back(kubelet):
 
 
 def test_a_slice_by_number_is_the_slice_and_never_its_whole_gpu(kubelet):
-    socket, answer = kubelet
-    pods = KubernetesPods("prod", "gpu-01", lambda: pod_grants(socket), None)
+    pods = KubernetesPods("prod", "gpu-01", lambda: pod_grants(kubelet.socket), None)
     pods.places = Places(
         minors={"GPU-a": 0, "GPU-b": 1},
         parents={"MIG-a7": "GPU-a", "MIG-b7": "GPU-b"},
         instances={"MIG-a7": 7, "MIG-b7": 7},
     )
-    answer[0] = pod("train", "nvidia.com/gpu", "nvidia1/gi7") + pod(
-        "lost", "nvidia.com/gpu", "nvidia0/gi9"
-    )
+    kubelet.granted = {("ml", "train"): ["nvidia1/gi7"], ("ml", "lost"): ["nvidia0/gi9"]}
     pods.read(NOW)
     assert [held.key for held in pods.of_device("MIG-b7")] == ["kubernetes/prod/ml.train"]
     for uuid in ("GPU-a", "GPU-b", "MIG-a7"):

@@ -35,7 +35,8 @@ def test_an_invitation_is_traded_for_a_token_that_writes_one_node() -> None:
     token = token_of(enrolled.secret, NOON)
     assert token is not None
     assert token.scopes == {"ingest"}
-    assert queries.agent_of_token(token.id) == queries.AgentFact(enrolled.agent_id, node, "nvml")
+    fact = queries.AgentFact(enrolled.agent_id, node, "nvml", "gpu-01")
+    assert queries.agent_of_token(token.id) == fact
     assert (enrolled.node_id, enrolled.node_name) == (node, "gpu-01")
 
 

@@ -31,12 +31,21 @@ class DeviceRecord:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """Which agent process made a batch, and where in its sequence the batch stands."""
+    """Which agent process made a batch, and where in its sequence the batch stands.
+
+    `node` is the machine's name where that is sure; the server holds it against the token's.
+    """
 
     boot_ms: int
     sequence: int
     version: str
     source: str
+    node: str = ""
+
+    def agent(self) -> dict[str, str]:
+        """What sent it, as bodies name it."""
+        told = {"version": self.version, "source": self.source}
+        return {**told, "node": self.node} if self.node else told
 
 
 @dataclass(slots=True)
@@ -83,7 +92,7 @@ class Batch:
             "boot": self.stamp.boot_ms,
             "sequence": self.stamp.sequence,
             "sent_at_ms": sent_at_ms,
-            "agent": {"version": self.stamp.version, "source": self.stamp.source},
+            "agent": self.stamp.agent(),
             "devices": [_device(each) for each in self.devices],
             "holders": list(self.holders),
             "windows": _windows(self.windows),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runrate_agent.frames import Frame, Source
-from runrate_agent.making import endpoints_of, holders_of, source_of
+from runrate_agent.making import endpoints_of, holders_of, identity_of, source_of
 from runrate_agent.serving.engines import reading_of
 from runrate_agent.serving.reading import Endpoint, EngineUnreachable, fetched
 from runrate_agent.settings import Settings
@@ -78,10 +78,9 @@ def _server(settings: Settings) -> Iterator[Finding]:
     server = server_at(settings.server.url)
     if server.is_in_clear:
         yield Finding(BAD, "server", f"{server.url} is not https: the token can be read on the way")
-    try:
-        token = token_in(Path(settings.server.token_file))
-    except TokenFileUnreadable as missing:
-        yield Finding(BAD, "token", f"{missing}; `runrate-agent enrol` writes one")
+    token = _own_token(settings)
+    if isinstance(token, Finding):
+        yield token
         return
     route = Route(settings.server.ca_file, settings.server.proxy)
     uplink = Uplink(server, token, Patience(5.0), route)
@@ -89,6 +88,22 @@ def _server(settings: Settings) -> Iterator[Finding]:
         yield _answered(uplink)
     finally:
         uplink.close()
+
+
+def _own_token(settings: Settings) -> str | Finding:
+    """The token, or why there is none; nobody joins by being checked."""
+    identity = identity_of(settings, "")
+    asked = settings.server
+    try:
+        if identity is None:
+            return token_in(Path(asked.token_file))
+        if (kept := identity.kept()) is not None:
+            return kept.token
+        token_in(Path(asked.join_token_file))
+    except TokenFileUnreadable as missing:
+        hint = "" if asked.join_token_file else "; `runrate-agent enrol` writes one"
+        return Finding(BAD, "token", f"{missing}{hint}")
+    return Finding(NOTE, "token", f"none yet: `run` joins as {identity.node} and keeps its own")
 
 
 def _answered(uplink: Uplink) -> Finding:

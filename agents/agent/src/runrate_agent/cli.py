@@ -113,8 +113,9 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _enrol(options: argparse.Namespace) -> int:
-    """Exchange a one-time token for this agent's own."""
-    from runrate_agent.enrolling import EnrolmentRefused, enrol
+    """Exchange a one-time token, or a join token, for this agent's own."""
+    from runrate_agent.enrolling import enrol
+    from runrate_agent.making import node_name
 
     settings = settings_in(options.config)
     invitation = (
@@ -124,10 +125,7 @@ def _enrol(options: argparse.Namespace) -> int:
     )
     if not invitation:
         raise CommandRefused("no invitation: give --token-file, or the token on standard input")
-    try:
-        node = enrol(settings, invitation, version("runrate-agent"))
-    except EnrolmentRefused as refused:
-        raise CommandRefused(str(refused)) from refused
+    node = enrol(settings, invitation, node_name(), version("runrate-agent"))
     _say(f"enrolled as {node}; the token is in {settings.server.token_file}")
     return 0
 

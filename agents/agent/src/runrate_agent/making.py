@@ -7,6 +7,7 @@ from pathlib import Path
 
 from runrate_agent.dcgm.source import DcgmSource, fetcher
 from runrate_agent.frames import Source
+from runrate_agent.identity import Identity
 from runrate_agent.node.counters import NodeCounters
 from runrate_agent.nvml.source import NvmlSource
 from runrate_agent.reclaim import Notices
@@ -27,6 +28,8 @@ from runrate_agent.whose.slurm import SlurmNotes
 
 LONGEST_SPAN = 10
 PATIENCE_SECONDS = 30.0
+NODE_NAME = "NODE_NAME"
+"""Set by the DaemonSet from the pod's own facts: a container's host name is another one each time."""
 SPOOL_NAME = "spool.sqlite3"
 
 
@@ -40,8 +43,9 @@ def agent_of(settings: Settings, version: str) -> Agent:
     )
     cloud = cloud_here(settings.health.cloud, Path(settings.holders.root))
     stopping = threading.Event()
-    uplinks = uplinks_of(settings, stopping)
-    sending = Sending(spool, uplinks, say, stopping=stopping)
+    identity = identity_of(settings, version)
+    uplinks = uplinks_of(settings, stopping, identity)
+    sending = Sending(spool, uplinks, say, stopping=stopping, identity=identity)
     endpoints = endpoints_of(settings)
     return Agent(
         source=source_of(settings, holders),
@@ -51,6 +55,7 @@ def agent_of(settings: Settings, version: str) -> Agent:
         window_seconds=settings.source.window_seconds,
         version=version,
         node=node_name(),
+        is_node_sure=identity is not None or NODE_NAME in os.environ,
         report_seconds=settings.health.report_seconds,
         expected_gpus=settings.source.expected_gpus,
         tells_jobs=JOBS in uplinks,
@@ -65,7 +70,8 @@ def source_of(settings: Settings, holders: Resolving) -> Source:
     """What measures."""
     span = min(LONGEST_SPAN, settings.source.window_seconds)
     if settings.source.kind == "dcgm":
-        return DcgmSource(span, settings.holders.cluster, fetcher(settings.source.dcgm_url))
+        fetch = fetcher(settings.source.dcgm_url)
+        return DcgmSource(span, settings.holders.cluster, fetch, holders.holder_of_pod)
     return NvmlSource(span, deadline_seconds=settings.source.deadline_seconds, on_pids=holders.note)
 
 
@@ -80,23 +86,35 @@ def holders_of(settings: Settings) -> Resolving:
     sock = Path(asked.pod_resources)
     in_cluster = os.environ.get("KUBERNETES_SERVICE_HOST")
     if asked.cluster and (in_cluster or sock.exists()):
-        api = kube_api(os.environ.get("NODE_NAME", host)) if asked.kubernetes_api else None
+        api = kube_api(host) if asked.kubernetes_api else None
         pods = KubernetesPods(
             asked.cluster, host, lambda: pod_grants(sock), None if api is None else api.pods
         )
     return Resolving(Path(asked.root), host, asked.cluster, slurm, pods)
 
 
-def uplinks_of(settings: Settings, stopping: threading.Event) -> dict[str, Uplink]:
+def identity_of(settings: Settings, version: str) -> Identity | None:
+    """The machine's own, where it lets itself in with a join token."""
+    if not settings.server.join_token_file:
+        return None
+    return Identity(settings, node_name(), version)
+
+
+def uplinks_of(
+    settings: Settings, stopping: threading.Event, identity: Identity | None = None
+) -> dict[str, Uplink]:
     """A connection for each kind of thing, with the token it needs; none tries on at the end."""
     server = server_at(settings.server.url)
     patience = Patience(PATIENCE_SECONDS, sleep=stopping.wait, say=say)
     route = Route(settings.server.ca_file, settings.server.proxy)
-    own = Uplink(server, token_in(Path(settings.server.token_file)), patience, route)
+    token = identity.token if identity else token_in(Path(settings.server.token_file))
+    own = Uplink(server, token, patience, route)
     uplinks = {BATCH: own, REPORT: own, REQUESTS: own}
+    if identity is not None:
+        uplinks[JOBS] = own
     if settings.holders.jobs_token_file:
-        token = token_in(Path(settings.holders.jobs_token_file))
-        uplinks[JOBS] = Uplink(server, token, patience, route)
+        jobs_token = token_in(Path(settings.holders.jobs_token_file))
+        uplinks[JOBS] = Uplink(server, jobs_token, patience, route)
     return uplinks
 
 
@@ -120,5 +138,5 @@ def _nothing(job_id: str) -> SlurmFact | None:
 
 
 def node_name() -> str:
-    """This machine's, without its domain."""
-    return os.environ.get("NODE_NAME") or socket.gethostname().partition(".")[0]
+    """This machine's, without its domain; in a container what NODE_NAME says."""
+    return os.environ.get(NODE_NAME) or socket.gethostname().partition(".")[0]

@@ -37,7 +37,7 @@ def report_of(evidence: Evidence, stamp: Stamp, status: Mapping[str, Any]) -> di
         "format": FORMAT,
         "boot": stamp.boot_ms,
         "sequence": stamp.sequence,
-        "agent": {"version": stamp.version, "source": stamp.source},
+        "agent": stamp.agent(),
         "status": dict(status),
         "devices": list(places),
         "readings": readings,

@@ -41,6 +41,7 @@ class Agent:
     window_seconds: int
     version: str
     node: str = ""
+    is_node_sure: bool = False
     report_seconds: int = 60
     expected_gpus: int = 0
     tells_jobs: bool = False
@@ -280,7 +281,8 @@ class Agent:
     def _stamp(self, kind: str) -> Stamp:
         sequence = self._sequences.get(kind, 0)
         self._sequences[kind] = sequence + 1
-        return Stamp(self.boot_ms, sequence, self.version, self.source.name)
+        node = self.node if self.is_node_sure else ""
+        return Stamp(self.boot_ms, sequence, self.version, self.source.name, node)
 
 
 def stop_on_signals(agent: Agent) -> None:

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from runrate_agent.identity import Identity
 from runrate_agent.splitting import halves
 from runrate_agent.spool import BATCH, JOBS, REPORT, REQUESTS, Item, Spool
 from runrate_agent.uplink import (
@@ -26,6 +27,9 @@ PATHS = {
     JOBS: "/api/v1/jobs/bulk",
     REQUESTS: "/api/v1/request-hours",
 }
+INGEST = "ingest"
+SCOPE_OF = {JOBS: "jobs"}
+"""What a joined machine's token needs for a kind; all else is part of measuring."""
 UNSTAMPED = frozenset({JOBS, REQUESTS})
 """Bodies whose times are not the agent's clock's alone: they go as they are."""
 NEWER = frozenset({REPORT, REQUESTS})
@@ -65,6 +69,7 @@ class Sending:
     Windows end in the same second everywhere: what is new waits `phase_seconds`, a time of this
     agent's own, unless it is to hurry or the process ends. What waited longer goes at once.
     `stopping` is set where the process ends; whoever waits for the server may wait for it too.
+    With an `identity` the token is the machine's own, which is got anew where it is not known.
     """
 
     spool: Spool
@@ -72,6 +77,7 @@ class Sending:
     say: Callable[[str], object]
     phase_seconds: float = 0.0
     stopping: threading.Event = field(default_factory=threading.Event)
+    identity: Identity | None = None
     sent: Sent = field(default_factory=Sent)
     _more: threading.Event = field(default_factory=threading.Event)
     _hurried_ms: int = 0
@@ -120,8 +126,7 @@ class Sending:
             wait = min(max(IDLE_SECONDS, away.asked_seconds), LONGEST_PEACE_SECONDS)
             return self._failed(str(away), wait)
         except TokenRefused as refused:
-            # Asking again at once would hammer a server that has said no.
-            return self._failed(str(refused), REFUSED_TOKEN_SECONDS)
+            return self._turned_away(refused)
         except NotRunrate as other:
             return self._failed(str(other), WRONG_SERVER_SECONDS)
         except BodyRefused as refused:
@@ -136,6 +141,13 @@ class Sending:
         self.spool.remove(item)
         return 0.0
 
+    def _turned_away(self, refused: TokenRefused) -> float:
+        if self.identity is not None and refused.is_unknown:
+            self.identity.forget()
+            return self._failed(str(refused), IDLE_SECONDS)
+        # Asking again at once would hammer a server that has said no.
+        return self._failed(str(refused), REFUSED_TOKEN_SECONDS)
+
     def _early_seconds(self, item: Item) -> float:
         """How long until this agent's moment for it."""
         if self.stopping.is_set() or item.made_at_ms <= self._hurried_ms:
@@ -147,6 +159,9 @@ class Sending:
     def _send(self, item: Item) -> None:
         uplink = self.uplinks.get(item.kind)
         if uplink is None or time.monotonic() < self._again_at.get(item.kind, 0.0):
+            return
+        identity = self.identity if uplink is self.uplinks.get(BATCH) else None
+        if identity is not None and not identity.may_tell(SCOPE_OF.get(item.kind, INGEST)):
             return
         try:
             if item.kind in UNSTAMPED:

@@ -36,6 +36,9 @@ class ServerSettings:
 
     url: str = _key("", "address of the Runrate server, https://…; needed")
     token_file: str = _key("/etc/runrate/agent.token", "file with the token; `enrol` writes it")
+    join_token_file: str = _key(
+        "", "file with a join token: the agent enrols itself; empty: token_file is read"
+    )
     ca_file: str = _key("", "file with the certificates of a private CA; empty: the machine's own")
     proxy: str = _key("", "http://host:port of a proxy; empty: none is used")
 

@@ -34,7 +34,14 @@ class ServerUnreachable(UplinkFailed):
 
 
 class TokenRefused(UplinkFailed):
-    """The server does not accept this token, or not for this."""
+    """The server does not accept this token, or not for this.
+
+    `is_unknown` where it knows it no more: it was revoked, or expired.
+    """
+
+    def __init__(self, message: str, *, is_unknown: bool = False) -> None:
+        super().__init__(message)
+        self.is_unknown = is_unknown
 
 
 class BodyRefused(UplinkFailed):
@@ -131,8 +138,13 @@ class Uplink:
     """One connection with one token. Not for use by two threads at once."""
 
     def __init__(
-        self, server: Server, token: str, patience: Patience, route: Route | None = None
+        self,
+        server: Server,
+        token: str | Callable[[], str],
+        patience: Patience,
+        route: Route | None = None,
     ) -> None:
+        """`token` may be asked for at each request; what it refuses, `post` refuses."""
         self._server = server
         self._token = token
         self._patience = patience
@@ -150,8 +162,10 @@ class Uplink:
         """
         started = self._patience.clock()
         attempt = 0
+        token = self._token if isinstance(self._token, str) else self._token()
+        headers = _headers(token, encoding)
         while True:
-            answer, problem = self._attempt(path, body(), encoding)
+            answer, problem = self._attempt(path, body(), headers)
             if answer is not None and answer.status not in PASSING_STATUSES:
                 return self._accepted(answer, path)
             waited = self._patience.clock() - started
@@ -171,11 +185,13 @@ class Uplink:
             self._connection.close()
             self._connection = None
 
-    def _attempt(self, path: str, body: bytes, encoding: str | None) -> tuple[Answer | None, str]:
+    def _attempt(
+        self, path: str, body: bytes, headers: Mapping[str, str]
+    ) -> tuple[Answer | None, str]:
         """An answer with its description, or None with what went wrong."""
         is_reused = self._connection is not None
         try:
-            answer = self._exchange(path, body, encoding)
+            answer = self._exchange(path, body, headers)
         except ssl.SSLCertVerificationError as error:
             self.close()
             raise NotRunrate(f"{self._server.url}: {error.verify_message}") from error
@@ -183,20 +199,13 @@ class Uplink:
             self.close()
             if is_reused:
                 # Servers drop idle connections; that says nothing about the next one.
-                return self._attempt(path, body, encoding)
+                return self._attempt(path, body, headers)
             return None, str(error) or type(error).__name__
         return answer, _description(answer)
 
-    def _exchange(self, path: str, body: bytes, encoding: str | None) -> Answer:
+    def _exchange(self, path: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         if self._connection is None:
             self._connection = self._connected()
-        headers = {
-            "Authorization": f"Bearer {self._token}",
-            "Content-Type": "application/json",
-            "Accept": "application/json",
-        }
-        if encoding is not None:
-            headers["Content-Encoding"] = encoding
         connection = self._connection
         # Each read may take its time-out; together they may not take more than the deadline.
         is_cut = threading.Event()
@@ -240,7 +249,7 @@ class Uplink:
     def _accepted(self, answer: Answer, path: str) -> dict[str, object]:
         url, said = self._server.url, _description(answer)
         if answer.status in (401, 403):
-            raise TokenRefused(f"{url} refuses the token: {said}")
+            raise TokenRefused(f"{url} refuses the token: {said}", is_unknown=answer.status == 401)
         if 300 <= answer.status < 400:
             # Following it would hand the token to whoever the answer names.
             place = answer.headers.get("location", "elsewhere")
@@ -254,6 +263,15 @@ class Uplink:
         if not _is_json(answer):
             raise NotRunrate(f"{url} answers {said}; is this a Runrate server?")
         return answer.document()
+
+
+def _headers(token: str, encoding: str | None) -> dict[str, str]:
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+    }
+    return headers if encoding is None else {**headers, "Content-Encoding": encoding}
 
 
 def _cut(connection: http.client.HTTPConnection, is_cut: threading.Event) -> None:

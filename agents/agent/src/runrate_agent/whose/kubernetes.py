@@ -29,6 +29,7 @@ class KubernetesPods:
     _by_uid: dict[str, Held] = field(default_factory=dict)
     _told: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _facts: dict[tuple[str, str], PodFact] = field(default_factory=dict)
+    _unknown_pods: set[tuple[str, str]] = field(default_factory=set)
 
     def read(self, now_ms: int) -> list[JobEvent]:
         """Ask both places; events for what began, changed and ended on this node."""
@@ -38,11 +39,14 @@ class KubernetesPods:
         except PodResourcesUnreachable as away:
             self.problems["no_pod_resources"] = str(away)
             return []
+        self._unknown_pods = set()
         self._look_up()
         by_device: dict[str, list[Held]] = {}
         by_owner: dict[str, tuple[PodFact, list[str]]] = {}
         for grant in granted:
-            fact = self._facts.get((grant.namespace, grant.name)) or _unknown(grant)
+            fact = self._facts.get((grant.namespace, grant.name)) or _pod_itself(
+                grant.namespace, grant.name
+            )
             if fact.phase in ENDED:
                 continue  # the kubelet lists ended pods for a while; they hold nothing
             held = self._held(fact)
@@ -60,6 +64,15 @@ class KubernetesPods:
     def of_pod(self, uid: str) -> Held | None:
         """The controller of a pod; None where only its uid is known: then the grant says whose."""
         return self._by_uid.get(uid)
+
+    def of_pod_named(self, namespace: str, name: str) -> Held | None:
+        """The controller of a pod; None where it ended. One that is new is asked for at once."""
+        key = namespace, name
+        if key not in self._facts and self.pods is not None and key not in self._unknown_pods:
+            self._look_up()
+            self._unknown_pods |= {key} - self._facts.keys()
+        fact = self._facts.get(key) or _pod_itself(namespace, name)
+        return None if fact.phase in ENDED else self._held(fact)
 
     def _look_up(self) -> None:
         if self.pods is None:
@@ -139,7 +152,6 @@ class KubernetesPods:
         )
 
 
-def _unknown(grant: PodGrant) -> PodFact:
+def _pod_itself(namespace: str, name: str) -> PodFact:
     """Without the API server a pod stands for itself, by namespace and name."""
-    own = f"{grant.namespace}.{grant.name}"
-    return PodFact("", grant.namespace, grant.name, "", "Pod", grant.name, own)
+    return PodFact("", namespace, name, "", "Pod", name, f"{namespace}.{name}")

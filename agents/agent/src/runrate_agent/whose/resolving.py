@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from runrate_agent.dcgm.samples import pod_itself
 from runrate_agent.jobs import JobEvent
 from runrate_agent.whose import Held, Places
 from runrate_agent.whose.cgroup import cgroup_of
@@ -59,6 +60,13 @@ class Resolving:
         """Who was granted it, by either scheduler."""
         granted = self.slurm.of_device(uuid) if self.slurm is not None else []
         return [*granted, *(self.kubernetes.of_device(uuid) if self.kubernetes is not None else ())]
+
+    def holder_of_pod(self, namespace: str, pod: str) -> str:
+        """The holder key of a pod that an exporter names, as a grant of its device would be told."""
+        if self.kubernetes is None:
+            return pod_itself(self.cluster)(namespace, pod)
+        held = self.kubernetes.of_pod_named(namespace, pod)
+        return "" if held is None else held.key
 
     def note(self, pids: Sequence[int]) -> None:
         """Look at processes while they live; they may be gone when their time is added up."""

@@ -1,0 +1,96 @@
+"""Which token an agent comes with: one that somebody gave it, or its own, got with a join token."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from runrate_agent.enrolling import (
+    Enrolled,
+    EnrolmentRefused,
+    machine_id,
+    opened_for_token,
+    trade,
+)
+from runrate_agent.settings import Settings
+from runrate_agent.tokens import TokenFileUnreadable, token_in
+
+KEPT_NAME = "identity.json"
+
+
+@dataclass
+class Identity:
+    """This machine's own token, kept in the state folder under the name that it was given for.
+
+    Asked by the one thread that sends. A folder that was copied from another machine, or a name
+    that has changed, is of no use: then the machine joins for itself.
+    """
+
+    settings: Settings
+    node: str
+    version: str
+    _enrolled: Enrolled | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where the token is kept."""
+        return Path(self.settings.spool.folder) / KEPT_NAME
+
+    def token(self) -> str:
+        """The token; joins where there is none yet.
+
+        Refuses EnrolmentRefused, ServerUnreachable and NotRunrate.
+        """
+        if self._enrolled is None:
+            self._enrolled = self.kept() or self._joined()
+        return self._enrolled.token
+
+    def may_tell(self, scope: str) -> bool:
+        """Whether the token is for this; joins as `token` does, and refuses as it does."""
+        self.token()
+        return self._enrolled is not None and scope in self._enrolled.scopes
+
+    def forget(self) -> None:
+        """The server knows the token no more: the next one is got anew."""
+        self._enrolled = None
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError:
+            return
+
+    def kept(self) -> Enrolled | None:
+        """What was kept for this name; None where nothing is, or what is there cannot be read."""
+        try:
+            told = json.loads(self.path.read_text(encoding="utf-8"))
+            if told["named"] != self.node:
+                return None
+            return Enrolled(str(told["token"]), str(told["node"]), tuple(told["scopes"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def _joined(self) -> Enrolled:
+        server = self.settings.server
+        try:
+            secret = token_in(Path(server.join_token_file))
+        except TokenFileUnreadable as unreadable:
+            raise EnrolmentRefused(f"join token: {unreadable}") from unreadable
+        enrolled = trade(
+            server,
+            {
+                "token": secret,
+                "source": self.settings.source.kind,
+                "version": self.version,
+                "node": self.node,
+                "machine": machine_id(Path(self.settings.holders.root)),
+            },
+        )
+        self._keep(enrolled)
+        return enrolled
+
+    def _keep(self, enrolled: Enrolled) -> None:
+        told = {"named": self.node, "node": enrolled.node, "token": enrolled.token}
+        try:
+            keep = opened_for_token(self.path)
+            keep(json.dumps({**told, "scopes": list(enrolled.scopes)}))
+        except (EnrolmentRefused, OSError):
+            # Memory has it: the machine joins again when this process ends.
+            return

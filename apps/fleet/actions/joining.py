@@ -1,0 +1,239 @@
+"""Nodes that let themselves in: one join token, traded by each machine for its own node's token."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+
+from django.db import transaction
+
+from apps.accounts.actions.tokens import (
+    TokenAlreadyRevoked,
+    fresh_secret,
+    make_token,
+    revoke_token,
+)
+from apps.accounts.queries import Scope, digest_of
+from apps.economics.refusal import Refusal
+from apps.fleet.actions.enrolment import EnrolledAgent, bind_agent, bind_cluster_token
+from apps.fleet.actions.inventory import NewNode, NodeNameTaken, add_node
+from apps.fleet.models import Agent, Cluster, JoinToken, Node, Pool
+from apps.fleet.queries.inventory import nodes_named
+from apps.logs.changes import logged_change
+
+JOIN_PREFIX = "rrj_"
+JOINED_SCOPES = (Scope.INGEST, Scope.JOBS)
+"""What a node's own token may be given; measuring always is."""
+MOST_PATTERNS = 1_000
+LIVELY = timedelta(minutes=5)
+"""An agent heard of so lately still runs: another machine does not take its place."""
+
+
+class JoinTokenNotUnderstood(Refusal):
+    """A join token that could let nobody in, or that contradicts itself."""
+
+
+class JoinTokenUnknown(Exception):
+    """No join token was ever made with this secret."""
+
+
+class JoinTokenOver(Exception):
+    """It expired, or was revoked."""
+
+
+class NodeNotOfToken(Exception):
+    """The token is not for a node of this name."""
+
+
+class NodeNotOnRecord(Exception):
+    """No node of this name lives in the cluster, and the token names no pool to add one to."""
+
+
+class NodeHasAnAgent(Exception):
+    """Another machine reports under this name, and was heard of minutes ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewJoinToken:
+    """What is asked for; `node_names` are names or shell patterns such as `gpu-*`."""
+
+    name: str
+    cluster_id: int
+    node_names: tuple[str, ...]
+    expires_at: datetime
+    pool_id: int | None = None
+    reports_jobs: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedJoinToken:
+    """The only moment at which the secret is known."""
+
+    id: int
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JoiningNode:
+    """What a machine says of itself; `machine` tells it from another one of its name, if given."""
+
+    name: str
+    machine: str
+    source: str
+    version: str
+
+
+@logged_change()
+def make_join_token(
+    *, token: NewJoinToken, at: datetime, made_by_id: int | None = None
+) -> IssuedJoinToken:
+    """Make a join token; only its hash is kept. Refuses JoinTokenNotUnderstood."""
+    _check_join_token(token, at)
+    secret = fresh_secret(JOIN_PREFIX)
+    row = JoinToken.objects.create(
+        name=token.name,
+        digest=digest_of(secret),
+        cluster_id=token.cluster_id,
+        pool_id=token.pool_id,
+        node_names=list(token.node_names),
+        scopes=[*JOINED_SCOPES] if token.reports_jobs else [Scope.INGEST],
+        made_by_id=made_by_id,
+        created_at=at,
+        expires_at=token.expires_at,
+    )
+    return IssuedJoinToken(row.id, secret)
+
+
+@logged_change()
+@transaction.atomic
+def revoke_join_token(*, join_token_id: int, at: datetime) -> None:
+    """No node joins with it any more; those that did keep their own. Refuses JoinTokenOver."""
+    row = JoinToken.objects.select_for_update().get(pk=join_token_id)
+    if row.revoked_at is not None:
+        raise JoinTokenOver(f"{row.name} was revoked at {row.revoked_at:%Y-%m-%d %H:%M}Z")
+    row.revoked_at = at
+    row.save(update_fields=["revoked_at"])
+
+
+@logged_change()
+@transaction.atomic
+def join_node(
+    *, secret: str, node: JoiningNode, at: datetime, good_for: timedelta | None = None
+) -> EnrolledAgent:
+    """Trade a join token for a token that writes this node alone, as often as machines come.
+
+    A machine that comes again gets a new token and its earlier one ends. The token is good for so
+    long (None: until it is revoked). Refuses JoinTokenUnknown, JoinTokenOver, NodeNotOfToken,
+    NodeNotOnRecord, NodeHasAnAgent and SourceUnknown.
+    """
+    joining = _join_token(secret, node.name, at)
+    node_id = _living_node(joining, node.name, at)
+    Node.objects.select_for_update(no_key=True).get(pk=node_id)
+    earlier = _earlier_agent(node_id, node, at)
+    token = make_token(
+        name=f"agent on {node.name}",
+        scopes=joining.scopes,
+        expires_at=None if good_for is None else at + good_for,
+        at=at,
+    )
+    if Scope.JOBS in joining.scopes:
+        bind_cluster_token(token_id=token.id, cluster_id=joining.cluster_id)
+    if earlier is None:
+        agent_id = bind_agent(
+            node_id=node_id, token_id=token.id, source=node.source, version=node.version, at=at
+        )
+    else:
+        agent_id = earlier.id
+        with suppress(TokenAlreadyRevoked):
+            revoke_token(token_id=earlier.token_id, at=at)
+    Agent.objects.filter(pk=agent_id).update(
+        token_id=token.id,
+        join_token_id=joining.id,
+        machine=node.machine,
+        version=node.version,
+        enrolled_at=at,
+    )
+    return EnrolledAgent(
+        token.id, token.secret, agent_id, node_id, node.name, frozenset(joining.scopes)
+    )
+
+
+def _check_join_token(token: NewJoinToken, at: datetime) -> None:
+    if token.expires_at <= at:
+        said = f"the token would have expired at {token.expires_at:%Y-%m-%d %H:%M}Z"
+        raise JoinTokenNotUnderstood("expires_at", said)
+    if not token.node_names or not all(name.strip() for name in token.node_names):
+        said = "give the names of nodes, or patterns such as gpu-*"
+        raise JoinTokenNotUnderstood("node_names", said)
+    if len(token.node_names) > MOST_PATTERNS:
+        said = f"{len(token.node_names)} names are more than {MOST_PATTERNS}; give patterns"
+        raise JoinTokenNotUnderstood("node_names", said)
+    cluster = Cluster.objects.get(pk=token.cluster_id)
+    if token.pool_id is None:
+        return
+    pool = Pool.objects.get(pk=token.pool_id)
+    if pool.cluster_id not in (None, cluster.id):
+        said = f"{pool.name} is a pool of another cluster than {cluster.name}"
+        raise JoinTokenNotUnderstood("pool", said)
+    if not pool.gpus_per_node:
+        said = f"{pool.name} does not say how many GPUs a node of it has"
+        raise JoinTokenNotUnderstood("pool", said)
+
+
+def _join_token(secret: str, name: str, at: datetime) -> JoinToken:
+    row = JoinToken.objects.select_related("cluster", "pool").filter(digest=digest_of(secret))
+    joining = row.first()
+    if joining is None:
+        raise JoinTokenUnknown("no join token was made with this secret")
+    ended = min(filter(None, (joining.revoked_at, joining.expires_at)))
+    if ended <= at:
+        said = "was revoked" if ended == joining.revoked_at else "expired"
+        raise JoinTokenOver(f"the join token {said} at {ended:%Y-%m-%d %H:%M}Z")
+    if not any(fnmatchcase(name, pattern) for pattern in joining.node_names):
+        allowed = ", ".join(joining.node_names[:5])
+        raise NodeNotOfToken(f"this join token is for nodes named {allowed}; not for {name!r}")
+    return joining
+
+
+def _living_node(joining: JoinToken, name: str, at: datetime) -> int:
+    """The node of this name in the token's cluster; added to the token's pool where none lives."""
+    found = _node_alive(joining.cluster_id, name, at)
+    if found is not None:
+        return found
+    if joining.pool is None:
+        raise NodeNotOnRecord(
+            f"no node named {name!r} lives in cluster {joining.cluster.name}: add it, or make a"
+            " join token with a pool, to which nodes are added as they join"
+        )
+    new = NewNode(name, joining.pool.id, at, joining.pool.gpus_per_node, joining.cluster_id)
+    try:
+        with transaction.atomic():
+            return add_node(node=new, at=at)
+    except NodeNameTaken:
+        # Another process of the machine was quicker; or a life of it is to begin later.
+        found = _node_alive(joining.cluster_id, name, at)
+        if found is None:
+            raise
+        return found
+
+
+def _node_alive(cluster_id: int, name: str, at: datetime) -> int | None:
+    for node_id, began_at, ended_at in nodes_named(cluster_id, [name]).get(name, []):
+        if began_at <= at and (ended_at is None or at < ended_at):
+            return node_id
+    return None
+
+
+def _earlier_agent(node_id: int, node: JoiningNode, at: datetime) -> Agent | None:
+    """The agent that joined for this node before; refuses NodeHasAnAgent where it still runs."""
+    joined = Agent.objects.filter(node_id=node_id, source=node.source)
+    earlier = joined.exclude(join_token=None).order_by("-enrolled_at", "-id").first()
+    if earlier is None or not earlier.machine or earlier.machine == node.machine:
+        return earlier
+    heard_at = max(filter(None, (earlier.last_seen_at, earlier.enrolled_at)))
+    if at - heard_at < LIVELY:
+        raise NodeHasAnAgent(
+            f"another machine joined as {node.name} and was heard of at {heard_at:%H:%M:%S}Z: two"
+            " machines bear one name, or this one was set up anew and has to wait for five minutes"
+        )
+    return earlier

@@ -1,0 +1,145 @@
+"""Join tokens over the wire: what a DaemonSet carries, made, listed and revoked."""
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.fleet import actions
+from apps.fleet.api import examples
+from apps.fleet.api.clusters import cluster_id_of
+from apps.fleet.api.wire import with_named
+from apps.fleet.queries import listing, pools
+from apps.web.rest.money import NamedOut
+from apps.web.rest.once import once
+from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.schema import PAGES, REPEAT_KEY
+from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed
+from apps.web.rest.views import Manages, RestView
+
+
+class JoinTokenIn(Strict):
+    """Which nodes may join, until when, and what their own tokens may do."""
+
+    name = Text(help_text="what carries it, such as a DaemonSet")
+    cluster = Text()
+    node_names = serializers.ListField(
+        child=Text(), min_length=1, max_length=1_000, help_text="names, or patterns such as gpu-*"
+    )
+    pool = Text(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="where nodes that are not on record are added as they join; null: refused",
+    )
+    reports_jobs = serializers.BooleanField(
+        default=True, help_text="whether nodes may tell which jobs hold their GPUs"
+    )
+    expires_at = Moment()
+
+
+class JoinTokenOut(serializers.Serializer[Any]):
+    """A join token, without its secret; how many agents came with it."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    cluster = NamedOut()
+    pool = NamedOut(allow_null=True)
+    node_names = serializers.ListField(child=serializers.CharField())
+    scopes = serializers.ListField(child=serializers.CharField())
+    joined_agents = serializers.IntegerField()
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+    revoked_at = serializers.DateTimeField(allow_null=True)
+
+
+class MadeJoinTokenOut(JoinTokenOut):
+    """The join token; its secret is shown this once, and is null where the request is repeated."""
+
+    secret = serializers.CharField(allow_null=True)
+
+
+class JoinTokensView(RestView):
+    """Names of tokens say who uses what: they are for who manages them."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """Reading them is managing."""
+        return [Manages()]
+
+
+class JoinTokens(JoinTokensView):
+    """What lets the nodes of a cluster in."""
+
+    row = JoinTokenOut
+
+    @extend_schema(
+        operation_id="list_join_tokens",
+        parameters=PAGES,
+        responses=list_of(JoinTokenOut),
+        examples=[examples.JOIN_TOKENS],
+    )
+    def get(self, request: Request) -> Response:
+        """Join tokens, the newest first, revoked and expired ones too; never their secrets."""
+        Parameters.of(request)
+        return paged(request, listing.join_token_page(page_asked(request)), serialize_join_token)
+
+    @extend_schema(
+        operation_id="make_join_token",
+        request=JoinTokenIn,
+        parameters=[REPEAT_KEY],
+        responses={201: MadeJoinTokenOut},
+        examples=[examples.NEW_JOIN_TOKEN, examples.MADE_JOIN_TOKEN],
+    )
+    @once(forgetting="secret")
+    def post(self, request: Request) -> Response:
+        """Make a token that each node of a cluster trades for one of its own."""
+        asked = parsed(JoinTokenIn, request)
+        new = actions.NewJoinToken(
+            name=asked["name"],
+            cluster_id=cluster_id_of(asked["cluster"]) or 0,
+            node_names=tuple(asked["node_names"]),
+            expires_at=asked["expires_at"],
+            pool_id=_pool_id(asked["pool"]),
+            reports_jobs=asked["reports_jobs"],
+        )
+        token = actions.make_join_token(
+            token=new, at=timezone.now(), made_by_id=self.viewer().person_id
+        )
+        made = serialize_join_token(listing.join_token_row(token.id)) | {"secret": token.secret}
+        return Response(made, status=201, headers={"Cache-Control": "no-store"})
+
+
+class JoinTokenRevocation(JoinTokensView):
+    """The end of a join token."""
+
+    @extend_schema(
+        operation_id="revoke_join_token",
+        request=None,
+        responses=JoinTokenOut,
+        examples=[examples.REVOKED_JOIN_TOKEN],
+    )
+    def post(self, request: Request, join_token_id: int) -> Response:
+        """No node joins with it any more; nodes that did go on. A revoked one stays as it is."""
+        parsed(Strict, request)
+        if listing.join_token_row(join_token_id)["revoked_at"] is None:
+            actions.revoke_join_token(join_token_id=join_token_id, at=timezone.now())
+        return Response(serialize_join_token(listing.join_token_row(join_token_id)))
+
+
+def serialize_join_token(row: dict[str, Any]) -> dict[str, Any]:
+    """A join token as it is answered."""
+    return told_as(JoinTokenOut, with_named(row, "cluster", "pool"))
+
+
+def _pool_id(name: str | None) -> int | None:
+    if name is None:
+        return None
+    found = [pool.id for pool in pools().values() if pool.name == name]
+    if not found:
+        raise ValidationError({"pool": [f"there is no pool named {name!r}"]})
+    return found[0]

@@ -3,15 +3,25 @@
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 
+from apps.economics.gpu_catalogue import CATALOGUE
+from apps.economics.gpu_model import GpuModel
 from runrate_agent.dcgm import source as module
-from runrate_agent.dcgm.samples import holder_of, samples_in
+from runrate_agent.dcgm.samples import holder_of, pod_itself, samples_in
+from runrate_agent.dcgm.slices import slices_of
 from runrate_agent.dcgm.source import DcgmSource, ExporterUnreachable, fetcher
+from runrate_agent.folding import Folding
 from runrate_agent.frames import Frame
+from runrate_agent.whose.kubeapi import PodFact
+from runrate_agent.whose.kubernetes import KubernetesPods
+from runrate_agent.whose.podresources import DeviceId, PodGrant
+from runrate_agent.whose.resolving import Resolving
 
 TEN_O_CLOCK = 1_795_168_800.0
+PODS = pod_itself("prod")
 GPU = 'gpu="0",UUID="GPU-a",modelName="NVIDIA H100 80GB HBM3",DCGM_FI_DRIVER_VERSION="580.1"'
 
 
@@ -54,7 +64,7 @@ class Exporter:
 
 
 def frames(exporter: Exporter) -> Iterator[Frame]:
-    source = DcgmSource(10, "prod", exporter.fetch)
+    source = DcgmSource(10, "prod", exporter.fetch, PODS)
     while True:
         frame = source.frame()
         if frame is not None:
@@ -93,15 +103,15 @@ def test_labels_in_either_spelling_and_after_a_relabelling_name_the_same_holder(
     )
     for labels in spelt:
         (sample,) = samples_in(metric("DEV_GPU_UTIL", "1", labels))
-        assert holder_of(sample.labels, "prod") == "kubernetes/prod/ml.train-0"
+        assert holder_of(sample.labels, "prod", PODS) == "kubernetes/prod/ml.train-0"
     (job,) = samples_in(metric("DEV_GPU_UTIL", "1", 'UUID="GPU-a",hpc_job="4711"'))
-    assert holder_of(job.labels, "prod") == "slurm/prod/4711"
+    assert holder_of(job.labels, "prod", PODS) == "slurm/prod/4711"
 
 
 def test_the_exporters_own_pod_holds_nothing() -> None:
     own = 'UUID="GPU-a",pod="dcgm-exporter-x2k",namespace="monitoring",container="exporter"'
     (sample,) = samples_in(metric("DEV_GPU_UTIL", "1", own))
-    assert holder_of(sample.labels, "prod") == ""
+    assert holder_of(sample.labels, "prod", PODS) == ""
 
 
 @pytest.mark.parametrize("value", ["9223372036854775794", "2147483632", "NaN", "+Inf", "blank"])
@@ -157,6 +167,136 @@ def test_an_instance_is_a_slice_of_its_gpu(clock: Clock) -> None:
     part = devices["GPU-a/gi7"]
     assert (part.parent, part.compute_slices, part.memory_slices) == ("GPU-a", 3, 4)
     assert "GPU-a" in devices
+
+
+def test_energy_heat_and_faults_of_a_gpu_in_slices_are_told_once_and_not_of_each_slice(
+    clock: Clock,
+) -> None:
+    exporter = Exporter()
+    slices = [f'{GPU},GPU_I_ID="{number}",GPU_I_PROFILE="1g.10gb"' for number in (7, 8, 9)]
+    seen = frames(exporter)
+
+    def say(joules: int, xid: int) -> Frame:
+        exporter.say(
+            *(metric("PROF_GR_ENGINE_ACTIVE", "0.5", each) for each in slices),
+            *(metric("DEV_FB_USED", "1024", each) for each in slices),
+            *(metric("DEV_TOTAL_ENERGY_CONSUMPTION", str(joules * 1000), each) for each in slices),
+            *(metric("DEV_GPU_TEMP", "60", each) for each in slices),
+            *(metric("DEV_XID_ERRORS", str(xid), each) for each in slices),
+        )
+        return next(seen)
+
+    say(1000, 0)
+    frame = say(8000, 79)
+    readings = {each.uuid: each for each in frame.readings}
+    assert readings["GPU-a"].energy_joules == 7000
+    assert readings["GPU-a"].worked_seconds is None
+    for number in (7, 8, 9):
+        own = readings[f"GPU-a/gi{number}"]
+        assert (own.energy_joules, own.temperature_celsius) == (None, None)
+        assert own.memory_used_bytes == 1 << 30
+        assert own.worked_seconds == pytest.approx(0.5 * own.covered_seconds)
+    assert [(each.kind, each.device) for each in frame.events] == [("xid", "GPU-a")]
+    assert sorted(each.uuid for each in frame.devices) == [
+        "GPU-a", "GPU-a/gi7", "GPU-a/gi8", "GPU-a/gi9"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "model", [each for each in CATALOGUE if each.mig is not None], ids=lambda each: each.name
+)
+def test_every_slice_of_every_known_gpu_has_its_memory(model: GpuModel) -> None:
+    assert model.mig is not None
+    for profile in model.mig.profiles:
+        compute, memory = slices_of(profile.name, model.name)
+        eighths = profile.memory_slices * 8 // model.mig.memory_slices
+        assert (compute, memory) == (profile.compute_slices, eighths), profile.name
+
+
+def test_a_gpu_nobody_knows_has_slices_of_unknown_memory() -> None:
+    assert slices_of("1g.99gb", "NVIDIA X900") == (1, None)
+    assert slices_of("", "NVIDIA H200") == (None, None)
+
+
+def shared_gpu(vgpu: int, pod: str, busy: int, used: int) -> list[str]:
+    """As dcgm-exporter tells a pod's own share where it knows of virtual GPUs."""
+    own = f'{GPU},container="main",namespace="ml",pod="{pod}",vgpu="{vgpu}"'
+    return [
+        metric("DEV_GPU_UTIL", str(busy), own),
+        metric("DEV_FB_USED", str(used), own),
+        metric("DEV_POWER_USAGE", "600", own),
+    ]
+
+
+def test_of_a_shared_gpu_the_memory_of_all_pods_is_used(clock: Clock) -> None:
+    exporter = Exporter()
+    # The second pod has two replicas; both lines tell all that it uses.
+    exporter.say(
+        *shared_gpu(0, "a", 52, 20_480),
+        *shared_gpu(1, "b", 31, 10_240),
+        *shared_gpu(2, "b", 31, 10_240),
+    )
+    (reading,) = next(frames(exporter)).readings
+    assert reading.memory_used_bytes == 30_720 << 20
+    assert reading.worked_seconds == pytest.approx(0.83 * reading.covered_seconds)
+    assert dict(reading.holders or ()) == {
+        "kubernetes/prod/ml.a": pytest.approx(0.52), "kubernetes/prod/ml.b": pytest.approx(0.31)
+    }  # fmt: skip
+    assert reading.energy_joules == pytest.approx(600 * reading.covered_seconds)
+
+
+class TestOnKubernetes:
+    """The exporter names pods, the kubelet and the API their controllers: one holder for each GPU."""
+
+    def node(self, facts: list[PodFact]) -> Resolving:
+        grants = [
+            PodGrant("ml", "chat-x", (DeviceId("GPU-a"),)),
+            PodGrant("ml", "chat-y", (DeviceId("GPU-a"),)),
+        ]
+        pods = KubernetesPods("prod", "gpu-01", lambda: grants, lambda: list(facts))
+        node = Resolving(Path("/nowhere"), "gpu-01", "prod", None, pods)
+        node.refresh(int(TEN_O_CLOCK * 1000))
+        return node
+
+    def rows(self, node: Resolving, *lines: str) -> dict[str, float | None]:
+        """Worked seconds by holder, as a window tells them."""
+        exporter = Exporter()
+        exporter.say(*lines)
+        source = DcgmSource(10, "prod", exporter.fetch, node.holder_of_pod)
+        folding = Folding(10, node)
+        while (frame := source.frame()) is None:
+            continue
+        (window,) = [*folding.add(frame), folding.flush()][:1]
+        assert window is not None
+        return {key: values["worked_seconds"] for _, key, values in window.rows}
+
+    def test_a_pod_that_the_exporter_names_is_its_controllers(self, clock: Clock) -> None:
+        node = self.node([fact("chat-x"), fact("chat-y")])
+        own = f'{GPU},container="main",namespace="ml",pod="chat-x"'
+        assert self.rows(node, metric("DEV_GPU_UTIL", "50", own)) == {
+            "kubernetes/prod/uid-chat": pytest.approx(5, abs=0.1)
+        }
+
+    def test_two_pods_of_one_controller_are_one_holder_with_what_both_did(self, clock) -> None:
+        node = self.node([fact("chat-x"), fact("chat-y")])
+        lines = [*shared_gpu(0, "chat-x", 20, 1), *shared_gpu(1, "chat-y", 30, 1)]
+        assert self.rows(node, *lines) == {"kubernetes/prod/uid-chat": pytest.approx(5, abs=0.1)}
+
+    def test_a_pod_that_came_since_the_api_was_asked_is_asked_for_once(self, clock) -> None:
+        facts = [fact("chat-x"), fact("chat-y")]
+        node = self.node(facts)
+        facts.append(fact("train-0", owner="train"))
+        own = f'{GPU},container="main",namespace="ml",pod="train-0"'
+        assert "kubernetes/prod/uid-train" in self.rows(node, metric("DEV_GPU_UTIL", "50", own))
+        assert node.holder_of_pod("ml", "nobody-knows") == "kubernetes/prod/ml.nobody-knows"
+
+    def test_a_pod_that_ended_holds_nothing_any_more(self, clock: Clock) -> None:
+        node = self.node([fact("done-0", phase="Succeeded")])
+        assert node.holder_of_pod("ml", "done-0") == ""
+
+
+def fact(name: str, owner: str = "chat", phase: str = "Running") -> PodFact:
+    return PodFact(f"uid-{name}", "ml", name, phase, "Deployment", owner, f"uid-{owner}")
 
 
 def test_the_text_is_fetched_over_http_and_any_other_answer_is_no_exporter() -> None:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from runrate_agent.prometheus import labels_in
@@ -47,20 +47,35 @@ def samples_in(text: str) -> Iterator[Sample]:
         yield Sample(found[1], labels["uuid"], labels.get("gpu_i_id", ""), value, labels)
 
 
-def holder_of(labels: Mapping[str, str], cluster: str) -> str:
-    """The holder key that the labels name; empty for nobody.
+PodHolder = Callable[[str, str], str]
+"""The holder key of a pod, by its namespace and name; empty for one that holds nothing."""
+
+
+def pod_itself(cluster: str) -> PodHolder:
+    """Where nobody knows a pod's controller it stands for itself."""
+    return lambda namespace, pod: f"kubernetes/{cluster}/{namespace}.{pod}"
+
+
+def pod_of(labels: Mapping[str, str]) -> tuple[str, str] | None:
+    """Namespace and name of the pod that the labels name.
 
     After a relabelling Prometheus keeps the holder's labels as `exported_…`, and the plain ones are
     the exporter's own pod, which holds nothing.
     """
-    job = labels.get("hpc_job", "")
-    if job:
-        return f"slurm/{cluster}/{job}"
     is_exported = any(name.startswith("exported_") for name in labels)
     before = "exported_" if is_exported else ""
     pod = labels.get(f"{before}pod") or labels.get(f"{before}pod_name", "")
     space = labels.get(f"{before}namespace") or labels.get(f"{before}pod_namespace", "")
     container = labels.get(f"{before}container") or labels.get(f"{before}container_name", "")
     if not pod or (not is_exported and EXPORTER.search(f"{pod} {container}")):
-        return ""
-    return f"kubernetes/{cluster}/{space}.{pod}"
+        return None
+    return space, pod
+
+
+def holder_of(labels: Mapping[str, str], cluster: str, of_pod: PodHolder) -> str:
+    """The holder key that the labels name; empty for nobody."""
+    job = labels.get("hpc_job", "")
+    if job:
+        return f"slurm/{cluster}/{job}"
+    pod = pod_of(labels)
+    return "" if pod is None else of_pod(*pod)

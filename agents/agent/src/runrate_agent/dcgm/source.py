@@ -1,7 +1,6 @@
 """A source that scrapes a dcgm-exporter and cross-checks what it says."""
 
 import http.client
-import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +8,8 @@ from urllib.parse import urlsplit
 
 from runrate_agent.batch import DeviceRecord
 from runrate_agent.counting import Counter
-from runrate_agent.dcgm.samples import Sample, holder_of, samples_in
+from runrate_agent.dcgm.samples import PodHolder, Sample, holder_of, pod_of, samples_in
+from runrate_agent.dcgm.slices import slices_of
 from runrate_agent.frames import DeviceReading, Event, Frame
 
 TIMEOUT_SECONDS = 5.0
@@ -17,9 +17,18 @@ LONGEST = 16 << 20
 MIB = 1 << 20
 # The engine is said to rest while the GPU is said to be busy: a known fault of the module.
 BUSY_PER_CENT = 10.0
-SLICES = re.compile(r"(\d+)g\.(\d+)gb")
-MEMORY_OF_MODEL = re.compile(r"(\d+)\s*GB")
-MEMORY_SLICES = 8
+BUSY = "DCGM_FI_DEV_GPU_UTIL"
+USED = "DCGM_FI_DEV_FB_USED"
+OF_PODS = frozenset({BUSY, USED})
+"""Where GPUs are shared these are each pod's own; all else is the device's, told again for each."""
+OF_GPU = frozenset(
+    {
+        *("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "DCGM_FI_DEV_POWER_USAGE"),
+        *("DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_MEMORY_TEMP", "DCGM_FI_DEV_SM_CLOCK"),
+        *("DCGM_FI_DEV_MEM_CLOCK", "DCGM_FI_DEV_XID_ERRORS"),
+    }
+)
+"""Of these a MIG instance has none: the exporter tells its GPU's, once for each instance."""
 Key = tuple[str, str]
 
 
@@ -29,20 +38,46 @@ class ExporterUnreachable(Exception):
 
 @dataclass(slots=True)
 class _Device:
-    """The samples of a device or instance in one scrape: by metric, by holder."""
+    """The samples of a device or instance in one scrape: by metric, by holder, by pod."""
 
     labels: Mapping[str, str]
     values: dict[str, float] = field(default_factory=dict)
     shares: dict[str, float | None] = field(default_factory=dict)
+    of_pods: dict[str, dict[tuple[str, str], tuple[str, float]]] = field(default_factory=dict)
+
+    def add(self, sample: Sample, holder: str) -> None:
+        """Take a sample in; a pod's own figure once, however many replicas it holds."""
+        if holder:
+            self.shares.setdefault(holder, None)
+        pod = pod_of(sample.labels)
+        if sample.name not in OF_PODS or "vgpu" not in sample.labels:
+            self.values[sample.name] = sample.value
+        elif pod is not None:
+            own = self.of_pods.setdefault(sample.name, {})
+            _, before = own.get(pod, ("", 0.0))
+            own[pod] = holder, max(before, sample.value)
+
+    def sum_pods(self) -> None:
+        """What all pods on it used is what the device did."""
+        for name, of_pods in self.of_pods.items():
+            self.values.setdefault(name, sum(value for _, value in of_pods.values()))
+        for holder, busy in self.of_pods.get(BUSY, {}).values():
+            if holder:
+                share = (self.shares.get(holder) or 0.0) + busy / 100
+                self.shares[holder] = min(1.0, share)
 
 
 @dataclass(slots=True)
 class DcgmSource:
-    """A frame at each full span of the wall clock; `fetch` is asked for the text."""
+    """A frame at each full span of the wall clock; `fetch` is asked for the text.
+
+    `of_pod` names the holder of a pod as the kubelet's grants do, so that both mean one.
+    """
 
     span_seconds: int
     cluster: str
     fetch: Callable[[], str]
+    of_pod: PodHolder
     name: str = "dcgm"
     state: str = "starting"
     driver: str = ""
@@ -73,7 +108,7 @@ class DcgmSource:
         at_ms = int(now * 1000)
         try:
             self.calls += 1
-            devices = _devices(samples_in(self.fetch()), self.cluster)
+            devices = self._devices(samples_in(self.fetch()))
         except ExporterUnreachable as away:
             self._change("exporter_unreachable", at_ms, str(away))
             return self._told_alone(at_ms)
@@ -86,13 +121,37 @@ class DcgmSource:
             self.driver = device.labels.get("dcgm_fi_driver_version", self.driver)
         parents = {each.uuid for each in records}
         records += _parents(records, parents)
-        return Frame(at_ms, time.monotonic(), tuple(records), tuple(readings), tuple(self._taken()))
+        return Frame(
+            at_ms,
+            time.monotonic(),
+            tuple(records),
+            tuple(readings),
+            tuple(self._taken()),
+            minors=_minors(devices),
+            gpu_instances={_uuid(key): int(key[1]) for key in devices if key[1].isdigit()},
+        )
+
+    def _devices(self, samples: Iterable[Sample]) -> dict[Key, _Device]:
+        """By GPU and instance; of what an instance has none, its GPU's is kept once."""
+        found: dict[Key, _Device] = {}
+        for sample in samples:
+            is_gpus = sample.name in OF_GPU
+            key = sample.uuid, "" if is_gpus else sample.instance
+            device = found.setdefault(key, _Device(sample.labels))
+            is_elsewhere = is_gpus and sample.instance
+            device.add(
+                sample,
+                "" if is_elsewhere else holder_of(sample.labels, self.cluster, self.of_pod),
+            )
+        for device in found.values():
+            device.sum_pods()
+        return found
 
     def _reading(self, key: Key, device: _Device, covered: float, at_ms: int) -> DeviceReading:
         values = device.values
         engine, busy = (
             values.get("DCGM_FI_PROF_GR_ENGINE_ACTIVE"),
-            values.get("DCGM_FI_DEV_GPU_UTIL"),
+            values.get(BUSY),
         )
         is_silent = engine == 0 and busy is not None and busy >= BUSY_PER_CENT
         self._say_silent(key, is_silent=is_silent, at_ms=at_ms)
@@ -111,7 +170,7 @@ class DcgmSource:
             tensor_ratio=_share(profiled.get("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE"), 1),
             dram_ratio=_share(profiled.get("DCGM_FI_PROF_DRAM_ACTIVE"), 1),
             energy_joules=_joules(joules, watts, covered),
-            memory_used_bytes=_bytes(values.get("DCGM_FI_DEV_FB_USED")),
+            memory_used_bytes=_bytes(values.get(USED)),
             temperature_celsius=values.get("DCGM_FI_DEV_GPU_TEMP"),
             sm_clock_mhz=values.get("DCGM_FI_DEV_SM_CLOCK"),
             holders=tuple(device.shares.items()),
@@ -178,30 +237,6 @@ def fetcher(url: str) -> Callable[[], str]:
     return fetch
 
 
-def _devices(samples: Iterable[Sample], cluster: str) -> dict[Key, _Device]:
-    """By device and instance. With several holders each has its own utilisation, all else is the
-    device's, repeated."""
-    found: dict[Key, _Device] = {}
-    of_holders: dict[Key, dict[str, float]] = {}
-    for sample in samples:
-        key = sample.uuid, sample.instance
-        device = found.setdefault(key, _Device(sample.labels))
-        holder = holder_of(sample.labels, cluster)
-        if holder:
-            device.shares.setdefault(holder, None)
-        if sample.name == "DCGM_FI_DEV_GPU_UTIL" and "vgpu" in sample.labels:
-            of_holders.setdefault(key, {})[holder] = sample.value / 100
-            continue
-        device.values[sample.name] = sample.value
-    for key, shares in of_holders.items():
-        device = found[key]
-        device.values.setdefault("DCGM_FI_DEV_GPU_UTIL", min(100.0, 100 * sum(shares.values())))
-        for holder, share in shares.items():
-            if holder:
-                device.shares[holder] = min(1.0, share)
-    return found
-
-
 def _record(key: Key, device: _Device) -> DeviceRecord:
     labels = device.labels
     index = labels.get("gpu", "0")
@@ -209,7 +244,7 @@ def _record(key: Key, device: _Device) -> DeviceRecord:
     if not key[1]:
         return DeviceRecord(uuid=key[0], model=model, index=int(index) if index.isdigit() else 0)
     profile = labels.get("gpu_i_profile", "")
-    compute, memory = _slices(profile, model)
+    compute, memory = slices_of(profile, model)
     return DeviceRecord(
         uuid=_uuid(key),
         model=model,
@@ -231,15 +266,11 @@ def _parents(records: list[DeviceRecord], known: set[str]) -> list[DeviceRecord]
     return list(missing.values())
 
 
-def _slices(profile: str, model: str) -> tuple[int | None, int | None]:
-    """Compute slices as the profile says, memory slices in eighths of the model's memory."""
-    found, total = SLICES.match(profile), MEMORY_OF_MODEL.search(model)
-    if found is None:
-        return None, None
-    if total is None:
-        return int(found[1]), None
-    eighths = round(int(found[2]) * MEMORY_SLICES / int(total[1]))
-    return int(found[1]), max(1, min(MEMORY_SLICES, eighths))
+def _minors(devices: Mapping[Key, _Device]) -> dict[str, int]:
+    """The numbers of /dev/nvidia… by GPU, from the label `device`."""
+    named = {key[0]: device.labels.get("device", "") for key, device in devices.items()}
+    numbers = {uuid: name[len("nvidia") :] for uuid, name in named.items()}
+    return {uuid: int(number) for uuid, number in numbers.items() if number.isdigit()}
 
 
 def _uuid(key: Key) -> str:

@@ -24,18 +24,18 @@ def split_bases(amounts: Amounts, weights: Sequence[int]) -> list[Amounts]:
     Every basis sums exactly, and where effective ≤ contracted ≤ list, each part keeps that.
     Refuses NothingToSplitBy.
     """
-    effective = _step(None, None, amounts.effective_micros, weights)
-    contracted = _step(amounts.effective_micros, effective, amounts.contracted_micros, weights)
+    effective = _one_step(None, None, amounts.effective_micros, weights)
+    contracted = _one_step(amounts.effective_micros, effective, amounts.contracted_micros, weights)
     if amounts.contracted_micros is None:
-        listed = _step(amounts.effective_micros, effective, amounts.list_micros, weights)
+        listed = _one_step(amounts.effective_micros, effective, amounts.list_micros, weights)
     else:
-        listed = _step(amounts.contracted_micros, contracted, amounts.list_micros, weights)
+        listed = _one_step(amounts.contracted_micros, contracted, amounts.list_micros, weights)
     return list(map(Amounts, listed, contracted, effective))
 
 
 def added(first: Amounts, second: Amounts) -> Amounts:
     """The sum of what is known on each basis."""
-    return Amounts(*map(_plus, first, second))
+    return Amounts(*map(_add_known, first, second))
 
 
 def negated(amounts: Amounts) -> Amounts:
@@ -43,7 +43,7 @@ def negated(amounts: Amounts) -> Amounts:
     return Amounts(*(None if micros is None else -micros for micros in amounts))
 
 
-def _step(
+def _one_step(
     below: int | None, parts_below: _Parts | None, amount: int | None, weights: Sequence[int]
 ) -> _Parts:
     """Parts of `amount`: those of the basis below plus a split of the difference."""
@@ -54,10 +54,10 @@ def _step(
     if amount == below:
         return parts_below
     steps = largest_remainder(amount - below, weights)
-    return list(map(_plus, parts_below, steps))
+    return list(map(_add_known, parts_below, steps))
 
 
-def _plus(sofar: int | None, more: int | None) -> int | None:
+def _add_known(sofar: int | None, more: int | None) -> int | None:
     if sofar is None or more is None:
         return more if sofar is None else sofar
     return sofar + more

@@ -132,13 +132,13 @@ def match(traits: Traits, rules: Sequence[Rule], places: Places) -> BillMatch:
     """
     rule = next((each for each in rules if each.fits(traits)), None)
     kind = (rule.kind if rule else "") or traits.kind
-    team_id = (rule.team_id if rule else None) or _team(traits, places)
+    team_id = (rule.team_id if rule else None) or _team_of_tag(traits, places)
     by, rule_id = ("", None) if rule is None else (f"rule {rule.id}", rule.id)
     if rule is not None and (rule.node_id or rule.pool_id) and kind == COMPUTE:
         carried = (rule.node_id, rule.pool_id, team_id)
         return BillMatch(kind, Becomes.NODE_HOUR, *carried, by=by, rule_id=rule_id)
     if kind != COMPUTE:
-        becomes, reason = _beside(kind, traits)
+        becomes, reason = _charge_beside_compute(kind, traits)
         named = _node_beside(becomes, rule, traits, places)
         if named is not None:
             node_id, found_by = named
@@ -146,7 +146,7 @@ def match(traits: Traits, rules: Sequence[Rule], places: Places) -> BillMatch:
             return BillMatch(kind, becomes, node_id, None, None, *words, rule_id)
         pool_id = rule.pool_id if rule else None
         return BillMatch(kind, becomes, None, pool_id, team_id, reason, traits.service, by, rule_id)
-    found = _found(traits, places)
+    found = _compute_match(traits, places)
     if found is not None:
         return found
     reason = NO_NODE if traits.resource_id else NO_RESOURCE
@@ -172,12 +172,12 @@ def tail_of(resource_id: str) -> str:
     return resource_id.rstrip("/").rsplit("/", 1)[-1].rsplit(":", 1)[-1]
 
 
-def _team(traits: Traits, places: Places) -> int | None:
+def _team_of_tag(traits: Traits, places: Places) -> int | None:
     said = next((text for key, text in traits.tags.items() if key.lower() == TEAM_TAG), "")
     return places.teams.get(said.lower())
 
 
-def _beside(kind: str, traits: Traits) -> tuple[Becomes, str]:
+def _charge_beside_compute(kind: str, traits: Traits) -> tuple[Becomes, str]:
     """What is not compute: a charge of its own, of a kind that says what it is."""
     if kind in OF_ITS_KIND:
         return OF_ITS_KIND[kind]
@@ -213,7 +213,7 @@ def _node_named(traits: Traits, places: Places) -> tuple[int, str] | None:
     return None
 
 
-def _found(traits: Traits, places: Places) -> BillMatch | None:
+def _compute_match(traits: Traits, places: Places) -> BillMatch | None:
     named = _node_named(traits, places)
     if named is not None:
         return BillMatch(COMPUTE, Becomes.NODE_HOUR, named[0], by=named[1])

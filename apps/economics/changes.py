@@ -37,8 +37,8 @@ def changes(values: Sequence[float], weekdays: Sequence[int] | None = None) -> l
         return []
     levels = [log(value) for value in values]
     places = [day % WEEK for day in range(len(values))] if weekdays is None else weekdays
-    calm = _clipped(_without_week(levels, places))
-    sigma = _noise(calm)
+    calm = _clip_outliers(_without_week(levels, places))
+    sigma = _noise_deviation(calm)
     if not sigma:
         return []
     scaled = [each / sigma for each in calm]
@@ -95,12 +95,12 @@ def _without_week(levels: Sequence[float], places: Sequence[int]) -> list[float]
     """Less the median of each weekday's distance to a running median of three weeks."""
     away: dict[int, list[float]] = {}
     for day, (level, place) in enumerate(zip(levels, places, strict=True)):
-        away.setdefault(place, []).append(level - _around(levels, day, TREND_DAYS))
+        away.setdefault(place, []).append(level - _median_around(levels, day, TREND_DAYS))
     weekly = {place: median(found) for place, found in away.items()}
     return [level - weekly[place] for level, place in zip(levels, places, strict=True)]
 
 
-def _clipped(levels: Sequence[float]) -> list[float]:
+def _clip_outliers(levels: Sequence[float]) -> list[float]:
     """No further from the running median of 13 days than 3.5 of its robust deviations."""
     calm = []
     for day, level in enumerate(levels):
@@ -112,7 +112,7 @@ def _clipped(levels: Sequence[float]) -> list[float]:
     return calm
 
 
-def _noise(levels: Sequence[float]) -> float:
+def _noise_deviation(levels: Sequence[float]) -> float:
     """By the differences from day to day, which a change of level does not touch.
 
     The larger of two: by their median, and by their squares with those over 3 of that clipped. The
@@ -125,6 +125,6 @@ def _noise(levels: Sequence[float]) -> float:
     return float(max(robust, (squares / len(steps)) ** 0.5) / 2**0.5)
 
 
-def _around(levels: Sequence[float], day: int, days: int) -> float:
+def _median_around(levels: Sequence[float], day: int, days: int) -> float:
     half = days // 2
     return float(median(levels[max(0, day - half) : day + half + 1]))

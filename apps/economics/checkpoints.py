@@ -41,7 +41,7 @@ class Hazard:
 def best_cadence(write: float, mtbf: float) -> float:
     """τ* = M(1 + W₀(−e^(−1−δ/M))): useful work between two checkpoints. Refuses NotACadence."""
     _refuse_nothing(write, mtbf)
-    return mtbf * (1 + _lambert(-exp(-1 - write / mtbf)))
+    return mtbf * (1 + _lambert_w(-exp(-1 - write / mtbf)))
 
 
 def young(write: float, mtbf: float) -> float:
@@ -80,7 +80,7 @@ def hazard(failures: int, exposure: float) -> Hazard:
     return Hazard(failures / exposure, low, high)
 
 
-def _lambert(x: float) -> float:
+def _lambert_w(x: float) -> float:
     """W₀ on [−1/e, 0), by Halley's steps from its series at the branch point."""
     p = sqrt(max(0.0, 2 * (1 + exp(1) * x)))
     w = -1 + p - p * p / 3 if p < 1 else log(1 + x)

@@ -183,7 +183,7 @@ def apply(commitments: Sequence[Commitment], uses: Sequence[CommitmentUse]) -> A
     free = {(use.node_id, use.start_ms): use.start_ms for use in uses}
     taken: dict[int, list[_Taken]] = {commitment.id: [] for commitment in commitments}
     pairs = [(one, use) for one in commitments for use in uses if capacity_per_ms(one, use) > 0]
-    for commitment, use in sorted(pairs, key=_order):
+    for commitment, use in sorted(pairs, key=_saving_order):
         key = (use.node_id, use.start_ms)
         rate = capacity_per_ms(commitment, use)
         start = free[key]
@@ -196,7 +196,7 @@ def apply(commitments: Sequence[Commitment], uses: Sequence[CommitmentUse]) -> A
     covered: list[Covered] = []
     unused = []
     for commitment in sorted(commitments, key=lambda one: one.id):
-        parts = _costs(commitment, taken[commitment.id], left[commitment.id])
+        parts = _covered_parts(commitment, taken[commitment.id], left[commitment.id])
         over = commitment.paid_micros - sum(part.effective_micros for part in parts)
         unused.append(Unused(commitment.id, over, left[commitment.id], commitment.capacity))
         covered += parts
@@ -253,7 +253,7 @@ def _is_eligible(commitment: Commitment, use: CommitmentUse) -> bool:
     return in_pool and in_place and all(wanted in ("", found) for wanted, found in pairs)
 
 
-def _order(pair: tuple[Commitment, CommitmentUse]) -> tuple[int | Fraction, ...]:
+def _saving_order(pair: tuple[Commitment, CommitmentUse]) -> tuple[int | Fraction, ...]:
     commitment, use = pair
     # A use without a price saves nothing that anybody knows of.
     saved = use.contracted_micros or 0
@@ -271,19 +271,19 @@ def _order(pair: tuple[Commitment, CommitmentUse]) -> tuple[int | Fraction, ...]
     return (commitment.kind, *place, commitment.id, use.node_id, use.start_ms)
 
 
-def _costs(commitment: Commitment, taken: Sequence[_Taken], left: int) -> list[Covered]:
+def _covered_parts(commitment: Commitment, taken: Sequence[_Taken], left: int) -> list[Covered]:
     weights = [each.weight for each in taken]
     shares = largest_remainder(commitment.paid_micros, [*weights, left])
     parts = []
     for each, share in zip(taken, shares[:-1], strict=True):
-        contracted = _within(each, each.use.contracted_micros)
+        contracted = _amount_within(each, each.use.contracted_micros)
         parts.append(
             Covered(
                 commitment_id=commitment.id,
                 node_id=each.use.node_id,
                 start_ms=each.start_ms,
                 end_ms=each.end_ms,
-                list_micros=_listed(each, contracted),
+                list_micros=_list_within(each, contracted),
                 contracted_micros=contracted,
                 effective_micros=share if contracted is None else min(share, contracted),
             )
@@ -291,15 +291,15 @@ def _costs(commitment: Commitment, taken: Sequence[_Taken], left: int) -> list[C
     return parts
 
 
-def _listed(taken: _Taken, contracted: int | None) -> int | None:
+def _list_within(taken: _Taken, contracted: int | None) -> int | None:
     listed, agreed = taken.use.list_micros, taken.use.contracted_micros
     if listed is None or agreed is None or contracted is None:
-        return _within(taken, listed)
+        return _amount_within(taken, listed)
     # Each step is cut by itself, so that no cut loses the order of the bases.
-    return contracted + (_within(taken, listed - agreed) or 0)
+    return contracted + (_amount_within(taken, listed - agreed) or 0)
 
 
-def _within(taken: _Taken, micros: int | None) -> int | None:
+def _amount_within(taken: _Taken, micros: int | None) -> int | None:
     """The part of a use's amount in a span of it; the spans of a use sum to the amount."""
     if micros is None:
         return None

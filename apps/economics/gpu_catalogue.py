@@ -40,7 +40,7 @@ def named_gpu(name: str) -> NamedGpu:
     Of "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb" the part is one of seven compute slices.
     """
     slice_name = _SLICE.search(name)
-    candidates = _candidates(_SLICE.sub(" ", name))
+    candidates = _candidate_models(_SLICE.sub(" ", name))
     if slice_name is None:
         return NamedGpu(candidates)
     compute_slices = int(slice_name["compute"])
@@ -50,11 +50,11 @@ def named_gpu(name: str) -> NamedGpu:
     return NamedGpu((), Fraction(1)) if part is None else NamedGpu(candidates, part)
 
 
-def _candidates(name: str) -> tuple[GpuModel, ...]:
-    exact = _BY_CLOUD_NAME.get(name.strip().casefold()) or _BY_NAME.get(_plain(name))
+def _candidate_models(name: str) -> tuple[GpuModel, ...]:
+    exact = _BY_CLOUD_NAME.get(name.strip().casefold()) or _BY_NAME.get(_plain_words(name))
     if exact is not None:
         return (exact,)
-    words = set(_plain(name).split())
+    words = set(_plain_words(name).split())
     return tuple(model for model, family, known in _WORDS if family in words and words <= known)
 
 
@@ -64,7 +64,7 @@ _SLICE = re.compile(
 _VENDORS = frozenset(("nvidia", "tesla", "amd", "instinct"))
 
 
-def _plain(name: str) -> str:
+def _plain_words(name: str) -> str:
     words = re.sub(r"[-_/]", " ", name.casefold()).split()
     return " ".join(word for word in words if word not in _VENDORS)
 
@@ -252,7 +252,7 @@ class _CatalogueNames:
     words: str = ""
 
 
-def _model(
+def _new_gpu(
     name: str,
     board: _Board,
     dense: _Dense,
@@ -304,80 +304,80 @@ _CDNA3 = _Dense(fp32=163.4, tf32=653.7, bf16=1307.4, fp16=1307.4, fp8=2614.9, in
 _CDNA4 = _Dense(fp32=157.3, bf16=2516.6, fp16=2516.6, fp8=5033.2, int8=5033.2, fp4=10066.3)
 
 CATALOGUE: tuple[GpuModel, ...] = (
-    _model("Tesla V100-SXM2-16GB", _Board(16, 900, 300, 300), _VOLTA_SXM, _V100,
+    _new_gpu("Tesla V100-SXM2-16GB", _Board(16, 900, 300, 300), _VOLTA_SXM, _V100,
            names=_CatalogueNames(words="sxm")),
-    _model("Tesla V100-SXM2-32GB", _Board(32, 900, 300, 300), _VOLTA_SXM, _V100,
+    _new_gpu("Tesla V100-SXM2-32GB", _Board(32, 900, 300, 300), _VOLTA_SXM, _V100,
            names=_CatalogueNames(words="sxm")),
-    _model("Tesla V100-SXM3-32GB", _Board(32, 900, 350, 300), _VOLTA_SXM, _V100,
+    _new_gpu("Tesla V100-SXM3-32GB", _Board(32, 900, 350, 300), _VOLTA_SXM, _V100,
            names=_CatalogueNames(words="sxm")),
-    _model("Tesla V100-PCIE-16GB", _Board(16, 900, 250), _VOLTA_PCIE, _V100),
-    _model("Tesla V100-PCIE-32GB", _Board(32, 900, 250), _VOLTA_PCIE, _V100),
-    _model("Tesla T4", _Board(16, 320, 70), _TURING, _T4, names=_CatalogueNames(words="16gb")),
-    _model("NVIDIA A10", _Board(24, 600, 150), _A10_PEAKS, _A10, names=_CatalogueNames(words="24gb pcie")),
-    _model("NVIDIA A10G", _Board(24, 600, 300), _A10G_PEAKS, _A10G, names=_CatalogueNames(words="24gb")),
-    _model("NVIDIA A30", _Board(24, 933, 165, 200), _A30_PEAKS, _A30, _OF_24,
+    _new_gpu("Tesla V100-PCIE-16GB", _Board(16, 900, 250), _VOLTA_PCIE, _V100),
+    _new_gpu("Tesla V100-PCIE-32GB", _Board(32, 900, 250), _VOLTA_PCIE, _V100),
+    _new_gpu("Tesla T4", _Board(16, 320, 70), _TURING, _T4, names=_CatalogueNames(words="16gb")),
+    _new_gpu("NVIDIA A10", _Board(24, 600, 150), _A10_PEAKS, _A10, names=_CatalogueNames(words="24gb pcie")),
+    _new_gpu("NVIDIA A10G", _Board(24, 600, 300), _A10G_PEAKS, _A10G, names=_CatalogueNames(words="24gb")),
+    _new_gpu("NVIDIA A30", _Board(24, 933, 165, 200), _A30_PEAKS, _A30, _OF_24,
            _CatalogueNames(words="24gb pcie")),
-    _model("NVIDIA A40", _Board(48, 696, 300, 112.5), _A40_PEAKS, _A40,
+    _new_gpu("NVIDIA A40", _Board(48, 696, 300, 112.5), _A40_PEAKS, _A40,
            names=_CatalogueNames(words="48gb pcie")),
-    _model("NVIDIA A100-SXM4-40GB", _Board(40, 1555, 400, 600), _AMPERE, _A100, _OF_40,
+    _new_gpu("NVIDIA A100-SXM4-40GB", _Board(40, 1555, 400, 600), _AMPERE, _A100, _OF_40,
            _CatalogueNames(("nvidia-tesla-a100",), "sxm")),
-    _model("NVIDIA A100-SXM4-80GB", _Board(80, 2039, 400, 600), _AMPERE, _A100, _OF_80,
+    _new_gpu("NVIDIA A100-SXM4-80GB", _Board(80, 2039, 400, 600), _AMPERE, _A100, _OF_80,
            _CatalogueNames(("nvidia-a100-80gb",), "sxm")),
-    _model("NVIDIA A100-PCIE-40GB", _Board(40, 1555, 250, 600), _AMPERE, _A100, _OF_40),
-    _model("NVIDIA A100 80GB PCIe", _Board(80, 1935, 300, 600), _AMPERE, _A100, _OF_80),
-    _model("NVIDIA L4", _Board(24, 300, 72), _L4_PEAKS, _L4, names=_CatalogueNames(words="24gb pcie")),
-    _model("NVIDIA L40", _Board(48, 864, 300), _L40_PEAKS, _L40, names=_CatalogueNames(words="48gb pcie")),
-    _model("NVIDIA L40S", _Board(48, 864, 350), _L40S_PEAKS, _L40, names=_CatalogueNames(words="48gb pcie")),
-    _model("NVIDIA H100 80GB HBM3", _Board(80, 3350, 700, 900), _HOPPER, _H100, _OF_80,
+    _new_gpu("NVIDIA A100-PCIE-40GB", _Board(40, 1555, 250, 600), _AMPERE, _A100, _OF_40),
+    _new_gpu("NVIDIA A100 80GB PCIe", _Board(80, 1935, 300, 600), _AMPERE, _A100, _OF_80),
+    _new_gpu("NVIDIA L4", _Board(24, 300, 72), _L4_PEAKS, _L4, names=_CatalogueNames(words="24gb pcie")),
+    _new_gpu("NVIDIA L40", _Board(48, 864, 300), _L40_PEAKS, _L40, names=_CatalogueNames(words="48gb pcie")),
+    _new_gpu("NVIDIA L40S", _Board(48, 864, 350), _L40S_PEAKS, _L40, names=_CatalogueNames(words="48gb pcie")),
+    _new_gpu("NVIDIA H100 80GB HBM3", _Board(80, 3350, 700, 900), _HOPPER, _H100, _OF_80,
            _CatalogueNames(("nvidia-h100-80gb", "nvidia-h100-mega-80gb"), "sxm sxm5")),
-    _model("NVIDIA H100 PCIe", _Board(80, 2000, 350, 600), _HOPPER_PCIE, _H100_PCIE, _OF_80,
+    _new_gpu("NVIDIA H100 PCIe", _Board(80, 2000, 350, 600), _HOPPER_PCIE, _H100_PCIE, _OF_80,
            _CatalogueNames(words="80gb hbm2e")),
-    _model("NVIDIA H100 NVL", _Board(94, 3900, 400, 600), _HOPPER_NVL, _H100_NVL, _OF_94,
+    _new_gpu("NVIDIA H100 NVL", _Board(94, 3900, 400, 600), _HOPPER_NVL, _H100_NVL, _OF_94,
            _CatalogueNames(words="94gb pcie hbm3")),
-    _model("NVIDIA H200", _Board(141, 4800, 700, 900), _HOPPER, _H200, _OF_141,
+    _new_gpu("NVIDIA H200", _Board(141, 4800, 700, 900), _HOPPER, _H200, _OF_141,
            _CatalogueNames(("nvidia-h200-141gb",), "sxm sxm5 141gb hbm3e")),
-    _model("NVIDIA H200 NVL", _Board(141, 4800, 600, 900), _HOPPER_NVL, _H200_NVL, _OF_141,
+    _new_gpu("NVIDIA H200 NVL", _Board(141, 4800, 600, 900), _HOPPER_NVL, _H200_NVL, _OF_141,
            _CatalogueNames(words="pcie")),
-    _model("NVIDIA GH200 480GB", _Board(96, 4000, 1000, 900), _HOPPER, _GH200, _OF_96,
+    _new_gpu("NVIDIA GH200 480GB", _Board(96, 4000, 1000, 900), _HOPPER, _GH200, _OF_96,
            _CatalogueNames(words="96gb hbm3")),
-    _model("NVIDIA GH200 144G HBM3e", _Board(144, 4900, 1000, 900), _HOPPER, _GH200, _OF_144,
+    _new_gpu("NVIDIA GH200 144G HBM3e", _Board(144, 4900, 1000, 900), _HOPPER, _GH200, _OF_144,
            _CatalogueNames(words="144gb")),
-    _model("NVIDIA B200", _Board(180, 7700, 1000, 1800), _B200_PEAKS, _BLACKWELL, _OF_180,
+    _new_gpu("NVIDIA B200", _Board(180, 7700, 1000, 1800), _B200_PEAKS, _BLACKWELL, _OF_180,
            _CatalogueNames(words="sxm sxm6 180gb hbm3e")),
-    _model("NVIDIA GB200", _Board(186, 8000, 1200, 1800), _GB200_PEAKS, _BLACKWELL, _OF_186,
+    _new_gpu("NVIDIA GB200", _Board(186, 8000, 1200, 1800), _GB200_PEAKS, _BLACKWELL, _OF_186,
            _CatalogueNames(words="186gb hbm3e nvl72")),
-    _model("NVIDIA B300 SXM6 AC", _Board(270, 7700, 1100, 1800), _B300_PEAKS, _HGX_B300, _OF_269,
+    _new_gpu("NVIDIA B300 SXM6 AC", _Board(270, 7700, 1100, 1800), _B300_PEAKS, _HGX_B300, _OF_269,
            _CatalogueNames(words="sxm hbm3e 270gb")),
-    _model("NVIDIA GB300", _Board(279, 8000, 1400, 1800), _GB300_PEAKS, _GB300, _OF_278,
+    _new_gpu("NVIDIA GB300", _Board(279, 8000, 1400, 1800), _GB300_PEAKS, _GB300, _OF_278,
            _CatalogueNames(words="279gb hbm3e nvl72")),
-    _model("NVIDIA RTX 6000 Ada Generation", _Board(48, 960, 300), _ADA, _RTX_ADA,
+    _new_gpu("NVIDIA RTX 6000 Ada Generation", _Board(48, 960, 300), _ADA, _RTX_ADA,
            names=_CatalogueNames(words="48gb")),
-    _model("NVIDIA RTX PRO 6000 Blackwell Server Edition", _Board(96, 1597, 600), _GB202_SERVER,
+    _new_gpu("NVIDIA RTX PRO 6000 Blackwell Server Edition", _Board(96, 1597, 600), _GB202_SERVER,
            _RTX_PRO_SERVER, _OF_RTX_96, _CatalogueNames(("nvidia-rtx-pro-6000",), "96gb")),
-    _model("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", _Board(96, 1792, 600), _GB202,
+    _new_gpu("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", _Board(96, 1792, 600), _GB202,
            _RTX_PRO, _OF_RTX_96, _CatalogueNames(words="96gb")),
-    _model("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", _Board(96, 1792, 300),
+    _new_gpu("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition", _Board(96, 1792, 300),
            _GB202_300W, _RTX_PRO, _OF_RTX_96, _CatalogueNames(words="96gb")),
-    _model("AMD Instinct MI300X", _Board(192, 5300, 750, 896), _CDNA3, _MI300X,
+    _new_gpu("AMD Instinct MI300X", _Board(192, 5300, 750, 896), _CDNA3, _MI300X,
            names=_CatalogueNames(words="oam 192gb hbm3")),
-    _model("AMD Instinct MI325X", _Board(256, 6000, 1000, 896), _CDNA3, _MI325X,
+    _new_gpu("AMD Instinct MI325X", _Board(256, 6000, 1000, 896), _CDNA3, _MI325X,
            names=_CatalogueNames(words="oam 256gb hbm3e")),
-    _model("AMD Instinct MI355X", _Board(288, 8000, 1400, 1075), _CDNA4, _MI355X,
+    _new_gpu("AMD Instinct MI355X", _Board(288, 8000, 1400, 1075), _CDNA4, _MI355X,
            names=_CatalogueNames(words="oam 288gb hbm3e")),
 )  # fmt: skip
 
-_BY_NAME = {_plain(model.name): model for model in CATALOGUE}
+_BY_NAME = {_plain_words(model.name): model for model in CATALOGUE}
 # Whole and with its dashes: "nvidia-h100-80gb" is an SXM at Google, "H100 80GB" may be either.
 _BY_CLOUD_NAME = {name: model for model in CATALOGUE for name in model.cloud_names}
 _NO_FAMILY = frozenset(("rtx", "pro"))
 
 
-def _family(model: GpuModel) -> str:
+def _family_word(model: GpuModel) -> str:
     """The word without which a name is not of the model ("h100"; of RTX models "6000")."""
-    return next(word for word in _plain(model.name).split() if word not in _NO_FAMILY)
+    return next(word for word in _plain_words(model.name).split() if word not in _NO_FAMILY)
 
 
 _WORDS = tuple(
-    (model, _family(model), frozenset((*_plain(model.name).split(), *model.words)))
+    (model, _family_word(model), frozenset((*_plain_words(model.name).split(), *model.words)))
     for model in CATALOGUE
 )

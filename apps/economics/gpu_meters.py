@@ -42,27 +42,27 @@ class GpuMeters:
     @property
     def sm_active_ratio(self) -> float | None:
         """The mean share of streaming multiprocessors with a warp resident, of the time observed."""
-        return _mean(self.sm_seconds, self.sm_observed_seconds)
+        return _mean_over(self.sm_seconds, self.sm_observed_seconds)
 
     @property
     def tensor_active_ratio(self) -> float | None:
         """The mean share of cycles in which tensor cores were active, of the time observed."""
-        return _mean(self.tensor_seconds, self.tensor_observed_seconds)
+        return _mean_over(self.tensor_seconds, self.tensor_observed_seconds)
 
     @property
     def dram_active_ratio(self) -> float | None:
         """The mean share of cycles in which memory moved data, of the time observed."""
-        return _mean(self.dram_seconds, self.dram_observed_seconds)
+        return _mean_over(self.dram_seconds, self.dram_observed_seconds)
 
     @property
     def nvlink_bytes_per_second(self) -> float | None:
         """Of one GPU, both directions, over the time observed."""
-        return _mean(self.nvlink_bytes, self.nvlink_observed_seconds)
+        return _mean_over(self.nvlink_bytes, self.nvlink_observed_seconds)
 
     @property
     def pcie_bytes_per_second(self) -> float | None:
         """Of one GPU, both directions, over the time observed."""
-        return _mean(self.pcie_bytes, self.pcie_observed_seconds)
+        return _mean_over(self.pcie_bytes, self.pcie_observed_seconds)
 
     @property
     def sm_coverage_ratio(self) -> float | None:
@@ -84,7 +84,7 @@ def meters_together(parts: Iterable[GpuMeters]) -> GpuMeters:
     )
 
 
-def _mean(total: float | None, seconds: float | None) -> float | None:
+def _mean_over(total: float | None, seconds: float | None) -> float | None:
     return None if total is None or not seconds else total / seconds
 
 

@@ -33,10 +33,10 @@ def attempts(statements: Iterable[JobStatement]) -> tuple[Attempt, ...]:
     may complete.
     """
     ordered = in_order(statements)
-    groups = _submitted(ordered)
-    loose = [each for each in ordered if _submission(each) is None]
+    groups = _groups_by_submission(ordered)
+    loose = [each for each in ordered if _submission_time(each) is None]
     for each in sorted(loose, key=lambda one: (_first_moment(one), one.kind)):
-        _place(each, groups)
+        _place_statement(each, groups)
     found = [group.attempt() for group in groups]
     return tuple(sorted(found, key=lambda one: (one.opened_at, one.restart_count)))
 
@@ -73,7 +73,7 @@ class _Group:
         )
 
 
-def _submission(statement: JobStatement) -> datetime | None:
+def _submission_time(statement: JobStatement) -> datetime | None:
     if statement.submitted_at is None and statement.kind is EventKind.SUBMIT:
         return statement.at
     return statement.submitted_at
@@ -83,10 +83,10 @@ def _first_moment(statement: JobStatement) -> datetime:
     return min(statement.at, statement.started_at or statement.at)
 
 
-def _submitted(ordered: Sequence[JobStatement]) -> list[_Group]:
+def _groups_by_submission(ordered: Sequence[JobStatement]) -> list[_Group]:
     groups: dict[tuple[datetime, int], _Group] = {}
     for each in ordered:
-        submitted_at = _submission(each)
+        submitted_at = _submission_time(each)
         if submitted_at is None:
             continue
         key = submitted_at, each.restart_count or 0
@@ -98,7 +98,7 @@ def _submitted(ordered: Sequence[JobStatement]) -> list[_Group]:
     return list(groups.values())
 
 
-def _place(statement: JobStatement, groups: list[_Group]) -> None:
+def _place_statement(statement: JobStatement, groups: list[_Group]) -> None:
     """Into the attempt that began last among those whose time it falls in, or a new one."""
     moment = _first_moment(statement)
     fitting = [

@@ -62,8 +62,8 @@ def fold(statements: Iterable[JobStatement]) -> JobFold:
     ordered = in_order(statements)
     if not ordered:
         raise ValueError("a job without a statement is no job")
-    started_at = _start(ordered)
-    ended_at, state = _outcome(ordered, started_at)
+    started_at = _trusted_start(ordered)
+    ended_at, state = _end_and_state(ordered, started_at)
     texts = dict.fromkeys(TEXTS, "")
     for each in ordered:
         texts |= {name: text for name in TEXTS if (text := getattr(each, name)) is not None}
@@ -82,7 +82,7 @@ def fold(statements: Iterable[JobStatement]) -> JobFold:
     )
 
 
-def _start(ordered: Sequence[JobStatement]) -> datetime | None:
+def _trusted_start(ordered: Sequence[JobStatement]) -> datetime | None:
     """The most trusted start; else the first moment at which it was seen to run."""
     stated = [
         (each.source, each.started_at or each.at)
@@ -95,7 +95,7 @@ def _start(ordered: Sequence[JobStatement]) -> datetime | None:
     return min(running, default=None)
 
 
-def _outcome(
+def _end_and_state(
     ordered: Sequence[JobStatement], started_at: datetime | None
 ) -> tuple[datetime | None, str]:
     last = end_of(ordered)

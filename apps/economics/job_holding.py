@@ -47,14 +47,14 @@ def held_spans(
     if started_at is None:
         return ()
     life = _Life(started_at, ended_at)
-    speaking = _deciding(ordered)
-    pins = _pins(ordered)
+    speaking = _deciding_statements(ordered)
+    pins = _pinned_devices(ordered)
     if speaking and speaking[-1].source is JobSource.AGENT:
         nodes = sorted({one.node for each in speaking for one in each.allocations or ()})
-        timelines = [_timeline(_about(speaking, node), life) for node in nodes]
+        timelines = [_held_timeline(_statements_about(speaking, node), life) for node in nodes]
     else:
-        timelines = [_timeline(speaking, life)]
-    spans = [span for timeline in timelines for span in _spans(timeline, life, pins)]
+        timelines = [_held_timeline(speaking, life)]
+    spans = [span for timeline in timelines for span in _held_spans(timeline, life, pins)]
     return tuple(sorted(spans, key=lambda span: (span.node, span.part, span.starts_at)))
 
 
@@ -86,7 +86,7 @@ class _Life:
         return max(at, self.starts_at)
 
 
-def _deciding(ordered: Sequence[JobStatement]) -> list[JobStatement]:
+def _deciding_statements(ordered: Sequence[JobStatement]) -> list[JobStatement]:
     """The statements that say what was held, of the sources that are to be heard."""
     saying = [each for each in ordered if _says_what_is_held(each)]
     end = end_of(ordered)
@@ -113,7 +113,7 @@ def _says_what_is_held(statement: JobStatement) -> bool:
     )
 
 
-def _about(statements: Sequence[JobStatement], node: str) -> list[JobStatement]:
+def _statements_about(statements: Sequence[JobStatement], node: str) -> list[JobStatement]:
     """The statements that name the node, cut down to what they say of it."""
     cut = [
         replace(each, allocations=tuple(o for o in each.allocations or () if o.node == node))
@@ -122,7 +122,7 @@ def _about(statements: Sequence[JobStatement], node: str) -> list[JobStatement]:
     return [each for each in cut if each.allocations]
 
 
-def _timeline(statements: Sequence[JobStatement], life: _Life) -> list[tuple[datetime, Held]]:
+def _held_timeline(statements: Sequence[JobStatement], life: _Life) -> list[tuple[datetime, Held]]:
     """What was held from each moment on; the last before the start is in force at the start."""
     moments = {
         life.reached(at): statement
@@ -130,7 +130,7 @@ def _timeline(statements: Sequence[JobStatement], life: _Life) -> list[tuple[dat
             ((_effective_at(each, life), each) for each in statements), key=lambda pair: pair[0]
         )
     }
-    return [(at, _held(moments[at].allocations or ())) for at in sorted(moments)]
+    return [(at, _held_by_part(moments[at].allocations or ())) for at in sorted(moments)]
 
 
 def _effective_at(statement: JobStatement, life: _Life) -> datetime:
@@ -139,7 +139,7 @@ def _effective_at(statement: JobStatement, life: _Life) -> datetime:
     return life.starts_at if statement.kind is EventKind.END else statement.at
 
 
-def _held(allocations: Sequence[AllocationRecord]) -> Held:
+def _held_by_part(allocations: Sequence[AllocationRecord]) -> Held:
     held: dict[tuple[str, int], AllocationRecord] = {}
     for one in sorted(allocations, key=_grant_order):
         part = 0
@@ -153,7 +153,7 @@ def _grant_order(one: AllocationRecord) -> tuple[str, tuple[str, ...], Fraction]
     return one.node, one.devices or (), one.held_gpus
 
 
-def _pins(ordered: Sequence[JobStatement]) -> dict[tuple[str, Fraction], tuple[str, ...]]:
+def _pinned_devices(ordered: Sequence[JobStatement]) -> dict[tuple[str, Fraction], tuple[str, ...]]:
     """Devices by node and count, for each node of which a statement names one grant."""
     pins = {}
     for each in ordered:
@@ -164,7 +164,7 @@ def _pins(ordered: Sequence[JobStatement]) -> dict[tuple[str, Fraction], tuple[s
     return pins
 
 
-def _spans(
+def _held_spans(
     timeline: Sequence[tuple[datetime, Held]],
     life: _Life,
     pins: Mapping[tuple[str, Fraction], tuple[str, ...]],
@@ -174,18 +174,18 @@ def _spans(
     for at, held in timeline:
         for key in [key for key, (_, one) in since.items() if held.get(key) != one]:
             start, one = since.pop(key)
-            yield from _span(key[1], one, _Life(start, _earlier(at, life.ends_at)), pins)
+            yield from _held_span(key[1], one, _Life(start, _earlier_of(at, life.ends_at)), pins)
         for key, one in held.items():
             since.setdefault(key, (at, one))
     for (_, part), (start, one) in since.items():
-        yield from _span(part, one, _Life(start, life.ends_at), pins)
+        yield from _held_span(part, one, _Life(start, life.ends_at), pins)
 
 
-def _earlier(at: datetime, other: datetime | None) -> datetime:
+def _earlier_of(at: datetime, other: datetime | None) -> datetime:
     return at if other is None else min(at, other)
 
 
-def _span(
+def _held_span(
     part: int,
     one: AllocationRecord,
     span: _Life,

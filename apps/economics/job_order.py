@@ -13,10 +13,10 @@ def in_order(statements: Iterable[JobStatement]) -> tuple[JobStatement, ...]:
         return found
     found = tuple(set(found))
     # The text only breaks ties, so that arrival never does.
-    return tuple(sorted(found, key=lambda each: (*_precedence(each), repr(each))))
+    return tuple(sorted(found, key=lambda each: (*_statement_precedence(each), repr(each))))
 
 
-def _precedence(statement: JobStatement) -> tuple[bool, datetime, int, int]:
+def _statement_precedence(statement: JobStatement) -> tuple[bool, datetime, int, int]:
     is_heard = statement.source is not JobSource.AGENT
     return is_heard, statement.at, -statement.source, statement.kind
 

@@ -184,10 +184,10 @@ def event_of_record(record: JobRecord) -> JobEventIn:
         kind, at = EventKind.START, record.started_at
     if at is None:
         raise RecordHasNoTime(f"job {record.raw_id} was neither submitted, started nor ended")
-    return JobEventIn(record.cluster, record.raw_id, _statement(record, kind, at))
+    return JobEventIn(record.cluster, record.raw_id, _statement_of_record(record, kind, at))
 
 
-def _statement(record: JobRecord, kind: EventKind, at: datetime) -> JobStatement:
+def _statement_of_record(record: JobRecord, kind: EventKind, at: datetime) -> JobStatement:
     return JobStatement(
         kind=kind,
         at=at,

@@ -77,7 +77,7 @@ def quantiles(histogram: Histogram, ratios: Sequence[float]) -> tuple[Quantile, 
     if not histogram.total or not histogram.bounds:
         return ()
     below = list(accumulate(histogram.counts))
-    return tuple(_quantile(histogram, below, ratio) for ratio in ratios)
+    return tuple(_quantile_of(histogram, below, ratio) for ratio in ratios)
 
 
 def within(histogram: Histogram, seconds: float) -> Within:
@@ -106,7 +106,7 @@ def budget_left(met_ratio: float, target_ratio: float) -> float:
     return 1 - (1 - met_ratio) / (1 - target_ratio)
 
 
-def _quantile(histogram: Histogram, below: Sequence[int], ratio: float) -> Quantile:
+def _quantile_of(histogram: Histogram, below: Sequence[int], ratio: float) -> Quantile:
     rank = ratio * histogram.total
     place = bisect_left(below, rank)
     # The bucket that holds the rank is one with requests in it.

@@ -33,37 +33,40 @@ def met_weights(
     keep their sums exactly, columns as near as their minutes allow. Where minutes say nothing of a
     row or column, or contradict the sums, it is divided as the whole is.
     """
-    wanted_rows = _parts(list(rows.values()))
-    wanted_columns = _parts(list(columns.values()))
+    wanted_rows = _as_parts(list(rows.values()))
+    wanted_columns = _as_parts(list(columns.values()))
     even = [[row * column for column in wanted_columns] for row in wanted_rows]
     met = [
-        _met(row_minutes.get(row), column_minutes.get(column)) for row in rows for column in columns
+        _time_met(row_minutes.get(row), column_minutes.get(column))
+        for row in rows
+        for column in columns
     ]
     width = len(columns)
     seed = [met[at : at + width] for at in range(0, len(met), width)]
     _fill_silent(seed, even)
-    table, is_near = _fitted(seed, wanted_rows, wanted_columns)
+    table, is_near = _fit_sums(seed, wanted_rows, wanted_columns)
     if not is_near:
         whole = sum(map(sum, seed))
         mixed = [
             [cell / whole + LOOSE * flat for cell, flat in zip(*both, strict=True)]
             for both in zip(seed, even, strict=True)
         ]
-        table, _ = _fitted(mixed, wanted_rows, wanted_columns)
+        table, _ = _fit_sums(mixed, wanted_rows, wanted_columns)
     return {
         row: {
-            column: round(cell * BILLION) for column, cell in zip(columns, _parts(of), strict=True)
+            column: round(cell * BILLION)
+            for column, cell in zip(columns, _as_parts(of), strict=True)
         }
         for row, of in zip(rows, table, strict=True)
     }
 
 
-def _parts(amounts: Sequence[float]) -> list[float]:
+def _as_parts(amounts: Sequence[float]) -> list[float]:
     whole = sum(amounts)
     return [amount / whole for amount in amounts]
 
 
-def _met(one: Minutes | None, other: Minutes | None) -> float:
+def _time_met(one: Minutes | None, other: Minutes | None) -> float:
     return 0.0 if one is None or other is None else float(sum(map(mul, one, other)))
 
 
@@ -81,7 +84,7 @@ def _fill_silent(seed: Table, even: Table) -> None:
             row[place] = flat[place] * whole
 
 
-def _fitted(seed: Table, rows: Sequence[float], columns: Sequence[float]) -> tuple[Table, bool]:
+def _fit_sums(seed: Table, rows: Sequence[float], columns: Sequence[float]) -> tuple[Table, bool]:
     """The table with these sums of rows, and whether its columns' sums are near what they shall be."""
     table = [list(row) for row in seed]
     for _ in range(MOST_ROUNDS):

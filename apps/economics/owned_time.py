@@ -103,12 +103,12 @@ def within(spans: Sequence[TariffSpan], start_ms: int, end_ms: int) -> list[Tari
 
 def _months_after(entered_at: datetime, months: int, zone: str) -> datetime:
     local = entered_at.astimezone(ZoneInfo(zone))
-    first = _shifted(local.date().replace(day=1), months)
-    last = _shifted(first, 1) - timedelta(days=1)
+    first = _shift_months(local.date().replace(day=1), months)
+    last = _shift_months(first, 1) - timedelta(days=1)
     day = first.replace(day=min(local.day, last.day))
     return hour_from(datetime.combine(day, local.time(), tzinfo=ZoneInfo(zone)))
 
 
-def _shifted(first: date, months: int) -> date:
+def _shift_months(first: date, months: int) -> date:
     count = 12 * first.year + first.month - 1 + months
     return date(count // 12, count % 12 + 1, 1)

@@ -96,13 +96,13 @@ def pieces_of_hour(
     spanned = [
         (*span, gpus)
         for start, end, gpus in lived
-        for span in _spanned(start, end, list_rates, contract_rates)
+        for span in _rated_spans(start, end, list_rates, contract_rates)
     ]
-    pieces = [_piece(*each) for each in spanned]
+    pieces = [_piece_of_span(*each) for each in spanned]
     return pieces if len(pieces) <= 1 else _rounded_once(pieces, spanned)
 
 
-def _spanned(
+def _rated_spans(
     lived_from: int,
     lived_to: int,
     list_rates: Sequence[RateSpan],
@@ -118,7 +118,7 @@ def _spanned(
         (start, end, _rate_at(start, list_rates), _rate_at(start, contract_rates))
         for start, end in pairwise(moments)
     ]
-    return _joined(spans)
+    return _join_spans(spans)
 
 
 @lru_cache(maxsize=4096)
@@ -127,11 +127,11 @@ def amount_micros(rate: Rate, duration_ms: int, gpus: int) -> int | None:
 
     None where nobody knows what its currency is worth.
     """
-    exact = _exact(rate, duration_ms, gpus)
+    exact = _exact_micros(rate, duration_ms, gpus)
     return None if exact is None else round(exact)
 
 
-def _exact(rate: Rate, duration_ms: int, gpus: int) -> Fraction | None:
+def _exact_micros(rate: Rate, duration_ms: int, gpus: int) -> Fraction | None:
     if rate.exchange is None:
         return None
     count = gpus if rate.per is Per.GPU else 1
@@ -153,7 +153,7 @@ def _rate_at(moment_ms: int, spans: Sequence[RateSpan]) -> Rate | None:
     return next(iter(winners.values()))
 
 
-def _joined(spans: list[_Spanned]) -> list[_Spanned]:
+def _join_spans(spans: list[_Spanned]) -> list[_Spanned]:
     # A rate of lower priority may end unnoticed: rounding there would cost a micro-unit for nothing.
     joined = spans[:1]
     for start, end, quoted, agreed in spans[1:]:
@@ -164,7 +164,9 @@ def _joined(spans: list[_Spanned]) -> list[_Spanned]:
     return joined
 
 
-def _piece(start: int, end: int, quoted: Rate | None, agreed: Rate | None, gpus: int) -> Piece:
+def _piece_of_span(
+    start: int, end: int, quoted: Rate | None, agreed: Rate | None, gpus: int
+) -> Piece:
     """What cannot be paid in money that is known is unpriced: the list price does not stand in."""
     duration = end - start
     listed = None if quoted is None else amount_micros(quoted, duration, gpus)
@@ -200,12 +202,12 @@ def _rounded_once(
         agreed, listed = [], []
         for place in places:
             start, end, quoted, contract, gpus = spans[place]
-            listed.append(_exact(quoted, end - start, gpus) or 0 if quoted else 0)
+            listed.append(_exact_micros(quoted, end - start, gpus) or 0 if quoted else 0)
             agreed.append(
-                listed[-1] if contract is None else _exact(contract, end - start, gpus) or 0
+                listed[-1] if contract is None else _exact_micros(contract, end - start, gpus) or 0
             )
-        paid = _apportioned(agreed, round(sum(agreed)))
-        above = _apportioned(
+        paid = _apportion_total(agreed, round(sum(agreed)))
+        above = _apportion_total(
             [full - part for full, part in zip(listed, agreed, strict=True)],
             round(sum(listed)) - sum(paid),
         )
@@ -219,7 +221,7 @@ def _rounded_once(
     return rounded
 
 
-def _apportioned(amounts: Sequence[Fraction | int], total: int) -> list[int]:
+def _apportion_total(amounts: Sequence[Fraction | int], total: int) -> list[int]:
     """Each amount down or up to a whole number so that they sum to `total`, largest remainders up.
 
     `total` lies within one of their sum, so whole amounts stay what they are.

@@ -113,7 +113,7 @@ def _of_peak(flops: float, gpus: float, trained: Trained) -> ModelUse:
         known = ", ".join(trained.gpu_models)
         return ModelUse(None, f"it ran on several models of GPU: {known}" if known else NO_GPU)
     said = trained.told.get("precision")
-    precision = _precision(str(said))
+    precision = _precision_named(str(said))
     if precision is None:
         return ModelUse(None, f"the precision {said} is not known" if said else NO_PRECISION)
     (gpu,) = trained.gpu_models
@@ -139,7 +139,7 @@ PRECISION_NAMES = {
 }
 
 
-def _precision(said: str) -> Precision | None:
+def _precision_named(said: str) -> Precision | None:
     """The format that a run's word for it means ("bf16-mixed", "torch.bfloat16"), or None."""
     plain = said.casefold().removeprefix("torch.").removesuffix("-mixed").removesuffix("-true")
     return PRECISION_NAMES.get(plain) or next((each for each in Precision if each == plain), None)
@@ -147,23 +147,23 @@ def _precision(said: str) -> Precision | None:
 
 def _flops_per_token(told: Mapping[str, object]) -> tuple[float | None, str]:
     """Operations a token, or why they are not known."""
-    parameters = _number(told.get("active_parameters"))
+    parameters = _float_or_none(told.get("active_parameters"))
     if parameters is None:
         return None, "the run did not tell its model's parameters"
-    shape = [_number(told.get(name)) for name in SHAPE]
+    shape = [_float_or_none(told.get(name)) for name in SHAPE]
     whole = [int(size) for size in shape if size is not None]
     attention = None
     if len(whole) == len(SHAPE):
         layers, heads, head_dimension, sequence = whole
         attention = Attention(layers, heads, head_dimension, sequence)
-    adapter = _number(told.get("adapter_parameters")) or 0.0
+    adapter = _float_or_none(told.get("adapter_parameters")) or 0.0
     try:
         return training_flops_per_token(Model(parameters, attention, adapter)), ""
     except NotAModel:
         return None, "the reported model has no parameters"
 
 
-def _number(told: object) -> float | None:
+def _float_or_none(told: object) -> float | None:
     return float(told) if isinstance(told, int | float) and not isinstance(told, bool) else None
 
 

@@ -117,25 +117,25 @@ def folded(run: RunTold, from_ms: int) -> dict[tuple[int, int], HourSums]:
     job known, and the time in the queue while no job carried the run.
     """
     found: dict[tuple[int, int], HourSums] = {}
-    homeless = _joined((a.start_ms, a.end_ms) for a in run.attempts if a.job == NO_JOB)
+    homeless = _join_spans((a.start_ms, a.end_ms) for a in run.attempts if a.job == NO_JOB)
     held = [(each.start_ms, each.end_ms) for each in run.held]
-    waits = _without(_joined(run.waits), _joined([*held, *homeless]))
-    lost = {each.id: _undoing(each, run) for each in run.attempts}
+    waits = _spans_without(_join_spans(run.waits), _join_spans([*held, *homeless]))
+    lost = {each.id: _undoing_rewinds(each, run) for each in run.attempts}
     marks = {each.id: list(_marks_of(each, run, lost[each.id])) for each in run.attempts}
     spans: dict[int, list[Span]] = {NO_JOB: [*homeless, *waits]}
     for each in run.held:
         spans.setdefault(each.job, []).append((each.start_ms, each.end_ms))
     for job, of_job in spans.items():
-        told = _told_on(job, _joined(of_job), run, marks)
+        told = _told_on(job, _join_spans(of_job), run, marks)
         if job == NO_JOB:
             told += [ToldTime(*each, Bucket.CAPACITY_WAIT) for each in waits]
-        for hour, stretches in _by_hour(_joined(of_job), told, from_ms).items():
-            _put(_hour(found, job, hour), hour, stretches)
+        for hour, stretches in _by_hour(_join_spans(of_job), told, from_ms).items():
+            _put_buckets(_hour_sums(found, job, hour), hour, stretches)
     _count_windows(found, run, lost, from_ms)
     return found
 
 
-def _put(sums: HourSums, hour: int, stretches: Iterable[tuple[int, int, Bucket]]) -> None:
+def _put_buckets(sums: HourSums, hour: int, stretches: Iterable[tuple[int, int, Bucket]]) -> None:
     of_bucket: dict[int, list[Span]] = {}
     for start, end, bucket in stretches:
         sums.bucket_ms[bucket] += end - start
@@ -152,15 +152,15 @@ def _count_windows(
     for attempt in run.attempts:
         for window in attempt.windows:
             if window.start_ms >= from_ms:
-                sums = _hour(found, attempt.job, window.start_ms)
-                _count(sums, window, _lost_steps(window, lost[attempt.id]))
+                sums = _hour_sums(found, attempt.job, window.start_ms)
+                _count_window(sums, window, _lost_steps(window, lost[attempt.id]))
 
 
-def _hour(found: dict[tuple[int, int], HourSums], job: int, moment: int) -> HourSums:
+def _hour_sums(found: dict[tuple[int, int], HourSums], job: int, moment: int) -> HourSums:
     return found.setdefault((job, moment - moment % HOUR_MS), HourSums())
 
 
-def _undoing(attempt: ReportedAttempt, run: RunTold) -> list[tuple[int, int]]:
+def _undoing_rewinds(attempt: ReportedAttempt, run: RunTold) -> list[tuple[int, int]]:
     """The rewinds that undo steps of this attempt: its own, and of those that began after it."""
     starts = {each.id: each.start_ms for each in run.attempts}
     return [
@@ -177,7 +177,7 @@ def _lost_steps(window: WindowTold, rewinds: Sequence[tuple[int, int]]) -> int:
     return max(0, min(window.steps, window.last_step - max(first, window.first_step) + 1))
 
 
-def _count(sums: HourSums, window: WindowTold, lost_steps: int) -> None:
+def _count_window(sums: HourSums, window: WindowTold, lost_steps: int) -> None:
     kept = window.steps - lost_steps
     whole = window.steps or 1
     redone = window.tokens * lost_steps // whole
@@ -199,14 +199,18 @@ def _marks_of(
         yield ToldTime(attempt.start_ms, attempt.first_told_ms, start)
     for window in attempt.windows:
         at = window.start_ms
-        for bucket, length in _pieces(window, _lost_steps(window, rewinds), is_first=is_first):
+        for bucket, length in _window_pieces(
+            window, _lost_steps(window, rewinds), is_first=is_first
+        ):
             yield ToldTime(at, at + length, bucket)
             if bucket is Bucket.PRODUCTIVE and run.failed_after_ms is not None:
                 yield ToldTime(max(at, run.failed_after_ms), at + length, Bucket.FAILED)
             at += length
 
 
-def _pieces(window: WindowTold, lost_steps: int, *, is_first: bool) -> Iterator[tuple[Bucket, int]]:
+def _window_pieces(
+    window: WindowTold, lost_steps: int, *, is_first: bool
+) -> Iterator[tuple[Bucket, int]]:
     """How long what took in the window; what is told beyond its own length is cut in proportion."""
     spent: dict[Bucket, int] = {Bucket.PRODUCTIVE: max(0, window.productive_ms)}
     for phase, milliseconds in window.phases.items():
@@ -235,11 +239,13 @@ def _told_on(
     speaking = own or (list(run.attempts) if job != NO_JOB else [])
     told = [each for attempt in speaking for each in marks[attempt.id]]
     for span in spans:
-        told += _gaps(span, speaking, run)
+        told += _untold_gaps(span, speaking, run)
     return told
 
 
-def _gaps(span: Span, speaking: Sequence[ReportedAttempt], run: RunTold) -> Iterator[ToldTime]:
+def _untold_gaps(
+    span: Span, speaking: Sequence[ReportedAttempt], run: RunTold
+) -> Iterator[ToldTime]:
     """The time of a job in which no attempt was under way: before, between and after them."""
     start, end = span
     inside = sorted(
@@ -263,15 +269,15 @@ def _by_hour(
     spans_of: dict[int, list[Span]] = {}
     told_of: dict[int, list[ToldTime]] = {}
     for start, end in spans:
-        for hour, since, until in _cut(max(start, from_ms), end):
+        for hour, since, until in _cut_by_hour(max(start, from_ms), end):
             spans_of.setdefault(hour, []).append((since, until))
     for each in told:
-        for hour, since, until in _cut(max(each.start_ms, from_ms), each.end_ms):
+        for hour, since, until in _cut_by_hour(max(each.start_ms, from_ms), each.end_ms):
             told_of.setdefault(hour, []).append(ToldTime(since, until, each.bucket))
     return {hour: stretches_of(found, told_of.get(hour, ())) for hour, found in spans_of.items()}
 
 
-def _cut(start: int, end: int) -> Iterator[tuple[int, int, int]]:
+def _cut_by_hour(start: int, end: int) -> Iterator[tuple[int, int, int]]:
     """The hours that a span touches, with the part of it in each."""
     while start < end:
         hour = start - start % HOUR_MS
@@ -280,7 +286,7 @@ def _cut(start: int, end: int) -> Iterator[tuple[int, int, int]]:
         start = until
 
 
-def _joined(spans: Iterable[Span]) -> list[Span]:
+def _join_spans(spans: Iterable[Span]) -> list[Span]:
     """The same time in as few spans as it takes, in order."""
     found: list[Span] = []
     for start, end in sorted(spans):
@@ -291,7 +297,7 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
     return found
 
 
-def _without(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
+def _spans_without(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
     """What of `spans` is in none of `taken`; both apart and in order."""
     left: list[Span] = []
     for start, end in spans:

@@ -31,8 +31,10 @@ def hour_weights(life: Span, carried: Sequence[CarriedShare]) -> dict[Part, int]
     if life[0] >= life[1]:
         spans = [span for each in carried for span in each.spans]
         life = (min((s for s, _ in spans), default=0), max((e for _, e in spans), default=0))
-    time_of, whole = _evenly(life, carried)
-    told = {each.run_id: _told(each.bucket_ms) for each in carried if each.run_id in time_of}
+    time_of, whole = _divide_evenly(life, carried)
+    told = {
+        each.run_id: _told_buckets(each.bucket_ms) for each in carried if each.run_id in time_of
+    }
     scale = lcm(*(sum(of_run.values()) for of_run in told.values()))
     weights: dict[Part, int] = {}
     for run_id, of_run in sorted(told.items()):
@@ -42,12 +44,12 @@ def hour_weights(life: Span, carried: Sequence[CarriedShare]) -> dict[Part, int]
     return weights | ({None: rest * scale} if rest else {})
 
 
-def _evenly(life: Span, carried: Sequence[CarriedShare]) -> tuple[dict[int, int], int]:
+def _divide_evenly(life: Span, carried: Sequence[CarriedShare]) -> tuple[dict[int, int], int]:
     """Each run's time, and all of the job's, in parts of a millisecond that divide evenly."""
-    within = {each.run_id: _clipped(each.spans, life) for each in carried}
+    within = {each.run_id: _clip_spans(each.spans, life) for each in carried}
     cuts = sorted({*life, *(edge for spans in within.values() for span in spans for edge in span)})
     stretches = [
-        (right - left, [run_id for run_id, spans in within.items() if _holds(spans, left, right)])
+        (right - left, [run_id for run_id, spans in within.items() if _is_held(spans, left, right)])
         for left, right in pairwise(cuts)
     ]
     scale = lcm(*(len(runs) for _, runs in stretches if runs))
@@ -58,15 +60,15 @@ def _evenly(life: Span, carried: Sequence[CarriedShare]) -> tuple[dict[int, int]
     return time_of, (life[1] - life[0]) * scale
 
 
-def _clipped(spans: Sequence[Span], life: Span) -> list[Span]:
+def _clip_spans(spans: Sequence[Span], life: Span) -> list[Span]:
     clipped = [(max(start, life[0]), min(end, life[1])) for start, end in spans]
     return [(start, end) for start, end in clipped if start < end]
 
 
-def _holds(spans: Sequence[Span], left: int, right: int) -> bool:
+def _is_held(spans: Sequence[Span], left: int, right: int) -> bool:
     return any(start <= left and right <= end for start, end in spans)
 
 
-def _told(bucket_ms: Sequence[int]) -> Mapping[Bucket, int]:
+def _told_buckets(bucket_ms: Sequence[int]) -> Mapping[Bucket, int]:
     told = {bucket: part for bucket, part in zip(Bucket, bucket_ms, strict=False) if part > 0}
     return told or {Bucket.UNTOLD: 1}

@@ -99,7 +99,7 @@ def resampled(runs: Sequence[Throughput]) -> list[ScalingLaw]:
     if len(useful) <= FEWEST_SIZES:
         return []
     largest = max(run.gpus for run in useful)
-    chance = _chance(len(useful))
+    chance = _drawn_numbers(len(useful))
     draws = [[useful[next(chance)] for _ in useful] for _ in range(RESAMPLES)]
     return [
         replace(fit(draw), largest=largest)
@@ -116,7 +116,7 @@ def middle_of(values: Sequence[float]) -> tuple[float, float] | None:
     return ordered[cut], ordered[-1 - cut]
 
 
-def _chance(below: int) -> Iterator[int]:
+def _drawn_numbers(below: int) -> Iterator[int]:
     """Whole numbers from 0 that are as good as drawn (Knuth's linear congruence, upper bits)."""
     state = 1
     while True:
@@ -158,11 +158,11 @@ def _least_squares(rows: Sequence[Sequence[float]], wanted: Sequence[float]) -> 
         + [sum(row[i] * target for row, target in zip(scaled, wanted, strict=True))]
         for i in range(size)
     ]
-    answer = _solved(table)
+    answer = _solve_equations(table)
     return answer and [x / length for x, length in zip(answer, lengths, strict=True)]
 
 
-def _solved(table: list[list[float]]) -> list[float] | None:
+def _solve_equations(table: list[list[float]]) -> list[float] | None:
     size = len(table)
     for i in range(size):
         pivot = max(range(i, size), key=lambda row: abs(table[row][i]))

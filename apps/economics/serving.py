@@ -107,11 +107,11 @@ def portions(
     Without tokens requests are the weights. Neither requests nor tokens: the hour is idle; nothing
     told: uncounted. Ordered by purpose and feature; who counted but did no work has the weight 0.
     """
-    parts = _parts(engine, gateway)
+    parts = _purpose_parts(engine, gateway)
     for weighted in (_by_tokens(parts, time, token_weights), _by_requests(parts)):
         if any(each.weight for each in weighted):
             return weighted
-    if not any(_known(told) for _, _, told in parts):
+    if not any(_is_known(told) for _, _, told in parts):
         return UNCOUNTED
     return (IDLE._replace(told=summed(told for _, _, told in parts)),)
 
@@ -193,7 +193,9 @@ def _of_kind(micros: int | None, work: int, worked: Worked, tokens: int | None) 
 _Part = tuple[Purpose, str, ToldTokens]
 
 
-def _parts(engine: Mapping[str, ToldTokens], gateway: Mapping[str, ToldTokens]) -> list[_Part]:
+def _purpose_parts(
+    engine: Mapping[str, ToldTokens], gateway: Mapping[str, ToldTokens]
+) -> list[_Part]:
     features = gateway or engine
     parts = [(Purpose.ANSWERED, name, features[name]) for name in sorted(features)]
     if gateway and engine:
@@ -209,7 +211,7 @@ def _by_tokens(
     """Weighted by the work of tokens; empty where some feature's are not told."""
     if not all(told.has_tokens for purpose, _, told in parts if purpose is Purpose.ANSWERED):
         return ()
-    works = [_work(told, token_weights) for _, _, told in parts]
+    works = [_weighted_work(told, token_weights) for _, _, told in parts]
     reading = sum(work.prompt + work.cached for work in works)
     writing = sum(work.output for work in works)
     if time is not None and time.prefill_ms + time.decode_ms and reading and writing:
@@ -234,7 +236,7 @@ def _by_requests(parts: list[_Part]) -> tuple[Portion, ...]:
     )
 
 
-def _work(told: ToldTokens, token_weights: Sequence[int]) -> Worked:
+def _weighted_work(told: ToldTokens, token_weights: Sequence[int]) -> Worked:
     of_prompt, of_cached, of_output = token_weights
     cached = told.cached_tokens or 0
     return Worked(
@@ -244,5 +246,5 @@ def _work(told: ToldTokens, token_weights: Sequence[int]) -> Worked:
     )
 
 
-def _known(told: ToldTokens) -> bool:
+def _is_known(told: ToldTokens) -> bool:
     return told.requests is not None or told.has_tokens

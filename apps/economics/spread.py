@@ -42,14 +42,14 @@ def shared_idle(idle: Sequence[IdleCost], weights: Mapping[int, int]) -> list[Ad
     Without holders nothing moves.
     """
     holders = sorted(holder for holder, weight in weights.items() if weight > 0)
-    sizes = _sizes(idle)
+    sizes = _idle_sizes(idle)
     if not holders or not any(sizes.values()):
         return []
     quotas = largest_remainder(sum(sizes.values()), [weights[holder] for holder in holders])
     waiting = [[holder, quota] for holder, quota in zip(holders, quotas, strict=True) if quota]
     adjustments = []
     for cost in sorted(cost for cost in idle if sizes[cost.charge]):
-        taken = _taken(waiting, sizes[cost.charge])
+        taken = _take_quotas(waiting, sizes[cost.charge])
         parts = split_bases(cost.amounts, list(taken.values()))
         adjustments.append(Adjustment(cost.charge, None, negated(cost.amounts)))
         adjustments += [
@@ -58,7 +58,7 @@ def shared_idle(idle: Sequence[IdleCost], weights: Mapping[int, int]) -> list[Ad
     return adjustments
 
 
-def _sizes(idle: Sequence[IdleCost]) -> dict[int, int]:
+def _idle_sizes(idle: Sequence[IdleCost]) -> dict[int, int]:
     """How much each charge has to give: its effective amount, or time where one is unpriced."""
     amounts = {cost.charge: cost.amounts.effective_micros for cost in idle}
     if all(micros is not None and micros > 0 for micros in amounts.values()):
@@ -66,7 +66,7 @@ def _sizes(idle: Sequence[IdleCost]) -> dict[int, int]:
     return {cost.charge: cost.idle_ms for cost in idle}
 
 
-def _taken(waiting: list[list[int]], size: int) -> dict[int, int]:
+def _take_quotas(waiting: list[list[int]], size: int) -> dict[int, int]:
     """Take `size` from the front of the queue of holders and their quotas."""
     taken: dict[int, int] = {}
     while size:

@@ -37,7 +37,7 @@ def checked(tiers: Sequence[Tier]) -> tuple[Tier, ...]:
 def parsed(text: str) -> tuple[Tier, ...]:
     """Tiers as people write them, `1000=8; 5000=7`; refuses NotTiers."""
     parts = [part.strip() for part in text.replace(",", ";").split(";")]
-    return checked([_tier(part) for part in parts if part])
+    return checked([_tier_of(part) for part in parts if part])
 
 
 def graduated(first: Amount, tiers: Sequence[Tier], quantity: Fraction) -> Fraction:
@@ -75,19 +75,19 @@ def in_words(
     first: Amount, tiers: Sequence[Tier], unit: str, before: Fraction, quantity: Fraction
 ) -> str:
     """How an hour came to its price; the words are the same only where the price is."""
-    ends = [_plain(tier.beyond, 9) for tier in tiers]
-    amounts = [_plain(amount, 9) for amount in (first, *(tier.amount for tier in tiers))]
+    ends = [_plain_number(tier.beyond, 9) for tier in tiers]
+    amounts = [_plain_number(amount, 9) for amount in (first, *(tier.amount for tier in tiers))]
     bands = [f"{ends[0]} {unit}-hours at {amounts[0]}"]
     bands += [f"to {end} at {amount}" for end, amount in zip(ends[1:], amounts[1:-1], strict=True)]
-    price = _plain(blended(first, tiers, before, quantity), 9)
+    price = _plain_number(blended(first, tiers, before, quantity), 9)
     said = f"tier: {', '.join(bands)}, then {amounts[-1]}: this hour at {price}"
     if not crosses(tiers, before, quantity):
         return said
     # A millisecond of a unit shows in the seventh decimal.
-    return f"{said} ({_plain(before, 7)} to {_plain(before + quantity, 7)})"
+    return f"{said} ({_plain_number(before, 7)} to {_plain_number(before + quantity, 7)})"
 
 
-def _tier(text: str) -> Tier:
+def _tier_of(text: str) -> Tier:
     beyond, _, amount = text.partition("=")
     try:
         return Tier(Decimal(beyond.strip()), Decimal(amount.strip()))
@@ -95,7 +95,7 @@ def _tier(text: str) -> Tier:
         raise NotTiers(f"{text!r} is not a tier such as 1000=8") from None
 
 
-def _plain(number: Amount, digits: int) -> str:
+def _plain_number(number: Amount, digits: int) -> str:
     rounded = round(Fraction(number), digits)
     exact = Decimal(rounded.numerator) / Decimal(rounded.denominator)
     return f"{exact.normalize():,f}"

@@ -79,13 +79,16 @@ def served_parts(before: Served, after: Served) -> dict[str, int]:
     by_tokens = bool(before.tokens and after.tokens)
     works = [span.tokens or 0 if by_tokens else span.requests for span in (before, after)]
     for name in sorted({*before.spend, *after.spend}):
-        was, now = _factors(before, name, works[0]), _factors(after, name, works[1])
+        was, now = _unit_factors(before, name, works[0]), _unit_factors(after, name, works[1])
         if COMMITMENTS not in was or COMMITMENTS not in now:
             was, now = _without_commitments(was), _without_commitments(now)
         if was and now:
             moved = effects(was, now)
         else:
-            moved = {_reason(before, after, name): _unit(after, name) - _unit(before, name)}
+            moved = {
+                _change_reason(before, after, name): _unit_cost(after, name)
+                - _unit_cost(before, name)
+            }
         for factor, amount in moved.items():
             parts[factor] += amount
     return in_millionths(parts, round(after.thousand * MILLION) - round(before.thousand * MILLION))
@@ -102,7 +105,7 @@ def mean_parts(
     wholes = [sum(each.weight for each in cells.values()) for cells in (before, after)]
     for name in {*before, *after}:
         was, now = (
-            _shared(cells.get(name), whole)
+            _mix_factors(cells.get(name), whole)
             for cells, whole in zip((before, after), wholes, strict=True)
         )
         if was[MIX] > 0 and now[MIX] > 0 and was[INNER] > 0 and now[INNER] > 0:
@@ -127,7 +130,7 @@ def in_millionths(parts: Mapping[str, float], total: int) -> dict[str, int]:
     return whole
 
 
-def _factors(span: Served, name: str, work: int) -> dict[str, float]:
+def _unit_factors(span: Served, name: str, work: int) -> dict[str, float]:
     found = span.spend.get(name)
     if found is None or found.unit_ms <= 0 or found.micros <= 0:
         return {}
@@ -153,7 +156,7 @@ def _without_commitments(factors: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def _reason(before: Served, after: Served, name: str) -> str:
+def _change_reason(before: Served, after: Served, name: str) -> str:
     """Why a kind's cost per request changed that has no time, or no cost, at one end."""
     if name == DISCOUNTS:
         return COMMITMENTS
@@ -163,12 +166,12 @@ def _reason(before: Served, after: Served, name: str) -> str:
     return PRICE if was is not None and now is not None and was.unit_ms and now.unit_ms else MIX
 
 
-def _unit(span: Served, name: str) -> float:
+def _unit_cost(span: Served, name: str) -> float:
     found = span.spend.get(name)
     return 0.0 if found is None else found.micros / span.requests / 1_000
 
 
-def _shared(cell: Weighed | None, whole: float) -> dict[str, float]:
+def _mix_factors(cell: Weighed | None, whole: float) -> dict[str, float]:
     if cell is None or not cell.weight or not whole:
         return {MIX: 0.0, INNER: 0.0}
     # So little that no millionth of a mean shows it is nothing: logarithms of it run away.

@@ -33,7 +33,7 @@ def effects(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str
     """What each factor moved the product by; they sum to its change. Refuses FactorsDiffer."""
     if set(before) != set(after) or min((*before.values(), *after.values()), default=0) <= 0:
         raise FactorsDiffer("each factor is needed at both moments, above 0")
-    was, now = _product(before), _product(after)
+    was, now = _product_of(before), _product_of(after)
     mean = logarithmic_mean(now, was)
     return {name: mean * (log(after[name]) - log(before[name])) for name in before}
 
@@ -47,7 +47,9 @@ def change_of(cells: Mapping[str, Cell]) -> dict[str, float]:
     for cell in cells.values():
         if not cell.before or not cell.after:
             name, amount = (
-                ("new", _product(cell.after)) if cell.after else ("gone", -_product(cell.before))
+                ("new", _product_of(cell.after))
+                if cell.after
+                else ("gone", -_product_of(cell.before))
             )
             parts[name] = parts.get(name, 0.0) + amount
             continue
@@ -56,7 +58,7 @@ def change_of(cells: Mapping[str, Cell]) -> dict[str, float]:
     return parts
 
 
-def _product(factors: Mapping[str, float]) -> float:
+def _product_of(factors: Mapping[str, float]) -> float:
     product = 1.0 if factors else 0.0
     for factor in factors.values():
         product *= factor
@@ -113,7 +115,7 @@ def cost_variance(before: PeriodCost, after: PeriodCost) -> dict[str, int]:
     for key in before.capacity.keys() | after.capacity.keys():
         was = before.capacity.get(key, NO_CAPACITY)
         now = after.capacity.get(key, NO_CAPACITY)
-        for cause, effect in _moved(was, now, useful_before, useful_after).items():
+        for cause, effect in _cell_effects(was, now, useful_before, useful_after).items():
             moved[cause] += effect
     causes = {cause: round(effect) for cause, effect in moved.items()}
     causes["commitments"] = after.commitment_micros - before.commitment_micros
@@ -124,7 +126,7 @@ def cost_variance(before: PeriodCost, after: PeriodCost) -> dict[str, int]:
     return causes
 
 
-def _moved(
+def _cell_effects(
     was: CapacityCost, now: CapacityCost, useful_before: int, useful_after: int
 ) -> dict[str, float]:
     """The effects on one cell, which sum to its change."""
@@ -141,10 +143,10 @@ def _moved(
             {"efficiency": was.milliseconds, "price": was.rated_micros / was.milliseconds},
             {"efficiency": now.milliseconds, "price": now.rated_micros / now.milliseconds},
         )
-    return effects(_factors(was, useful_before), _factors(now, useful_after))
+    return effects(_cell_factors(was, useful_before), _cell_factors(now, useful_after))
 
 
-def _factors(cell: CapacityCost, useful_milliseconds: int) -> dict[str, float]:
+def _cell_factors(cell: CapacityCost, useful_milliseconds: int) -> dict[str, float]:
     """Their product is what the cell cost."""
     return {
         "volume": useful_milliseconds,

@@ -70,7 +70,7 @@ def amount_of(field: str, text: str, *, step: Decimal = COST_STEP) -> Decimal | 
     if not text:
         return None
     try:
-        return _amount(text, step)
+        return _parse_amount(text, step)
     except ValueError as unread:
         raise BadCell(field, str(unread)) from None
 
@@ -78,9 +78,9 @@ def amount_of(field: str, text: str, *, step: Decimal = COST_STEP) -> Decimal | 
 def tags_of(field: str, cell: object) -> dict[str, str]:
     """Tags as text by key, from JSON, a map of Parquet, or nothing. Refuses BadCell."""
     if isinstance(cell, Mapping):
-        return {text_of(key): _scalar(value) for key, value in cell.items()}
+        return {text_of(key): _scalar_text(value) for key, value in cell.items()}
     if isinstance(cell, list | tuple):
-        return _pairs(field, cell)
+        return _tags_of_pairs(field, cell)
     text = text_of(cell)
     if text in ("", "{}"):
         return {}
@@ -94,33 +94,33 @@ def _tags_of_text(field: str, text: str) -> tuple[tuple[str, str], ...]:
     except ValueError:
         raise BadCell(field, "is no JSON object of tags") from None
     if isinstance(read, list):
-        return tuple(_pairs(field, read).items())
+        return tuple(_tags_of_pairs(field, read).items())
     if not isinstance(read, dict):
         raise BadCell(field, "is no JSON object of tags")
-    return tuple((text_of(key), _scalar(value)) for key, value in read.items())
+    return tuple((text_of(key), _scalar_text(value)) for key, value in read.items())
 
 
-def _pairs(field: str, pairs: list[object] | tuple[object, ...]) -> dict[str, str]:
+def _tags_of_pairs(field: str, pairs: list[object] | tuple[object, ...]) -> dict[str, str]:
     """A map as Parquet gives it, or labels as BigQuery writes them."""
     tags: dict[str, str] = {}
     for pair in pairs:
         if isinstance(pair, Mapping) and "key" in pair:
-            tags[text_of(pair["key"])] = _scalar(pair.get("value"))
+            tags[text_of(pair["key"])] = _scalar_text(pair.get("value"))
         elif isinstance(pair, list | tuple) and len(pair) == 2:
-            tags[text_of(pair[0])] = _scalar(pair[1])
+            tags[text_of(pair[0])] = _scalar_text(pair[1])
         else:
             raise BadCell(field, "is no list of keys and values")
     return tags
 
 
-def _scalar(value: object) -> str:
+def _scalar_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return text_of(value)
 
 
 @lru_cache(maxsize=65_536)
-def _amount(text: str, step: Decimal) -> Decimal:
+def _parse_amount(text: str, step: Decimal) -> Decimal:
     try:
         amount = Decimal(text)
     except InvalidOperation:

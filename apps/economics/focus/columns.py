@@ -117,7 +117,7 @@ def layout_of(names: Sequence[str]) -> Layout:
         present = {plain_name(name) for name in names}
         words = (how for signs, how in NATIVE if present.issuperset(signs))
         raise NotABill("; ".join((said, *words)))
-    return Layout(_version(names), at, tuple(others))
+    return Layout(_focus_version(names), at, tuple(others))
 
 
 def known_columns(names: Sequence[str]) -> int:
@@ -131,7 +131,7 @@ def _focus_name(name: str) -> str | None:
     return SPELLINGS.get(plain_name(name))
 
 
-def _version(names: Sequence[str]) -> str:
+def _focus_version(names: Sequence[str]) -> str:
     present = {plain_name(name) for name in names}
     for version, signs in SIGNS:
         if any(plain_name(sign) in present for sign in signs):

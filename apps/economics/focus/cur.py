@@ -90,29 +90,29 @@ class CurReader:
 
     def read(self, cells: Sequence[object]) -> BilledRow:
         """The row's values. Refuses BadCell, which names the FOCUS column."""
-        kind = self._text(cells, "lineitemlineitemtype")
-        other = _discount if _is_discount(kind) else _usage
+        kind = self._text_at(cells, "lineitemlineitemtype")
+        other = _discount_amounts if _is_discount(kind) else _usage_amounts
         amounts = AMOUNTS.get(kind, other)(_Cells(self, cells))
         made = (
-            *(AWS, AWS, self._text(cells, "billpayeraccountid")),
-            self._text(cells, "lineitemcurrencycode") or "USD",
-            *(self._text(cells, f"billbillingperiod{end}date") for end in ("start", "end")),
-            *(self._text(cells, f"lineitemusage{end}date") for end in ("start", "end")),
-            self._category(kind),
+            *(AWS, AWS, self._text_at(cells, "billpayeraccountid")),
+            self._text_at(cells, "lineitemcurrencycode") or "USD",
+            *(self._text_at(cells, f"billbillingperiod{end}date") for end in ("start", "end")),
+            *(self._text_at(cells, f"lineitemusage{end}date") for end in ("start", "end")),
+            self._charge_category(kind),
             "",
-            self._text(cells, "lineitemlineitemdescription"),
-            self._text(cells, "productproductname", "lineitemproductcode"),
+            self._text_at(cells, "lineitemlineitemdescription"),
+            self._text_at(cells, "productproductname", "lineitemproductcode"),
             self._service_category(cells),
-            self._text(cells, "lineitemusagetype"),
-            self._text(cells, "productsku"),
-            self._text(cells, "lineitemresourceid"),
-            self._text(cells, "productregion", "productregioncode"),
-            self._text(cells, "lineitemusageaccountid"),
+            self._text_at(cells, "lineitemusagetype"),
+            self._text_at(cells, "productsku"),
+            self._text_at(cells, "lineitemresourceid"),
+            self._text_at(cells, "productregion", "productregioncode"),
+            self._text_at(cells, "lineitemusageaccountid"),
             self._pricing_category(cells, kind),
-            self._commitment(cells),
+            self._commitment_id(cells),
             _commitment_status(kind, amounts),
-            self._text(cells, "billinvoiceid"),
-            *self._quantities(cells),
+            self._text_at(cells, "billinvoiceid"),
+            *self._usage_quantities(cells),
             *(amounts.billed, amounts.effective, amounts.contracted, amounts.listed),
             self._tags_of(cells),
         )
@@ -122,7 +122,9 @@ class CurReader:
         """The billing period of a row that may lack anything else; None where it lacks that."""
         made = dict.fromkeys(MADE, "")
         for end in ("Start", "End"):
-            made[f"BillingPeriod{end}"] = self._text(cells, f"billbillingperiod{end.lower()}date")
+            made[f"BillingPeriod{end}"] = self._text_at(
+                cells, f"billbillingperiod{end.lower()}date"
+            )
         return self._rows.period_of(tuple(made.values()))
 
     @property
@@ -135,14 +137,14 @@ class CurReader:
         at = self._at.get(name)
         return None if at is None or at >= len(cells) else cost_of(self.names[at], cells[at])
 
-    def _text(self, cells: Sequence[object], *names: str) -> str:
+    def _text_at(self, cells: Sequence[object], *names: str) -> str:
         for name in names:
             at = self._at.get(name)
             if at is not None and at < len(cells) and (text := text_of(cells[at])):
                 return text
         return ""
 
-    def _category(self, kind: str) -> str:
+    def _charge_category(self, kind: str) -> str:
         if kind == "Fee":
             return "Purchase"
         if _is_discount(kind):
@@ -152,25 +154,27 @@ class CurReader:
     def _pricing_category(self, cells: Sequence[object], kind: str) -> str:
         if kind in ("DiscountedUsage", "SavingsPlanCoveredUsage"):
             return "Committed"
-        return "Dynamic" if "spot" in self._text(cells, "lineitemusagetype").lower() else "Standard"
+        return (
+            "Dynamic" if "spot" in self._text_at(cells, "lineitemusagetype").lower() else "Standard"
+        )
 
     def _service_category(self, cells: Sequence[object]) -> str:
-        family = self._text(cells, "productproductfamily").lower()
+        family = self._text_at(cells, "productproductfamily").lower()
         if "storage" in family or "snapshot" in family:
             return "Storage"
         if "transfer" in family:
             return "Networking"
-        code = self._text(cells, "lineitemproductcode")
+        code = self._text_at(cells, "lineitemproductcode")
         return "Compute" if code in COMPUTING else "Other"
 
-    def _commitment(self, cells: Sequence[object]) -> str:
+    def _commitment_id(self, cells: Sequence[object]) -> str:
         # Every line has a subscription id, those under no commitment as well.
-        return self._text(cells, "savingsplansavingsplanarn", "reservationreservationarn")
+        return self._text_at(cells, "savingsplansavingsplanarn", "reservationreservationarn")
 
-    def _quantities(self, cells: Sequence[object]) -> tuple[object, ...]:
-        used = self._text(cells, "lineitemusageamount")
-        unit = self._text(cells, "pricingunit")
-        return used, unit, used, unit, self._text(cells, "pricingpublicondemandrate")
+    def _usage_quantities(self, cells: Sequence[object]) -> tuple[object, ...]:
+        used = self._text_at(cells, "lineitemusageamount")
+        unit = self._text_at(cells, "pricingunit")
+        return used, unit, used, unit, self._text_at(cells, "pricingpublicondemandrate")
 
     def _tags_of(self, cells: Sequence[object]) -> dict[str, str]:
         at = self._at.get("resourcetags")
@@ -203,34 +207,34 @@ class _Cells:
         return self.net("lineitem", "unblendedcost")
 
 
-def _usage(of: _Cells) -> CurAmounts:
+def _usage_amounts(of: _Cells) -> CurAmounts:
     unblended = of["lineitemunblendedcost"]
     listed = of.known("pricingpublicondemandcost")
     return CurAmounts(of.paid, of.paid, unblended, unblended if listed is None else listed)
 
 
-def _discount(of: _Cells) -> CurAmounts:
+def _discount_amounts(of: _Cells) -> CurAmounts:
     """A discount told on a line of its own: net columns have it on the lines that it is of."""
     if not of.reader.has_net_costs:
-        return _usage(of)
+        return _usage_amounts(of)
     net = of["lineitemnetunblendedcost"]
     return CurAmounts(net, net, net, net)
 
 
-def _reserved(of: _Cells) -> CurAmounts:
+def _reserved_amounts(of: _Cells) -> CurAmounts:
     """Use that a reservation covers: billed with its fee, effective with its amortised part."""
     listed = of.known("pricingpublicondemandcost")
     return CurAmounts(of.paid, of.net("reservation", "effectivecost"), listed, listed)
 
 
-def _planned(of: _Cells) -> CurAmounts:
+def _savings_plan_amounts(of: _Cells) -> CurAmounts:
     """Use that a savings plan covers; its unblended cost is taken back by the negation."""
     listed = of.known("pricingpublicondemandcost")
     effective = of.net("savingsplan", "savingsplaneffectivecost")
     return CurAmounts(NONE, effective, of["lineitemunblendedcost"], listed)
 
 
-def _negation(of: _Cells) -> CurAmounts:
+def _negation_amounts(of: _Cells) -> CurAmounts:
     return CurAmounts(NONE, NONE, NONE, NONE)
 
 
@@ -256,24 +260,24 @@ def _reservation_fee(of: _Cells) -> CurAmounts:
     return CurAmounts(of.paid, upfront + of.net("reservation", "unusedrecurringfee"), NONE, NONE)
 
 
-def _upfront(of: _Cells) -> CurAmounts:
+def _upfront_amounts(of: _Cells) -> CurAmounts:
     return CurAmounts(of.paid, NONE, NONE, NONE)
 
 
-def _fee(of: _Cells) -> CurAmounts:
+def _fee_amounts(of: _Cells) -> CurAmounts:
     """A fee of a reservation is spread over its term; any other is what it is."""
     reader = of.reader
-    return _upfront(of) if reader._commitment(of.cells) else _usage(of)
+    return _upfront_amounts(of) if reader._commitment_id(of.cells) else _usage_amounts(of)
 
 
 AMOUNTS: Mapping[str, Callable[[_Cells], CurAmounts]] = {
-    "DiscountedUsage": _reserved,
-    "SavingsPlanCoveredUsage": _planned,
-    "SavingsPlanNegation": _negation,
+    "DiscountedUsage": _reserved_amounts,
+    "SavingsPlanCoveredUsage": _savings_plan_amounts,
+    "SavingsPlanNegation": _negation_amounts,
     "SavingsPlanRecurringFee": _plan_fee,
-    "SavingsPlanUpfrontFee": _upfront,
+    "SavingsPlanUpfrontFee": _upfront_amounts,
     "RIFee": _reservation_fee,
-    "Fee": _fee,
+    "Fee": _fee_amounts,
 }
 
 

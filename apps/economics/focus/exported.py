@@ -48,94 +48,98 @@ class FocusColumn:
         return row.get(self.of or self.name)
 
 
-def _text(name: str, level: FocusLevel = FocusLevel.CONDITIONAL, *allowed: str) -> FocusColumn:
+def _null_text(name: str, level: FocusLevel = FocusLevel.CONDITIONAL, *allowed: str) -> FocusColumn:
     return FocusColumn(name, FocusType.TEXT, level, allowed=allowed)
 
 
-def _said(name: str, level: FocusLevel = FocusLevel.MANDATORY, *allowed: str) -> FocusColumn:
+def _full_text(name: str, level: FocusLevel = FocusLevel.MANDATORY, *allowed: str) -> FocusColumn:
     return FocusColumn(name, FocusType.TEXT, level, may_be_null=False, allowed=allowed)
 
 
-def _cost(name: str, scale: int, level: FocusLevel = FocusLevel.MANDATORY) -> FocusColumn:
+def _cost_column(name: str, scale: int, level: FocusLevel = FocusLevel.MANDATORY) -> FocusColumn:
     return FocusColumn(name, FocusType.NUMBER, level, may_be_null=False, scale=scale)
 
 
-def _number(name: str, scale: int, level: FocusLevel = FocusLevel.CONDITIONAL) -> FocusColumn:
+def _null_number(name: str, scale: int, level: FocusLevel = FocusLevel.CONDITIONAL) -> FocusColumn:
     return FocusColumn(name, FocusType.NUMBER, level, scale=scale)
 
 
-def _moment(name: str) -> FocusColumn:
+def _moment_column(name: str) -> FocusColumn:
     return FocusColumn(name, FocusType.MOMENT, FocusLevel.MANDATORY, may_be_null=False)
 
 
 CATEGORIES = ("Usage", "Purchase", "Tax", "Credit", "Adjustment")
 PRODUCT_SCALE = 22
 """A price has 16 decimals and a machine's hours 6; their product is never rounded."""
-OLD_PROVIDERS = (_said("ProviderName"), _said("PublisherName"))
+OLD_PROVIDERS = (_full_text("ProviderName"), _full_text("PublisherName"))
 PROVIDERS: Mapping[str, tuple[FocusColumn, ...]] = {
     "1.0": OLD_PROVIDERS,
     "1.2": OLD_PROVIDERS,
     "1.4": (
-        _said("ServiceProviderName"),
-        _text("HostProviderName", FocusLevel.MANDATORY),
-        _text("InvoiceDetailId"),
+        _full_text("ServiceProviderName"),
+        _null_text("HostProviderName", FocusLevel.MANDATORY),
+        _null_text("InvoiceDetailId"),
     ),
 }
 OF_ALL = (
-    _cost("BilledCost", 6),
-    _cost("EffectiveCost", 6),
-    _cost("ContractedCost", PRODUCT_SCALE),
-    _cost("ListCost", PRODUCT_SCALE),
-    _said("BillingAccountId"),
-    _text("BillingAccountName", FocusLevel.MANDATORY),
-    _said("BillingCurrency"),
-    _moment("BillingPeriodStart"),
-    _moment("BillingPeriodEnd"),
-    _said("ChargeCategory", FocusLevel.MANDATORY, *CATEGORIES),
-    _text("ChargeClass", FocusLevel.MANDATORY, "Correction"),
-    _text("ChargeDescription", FocusLevel.MANDATORY),
-    _said("ChargeFrequency", FocusLevel.RECOMMENDED, "One-Time", "Recurring", "Usage-Based"),
-    _moment("ChargePeriodStart"),
-    _moment("ChargePeriodEnd"),
-    _text("CommitmentDiscountCategory", FocusLevel.CONDITIONAL, "Spend", "Usage"),
-    _text("CommitmentDiscountId"),
-    _text("CommitmentDiscountName"),
-    _number("CommitmentDiscountQuantity", 12),
-    _text("CommitmentDiscountStatus", FocusLevel.CONDITIONAL, "Used", "Unused"),
-    _text("CommitmentDiscountType"),
-    _text("CommitmentDiscountUnit"),
-    _number("ConsumedQuantity", 12),
-    _text("ConsumedUnit"),
-    _number("ContractedUnitPrice", 16),
-    _text("InvoiceId"),
-    _said("InvoiceIssuerName"),
-    _number("ListUnitPrice", 16),
-    _text("PricingCategory", FocusLevel.CONDITIONAL, "Standard", "Dynamic", "Committed", "Other"),
-    _said("PricingCurrency", FocusLevel.CONDITIONAL),
-    _number("PricingCurrencyContractedUnitPrice", 16),
-    _cost("PricingCurrencyEffectiveCost", 6, FocusLevel.CONDITIONAL),
-    _number("PricingCurrencyListUnitPrice", 16),
-    _number("PricingQuantity", 12, FocusLevel.MANDATORY),
-    _text("PricingUnit", FocusLevel.MANDATORY),
-    _text("RegionId"),
-    _text("RegionName"),
-    _text("ResourceId"),
-    _text("ResourceName"),
-    _text("ResourceType"),
-    _said("ServiceCategory", FocusLevel.MANDATORY, "Compute", "Storage", "Networking", "Other"),
-    _said("ServiceName"),
-    _said("ServiceSubcategory", FocusLevel.RECOMMENDED),
-    _text("SkuId"),
-    _text("SkuMeter"),
+    _cost_column("BilledCost", 6),
+    _cost_column("EffectiveCost", 6),
+    _cost_column("ContractedCost", PRODUCT_SCALE),
+    _cost_column("ListCost", PRODUCT_SCALE),
+    _full_text("BillingAccountId"),
+    _null_text("BillingAccountName", FocusLevel.MANDATORY),
+    _full_text("BillingCurrency"),
+    _moment_column("BillingPeriodStart"),
+    _moment_column("BillingPeriodEnd"),
+    _full_text("ChargeCategory", FocusLevel.MANDATORY, *CATEGORIES),
+    _null_text("ChargeClass", FocusLevel.MANDATORY, "Correction"),
+    _null_text("ChargeDescription", FocusLevel.MANDATORY),
+    _full_text("ChargeFrequency", FocusLevel.RECOMMENDED, "One-Time", "Recurring", "Usage-Based"),
+    _moment_column("ChargePeriodStart"),
+    _moment_column("ChargePeriodEnd"),
+    _null_text("CommitmentDiscountCategory", FocusLevel.CONDITIONAL, "Spend", "Usage"),
+    _null_text("CommitmentDiscountId"),
+    _null_text("CommitmentDiscountName"),
+    _null_number("CommitmentDiscountQuantity", 12),
+    _null_text("CommitmentDiscountStatus", FocusLevel.CONDITIONAL, "Used", "Unused"),
+    _null_text("CommitmentDiscountType"),
+    _null_text("CommitmentDiscountUnit"),
+    _null_number("ConsumedQuantity", 12),
+    _null_text("ConsumedUnit"),
+    _null_number("ContractedUnitPrice", 16),
+    _null_text("InvoiceId"),
+    _full_text("InvoiceIssuerName"),
+    _null_number("ListUnitPrice", 16),
+    _null_text(
+        "PricingCategory", FocusLevel.CONDITIONAL, "Standard", "Dynamic", "Committed", "Other"
+    ),
+    _full_text("PricingCurrency", FocusLevel.CONDITIONAL),
+    _null_number("PricingCurrencyContractedUnitPrice", 16),
+    _cost_column("PricingCurrencyEffectiveCost", 6, FocusLevel.CONDITIONAL),
+    _null_number("PricingCurrencyListUnitPrice", 16),
+    _null_number("PricingQuantity", 12, FocusLevel.MANDATORY),
+    _null_text("PricingUnit", FocusLevel.MANDATORY),
+    _null_text("RegionId"),
+    _null_text("RegionName"),
+    _null_text("ResourceId"),
+    _null_text("ResourceName"),
+    _null_text("ResourceType"),
+    _full_text(
+        "ServiceCategory", FocusLevel.MANDATORY, "Compute", "Storage", "Networking", "Other"
+    ),
+    _full_text("ServiceName"),
+    _full_text("ServiceSubcategory", FocusLevel.RECOMMENDED),
+    _null_text("SkuId"),
+    _null_text("SkuMeter"),
     FocusColumn("SkuPriceDetails", FocusType.JSON, FocusLevel.CONDITIONAL),
-    _text("SkuPriceId"),
+    _null_text("SkuPriceId"),
     FocusColumn("Tags", FocusType.JSON, FocusLevel.CONDITIONAL),
 )
 ALLOCATED = (
     FocusColumn("AllocatedMethodDetails", FocusType.JSON, FocusLevel.RECOMMENDED),
-    _text("AllocatedMethodId"),
-    _text("AllocatedResourceId"),
-    _text("AllocatedResourceName"),
+    _null_text("AllocatedMethodId"),
+    _null_text("AllocatedResourceId"),
+    _null_text("AllocatedResourceName"),
     FocusColumn("AllocatedTags", FocusType.JSON, FocusLevel.CONDITIONAL),
 )
 STATES = ("Active", "HeldIdle", "Unobserved", "OutOfService", "Stranded", "Unallocated")
@@ -173,7 +177,7 @@ SINCE_1_2 = frozenset(
 )
 
 
-def _custom(columns: Iterable[FocusColumn]) -> tuple[FocusColumn, ...]:
+def _as_custom(columns: Iterable[FocusColumn]) -> tuple[FocusColumn, ...]:
     """What a version has no column for yet, as columns of our own with the names that it got."""
     return tuple(
         replace(column, name=f"x_{column.name}", level=FocusLevel.CUSTOM, of=column.name)
@@ -186,13 +190,13 @@ COLUMNS: Mapping[str, tuple[FocusColumn, ...]] = {
     "1.0": (
         *(column for column in OF_ALL if column.name not in LATER),
         *PROVIDERS["1.0"],
-        _text("SubAccountId"),
-        _text("SubAccountName"),
-        *_custom(ALLOCATED),
-        *_custom(column for column in OF_ALL if column.name in LATER),
+        _null_text("SubAccountId"),
+        _null_text("SubAccountName"),
+        *_as_custom(ALLOCATED),
+        *_as_custom(column for column in OF_ALL if column.name in LATER),
         *CUSTOM,
     ),
-    "1.2": (*OF_ALL, *PROVIDERS["1.2"], *_custom(ALLOCATED), *CUSTOM),
+    "1.2": (*OF_ALL, *PROVIDERS["1.2"], *_as_custom(ALLOCATED), *CUSTOM),
     "1.4": (*ALLOCATED, *OF_ALL, *PROVIDERS["1.4"], *CUSTOM),
 }
 """Columns by version, in the order in which they are written: FOCUS first, then our own."""

@@ -38,10 +38,10 @@ def kind_of(charge: tuple[str, str, bool], service: tuple[str, str, str], unit: 
         return of_category
     if status.lower() == "unused" or (category.lower() == "purchase" and is_of_commitment):
         return COMMITMENT
-    return _usage(service, unit)
+    return _kind_of_usage(service, unit)
 
 
-def _usage(service: tuple[str, str, str], unit: str) -> str:
+def _kind_of_usage(service: tuple[str, str, str], unit: str) -> str:
     of_service, usage_type, description = service
     said = f"{usage_type} {description}"
     if LICENCES.search(said):

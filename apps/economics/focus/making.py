@@ -121,22 +121,22 @@ def rows_of(charge: ChargeFacts, parts: Sequence[PartFacts], by: BilledBy) -> It
     sum to the charge's exactly. A charge of its own has List- and ContractedCost that are the
     unit price × PricingQuantity to the last digit.
     """
-    dimensions = _dimensions(charge, by)
+    dimensions = _dimension_columns(charge, by)
     if len(parts) == 1:
         (part,) = parts
         row = dimensions | _carried_by(part)
-        yield _in_its_currency(row | _whole(charge, part))
+        yield _in_its_currency(row | _undivided_row(charge, part))
         return
-    yield from _divided(charge, parts, dimensions)
+    yield from _divided_rows(charge, parts, dimensions)
 
 
-def _whole(charge: ChargeFacts, part: PartFacts) -> FocusRow:
-    quantity = _quantity(charge)
+def _undivided_row(charge: ChargeFacts, part: PartFacts) -> FocusRow:
+    quantity = _pricing_quantity(charge)
     if not _is_countable(charge, part.costs):
         quantity = None
     listed = priced(part.costs.listed, quantity)
     contracted = priced(part.costs.contracted, quantity)
-    consumed = _consumed(charge, part.unit_ms)
+    consumed = _consumed_quantity(charge, part.unit_ms)
     return {
         "BilledCost": money(part.costs.billed or 0),
         "EffectiveCost": money(part.costs.effective or 0),
@@ -144,18 +144,18 @@ def _whole(charge: ChargeFacts, part: PartFacts) -> FocusRow:
         "ContractedUnitPrice": contracted.unit_price,
         "ListCost": listed.cost,
         "ListUnitPrice": listed.unit_price,
-        **_quantities(charge, quantity, consumed),
+        **_quantity_columns(charge, quantity, consumed),
     }
 
 
-def _divided(
+def _divided_rows(
     charge: ChargeFacts, parts: Sequence[PartFacts], dimensions: FocusRow
 ) -> Iterator[FocusRow]:
     weights = [part.unit_ms for part in parts]
     ratios = parts_of(ONE, weights)
-    quantity = _quantity(charge)
+    quantity = _pricing_quantity(charge)
     of_quantity = [None] * len(parts) if quantity is None else parts_of(quantity, weights)
-    total = _consumed(charge, sum(weights))
+    total = _consumed_quantity(charge, sum(weights))
     of_consumed = [None] * len(parts) if total is None else parts_of(total, weights)
     for part, ratio, priced_by, consumed in zip(
         parts, ratios, of_quantity, of_consumed, strict=True
@@ -163,8 +163,8 @@ def _divided(
         yield _in_its_currency(
             dimensions
             | _carried_by(part)
-            | _allocated(charge, part, ratio)
-            | _quantities(charge, priced_by, consumed)
+            | _allocation_columns(charge, part, ratio)
+            | _quantity_columns(charge, priced_by, consumed)
             | {
                 "BilledCost": money(part.costs.billed or 0),
                 "EffectiveCost": money(part.costs.effective or 0),
@@ -187,21 +187,21 @@ def _is_countable(charge: ChargeFacts, costs: MadeCosts) -> bool:
     return (costs.listed or 0) >= 0 and (costs.contracted or 0) >= 0
 
 
-def _quantity(charge: ChargeFacts) -> Decimal | None:
+def _pricing_quantity(charge: ChargeFacts) -> Decimal | None:
     """Machine hours of a node-hour, one of anything else; corrections, credits and taxes have none."""
     if charge.corrects_month or charge.kind in ("credit", "tax"):
         return None
     return machine_hours(charge.lived_ms) if charge.kind == NODE_HOUR else ONE
 
 
-def _consumed(charge: ChargeFacts, unit_ms: int) -> Decimal | None:
+def _consumed_quantity(charge: ChargeFacts, unit_ms: int) -> Decimal | None:
     """What was used: device hours of a node-hour, one of what a bill asks for beside it."""
-    if _category(charge) != "Usage" or charge.kind == UNUSED or charge.corrects_month:
+    if _charge_category(charge) != "Usage" or charge.kind == UNUSED or charge.corrects_month:
         return None
     return hours_of(unit_ms) if charge.kind == NODE_HOUR else ONE
 
 
-def _quantities(
+def _quantity_columns(
     charge: ChargeFacts, quantity: Decimal | None, consumed: Decimal | None
 ) -> FocusRow:
     is_node_hour = charge.kind == NODE_HOUR
@@ -218,27 +218,27 @@ def _quantities(
     }
 
 
-def _category(charge: ChargeFacts) -> str:
+def _charge_category(charge: ChargeFacts) -> str:
     return CATEGORIES.get(charge.kind, "Usage")
 
 
-def _dimensions(charge: ChargeFacts, by: BilledBy) -> FocusRow:
+def _dimension_columns(charge: ChargeFacts, by: BilledBy) -> FocusRow:
     """All that is said of a charge beside amounts and owners."""
     provider = provider_name(charge.bill_provider or charge.provider or by.organisation, by.spelt)
     issuer = provider_name(charge.issuer, by.spelt)
     if not issuer:
         is_ours = charge.purchase_option == "owned" or charge.kind == SHARED
         issuer = by.organisation if is_ours else provider
-    category, subcategory, service = _service(charge)
+    category, subcategory, service = _service_names(charge)
     return {
         "BillingAccountId": charge.account or by.organisation,
         "BillingAccountName": charge.account or by.organisation,
         "BillingCurrency": charge.currency,
         "BillingPeriodStart": by.starts_at,
         "BillingPeriodEnd": by.ends_at,
-        "ChargeCategory": _category(charge),
+        "ChargeCategory": _charge_category(charge),
         "ChargeClass": "Correction" if charge.corrects_month else None,
-        "ChargeDescription": _described(charge),
+        "ChargeDescription": _charge_description(charge),
         "ChargeFrequency": FREQUENCIES.get(charge.kind, "Usage-Based"),
         "ChargePeriodStart": charge.starts_at,
         "ChargePeriodEnd": charge.ends_at,
@@ -258,27 +258,27 @@ def _dimensions(charge: ChargeFacts, by: BilledBy) -> FocusRow:
         "ServiceCategory": category,
         "ServiceName": service,
         "ServiceSubcategory": subcategory,
-        "Tags": _json({"pool": charge.pool}) if charge.pool else None,
+        "Tags": _json_text({"pool": charge.pool}) if charge.pool else None,
         "x_ChargeId": str(charge.id),
         "x_ChargeKind": charge.kind,
         "x_CorrectsMonth": charge.corrects_month or None,
         "x_GpuModel": charge.gpu_model or None,
         "x_ReconciliationStatus": charge.status.capitalize(),
-        **_sku(charge),
-        **_commitment(charge),
+        **_sku_columns(charge),
+        **_commitment_columns(charge),
     }
 
 
-def _service(charge: ChargeFacts) -> tuple[str, str, str]:
+def _service_names(charge: ChargeFacts) -> tuple[str, str, str]:
     return SERVICES.get(NODE_HOUR if charge.kind == NODE_HOUR else charge.billed_kind, OTHER)
 
 
-def _described(charge: ChargeFacts) -> str:
+def _charge_description(charge: ChargeFacts) -> str:
     what = charge.node or charge.label or charge.commitment or charge.kind.replace("_", " ")
     return f"{what}: {charge.reason}" if charge.reason else what
 
 
-def _sku(charge: ChargeFacts) -> FocusRow:
+def _sku_columns(charge: ChargeFacts) -> FocusRow:
     """What is priced: a type of machine, or a kind of a bill's costs. Taxes have none."""
     if charge.kind == "tax":
         return {}
@@ -300,12 +300,12 @@ def _sku(charge: ChargeFacts) -> FocusRow:
         else OPTIONS.get(option, "Committed"),
         "SkuId": sku,
         "SkuMeter": "Machine hours",
-        "SkuPriceDetails": _json(said) if said else None,
+        "SkuPriceDetails": _json_text(said) if said else None,
         "SkuPriceId": f"{sku}/{charge.region or charge.pool}/{option}",
     }
 
 
-def _commitment(charge: ChargeFacts) -> FocusRow:
+def _commitment_columns(charge: ChargeFacts) -> FocusRow:
     if not charge.commitment_id:
         return {}
     return {
@@ -339,9 +339,9 @@ def _carried_by(part: PartFacts) -> FocusRow:
     }
 
 
-def _allocated(charge: ChargeFacts, part: PartFacts, ratio: Decimal) -> FocusRow:
+def _allocation_columns(charge: ChargeFacts, part: PartFacts, ratio: Decimal) -> FocusRow:
     """To what a part goes and by which method, in the words of 1.4 and as columns of our own."""
-    resource, name = _receiver(part)
+    resource, name = _allocated_resource(part)
     tags = {"team": part.team, "workload": part.workload, "cost_centre": part.cost_centre}
     detail: dict[str, object] = {"AllocatedRatio": float(ratio)}
     if charge.kind == NODE_HOUR:
@@ -351,15 +351,15 @@ def _allocated(charge: ChargeFacts, part: PartFacts, ratio: Decimal) -> FocusRow
         }
         detail |= used
     return {
-        "AllocatedMethodDetails": _json({"Elements": [detail]}),
-        "AllocatedMethodId": _method(charge, part),
+        "AllocatedMethodDetails": _json_text({"Elements": [detail]}),
+        "AllocatedMethodId": _allocation_method(charge, part),
         "AllocatedResourceId": resource,
         "AllocatedResourceName": name,
-        "AllocatedTags": _json({key: text for key, text in tags.items() if text}),
+        "AllocatedTags": _json_text({key: text for key, text in tags.items() if text}),
     }
 
 
-def _receiver(part: PartFacts) -> tuple[str, str]:
+def _allocated_resource(part: PartFacts) -> tuple[str, str]:
     """The job, process, or owner and state that a line is of."""
     if part.job:
         return f"job/{part.job_id}", part.job
@@ -371,12 +371,12 @@ def _receiver(part: PartFacts) -> tuple[str, str]:
     return f"team/{part.team_id}", part.team
 
 
-def _method(charge: ChargeFacts, part: PartFacts) -> str:
+def _allocation_method(charge: ChargeFacts, part: PartFacts) -> str:
     if charge.kind == SHARED:
         return f"shared-cost/{charge.method or 'unknown'}"
     version = part.policy_version
     return f"device-time/policy-{version}" if version else "device-time"
 
 
-def _json(values: Mapping[str, object]) -> str:
+def _json_text(values: Mapping[str, object]) -> str:
     return json.dumps(values, ensure_ascii=False)

@@ -130,10 +130,10 @@ class RowReader:
     def read(self, cells: Sequence[object]) -> BilledRow:
         """The row's values. Refuses BadCell, which names the column."""
         texts = texts_of(cells)
-        digest = self._digest(texts)
+        digest = self._row_digest(texts)
         texts += [""] * (self._width + 1 - len(texts))
-        starts_at, ends_at = self._period(texts, "ChargePeriodStart", "ChargePeriodEnd")
-        category = self._category(texts)
+        starts_at, ends_at = self._period_of(texts, "ChargePeriodStart", "ChargePeriodEnd")
+        category = self._charge_category(texts)
         commitment, status, meter, resource_type, description, *plain = self._plain(texts)
         pricing_unit, consumed_unit, of_service, pricing, service, resource, account, *plain = plain
         charge_class, sku, region, invoice = plain
@@ -145,9 +145,11 @@ class RowReader:
             pricing_unit or consumed_unit,
         )
         return BilledRow(
-            bill=self._bill(texts),
+            bill=self._bill_key(texts),
             digest=digest,
-            traits=_traits((kind, category, status, service, usage_type, resource, account), tags),
+            traits=_traits_key(
+                (kind, category, status, service, usage_type, resource, account), tags
+            ),
             kind=kind,
             category=category,
             charge_class=charge_class,
@@ -164,15 +166,15 @@ class RowReader:
             commitment_id=commitment,
             commitment_status=status,
             invoice_id=invoice,
-            consumed_quantity=self._cost(texts, "ConsumedQuantity"),
+            consumed_quantity=self._cost_cell(texts, "ConsumedQuantity"),
             consumed_unit=consumed_unit,
-            pricing_quantity=self._cost(texts, "PricingQuantity"),
+            pricing_quantity=self._cost_cell(texts, "PricingQuantity"),
             pricing_unit=pricing_unit,
-            list_unit_price=self._price(texts, "ListUnitPrice"),
-            contracted_unit_price=self._price(texts, "ContractedUnitPrice"),
-            costs=self._costs(texts),
+            list_unit_price=self._price_cell(texts, "ListUnitPrice"),
+            contracted_unit_price=self._price_cell(texts, "ContractedUnitPrice"),
+            costs=self._row_costs(texts),
             tags=tags,
-            more=self._more(texts, of_service),
+            more=self._other_cells(texts, of_service),
         )
 
     def period_of(self, cells: Sequence[object]) -> tuple[datetime, datetime] | None:
@@ -180,55 +182,55 @@ class RowReader:
         texts = texts_of(cells)
         texts += [""] * (self._width + 1 - len(texts))
         try:
-            return self._period(texts, "BillingPeriodStart", "BillingPeriodEnd")
+            return self._period_of(texts, "BillingPeriodStart", "BillingPeriodEnd")
         except BadCell:
             return None
 
-    def _text(self, texts: Sequence[str], name: str) -> str:
+    def _text_cell(self, texts: Sequence[str], name: str) -> str:
         return texts[self._at[name]]
 
-    def _cost(self, texts: Sequence[str], name: str) -> Decimal | None:
+    def _cost_cell(self, texts: Sequence[str], name: str) -> Decimal | None:
         return amount_of(name, texts[self._at[name]])
 
-    def _price(self, texts: Sequence[str], name: str) -> Decimal | None:
+    def _price_cell(self, texts: Sequence[str], name: str) -> Decimal | None:
         return amount_of(name, texts[self._at[name]], step=PRICE_STEP)
 
     def _tags_of(self, cells: Sequence[object]) -> dict[str, str]:
         at = self._tags
         return {} if at is None or at >= len(cells) else tags_of("Tags", cells[at])
 
-    def _costs(self, texts: Sequence[str]) -> RowCosts:
-        billed = self._cost(texts, "BilledCost")
+    def _row_costs(self, texts: Sequence[str]) -> RowCosts:
+        billed = self._cost_cell(texts, "BilledCost")
         if billed is None:
             raise BadCell("BilledCost", "is empty")
         return RowCosts(
-            listed=self._cost(texts, "ListCost"),
-            contracted=self._cost(texts, "ContractedCost"),
-            effective=self._cost(texts, "EffectiveCost"),
+            listed=self._cost_cell(texts, "ListCost"),
+            contracted=self._cost_cell(texts, "ContractedCost"),
+            effective=self._cost_cell(texts, "EffectiveCost"),
             billed=billed,
         )
 
-    def _category(self, texts: Sequence[str]) -> str:
-        said = self._text(texts, "ChargeCategory")
+    def _charge_category(self, texts: Sequence[str]) -> str:
+        said = self._text_cell(texts, "ChargeCategory")
         category = CATEGORIES.get(said.lower())
         if category is None:
             raise BadCell("ChargeCategory", f"{said[:40]!r} is no category of a charge")
         return category
 
-    def _period(self, texts: Sequence[str], starts: str, ends: str) -> tuple[datetime, datetime]:
-        starts_at = moment_of(starts, self._text(texts, starts))
-        ends_at = moment_of(ends, self._text(texts, ends))
+    def _period_of(self, texts: Sequence[str], starts: str, ends: str) -> tuple[datetime, datetime]:
+        starts_at = moment_of(starts, self._text_cell(texts, starts))
+        ends_at = moment_of(ends, self._text_cell(texts, ends))
         if ends_at <= starts_at:
             raise BadCell(ends, f"is not after {starts}")
         return starts_at, ends_at
 
-    def _bill(self, texts: Sequence[str]) -> BillKey:
-        starts_at, ends_at = self._period(texts, "BillingPeriodStart", "BillingPeriodEnd")
-        named = self._text(texts, "InvoiceIssuerName")
-        provider = self._text(texts, "ServiceProviderName") or named
+    def _bill_key(self, texts: Sequence[str]) -> BillKey:
+        starts_at, ends_at = self._period_of(texts, "BillingPeriodStart", "BillingPeriodEnd")
+        named = self._text_cell(texts, "InvoiceIssuerName")
+        provider = self._text_cell(texts, "ServiceProviderName") or named
         issuer = named or provider
-        account = self._text(texts, "BillingAccountId")
-        currency = self._text(texts, "BillingCurrency")
+        account = self._text_cell(texts, "BillingAccountId")
+        currency = self._text_cell(texts, "BillingCurrency")
         if not issuer:
             raise BadCell("InvoiceIssuerName", "is empty, and so is the provider's name")
         if not account:
@@ -238,19 +240,19 @@ class RowReader:
             raise BadCell("BillingCurrency", f"{currency[:40]!r} is no currency of ISO 4217")
         return BillKey(issuer, provider, account, starts_at, ends_at, code)
 
-    def _more(self, texts: Sequence[str], of_service: str) -> dict[str, str]:
+    def _other_cells(self, texts: Sequence[str], of_service: str) -> dict[str, str]:
         more = {name: texts[at] for at, name in self.layout.others if texts[at]}
         if of_service:
             more["ServiceCategory"] = of_service
         return more
 
-    def _digest(self, texts: Sequence[str]) -> bytes:
+    def _row_digest(self, texts: Sequence[str]) -> bytes:
         """Of everything that the file says, and under which names, whatever it is read as."""
         said = "\x1f".join(texts).encode()
         return blake2b(said, digest_size=16, key=self._key).digest()
 
 
-def _traits(texts: tuple[str, ...], tags: dict[str, str]) -> bytes:
+def _traits_key(texts: tuple[str, ...], tags: dict[str, str]) -> bytes:
     said = "\x1f".join((*texts, *(f"{key}\x1e{tags[key]}" for key in sorted(tags))))
     return blake2b(said.encode(), digest_size=8).digest()
 

@@ -77,7 +77,7 @@ def activity_of(
     the device's work is all its only holder's, or all nobody's, the sums say it at once.
     """
     shown = readings.device_shown(span)
-    processes = _owned(holders, readings, span, names)
+    processes = _owned_processes(holders, readings, span, names)
     if not processes:
         return _without_processes(holders, shown)
     owners = [process.owner for process in processes]
@@ -85,24 +85,24 @@ def activity_of(
         return Activity(shown.observed_ms, processes, (shown.worked_ms,), (0,), (), (), 0)
     rows = [process.row for process in processes]
     explained = [
-        _explained(_Picture(columns, holders, owners)) for columns in readings.columns(rows, span)
+        _sums_of(_Picture(columns, holders, owners)) for columns in readings.columns(rows, span)
     ]
-    worked, dark, outside, unheld, nobodys = map(_summed, zip(*explained, strict=True))
+    worked, dark, outside, unheld, nobodys = map(_column_sums, zip(*explained, strict=True))
     return Activity(shown.observed_ms, processes, worked, dark, outside, unheld, nobodys[0])
 
 
-def _owned(
+def _owned_processes(
     holders: Sequence[Holder], readings: Readings, span: ReadingSpan, names: Names
 ) -> list[Process]:
     """Rows that show anything in the span; a key that is no holder's is an outsider's."""
     return [
-        Process(row, _owner(holders, row.holder_id, span, names))
+        Process(row, _key_owner(holders, row.holder_id, span, names))
         for row in readings.processes
         if readings.is_seen(row, span)
     ]
 
 
-def _owner(holders: Sequence[Holder], holder_id: int, span: ReadingSpan, names: Names) -> int:
+def _key_owner(holders: Sequence[Holder], holder_id: int, span: ReadingSpan, names: Names) -> int:
     """The holder whose key it is now, else the first whose key it ever is in the hour."""
     mine = [index for index, holder in enumerate(holders) if names.is_of(holder_id, holder.job_id)]
     if len(mine) > 1:
@@ -127,38 +127,38 @@ def _without_processes(holders: Sequence[Holder], shown: Shown) -> Activity:
 _Sums = tuple[Sequence[int], Sequence[int], Sequence[int], Sequence[int], Sequence[int]]
 
 
-def _explained(picture: _Picture) -> _Sums:
+def _sums_of(picture: _Picture) -> _Sums:
     columns, scale = picture.columns, picture.columns.scale
-    explained = _explaining(picture.holders)(picture)
+    explained = _explanation_for(picture.holders)(picture)
     outside = picture.rows_of(OUTSIDER)
     return (
         [worked * scale for worked in explained.worked],
         [dark * scale for dark in explained.dark],
         [sum(worked) * scale for worked in outside],
-        _within(outside, columns.worked, scale),
+        _cap_at_device(outside, columns.worked, scale),
         [explained.nobodys * scale],
     )
 
 
-def _summed(parts: Iterable[Sequence[int]]) -> list[int]:
+def _column_sums(parts: Iterable[Sequence[int]]) -> list[int]:
     return [sum(of_part) for of_part in zip(*parts, strict=True)]
 
 
-def _together(rows: Sequence[Sequence[int]], moments: int) -> Sequence[int]:
+def _sum_by_moment(rows: Sequence[Sequence[int]], moments: int) -> Sequence[int]:
     """The rows' sum at each moment."""
     if len(rows) == 1:
         return rows[0]
     return list(map(sum, zip(*rows, strict=True))) if rows else [0] * moments
 
 
-def _above(first: Iterable[int], second: Iterable[int]) -> list[int]:
+def _excess_over(first: Iterable[int], second: Iterable[int]) -> list[int]:
     """How much the first exceeds the second at each moment, else 0."""
     return [max(0, difference) for difference in map(sub, first, second)]
 
 
-def _within(rows: Sequence[Sequence[int]], worked: Sequence[int], scale: int) -> list[int]:
+def _cap_at_device(rows: Sequence[Sequence[int]], worked: Sequence[int], scale: int) -> list[int]:
     """Milliseconds of processes that together work at most as long as their device, at each moment."""
-    together = _together(rows, len(worked))
+    together = _sum_by_moment(rows, len(worked))
     if not any(map(gt, together, worked)):
         return [sum(row) * scale for row in rows]
     sums = [0] * len(rows)
@@ -172,7 +172,7 @@ def _within(rows: Sequence[Sequence[int]], worked: Sequence[int], scale: int) ->
     return sums
 
 
-def _explaining(holders: Sequence[Holder]) -> Callable[[_Picture], _Explained]:
+def _explanation_for(holders: Sequence[Holder]) -> Callable[[_Picture], _Explained]:
     if not holders:
         return _held_by_nobody
     if len(holders) > 1:
@@ -182,8 +182,8 @@ def _explaining(holders: Sequence[Holder]) -> Callable[[_Picture], _Explained]:
 
 def _held_by_nobody(picture: _Picture) -> _Explained:
     columns = picture.columns
-    known = _together(columns.of_rows, len(columns.worked))
-    return _Explained((), (), sum(_above(columns.worked, known)))
+    known = _sum_by_moment(columns.of_rows, len(columns.worked))
+    return _Explained((), (), sum(_excess_over(columns.worked, known)))
 
 
 def _held_by_one(picture: _Picture) -> _Explained:
@@ -192,11 +192,11 @@ def _held_by_one(picture: _Picture) -> _Explained:
     others = [
         seen for seen, owner in zip(columns.seen, picture.owners, strict=True) if owner == OUTSIDER
     ]
-    mine = map(min, columns.observed, _together(picture.rows_of(0), len(columns.worked)))
+    mine = map(min, columns.observed, _sum_by_moment(picture.rows_of(0), len(columns.worked)))
     worked = [
         own if seen else worked
         for own, seen, worked in zip(
-            mine, _together(others, len(columns.worked)), columns.worked, strict=True
+            mine, _sum_by_moment(others, len(columns.worked)), columns.worked, strict=True
         )
     ]
     return _Explained((sum(worked),), (0,), 0)
@@ -204,8 +204,8 @@ def _held_by_one(picture: _Picture) -> _Explained:
 
 def _held_by_a_pool(picture: _Picture) -> _Explained:
     worked = picture.columns.worked
-    outside = _together(picture.outside_the_pool(), len(worked))
-    return _Explained((sum(_above(worked, outside)),), (0,), 0)
+    outside = _sum_by_moment(picture.outside_the_pool(), len(worked))
+    return _Explained((sum(_excess_over(worked, outside)),), (0,), 0)
 
 
 def _held_by_several(picture: _Picture) -> _Explained:
@@ -214,13 +214,13 @@ def _held_by_several(picture: _Picture) -> _Explained:
     Work that nobody explains leaves each of them in the dark.
     """
     columns, moments = picture.columns, len(picture.columns.worked)
-    pool = _above(columns.worked, _together(picture.outside_the_pool(), moments))
-    unexplained = _above(columns.worked, _together(columns.of_rows, moments))
+    pool = _excess_over(columns.worked, _sum_by_moment(picture.outside_the_pool(), moments))
+    unexplained = _excess_over(columns.worked, _sum_by_moment(columns.of_rows, moments))
     if any(holder.pooled for holder in picture.holders):
         unexplained = [0] * moments
     worked, dark = [], []
     for index, holder in enumerate(picture.holders):
-        own = _together(picture.rows_of(index), moments)
+        own = _sum_by_moment(picture.rows_of(index), moments)
         mine = pool if holder.pooled else list(map(min, columns.observed, own))
         worked.append(sum(mine))
         dark.append(sum(map(min, unexplained, map(sub, columns.observed, mine))))

@@ -45,10 +45,10 @@ def lines_of(pieces: Iterable[ChargedPiece], carried: Iterable[Carried]) -> tupl
     """One line per charge, holder, state and flags, in that order; sums are exact."""
     sums: dict[tuple[int, LineKey], _AmountSum] = {}
     for charged, of_piece in zip(pieces, carried, strict=True):
-        for key, part in _parts(charged.piece, of_piece):
+        for key, part in _piece_parts(charged.piece, of_piece):
             place = (charged.charge, key)
-            sums[place] = _plus(sums[place], part) if place in sums else part
-    return tuple([_line(charge, key, sums[charge, key]) for charge, key in sorted(sums)])
+            sums[place] = _add_sums(sums[place], part) if place in sums else part
+    return tuple([_line_part(charge, key, sums[charge, key]) for charge, key in sorted(sums)])
 
 
 def with_beside(lines: tuple[LinePart, ...], beside: Mapping[int, Amounts]) -> tuple[LinePart, ...]:
@@ -61,7 +61,7 @@ def with_beside(lines: tuple[LinePart, ...], beside: Mapping[int, Amounts]) -> t
     whole: dict[LineKey, LinePart] = {}
     for line in lines:
         key = (line.job_id or 0, line.holder_key_id or 0, line.state, line.flags)
-        whole[key] = _joined(whole[key], line) if key in whole else line
+        whole[key] = _join_lines(whole[key], line) if key in whole else line
     carriers = [whole[key] for key in sorted(whole)]
     weights = [line.effective_micros or 0 for line in carriers]
     if None in [line.effective_micros for line in carriers] or min(weights) < 0 or not any(weights):
@@ -80,7 +80,7 @@ def with_beside(lines: tuple[LinePart, ...], beside: Mapping[int, Amounts]) -> t
     )
 
 
-def _joined(first: LinePart, second: LinePart) -> LinePart:
+def _join_lines(first: LinePart, second: LinePart) -> LinePart:
     amounts = [
         None if one is None or other is None else one + other
         for one, other in zip(first[-3:], second[-3:], strict=True)
@@ -90,13 +90,13 @@ def _joined(first: LinePart, second: LinePart) -> LinePart:
     )
 
 
-def _parts(piece: Piece, carried: Carried) -> list[tuple[LineKey, _AmountSum]]:
+def _piece_parts(piece: Piece, carried: Carried) -> list[tuple[LineKey, _AmountSum]]:
     """The piece's money over what carries it, in the order of the lines.
 
     A piece in which no device lived is carried, without time, by nobody: no amount is lost.
     """
     one, of_core = carried.core_weight.denominator, carried.core_weight.numerator
-    times, cores = _times(carried.time), _times(carried.cores)
+    times, cores = _times_by_line(carried.time), _times_by_line(carried.cores)
     shares = {key: (evidence, ms, ms * one) for key, (evidence, ms) in times.items()}
     shares |= {key: (evidence, 0, ms * of_core) for key, (evidence, ms) in cores.items()}
     if not shares:
@@ -109,7 +109,7 @@ def _parts(piece: Piece, carried: Carried) -> list[tuple[LineKey, _AmountSum]]:
     ]
 
 
-def _times(tally: Tally) -> Mapping[LineKey, tuple[int, int]]:
+def _times_by_line(tally: Tally) -> Mapping[LineKey, tuple[int, int]]:
     """Evidence and milliseconds by line."""
     times: dict[LineKey, tuple[int, int]] = {}
     for (job_id, holder_id, state, flags, evidence), unit_ms in tally.items():
@@ -119,7 +119,7 @@ def _times(tally: Tally) -> Mapping[LineKey, tuple[int, int]]:
     return times
 
 
-def _plus(first: _AmountSum, second: _AmountSum) -> _AmountSum:
+def _add_sums(first: _AmountSum, second: _AmountSum) -> _AmountSum:
     return _AmountSum(
         first.evidence | second.evidence,
         first.unit_ms + second.unit_ms,
@@ -127,7 +127,7 @@ def _plus(first: _AmountSum, second: _AmountSum) -> _AmountSum:
     )
 
 
-def _line(charge: int, key: LineKey, line: _AmountSum) -> LinePart:
+def _line_part(charge: int, key: LineKey, line: _AmountSum) -> LinePart:
     job_id, holder_key_id, state, flags = key
     return LinePart(
         charge,

@@ -93,7 +93,7 @@ def clipped_counts(spans: Iterable[CapacityFact], start_ms: int, end_ms: int) ->
 
 def _add_stretch(counted: CountedMinutes, stretch: CapacityFact, tally: Tally) -> int:
     """One span of one count at one price; its time."""
-    weights = _weights(counted, stretch)
+    weights = _stretch_weights(counted, stretch)
     keys = sorted(key for key, weight in weights.items() if weight)
     common = lcm(*(weights[key].denominator for key in keys))
     whole = [int(weights[key] * common) for key in keys]
@@ -104,7 +104,7 @@ def _add_stretch(counted: CountedMinutes, stretch: CapacityFact, tally: Tally) -
     return unit_ms
 
 
-def _weights(counted: CountedMinutes, stretch: CapacityFact) -> Weights:
+def _stretch_weights(counted: CountedMinutes, stretch: CapacityFact) -> Weights:
     """Unit-milliseconds of the stretch, exactly, by line."""
     living = [
         claim._replace(
@@ -114,26 +114,26 @@ def _weights(counted: CountedMinutes, stretch: CapacityFact) -> Weights:
         if claim.start_ms < stretch.end_ms and claim.end_ms > stretch.start_ms
     ]
     weights: Weights = defaultdict(Fraction)
-    reached = _sweep(counted, stretch, living, weights)
+    reached = _sweep_moments(counted, stretch, living, weights)
     for claim in living:
         if claim.units is None:
             continue
         began, ended = reached[claim.start_ms], reached[claim.end_ms]
         unpinned = UNPINNED if counted.has_places else 0
         fitting, scaled = ended.fitting - began.fitting, ended.scaled - began.scaled
-        weights[_held(counted, claim, unpinned)] += claim.units * fitting
-        weights[_held(counted, claim, unpinned | CONTESTED)] += claim.units * scaled
+        weights[_held_key(counted, claim, unpinned)] += claim.units * fitting
+        weights[_held_key(counted, claim, unpinned | CONTESTED)] += claim.units * scaled
     return weights
 
 
-def _sweep(
+def _sweep_moments(
     counted: CountedMinutes, stretch: CapacityFact, living: Sequence[CountedClaim], weights: Weights
 ) -> Mapping[int, _Moment]:
     """Walk through the moments once: adds what is free, and what one claim has alone.
 
     Answers the integrals at every moment; they stand still while a claim is alone on everything.
     """
-    changes = _changes(living)
+    changes = _claim_changes(living)
     out = [outage for outage in counted.outages if outage.device_id is None]
     moments = {stretch.start_ms, stretch.end_ms, *changes}
     moments.update(
@@ -151,13 +151,13 @@ def _sweep(
         if now.claims == 1 and free <= 0 and counted.has_places:
             alone = living[now.numbers]
             flags = CONTESTED if free < 0 else 0
-            weights[_held(counted, alone, flags)] += Fraction(stretch.units * lasted)
+            weights[_held_key(counted, alone, flags)] += Fraction(stretch.units * lasted)
             reached[end] = before
         elif free < 0:
             part = Fraction(stretch.units) / now.wanted
             reached[end] = _Moment(before.fitting, before.scaled + part * lasted)
         else:
-            weights[_free(counted, now, is_out=_is_out(out, start))] += free * lasted
+            weights[_free_key(counted, now, is_out=_is_out(out, start))] += free * lasted
             reached[end] = _Moment(before.fitting + lasted, before.scaled)
     return reached
 
@@ -183,7 +183,9 @@ class _Now(NamedTuple):
         return _Now(wanted, claims, numbers, uncounted)
 
 
-def _changes(living: Sequence[CountedClaim]) -> dict[int, list[tuple[int, int, Fraction | None]]]:
+def _claim_changes(
+    living: Sequence[CountedClaim],
+) -> dict[int, list[tuple[int, int, Fraction | None]]]:
     """(sign, number, units) of the claims that come or go at each moment."""
     changes: dict[int, list[tuple[int, int, Fraction | None]]] = defaultdict(list)
     for number, claim in enumerate(living):
@@ -196,11 +198,11 @@ def _is_out(outages: Iterable[OutageOfHour], moment_ms: int) -> bool:
     return any(outage.start_ms <= moment_ms < outage.end_ms for outage in outages)
 
 
-def _held(counted: CountedMinutes, claim: CountedClaim, flags: int) -> Key:
+def _held_key(counted: CountedMinutes, claim: CountedClaim, flags: int) -> Key:
     return (claim.job_id, NOBODY, UNOBSERVED, claim.flags | flags | counted.extra_flags, NONE)
 
 
-def _free(counted: CountedMinutes, now: _Now, *, is_out: bool) -> Key:
+def _free_key(counted: CountedMinutes, now: _Now, *, is_out: bool) -> Key:
     if is_out:
         return (NOBODY, NOBODY, OUT_OF_SERVICE, counted.extra_flags, NONE)
     if now.uncounted:

@@ -62,7 +62,7 @@ def add_gpu(hour: GpuHour, gpu: DeviceOfHour) -> None:
         _add_sliced(hour, gpu, slices)
         return
     device_id = gpu.device_id
-    spans = _spans(hour, gpu, hour.holds.get(device_id, NO_HOLDS))
+    spans = _gpu_spans(hour, gpu, hour.holds.get(device_id, NO_HOLDS))
     readings = Readings(hour.node.usage.get(device_id, ()), spans, hour.node.names)
     for span in spans:
         segment = Segment(span, readings, hour.node.names)
@@ -70,16 +70,16 @@ def add_gpu(hour: GpuHour, gpu: DeviceOfHour) -> None:
         hour.add(span.start_ms, segment.length_ms, segment.shares.parts, segment.states())
 
 
-def _spans(hour: GpuHour, gpu: DeviceOfHour, holds: Sequence[Hold]) -> list[ReadingSpan]:
+def _gpu_spans(hour: GpuHour, gpu: DeviceOfHour, holds: Sequence[Hold]) -> list[ReadingSpan]:
     """A whole GPU's spans between changes: of its holds, of service, and of price."""
-    spans = list(pairwise(_moments(hour, gpu, holds)))
+    spans = list(pairwise(_cut_moments(hour, gpu, holds)))
     return [
         ReadingSpan(start, end, there, _is_out(hour.outages, (gpu.device_id,), start))
         for (start, end), there in zip(spans, _in_spans(holds, spans), strict=True)
     ]
 
 
-def _moments(
+def _cut_moments(
     hour: GpuHour, gpu: DeviceOfHour, changing: Iterable[Hold | DeviceOfHour]
 ) -> list[int]:
     start, end = gpu.start_ms, gpu.end_ms
@@ -141,19 +141,19 @@ def _add_sliced(hour: GpuHour, gpu: DeviceOfHour, slices: Sequence[DeviceOfHour]
     """Slices take their shares of the parent's time; what is left over is stranded."""
     of_gpu = hour.holds.get(gpu.device_id, NO_HOLDS)
     of_slices = [hold for slice_ in slices for hold in hour.holds.get(slice_.device_id, NO_HOLDS)]
-    moments = _moments(hour, gpu, [*of_gpu, *of_slices, *slices])
+    moments = _cut_moments(hour, gpu, [*of_gpu, *of_slices, *slices])
     spans = list(pairwise(moments))
     timelines = [
-        _timeline(hour, gpu, slice_, spans)
+        _device_timeline(hour, gpu, slice_, spans)
         for slice_ in sorted(slices, key=lambda slice_: (slice_.stable_key, slice_.device_id))
     ]
-    whole = _timeline(hour, gpu, gpu, spans)
+    whole = _device_timeline(hour, gpu, gpu, spans)
     for start, end in spans:
         living = [timeline for timeline in timelines if start in timeline.spans]
         _add_divided(hour, living, whole, (start, end))
 
 
-def _timeline(
+def _device_timeline(
     hour: GpuHour, gpu: DeviceOfHour, device: DeviceOfHour, spans: Sequence[tuple[int, int]]
 ) -> _Timeline:
     """A claim on the parent is one on each of its slices."""
@@ -188,8 +188,8 @@ def _add_divided(
         _note_foreign(hour.foreign, timeline.slice_.device_id, segment)
         weighted.append((numerator, segment.shares.parts, segment.states()))
     if taken < whole_share:
-        unread = Segment(whole.spans[start], _unread(hour), hour.node.names)
-        left = [(_stranded(key), weight) for key, weight in unread.states()]
+        unread = Segment(whole.spans[start], _no_readings(hour), hour.node.names)
+        left = [(_stranded_key(key), weight) for key, weight in unread.states()]
         weighted.append((whole_share - taken, unread.shares.parts, left))
     parts = lcm(*(parts for _, parts, _ in weighted))
     states = [
@@ -200,11 +200,11 @@ def _add_divided(
     hour.add(start, end - start, max(whole_share, taken) * parts, states)
 
 
-def _unread(hour: GpuHour) -> Readings:
+def _no_readings(hour: GpuHour) -> Readings:
     return Readings((), (), hour.node.names)
 
 
-def _stranded(key: Key) -> Key:
+def _stranded_key(key: Key) -> Key:
     """What slices leave over is stranded unless the whole GPU is held."""
     if key[2] in (OUT_OF_SERVICE, UNALLOCATED):
         return (NOBODY, NOBODY, STRANDED, key[3], key[4])

@@ -37,18 +37,18 @@ def shares_of(holds: Sequence[Hold]) -> Shares:
     if len(holds) == 1:
         hold = holds[0]
         holder = Holder(hold.job_id, hold.numerator, hold.flags, hold.pooled)
-        return _fitted(hold.denominator, (holder,))
+        return _fit_holders(hold.denominator, (holder,))
     parts = lcm(*(hold.denominator for hold in holds))
     held: dict[int, Holder] = {}
     for hold in holds:
         part = hold.numerator * (parts // hold.denominator)
         holder = Holder(hold.job_id, part, hold.flags, hold.pooled)
         before = held.get(hold.job_id)
-        held[hold.job_id] = holder if before is None else _together(before, holder)
-    return _fitted(parts, tuple(held[job_id] for job_id in sorted(held)))
+        held[hold.job_id] = holder if before is None else _join_holders(before, holder)
+    return _fit_holders(parts, tuple(held[job_id] for job_id in sorted(held)))
 
 
-def _together(first: Holder, second: Holder) -> Holder:
+def _join_holders(first: Holder, second: Holder) -> Holder:
     return Holder(
         first.job_id,
         first.part + second.part,
@@ -57,7 +57,7 @@ def _together(first: Holder, second: Holder) -> Holder:
     )
 
 
-def _fitted(parts: int, holders: tuple[Holder, ...]) -> Shares:
+def _fit_holders(parts: int, holders: tuple[Holder, ...]) -> Shares:
     wanted = sum([holder.part for holder in holders])
     if wanted <= parts:
         return Shares(parts, parts - wanted, holders)

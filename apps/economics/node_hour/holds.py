@@ -82,7 +82,7 @@ def holds_by_device(claims: Iterable[ClaimFact], node: HoldingNode) -> Holds:
                 if rest:
                     unpinned.append(wanted._replace(gpus=rest))
     if unpinned:
-        _pool(holds, _pinned_by_evidence(holds, unpinned, node), node)
+        _divide_over_pool(holds, _pinned_by_evidence(holds, unpinned, node), node)
     return holds
 
 
@@ -93,7 +93,7 @@ def _pin_granted(holds: Holds, wanted: _Unpinned, node: HoldingNode) -> Fraction
     if not named:
         return wanted.gpus
     lasting = len({known[device].stable_key or device for device in named})
-    return _pin(holds, named, wanted, lasting)
+    return _pin_devices(holds, named, wanted, lasting)
 
 
 def _claim_order(claim: ClaimFact) -> tuple[int, int, int, int]:
@@ -105,7 +105,7 @@ def flags_of(claim: ClaimFact) -> int:
     return int(Flag.DIVIDED_EVENLY) if claim.divided_evenly else 0
 
 
-def _pin(holds: Holds, devices: Sequence[int], wanted: _Unpinned, count: int) -> Fraction:
+def _pin_devices(holds: Holds, devices: Sequence[int], wanted: _Unpinned, count: int) -> Fraction:
     """Give at most one whole device each of `count`; what is left of the claim stays unpinned."""
     share = ONE if wanted.gpus >= count else wanted.gpus / count
     claim = wanted.claim
@@ -134,7 +134,7 @@ def _pinned_by_evidence(
     left = []
     for wanted, devices in zip(unpinned, seen, strict=True):
         certain = [device for device in devices if crowd[device] <= 1]
-        rest = _pin(holds, certain, wanted, len(certain)) if certain else wanted.gpus
+        rest = _pin_devices(holds, certain, wanted, len(certain)) if certain else wanted.gpus
         if rest:
             left.append(wanted._replace(gpus=rest))
     return left
@@ -160,7 +160,7 @@ def _is_held(holds: Iterable[Hold], wanted: _Unpinned) -> bool:
     return any(hold.start_ms < wanted.end_ms and hold.end_ms > wanted.start_ms for hold in holds)
 
 
-def _pool(holds: Holds, unpinned: Sequence[_Unpinned], node: HoldingNode) -> None:
+def _divide_over_pool(holds: Holds, unpinned: Sequence[_Unpinned], node: HoldingNode) -> None:
     """Divide each claim evenly over the unpinned devices of every span between changes."""
     coming: dict[int, list[int]] = defaultdict(list)
     going: dict[int, list[int]] = defaultdict(list)
@@ -185,13 +185,13 @@ class _Free:
         # By moment: (device, 0: it cannot be held at all or 1: somebody pinned it, how many more).
         self.changes: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
         for device_id, device in node.devices.items():
-            self._change(device_id, 0, device.end_ms, device.start_ms)
+            self._note_change(device_id, 0, device.end_ms, device.start_ms)
             for slice_ in node.slices.get(device_id, ()):
-                self._change(device_id, 0, slice_.start_ms, slice_.end_ms)
+                self._note_change(device_id, 0, slice_.start_ms, slice_.end_ms)
             for hold in holds.get(device_id, ()):
-                self._change(device_id, 1, hold.start_ms, hold.end_ms)
+                self._note_change(device_id, 1, hold.start_ms, hold.end_ms)
 
-    def _change(self, device_id: int, kind: int, since: int, until: int) -> None:
+    def _note_change(self, device_id: int, kind: int, since: int, until: int) -> None:
         self.changes[since].append((device_id, kind, 1))
         self.changes[until].append((device_id, kind, -1))
 
@@ -229,28 +229,28 @@ class _Pool:
     ) -> None:
         """Go on to a moment at which claims come or go, or other devices become free."""
         for number in going:
-            self._write(number, moment)
+            self._write_hold(number, moment)
             del self._since[number]
         self._since.update(dict.fromkeys(coming, moment))
-        alone = self._only(devices)
+        alone = self._only_claim(devices)
         changed: Iterable[int] = ()
         if devices != self._devices:
             changed = list(self._since)
         elif alone != self._alone:
             changed = self._since.keys() & {self._alone, alone}
         for number in changed:
-            self._write(number, moment)
+            self._write_hold(number, moment)
             self._since[number] = moment
         self._devices, self._alone = devices, alone
 
-    def _only(self, devices: Sequence[int]) -> int | None:
+    def _only_claim(self, devices: Sequence[int]) -> int | None:
         """A claim alone on all the devices that are left: it is certain of them, count or no list."""
         if len(self._since) != 1:
             return None
         (number,) = self._since
         return number if self._claims[number].gpus >= len(devices) else None
 
-    def _write(self, number: int, until: int) -> None:
+    def _write_hold(self, number: int, until: int) -> None:
         """The part of each device that the claim has had so far."""
         since, wanted = self._since[number], self._claims[number]
         if since == until or not self._devices:

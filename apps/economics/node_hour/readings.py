@@ -74,7 +74,9 @@ class Readings:
 
     def device_shown(self, span: ReadingSpan) -> Shown:
         """The device's own reading."""
-        return NOTHING_SHOWN if self.device is None else self._shown(self.device, DEVICE_ROW, span)
+        return (
+            NOTHING_SHOWN if self.device is None else self._shown_in(self.device, DEVICE_ROW, span)
+        )
 
     def is_seen(self, row: UsageFact, span: ReadingSpan) -> bool:
         """Whether the row shows anything in the span or in the minutes it cuts."""
@@ -121,7 +123,7 @@ class Readings:
             ],
         )
 
-    def _shown(self, row: UsageFact, holder_id: int, span: ReadingSpan) -> Shown:
+    def _shown_in(self, row: UsageFact, holder_id: int, span: ReadingSpan) -> Shown:
         if not self._cut:
             first, last = span.start_ms // MINUTE_MS, span.end_ms // MINUTE_MS
             seen = sum(row.observed[first:last]) * QUARTER_MS
@@ -149,7 +151,7 @@ class Readings:
         if placed is None:
             spans = self._cut[minute]
             mine = [span for span in spans if self._is_first_for(holder_id, span)]
-            placed = _placed(row.observed[minute], row.worked[minute], spans, mine)
+            placed = _place_minute(row.observed[minute], row.worked[minute], spans, mine)
             self._placed[holder_id, minute] = placed
         return placed
 
@@ -180,7 +182,7 @@ def _cut_minutes(span: ReadingSpan) -> list[int]:
     return minutes
 
 
-def _placed(
+def _place_minute(
     observed: int, worked: int, spans: Sequence[ReadingSpan], mine: Sequence[ReadingSpan]
 ) -> Placed:
     """Place a minute's quarter-seconds on its spans, in those of `mine` first."""
@@ -191,13 +193,15 @@ def _placed(
     worked_first = min(worked_ms, first)
     observed_first = max(worked_first, observed_ms * first // live)
     placed: Placed = {}
-    _place(placed, mine, observed_first, worked_first)
+    _place_evenly(placed, mine, observed_first, worked_first)
     rest = [span for span in spans if span not in mine]
-    _place(placed, rest, observed_ms - observed_first, worked_ms - worked_first)
+    _place_evenly(placed, rest, observed_ms - observed_first, worked_ms - worked_first)
     return placed
 
 
-def _place(placed: Placed, spans: Sequence[ReadingSpan], observed_ms: int, worked_ms: int) -> None:
+def _place_evenly(
+    placed: Placed, spans: Sequence[ReadingSpan], observed_ms: int, worked_ms: int
+) -> None:
     """In proportion to length, cumulatively, so that nothing is lost to rounding."""
     whole = sum(span.end_ms - span.start_ms for span in spans)
     done = 0

@@ -57,12 +57,12 @@ class Segment:
             return []
         return [
             Foreign(holder.job_id, holder_id, worked)
-            for holder_id, worked in zip(self._outsiders(), self._activity.outside, strict=True)
+            for holder_id, worked in zip(self._outsider_keys(), self._activity.outside, strict=True)
             if worked
             for holder in self.shares.holders
         ]
 
-    def _outsiders(self) -> list[int]:
+    def _outsider_keys(self) -> list[int]:
         return [row.holder_id for row, owner in self._activity.processes if owner == OUTSIDER]
 
     def _add_held(self, states: list[Weighted], index: int, holder: Holder) -> None:
@@ -86,7 +86,7 @@ class Segment:
     def _add_not_held(self, states: list[Weighted]) -> None:
         """Processes without a claim, then out of service or unallocated."""
         activity, free = self._activity, self.shares.free
-        for holder_id, worked in zip(self._outsiders(), activity.unheld, strict=True):
+        for holder_id, worked in zip(self._outsider_keys(), activity.unheld, strict=True):
             if worked:
                 states.append((self._unheld_key(holder_id), free * worked))
         if activity.nobodys:

@@ -40,7 +40,7 @@ def split_node_hour(facts: NodeHourFacts) -> NodeHourSplit:
     Refuses PiecesDoNotCoverTheHour.
     """
     lived = facts.lived_through_ms
-    pieces = _pieces(facts, lived)
+    pieces = _charged_pieces(facts, lived)
     if not pieces:
         return NodeHourSplit(lines=(), capacity_ms=0)
     starts = [charged.piece.start_ms for charged in pieces]
@@ -70,7 +70,7 @@ def _add_gpus(
 ) -> int:
     """Add the time of the GPUs known, and of the declared count while none is; all of it."""
     lived = facts.lived_through_ms
-    node, gpus = _node(facts, lived)
+    node, gpus = _holding_node(facts, lived)
     hour = GpuHour(
         node=node,
         holds=holds_by_device(facts.claims, node),
@@ -115,7 +115,7 @@ def _add_cores(
     return add_counted(counted, starts, tallies)
 
 
-def _pieces(facts: NodeHourFacts, lived: tuple[int, int]) -> list[ChargedPiece]:
+def _charged_pieces(facts: NodeHourFacts, lived: tuple[int, int]) -> list[ChargedPiece]:
     pieces = sorted(
         (
             ChargedPiece(charge, piece)
@@ -136,7 +136,7 @@ def _pieces(facts: NodeHourFacts, lived: tuple[int, int]) -> list[ChargedPiece]:
     return pieces
 
 
-def _living(
+def _clip_devices(
     devices: Sequence[DeviceOfHour], lived: tuple[int, int]
 ) -> tuple[list[DeviceOfHour], list[DeviceOfHour]]:
     """GPUs and slices, their lifetimes clipped to the lived time, in a stable order."""
@@ -150,19 +150,21 @@ def _living(
             )
         if device.start_ms < device.end_ms:
             (gpus if device.parent_id is None else slices).append(device)
-    gpus.sort(key=_stable)
-    slices.sort(key=_stable)
+    gpus.sort(key=_stable_order)
+    slices.sort(key=_stable_order)
     parents = {gpu.device_id for gpu in gpus}
     return gpus, [slice_ for slice_ in slices if slice_.parent_id in parents]
 
 
-def _stable(device: DeviceOfHour) -> tuple[str, int]:
+def _stable_order(device: DeviceOfHour) -> tuple[str, int]:
     return device.stable_key, device.device_id
 
 
-def _node(facts: NodeHourFacts, lived: tuple[int, int]) -> tuple[HoldingNode, list[DeviceOfHour]]:
+def _holding_node(
+    facts: NodeHourFacts, lived: tuple[int, int]
+) -> tuple[HoldingNode, list[DeviceOfHour]]:
     """The node and its GPUs."""
-    gpus, slices = _living(facts.devices, lived)
+    gpus, slices = _clip_devices(facts.devices, lived)
     by_parent: dict[int, list[DeviceOfHour]] = defaultdict(list)
     for slice_ in slices:
         by_parent[slice_.parent_id or 0].append(slice_)
@@ -170,10 +172,10 @@ def _node(facts: NodeHourFacts, lived: tuple[int, int]) -> tuple[HoldingNode, li
     for row in facts.usage:
         usage[row.device_id].append(row)
     devices = {device.device_id: device for device in (*gpus, *slices)}
-    return HoldingNode(_eras(gpus, lived), devices, by_parent, usage, Names(facts.keys)), gpus
+    return HoldingNode(_known_eras(gpus, lived), devices, by_parent, usage, Names(facts.keys)), gpus
 
 
-def _eras(gpus: Iterable[DeviceOfHour], lived: tuple[int, int]) -> list[Era]:
+def _known_eras(gpus: Iterable[DeviceOfHour], lived: tuple[int, int]) -> list[Era]:
     """The lived time in order, cut where the first GPU becomes known or the last one ends."""
     reached, end = lived
     eras: list[Era] = []
@@ -185,10 +187,10 @@ def _eras(gpus: Iterable[DeviceOfHour], lived: tuple[int, int]) -> list[Era]:
             reached = gpu.end_ms
     if reached < end:
         eras.append(Era(reached, end, is_known=False))
-    return _joined(eras)
+    return _join_eras(eras)
 
 
-def _joined(eras: Iterable[Era]) -> list[Era]:
+def _join_eras(eras: Iterable[Era]) -> list[Era]:
     joined: list[Era] = []
     for era in eras:
         if joined and joined[-1].is_known and era.is_known:

@@ -33,9 +33,9 @@ def usage_of_hour(windows: WindowColumns) -> list[UsageRow]:
     counted = counted_windows(windows)
     if not len(counted.from_ms):
         return []
-    table = _table(counted)
+    table = _hour_table(counted)
     minutes = minutes_of(counted, table.index, table.row, len(table.keys))
-    return _rows(counted, table, minutes)
+    return _usage_rows(counted, table, minutes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class _HourTable:
     readings: int
 
 
-def _table(counted: CountedUsage) -> _HourTable:
+def _hour_table(counted: CountedUsage) -> _HourTable:
     """One row for a device that only ever had one key, else one of its own and one per holder."""
     holder = counted.windows.holder_id
     devices, device = np.unique(counted.windows.device_id, return_inverse=True)
@@ -77,7 +77,7 @@ def _table(counted: CountedUsage) -> _HourTable:
     )
 
 
-def _rows(counted: CountedUsage, table: _HourTable, minutes: Minutes) -> list[UsageRow]:
+def _usage_rows(counted: CountedUsage, table: _HourTable, minutes: Minutes) -> list[UsageRow]:
     observed, worked = minutes.observed.tobytes(), minutes.worked.tobytes()
     windows = counted.windows
     sums = _HourSums(counted, table)
@@ -120,17 +120,17 @@ class _HourSums:
         values = ratio[self._index]
         known = ~np.isnan(values)
         return (
-            self._summed(np.where(known, values, 0.0) * self._seconds, known),
-            self._summed(np.where(known, self._seconds, 0.0), known),
+            self._sum_by_row(np.where(known, values, 0.0) * self._seconds, known),
+            self._sum_by_row(np.where(known, self._seconds, 0.0), known),
         )
 
     def of_joules(self, joules: Reals) -> list[float | None]:
         """Joules, of a window cut by the hour or by another in proportion."""
         values = joules[self._index]
         known = ~np.isnan(values)
-        return self._summed(np.where(known, values, 0.0) * self._part, known)
+        return self._sum_by_row(np.where(known, values, 0.0) * self._part, known)
 
-    def _summed(self, values: Reals, known: Bits) -> list[float | None]:
+    def _sum_by_row(self, values: Reals, known: Bits) -> list[float | None]:
         if not known.any():
             return [None] * self._rows
         sums = np.bincount(self._row, values, self._rows).tolist()

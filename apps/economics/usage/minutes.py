@@ -38,11 +38,12 @@ def minutes_of(counted: CountedUsage, index: Integers, row: Integers, rows: int)
     inside = np.minimum(end[window], (minute + 1) * MINUTE_MS) - np.maximum(
         start[window], minute * MINUTE_MS
     )
-    observed, worked = _seconds(counted, index)
+    observed, worked = _window_seconds(counted, index)
     quarters = inside * QUARTERS_PER_SECOND / counted.windows.length_ms[index][window]
     bins = row[window] * MINUTES + minute
-    return _rounded(
-        _sums(bins, observed[window] * quarters, rows), _sums(bins, worked[window] * quarters, rows)
+    return _round_minutes(
+        _sums_by_minute(bins, observed[window] * quarters, rows),
+        _sums_by_minute(bins, worked[window] * quarters, rows),
     )
 
 
@@ -52,7 +53,7 @@ def observed_seconds(counted: CountedUsage, index: Integers) -> Reals:
     return np.clip(np.nan_to_num(counted.windows.observed_seconds[index], nan=np.inf), 0, length)
 
 
-def _seconds(counted: CountedUsage, index: Integers) -> tuple[Reals, Reals]:
+def _window_seconds(counted: CountedUsage, index: Integers) -> tuple[Reals, Reals]:
     """Observed and worked; a window that cannot tell its work was not observed."""
     worked = counted.windows.worked_seconds[index]
     unknown = np.isnan(worked)
@@ -60,16 +61,16 @@ def _seconds(counted: CountedUsage, index: Integers) -> tuple[Reals, Reals]:
     return observed, np.clip(np.where(unknown, 0.0, worked), 0, observed)
 
 
-def _sums(bins: Integers, quarters: Reals, rows: int) -> Reals:
+def _sums_by_minute(bins: Integers, quarters: Reals, rows: int) -> Reals:
     sums: Reals = np.bincount(bins, quarters, rows * MINUTES).astype(np.float64, copy=False)
     return sums.reshape(rows, MINUTES)
 
 
-def _rounded(observed: Reals, worked: Reals) -> Minutes:
+def _round_minutes(observed: Reals, worked: Reals) -> Minutes:
     whole_observed = _round_cumulatively(observed)
     whole_worked = _round_cumulatively(worked)
     for row in np.flatnonzero((whole_worked > whole_observed).any(axis=1)):
-        _fit(whole_worked[row], whole_observed[row])
+        _fit_worked(whole_worked[row], whole_observed[row])
     return Minutes(whole_observed.astype(np.uint8), whole_worked.astype(np.uint8))
 
 
@@ -80,7 +81,7 @@ def _round_cumulatively(quarters: Reals) -> Integers:
     return np.clip(whole, 0, QUARTERS_PER_MINUTE)
 
 
-def _fit(worked: Integers, observed: Integers) -> None:
+def _fit_worked(worked: Integers, observed: Integers) -> None:
     """Move quarters that rounding put over what was observed to the next minute with room.
 
     Where no later minute has any, an earlier one takes them.

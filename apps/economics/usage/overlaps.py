@@ -60,13 +60,13 @@ def rows_of(windows: WindowColumns) -> Iterator[Window]:
 def _settled_device(windows: Iterable[Window]) -> list[Fragment]:
     reports: dict[Report, list[Window]] = defaultdict(list)
     for window in windows:
-        reports[_precedence(window)].append(window)
+        reports[_report_precedence(window)].append(window)
     taken: list[Span] = []
     fragments: list[Fragment] = []
     for report in sorted(reports):
         _, _, _, start, length = report
         rows = _as_reported(reports[report])
-        for from_ms, to_ms in _free((max(start, 0), min(start + length, HOUR_MS)), taken):
+        for from_ms, to_ms in _free_spans((max(start, 0), min(start + length, HOUR_MS)), taken):
             fragments += [
                 Fragment(row, from_ms, to_ms, index == 0) for index, row in enumerate(rows)
             ]
@@ -76,11 +76,11 @@ def _settled_device(windows: Iterable[Window]) -> list[Fragment]:
     return fragments
 
 
-def _precedence(window: Window) -> Report:
+def _report_precedence(window: Window) -> Report:
     return window.source, -window.boot, window.agent_id, window.start_ms, window.length_ms
 
 
-def _free(span: Span, taken: Sequence[Span]) -> list[Span]:
+def _free_spans(span: Span, taken: Sequence[Span]) -> list[Span]:
     """What of a span is not taken yet; `taken` is in order and disjoint."""
     free = []
     start, end = span
@@ -98,7 +98,7 @@ def _free(span: Span, taken: Sequence[Span]) -> list[Span]:
 def _as_reported(windows: Iterable[Window]) -> list[Window]:
     """One row for each holder, the device's own reading first; made up where it is missing."""
     rows: dict[int, Window] = {}
-    for window in sorted(windows, key=_content):
+    for window in sorted(windows, key=_comparable_content):
         rows.setdefault(window.holder_id, window)
     ordered = [rows[holder_id] for holder_id in sorted(rows)]
     if len(ordered) == 1 or ordered[0].holder_id == NO_HOLDER:
@@ -106,7 +106,7 @@ def _as_reported(windows: Iterable[Window]) -> list[Window]:
     return [_device_reading(ordered), *ordered]
 
 
-def _content(window: Window) -> tuple[float, ...]:
+def _comparable_content(window: Window) -> tuple[float, ...]:
     return tuple(-1.0 if isnan(value) else value for value in window)
 
 

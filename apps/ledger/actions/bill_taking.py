@@ -87,16 +87,16 @@ def take_bill(
     if before is not None:
         return bills.repeat_delivery(import_id=import_id, before=before, at=clock())
     try:
-        return _take(file, import_id, clock)
+        return _take_rows(file, import_id, clock)
     except Exception as broken:
         bills.break_off_delivery(import_id=import_id, failure=str(broken), at=clock())
         raise
 
 
-def _take(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:
+def _take_rows(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bills.Taken:
     seen, rejected = Seen(), 0
     first: Rejection | None = None
-    for chunk in _chunks(file.rows):
+    for chunk in _row_chunks(file.rows):
         good = [(line, row) for line, row in chunk if isinstance(row, BilledRow)]
         bills.stage_rows(import_id=import_id, read=good, bills=seen.bills, at=clock())
         for _, row in good:
@@ -117,6 +117,6 @@ def _take(file: OpenBill, import_id: int, clock: Callable[[], datetime]) -> bill
     )
 
 
-def _chunks(rows: Iterator[Read]) -> Iterator[list[Read]]:
+def _row_chunks(rows: Iterator[Read]) -> Iterator[list[Read]]:
     while chunk := list(islice(rows, ROWS_AT_ONCE)):
         yield chunk

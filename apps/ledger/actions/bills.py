@@ -142,7 +142,7 @@ def stage_rows(
         bills[key] = _bill_id(import_id, key, at)
     with connection.cursor() as cursor, cursor.copy(COPY) as copy:
         for line, row in read:
-            copy.write_row(_columns(import_id, bills[row.bill], line, row))
+            copy.write_row(_row_columns(import_id, bills[row.bill], line, row))
 
 
 @transaction.atomic
@@ -334,7 +334,7 @@ def _refuse_closed(starts_at: datetime, ends_at: datetime) -> None:
     refuse_closed_month(months={month}, what="the bill")
 
 
-def _columns(import_id: int, bill_id: int, line: int, row: BilledRow) -> tuple[object, ...]:
+def _row_columns(import_id: int, bill_id: int, line: int, row: BilledRow) -> tuple[object, ...]:
     costs = row.costs
     return (
         *(bill_id, import_id, line, row.digest, row.traits),

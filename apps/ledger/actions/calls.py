@@ -7,6 +7,7 @@ from datetime import datetime
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from itertools import groupby
+from operator import itemgetter
 
 from django.db import OperationalError, transaction
 
@@ -91,13 +92,13 @@ def price_hour(*, hour: datetime, book: Book) -> Outcome:
     if any(each.unit == ALL_ANEW for each in marks):
         run("DELETE FROM ledger_apicost WHERE hour = %(hour)s", {"hour": hour})
     held = contracts(hour, hour + HOUR)
-    worth = _worth(hour, {each.currency for each in held})
+    worth = _hour_worth(hour, {each.currency for each in held})
     price = book(held)
     priced = 0
     for calls in calls_without_price(hour):
         copy_values(COSTS, (_cost_row(call, price(call[1]), hour, worth) for call in calls))
         priced += len(calls)
-    _sum(hour, worth)
+    _sum_hour(hour, worth)
     mark([Mark(Pass.CHARGE, ORGANISATION, hour)])
     clear(Pass.CALLS, hour, marks)
     return Outcome(changed=priced)
@@ -108,7 +109,7 @@ def mark_calls(*, hours: Iterable[datetime]) -> None:
     mark(Mark(Pass.CALLS, ALL_ANEW, hour) for hour in hours)
 
 
-def _worth(hour: datetime, currencies: set[str]) -> Worth:
+def _hour_worth(hour: datetime, currencies: set[str]) -> Worth:
     ours = organisation().currency
     found = conversions(currencies | {PUBLIC_CURRENCY}, hour, hour + HOUR)
     rates = {code: each[0].rate for code, each in found.items()}
@@ -157,7 +158,7 @@ def _no_rate(currency: str, worth: Worth) -> str:
     return f"no rate of exchange from {currency} to {worth.ours} is known"
 
 
-def _sum(hour: datetime, worth: Worth) -> None:
+def _sum_hour(hour: datetime, worth: Worth) -> None:
     """Write the hour anew: rows of a model and owner sum to what is rounded once for all of them."""
     summed = sums_of_calls(hour)
     run("DELETE FROM ledger_apihour WHERE hour = %(hour)s", {"hour": hour})
@@ -178,50 +179,41 @@ def _sum(hour: datetime, worth: Worth) -> None:
 def _hour_rows(
     hour: datetime, summed: Sequence[tuple[CallKey, CallSums]], worth: Worth
 ) -> Iterator[Row]:
-    by_item = sorted(summed, key=lambda each: _sortable(each[0]))
-    for _, group in groupby(by_item, key=lambda each: _item(each[0])):
+    by_item = sorted(summed, key=lambda each: _sort_key(each[0]))
+    for _, group in groupby(by_item, key=lambda each: _item_key(each[0])):
+        # A key's sums are one for each currency of its prices.
         parts = [
-            _together(key, list(same)) for key, same in groupby(group, key=lambda each: each[0])
+            (key, [sums for _, sums in same]) for key, same in groupby(group, key=itemgetter(0))
         ]
-        costs = _divided([_unrounded(sums, worth) for _, sums in parts])
-        listed = _divided([_listed(sums, worth) for _, sums in parts])
+        costs = _divide_sum([_exact_cost(sums, worth) for _, sums in parts])
+        listed = _divide_sum([_exact_list(sums, worth) for _, sums in parts])
         for (key, sums), micros, list_micros in zip(parts, costs, listed, strict=True):
-            whole = _counts(sums)
+            whole = _sum_counts(sums)
             unpriced = whole[0] if micros is None else whole[4]
-            yield (hour, *key, *whole[:4], unpriced, *whole[5:], micros, list_micros, _why(sums))
+            reason = max(each.reason for each in sums)
+            yield (hour, *key, *whole[:4], unpriced, *whole[5:], micros, list_micros, reason)
 
 
-def _item(key: CallKey) -> tuple[str, str, int, int | None]:
+def _item_key(key: CallKey) -> tuple[str, str, int, int | None]:
     return key.vendor, key.model, key.team_id, key.workload_id
 
 
-def _sortable(key: CallKey) -> tuple[str, str, int, int, str, str]:
+def _sort_key(key: CallKey) -> tuple[str, str, int, int, str, str]:
     return key.vendor, key.model, key.team_id, key.workload_id or 0, key.tier, key.feature
 
 
-def _together(
-    key: CallKey, same: Sequence[tuple[CallKey, CallSums]]
-) -> tuple[CallKey, list[CallSums]]:
-    """A key's sums in each currency of its prices."""
-    return key, [sums for _, sums in same]
-
-
-def _counts(sums: Sequence[CallSums]) -> list[int]:
+def _sum_counts(sums: Sequence[CallSums]) -> list[int]:
     return [sum(of_one) for of_one in zip(*(each.counts for each in sums), strict=True)]
 
 
-def _why(sums: Sequence[CallSums]) -> str:
-    return max(each.reason for each in sums)
-
-
-def _unrounded(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
+def _exact_cost(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
     """What of it is known; None where nothing is."""
     known = [worth.micros(each.amount, each.currency) for each in sums if each.amount is not None]
     found = [each for each in known if each is not None]
     return sum(found, Fraction(0)) if found else None
 
 
-def _listed(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
+def _exact_list(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
     """By public prices; None where a call that has a price has no public one."""
     if any(each.without_list for each in sums):
         return None
@@ -229,7 +221,7 @@ def _listed(sums: Sequence[CallSums], worth: Worth) -> Fraction | None:
     return worth.micros(sum(known, Decimal(0)), PUBLIC_CURRENCY) if known else None
 
 
-def _divided(amounts: Sequence[Fraction | None]) -> list[int | None]:
+def _divide_sum(amounts: Sequence[Fraction | None]) -> list[int | None]:
     """The known amounts' sum, rounded once, over them; they keep to what they are within a unit."""
     known = [amount for amount in amounts if amount is not None]
     whole = round(sum(known, Fraction(0)))

@@ -27,8 +27,8 @@ def mark_by_clock(*, at: datetime) -> int:
     the last hour that was marked. Returns how many spans it marked.
     """
     with transaction.atomic():
-        sweep = _sweep(at)
-        spans = list(_spans(sweep, at))
+        sweep = _locked_sweep(at)
+        spans = list(_spans_to_mark(sweep, at))
         for starts_at, ends_at in spans:
             mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=starts_at, ends_at=ends_at)
         sweep.begun_through = max(sweep.begun_through, hour_of(at) + HOUR)
@@ -39,7 +39,7 @@ def mark_by_clock(*, at: datetime) -> int:
     return len(spans)
 
 
-def _sweep(at: datetime) -> ClockSweep:
+def _locked_sweep(at: datetime) -> ClockSweep:
     """The one row, locked; made by whoever comes first."""
     organised_at, lived_since = accounts.organised_at(), fleet.lived_since()
     since = max(organised_at, lived_since) if organised_at and lived_since else at
@@ -52,7 +52,7 @@ def _sweep(at: datetime) -> ClockSweep:
     return ClockSweep.objects.select_for_update().get(id=first.id)
 
 
-def _spans(sweep: ClockSweep, at: datetime) -> Iterable[tuple[datetime, datetime]]:
+def _spans_to_mark(sweep: ClockSweep, at: datetime) -> Iterable[tuple[datetime, datetime]]:
     """What is to be marked: begun since, to be refreshed, and two hours past since."""
     rested = hour_of(at - SETTLES_AFTER)
     if sweep.begun_through <= hour_of(at):

@@ -29,7 +29,9 @@ def kept_closed(month: date) -> Outcome | None:
     Marks of a closed month stay: they are what came late.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_try_advisory_xact_lock_shared(%s, %s)", [CLOSING, _key(month)])
+        cursor.execute(
+            "SELECT pg_try_advisory_xact_lock_shared(%s, %s)", [CLOSING, _month_key(month)]
+        )
         (is_free,) = cursor.fetchone()
     if not is_free:
         return BUSY
@@ -40,8 +42,8 @@ def kept_closed(month: date) -> Outcome | None:
 def lock_month(month: date) -> None:
     """Wait until no pass works in `month`, and keep them out until the transaction ends."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [CLOSING, _key(month)])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [CLOSING, _month_key(month)])
 
 
-def _key(month: date) -> int:
+def _month_key(month: date) -> int:
     return month.year * 12 + month.month

@@ -125,14 +125,14 @@ def take_up_export(*, at: datetime) -> Turn | None:
 @logged_change()
 def begin_export(*, turn: Turn, team_ids: frozenset[int] | None, rows_estimated: int) -> None:
     """Whose rows the file will hold, and about how many."""
-    _mine(turn).update(
+    _own_turn(turn).update(
         team_ids=None if team_ids is None else sorted(team_ids), rows_estimated=rows_estimated
     )
 
 
 def tell_rows(*, turn: Turn, rows: int, at: datetime) -> bool:
     """Say how far it is; False: it was called off, or is another's to make."""
-    return bool(_mine(turn).update(rows=rows, alive_at=at))
+    return bool(_own_turn(turn).update(rows=rows, alive_at=at))
 
 
 @logged_change(count=answered)
@@ -142,9 +142,9 @@ def end_export(*, turn: Turn, written: Written, at: datetime) -> bool:
 
     The row stays locked until the caller's transaction ends, for the file to be put in its place.
     """
-    if _mine(turn).select_for_update().first() is None:
+    if _own_turn(turn).select_for_update().first() is None:
         return False
-    _mine(turn).update(
+    _own_turn(turn).update(
         state=ExportState.DONE,
         rows=written.rows,
         size_bytes=written.size_bytes,
@@ -158,7 +158,7 @@ def end_export(*, turn: Turn, written: Written, at: datetime) -> bool:
 @logged_change()
 def break_off_export(*, turn: Turn, failure: str, at: datetime) -> None:
     """It cannot be made."""
-    _mine(turn).update(state=ExportState.FAILED, failure=failure, ended_at=at)
+    _own_turn(turn).update(state=ExportState.FAILED, failure=failure, ended_at=at)
 
 
 def exports_to_forget(*, at: datetime) -> list[int]:
@@ -175,5 +175,5 @@ def forget_export(*, export_id: int) -> None:
     Export.objects.filter(id=export_id).update(has_file=False)
 
 
-def _mine(turn: Turn) -> Any:
+def _own_turn(turn: Turn) -> Any:
     return Export.objects.filter(id=turn.export_id, attempt=turn.attempt, state=ExportState.MAKING)

@@ -15,11 +15,11 @@ def ensure_month(*, month: date) -> None:
     """
     name = f"ledger_line_{month:%Y_%m}"
     with transaction.atomic(), connection.cursor() as cursor:
-        if _exists(name):
+        if _is_attached(name):
             return
         # One maker at a time; the number is arbitrary and used for nothing else.
         cursor.execute("SELECT pg_advisory_xact_lock(7305022)")
-        if _exists(name):
+        if _is_attached(name):
             return
         cursor.execute(
             sql.SQL(
@@ -29,7 +29,7 @@ def ensure_month(*, month: date) -> None:
         )
 
 
-def _exists(name: str) -> bool:
+def _is_attached(name: str) -> bool:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT 1 FROM pg_inherits WHERE inhparent = 'ledger_line'::regclass"

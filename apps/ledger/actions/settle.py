@@ -79,7 +79,7 @@ def settle_window(
         pass
     for pass_, do in passes.items():
         for hour in marked_hours(pass_, starts_at, min(ends_at, at)):
-            _count(progress, pass_, hour, do(hour, at))
+            _count_outcome(progress, pass_, hour, do(hour, at))
             tell(progress)
     return progress
 
@@ -110,7 +110,7 @@ def marked_hours(pass_: Pass, starts_at: datetime, ends_at: datetime) -> Iterato
             yield hour
 
 
-def _count(progress: Progress, pass_: Pass, hour: datetime, outcome: Outcome) -> None:
+def _count_outcome(progress: Progress, pass_: Pass, hour: datetime, outcome: Outcome) -> None:
     if outcome.is_kept:
         return
     if not outcome.done:

@@ -28,7 +28,7 @@ class Sharing:
         if charge.method == "weighted" and charge.weights:
             return list(self._by_team(charge)), METHODS[charge.method]
         if charge.method not in self._known:
-            self._known[charge.method] = self._weights(charge.method)
+            self._known[charge.method] = self._weights_by(charge.method)
         weights, said = self._known[charge.method]
         if not any(weights.values()):
             # An hour without lines: nobody to spread over, so the platform team carries it.
@@ -42,17 +42,17 @@ class Sharing:
         for team_id, part in spread(charge.amounts, charge.weights).items():
             own = [n for n, bearer in enumerate(self._bearers) if bearer.team_id == team_id]
             by_cost = {n: max(0, self._bearers[n].effective_micros) for n in own}
-            weights = by_cost if any(by_cost.values()) else self._times(own)
+            weights = by_cost if any(by_cost.values()) else self._times_of(own)
             if not any(weights.values()):
                 yield Bearer(None, team_id, None, None, None), part
             else:
                 for place, amounts in spread(part, weights).items():
                     yield self._bearers[place], amounts
 
-    def _weights(self, method: str) -> tuple[Weights, str]:
+    def _weights_by(self, method: str) -> tuple[Weights, str]:
         """Weights by the bearer's place; by time where the method knows none of them."""
         known: dict[str, Callable[[], tuple[Weights, str]]] = {
-            "even": self._evenly,
+            "even": self._by_presence,
             "by_cost": self._by_cost,
             "by_active_time": self._by_active_time,
             "by_energy": self._by_energy,
@@ -64,7 +64,7 @@ class Sharing:
         is_of_cores = any(times.values()) and not any(each.unit_ms for each in self._bearers)
         return times, f"{said}; by core time, as no GPU was there" if is_of_cores else said
 
-    def _evenly(self) -> tuple[Weights, str]:
+    def _by_presence(self) -> tuple[Weights, str]:
         there = {n: 1 for n, bearer in enumerate(self._bearers) if bearer.unit_ms or bearer.core_ms}
         return there, METHODS["even"]
 
@@ -103,9 +103,9 @@ class Sharing:
         ) else said
 
     def _all_times(self) -> Weights:
-        return self._times(range(len(self._bearers)))
+        return self._times_of(range(len(self._bearers)))
 
-    def _times(self, places: Sequence[int]) -> Weights:
+    def _times_of(self, places: Sequence[int]) -> Weights:
         """Of GPUs; of cores where no GPU was there at all, as one cannot be added to the other."""
         times = {n: self._bearers[n].unit_ms for n in places}
         return times if any(times.values()) else {n: self._bearers[n].core_ms for n in places}

@@ -78,12 +78,12 @@ def split_hour(*, hour: datetime, at: datetime) -> Outcome:
         marked = [each.unit for each in marks]
         found = node_hours(hour, marked)
         held = settlements_of_hour(hour, marked)
-        due = _due(found, held)
-        promoted = _promoted(found, held, due)
+        due = _due_node_hours(found, held)
+        promoted = _settled_for_good(found, held, due)
         gone = [held[node_id] for node_id in held if node_id not in found]
-        pools = _remove(this, gone)
-        _promote(promoted.values())
-        lines = _write(this, _settled(this, due, held))
+        pools = _end_settlements(this, gone)
+        _make_final(promoted.values())
+        lines = _write_settled(this, _split_anew(this, due, held))
         clear(Pass.SPLIT, hour, marks)
         touched = [*due, *(found[node_id] for node_id in promoted)]
         mark(_next_marks(this, touched, pools))
@@ -106,7 +106,9 @@ def _collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def _due(found: Mapping[int, NodeHour], held: Mapping[int, HeldSettlement]) -> list[NodeHour]:
+def _due_node_hours(
+    found: Mapping[int, NodeHour], held: Mapping[int, HeldSettlement]
+) -> list[NodeHour]:
     return [
         each
         for node_id, each in found.items()
@@ -116,7 +118,7 @@ def _due(found: Mapping[int, NodeHour], held: Mapping[int, HeldSettlement]) -> l
     ]
 
 
-def _promoted(
+def _settled_for_good(
     found: Mapping[int, NodeHour], held: Mapping[int, HeldSettlement], due: Iterable[NodeHour]
 ) -> dict[int, HeldSettlement]:
     """Provisional settlements whose facts stand and whose hour is estimated from now on."""
@@ -128,7 +130,7 @@ def _promoted(
     }
 
 
-def _settled(
+def _split_anew(
     this: Hour, due: Sequence[NodeHour], held: Mapping[int, HeldSettlement]
 ) -> list[Settled]:
     latest = latest_versions(this.starts_at, [each.node_id for each in due])
@@ -140,14 +142,14 @@ def _settled(
                 node_hour=each,
                 split=split_node_hour(each.facts),
                 version=0 if each.is_provisional and version == 0 else version + 1,
-                reason=_reason(each, before),
+                reason=_settled_reason(each, before),
                 before=before,
             )
         )
     return settled
 
 
-def _reason(node_hour: NodeHour, before: HeldSettlement | None) -> str:
+def _settled_reason(node_hour: NodeHour, before: HeldSettlement | None) -> str:
     """Why this settlement was made, for whoever asks why a number moved."""
     if before is None:
         return "settled for the first time"
@@ -156,14 +158,14 @@ def _reason(node_hour: NodeHour, before: HeldSettlement | None) -> str:
     return "changed: " + ", ".join(changed_kinds(before.digest, node_hour.digest))
 
 
-def _remove(this: Hour, gone: Sequence[HeldSettlement]) -> set[int]:
+def _end_settlements(this: Hour, gone: Sequence[HeldSettlement]) -> set[int]:
     """End the settlements of node-hours no longer charged; the pools that lost lines."""
     if not gone:
         return set()
     lost = _drop_lines(this, [each.id for each in gone])
     provisional = [each.id for each in gone if each.version == 0]
     run("DELETE FROM ledger_settlement WHERE id = ANY(%(ids)s)", {"ids": provisional})
-    _supersede(this, [each.id for each in gone if each.version])
+    _supersede_old(this, [each.id for each in gone if each.version])
     return lost
 
 
@@ -176,27 +178,27 @@ def _drop_lines(this: Hour, settlement_ids: Sequence[int]) -> set[int]:
     return {pool_id for (pool_id,) in lost}
 
 
-def _supersede(this: Hour, settlement_ids: Sequence[int]) -> None:
+def _supersede_old(this: Hour, settlement_ids: Sequence[int]) -> None:
     run(
         "UPDATE ledger_settlement SET superseded_at = %(at)s WHERE id = ANY(%(ids)s)",
         {"at": this.at, "ids": list(settlement_ids)},
     )
 
 
-def _promote(provisional: Iterable[HeldSettlement]) -> None:
+def _make_final(provisional: Iterable[HeldSettlement]) -> None:
     run(
         "UPDATE ledger_settlement SET version = 1 WHERE id = ANY(%(ids)s)",
         {"ids": [each.id for each in provisional]},
     )
 
 
-def _write(this: Hour, settled: Sequence[Settled]) -> int:
+def _write_settled(this: Hour, settled: Sequence[Settled]) -> int:
     """Store settlements and lines; how many lines."""
     if not settled:
         return 0
     before = [each.before for each in settled if each.before]
     _drop_lines(this, [each.id for each in before])
-    _supersede(this, [each.id for each in before if each.version])
+    _supersede_old(this, [each.id for each in before if each.version])
     ids = {
         each.node_hour.node_id: each.before.id
         for each in settled
@@ -204,16 +206,16 @@ def _write(this: Hour, settled: Sequence[Settled]) -> int:
     }
     again = [each for each in settled if each.overwrites]
     if again:
-        run(UPDATE, _columns(this, again) | {"ids": list(ids.values())})
+        run(UPDATE, _settled_columns(this, again) | {"ids": list(ids.values())})
     new = [each for each in settled if not each.overwrites]
     if new:
-        ids |= dict(rows(INSERT, _columns(this, new)))
+        ids |= dict(rows(INSERT, _settled_columns(this, new)))
     lines = [row for each in settled for row in _line_rows(this, each, ids)]
     copy_in(COPY, lines)
     return len(lines)
 
 
-def _columns(this: Hour, settled: Sequence[Settled]) -> dict[str, object]:
+def _settled_columns(this: Hour, settled: Sequence[Settled]) -> dict[str, object]:
     return {
         "hour": this.starts_at,
         "at": this.at,
@@ -224,11 +226,11 @@ def _columns(this: Hour, settled: Sequence[Settled]) -> dict[str, object]:
         "reasons": [each.reason for each in settled],
         "policies": [each.node_hour.policy_version for each in settled],
         "units": [each.split.capacity_ms for each in settled],
-        "effective": [_effective(each) for each in settled],
+        "effective": [_known_cost(each) for each in settled],
     }
 
 
-def _effective(settled: Settled) -> int | None:
+def _known_cost(settled: Settled) -> int | None:
     """What is known of the node-hour's cost; None where nothing is."""
     return sum_of_known(line.effective_micros for line in settled.split.lines)
 
@@ -236,9 +238,9 @@ def _effective(settled: Settled) -> int | None:
 def _line_rows(this: Hour, settled: Settled, ids: Mapping[int, int]) -> Iterable[Row]:
     node_hour = settled.node_hour
     settlement_id = ids[node_hour.node_id]
-    billed = _billed(settled)
+    billed = _billed_lines(settled)
     for place, line in enumerate(settled.split.lines):
-        owner = _owner(node_hour, line.job_id)
+        owner = _line_owner(node_hour, line.job_id)
         yield (
             line.charge,
             settlement_id,
@@ -261,7 +263,7 @@ def _line_rows(this: Hour, settled: Settled, ids: Mapping[int, int]) -> Iterable
         )
 
 
-def _billed(settled: Settled) -> dict[int, int]:
+def _billed_lines(settled: Settled) -> dict[int, int]:
     """What the bill asks for each line, by its place: by effective cost, or by time."""
     parts: dict[int, int] = {}
     for charge, asked in settled.node_hour.billed.items():
@@ -278,7 +280,7 @@ def _billed(settled: Settled) -> dict[int, int]:
     return parts
 
 
-def _owner(node_hour: NodeHour, job_id: int | None) -> Owner:
+def _line_owner(node_hour: NodeHour, job_id: int | None) -> Owner:
     """Time of no job, known or claimed by a process, belongs to the pool's owner."""
     return node_hour.nobody if job_id is None else node_hour.owners[job_id]
 

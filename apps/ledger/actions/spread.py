@@ -56,9 +56,9 @@ def spread_hour(*, hour: datetime) -> Outcome:
             return NOTHING
         before = spread_lines_of_hour(hour)
         bearers = bearers_of_hour(hour)
-        wanted = {*_shared(hour, bearers), *_idle(hour, bearers)}
+        wanted = {*_shared_lines(hour, bearers), *_idle_lines(hour, bearers)}
         if wanted != before:
-            _replace(hour, month, wanted)
+            _replace_lines(hour, month, wanted)
         clear(Pass.SPREAD, hour, marks)
         day = first_hour(local_day(hour, zone), zone)
         pools = {line.pool_id or 0 for line in before | wanted}
@@ -66,7 +66,7 @@ def spread_hour(*, hour: datetime) -> Outcome:
     return Outcome(changed=len(wanted ^ before), lines=len(wanted))
 
 
-def _shared(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
+def _shared_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
     """The lines of shared charges; each charge says by what it was really spread."""
     sharing = Sharing(hour, bearers)
     for charge in shared_charges_of_hour(hour, hour + HOUR):
@@ -76,10 +76,10 @@ def _shared(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
         if said != charge.spread_method:
             run(SAY, {"id": charge.id, "said": said})
         for bearer, amounts in shares:
-            yield _line(charge.id, bearer, Flag.SHARED, amounts)
+            yield _spread_line(charge.id, bearer, Flag.SHARED, amounts)
 
 
-def _idle(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
+def _idle_lines(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
     sharing = [pool.id for pool in fleet.pools().values() if pool.idle_sharing != "keep"]
     for pool_id, idle in (idle_of_hour(hour, sharing) if sharing else {}).items():
         owner = Bearer(pool_id, idle.team_id, None, None, None)
@@ -90,10 +90,10 @@ def _idle(hour: datetime, bearers: Sequence[Bearer]) -> Iterable[SpreadLine]:
         }
         for charge, place, amounts in shared_idle(idle.costs, held):
             bearer = owner if place is None else bearers[place]
-            yield _line(charge, bearer, Flag.SHARED_IDLE, amounts)
+            yield _spread_line(charge, bearer, Flag.SHARED_IDLE, amounts)
 
 
-def _line(charge_id: int, bearer: Bearer, flag: Flag, amounts: Amounts) -> SpreadLine:
+def _spread_line(charge_id: int, bearer: Bearer, flag: Flag, amounts: Amounts) -> SpreadLine:
     return SpreadLine(
         charge_id=charge_id,
         pool_id=bearer.pool_id,
@@ -106,7 +106,7 @@ def _line(charge_id: int, bearer: Bearer, flag: Flag, amounts: Amounts) -> Sprea
     )
 
 
-def _replace(hour: datetime, month: date, wanted: Iterable[SpreadLine]) -> None:
+def _replace_lines(hour: datetime, month: date, wanted: Iterable[SpreadLine]) -> None:
     run(
         "DELETE FROM ledger_line AS line USING ledger_charge AS charge"
         " WHERE line.posting_month = %(month)s AND line.hour = %(hour)s"

@@ -42,7 +42,7 @@ def take_vendor_costs(*, vendor: str, report: Any, at: datetime) -> int:
     `report` is JSON: OpenAI's `/organization/costs` or Anthropic's `cost_report`, a page or a list
     of pages. Refuses VendorCostsNotUnderstood.
     """
-    told = _summed(_rows(vendor, report))
+    told = _sum_alike(_rows_told(vendor, report))
     if len(told) > MOST_ROWS:
         raise VendorCostsNotUnderstood(f"{len(told)} rows are more than {MOST_ROWS}")
     VendorCost.objects.filter(vendor=vendor, day__in={each.day for each in told}).delete()
@@ -55,7 +55,7 @@ def take_vendor_costs(*, vendor: str, report: Any, at: datetime) -> int:
             project=each.project,
             amount=each.amount,
             currency=each.currency,
-            micros=_micros(each, ours),
+            micros=_in_micros(each, ours),
             told_at=at,
         )
         for each in told
@@ -72,7 +72,7 @@ def report_of(text: bytes) -> Any:
         raise VendorCostsNotUnderstood(f"the report is no JSON: {refused}") from refused
 
 
-def _rows(vendor: str, report: Any) -> Iterable[CostTold]:
+def _rows_told(vendor: str, report: Any) -> Iterable[CostTold]:
     pages = report if isinstance(report, list) else [report]
     for page in pages:
         buckets = page.get("data") if isinstance(page, Mapping) else None
@@ -85,7 +85,7 @@ def _rows(vendor: str, report: Any) -> Iterable[CostTold]:
 def _of_bucket(vendor: str, bucket: Any, place: int) -> Iterable[CostTold]:
     if not isinstance(bucket, Mapping) or not isinstance(bucket.get("results"), list):
         raise VendorCostsNotUnderstood(f"data[{place}]: `results` is missing")
-    day = _day(bucket, place)
+    day = _bucket_day(bucket, place)
     for row, result in enumerate(bucket["results"]):
         where = f"data[{place}].results[{row}]"
         if not isinstance(result, Mapping):
@@ -105,7 +105,7 @@ def _of_openai(result: Mapping[str, Any], day: date, where: str) -> CostTold:
         day,
         str(result.get("line_item") or ""),
         str(result.get("project_name") or result.get("project_id") or ""),
-        _amount(amount.get("value"), where),
+        _amount_told(amount.get("value"), where),
         str(amount.get("currency") or "usd").upper()[:3],
     )
 
@@ -117,12 +117,12 @@ def _of_anthropic(result: Mapping[str, Any], day: date, where: str) -> CostTold:
         day,
         str(item),
         str(result.get("workspace_id") or ""),
-        _amount(result.get("amount"), where) / CENTS,
+        _amount_told(result.get("amount"), where) / CENTS,
         str(result.get("currency") or "USD").upper()[:3],
     )
 
 
-def _day(bucket: Mapping[str, Any], place: int) -> date:
+def _bucket_day(bucket: Mapping[str, Any], place: int) -> date:
     """The day of UTC that the bucket is of, as vendors cut theirs."""
     start = bucket.get("start_time", bucket.get("starting_at"))
     try:
@@ -133,7 +133,7 @@ def _day(bucket: Mapping[str, Any], place: int) -> date:
         raise VendorCostsNotUnderstood(f"data[{place}]: when it starts is not said") from refused
 
 
-def _amount(value: Any, where: str) -> Decimal:
+def _amount_told(value: Any, where: str) -> Decimal:
     try:
         found = Decimal(str(value))
     except InvalidOperation as refused:
@@ -143,7 +143,7 @@ def _amount(value: Any, where: str) -> Decimal:
     return found
 
 
-def _summed(told: Iterable[CostTold]) -> Sequence[CostTold]:
+def _sum_alike(told: Iterable[CostTold]) -> Sequence[CostTold]:
     """A row for each day, item, project and currency: reports tell some in several."""
     found: dict[tuple[date, str, str, str], Decimal] = {}
     for each in told:
@@ -155,7 +155,7 @@ def _summed(told: Iterable[CostTold]) -> Sequence[CostTold]:
     ]
 
 
-def _micros(told: CostTold, ours: str) -> int | None:
+def _in_micros(told: CostTold, ours: str) -> int | None:
     rate = exchange(from_currency=told.currency, to_currency=ours, month=told.day.replace(day=1))
     if rate is None:
         return None

@@ -175,7 +175,7 @@ class ApiSpend(RestView):
         own: Collection[int] | None = None if viewer.sees_everything else viewer.team_ids
         if "team" in asked:
             own = {i for i, name in names.items() if name == asked["team"] and viewer.sees_team(i)}
-        wanted = _asked(asked, own)
+        wanted = _spend_asked(asked, own)
         found = list(enumerate(spend(wanted, group_by)))
         page = slice_of(found, page_asked(request), lambda each: (each[0],))
         works = workloads()
@@ -237,9 +237,9 @@ class ApiPrices(ApiPricesView):
         """
         body = parsed(ApiPriceIn, request)
         for name in ("amount", "discount_ratio"):
-            body[name] = _decimal(body.get(name))
+            body[name] = _decimal_or_none(body.get(name))
         fact = api_price(enter_price(price=NewApiPrice(**body)))
-        return Response(told_price(_found(fact)), status=201)
+        return Response(told_price(_price_found(fact)), status=201)
 
 
 class ApiPriceEnd(ApiPricesView):
@@ -256,9 +256,9 @@ class ApiPriceEnd(ApiPricesView):
     def post(self, request: Request, api_price_id: int) -> Response:
         """From then on calls go by another contract, or by the public price."""
         ended_at = parsed(ApiPriceEndIn, request)["ended_at"]
-        if _found(api_price(api_price_id)).ends_at != ended_at:
+        if _price_found(api_price(api_price_id)).ends_at != ended_at:
             end_price(price_id=api_price_id, ended_at=ended_at)
-        return Response(told_price(_found(api_price(api_price_id))))
+        return Response(told_price(_price_found(api_price(api_price_id))))
 
 
 class VendorCosts(RestView):
@@ -279,7 +279,7 @@ class VendorCosts(RestView):
     def get(self, request: Request) -> Response:
         """Each day that a vendor's report tells of; days are of UTC, as vendors cut them."""
         currency = organisation().currency
-        found = compared(_asked(CompareAsked.of(request), None))
+        found = compared(_spend_asked(CompareAsked.of(request), None))
         page = slice_of(found, page_asked(request), lambda row: (row.vendor, row.day.isoformat()))
         return paged(request, page, lambda row: _told_compared(row, currency))
 
@@ -336,7 +336,7 @@ def _told_compared(row: Compared, currency: str) -> dict[str, Any]:
     )
 
 
-def _asked(asked: dict[str, Any], own: Collection[int] | None) -> SpendAsked:
+def _spend_asked(asked: dict[str, Any], own: Collection[int] | None) -> SpendAsked:
     ours = organisation()
     calendar = calendar_of(ours.zone, ours.week_starts_on, timezone.now())
     window = window_asked(asked["window"], calendar)
@@ -351,11 +351,11 @@ def _group_by(text: str) -> list[str]:
     return names
 
 
-def _decimal(text: str | None) -> Decimal | None:
+def _decimal_or_none(text: str | None) -> Decimal | None:
     return None if text is None else Decimal(text)
 
 
-def _found(fact: ApiPriceFact | None) -> ApiPriceFact:
+def _price_found(fact: ApiPriceFact | None) -> ApiPriceFact:
     if fact is None:
         raise ObjectDoesNotExist("there is no such contract price")
     return fact

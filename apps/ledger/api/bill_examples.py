@@ -76,7 +76,7 @@ REJECTED_BILL_ROWS = listed(
 )
 
 
-def _usd(amount: str) -> dict[str, str]:
+def _in_dollars(amount: str) -> dict[str, str]:
     return {"amount": amount, "currency": "USD"}
 
 
@@ -85,15 +85,20 @@ BILL_WITH_VARIANCE = answered(
     BILL
     | {
         "reconciliation": {
-            "billed": _usd("366.000000"),
-            "estimated": _usd("393.280000"),
-            "price": _usd("-27.280000"),
-            "quantity": _usd("0.000000"),
-            "missing": _usd("0.000000"),
-            "unmatched": _usd("0.000000"),
-            "shared": _usd("0.000000"),
+            "billed": _in_dollars("366.000000"),
+            "estimated": _in_dollars("393.280000"),
+            "price": _in_dollars("-27.280000"),
+            "quantity": _in_dollars("0.000000"),
+            "missing": _in_dollars("0.000000"),
+            "unmatched": _in_dollars("0.000000"),
+            "shared": _in_dollars("0.000000"),
             "unbilled": [
-                {"node": "gpu-07", "pool": "h100", "hours": 2, "estimated": _usd("196.640000")}
+                {
+                    "node": "gpu-07",
+                    "pool": "h100",
+                    "hours": 2,
+                    "estimated": _in_dollars("196.640000"),
+                }
             ],
             "apart": [
                 {
@@ -103,8 +108,8 @@ BILL_WITH_VARIANCE = answered(
                     "what": "i-0ab",
                     "team": "Platform",
                     "rows": 3,
-                    "effective": _usd("12.500000"),
-                    "billed": _usd("12.500000"),
+                    "effective": _in_dollars("12.500000"),
+                    "billed": _in_dollars("12.500000"),
                 }
             ],
         }

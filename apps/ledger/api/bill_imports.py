@@ -157,7 +157,7 @@ class BillImports(BillImportsView):
         responses={202: BillImportOut},
         examples=[examples.NEW_BILL_IMPORT, examples.BILL_IMPORT],
     )
-    @once(said=lambda request: _said(request))
+    @once(said=lambda request: _form_digest(request))
     def post(self, request: Request) -> Response:
         """Bring in a file of at most 512 MiB: FOCUS 1.0 to 1.4 or an AWS report (CSV, gzip, Parquet).
 
@@ -166,8 +166,8 @@ class BillImports(BillImportsView):
         read replaces nothing, and is `held` where it would.
         """
         body = parsed(BillUploadIn, request)
-        upload = _kept(body["file"], is_addition=body["addition"], by=self.viewer().person_id)
-        told = self.told(_delivery(keep_bill(upload=upload, at=timezone.now())))
+        upload = _kept_file(body["file"], is_addition=body["addition"], by=self.viewer().person_id)
+        told = self.told(_delivery_found(keep_bill(upload=upload, at=timezone.now())))
         return Response(told, status=202, headers={"Location": told["address"]})
 
 
@@ -180,7 +180,7 @@ class BillImportView(BillImportsView):
     def get(self, request: Request, import_id: int) -> Response:
         """How far it is, and what came of it."""
         Parameters.of(request)
-        return Response(self.told(_delivery(import_id)))
+        return Response(self.told(_delivery_found(import_id)))
 
 
 class RejectedBillRows(BillImportsView):
@@ -197,7 +197,7 @@ class RejectedBillRows(BillImportsView):
     def get(self, request: Request, import_id: int) -> Response:
         """By line; the first 10,000 are kept."""
         Parameters.of(request)
-        _delivery(import_id)
+        _delivery_found(import_id)
         page = rejected_page(import_id, page_asked(request))
         return paged(request, page, lambda row: told_as(RejectedBillRowOut, row))
 
@@ -219,9 +219,9 @@ class BillImportUndo(BillImportsView):
         One that was undone already stays as it is.
         """
         parsed(Strict, request)
-        if _delivery(import_id).undone_at is None:
+        if _delivery_found(import_id).undone_at is None:
             undo_delivery(import_id=import_id, at=timezone.now())
-        return Response(self.told(_delivery(import_id)))
+        return Response(self.told(_delivery_found(import_id)))
 
 
 class BillImportAcceptance(BillImportsView):
@@ -245,24 +245,24 @@ class BillImportAcceptance(BillImportsView):
         Until somebody does, or a later import of the same bills comes, their months stay open.
         """
         body = parsed(BillAcceptanceIn, request)
-        _delivery(import_id)
+        _delivery_found(import_id)
         accept_unread_rows(
             import_id=import_id,
             person_id=self.viewer().person_id,
             reason=body["reason"],
             at=timezone.now(),
         )
-        return Response(self.told(_delivery(import_id)))
+        return Response(self.told(_delivery_found(import_id)))
 
 
-def _delivery(import_id: int) -> DeliveryFact:
+def _delivery_found(import_id: int) -> DeliveryFact:
     found = delivery(import_id)
     if found is None:
         raise ObjectDoesNotExist(f"there is no import {import_id}")
     return found
 
 
-def _said(request: Request) -> bytes:
+def _form_digest(request: Request) -> bytes:
     """What a form says, with the digest of its file in the file's place."""
     digest = hashlib.sha256()
     for name in sorted(request.data):
@@ -276,7 +276,7 @@ def _said(request: Request) -> bytes:
     return digest.digest()
 
 
-def _kept(file: "UploadedFile[Any]", *, is_addition: bool, by: int | None) -> BillUpload:
+def _kept_file(file: "UploadedFile[Any]", *, is_addition: bool, by: int | None) -> BillUpload:
     """The file where the worker finds it, with its digest."""
     folder = Path(settings.HOME) / "uploads"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -128,7 +128,7 @@ class BillRules(BillRulesView):
     def get(self, request: Request) -> Response:
         """Rules as they were made, ended ones too."""
         Parameters.of(request)
-        return paged(request, bill_rule_page(page_asked(request)), _told)
+        return paged(request, bill_rule_page(page_asked(request)), _told_rule)
 
     @extend_schema(
         operation_id="add_bill_rule",
@@ -143,8 +143,8 @@ class BillRules(BillRulesView):
 
         `/bill-rules/preview` says what it would move.
         """
-        rule_id = add_bill_rule(rule=_asked(request), at=timezone.now())
-        return Response(_told(bill_rule(rule_id)), status=201)
+        rule_id = add_bill_rule(rule=_rule_asked(request), at=timezone.now())
+        return Response(_told_rule(bill_rule(rule_id)), status=201)
 
 
 class BillRulePreview(BillRulesView):
@@ -158,7 +158,7 @@ class BillRulePreview(BillRulesView):
     )
     def post(self, request: Request) -> Response:
         """The rows that would go elsewhere, bill by bill; nothing is kept."""
-        rule = _asked(request)
+        rule = _rule_asked(request)
         check_bill_rule(rule)
         return _told_moves(moves_if_added(rule))
 
@@ -170,7 +170,7 @@ class BillRuleView(BillRulesView):
     def get(self, request: Request, bill_rule_id: int) -> Response:
         """A rule by its id."""
         Parameters.of(request)
-        return Response(_told(bill_rule(bill_rule_id)))
+        return Response(_told_rule(bill_rule(bill_rule_id)))
 
 
 class BillRuleEnd(BillRulesView):
@@ -192,7 +192,7 @@ class BillRuleEnd(BillRulesView):
         parsed(Strict, request)
         bill_rule(bill_rule_id)
         end_bill_rule(rule_id=bill_rule_id, at=timezone.now())
-        return Response(_told(bill_rule(bill_rule_id)))
+        return Response(_told_rule(bill_rule(bill_rule_id)))
 
 
 class BillRuleEndPreview(BillRulesView):
@@ -211,7 +211,7 @@ class BillRuleEndPreview(BillRulesView):
         return _told_moves([] if rule.ended_at else moves_if_ended(bill_rule_id))
 
 
-def _asked(request: Request) -> Rule:
+def _rule_asked(request: Request) -> Rule:
     """The rule that a body describes; refuses a ValidationError that names the field."""
     asked = parsed(BillRuleIn, request)
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
@@ -220,13 +220,13 @@ def _asked(request: Request) -> Rule:
         id=0,
         **{name: asked[name] for name in PATTERNS},
         kind=asked["kind"],
-        node_id=_named("node", asked["node"], nodes_called(asked["node"] or "")),
-        pool_id=_named("pool", asked["pool"], [pools.get(asked["pool"] or "")]),
-        team_id=_named("team", asked["team"], [teams.get(asked["team"] or "")]),
+        node_id=_id_named("node", asked["node"], nodes_called(asked["node"] or "")),
+        pool_id=_id_named("pool", asked["pool"], [pools.get(asked["pool"] or "")]),
+        team_id=_id_named("team", asked["team"], [teams.get(asked["team"] or "")]),
     )
 
 
-def _named(what: str, name: str | None, found: list[int | None] | list[int]) -> int | None:
+def _id_named(what: str, name: str | None, found: list[int | None] | list[int]) -> int | None:
     if name is None:
         return None
     if len(found) > 1:
@@ -236,7 +236,7 @@ def _named(what: str, name: str | None, found: list[int | None] | list[int]) -> 
     return found[0]
 
 
-def _told(rule: BillRuleRow) -> dict[str, Any]:
+def _told_rule(rule: BillRuleRow) -> dict[str, Any]:
     told: dict[str, Any] = {name: getattr(rule, name) for name in BillRuleRow.__slots__}
     for what in ("node", "pool", "team"):
         id_ = told.pop(f"{what}_id")
@@ -258,8 +258,8 @@ def _told_moves(moves: list[RuleMove]) -> Response:
                 "starts_at": move.starts_at,
                 "rows": move.rows,
                 "billed": {"amount": f"{move.billed.normalize():f}", "currency": move.currency},
-                "from_place": _place(move.came),
-                "to_place": _place(move.goes),
+                "from_place": _told_place(move.came),
+                "to_place": _told_place(move.goes),
             }
             for move in moves
         ],
@@ -267,5 +267,5 @@ def _told_moves(moves: list[RuleMove]) -> Response:
     return Response(told_as(BillMovesOut, told))
 
 
-def _place(place: Place) -> dict[str, Any]:
+def _told_place(place: Place) -> dict[str, Any]:
     return {name: getattr(place, name) for name in Place.__slots__}

@@ -115,7 +115,7 @@ class Bills(RestView):
     def get(self, request: Request) -> Response:
         """Bills that came, the latest period first."""
         Parameters.of(request)
-        return paged(request, bill_page(page_asked(request)), _told)
+        return paged(request, bill_page(page_asked(request)), _told_bill)
 
 
 class BillView(RestView):
@@ -135,10 +135,12 @@ class BillView(RestView):
         if bill is None:
             raise ObjectDoesNotExist(f"there is no bill {bill_id}")
         is_done = bill.reconciled_at is not None
-        return Response(_told(bill) | {"reconciliation": _compared(bill_id) if is_done else None})
+        return Response(
+            _told_bill(bill) | {"reconciliation": _told_variance(bill_id) if is_done else None}
+        )
 
 
-def _compared(bill_id: int) -> dict[str, Any]:
+def _told_variance(bill_id: int) -> dict[str, Any]:
     found, currency = variance_of(bill_id), accounts.organisation().currency
     causes = ("billed", "estimated", "price", "quantity", "missing", "unmatched", "shared")
     told: dict[str, Any] = {
@@ -155,11 +157,11 @@ def _compared(bill_id: int) -> dict[str, Any]:
     ]
     return told | {
         "unbilled": unbilled,
-        "apart": [_apart(each, currency) for each in apart_sums(bill_id)],
+        "apart": [_told_apart(each, currency) for each in apart_sums(bill_id)],
     }
 
 
-def _apart(row: ApartSum, currency: str) -> dict[str, Any]:
+def _told_apart(row: ApartSum, currency: str) -> dict[str, Any]:
     told: dict[str, Any] = {name: getattr(row, name) for name in ApartSum.__slots__}
     told |= {
         "team": row.team_name,
@@ -170,7 +172,7 @@ def _apart(row: ApartSum, currency: str) -> dict[str, Any]:
     return told_as(ApartOut, told)
 
 
-def _told(bill: BillFact) -> dict[str, Any]:
+def _told_bill(bill: BillFact) -> dict[str, Any]:
     sums = bill.sums
     told = {name: getattr(bill, name) for name in BillFact.__slots__}
     amounts = {

@@ -32,7 +32,7 @@ class Pattern(Text):
         self.validators.append(RegexValidator(regex, "this does not have the form " + regex))
 
 
-def _amount() -> Pattern:
+def _amount_field() -> Pattern:
     return Pattern(AMOUNT, max_length=LONGEST_AMOUNT, required=False, default="0")
 
 
@@ -48,12 +48,12 @@ class CommitmentIn(Strict):
     pool = Text(required=False, allow_null=True, default=None)
     units = Whole(required=False, default=0, min_value=0, max_value=2**31 - 1)
     unit = serializers.ChoiceField(choices=UNITS, default="node")
-    spend = _amount()
+    spend = _amount_field()
     prices = serializers.DictField(
         child=Pattern(AMOUNT, max_length=LONGEST_AMOUNT), required=False, default=dict
     )
-    upfront = _amount()
-    hourly = _amount()
+    upfront = _amount_field()
+    hourly = _amount_field()
     currency = Pattern(CODE, max_length=3)
     starts_at = Moment()
     ends_at = Moment()
@@ -105,8 +105,8 @@ def new_commitment(asked: Mapping[str, Any]) -> actions.NewCommitment:
     return actions.NewCommitment(
         **said,
         prices=prices,
-        pool_id=_named("pool", pool, {each.name: each.id for each in pools().values()}),
-        owner_id=_named("owner", owner, {each.name: each.id for each in teams()}),
+        pool_id=_id_named("pool", pool, {each.name: each.id for each in pools().values()}),
+        owner_id=_id_named("owner", owner, {each.name: each.id for each in teams()}),
     )
 
 
@@ -124,7 +124,7 @@ def told_commitment(fact: CommitmentFact) -> dict[str, Any]:
     return told_as(CommitmentOut, told)
 
 
-def _named(field: str, name: str | None, known: Mapping[str, int]) -> int | None:
+def _id_named(field: str, name: str | None, known: Mapping[str, int]) -> int | None:
     if name is None:
         return None
     if name not in known:

@@ -3,7 +3,7 @@
 from apps.web.rest.examples import answered, listed, sent
 
 
-def _usd(amount: str) -> dict[str, str]:
+def _in_dollars(amount: str) -> dict[str, str]:
     return {"amount": amount, "currency": "USD"}
 
 
@@ -19,10 +19,10 @@ _CLOSE = {
     "lines": 2011,
     "digest": "9f2c6a0e6a3b",
     "accepted": ["unbilled"],
-    "list": _usd("1983310.500000"),
-    "contracted": _usd("1488200.110000"),
-    "effective": _usd("1201377.930906"),
-    "billed": _usd("1318040.520227"),
+    "list": _in_dollars("1983310.500000"),
+    "contracted": _in_dollars("1488200.110000"),
+    "effective": _in_dollars("1201377.930906"),
+    "billed": _in_dollars("1318040.520227"),
     "reopened_at": None,
     "reopen_reason": "",
 }
@@ -37,8 +37,8 @@ STATEMENTS = listed(
         "cost_centre": "CC-100",
         "gpu_hours": 812.5,
         "unpriced_gpu_hours": 0.0,
-        "effective": _usd("49160.000000"),
-        "billed": _usd("49160.000000"),
+        "effective": _in_dollars("49160.000000"),
+        "billed": _in_dollars("49160.000000"),
         "corrections": None,
     },
 )
@@ -48,6 +48,6 @@ JOURNAL = listed(
         "cost_centre": "CC-100",
         "team": "Research",
         "account": "GPU compute",
-        "amount": _usd("49160.00"),
+        "amount": _in_dollars("49160.00"),
     },
 )

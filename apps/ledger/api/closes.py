@@ -98,7 +98,7 @@ class Closes(RestView):
     def get(self, request: Request) -> Response:
         """Every version of every closed month, the newest first; opened ones too."""
         Parameters.of(request)
-        return paged(request, close_page(page_asked(request)), _told)
+        return paged(request, close_page(page_asked(request)), _told_close)
 
     @extend_schema(
         operation_id="close_month",
@@ -114,13 +114,15 @@ class Closes(RestView):
         An open item that is not waived is refused by name (409).
         """
         body = parsed(CloseIn, request)
-        month, accepted = _month(body["month"]), body["accept"]
+        month, accepted = _parse_month(body["month"]), body["accept"]
         known = {item.code for item in checklist(month)}
         unknown = sorted(set(accepted) - known)
         if unknown:
             raise ValidationError({"accept": [f"{unknown[0]!r} is no question of the checklist"]})
         asked = CloseAsked(month, self.viewer().person_id, accepted, body["note"])
-        return Response(_told(_close(close_month(asked=asked, at=timezone.now()))), status=201)
+        return Response(
+            _told_close(_close_found(close_month(asked=asked, at=timezone.now()))), status=201
+        )
 
 
 class CloseStatements(RestView):
@@ -137,7 +139,7 @@ class CloseStatements(RestView):
     def get(self, request: Request, close_id: int) -> Response:
         """The statements of the caller's teams; of every team to who sees everything."""
         Parameters.of(request)
-        _close(close_id)
+        _close_found(close_id)
         viewer, currency = self.viewer(), accounts.organisation().currency
         teams = None if viewer.sees_everything else viewer.team_ids
         found = team_statements(close_id, teams)
@@ -150,8 +152,8 @@ class CloseStatements(RestView):
                     "team_id": each.team_id,
                     "team": each.team_name,
                     "cost_centre": each.cost_centre,
-                    "gpu_hours": _hours(each.gpu_milliseconds),
-                    "unpriced_gpu_hours": _hours(each.unpriced_milliseconds),
+                    "gpu_hours": _hours_or_none(each.gpu_milliseconds),
+                    "unpriced_gpu_hours": _hours_or_none(each.unpriced_milliseconds),
                     "effective": money_of(each.effective_micros, currency),
                     "billed": money_of(each.billed_micros, currency),
                     "corrections": money_of(each.corrections_micros, currency),
@@ -179,7 +181,7 @@ class CloseJournal(RestView):
     def get(self, request: Request, close_id: int) -> Response:
         """By cost centre, team and account; they sum to the close rounded to the cent."""
         Parameters.of(request)
-        _close(close_id)
+        _close_found(close_id)
         currency = accounts.organisation().currency
         page = slice_of(
             journal(close_id),
@@ -198,7 +200,7 @@ class CloseJournal(RestView):
         )
 
 
-def _told(fact: CloseFact) -> dict[str, Any]:
+def _told_close(fact: CloseFact) -> dict[str, Any]:
     currency = accounts.organisation().currency
     told: dict[str, Any] = {name: getattr(fact, name) for name in CloseFact.__slots__}
     told |= {
@@ -213,18 +215,18 @@ def _told(fact: CloseFact) -> dict[str, Any]:
     return told_as(CloseOut, told)
 
 
-def _hours(milliseconds: int | None) -> float | None:
+def _hours_or_none(milliseconds: int | None) -> float | None:
     return None if milliseconds is None else round(milliseconds / HOUR_MS, 6)
 
 
-def _month(text: str) -> date:
+def _parse_month(text: str) -> date:
     try:
         return date.fromisoformat(f"{text}-01")
     except ValueError:
         raise ValidationError({"month": ["a month is written as 2026-07"]}) from None
 
 
-def _close(close_id: int) -> CloseFact:
+def _close_found(close_id: int) -> CloseFact:
     found = close_fact(close_id)
     if found is None:
         raise ObjectDoesNotExist(f"there is no close {close_id}")

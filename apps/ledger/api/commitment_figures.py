@@ -90,7 +90,7 @@ class CommitmentFigures(RestView):
         return paged(
             request,
             page,
-            lambda fact: _told(fact, use.figures(fact.id), at, chosen.currency),
+            lambda fact: _told_figures(fact, use.figures(fact.id), at, chosen.currency),
         )
 
 
@@ -133,13 +133,15 @@ class CommitmentEndPreview(RestView):
         return _told_moved(if_ended(commitment_id, ended_at, timezone.now()))
 
 
-def _told(fact: CommitmentFact, found: Figures, at: datetime, currency: str) -> dict[str, Any]:
+def _told_figures(
+    fact: CommitmentFact, found: Figures, at: datetime, currency: str
+) -> dict[str, Any]:
     told = {
         "commitment": {"id": fact.id, "name": fact.name},
-        "coverage": _ratio(found.coverage),
-        "utilisation": _ratio(found.utilisation),
-        "effective_savings_rate": _ratio(found.savings_rate),
-        "break_even": _ratio(found.break_even),
+        "coverage": _float_ratio(found.coverage),
+        "utilisation": _float_ratio(found.utilisation),
+        "effective_savings_rate": _float_ratio(found.savings_rate),
+        "break_even": _float_ratio(found.break_even),
         "on_demand": _money(found.on_demand, currency),
         "cost": _money(found.cost, currency),
         "unused": _money(found.unused_cost, currency),
@@ -154,7 +156,7 @@ def _told_moved(moved: Moved) -> Response:
     told = {
         "hours": moved.hours,
         "closed_hours": moved.closed_hours,
-        "utilisation": _ratio(moved.utilisation),
+        "utilisation": _float_ratio(moved.utilisation),
         "on_demand": _money(moved.on_demand, currency),
         "cost": _money(moved.cost, currency),
         "difference": _money(moved.difference, currency),
@@ -162,7 +164,7 @@ def _told_moved(moved: Moved) -> Response:
     return Response(told_as(MovedOut, told))
 
 
-def _ratio(ratio: Fraction | None) -> float | None:
+def _float_ratio(ratio: Fraction | None) -> float | None:
     return None if ratio is None else round(float(ratio), 6)
 
 

@@ -126,12 +126,12 @@ class ExportView(RestView):
         told |= {
             "window": fact.window.text,
             "sha256": fact.digest or None,
-            "file": self._address(fact) if is_ready else None,
+            "file": self._file_address(fact) if is_ready else None,
             "teams": None if ids is None else [{"id": i, "name": names[i]} for i in sorted(ids)],
         }
         return told_as(ExportOut, told)
 
-    def _address(self, fact: ExportFact) -> str:
+    def _file_address(self, fact: ExportFact) -> str:
         return self.request.build_absolute_uri(f"/api/v1/exports/{fact.id}/file")
 
 

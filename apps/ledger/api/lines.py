@@ -120,7 +120,7 @@ def lines_wanted(request: Request, viewer: accounts.Viewer) -> Wanted:
     given = request.query_params
     refuse_unknown(given, SINGLE, FILTERS)
     chosen = chosen_costs(given, viewer, timezone.now())
-    node_id = _id(given.get("node_id"), "node_id")
+    node_id = _parse_id(given.get("node_id"), "node_id")
     # A node's hour is told whole; whose its other lines are is not.
     is_scoped = node_id is None or "team" in given
     return Wanted(
@@ -131,7 +131,7 @@ def lines_wanted(request: Request, viewer: accounts.Viewer) -> Wanted:
         pool_ids=chosen.pool_ids,
         states=chosen.states,
         tags=chosen.tags,
-        job_id=_id(given.get("job_id"), "job_id"),
+        job_id=_parse_id(given.get("job_id"), "job_id"),
         node_id=node_id,
     )
 
@@ -141,20 +141,20 @@ def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str,
     told: dict[str, Any] = {
         "line": line.line,
         "hour": line.hour,
-        "node": _named(line.node_id, line.node),
-        "pool": _named(line.pool_id, line.pool),
+        "node": _id_and_name(line.node_id, line.node),
+        "pool": _id_and_name(line.pool_id, line.pool),
         "state": None if line.state is None else line.state.name.lower(),
         "gpu_hours": round(line.unit_milliseconds / HOUR_MS, 6),
         "team": {"id": None, "name": ANOTHER_TEAM},
-        "workload": _named(line.workload_id, line.workload),
+        "workload": _id_and_name(line.workload_id, line.workload),
         "job": None if line.job_id is None else {"id": line.job_id, "raw_id": line.job},
         "holder": line.holder,
         "kind": line.kind,
-        "shared_cost": _named(line.shared_cost_id, line.shared_cost),
+        "shared_cost": _id_and_name(line.shared_cost_id, line.shared_cost),
         "shared_by": line.shared_by,
         "status": line.status,
-        "flags": _bits(line.flags),
-        "evidence": _bits(line.evidence),
+        "flags": _bit_names(line.flags),
+        "evidence": _bit_names(line.evidence),
         "charge_id": line.charge_id,
         "rate_ids": None if line.rate_ids is None else list(line.rate_ids),
         "policy_version": line.policy_version,
@@ -162,7 +162,7 @@ def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str,
         "settled_at": line.settled_at,
     }
     if line.is_theirs and line.team_id is not None:
-        told["team"] = _named(line.team_id, names[line.team_id])
+        told["team"] = _id_and_name(line.team_id, names[line.team_id])
     for basis in queries.Basis:
         micros = None if line.micros is None else line.micros[basis]
         told[f"{basis}_cost"] = _money(micros, currency)
@@ -177,7 +177,7 @@ def _refuse_too_many(request: Request, wanted: Wanted) -> None:
         raise ValidationError({"window": [said]})
 
 
-def _id(text: str | None, name: str) -> int | None:
+def _parse_id(text: str | None, name: str) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and 0 < int(text[:20]) <= LARGEST_ID):
@@ -185,11 +185,11 @@ def _id(text: str | None, name: str) -> int | None:
     return int(text)
 
 
-def _bits(bits: Flag | Evidence | None) -> list[str]:
+def _bit_names(bits: Flag | Evidence | None) -> list[str]:
     return [(bit.name or "").lower() for bit in bits or ()]
 
 
-def _named(id_: int | None, name: str | None) -> dict[str, Any] | None:
+def _id_and_name(id_: int | None, name: str | None) -> dict[str, Any] | None:
     return None if id_ is None else {"id": id_, "name": name}
 
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from itertools import islice
 from pathlib import Path
@@ -59,9 +59,9 @@ def write_file(month: date, version: str, path: Path) -> Written:
     try:
         with transaction.atomic():
             _see_one_moment()
-            with _table(part, path.name, COLUMNS[version]) as table:
-                written = _write(month, table)
-            _compare(written, *sums_posted(month))
+            with _open_table(part, path.name, COLUMNS[version]) as table:
+                written = _write_month(month, table)
+            _refuse_difference(written, *sums_posted(month))
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
@@ -75,7 +75,7 @@ def _see_one_moment() -> None:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
-def _compare(written: Written, lines: int, sums: MadeCosts) -> None:
+def _refuse_difference(written: Written, lines: int, sums: MadeCosts) -> None:
     known = {
         "billed": sums.billed,
         "effective": sums.effective,
@@ -86,15 +86,15 @@ def _compare(written: Written, lines: int, sums: MadeCosts) -> None:
         raise FileDoesNotMatch(f"{written.rows} rows of {lines} lines: {written.sums} not {known}")
 
 
-def _write(month: date, table: _Table) -> Written:
+def _write_month(month: date, table: _Table) -> Written:
     written = Written()
-    rows = _rows(month, written)
+    rows = _month_rows(month, written)
     while chunk := list(islice(rows, ROWS_AT_ONCE)):
         table.write(chunk)
     return written
 
 
-def _rows(month: date, written: Written) -> Iterator[FocusRow]:
+def _month_rows(month: date, written: Written) -> Iterator[FocusRow]:
     by = billed_by(month)
     for charge, parts in charges_of_month(month):
         written.add(parts)
@@ -102,9 +102,9 @@ def _rows(month: date, written: Written) -> Iterator[FocusRow]:
 
 
 @contextmanager
-def _table(path: Path, name: str, columns: Sequence[FocusColumn]) -> Iterator[_Table]:
+def _open_table(path: Path, name: str, columns: Sequence[FocusColumn]) -> Iterator[_Table]:
     if name.endswith(".parquet"):
-        with _parquet(path, columns) as table:
+        with _parquet_table(path, columns) as table:
             yield table
         return
     with path.open("wb") as out:
@@ -123,26 +123,22 @@ class _Csv:
     def write(self, chunk: Sequence[FocusRow]) -> None:
         """Rows as text; nothing where a cell is null."""
         self._out.writerows(
-            [[_text(column.cell_of(row)) for column in self._columns] for row in chunk]
+            [[_cell_text(column.cell_of(row)) for column in self._columns] for row in chunk]
         )
 
 
-def _text(cell: Cell) -> str:
+def _cell_text(cell: Cell) -> str:
     if cell is None:
         return ""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, Decimal):
         return f"{cell.normalize():f}" if cell else "0"
-    return _moment(cell)
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%dT%H:%M:%SZ}"
+    return f"{cell:%Y-%m-%dT%H:%M:%SZ}"
 
 
 @contextmanager
-def _parquet(path: Path, columns: Sequence[FocusColumn]) -> Iterator[_Table]:
+def _parquet_table(path: Path, columns: Sequence[FocusColumn]) -> Iterator[_Table]:
     # Heavy, and only here: a process that writes no Parquet never loads it.
     import pyarrow
     from pyarrow import parquet

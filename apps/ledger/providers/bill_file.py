@@ -55,21 +55,21 @@ def open_bill(path: Path, *, name: str = "") -> Iterator[BillFile]:
 
     Its rows refuse BillBreaksOff.
     """
-    digest, size = _digest(path)
-    with _table(path) as (names, cells):
-        layout, reader = _reader(names)
-        with read_ahead(_read(cells, reader, len(names))) as rows:
+    digest, size = _file_digest(path)
+    with _open_table(path) as (names, cells):
+        layout, reader = _reader_of(names)
+        with read_ahead(_read_rows(cells, reader, len(names))) as rows:
             yield BillFile(name or path.name, digest, size, layout, rows)
 
 
-def _reader(names: Sequence[str]) -> tuple[str, _Reader]:
+def _reader_of(names: Sequence[str]) -> tuple[str, _Reader]:
     if is_cur(names):
         return "cur", CurReader(names)
     layout = layout_of(names)
     return f"focus {layout.version}", RowReader(layout)
 
 
-def _read(
+def _read_rows(
     cells: Iterator[tuple[int, Sequence[object]]], reader: _Reader, width: int
 ) -> Iterator[tuple[int, BilledRow | Rejection]]:
     line = 0
@@ -79,9 +79,11 @@ def _read(
             first.append((line, row))
         widths = {width, _usual_width(first, width)}
         for line, row in chain(first, cells):
-            yield line, _row(line, row, reader, widths)
+            yield line, _read_row(line, row, reader, widths)
     except BROKEN as broken:
-        raise BillBreaksOff(f"the file breaks off after row {line}: {_why(broken)}") from broken
+        raise BillBreaksOff(
+            f"the file breaks off after row {line}: {_broken_reason(broken)}"
+        ) from broken
 
 
 def _usual_width(rows: Sequence[tuple[int, Sequence[object]]], width: int) -> int:
@@ -92,7 +94,7 @@ def _usual_width(rows: Sequence[tuple[int, Sequence[object]]], width: int) -> in
     return min(width, found.most_common(1)[0][0])
 
 
-def _row(
+def _read_row(
     line: int, row: Sequence[object], reader: _Reader, widths: Collection[int]
 ) -> BilledRow | Rejection:
     if len(row) not in widths:
@@ -105,38 +107,38 @@ def _row(
 
 
 @contextmanager
-def _table(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, Sequence[object]]]]]:
+def _open_table(path: Path) -> Iterator[tuple[list[str], Iterator[tuple[int, Sequence[object]]]]]:
     """The names of a file's columns, and its rows of cells with the line of each."""
     with path.open("rb") as source:
         if begins_with(source, PARQUET_MAGIC):
-            yield _parquet(source)
+            yield _parquet_table(source)
             return
         with ExitStack() as stack:
             try:
                 text = stack.enter_context(text_of(source))
-                table = _csv(text)
+                table = _csv_table(text)
             except BROKEN as broken:
-                raise NotABill(f"the file cannot be read: {_why(broken)}") from broken
+                raise NotABill(f"the file cannot be read: {_broken_reason(broken)}") from broken
             yield table
 
 
-def _why(broken: Exception) -> str:
+def _broken_reason(broken: Exception) -> str:
     if isinstance(broken, UnicodeError):
         return "it is neither UTF-8 nor UTF-16; save it as CSV in UTF-8"
     return str(broken)
 
 
-def _csv(text: IO[str]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
+def _csv_table(text: IO[str]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
     csv.field_size_limit(LONGEST_CELL)
     first = text.readline(LONGEST_CELL)
-    rows = csv.reader(chain([first], text), delimiter=_delimiter(first))
+    rows = csv.reader(chain([first], text), delimiter=_likely_delimiter(first))
     names = next(rows, None)
     if not names:
         raise NotABill("the file is empty")
     return names, _csv_rows(rows)
 
 
-def _delimiter(heading: str) -> str:
+def _likely_delimiter(heading: str) -> str:
     """Under which a heading has most columns of a bill, or most columns: a comma for a start."""
 
     def told(delimiter: str) -> tuple[int, int]:
@@ -155,7 +157,7 @@ def _csv_rows(rows: Any) -> Iterator[tuple[int, Sequence[object]]]:
         begins = rows.line_num + 1
 
 
-def _parquet(source: IO[bytes]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
+def _parquet_table(source: IO[bytes]) -> tuple[list[str], Iterator[tuple[int, Sequence[object]]]]:
     # Heavy, and only here: a process that reads no Parquet never loads it.
     from pyarrow import lib, parquet
 
@@ -180,7 +182,7 @@ def _parquet_rows(file: Any) -> Iterator[tuple[int, Sequence[object]]]:
         raise BillBreaksOff(f"the file breaks off after row {number}: {broken}") from broken
 
 
-def _digest(path: Path) -> tuple[str, int]:
+def _file_digest(path: Path) -> tuple[str, int]:
     digest = hashlib.sha256()
     size = 0
     with path.open("rb") as source:

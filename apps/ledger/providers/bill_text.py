@@ -35,13 +35,13 @@ def begins_with(source: IO[bytes], magic: bytes) -> bool:
 @contextmanager
 def text_of(source: IO[bytes]) -> Iterator[io.TextIOWrapper]:
     """The text, a chunk at a time. Refuses NotABill; reading on refuses BillBreaksOff too."""
-    with _unpacked(source) as plain:
+    with _open_unpacked(source) as plain:
         start = plain.peek(4)[:4]
-        with io.TextIOWrapper(plain, _encoding(start), errors="strict", newline="") as text:
+        with io.TextIOWrapper(plain, _encoding_of(start), errors="strict", newline="") as text:
             yield text
 
 
-def _encoding(start: bytes) -> str:
+def _encoding_of(start: bytes) -> str:
     """By its byte order mark, or by where the zeros of a first letter stand."""
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
@@ -53,13 +53,13 @@ def _encoding(start: bytes) -> str:
 
 
 @contextmanager
-def _unpacked(source: IO[bytes]) -> Iterator[io.BufferedReader]:
+def _open_unpacked(source: IO[bytes]) -> Iterator[io.BufferedReader]:
     if begins_with(source, GZIP_MAGIC):
         # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
-        yield _bounded(cast(IO[bytes], gzip.GzipFile(fileobj=source)))
+        yield _open_bounded(cast(IO[bytes], gzip.GzipFile(fileobj=source)))
     elif begins_with(source, ZIP_MAGIC):
         with zipfile.ZipFile(source) as packed, packed.open(_only_file(packed)) as member:
-            found = _bounded(member)
+            found = _open_bounded(member)
             if found.peek(4)[:4].startswith(PACKED):
                 raise NotABill("the zip holds a file that is packed itself: send that one")
             yield found
@@ -83,7 +83,7 @@ def _only_file(packed: zipfile.ZipFile) -> zipfile.ZipInfo:
     return found[0]
 
 
-def _bounded(packed: IO[bytes]) -> io.BufferedReader:
+def _open_bounded(packed: IO[bytes]) -> io.BufferedReader:
     return io.BufferedReader(_Bounded(packed), BYTES_AT_ONCE)
 
 

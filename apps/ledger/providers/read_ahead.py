@@ -21,16 +21,16 @@ def read_ahead(rows: Iterator[Row]) -> Iterator[Iterator[Row]]:
     """
     ahead: Queue[list[Row] | Exception] = Queue(CHUNKS_AHEAD)
     is_over = threading.Event()
-    thread = threading.Thread(target=_read, args=(rows, ahead, is_over), daemon=True)
+    thread = threading.Thread(target=_fill_queue, args=(rows, ahead, is_over), daemon=True)
     thread.start()
     try:
-        yield _taken(ahead)
+        yield _drain_queue(ahead)
     finally:
         is_over.set()
         thread.join()
 
 
-def _read(
+def _fill_queue(
     rows: Iterator[Row], ahead: "Queue[list[Row] | Exception]", is_over: threading.Event
 ) -> None:
     while not is_over.is_set():
@@ -48,7 +48,7 @@ def _read(
             return
 
 
-def _taken(ahead: "Queue[list[Row] | Exception]") -> Iterator[Row]:
+def _drain_queue(ahead: "Queue[list[Row] | Exception]") -> Iterator[Row]:
     while True:
         chunk = ahead.get()
         if isinstance(chunk, Exception):

@@ -76,7 +76,7 @@ def calls_without_price(hour: datetime) -> Iterator[list[tuple[int, Counted]]]:
         if not found:
             return
         after = found[-1][0]
-        yield [(row[0], Counted(*(*row[1:11], _detail(row[11])))) for row in found]
+        yield [(row[0], Counted(*(*row[1:11], _parse_detail(row[11])))) for row in found]
 
 
 def sums_of_calls(hour: datetime) -> list[tuple[CallKey, CallSums]]:
@@ -99,7 +99,7 @@ def hours_of_calls(
     return [hour for (hour,) in rows(HOURS, params)]
 
 
-def _detail(text: str | None) -> dict[str, int]:
+def _parse_detail(text: str | None) -> dict[str, int]:
     return {} if text is None else dict(json.loads(text))
 
 

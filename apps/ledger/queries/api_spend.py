@@ -110,19 +110,19 @@ def spend(asked: SpendAsked, group_by: Sequence[str] = ()) -> list[Spend]:
     query = SPEND.replace(":key", key).replace(":by", by)
     found = [
         Spend(tuple(row[: len(columns)]), *row[len(columns) :])
-        for row in rows(query, _params(asked))
+        for row in rows(query, _spend_params(asked))
     ]
     return sorted(found, key=lambda each: (-(each.micros or 0), -each.requests, str(each.key)))
 
 
 def unpriced_calls(asked: SpendAsked) -> list[Unpriced]:
     """Calls without a price, by model, those with the most tokens first."""
-    return [Unpriced(*row) for row in rows(UNPRICED, _params(asked))]
+    return [Unpriced(*row) for row in rows(UNPRICED, _spend_params(asked))]
 
 
 def compared(asked: SpendAsked) -> list[Compared]:
     """Each vendor's days that its own report tells of, beside what its calls come to."""
-    return [Compared(*row) for row in rows(COMPARED, _params(asked))]
+    return [Compared(*row) for row in rows(COMPARED, _spend_params(asked))]
 
 
 def vendors_called() -> list[str]:
@@ -130,7 +130,7 @@ def vendors_called() -> list[str]:
     return [vendor for (vendor,) in rows(VENDORS, {})]
 
 
-def _params(asked: SpendAsked) -> dict[str, object]:
+def _spend_params(asked: SpendAsked) -> dict[str, object]:
     return {
         "from": asked.starts_at,
         "to": asked.ends_at,

@@ -34,7 +34,6 @@ from apps.ledger.queries.audit_sql import (
     PIECES,
     SHARED_IDLE,
     STRAYS,
-    Query,
 )
 from apps.ledger.queries.closes.contents import digest_of_month
 
@@ -140,11 +139,12 @@ def audit_here(
         cursor.execute(BOUNDS, {"from": starts_at, "to": ends_at})
         since, until, zone = cursor.fetchone()
         span: Span = {"from": since, "to": until, "zone": zone, "shown": PLACES_SHOWN}
-        found = {check.name: _places(span, check) for check in checks}
-        node_hours, not_yet_swept, charges, lines = _one(COUNTS, span)
+        found = {check.name: _find_places(span, check) for check in checks}
+        cursor.execute(COUNTS.text, span)
+        node_hours, not_yet_swept, charges, lines = cursor.fetchone()
         cursor.execute(PENDING_DAYS.text, span)
         pending = tuple(day for (day,) in cursor.fetchall())
-        closed, moved = _closes(span)
+        closed, moved = _moved_closes(span)
     return Audit(
         starts_at=since,
         ends_at=until,
@@ -176,21 +176,28 @@ class _Found:
 NOTHING = _Found((), 0, 0)
 
 
-def _places(span: Span, check: Check) -> _Found:
+def _find_places(span: Span, check: Check) -> _Found:
     """The first places of a check, how many there are, and the sum of their differences."""
     with connection.cursor() as cursor:
         cursor.execute(check.query.text, span)
         found = cursor.fetchall()
     places = [
         Place(
-            check.name, charge, node, _text(hour), basis, _plain(expected), _plain(seen), int(off)
+            check=check.name,
+            charge=charge,
+            node=node,
+            hour=_iso_text(hour),
+            basis=basis,
+            expected=_whole_or_text(expected),
+            found=_whole_or_text(seen),
+            difference=int(off),
         )
         for charge, node, hour, basis, expected, seen, off, _, _ in found
     ]
     return _Found(places, int(found[0][-2]), int(found[0][-1])) if found else _Found((), 0, 0)
 
 
-def _closes(span: Span) -> tuple[tuple[date, ...], tuple[Place, ...]]:
+def _moved_closes(span: Span) -> tuple[tuple[date, ...], tuple[Place, ...]]:
     """The closed months, and those whose lines are not those that they were closed with."""
     with connection.cursor() as cursor:
         cursor.execute(CLOSES, span)
@@ -201,23 +208,16 @@ def _closes(span: Span) -> tuple[tuple[date, ...], tuple[Place, ...]]:
         if (found, count, versions) != (digest, lines, version):
             about = f"close {version}, digest {digest[:12]}, now {found[:12]}"
             moved.append(
-                Place(DIGEST, None, about, _text(month), "lines", lines, count, count - lines)
+                Place(DIGEST, None, about, _iso_text(month), "lines", lines, count, count - lines)
             )
     return tuple(month for _, month, *_ in closes), tuple(moved)
 
 
-def _one(query: Query, span: Span) -> tuple[int, int, int, int]:
-    with connection.cursor() as cursor:
-        cursor.execute(query.text, span)
-        node_hours, not_yet_swept, charges, lines = cursor.fetchone()
-    return node_hours, not_yet_swept, charges, lines
-
-
-def _text(moment: datetime | date | None) -> str | None:
+def _iso_text(moment: datetime | date | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _plain(value: object) -> int | str | None:
+def _whole_or_text(value: object) -> int | str | None:
     if value is None or isinstance(value, int):
         return value
     text = str(value)

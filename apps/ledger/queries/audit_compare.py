@@ -36,7 +36,8 @@ class Comparison:
     def text(self) -> LiteralString:
         """The whole statement; its columns are those of every check."""
         keys = COMMA.join(self.keys)
-        tables = (*self.tables, self._sides(), self._summed(keys), self._compared(keys))
+        own = (self._sides_sql(), self._sums_sql(keys), self._compared_sql(keys))
+        tables = (*self.tables, *own)
         return (
             BEGIN
             + COMMA.join(tables)
@@ -45,12 +46,12 @@ SELECT {self.charge}, {self.place}, {self.hour}, compared.basis, compared.expect
        coalesce(compared.found, 0) - coalesce(compared.expected, 0), count(*) OVER (),
        sum(abs(coalesce(compared.found, 0) - coalesce(compared.expected, 0))) OVER ()
 FROM compared {self.joins}
-ORDER BY {COMMA.join(_prefixed("compared.", self.keys))}, compared.basis
+ORDER BY {COMMA.join(_with_prefix("compared.", self.keys))}, compared.basis
 LIMIT %(shown)s
 """
         )
 
-    def _sides(self) -> LiteralString:
+    def _sides_sql(self) -> LiteralString:
         return f"""
 sides AS (
     SELECT 0 AS side, expected.* FROM ({self.expected}) AS expected
@@ -58,7 +59,7 @@ sides AS (
     SELECT 1, found.* FROM ({self.found}) AS found
 )"""
 
-    def _summed(self, keys: LiteralString) -> LiteralString:
+    def _sums_sql(self, keys: LiteralString) -> LiteralString:
         sums = COMMA.join(
             f"sum({name}) FILTER (WHERE side = 0) AS expected_{name},"
             f" sum({name}) FILTER (WHERE side = 1) AS found_{name}"
@@ -70,10 +71,10 @@ summed AS (
     FROM sides GROUP BY {keys}
 )"""
 
-    def _compared(self, keys: LiteralString) -> LiteralString:
+    def _compared_sql(self, keys: LiteralString) -> LiteralString:
         measures = (*self.measures, ROWS)
-        expected = COMMA.join(_prefixed("expected_", measures))
-        found = COMMA.join(_prefixed("found_", measures))
+        expected = COMMA.join(_with_prefix("expected_", measures))
+        found = COMMA.join(_with_prefix("found_", measures))
         pairs = COMMA.join(f"('{name}', expected_{name}, found_{name})" for name in measures)
         return f"""
 compared AS (
@@ -142,5 +143,5 @@ class Check:
     query: Query | Comparison | Agreement
 
 
-def _prefixed(prefix: LiteralString, names: Iterable[LiteralString]) -> list[LiteralString]:
+def _with_prefix(prefix: LiteralString, names: Iterable[LiteralString]) -> list[LiteralString]:
     return [prefix + name for name in names]

@@ -66,12 +66,12 @@ def rates_of_hour(hour: datetime, pools: Mapping[int, fleet.PoolFact]) -> dict[i
     return {
         pool_id: HourRates(
             tuple(
-                RateSpan(*_clipped(hour, span), rate=span.list_rate)
+                RateSpan(*_within_hour(hour, span), rate=span.list_rate)
                 for span in spans
                 if span.list_rate is not None
             ),
             tuple(
-                RateSpan(*_clipped(hour, span), rate=span.contract_rate)
+                RateSpan(*_within_hour(hour, span), rate=span.contract_rate)
                 for span in spans
                 if span.contract_rate is not None
             ),
@@ -80,7 +80,7 @@ def rates_of_hour(hour: datetime, pools: Mapping[int, fleet.PoolFact]) -> dict[i
     }
 
 
-def _clipped(hour: datetime, span: pricing.RateSpan) -> tuple[int, int]:
+def _within_hour(hour: datetime, span: pricing.RateSpan) -> tuple[int, int]:
     return milliseconds_into(hour, span.starts_at), milliseconds_into(hour, span.ends_at)
 
 
@@ -105,16 +105,16 @@ def spans_of_units(
         starts = min(end, into(span.starts_at))
         ends = min(end, into(span.ends_at))
         if starts > reached:
-            _join(spans, reached, starts, otherwise)
+            _append_span(spans, reached, starts, otherwise)
         if ends > max(reached, starts):
-            _join(spans, max(reached, starts), ends, span.units)
+            _append_span(spans, max(reached, starts), ends, span.units)
         reached = max(reached, ends)
     if reached < end:
-        _join(spans, reached, end, otherwise)
+        _append_span(spans, reached, end, otherwise)
     return spans
 
 
-def _join(spans: list[tuple[int, int, int]], start: int, end: int, units: int) -> None:
+def _append_span(spans: list[tuple[int, int, int]], start: int, end: int, units: int) -> None:
     if spans and spans[-1][1:] == (start, units):
         spans[-1] = (spans[-1][0], end, units)
     else:

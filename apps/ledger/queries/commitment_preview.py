@@ -70,7 +70,7 @@ def if_entered(fact: CommitmentFact, at: datetime) -> Moved:
     starts_at = fact.starts_at if since is None else max(fact.starts_at, hour_of(since))
     ends_at = min(fact.ends_at, hour_of(at)) if since is not None else starts_at
     closed = closed_spans()
-    hours, closed_hours = _hours(starts_at, ends_at, closed)
+    hours, closed_hours = _past_hours(starts_at, ends_at, closed)
     bought = bought_as(fact)
     used, on_demand = _would_cover(bought, starts_at, ends_at, closed)
     return Moved(
@@ -79,7 +79,7 @@ def if_entered(fact: CommitmentFact, at: datetime) -> Moved:
         bought=bought.capacity * hours,
         used=used,
         on_demand=on_demand,
-        cost=_cost(fact, hours),
+        cost=_converted_cost(fact, hours),
     )
 
 
@@ -90,14 +90,14 @@ def if_ended(commitment_id: int, ended_at: datetime, at: datetime) -> Moved:
     if ends_at <= starts_at:
         return Moved(0, 0, 0, 0, 0, 0)
     closed = closed_spans()
-    cuts = sorted({starts_at, ends_at, *_bounds(closed, starts_at, ends_at)})
+    cuts = sorted({starts_at, ends_at, *_cut_at(closed, starts_at, ends_at)})
     use = commitment_use(cuts, at)
     found = [
         figures
         for (one, time), figures in use.of.items()
         if one == commitment_id and not _is_closed(cuts[time], closed)
     ]
-    hours, closed_hours = _hours(starts_at, ends_at, closed)
+    hours, closed_hours = _past_hours(starts_at, ends_at, closed)
     return Moved(
         hours=hours,
         closed_hours=closed_hours,
@@ -118,7 +118,7 @@ def _would_cover(
     for hour, found in groupby(rows(UNCOVERED, asked), key=itemgetter(0)):
         if _is_closed(hour, closed):
             continue
-        offered = [_offered(bought, pools[pool], *rest) for _, pool, *rest in found]
+        offered = [_offered_use(bought, pools[pool], *rest) for _, pool, *rest in found]
         left = bought.capacity
         for weight, contracted in sorted(filter(itemgetter(0), offered), key=_dearest_first):
             taken = min(left, weight)
@@ -130,7 +130,7 @@ def _would_cover(
     return used, round(on_demand) if is_known else None
 
 
-def _offered(
+def _offered_use(
     bought: Commitment, pool: fleet.PoolFact, kind: str, units: int, lasts_ms: int, micros: Any
 ) -> tuple[int, int | None]:
     """What some use takes of the commitment in all, and costs."""
@@ -142,7 +142,7 @@ def _dearest_first(offered: tuple[int, int | None]) -> Fraction:
     return -Fraction(contracted or 0, weight)
 
 
-def _cost(fact: CommitmentFact, hours: int) -> int | None:
+def _converted_cost(fact: CommitmentFact, hours: int) -> int | None:
     ours = organisation()
     month = posting_month(fact.starts_at, ours.zone)
     rate = exchange(from_currency=fact.currency, to_currency=ours.currency, month=month)
@@ -152,7 +152,7 @@ def _cost(fact: CommitmentFact, hours: int) -> int | None:
     return round(whole * hours / fact.hours)
 
 
-def _hours(starts_at: datetime, ends_at: datetime, closed: list[HourSpan]) -> tuple[int, int]:
+def _past_hours(starts_at: datetime, ends_at: datetime, closed: list[HourSpan]) -> tuple[int, int]:
     """Hours of open months, and of closed ones."""
     whole = max(0, (ends_at - starts_at) // HOUR)
     shut = sum(
@@ -162,7 +162,7 @@ def _hours(starts_at: datetime, ends_at: datetime, closed: list[HourSpan]) -> tu
     return whole - shut, shut
 
 
-def _bounds(closed: list[HourSpan], starts_at: datetime, ends_at: datetime) -> list[datetime]:
+def _cut_at(closed: list[HourSpan], starts_at: datetime, ends_at: datetime) -> list[datetime]:
     bounds = [bound for span in closed for bound in (span.starts_at, span.ends_at)]
     return [bound for bound in bounds if starts_at < bound < ends_at]
 

@@ -210,7 +210,7 @@ def commitment_use(cuts: Sequence[datetime], at: datetime) -> Use:
     sums = _Sums()
     nameless: int | None = 0
     if held:
-        spans = _spans(cuts, held.values())
+        spans = _span_starts(cuts, held.values())
         asked: dict[str, object] = {
             "cuts": spans,
             "starts_at": starts_at,
@@ -232,7 +232,7 @@ def total(each: Iterable[Figures]) -> Figures:
     return whole
 
 
-def _spans(cuts: Sequence[datetime], held: Iterable[CommitmentFact]) -> list[datetime]:
+def _span_starts(cuts: Sequence[datetime], held: Iterable[CommitmentFact]) -> list[datetime]:
     """The cuts, and where a term begins or ends between them: in none a commitment holds in part."""
     terms = {bound for each in held for bound in (each.starts_at, each.ends_at)}
     return sorted({*cuts[:-1], *(bound for bound in terms if cuts[0] < bound < cuts[-1])})
@@ -300,7 +300,7 @@ def _add_unused(
     nameless: int | None = 0
     for span, one, lasts_ms, micros in rows(UNUSED, asked):
         if one in held:
-            bought = _capacity(held[one]) * lasts_ms
+            bought = _capacity_per_ms(held[one]) * lasts_ms
             sums.add(one, times[span], Figures(bought=bought, unused_cost=micros))
         else:
             nameless = sum_or_unknown((nameless, micros))
@@ -323,10 +323,10 @@ def _add_told(
             ends = min(ends_at, fact.ends_at, bill_ends_at, at)
             if ends > begins:
                 lasts_ms = (ends - begins) // MILLISECOND
-                sums.add(one, time, Figures(bought=_capacity(fact) * lasts_ms))
+                sums.add(one, time, Figures(bought=_capacity_per_ms(fact) * lasts_ms))
 
 
-def _capacity(fact: CommitmentFact) -> int:
+def _capacity_per_ms(fact: CommitmentFact) -> int:
     return bought_as(fact).capacity // HOUR_MS
 
 

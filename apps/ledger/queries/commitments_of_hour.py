@@ -76,7 +76,7 @@ def commitments_of_hour(hour: datetime, through: datetime) -> list[HeldCommitmen
         code: exchange(from_currency=code, to_currency=organisation.currency, month=month)
         for code in {each.currency for each in found}
     }
-    return [_held(each, exchanges[each.currency], hour, through) for each in found]
+    return [_held_commitment(each, exchanges[each.currency], hour, through) for each in found]
 
 
 def told_by_bills(hour: datetime, held: Iterable[HeldCommitment]) -> set[int]:
@@ -115,7 +115,7 @@ def bought_as(fact: CommitmentFact, *, paid_micros: int = 0, lasts_ms: int = HOU
     )
 
 
-def _held(
+def _held_commitment(
     fact: CommitmentFact, rate: Exchange | None, hour: datetime, through: datetime
 ) -> HeldCommitment:
     starts_ms = milliseconds_into(hour, max(hour, fact.starts_at))
@@ -125,7 +125,7 @@ def _held(
         name=fact.name,
         applied=bought_as(
             fact,
-            paid_micros=0 if rate is None else _paid(fact, rate.rate, hour, lasts_ms),
+            paid_micros=0 if rate is None else _paid_in_hour(fact, rate.rate, hour, lasts_ms),
             lasts_ms=lasts_ms,
         ),
         owner_id=fact.owner_id,
@@ -136,7 +136,7 @@ def _held(
     )
 
 
-def _paid(fact: CommitmentFact, rate: Fraction, hour: datetime, lasts_ms: int) -> int:
+def _paid_in_hour(fact: CommitmentFact, rate: Fraction, hour: datetime, lasts_ms: int) -> int:
     """The whole price of the term, hour by hour, so that the hours sum to what is billed for it."""
     total = round(fact.price * MICROS)
     before, after = fact.elapsed_ms(hour), fact.elapsed_ms(hour + HOUR)

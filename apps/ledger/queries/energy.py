@@ -47,9 +47,9 @@ def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[DrawnShare]:
     cores have no such meter and are left out.
     """
     places = {(each.pool_id, each.job_id, each.holder_key_id): n for n, each in enumerate(bearers)}
-    nodes = _nodes(hour, places)
+    nodes = _nodes_lived(hour, places)
     devices = fleet.devices_lived(list(nodes), hour, hour + HOUR)
-    holding, slices = _holding(hour, devices), _slices(devices)
+    holding, slices = _holding_of(hour, devices), _slices_by_gpu(devices)
     found: list[DrawnShare] = []
     left = {node_id: sum(node.times.values()) for node_id, node in nodes.items()}
     for device in devices:
@@ -57,16 +57,16 @@ def drawn_by(hour: datetime, bearers: Sequence[Bearer]) -> list[DrawnShare]:
             continue
         node = nodes[device.node_id]
         family = [device.id, *slices.get(device.id, ())]
-        weights = _weights(family, holding, places, node.pool_id) or node.times
+        weights = _holder_weights(family, holding, places, node.pool_id) or node.times
         lived_ms = (min(device.lived_to, node.through) - device.lived_from) // MILLISECOND
         left[device.node_id] -= lived_ms
-        found += _drawn(lived_ms, holding.own.get(device.id), weights)
+        found += _drawn_shares(lived_ms, holding.own.get(device.id), weights)
     # GPUs that are known by number alone have no meter either.
     found += [DrawnShare(ms, None, nodes[node_id].times) for node_id, ms in left.items() if ms > 0]
     return found
 
 
-def _nodes(hour: datetime, places: Places) -> dict[int, _Node]:
+def _nodes_lived(hour: datetime, places: Places) -> dict[int, _Node]:
     times: dict[int, dict[int, int]] = {}
     about: dict[int, tuple[int, datetime]] = {}
     for node_id, pool_id, job_id, key_id, through, unit_ms in rows(TIMES, {"hour": hour}):
@@ -78,7 +78,7 @@ def _nodes(hour: datetime, places: Places) -> dict[int, _Node]:
     }
 
 
-def _holding(hour: datetime, devices: Sequence[fleet.DeviceFact]) -> _Holding:
+def _holding_of(hour: datetime, devices: Sequence[fleet.DeviceFact]) -> _Holding:
     usage = telemetry.usage_rows(hour, [device.id for device in devices])
     keys = telemetry.holder_keys({row.holder_id for row in usage if row.holder_id})
     spans = workloads.jobs_of_keys(keys, hour, hour + HOUR)
@@ -90,7 +90,7 @@ def _holding(hour: datetime, devices: Sequence[fleet.DeviceFact]) -> _Holding:
         if row.holder_id:
             for holder, weight in _by_job(row, spans.get(row.holder_id, ())):
                 ran[row.device_id][holder] = ran[row.device_id].get(holder, 0) + weight
-    return _Holding(own, ran, _granted(hour, devices))
+    return _Holding(own, ran, _granted_devices(hour, devices))
 
 
 def _by_job(row: UsageRow, spans: Sequence[workloads.JobSpan]) -> Iterator[tuple[Holder, int]]:
@@ -101,7 +101,9 @@ def _by_job(row: UsageRow, spans: Sequence[workloads.JobSpan]) -> Iterator[tuple
         yield (span.job_id, None), worked * ((span.ends_at - span.starts_at) // MILLISECOND)
 
 
-def _granted(hour: datetime, devices: Sequence[fleet.DeviceFact]) -> dict[int, dict[Holder, int]]:
+def _granted_devices(
+    hour: datetime, devices: Sequence[fleet.DeviceFact]
+) -> dict[int, dict[Holder, int]]:
     ids = {(device.node_id, device.uuid): device.id for device in devices}
     found: dict[int, dict[Holder, int]] = defaultdict(dict)
     nodes = {device.node_id for device in devices}
@@ -115,7 +117,7 @@ def _granted(hour: datetime, devices: Sequence[fleet.DeviceFact]) -> dict[int, d
     return found
 
 
-def _slices(devices: Sequence[fleet.DeviceFact]) -> dict[int, list[int]]:
+def _slices_by_gpu(devices: Sequence[fleet.DeviceFact]) -> dict[int, list[int]]:
     found: dict[int, list[int]] = defaultdict(list)
     for device in devices:
         if device.parent_id is not None:
@@ -123,7 +125,7 @@ def _slices(devices: Sequence[fleet.DeviceFact]) -> dict[int, list[int]]:
     return found
 
 
-def _weights(
+def _holder_weights(
     family: Collection[int], holding: _Holding, places: Places, pool_id: int
 ) -> dict[int, int]:
     """By whoever ran on the GPU or its slices, else by who was granted them; empty: nobody."""
@@ -139,7 +141,9 @@ def _weights(
     return {}
 
 
-def _drawn(lived_ms: int, own: UsageRow | None, weights: Mapping[int, int]) -> Iterator[DrawnShare]:
+def _drawn_shares(
+    lived_ms: int, own: UsageRow | None, weights: Mapping[int, int]
+) -> Iterator[DrawnShare]:
     """The time in which its meter told something, and the rest."""
     metered_ms = 0
     if own is not None and own.energy_joules is not None:

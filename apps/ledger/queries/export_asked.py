@@ -45,7 +45,7 @@ class RowsAsked:
         """What was asked, without what was not."""
         told = {name: getattr(self, name) for name in self.__slots__ if name != "window"}
         return {
-            name: value if isinstance(value, int) else _plain(value)
+            name: value if isinstance(value, int) else _plain_value(value)
             for name, value in told.items()
             if value
         }
@@ -62,10 +62,10 @@ def chosen_ids(asked: RowsAsked, viewer: accounts.Viewer) -> dict[str, object]:
         if key not in settings.TAG_KEYS:
             raise ExportRefused("tags", f"there is no tag {key!r}")
     chosen: dict[str, object] = {
-        "team_ids": _ids("team", asked.team, seen),
-        "workload_ids": _ids("workload", asked.workload, _workload_ids(viewer)),
-        "pool_ids": _ids("pool", asked.pool, pools),
-        "states": _ids("state", asked.state, {name: [id_] for name, id_ in STATES.items()}),
+        "team_ids": _ids_named("team", asked.team, seen),
+        "workload_ids": _ids_named("workload", asked.workload, _workload_ids(viewer)),
+        "pool_ids": _ids_named("pool", asked.pool, pools),
+        "states": _ids_named("state", asked.state, {name: [id_] for name, id_ in STATES.items()}),
         "tags": dict(asked.tags) or None,
         "job_id": asked.job_id,
     }
@@ -91,7 +91,7 @@ def window_asked_for(text: str, at: datetime) -> Window:
         raise ExportRefused("window", refused.message) from refused
 
 
-def _ids(name: str, given: Sequence[str], known: Ids) -> list[int] | None:
+def _ids_named(name: str, given: Sequence[str], known: Ids) -> list[int] | None:
     for each in given:
         if each not in known:
             raise ExportRefused(name, f"there is no {name} named {each!r}")
@@ -106,5 +106,5 @@ def _workload_ids(viewer: accounts.Viewer) -> Ids:
     return ids
 
 
-def _plain(value: object) -> object:
+def _plain_value(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else list(value)  # type: ignore[call-overload]

@@ -97,19 +97,19 @@ class ExportFact:
 
 def export_page(asker: Asker, viewer: Viewer, asked: PageAsked) -> Slice[ExportFact]:
     """The asker's exports, newest first; everybody's to who sees everything."""
-    page = page_of(_visible(asker, viewer).values(*COLUMNS), asked, "-id")
-    return Slice([_fact(row) for row in page.rows], page.after, page.before)
+    page = page_of(_visible_exports(asker, viewer).values(*COLUMNS), asked, "-id")
+    return Slice([_export_fact(row) for row in page.rows], page.after, page.before)
 
 
 def exports_of(person_id: int, most: int) -> list[ExportFact]:
     """The latest exports that a person asked for."""
     found = Export.objects.filter(person_id=person_id).order_by("-id")
-    return [_fact(row) for row in found.values(*COLUMNS)[:most]]
+    return [_export_fact(row) for row in found.values(*COLUMNS)[:most]]
 
 
 def export_seen(export_id: int, asker: Asker, viewer: Viewer) -> ExportFact:
     """One export; refuses Export.DoesNotExist, also where it is not theirs to know of."""
-    return _fact(_visible(asker, viewer).values(*COLUMNS).get(id=export_id))
+    return _export_fact(_visible_exports(asker, viewer).values(*COLUMNS).get(id=export_id))
 
 
 def wanted_of(fact: ExportFact, team_ids: Collection[int] | None) -> Wanted:
@@ -119,9 +119,9 @@ def wanted_of(fact: ExportFact, team_ids: Collection[int] | None) -> Wanted:
         what=fact.what,
         window=fact.window,
         team_ids=None if team_ids is None else frozenset(team_ids),
-        workload_ids=_ids(chosen.get("workload_ids")),
-        pool_ids=_ids(chosen.get("pool_ids")),
-        states=_ids(chosen.get("states")),
+        workload_ids=_id_set(chosen.get("workload_ids")),
+        pool_ids=_id_set(chosen.get("pool_ids")),
+        states=_id_set(chosen.get("states")),
         tags=chosen.get("tags") or {},
         job_id=chosen.get("job_id"),
     )
@@ -129,12 +129,12 @@ def wanted_of(fact: ExportFact, team_ids: Collection[int] | None) -> Wanted:
 
 def chosen_teams(fact: ExportFact) -> frozenset[int] | None:
     """The teams that were asked for; None: all that the asker sees."""
-    return _ids(fact.chosen.get("team_ids"))
+    return _id_set(fact.chosen.get("team_ids"))
 
 
 def export_fact(export_id: int) -> ExportFact:
     """One export, for who makes it; refuses Export.DoesNotExist."""
-    return _fact(Export.objects.values(*COLUMNS).get(id=export_id))
+    return _export_fact(Export.objects.values(*COLUMNS).get(id=export_id))
 
 
 def file_of(folder: Path, export_id: int, form: FileForm) -> Path:
@@ -157,7 +157,7 @@ def file_parts(fact: ExportFact) -> Iterator[bytes]:
     return parts()
 
 
-def _visible(asker: Asker, viewer: Viewer) -> Any:
+def _visible_exports(asker: Asker, viewer: Viewer) -> Any:
     if viewer.sees_everything:
         return Export.objects.all()
     # Neither is null where the asker has it: what nobody asked for is nobody's.
@@ -168,11 +168,11 @@ def _visible(asker: Asker, viewer: Viewer) -> Any:
     )
 
 
-def _ids(given: object) -> frozenset[int] | None:
+def _id_set(given: object) -> frozenset[int] | None:
     return frozenset(given) if isinstance(given, list) else None
 
 
-def _fact(row: Mapping[str, Any]) -> ExportFact:
+def _export_fact(row: Mapping[str, Any]) -> ExportFact:
     first_day: date = row["first_day"]
     return ExportFact(
         id=row["id"],
@@ -183,7 +183,7 @@ def _fact(row: Mapping[str, Any]) -> ExportFact:
         window=Window(row["window_text"], first_day, row["end_day"], row["zone"]),
         asked=row["asked"],
         chosen=row["chosen"],
-        team_ids=_ids(row["team_ids"]),
+        team_ids=_id_set(row["team_ids"]),
         state=ExportState(row["state"]),
         rows=row["rows"],
         rows_estimated=row["rows_estimated"],

@@ -115,7 +115,7 @@ def charges_of_month(month: date) -> Iterator[tuple[ChargeFacts, list[PartFacts]
         )
         for _, of_charge in groupby(found, key=itemgetter(0)):
             lines = list(of_charge)
-            yield ChargeFacts(*lines[0][:CHARGE_COLUMNS]), [_part(line) for line in lines]
+            yield ChargeFacts(*lines[0][:CHARGE_COLUMNS]), [_part_facts(line) for line in lines]
 
 
 def hours_posted(month: date) -> list[datetime]:
@@ -129,6 +129,6 @@ def sums_posted(month: date) -> tuple[int, MadeCosts]:
     return lines, MadeCosts(*sums)
 
 
-def _part(line: Row) -> PartFacts:
+def _part_facts(line: Row) -> PartFacts:
     listed, contracted, effective, billed, *of_line = line[CHARGE_COLUMNS:]
     return PartFacts(MadeCosts(listed, contracted, effective, billed), *of_line)

@@ -85,8 +85,8 @@ def gpu_share_preview(
     before: dict[int, Fraction] = {}
     after: dict[int, Fraction] = {}
     moved = Fraction(0)
-    for span in _spans(pool_id, starts_at, until):
-        sums = _sums(pool_id, span, list(months))
+    for span in _policy_spans(pool_id, starts_at, until):
+        sums = _team_sums(pool_id, span, list(months))
         for each in sums:
             before[each.team_id] = before.get(each.team_id, Fraction(0)) + each.micros
         whole = sum(each.micros for each in sums)
@@ -130,7 +130,7 @@ def _open_months(pool_id: int, starts_at: datetime, until: datetime) -> dict[dat
     return {month: hours for month, hours in found if month not in closed}
 
 
-def _spans(pool_id: int, starts_at: datetime, until: datetime) -> list[HourSpan]:
+def _policy_spans(pool_id: int, starts_at: datetime, until: datetime) -> list[HourSpan]:
     """The span cut where the share that holds now changes."""
     cuts = {starts_at, until}
     for each in policies_of_pool(pool_id):
@@ -140,7 +140,7 @@ def _spans(pool_id: int, starts_at: datetime, until: datetime) -> list[HourSpan]
     return [HourSpan(*pair) for pair in pairwise(moments)]
 
 
-def _sums(pool_id: int, span: HourSpan, months: list[date]) -> list[_Sum]:
+def _team_sums(pool_id: int, span: HourSpan, months: list[date]) -> list[_Sum]:
     asked = {"from": span.starts_at, "to": span.ends_at, "pool": pool_id, "months": months}
     found = rows(LINES, asked | {"host": int(Part.HOST), "shared_idle": int(Flag.SHARED_IDLE)})
     return [_Sum(span, *row) for row in found]

@@ -65,14 +65,14 @@ def line_page(wanted: Wanted, viewer: Viewer, asked: PageAsked) -> Slice[LineFac
             source=source(wanted),
             shared_by=sql.SQL(SHARED_BY),
             joined=sql.SQL(JOINED),
-            beyond=sql.SQL(_beyond(key, is_rising=backward)),
+            beyond=sql.SQL(_beyond_key(key, is_rising=backward)),
             way=sql.SQL("ASC" if backward else "DESC"),
         ),
         parameters(wanted) | {"hour_key": key and key[0], "id_key": key and key[1]}
         | {"most": asked.limit + 1},
     )  # fmt: skip
     has_more = len(found) > asked.limit
-    told = [_fact(row, viewer) for row in found[: asked.limit]]
+    told = [_line_fact(row, viewer) for row in found[: asked.limit]]
     if backward:
         told.reverse()
     if not told:
@@ -82,14 +82,14 @@ def line_page(wanted: Wanted, viewer: Viewer, asked: PageAsked) -> Slice[LineFac
     return Slice(told, after, told[0].key if has_previous else None)
 
 
-def _beyond(key: tuple[Any, ...] | None, *, is_rising: bool) -> Any:
+def _beyond_key(key: tuple[Any, ...] | None, *, is_rising: bool) -> Any:
     if key is None:
         return "true"
     sign = ">" if is_rising else "<"
     return f"(of.hour, of.id) {sign} (%(hour_key)s::timestamptz, %(id_key)s::int8)"
 
 
-def _fact(row: Row, viewer: Viewer) -> LineFact:
+def _line_fact(row: Row, viewer: Viewer) -> LineFact:
     line_id, month, hour, node_id, node, pool_id, pool, unit, milliseconds, state, team_id = row[
         :11
     ]

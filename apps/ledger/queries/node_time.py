@@ -60,7 +60,7 @@ def time_of_nodes(
         sql.SQL(
             "SELECT node_id, state, sum(milliseconds)::int8 FROM ({}) AS hours GROUP BY 1, 2"
         ).format(HOURS),
-        _asked(node_ids, starts_at, ends_at),
+        _span_params(node_ids, starts_at, ends_at),
     )
     nodes: dict[int, dict[int, int]] = {}
     for node_id, state, milliseconds in found:
@@ -72,7 +72,9 @@ def hours_of_node(
     node_id: int, starts_at: datetime, ends_at: datetime
 ) -> dict[datetime, dict[int, int]]:
     """Unit-milliseconds of a node by state, for each settled hour of `[starts_at, ends_at)`."""
-    found = rows(sql.SQL("{} ORDER BY 2, 3").format(HOURS), _asked([node_id], starts_at, ends_at))
+    found = rows(
+        sql.SQL("{} ORDER BY 2, 3").format(HOURS), _span_params([node_id], starts_at, ends_at)
+    )
     hours: dict[datetime, dict[int, int]] = {}
     for _, hour, state, milliseconds in found:
         hours.setdefault(hour, {})[state] = milliseconds
@@ -109,7 +111,9 @@ GROUP BY 1, 2, 3
 """)
 
 
-def _asked(node_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> dict[str, object]:
+def _span_params(
+    node_ids: Collection[int], starts_at: datetime, ends_at: datetime
+) -> dict[str, object]:
     months = {(starts_at - DAY).date().replace(day=1), (ends_at + DAY).date().replace(day=1)}
     asked = {"nodes": list(node_ids), "from": starts_at, "to": ends_at}
     return {**asked, "months": sorted(months)}

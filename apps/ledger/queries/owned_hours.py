@@ -50,7 +50,7 @@ def plans_of_hour(hour: datetime, zone: str) -> dict[int, HeldPlan]:
     since = fleet.lived_since() if found else None
     if since is None or hour + HOUR <= since:
         return {}
-    return {plan.pool_id: _held(plan, hour, zone) for plan in found}
+    return {plan.pool_id: _held_plan(plan, hour, zone) for plan in found}
 
 
 def known_draws(
@@ -58,7 +58,7 @@ def known_draws(
 ) -> dict[int, NodeDrew]:
     """What is known of these nodes in `[hour, through)`, by node."""
     ids = [node.id for node in nodes]
-    meters = _meters(hour, through, ids)
+    meters = _meters_of_nodes(hour, through, ids)
     outages: dict[int, list[tuple[int, int]]] = {}
     for each in fleet.outages(ids, hour, through):
         if each.device_id is None:
@@ -70,7 +70,7 @@ def known_draws(
     }
 
 
-def _held(plan: OwnedPlanFact, hour: datetime, zone: str) -> HeldPlan:
+def _held_plan(plan: OwnedPlanFact, hour: datetime, zone: str) -> HeldPlan:
     return HeldPlan(
         id=plan.id,
         name=plan.name,
@@ -83,7 +83,7 @@ def _held(plan: OwnedPlanFact, hour: datetime, zone: str) -> HeldPlan:
     )
 
 
-def _meters(
+def _meters_of_nodes(
     hour: datetime, through: datetime, node_ids: Collection[int]
 ) -> Mapping[int, list[Meter]]:
     """Only GPUs have meters; their slices' joules are theirs."""

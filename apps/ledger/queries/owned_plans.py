@@ -104,7 +104,7 @@ def plan_standings(at: datetime) -> list[PlanStanding]:
         return []
     zone, pools = accounts.organisation().zone, fleet.pools()
     month = posting_month(at, zone)
-    charged = _months([plan.id for plan in plans], month_span(month, zone))
+    charged = _charged_months([plan.id for plan in plans], month_span(month, zone))
     used = _unit_ms([plan.pool_id for plan in plans], [month])
     measured = {
         plan_id: (told, of)
@@ -122,7 +122,7 @@ def plan_standings(at: datetime) -> list[PlanStanding]:
                 pool=pools[plan.pool_id].name,
                 written_off_micros=off,
                 left_micros=int(plan.purchase * MICROS) - off,
-                this_month=_month(plan, month, charged, used, at),
+                this_month=_plan_month(plan, month, charged, used, at),
                 measured_hours=told,
                 node_hours=of,
             )
@@ -142,9 +142,9 @@ def plan_months(plan: OwnedPlanFact, at: datetime) -> list[PlanMonth]:
         months.append(month)
         month = (month - DAY).replace(day=1)
     span = HourSpan(month_span(months[-1], zone).starts_at, month_span(months[0], zone).ends_at)
-    charged = _months([plan.id], span)
+    charged = _charged_months([plan.id], span)
     used = _unit_ms([plan.pool_id], months)
-    return [_month(plan, month, charged, used, at) for month in months]
+    return [_plan_month(plan, month, charged, used, at) for month in months]
 
 
 def if_plan_entered(plan: OwnedPlanFact, at: datetime) -> OwnedWhatIf:
@@ -204,7 +204,7 @@ def if_plan_changed(
     )
 
 
-def _month(
+def _plan_month(
     plan: OwnedPlanFact,
     month: date,
     charged: Mapping[tuple[int, date], tuple[int, int, int]],
@@ -224,7 +224,7 @@ def _month(
     )
 
 
-def _months(
+def _charged_months(
     plan_ids: Collection[int], span: HourSpan
 ) -> dict[tuple[int, date], tuple[int, int, int]]:
     found = rows(CHARGED, {"plans": list(plan_ids), "from": span.starts_at, "to": span.ends_at})

@@ -71,9 +71,9 @@ def carried(months: Sequence[date]) -> dict[int, dict[date, dict[int, int]]]:
 
 def if_shared(of: Sharing, at: datetime) -> ShareWhatIf:
     """What the past hours of this span would carry, were it entered."""
-    months = tuple(_months(of, at))
+    months = tuple(_month_shares(of, at))
     total = sum(each.micros for each in months if not each.is_closed)
-    by_team = _weights(of, [each.month for each in months if not each.is_closed])
+    by_team = _team_weights(of, [each.month for each in months if not each.is_closed])
     keys = sorted(by_team)
     parts = (
         largest_remainder(total, [by_team[key] for key in keys]) if any(by_team.values()) else ()
@@ -85,21 +85,22 @@ def if_shared(of: Sharing, at: datetime) -> ShareWhatIf:
 def if_ended(of: Sharing, cost_id: int, at: datetime) -> ShareWhatIf:
     """What would be carried no longer: `of` is the rest of the cost's span."""
     months = tuple(
-        MonthShare(each.month, each.hours, -each.micros, each.is_closed) for each in _months(of, at)
+        MonthShare(each.month, each.hours, -each.micros, each.is_closed)
+        for each in _month_shares(of, at)
     )
-    return ShareWhatIf(months, _less(cost_id, of.starts_at), is_rough=False)
+    return ShareWhatIf(months, _less_carried(cost_id, of.starts_at), is_rough=False)
 
 
 def if_weighed(of: Sharing, cost_id: int, at: datetime) -> ShareWhatIf:
     """What would go from team to team, were the rest of the cost's span shared by these weights."""
-    after, teams = if_shared(of, at), _less(cost_id, of.starts_at)
+    after, teams = if_shared(of, at), _less_carried(cost_id, of.starts_at)
     for team_id, micros in after.teams.items():
         teams[team_id] = teams.get(team_id, 0) + micros
     still = tuple(MonthShare(each.month, each.hours, 0, each.is_closed) for each in after.months)
     return ShareWhatIf(still, {key: part for key, part in teams.items() if part}, is_rough=False)
 
 
-def _months(of: Sharing, at: datetime) -> Iterator[MonthShare]:
+def _month_shares(of: Sharing, at: datetime) -> Iterator[MonthShare]:
     """Month by month what is owed for the hours that are past."""
     zone, closed = accounts.organisation().zone, closed_months()
     until = at if of.ends_at is None else min(at, of.ends_at)
@@ -107,18 +108,18 @@ def _months(of: Sharing, at: datetime) -> Iterator[MonthShare]:
     month = posting_month(of.starts_at, zone)
     while first_hour(month, zone) < until:
         span = month_span(month, zone)
-        hours = _hours(span, of.starts_at, until)
+        hours = _hours_within(span, of.starts_at, until)
         if hours:
             yield MonthShare(month, hours, monthly * hours // span.hours, month in closed)
         month = next_month(month)
 
 
-def _hours(span: HourSpan, starts_at: datetime, until: datetime) -> int:
+def _hours_within(span: HourSpan, starts_at: datetime, until: datetime) -> int:
     seconds = (min(span.ends_at, until) - max(span.starts_at, starts_at)).total_seconds()
     return max(0, round(seconds / HOUR.total_seconds()))
 
 
-def _weights(of: Sharing, months: Sequence[date]) -> dict[int, int]:
+def _team_weights(of: Sharing, months: Sequence[date]) -> dict[int, int]:
     """What teams weigh by these months' sums; by time where the method has none."""
     if of.method == "weighted":
         return {team_id: int(weight * 1_000_000) for team_id, weight in of.weights.items()}
@@ -135,7 +136,7 @@ def _weights(of: Sharing, months: Sequence[date]) -> dict[int, int]:
     return by if any(by.values()) else sums[BY_TIME]
 
 
-def _less(cost_id: int, since: datetime) -> dict[int, int]:
+def _less_carried(cost_id: int, since: datetime) -> dict[int, int]:
     """By team, what open months' lines of the cost carry from then on, as less."""
     closed = closed_months()
     found = rows(SINCE, {"cost": cost_id, "since": since})

@@ -14,14 +14,14 @@ Row = tuple[Any, ...]
 
 def rows(query: LiteralString | Composed, params: Mapping[str, object]) -> list[Row]:
     """Every row of `query`, read in Django's own transaction."""
-    with _cursor() as cursor:
+    with _binary_cursor() as cursor:
         cursor.execute(query, params)
         return cursor.fetchall()
 
 
 def named_rows(query: LiteralString | Composed, params: Mapping[str, object]) -> list[Any]:
     """The same with each value under its column's name: `row.team_id`; no name may come twice."""
-    with _cursor() as cursor:
+    with _binary_cursor() as cursor:
         cursor.row_factory = namedtuple_row
         cursor.execute(query, params)
         return cursor.fetchall()
@@ -29,7 +29,7 @@ def named_rows(query: LiteralString | Composed, params: Mapping[str, object]) ->
 
 def run(query: LiteralString, params: Mapping[str, object]) -> int:
     """Change rows in Django's own transaction; how many."""
-    with _cursor() as cursor:
+    with _binary_cursor() as cursor:
         return cursor.execute(query, params).rowcount
 
 
@@ -41,13 +41,13 @@ def copy_in(query: LiteralString, of: Iterable[Row]) -> None:
     text = "\n".join(
         ["\t".join(["\\N" if value is None else str(value) for value in row]) for row in of]
     )
-    with _cursor() as cursor, cursor.copy(query) as copy:
+    with _binary_cursor() as cursor, cursor.copy(query) as copy:
         copy.write(text.encode())
 
 
 def copy_values(query: LiteralString, of: Iterable[Row]) -> None:
     """Send rows of any values through `COPY … FROM STDIN`, texts with whatever is in them."""
-    with _cursor() as cursor, cursor.copy(query) as copy:
+    with _binary_cursor() as cursor, cursor.copy(query) as copy:
         for row in of:
             copy.write_row(row)
 
@@ -73,7 +73,7 @@ def _client_cursor() -> "psycopg.ClientCursor[Row]":
     return psycopg.ClientCursor(cast("psycopg.Connection[Row]", connection.connection))
 
 
-def _cursor() -> psycopg.Cursor[Row]:
+def _binary_cursor() -> psycopg.Cursor[Row]:
     connection.ensure_connection()
     # Django's own cursor class binds in the client and reads text; this one asks for binary rows.
     raw = cast("psycopg.Connection[Row]", connection.connection)

@@ -53,19 +53,21 @@ def blended_rates(
     hour: HourSpan, zone: str, pools: Mapping[int, fleet.PoolFact], rates: Mapping[int, HourRates]
 ) -> Mapping[int, HourRates]:
     """The rates of an hour as far as it has come, those with tiers at the one price that it has."""
-    found = {span.rate.id: span.rate for each in rates.values() for span in _spans(each)}
+    found = {span.rate.id: span.rate for each in rates.values() for span in _all_spans(each)}
     tiered = {rate_id: rate for rate_id, rate in found.items() if rate.tiers}
     if not tiered:
         return rates
     month = month_span(posting_month(hour.starts_at, zone), zone)
-    lived = _quantities(tiered, pools, HourSpan(month.starts_at, hour.ends_at))
-    into = partial(_milliseconds, month.starts_at)
+    lived = _quantities_of(tiered, pools, HourSpan(month.starts_at, hour.ends_at))
+    into = partial(_milliseconds_since, month.starts_at)
     blends = {
-        rate_id: _blended(rate, lived[rate_id], into(hour.starts_at), into(hour.ends_at))
+        rate_id: _blended_rate(rate, lived[rate_id], into(hour.starts_at), into(hour.ends_at))
         for rate_id, rate in tiered.items()
     }
     return {
-        pool_id: HourRates(_replaced(each.listed, blends), _replaced(each.contracted, blends))
+        pool_id: HourRates(
+            _replace_rates(each.listed, blends), _replace_rates(each.contracted, blends)
+        )
         for pool_id, each in rates.items()
     }
 
@@ -79,25 +81,25 @@ def hours_to_price_again(hour: datetime, at: datetime, zone: str) -> list[dateti
     month = month_span(posting_month(hour, zone), zone)
     pools = fleet.pools()
     spans = pricing.pool_rates(pools, month.starts_at, later.ends_at)
-    tiered = {rate.id: rate for of_pool in spans.values() for rate in _tiered(of_pool)}
-    lived = _quantities(tiered, pools, HourSpan(month.starts_at, later.ends_at))
-    into = partial(_milliseconds, month.starts_at)
+    tiered = {rate.id: rate for of_pool in spans.values() for rate in _tiered_rates(of_pool)}
+    lived = _quantities_of(tiered, pools, HourSpan(month.starts_at, later.ends_at))
+    into = partial(_milliseconds_since, month.starts_at)
     stale = set()
-    for found, through, rate_id, detail in _told(later, list(tiered)):
+    for found, through, rate_id, detail in _details_told(later, list(tiered)):
         span = into(found), into(through)
-        if _words(tiered[rate_id], lived[rate_id], *span) not in detail.split(BETWEEN_DETAILS):
+        if _tier_words(tiered[rate_id], lived[rate_id], *span) not in detail.split(BETWEEN_DETAILS):
             stale.add(found)
     return sorted(stale)
 
 
-def _quantities(
+def _quantities_of(
     rate_ids: Collection[int], pools: Mapping[int, fleet.PoolFact], span: HourSpan
 ) -> dict[int, Quantity]:
     """How each of these rates' quantity grows through the span, that begins with the month."""
     steps: dict[int, Steps] = {rate_id: defaultdict(int) for rate_id in rate_ids}
-    into = partial(_milliseconds, span.starts_at)
+    into = partial(_milliseconds_since, span.starts_at)
     spans = pricing.pool_rates(pools, span.starts_at, span.ends_at)
-    owned = _owned(span)
+    owned = _owned_spans(span)
     for node in fleet.nodes_lived(span.starts_at, span.ends_at):
         if node.pool_id not in pools:
             continue
@@ -106,13 +108,13 @@ def _quantities(
         for priced in spans[pool.id]:
             for rate in priced.pricing_rates:
                 if rate.id in steps:
-                    for within in _rented(priced, owned.get(pool.id, [])):
+                    for within in _rented_spans(priced, owned.get(pool.id, [])):
                         at = into(within.starts_at), into(within.ends_at)
-                        _step(steps[rate.id], at, units, _per_unit(rate, node, pool))
-    return {rate_id: _quantity(of_rate) for rate_id, of_rate in steps.items()}
+                        _add_steps(steps[rate.id], at, units, _per_unit(rate, node, pool))
+    return {rate_id: _quantity_of(of_rate) for rate_id, of_rate in steps.items()}
 
 
-def _owned(span: HourSpan) -> dict[int, list[HourSpan]]:
+def _owned_spans(span: HourSpan) -> dict[int, list[HourSpan]]:
     """The hours in which a pool's nodes cost what a plan says and no rate prices them, by pool."""
     found: dict[int, list[HourSpan]] = {}
     for plan in owned_plans_in(span.starts_at, span.ends_at):
@@ -122,7 +124,7 @@ def _owned(span: HourSpan) -> dict[int, list[HourSpan]]:
     return found
 
 
-def _rented(priced: pricing.RateSpan, owned: Iterable[HourSpan]) -> list[HourSpan]:
+def _rented_spans(priced: pricing.RateSpan, owned: Iterable[HourSpan]) -> list[HourSpan]:
     """What is left of a span without the hours of plans."""
     left = [HourSpan(priced.starts_at, priced.ends_at)]
     for plan in owned:
@@ -144,7 +146,7 @@ def _per_unit(rate: Rate, node: fleet.NodeFact, pool: fleet.PoolFact) -> Fractio
     return Fraction(1, pool.gpus_per_node) if pool.gpus_per_node else Fraction(0)
 
 
-def _step(
+def _add_steps(
     steps: Steps,
     within: tuple[int, int],
     units: Iterable[tuple[int, int, int]],
@@ -158,7 +160,7 @@ def _step(
             steps[ends] -= weight
 
 
-def _quantity(steps: Steps) -> Quantity:
+def _quantity_of(steps: Steps) -> Quantity:
     times = sorted(steps)
     slopes = list(accumulate(steps[time] for time in times))
     grown = [
@@ -167,10 +169,10 @@ def _quantity(steps: Steps) -> Quantity:
     return Quantity(times, list(accumulate(grown, initial=0)), slopes)
 
 
-def _blended(rate: Rate, lived: Quantity, start_ms: int, end_ms: int) -> Rate:
+def _blended_rate(rate: Rate, lived: Quantity, start_ms: int, end_ms: int) -> Rate:
     before = lived.until(start_ms)
     quantity = lived.until(end_ms) - before
-    told = [rate.detail, _words(rate, lived, start_ms, end_ms)]
+    told = [rate.detail, _tier_words(rate, lived, start_ms, end_ms)]
     return replace(
         rate,
         amount=tiers.blended(rate.amount, rate.tiers, before, quantity),
@@ -178,13 +180,15 @@ def _blended(rate: Rate, lived: Quantity, start_ms: int, end_ms: int) -> Rate:
     )
 
 
-def _words(rate: Rate, lived: Quantity, start_ms: int, end_ms: int) -> str:
+def _tier_words(rate: Rate, lived: Quantity, start_ms: int, end_ms: int) -> str:
     before = lived.until(start_ms)
     quantity = lived.until(end_ms) - before
     return tiers.in_words(rate.amount, rate.tiers, UNITS[rate.per], before, quantity)
 
 
-def _told(later: HourSpan, rate_ids: Sequence[int]) -> list[tuple[datetime, datetime, int, str]]:
+def _details_told(
+    later: HourSpan, rate_ids: Sequence[int]
+) -> list[tuple[datetime, datetime, int, str]]:
     """What one piece of each hour and rate says of its price; all of them say the same."""
     return rows(
         """
@@ -206,21 +210,21 @@ def _told(later: HourSpan, rate_ids: Sequence[int]) -> list[tuple[datetime, date
     )
 
 
-def _spans(rates: HourRates) -> Iterable[RateSpan]:
+def _all_spans(rates: HourRates) -> Iterable[RateSpan]:
     return (*rates.listed, *rates.contracted)
 
 
-def _tiered(spans: Iterable[pricing.RateSpan]) -> Iterable[Rate]:
+def _tiered_rates(spans: Iterable[pricing.RateSpan]) -> Iterable[Rate]:
     for span in spans:
         for rate in (span.list_rate, span.contract_rate):
             if rate is not None and rate.tiers:
                 yield rate
 
 
-def _replaced(spans: Iterable[RateSpan], blends: Mapping[int, Rate]) -> tuple[RateSpan, ...]:
+def _replace_rates(spans: Iterable[RateSpan], blends: Mapping[int, Rate]) -> tuple[RateSpan, ...]:
     return tuple(replace(span, rate=blends.get(span.rate.id, span.rate)) for span in spans)
 
 
-def _milliseconds(since: datetime, moment: datetime) -> int:
+def _milliseconds_since(since: datetime, moment: datetime) -> int:
     """Whole milliseconds after `since`, 0 before it."""
     return max(0, (moment - since) // timedelta(milliseconds=1))

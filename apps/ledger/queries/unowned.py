@@ -34,10 +34,10 @@ def unowned_work(window: Window, team_id: int) -> list[UnownedWork]:
     alike: dict[workloads.Submitter, list[JobCost]] = {}
     for cost in costs:
         alike.setdefault(of_job[cost.job_id], []).append(cost)
-    return sorted((_work(*each) for each in alike.items()), key=lambda one: one.rank)
+    return sorted((_work_of(*each) for each in alike.items()), key=lambda one: one.rank)
 
 
-def _work(submitter: workloads.Submitter, jobs: Sequence[JobCost]) -> UnownedWork:
+def _work_of(submitter: workloads.Submitter, jobs: Sequence[JobCost]) -> UnownedWork:
     return UnownedWork(
         submitter=submitter,
         jobs=len(jobs),

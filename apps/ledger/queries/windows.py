@@ -76,7 +76,7 @@ def window_of(text: str, calendar: Calendar) -> Window:
     `7d` is the last seven days with today as far as it has come; `week` and `month` are the
     current ones.
     """
-    first_day, end_day = _named(text, calendar) or _written(text, calendar)
+    first_day, end_day = _named_span(text, calendar) or _written_span(text, calendar)
     if first_day >= end_day:
         raise WindowNotUnderstood("window", f"{text!r} ends before it starts")
     if first_day < EARLIEST or end_day > LATEST:
@@ -86,7 +86,7 @@ def window_of(text: str, calendar: Calendar) -> Window:
     return Window(text, first_day, end_day, calendar.zone)
 
 
-def _named(text: str, calendar: Calendar) -> tuple[date, date] | None:
+def _named_span(text: str, calendar: Calendar) -> tuple[date, date] | None:
     today = calendar.today
     tomorrow, month = today + DAY, today.replace(day=1)
     monday = today - DAY * ((today.isoweekday() - calendar.week_starts_on) % 7)
@@ -103,11 +103,11 @@ def _named(text: str, calendar: Calendar) -> tuple[date, date] | None:
     return (tomorrow - DAY * int(days[1]), tomorrow) if days else None
 
 
-def _written(text: str, calendar: Calendar) -> tuple[date, date]:
+def _written_span(text: str, calendar: Calendar) -> tuple[date, date]:
     start, slash, end = text.partition("/")
     try:
         if slash:
-            return _boundary(start, calendar.zone), _boundary(end, calendar.zone)
+            return _boundary_day(start, calendar.zone), _boundary_day(end, calendar.zone)
         if re.fullmatch(r"\d{4}-\d{2}", text):
             month = date.fromisoformat(f"{text}-01")
             return month, next_month(month)
@@ -119,7 +119,7 @@ def _written(text: str, calendar: Calendar) -> tuple[date, date]:
         raise WindowNotUnderstood("window", f"{text!r} is none of {WORDS}") from None
 
 
-def _boundary(text: str, zone: str) -> date:
+def _boundary_day(text: str, zone: str) -> date:
     """A local day, or the moment at which one begins."""
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
         return date.fromisoformat(text)

@@ -115,9 +115,9 @@ class PriceBook:
         """By unit, the one that names the call most closely."""
         found: dict[str, Contract] = {}
         for contract in self._contracts:
-            if _holds(contract, call):
+            if _is_of_call(contract, call):
                 held = found.get(contract.unit)
-                if held is None or _closeness(contract) > _closeness(held):
+                if held is None or _contract_rank(contract) > _contract_rank(held):
                     found[contract.unit] = contract
         return found
 
@@ -129,7 +129,7 @@ def _look_up(call: Counted) -> _Public | str:
         )
     except LookupError:
         return f"no price of {call.model} by {call.vendor} is known"
-    context = _context(call, provider, model)
+    context = _tier_context(call, provider, model)
     if context is None and call.tier not in ("", "default"):
         return f"no price of {call.model} in the tier {call.tier!r} is known"
     price = model.get_prices(call.at, context)
@@ -154,7 +154,7 @@ def _goes_by_the_clock(model: ModelInfo) -> bool:
     )
 
 
-def _context(call: Counted, provider: Provider, model: ModelInfo) -> Mapping[str, str] | None:
+def _tier_context(call: Counted, provider: Provider, model: ModelInfo) -> Mapping[str, str] | None:
     """How the table calls the call's tier; None where it has no price of its own for that."""
     if not call.tier or not any(model is each for each in provider.models):
         return None
@@ -172,11 +172,11 @@ def _public_parts(public: _Public, call: Counted) -> dict[str, Decimal]:
 
     Refuses a ValueError where the counts cannot be.
     """
-    rates = _rates(public, call.input_tokens or 0)
-    parts = _parts(rates, call)
+    rates = _rates_of_step(public, call.input_tokens or 0)
+    parts = _unit_costs(rates, call)
     if call.detail:
         whole = public.model.calc_price(
-            _usage(call),
+            _usage_of(call),
             public.provider,
             genai_request_timestamp=call.at,
             price_context=public.context,
@@ -185,8 +185,8 @@ def _public_parts(public: _Public, call: Counted) -> dict[str, Decimal]:
     return parts
 
 
-def _parts(rates: _Rates, call: Counted) -> dict[str, Decimal]:
-    quantities = _quantities(call)
+def _unit_costs(rates: _Rates, call: Counted) -> dict[str, Decimal]:
+    quantities = _priced_quantities(call)
     reasoning = min(call.reasoning_tokens or 0, quantities["output"])
     return {
         "input": quantities["input"] * rates.input,
@@ -197,7 +197,7 @@ def _parts(rates: _Rates, call: Counted) -> dict[str, Decimal]:
     }
 
 
-def _quantities(call: Counted) -> dict[str, int]:
+def _priced_quantities(call: Counted) -> dict[str, int]:
     """The call in units that a contract may price; refuses a ValueError where they cannot be."""
     cached, written = call.cached_tokens or 0, call.cache_write_tokens or 0
     plain = (call.input_tokens or 0) - cached - written
@@ -212,17 +212,17 @@ def _quantities(call: Counted) -> dict[str, int]:
     }
 
 
-def _rates(public: _Public, input_tokens: int) -> _Rates:
+def _rates_of_step(public: _Public, input_tokens: int) -> _Rates:
     """The rates of the step of size that so many tokens are in, as the table itself works them out."""
     step = sum(1 for start in public.starts if input_tokens > start)
     found = public.rates.get(step)
     if found is None:
         sent = public.starts[step - 1] + 1 if step else 1
-        found = public.rates[step] = _asked(public.price, sent)
+        found = public.rates[step] = _ask_rates(public.price, sent)
     return found
 
 
-def _asked(price: ModelPrice, sent: int) -> _Rates:
+def _ask_rates(price: ModelPrice, sent: int) -> _Rates:
     def cost(**counts: int) -> Decimal:
         return price.calc_price(Usage(**counts))["total_price"]
 
@@ -240,7 +240,7 @@ def _asked(price: ModelPrice, sent: int) -> _Rates:
     )
 
 
-def _usage(call: Counted) -> Usage:
+def _usage_of(call: Counted) -> Usage:
     told = {
         "input_tokens": call.input_tokens,
         "cache_read_tokens": call.cached_tokens,
@@ -252,7 +252,7 @@ def _usage(call: Counted) -> Usage:
     return Usage(**known, **call.detail)
 
 
-def _holds(contract: Contract, call: Counted) -> bool:
+def _is_of_call(contract: Contract, call: Counted) -> bool:
     """One for no tier in particular: an amount is of the ordinary tier, a share off of every."""
     if contract.vendor != call.vendor:
         return False
@@ -266,7 +266,7 @@ def _holds(contract: Contract, call: Counted) -> bool:
     return contract.model == call.model
 
 
-def _closeness(contract: Contract) -> tuple[bool, int, bool, int]:
+def _contract_rank(contract: Contract) -> tuple[bool, int, bool, int]:
     is_whole = not contract.model.endswith("*")
     return is_whole, len(contract.model), bool(contract.tier), contract.id
 
@@ -279,7 +279,7 @@ def _by_contract(
 ) -> Priced:
     """Each unit by its contract, by the one for everything, or by the public price."""
     try:
-        quantities = _quantities(call)
+        quantities = _priced_quantities(call)
     except ValueError as refused:
         return Priced(None, None, reason=f"{CONTRADICTION}: {refused}")
     list_amount = None if public is None else sum(public.values(), NOTHING)
@@ -288,7 +288,7 @@ def _by_contract(
     for unit, quantity in (*quantities.items(), ("other", 0)):
         contract = _contract_of(unit, contracts, has_public=public is not None)
         part = None if public is None else public.get(unit, NOTHING)
-        cost = _cost(contract, unit, quantity, part)
+        cost = _unit_cost(contract, unit, quantity, part)
         if cost is None:
             return Priced(None, list_amount, reason=f"{found}; no contract prices its {unit}")
         currency, amount = cost
@@ -311,7 +311,7 @@ def _contract_of(
     return next((contracts[name] for name in names if name in contracts), None)
 
 
-def _cost(
+def _unit_cost(
     contract: Contract | None, unit: str, quantity: int, public: Decimal | None
 ) -> tuple[str, Decimal] | None:
     if contract is not None and contract.amount is not None:

@@ -44,7 +44,7 @@ def settle_marked_hours() -> None:
     at = timezone.now()
     expand_ranges()
     _roll_up(at, until)
-    for hour in _hours(at):
+    for hour in _hours_waiting(at):
         for pass_ in OF_AN_HOUR:
             if time.monotonic() > until:
                 return
@@ -100,7 +100,7 @@ def _roll_up(at: datetime, until: float) -> None:
         actions.try_pass(passes=actions.PASSES, pass_=Pass.ROLLUP, hour=day, at=at)
 
 
-def _hours(at: datetime) -> list[datetime]:
+def _hours_waiting(at: datetime) -> list[datetime]:
     """Hours that wait for any pass, newest first: people look at today.
 
     Late data settles an hour again at most once in ten minutes.

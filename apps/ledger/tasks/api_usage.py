@@ -11,10 +11,10 @@ BUDGET_SECONDS = 25
 def price_marked(at: datetime, seconds: float = BUDGET_SECONDS) -> int:
     """Price what waits, the newest hour first, for half a minute; how many calls were priced."""
     until = time.monotonic() + seconds
-    return price_waiting(before=at, book=_book, is_over=lambda: time.monotonic() > until)
+    return price_waiting(before=at, book=_price_book, is_over=lambda: time.monotonic() > until)
 
 
-def _book() -> Book:
+def _price_book() -> Book:
     # Workers that never price a call do without.
     from apps.ledger.solvers.api_pricing import books
 

@@ -25,11 +25,11 @@ def take_uploaded() -> None:
         if not is_alone:
             return
         while (claimed := bill_uploads.claim_bill(at=timezone.now())) is not None:
-            _take(claimed)
+            _take_claimed(claimed)
         _forget_files()
 
 
-def _take(claimed: bill_uploads.ClaimedBill) -> None:
+def _take_claimed(claimed: bill_uploads.ClaimedBill) -> None:
     path = Path(settings.HOME) / "uploads" / claimed.stored_as
     try:
         with open_bill(path, name=claimed.name) as file:

@@ -68,11 +68,14 @@ def sync_bills(account: CloudAccountFact, what: str, clock: Clock) -> None:
     next time. Refuses SyncRunsAlready, SyncTakenOver and CloudRefused.
     """
     clouds.run_sync(
-        account_id=account.id, what=what, read=lambda turn: _read(account, turn, clock), clock=clock
+        account_id=account.id,
+        what=what,
+        read=lambda turn: _read_periods(account, turn, clock),
+        clock=clock,
     )
 
 
-def _read(account: CloudAccountFact, turn: clouds.SyncTurn, clock: Clock) -> str:
+def _read_periods(account: CloudAccountFact, turn: clouds.SyncTurn, clock: Clock) -> str:
     place = bill_reader_of(account.provider)(account.access)
     this = BillRound(f"{account.name} {place.name}", place, clock)
     cursor = dict(turn.cursor)
@@ -80,17 +83,17 @@ def _read(account: CloudAccountFact, turn: clouds.SyncTurn, clock: Clock) -> str
         known = f"{seen.key} {seen.version}"
         if cursor.get(seen.period) == known:
             this.tally.unchanged_periods += 1
-        elif _take(this, seen):
+        elif _take_period(this, seen):
             cursor[seen.period] = known
         clouds.keep_page(turn=turn, cursor=cursor, counts=asdict(this.tally), at=clock())
     return "; ".join(this.notes)
 
 
-def _take(this: BillRound, seen: BillDelivery) -> bool:
+def _take_period(this: BillRound, seen: BillDelivery) -> bool:
     """Whether the period is done with."""
     tally = this.tally
     try:
-        with _folder() as folder:
+        with _private_folder() as folder:
             path = this.place.fetch(seen, folder)
             with open_bill(path, name=f"{this.name} {seen.period}") as file:
                 taken = take_bill(file=file, clock=this.clock)
@@ -116,7 +119,7 @@ def _take(this: BillRound, seen: BillDelivery) -> bool:
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def _private_folder() -> Iterator[Path]:
     """A place under RUNRATE_HOME for files that are read once: bills are nobody else's business."""
     home = Path(settings.HOME) / "cloud"
     home.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -81,7 +81,7 @@ class RowsFile(Protocol):
 def rows_file(form: FileForm, what: ExportWhat, out: Hashed) -> Iterator[RowsFile]:
     """A file of such rows; the same rows are the same bytes."""
     if form is FileForm.PARQUET:
-        with _parquet(names_of(what), out) as file:
+        with _parquet_file(names_of(what), out) as file:
             yield file
         return
     # No time and no name in the file.
@@ -102,7 +102,7 @@ class _Csv:
 
 
 @contextmanager
-def _parquet(names: Sequence[str], out: Hashed) -> Iterator[RowsFile]:
+def _parquet_file(names: Sequence[str], out: Hashed) -> Iterator[RowsFile]:
     # Heavy, and only here: a worker that writes no Parquet never loads it.
     import pyarrow
     from pyarrow import parquet
@@ -138,11 +138,11 @@ class _Parquet:
 
     def end_day(self) -> None:
         if self._waiting:
-            self._writer.write_table(_table(b"".join(self._waiting), self._schema))
+            self._writer.write_table(_arrow_table(b"".join(self._waiting), self._schema))
             self._waiting, self._size = [], 0
 
 
-def _table(text: bytes, schema: Any) -> Any:
+def _arrow_table(text: bytes, schema: Any) -> Any:
     from pyarrow import csv as untyped
 
     csv: Any = untyped

@@ -44,7 +44,7 @@ def make_waiting() -> None:
         part = folder / f"{turn.export_id}.{turn.attempt}.part"
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            _make(turn, part)
+            _make_file(turn, part)
         except Unwanted:
             log.info("export_unwanted export=%s", turn.export_id)
         except (NoLongerAllowed, OSError) as broken:
@@ -66,14 +66,14 @@ def forget_files() -> None:
         exports.forget_export(export_id=export_id)
 
 
-def _make(turn: exports.Turn, part: Path) -> None:
+def _make_file(turn: exports.Turn, part: Path) -> None:
     fact = export_fact(turn.export_id)
     wanted = wanted_of(fact, _teams_now(fact))
     exports.begin_export(turn=turn, team_ids=wanted.team_ids, rows_estimated=rows_expected(wanted))
     with part.open("xb") as out:
         part.chmod(0o600)
         hashed = Hashed(out)
-        rows = _write(turn, wanted, fact.form, hashed)
+        rows = _write_rows(turn, wanted, fact.form, hashed)
     written = exports.Written(rows, hashed.size, hashed.digest.hexdigest())
     with transaction.atomic():
         if not exports.end_export(turn=turn, written=written, at=timezone.now()):
@@ -82,11 +82,11 @@ def _make(turn: exports.Turn, part: Path) -> None:
         part.replace(file_of(part.parent, turn.export_id, fact.form))
 
 
-def _write(turn: exports.Turn, wanted: Wanted, form: FileForm, out: Hashed) -> int:
+def _write_rows(turn: exports.Turn, wanted: Wanted, form: FileForm, out: Hashed) -> int:
     """Everything, with a word after every day; how many rows. Refuses Unwanted."""
     currency, rows = accounts.organisation().currency, 0
     with rows_file(form, wanted.what, out) as file:
-        for day in _days(wanted):
+        for day in _days_wanted(wanted):
             for block in rows_of_day(wanted, day, currency):
                 rows += block.count(b"\n")
                 file.write(block)
@@ -96,7 +96,7 @@ def _write(turn: exports.Turn, wanted: Wanted, form: FileForm, out: Hashed) -> i
     return rows
 
 
-def _days(wanted: Wanted) -> Iterator[date]:
+def _days_wanted(wanted: Wanted) -> Iterator[date]:
     day = wanted.window.first_day
     while day < wanted.window.end_day:
         yield day

@@ -65,7 +65,7 @@ def billed_apart(this: Hour) -> Iterable[Wanted]:
     billed = billed_charges(this.starts_at)
     bought = commitments_called({each.commitment_id for each in billed})
     named = [each.node_id for each in billed if each.node_id is not None]
-    lived = {node.id: node for node in _lived(this, named)} if named else {}
+    lived = {node.id: node for node in _charged_nodes(this, named)} if named else {}
     for each in billed:
         amounts = (each.list_micros, each.contracted_micros, each.effective_micros)
         held = bought.get(each.commitment_id)
@@ -89,6 +89,6 @@ def billed_apart(this: Hour) -> Iterable[Wanted]:
         )
 
 
-def _lived(this: Hour, node_ids: Collection[int]) -> Sequence[fleet.NodeFact]:
+def _charged_nodes(this: Hour, node_ids: Collection[int]) -> Sequence[fleet.NodeFact]:
     """Those of the nodes that are charged in this hour: they have lines to follow."""
     return fleet.nodes_lived(this.starts_at, this.through, node_ids)

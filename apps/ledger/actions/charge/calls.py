@@ -17,13 +17,13 @@ def calls_to_models(this: Hour) -> Iterable[Wanted]:
             (ChargeKind.API, item.id, Part.CALLS),
             None,
             Price((), *known, digest_of(item)),
-            reason=_reason(item),
+            reason=_unpriced_reason(item),
             team_id=item.team_id,
             workload_id=item.workload_id,
         )
 
 
-def _reason(item: CalledItem) -> str:
+def _unpriced_reason(item: CalledItem) -> str:
     if not item.unpriced:
         return ""
     return f"{counted(item.unpriced, 'call')} of {item.requests} has no price: {item.reason}"

@@ -37,24 +37,24 @@ def cover(
     held = commitments_of_hour(this.starts_at, this.through)
     if not held:
         return estimates, []
-    uses = [use for estimate in estimates for use in _uses(pools, estimate)]
+    uses = [use for estimate in estimates for use in _uses_of(pools, estimate)]
     applied = apply([each.applied for each in held], uses)
     unknown = {each.id for each in held if each.is_unconverted}
     by_node: dict[int, list[Covered]] = {}
     for part in applied.covered:
         by_node.setdefault(part.node_id, []).append(part)
     covered = [
-        (node, _divided(this, (node, parts), by_node[node.id], unknown))
+        (node, _with_covered(this, (node, parts), by_node[node.id], unknown))
         if node.id in by_node
         else (node, parts)
         for node, parts in estimates
     ]
     told = told_by_bills(this.starts_at, held)
     left = zip(held, applied.unused, strict=True)  # both by id
-    return covered, [_unused(this, one, over) for one, over in left if one.id not in told]
+    return covered, [_left_unused(this, one, over) for one, over in left if one.id not in told]
 
 
-def _uses(pools: Mapping[int, fleet.PoolFact], estimate: Estimate) -> Iterable[CommitmentUse]:
+def _uses_of(pools: Mapping[int, fleet.PoolFact], estimate: Estimate) -> Iterable[CommitmentUse]:
     node, parts = estimate
     pool = pools[node.pool_id]
     gpus = node.units or pool.gpus_per_node
@@ -78,7 +78,7 @@ def _uses(pools: Mapping[int, fleet.PoolFact], estimate: Estimate) -> Iterable[C
             )
 
 
-def _divided(
+def _with_covered(
     this: Hour, estimate: Estimate, covered: Sequence[Covered], unknown: Collection[int]
 ) -> Parts:
     """A node's parts without what is covered, and that as one more; `unknown` have no known cost."""
@@ -90,7 +90,7 @@ def _divided(
         over: list[Piece] = []
         for piece in price.pieces:
             mine = [one for one in covered if piece.start_ms <= one.start_ms < piece.end_ms]
-            bought += [_covered(piece, one) for one in mine]
+            bought += [_covered_piece(piece, one) for one in mine]
             over += _left_over(piece, mine)
         if over:
             left.append((part, price_of(about, tuple(over))))
@@ -101,7 +101,7 @@ def _divided(
     return [*left, (Part.COMMITTED, price_of(about, _known_alike(told)))]
 
 
-def _covered(piece: Piece, part: Covered) -> Piece:
+def _covered_piece(piece: Piece, part: Covered) -> Piece:
     return replace(
         piece,
         start_ms=part.start_ms,
@@ -118,19 +118,19 @@ def _left_over(piece: Piece, covered: Sequence[Covered]) -> list[Piece]:
     starts_at = max((each.end_ms for each in covered), default=piece.start_ms)
     if starts_at == piece.end_ms:
         return []
-    contracted = _less(piece.contracted_micros, [each.contracted_micros for each in covered])
+    contracted = _less_parts(piece.contracted_micros, [each.contracted_micros for each in covered])
     return [
         replace(
             piece,
             start_ms=starts_at,
-            list_micros=_less(piece.list_micros, [each.list_micros for each in covered]),
+            list_micros=_less_parts(piece.list_micros, [each.list_micros for each in covered]),
             contracted_micros=contracted,
             effective_micros=contracted,
         )
     ]
 
 
-def _less(whole: int | None, parts: Sequence[int | None]) -> int | None:
+def _less_parts(whole: int | None, parts: Sequence[int | None]) -> int | None:
     return None if whole is None else whole - sum(part or 0 for part in parts)
 
 
@@ -150,7 +150,7 @@ def _known_alike(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     )
 
 
-def _unused(this: Hour, held: HeldCommitment, over: Unused) -> Wanted:
+def _left_unused(this: Hour, held: HeldCommitment, over: Unused) -> Wanted:
     """Nobody would have paid list for what nobody used: its list and contracted amounts are 0."""
     micros = None if held.is_unconverted else over.micros
     team_id = held.owner_id or accounts.special_teams().platform_id
@@ -161,12 +161,12 @@ def _unused(this: Hour, held: HeldCommitment, over: Unused) -> Wanted:
         pool_id=held.pool_id,
         price=Price((), 0, 0, micros, digest),
         status=Status.PROVISIONAL if held.is_provisional else None,
-        reason=_why(held, over),
+        reason=_unused_reason(held, over),
         team_id=team_id,
     )
 
 
-def _why(held: HeldCommitment, over: Unused) -> str:
+def _unused_reason(held: HeldCommitment, over: Unused) -> str:
     said = f"{held.name}: {100 * (over.of - over.capacity) / over.of:.1f} % of the hour used"
     if held.is_unconverted:
         return f"{said}; {NO_RATE}"

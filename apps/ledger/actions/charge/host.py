@@ -33,20 +33,22 @@ def divide_host(wanted: Iterable[Wanted], policies: Mapping[int, int], this: Hou
             done.append(each)
     for parts in by_node.values():
         pool = pools[parts[0].pool_id or 0]
-        done += _node(this, parts, policies[pool.id], pool.owner_team_id or platform)
+        done += _divide_node(this, parts, policies[pool.id], pool.owner_team_id or platform)
     return done
 
 
-def _node(this: Hour, parts: Sequence[Wanted], millionths: int, team_id: int) -> list[Wanted]:
+def _divide_node(
+    this: Hour, parts: Sequence[Wanted], millionths: int, team_id: int
+) -> list[Wanted]:
     """The parts of a node-hour by GPU time, and the host's part, where any of it has a price."""
     pieces = [piece for part in parts for piece in part.price.pieces]
     kept, host = divided(pieces, millionths)
     if not host:
         return list(parts)
     about = (parts[0].pool_id or 0, this.through_ms)
-    billed, host_billed = _shares([part.price.billed_micros for part in parts], millionths)
-    estimated, host_was = _shares([part.price.estimated_micros for part in parts], millionths)
-    marginal, host_more = _shares([part.price.marginal_micros for part in parts], millionths)
+    billed, host_billed = _host_shares([part.price.billed_micros for part in parts], millionths)
+    estimated, host_was = _host_shares([part.price.estimated_micros for part in parts], millionths)
+    marginal, host_more = _host_shares([part.price.marginal_micros for part in parts], millionths)
     left = list(kept)
     of_gpus = []
     for place, part in enumerate(parts):
@@ -57,7 +59,7 @@ def _node(this: Hour, parts: Sequence[Wanted], millionths: int, team_id: int) ->
             estimated_micros=estimated[place],
             marginal_micros=marginal[place],
         )
-        of_gpus.append(replace(part, price=_as(price, [part], (millionths, "gpus"))))
+        of_gpus.append(replace(part, price=_with_digest(price, [part], (millionths, "gpus"))))
     ordered = tuple(sorted(host, key=lambda piece: piece.start_ms))
     price = replace(
         price_of(about, ordered),
@@ -65,10 +67,13 @@ def _node(this: Hour, parts: Sequence[Wanted], millionths: int, team_id: int) ->
         estimated_micros=host_was,
         marginal_micros=host_more,
     )
-    return [*of_gpus, _host(parts, _as(price, parts, (millionths, team_id)), millionths, team_id)]
+    return [
+        *of_gpus,
+        _host_charge(parts, _with_digest(price, parts, (millionths, team_id)), millionths, team_id),
+    ]
 
 
-def _host(parts: Sequence[Wanted], price: Price, millionths: int, team_id: int) -> Wanted:
+def _host_charge(parts: Sequence[Wanted], price: Price, millionths: int, team_id: int) -> Wanted:
     sure = [part for status in SURENESS for part in parts if part.status is status]
     rest = Fraction(WHOLE - millionths, WHOLE) * 100
     said = f"{float(rest):g} % of its nodes' price does not ride on their GPUs"
@@ -84,7 +89,9 @@ def _host(parts: Sequence[Wanted], price: Price, millionths: int, team_id: int) 
     )
 
 
-def _shares(amounts: Sequence[int | None], millionths: int) -> tuple[list[int | None], int | None]:
+def _host_shares(
+    amounts: Sequence[int | None], millionths: int
+) -> tuple[list[int | None], int | None]:
     """Each amount's part on the GPUs and the host's of them all; one unknown leaves them whole."""
     known = [amount for amount in amounts if amount is not None]
     if len(known) < len(amounts):
@@ -93,7 +100,7 @@ def _shares(amounts: Sequence[int | None], millionths: int) -> tuple[list[int | 
     return [pair[0] for pair in pairs], sum(pair[1] for pair in pairs)
 
 
-def _as(price: Price, parts: Sequence[Wanted], about: tuple[object, ...]) -> Price:
+def _with_digest(price: Price, parts: Sequence[Wanted], about: tuple[object, ...]) -> Price:
     """Of the same plan; another charge where any of its parts was, or the policy is another."""
     told = ([part.price.digest for part in parts], about, price.pieces)
     plans = {part.price.owned_plan_id for part in parts}

@@ -55,9 +55,9 @@ def charge_hour(*, hour: datetime, at: datetime) -> Outcome:
         held = charges_of_hour(hour)
         # One without a digest is empty already, and stays only for what corrects it.
         removed = [each for key, each in held.items() if key not in wanted and each.digest]
-        changed = _changed(this, wanted, held)
+        changed = _changed_charges(this, wanted, held)
         pools = remove(this, removed)
-        statuses = [_status(this, held.get(each.key), each) for each in changed]
+        statuses = [_status_of(this, held.get(each.key), each) for each in changed]
         pools |= write(this, changed, statuses, held)
         keys = [each.key for each in changed] + [each.key for each in removed]
         touched = [*removed, *(held[key] for key in keys if key in held)]
@@ -80,7 +80,7 @@ def _this_hour(hour: datetime, at: datetime) -> Hour:
     )
 
 
-def _changed(
+def _changed_charges(
     this: Hour, wanted: Mapping[ChargeKey, Wanted], held: Mapping[ChargeKey, HeldCharge]
 ) -> list[Wanted]:
     """Those that are new, have other facts, or are to be called estimated from now on."""
@@ -90,13 +90,13 @@ def _changed(
         if (
             before is None
             or before.digest != each.price.digest
-            or before.status != _status(this, before, each)
+            or before.status != _status_of(this, before, each)
         ):
             changed.append(each)
     return changed
 
 
-def _status(this: Hour, before: HeldCharge | None, wanted: Wanted) -> Status:
+def _status_of(this: Hour, before: HeldCharge | None, wanted: Wanted) -> Status:
     """What was estimated once is never provisional again; what was reconciled is restated.
 
     A charge whose bill was taken back is an estimate again.

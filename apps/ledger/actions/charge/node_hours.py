@@ -33,25 +33,25 @@ def node_hours(this: Hour) -> Iterable[Wanted]:
     pools, billed = fleet.pools(), billed_hours(this.starts_at)
     owned = owned_hours(this, pools)
     rented = {pool_id: pool for pool_id, pool in pools.items() if pool_id not in owned.pools}
-    rates = _rates(this, rented)
+    rates = _blended_rates(this, rented)
     unstated = not_stated(rates.values())
-    estimates, unused = cover(this, pools, list(_estimates(this, rented, rates)))
+    estimates, unused = cover(this, pools, list(_rented_estimates(this, rented, rates)))
     for node, parts in (*estimates, *owned.estimates):
         if node.id in billed:
-            yield _billed(node, parts, billed[node.id], this)
+            yield _billed_charge(node, parts, billed[node.id], this)
             continue
         for part, price in parts:
             yield by_rates(node, part, price, unstated)
     yield from (*unused, *owned.unused)
 
 
-def _rates(this: Hour, pools: Mapping[int, fleet.PoolFact]) -> Mapping[int, HourRates]:
+def _blended_rates(this: Hour, pools: Mapping[int, fleet.PoolFact]) -> Mapping[int, HourRates]:
     """Each pool's rates, those with tiers at the one price that the hour has."""
     rates = rates_of_hour(this.starts_at, pools)
     return blended_rates(HourSpan(this.starts_at, this.through), this.zone, pools, rates)
 
 
-def _estimates(
+def _rented_estimates(
     this: Hour, pools: Mapping[int, fleet.PoolFact], rates: Mapping[int, HourRates]
 ) -> Iterable[Estimate]:
     """What each node-hour costs by its rates."""
@@ -65,7 +65,7 @@ def _estimates(
         alike = (node.pool_id, node.kind, *spans)
         if alike not in prices:
             of_pool = _of_kind(rates.get(node.pool_id, NO_RATES), node.kind, pool)
-            prices[alike] = _prices(this, node.pool_id, of_pool, spans)
+            prices[alike] = _part_prices(this, node.pool_id, of_pool, spans)
         yield node, prices[alike]
 
 
@@ -90,27 +90,27 @@ def _by_gpu(span: RateSpan, gpus_per_node: int) -> list[RateSpan]:
     return [RateSpan(span.start_ms, span.end_ms, whole, span.priority)]
 
 
-def _prices(
+def _part_prices(
     this: Hour, pool_id: int, rates: HourRates, spans: Sequence[tuple[int, int, int]]
 ) -> list[tuple[Part, Price]]:
     """One price for each part of the time in which the same bases are known."""
     pieces = pieces_of_hour(spans, rates.listed, rates.contracted)
     by_part: dict[Part, list[Piece]] = {}
     for piece in pieces:
-        by_part.setdefault(_part(piece), []).append(piece)
+        by_part.setdefault(_part_of(piece), []).append(piece)
     # A tier may be free: how much an hour took of it must show all the same.
     tiered = any(span.rate.tiers for span in (*rates.listed, *rates.contracted))
     about = (pool_id, this.through_ms, *(units for *_, units in spans if tiered))
     return [(part, price_of(about, tuple(of_part))) for part, of_part in sorted(by_part.items())]
 
 
-def _part(piece: Piece) -> Part:
+def _part_of(piece: Piece) -> Part:
     if piece.effective_micros is None:
         return Part.UNPRICED
     return Part.WITHOUT_LIST_PRICE if piece.list_micros is None else Part.PRICED
 
 
-def _billed(
+def _billed_charge(
     node: fleet.NodeFact,
     estimate: Sequence[tuple[Part, Price]],
     bill: BilledAmounts,
@@ -120,7 +120,7 @@ def _billed(
 
     Where the bill rounded its effective cost only what it billed is taken from it.
     """
-    pieces = sorted((piece for _, price in estimate for piece in price.pieces), key=_start)
+    pieces = sorted((piece for _, price in estimate for piece in price.pieces), key=_start_of)
     estimated = sum_or_unknown(piece.effective_micros for piece in pieces)
     about = (node.pool_id, this.through_ms)
     if bill.effective_micros is None:
@@ -128,7 +128,7 @@ def _billed(
         part = max(part for part, _ in estimate)
         status, reason = None, ROUNDED
     else:
-        whole = price_of((*about, bill.billed_micros or 0), _over(pieces, bill))
+        whole = price_of((*about, bill.billed_micros or 0), _over_pieces(pieces, bill))
         part = Part.PRICED if bill.list_micros is not None else Part.WITHOUT_LIST_PRICE
         status = Status.PROVISIONAL if bill.is_provisional else Status.RECONCILED
         reason = UNSTATED if bill.is_provisional else BILLED
@@ -145,7 +145,7 @@ def _billed(
     return Wanted(key, node.pool_id, price, status=status, reason=reason)
 
 
-def _over(pieces: Sequence[Piece], bill: BilledAmounts) -> tuple[Piece, ...]:
+def _over_pieces(pieces: Sequence[Piece], bill: BilledAmounts) -> tuple[Piece, ...]:
     weights = [piece.effective_micros or 0 for piece in pieces]
     if None in [piece.effective_micros for piece in pieces] or not any(weights):
         weights = [piece.end_ms - piece.start_ms for piece in pieces]
@@ -164,5 +164,5 @@ def _over(pieces: Sequence[Piece], bill: BilledAmounts) -> tuple[Piece, ...]:
     )
 
 
-def _start(piece: Piece) -> int:
+def _start_of(piece: Piece) -> int:
     return piece.start_ms

@@ -116,17 +116,17 @@ def _of_plan(
     estimates = tuple(
         (
             each.node,
-            _parts(
+            _priced_parts(
                 this,
                 plan,
                 stretches[each.node.id],
-                _drew(plan, pool, each, known.get(each.node.id, NOTHING)),
+                _node_drew(plan, pool, each, known.get(each.node.id, NOTHING)),
             ),
         )
         for each in living
         if each.node.id in stretches
     )
-    unused = () if not left else (_unused(this, plan, pool, left, lived),)
+    unused = () if not left else (_unused_charge(this, plan, pool, left, lived),)
     return OwnedHours(estimates, unused)
 
 
@@ -151,19 +151,19 @@ def _shared_out(
             if units is None:
                 continue
             if units > room:
-                _add(stretches, each.node.id, _Stretch(start, end, None))
+                _add_stretch(stretches, each.node.id, _Stretch(start, end, None))
                 continue
             room -= units
             paid.append((each.node.id, units))
         *parts, over = largest_remainder(owed, [*(units for _, units in paid), room])
         for (node_id, _), micros in zip(paid, parts, strict=True):
-            _add(stretches, node_id, _Stretch(start, end, micros))
+            _add_stretch(stretches, node_id, _Stretch(start, end, micros))
         left += over
         filled += (plan.nodes * of_node - room) * (end - start)
     return stretches, left, Decimal(filled) / (of_node * this.through_ms)
 
 
-def _add(stretches: dict[int, list[_Stretch]], node_id: int, one: _Stretch) -> None:
+def _add_stretch(stretches: dict[int, list[_Stretch]], node_id: int, one: _Stretch) -> None:
     """One stretch with the one before it, where both are paid for or neither."""
     of_node = stretches.setdefault(node_id, [])
     last = of_node[-1] if of_node else None
@@ -174,8 +174,8 @@ def _add(stretches: dict[int, list[_Stretch]], node_id: int, one: _Stretch) -> N
         of_node.append(one)
 
 
-def _drew(plan: HeldPlan, pool: fleet.PoolFact, living: _Living, known: NodeDrew) -> _Drew:
-    up_ms = living.lived_ms - _covered(living, known.outages)
+def _node_drew(plan: HeldPlan, pool: fleet.PoolFact, living: _Living, known: NodeDrew) -> _Drew:
+    up_ms = living.lived_ms - _out_ms(living, known.outages)
     if living.node.kind == POOL:
         # As many plates as its GPUs make nodes, and no meter.
         units_ms = sum(units * (end - start) for start, end, units in living.spans)
@@ -187,7 +187,7 @@ def _drew(plan: HeldPlan, pool: fleet.PoolFact, living: _Living, known: NodeDrew
     return _Drew(energy_of_node(plate, up_ms, known.meters), living.lived_ms, up_ms)
 
 
-def _covered(living: _Living, outages: Sequence[tuple[int, int]]) -> int:
+def _out_ms(living: _Living, outages: Sequence[tuple[int, int]]) -> int:
     """Milliseconds of the node's life in which it was out of use; outages may overlap."""
     covered = 0
     for start, end, _ in living.spans:
@@ -200,7 +200,7 @@ def _covered(living: _Living, outages: Sequence[tuple[int, int]]) -> int:
     return covered
 
 
-def _parts(
+def _priced_parts(
     this: Hour,
     plan: HeldPlan,
     stretches: Sequence[_Stretch],
@@ -210,7 +210,7 @@ def _parts(
     over = [each for each in stretches if each.micros is None]
     parts = []
     if paid:
-        parts.append((Part.PRICED, _priced(this, plan, paid, drew)))
+        parts.append((Part.PRICED, _owed_price(this, plan, paid, drew)))
     if over:
         reason = f"{plan.name} paid for {plan.nodes} nodes, and more of its pool lived"
         pieces = tuple(
@@ -220,7 +220,7 @@ def _parts(
     return parts
 
 
-def _priced(
+def _owed_price(
     this: Hour,
     plan: HeldPlan,
     paid: Sequence[_Stretch],
@@ -232,7 +232,7 @@ def _priced(
         energy = drew.within(each)
         power = power_micros(drawn_by_tariff(energy, spans), plan.pue)
         owed = each.micros or 0
-        detail = f"{plan.name}: {_amount(owed)} owed anyway, {_amount(power)} "
+        detail = f"{plan.name}: {_plain_amount(owed)} owed anyway, {_plain_amount(power)} "
         detail += _energy_words(drew, energy) + _tariff_words(plan, spans, energy)
         amounts = (owed + power,) * 3
         pieces.append(Piece(each.start_ms, each.end_ms, *amounts, detail=detail))
@@ -261,20 +261,22 @@ def _energy_words(drew: _Drew, energy: NodeEnergy) -> str:
 def _tariff_words(plan: HeldPlan, spans: Sequence[TariffSpan], energy: NodeEnergy) -> str:
     if not energy.joules:
         return ""
-    rates = [_amount(spans[0].micros)]
-    rates += [f"until {_clock(span)}, then {_amount(span.micros)}" for span in spans[1:]]
+    rates = [_plain_amount(spans[0].micros)]
+    rates += [f"until {_clock_time(span)}, then {_plain_amount(span.micros)}" for span in spans[1:]]
     pue = Decimal(plan.pue.numerator) / plan.pue.denominator
-    return f" × {_plain(pue)} PUE at {' '.join(rates)}"
+    return f" × {_plain_number(pue)} PUE at {' '.join(rates)}"
 
 
-def _clock(span: TariffSpan) -> str:
+def _clock_time(span: TariffSpan) -> str:
     return f"{span.starts_local // 60:02}:{span.starts_local % 60:02}"
 
 
-def _unused(this: Hour, plan: HeldPlan, pool: fleet.PoolFact, left: int, lived: Decimal) -> Wanted:
+def _unused_charge(
+    this: Hour, plan: HeldPlan, pool: fleet.PoolFact, left: int, lived: Decimal
+) -> Wanted:
     """What the plan owes for nodes that did not live, as one line of the pool's owner."""
     team_id = pool.owner_team_id or accounts.special_teams().platform_id
-    reason = f"{plan.name}: {_plain(round(lived, 2))} of {plan.nodes} nodes lived"
+    reason = f"{plan.name}: {_plain_number(round(lived, 2))} of {plan.nodes} nodes lived"
     about = (plan.id, team_id, pool.id, this.through_ms, left, reason)
     digest = digest_of(about)
     return Wanted(
@@ -286,11 +288,11 @@ def _unused(this: Hour, plan: HeldPlan, pool: fleet.PoolFact, left: int, lived: 
     )
 
 
-def _amount(micros: int) -> str:
-    return _plain(Decimal(micros).scaleb(-6))
+def _plain_amount(micros: int) -> str:
+    return _plain_number(Decimal(micros).scaleb(-6))
 
 
-def _plain(number: Decimal) -> str:
+def _plain_number(number: Decimal) -> str:
     """All its digits, and no more."""
     text = f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

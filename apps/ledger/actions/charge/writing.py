@@ -52,13 +52,13 @@ def write(
     new = [pair for pair in pairs if pair[0].key not in ids]
     again = [each for each in changed if each.key in ids]
     if again:
-        columns = _columns(this, [pair for pair in pairs if pair[0].key in ids])
+        columns = _charge_columns(this, [pair for pair in pairs if pair[0].key in ids])
         run(UPDATE, columns | {"ids": [ids[each.key] for each in again]})
         run(
             "DELETE FROM ledger_chargepiece WHERE charge_id = ANY(%(ids)s)",
             {"ids": [ids[each.key] for each in again]},
         )
-    for kind, number, part, charge_id in rows(INSERT, _columns(this, new)) if new else ():
+    for kind, number, part, charge_id in rows(INSERT, _charge_columns(this, new)) if new else ():
         ids[kind, number, part] = charge_id
     copy_in(
         "COPY ledger_chargepiece (charge_id, start_ms, end_ms, list_micros, contracted_micros,"
@@ -109,7 +109,7 @@ def _piece_row(charge_id: int, piece: Piece) -> Row:
     )
 
 
-def _columns(this: Hour, charges: Sequence[tuple[Wanted, Status]]) -> dict[str, object]:
+def _charge_columns(this: Hour, charges: Sequence[tuple[Wanted, Status]]) -> dict[str, object]:
     return {
         "hour": this.starts_at,
         "month": this.month,
@@ -127,27 +127,27 @@ def _columns(this: Hour, charges: Sequence[tuple[Wanted, Status]]) -> dict[str, 
         "billed": [each.price.billed_micros for each, _ in charges],
         "estimated": [each.price.estimated_micros for each, _ in charges],
         "marginal": [each.price.marginal_micros for each, _ in charges],
-        "plans": [_plan(each) for each, _ in charges],
+        "plans": [_plan_id(each) for each, _ in charges],
         "nodes": [each.of_node for each, _ in charges],
-        "commitments": [_commitment(each) for each, _ in charges],
+        "commitments": [_commitment_id(each) for each, _ in charges],
         "statuses": [str(status) for _, status in charges],
-        "reasons": [_reason(each, status) for each, status in charges],
+        "reasons": [_status_reason(each, status) for each, status in charges],
         "digests": [each.price.digest for each, _ in charges],
     }
 
 
-def _plan(wanted: Wanted) -> int | None:
+def _plan_id(wanted: Wanted) -> int | None:
     kind, number, _ = wanted.key
     return number if kind == ChargeKind.OWNED_UNUSED else wanted.price.owned_plan_id
 
 
-def _commitment(wanted: Wanted) -> int | None:
+def _commitment_id(wanted: Wanted) -> int | None:
     kind, number, part = wanted.key
     is_ours = kind == ChargeKind.COMMITMENT_UNUSED and part == Part.COMMITTED
     return number if is_ours else wanted.commitment_id
 
 
-def _reason(wanted: Wanted, status: Status) -> str:
+def _status_reason(wanted: Wanted, status: Status) -> str:
     return wanted.reason or REASONS.get(status, "its price changed")
 
 

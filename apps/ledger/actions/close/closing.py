@@ -77,7 +77,7 @@ def close_month(*, asked: CloseAsked, at: datetime) -> int:
         digest=digest,
         lines=lines,
         checklist=[asdict(item) for item in items],
-        totals=_totals(found),
+        totals=_month_totals(found),
     )
     StatementLine.objects.bulk_create(
         [StatementLine(close=close, **dict(zip(COLUMNS, row, strict=True))) for row in found],
@@ -113,7 +113,7 @@ def _refuse_open(items: Collection[Item], accepted: Collection[str]) -> None:
         raise ItemsNotAccepted(f"waive these, or have them done first: {said}")
 
 
-def _totals(found: Collection[Row]) -> dict[str, int | None]:
+def _month_totals(found: Collection[Row]) -> dict[str, int | None]:
     totals: dict[str, int | None] = {}
     for name in AMOUNTS:
         at = COLUMNS.index(name)

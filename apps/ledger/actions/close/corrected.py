@@ -28,7 +28,7 @@ def keep_marks(hour: datetime, marks: Mapping[Pass, Sequence[MarkFact]]) -> None
 
 def kept_marks(hour: datetime) -> list[Mark]:
     """The marks of an hour of which differences are posted."""
-    return _marks(CorrectedHour.objects.filter(hour=hour))
+    return _marks_of(CorrectedHour.objects.filter(hour=hour))
 
 
 def kept_charge_hours(after: datetime, before: datetime) -> list[datetime]:
@@ -40,10 +40,10 @@ def kept_charge_hours(after: datetime, before: datetime) -> list[datetime]:
 def hand_back_marks(starts_at: datetime, ends_at: datetime) -> list[Mark]:
     """The kept marks of `[starts_at, ends_at)`, forgotten here: the caller lays them."""
     found = CorrectedHour.objects.filter(hour__gte=starts_at, hour__lt=ends_at)
-    marks = _marks(found)
+    marks = _marks_of(found)
     found.delete()
     return marks
 
 
-def _marks(found: QuerySet[CorrectedHour]) -> list[Mark]:
+def _marks_of(found: QuerySet[CorrectedHour]) -> list[Mark]:
     return [Mark(Pass(each.pass_id), each.unit, each.hour) for each in found]

@@ -101,7 +101,7 @@ def _correct_hour(month: date, hour: datetime, at: datetime) -> Corrected:
             # Whoever has an hour of the month has its lock too, which is had here alone.
             raise RuntimeError(f"{hour:%Y-%m-%d %H:%M}Z is settled by somebody else meanwhile")
         after = sums_of_hour(hour)
-    differences = _differences(before, after)
+    differences = _sums_moved(before, after)
     keep_marks(hour, marks)
     for pass_, of_pass in marks.items():
         clear(pass_, hour, of_pass)
@@ -124,7 +124,7 @@ def _taken_back() -> Iterator[None]:
         pass
 
 
-def _differences(
+def _sums_moved(
     before: Mapping[LineKey, Sums], after: Mapping[LineKey, Sums]
 ) -> dict[LineKey, Sums]:
     """What each line's sum moves by; a basis that is unknown on a side counts as nothing there."""

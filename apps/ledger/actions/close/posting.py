@@ -67,8 +67,8 @@ def post(*, differences: Mapping[LineKey, Sums], hour: datetime, place: Place) -
         by_charge.setdefault(_of_charge(key), {})[key] = sums
     lines: list[Row] = []
     for of, parts in by_charge.items():
-        charge = _correction(of, parts, hour, place)
-        lines += [_line(charge.id, key, sums, place) for key, sums in parts.items()]
+        charge = _correction_of(of, parts, hour, place)
+        lines += [_line_row(charge.id, key, sums, place) for key, sums in parts.items()]
     copy_in(LINES, lines)
     zone = accounts.organisation().zone
     day = first_hour(local_day(place.hour, zone), zone)
@@ -83,8 +83,10 @@ def _of_charge(key: LineKey) -> LineKey:
     )
 
 
-def _correction(of: LineKey, parts: Mapping[LineKey, Sums], hour: datetime, place: Place) -> Charge:
-    whole = _together(list(parts.values()))
+def _correction_of(
+    of: LineKey, parts: Mapping[LineKey, Sums], hour: datetime, place: Place
+) -> Charge:
+    whole = _add_sums(list(parts.values()))
     return Charge.objects.create(
         kind=of.kind,
         node_id=of.node_id,
@@ -100,12 +102,12 @@ def _correction(of: LineKey, parts: Mapping[LineKey, Sums], hour: datetime, plac
         currency=accounts.organisation().currency,
         status=Status.RESTATED,
         reason=place.reason,
-        corrects=_original(of.kind, of.number, of.part, hour),
+        corrects=_original_charge(of.kind, of.number, of.part, hour),
         digest=blake2b(repr((hour, parts)).encode(), digest_size=16).digest(),
     )
 
 
-def _original(kind: str, number: int, part: int, hour: datetime) -> Charge:
+def _original_charge(kind: str, number: int, part: int, hour: datetime) -> Charge:
     """The charge that is corrected; one that the month never had stands there empty from now on."""
     known = {"kind": kind, "hour": hour, "part": part, "corrects": None}
     known[_numbered_by(kind, part)] = number
@@ -133,11 +135,11 @@ def _numbered_by(kind: str, part: int) -> str:
     return NUMBERED_BY.get(kind, "billed_charge_id")
 
 
-def _together(parts: list[Sums]) -> Sums:
+def _add_sums(parts: list[Sums]) -> Sums:
     return Sums(*(sum_of_known(of_basis) for of_basis in zip(*parts, strict=True)))
 
 
-def _line(charge_id: int, key: LineKey, sums: Sums, place: Place) -> Row:
+def _line_row(charge_id: int, key: LineKey, sums: Sums, place: Place) -> Row:
     return (
         *(charge_id, place.hour, place.month, key.pool_id, key.team_id, key.workload_id),
         *(key.job_id, key.holder_key_id, key.state, key.flags, 0, None, 0),

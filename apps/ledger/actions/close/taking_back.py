@@ -24,10 +24,10 @@ def take_back_corrections(*, month: date, at: datetime) -> int:
     place = place_of(at, f"{month:%Y-%m} was opened again")
     posted = 0
     for hour, sums in sorted(found.items()):
-        opposite = {key: _opposite(each) for key, each in sums.items()}
+        opposite = {key: _opposite_of(each) for key, each in sums.items()}
         posted += post(differences=opposite, hour=hour, place=place)
     return posted
 
 
-def _opposite(sums: Sums) -> Sums:
+def _opposite_of(sums: Sums) -> Sums:
     return Sums(*(None if amount is None else -amount for amount in sums))

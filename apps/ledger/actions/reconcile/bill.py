@@ -75,7 +75,7 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     of = places(bill.starts_at, bill.ends_at)
     by = rules()
     _keep_matches(bill, {digest: match(each, by, of) for digest, each in found.items()})
-    params = _params(bill, rate, first_hour(month, organisation.zone))
+    params = _bill_params(bill, rate, first_hour(month, organisation.zone))
     for statement in sql.PLACE_SHORT_ROWS:
         run(statement, params)
     place_long_rows(bill)
@@ -92,7 +92,7 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     return Reconciled(bill_id, node_hours, charges, len(hours))
 
 
-def _params(bill: Bill, rate: Exchange, month_from: datetime) -> dict[str, object]:
+def _bill_params(bill: Bill, rate: Exchange, month_from: datetime) -> dict[str, object]:
     return {
         "bill": bill.id,
         "numerator": rate.rate.numerator,
@@ -105,7 +105,7 @@ def _params(bill: Bill, rate: Exchange, month_from: datetime) -> dict[str, objec
 
 def _keep_matches(bill: Bill, matches: Mapping[bytes, BillMatch]) -> None:
     run("DELETE FROM ledger_billedmatch WHERE bill_id = %(bill)s", {"bill": bill.id})
-    columns = [_columns(digest, each) for digest, each in matches.items()]
+    columns = [_match_columns(digest, each) for digest, each in matches.items()]
     # As JSON: texts of a bill may hold anything.
     said = json.dumps(columns)
     run(sql.KEEP_MATCHES, {"bill": bill.id, "matches": said})
@@ -113,7 +113,7 @@ def _keep_matches(bill: Bill, matches: Mapping[bytes, BillMatch]) -> None:
     run("ANALYZE ledger_billedmatch", {})
 
 
-def _columns(digest: bytes, found: BillMatch) -> dict[str, object]:
+def _match_columns(digest: bytes, found: BillMatch) -> dict[str, object]:
     return {
         "traits": digest.hex(),
         "kind": found.kind,

@@ -94,44 +94,46 @@ def place_long_rows(bill: Bill) -> None:
         }
         hours = rows(HOURS if long.charge_kind == "node_hour" else LIVED, params)
         if not hours:
-            run(APART, params | _apart(long))
+            run(APART, params | _apart_row(long))
         elif long.charge_kind == "node_hour":
-            copy_in(PLACED, _placed(long, hours))
+            copy_in(PLACED, _placed_rows(long, hours))
         else:
-            copy_in(BESIDE, _beside(long, hours))
+            copy_in(BESIDE, _beside_rows(long, hours))
 
 
-def _placed(long: LongRow, hours: Sequence[Row]) -> list[Row]:
+def _placed_rows(long: LongRow, hours: Sequence[Row]) -> list[Row]:
     weights = [int(estimate) * int(ms) for _, _, estimate, ms in hours]
     if not any(weights):
         weights = [int(ms) for *_, ms in hours]
-    whole = BilledCosts(*map(_units, (long.listed, long.contracted, long.effective, long.billed)))
+    whole = BilledCosts(
+        *map(_to_units, (long.listed, long.contracted, long.effective, long.billed))
+    )
     return [
-        (node_id, hour, *map(_amount, part))
+        (node_id, hour, *map(_to_amount, part))
         for (node_id, hour, _, _), part in zip(hours, spread(whole, weights), strict=True)
     ]
 
 
-def _beside(long: LongRow, hours: Sequence[Row]) -> list[Row]:
+def _beside_rows(long: LongRow, hours: Sequence[Row]) -> list[Row]:
     """The same of what is billed with a node: the rows are counted in its first hour."""
     return [
         (
             *(long.kind, long.charge_kind, long.reason, long.label, hour, hour + HOUR),
             *(*amounts, 0 if place else long.rows, node_id),
         )
-        for place, (node_id, hour, *amounts) in enumerate(_placed(long, hours))
+        for place, (node_id, hour, *amounts) in enumerate(_placed_rows(long, hours))
     ]
 
 
-def _units(amount: Decimal | None) -> int | None:
+def _to_units(amount: Decimal | None) -> int | None:
     return None if amount is None else int(amount.scaleb(14))
 
 
-def _amount(units: int | None) -> str | None:
+def _to_amount(units: int | None) -> str | None:
     return None if units is None else f"{Decimal(units).scaleb(-14):f}"
 
 
-def _apart(long: LongRow) -> dict[str, object]:
+def _apart_row(long: LongRow) -> dict[str, object]:
     return {
         "kind": long.kind,
         "charge_kind": "unmatched" if long.charge_kind == "node_hour" else long.charge_kind,

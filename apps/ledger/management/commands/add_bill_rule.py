@@ -45,13 +45,13 @@ class Command(BaseCommand):
             end_bill_rule(rule_id=options["end"], at=at)
             return
         try:
-            rule_id = add_bill_rule(rule=_rule(options, at), at=at)
+            rule_id = add_bill_rule(rule=_rule_asked(options, at), at=at)
         except BillRuleSaysNothing as refused:
             raise CommandError(str(refused)) from refused
         print(json.dumps({"id": rule_id}) if options["json"] else f"Rule {rule_id} is kept.")
 
 
-def _rule(options: dict[str, Any], at: datetime) -> Rule:
+def _rule_asked(options: dict[str, Any], at: datetime) -> Rule:
     key, _, value = options["tag"].partition("=")
     nodes = {node.name: node.id for node in fleet.standing_nodes(at)} if options["node"] else {}
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
@@ -62,13 +62,13 @@ def _rule(options: dict[str, Any], at: datetime) -> Rule:
         tag_key=key,
         tag_value=value,
         kind=options["kind"],
-        node_id=_named("node", options["node"], nodes),
-        pool_id=_named("pool", options["pool"], pools),
-        team_id=_named("team", options["team"], teams),
+        node_id=_id_named("node", options["node"], nodes),
+        pool_id=_id_named("pool", options["pool"], pools),
+        team_id=_id_named("team", options["team"], teams),
     )
 
 
-def _named(what: str, name: str, known: Mapping[str, int]) -> int | None:
+def _id_named(what: str, name: str, known: Mapping[str, int]) -> int | None:
     if not name:
         return None
     if name not in known:

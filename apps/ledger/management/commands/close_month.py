@@ -49,7 +49,7 @@ class Command(BaseCommand):
         """Do it and tell what came of it."""
         month = _month(options["month"])
         try:
-            told = self._done(month, options)
+            told = self._do_asked(month, options)
         except REFUSALS as refused:
             raise CommandError(str(refused)) from refused
         if options["json"]:
@@ -58,11 +58,11 @@ class Command(BaseCommand):
         for name, value in told.items():
             print(f"{name:18} {value}")
 
-    def _done(self, month: date, options: dict[str, Any]) -> dict[str, Any]:
+    def _do_asked(self, month: date, options: dict[str, Any]) -> dict[str, Any]:
         at = timezone.now()
         if options["check"]:
             return {item.code: f"{item.count}  {item.label}" for item in checklist(month)}
-        person_id = _person(options["by"])
+        person_id = _person_id(options["by"])
         if options["reopen"]:
             close.reopen_month(month=month, reason=options["reopen"], person_id=person_id, at=at)
             return {"month": options["month"], "open": True}
@@ -92,7 +92,7 @@ def _month(text: str) -> date:
         raise CommandError(f"{text!r} is no month such as 2026-07") from None
 
 
-def _person(email: str) -> int | None:
+def _person_id(email: str) -> int | None:
     if not email:
         return None
     found = person_of_address(email)

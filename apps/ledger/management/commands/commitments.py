@@ -40,62 +40,62 @@ class Command(BaseCommand):
         use = commitment_use((window.starts_at, window.ends_at), at)
         if options["json"]:
             told = [
-                _told(fact, use.figures(one), term_of(fact, at).left_hours)
+                _told_figures(fact, use.figures(one), term_of(fact, at).left_hours)
                 for one, fact in use.commitments.items()
             ]
             figures = {"currency": chosen.currency, "commitments": told, "all": _told_all(use)}
             self.stdout.write(json.dumps(figures))
             return
         for one, fact in use.commitments.items():
-            self.stdout.write(_said(fact.name, use.figures(one), chosen.currency))
-        self.stdout.write(_said("all", use.all, chosen.currency))
+            self.stdout.write(_in_words(fact.name, use.figures(one), chosen.currency))
+        self.stdout.write(_in_words("all", use.all, chosen.currency))
 
 
-def _told(fact: CommitmentFact, found: Figures, left_hours: int) -> dict[str, object]:
+def _told_figures(fact: CommitmentFact, found: Figures, left_hours: int) -> dict[str, object]:
     return {
         "id": fact.id,
         "name": fact.name,
         "kind": fact.kind,
-        "coverage": _ratio(found.coverage),
-        "utilisation": _ratio(found.utilisation),
-        "effective_savings_rate": _ratio(found.savings_rate),
-        "break_even": _ratio(found.break_even),
-        **_money(found),
+        "coverage": _float_ratio(found.coverage),
+        "utilisation": _float_ratio(found.utilisation),
+        "effective_savings_rate": _float_ratio(found.savings_rate),
+        "break_even": _float_ratio(found.break_even),
+        **_told_amounts(found),
         "left_hours": left_hours,
     }
 
 
 def _told_all(use: Use) -> dict[str, object]:
     return {
-        "coverage": _ratio(use.coverage),
-        "utilisation": _ratio(use.utilisation),
-        "effective_savings_rate": _ratio(use.all.savings_rate),
-        **_money(use.all),
-        "unused_of_nobody_entered": _amount(use.nameless_unused),
+        "coverage": _float_ratio(use.coverage),
+        "utilisation": _float_ratio(use.utilisation),
+        "effective_savings_rate": _float_ratio(use.all.savings_rate),
+        **_told_amounts(use.all),
+        "unused_of_nobody_entered": _plain_amount(use.nameless_unused),
     }
 
 
-def _money(found: Figures) -> dict[str, object]:
+def _told_amounts(found: Figures) -> dict[str, object]:
     return {
-        "on_demand": _amount(found.on_demand),
-        "cost": _amount(found.cost),
-        "unused": _amount(found.unused_cost),
-        "saved": _amount(found.saved),
+        "on_demand": _plain_amount(found.on_demand),
+        "cost": _plain_amount(found.cost),
+        "unused": _plain_amount(found.unused_cost),
+        "saved": _plain_amount(found.saved),
     }
 
 
-def _ratio(ratio: Fraction | None) -> float | None:
+def _float_ratio(ratio: Fraction | None) -> float | None:
     return None if ratio is None else round(float(ratio), 6)
 
 
-def _amount(micros: int | None) -> str | None:
+def _plain_amount(micros: int | None) -> str | None:
     if micros is None:
         return None
     whole, rest = divmod(abs(micros), MICROS)
     return f"{'-' if micros < 0 else ''}{whole}.{rest:06d}"
 
 
-def _said(name: str, found: Figures, currency: str) -> str:
+def _in_words(name: str, found: Figures, currency: str) -> str:
     return (
         f"{name}: savings rate {per_cent(found.savings_rate)}, cost "
         f"{full_amount(found.cost, currency)}, unused {full_amount(found.unused_cost, currency)}"

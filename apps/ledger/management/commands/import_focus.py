@@ -37,7 +37,7 @@ class Command(BaseCommand):
             taken = take_file(Path(options["file"]), is_addition=options["add"], clock=timezone.now)
         except (NotABill, BillBreaksOff, MonthAlreadyClosed, NoRowRead, OSError) as refused:
             raise CommandError(str(refused)) from refused
-        figures = _figures(taken)
+        figures = _taken_figures(taken)
         if options["json"]:
             print(json.dumps(figures))
         else:
@@ -47,7 +47,7 @@ class Command(BaseCommand):
             raise CommandError(f"nothing of it counts yet: {taken.flags[-1]} (accept_bill)")
 
 
-def _figures(taken: Taken) -> dict[str, object]:
+def _taken_figures(taken: Taken) -> dict[str, object]:
     """Sums are of one currency, or by currency where a file has several."""
     totals = taken.totals
     if len(totals) == 1:

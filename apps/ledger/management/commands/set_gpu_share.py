@@ -24,7 +24,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Of which pool, how much, from when on; or only what that would move."""
         parser.add_argument("pool", metavar="POOL")
-        parser.add_argument("gpu_share", metavar="SHARE", type=_share, help="between 0 and 1")
+        parser.add_argument("gpu_share", metavar="SHARE", type=_parse_share, help="between 0 and 1")
         parser.add_argument("--from", dest="starts_at", type=parse_moment, required=True)
         parser.add_argument("--note", default="", help="why")
         parser.add_argument("--preview", action="store_true", help="change nothing")
@@ -48,11 +48,11 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(told))
             return
-        for line in _said(moves, is_preview=options["preview"]):
+        for line in _moves_in_words(moves, is_preview=options["preview"]):
             self.stdout.write(line)
 
 
-def _said(moves: GpuShareMoves, *, is_preview: bool) -> list[str]:
+def _moves_in_words(moves: GpuShareMoves, *, is_preview: bool) -> list[str]:
     organisation, teams = accounts.organisation(), accounts.teams()
     names = {team.id: team.name for team in teams}
     would = "would move" if is_preview else "move"
@@ -71,7 +71,7 @@ def _pool_named(name: str) -> PoolFact:
     raise CommandError(f"there is no pool named {name!r}")
 
 
-def _share(text: str) -> Decimal:
+def _parse_share(text: str) -> Decimal:
     try:
         return Decimal(text)
     except InvalidOperation:

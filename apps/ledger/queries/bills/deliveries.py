@@ -105,18 +105,18 @@ class RejectedBillFact:
 def bill_page(asked: PageAsked) -> Slice[BillFact]:
     """Bills that have rows or had them, the latest period first."""
     found = page_of(Bill.objects.values(*BILL_COLUMNS), asked, "-starts_at", "-id")
-    return Slice(_facts(found.rows), found.after, found.before)
+    return Slice(_facts_of(found.rows), found.after, found.before)
 
 
 def bill_fact(bill_id: int) -> BillFact | None:
     """One bill; None where there is none."""
-    return next(iter(_facts(list(Bill.objects.filter(id=bill_id).values(*BILL_COLUMNS)))), None)
+    return next(iter(_facts_of(list(Bill.objects.filter(id=bill_id).values(*BILL_COLUMNS)))), None)
 
 
 def bills_of(import_id: int) -> list[BillFact]:
     """The bills that one delivery had rows of."""
     found = Bill.objects.filter(imports=import_id).order_by("starts_at", "id")
-    return _facts(list(found.values(*BILL_COLUMNS)))
+    return _facts_of(list(found.values(*BILL_COLUMNS)))
 
 
 def deliveries(limit: int) -> list[DeliveryFact]:
@@ -160,14 +160,14 @@ def rejected_bill_rows(import_id: int, limit: int) -> Iterator[RejectedBillFact]
         yield RejectedBillFact(*row)
 
 
-def _facts(found: Sequence[Mapping[str, Any]]) -> list[BillFact]:
-    sums, unread = _sums(found), unread_of([bill["id"] for bill in found])
+def _facts_of(found: Sequence[Mapping[str, Any]]) -> list[BillFact]:
+    sums, unread = _bill_sums(found), unread_of([bill["id"] for bill in found])
     return [
         BillFact(**bill, sums=sums[bill["id"]], unread=unread.get(bill["id"], ())) for bill in found
     ]
 
 
-def _sums(found: Sequence[Mapping[str, Any]]) -> dict[int, BillSums]:
+def _bill_sums(found: Sequence[Mapping[str, Any]]) -> dict[int, BillSums]:
     """Of each bill; a million rows are summed once, until the bill changes."""
     keys = {
         bill["id"]: f"bill-sums-{bill['id']}-{bill['changed_at'].timestamp()}" for bill in found

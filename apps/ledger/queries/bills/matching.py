@@ -54,10 +54,10 @@ def places(starts_at: datetime, ends_at: datetime) -> Places:
     named = [(name, node.id) for node in nodes for name in {node.provider_id, node.name} if name]
     typed = {(node.instance_type, node.pool_id) for node in nodes if node.instance_type}
     teams = [(team.name, team.id) for team in accounts.teams()]
-    return Places(nodes=_unique(named), pools=_unique(typed), teams=_unique(teams))
+    return Places(nodes=_unique_by(named), pools=_unique_by(typed), teams=_unique_by(teams))
 
 
-def _unique(named: Iterable[tuple[str, int]]) -> dict[str, int]:
+def _unique_by(named: Iterable[tuple[str, int]]) -> dict[str, int]:
     """What one name means; a name of several means none of them."""
     pairs = {(name.lower(), each) for name, each in named}
     counts = Counter(name for name, _ in pairs)

@@ -101,13 +101,13 @@ def bill_rule(rule_id: int) -> BillRuleRow:
 def moves_if_added(rule: Rule) -> list[RuleMove]:
     """What of the bills of open months a rule kept after all others would take elsewhere."""
     now = rules()
-    return _moves(now, [*now, rule])
+    return _moves_between(now, [*now, rule])
 
 
 def moves_if_ended(rule_id: int) -> list[RuleMove]:
     """What of the bills of open months goes elsewhere without this rule."""
     now = rules()
-    return _moves(now, [rule for rule in now if rule.id != rule_id])
+    return _moves_between(now, [rule for rule in now if rule.id != rule_id])
 
 
 def nodes_called(name: str) -> list[int]:
@@ -124,7 +124,7 @@ def unmatched_usage_types(bill_id: int) -> dict[str, str]:
     return {label: usage_type for label, usage_type in found if usage_type}
 
 
-def _moves(before: Sequence[Rule], after: Sequence[Rule]) -> list[RuleMove]:
+def _moves_between(before: Sequence[Rule], after: Sequence[Rule]) -> list[RuleMove]:
     """By bill, the dearest first."""
     found: list[tuple[Bill, BillMatch, BillMatch, int, Decimal]] = []
     for bill in _open_bills():
@@ -132,10 +132,10 @@ def _moves(before: Sequence[Rule], after: Sequence[Rule]) -> list[RuleMove]:
         moved = {}
         for digest, traits in traits_of(bill).items():
             came, goes = match(traits, before, of), match(traits, after, of)
-            if _where(came) != _where(goes):
+            if _place_key(came) != _place_key(goes):
                 moved[digest] = (came, goes)
         if moved:
-            found += _summed(bill, moved)
+            found += _summed_moves(bill, moved)
     named = _Names(found)
     moves = [
         RuleMove(
@@ -162,20 +162,20 @@ def _open_bills() -> list[Bill]:
     ]
 
 
-def _where(found: BillMatch) -> tuple[object, ...]:
+def _place_key(found: BillMatch) -> tuple[object, ...]:
     if found.node_id or (found.pool_id and found.becomes == "node_hour"):
         return (found.kind, found.becomes, found.node_id, found.pool_id)
     return (found.kind, found.becomes, None, found.pool_id, found.team_id)
 
 
-def _summed(
+def _summed_moves(
     bill: Bill, moved: Mapping[bytes, tuple[BillMatch, BillMatch]]
 ) -> list[tuple[Bill, BillMatch, BillMatch, int, Decimal]]:
     """One entry for each way from one place to another."""
     sums: dict[tuple[object, ...], tuple[Bill, BillMatch, BillMatch, int, Decimal]] = {}
     for digest, count, billed in rows(SUMS, {"bill": bill.id, "traits": list(moved)}):
         came, goes = moved[bytes(digest)]
-        way = (_where(came), _where(goes))
+        way = (_place_key(came), _place_key(goes))
         *_, so_far, amount = sums.get(way, (bill, came, goes, 0, Decimal(0)))
         sums[way] = (bill, came, goes, so_far + count, amount + billed)
     return list(sums.values())

@@ -146,9 +146,9 @@ def checklist(month: date) -> list[Item]:
             "Send them corrected, or accept them as they are, on the import's page under Bills.",
             is_blocking=True,
         ),
-        *(_item(code, params) for code in WHICH),
+        *(_summed_item(code, params) for code in WHICH),
         *_booked_twice(params),
-        *_invoices(month, zone),
+        *_invoice_items(month, zone),
     ]
 
 
@@ -170,7 +170,7 @@ def _booked_twice(params: dict[str, object]) -> list[Item]:
     ]
 
 
-def _item(code: str, params: dict[str, object]) -> Item:
+def _summed_item(code: str, params: dict[str, object]) -> Item:
     ((milliseconds, micros, days),) = rows(SUMS.replace("{which}", WHICH[code]), params)
     hours = whole_hours(milliseconds)
     label, meaning = SAID[code]
@@ -189,7 +189,7 @@ def whole_hours(milliseconds: int) -> int:
     return max(round(Fraction(milliseconds, HOUR_MS)), 1 if milliseconds else 0)
 
 
-def _invoices(month: date, zone: str) -> list[Item]:
+def _invoice_items(month: date, zone: str) -> list[Item]:
     """Up to which hour the month is billed, where there are bills at all; kept with the close."""
     spans = invoices_of_month(month)
     if not spans:

@@ -48,7 +48,7 @@ ORDER BY 1, 2 NULLS FIRST, 3 NULLS FIRST, 4, 5, 6 NULLS FIRST, 7, 8 NULLS FIRST
 def digest_of_month(month: date, zone: str) -> tuple[str, int]:
     """A SHA-256 of all lines posted in `month`, and how many they are; equal lines, equal digest."""
     digest, lines = hashlib.sha256(), 0
-    for starts_at, ends_at in _days(month, zone):
+    for starts_at, ends_at in _days_posted(month, zone):
         params = {"month": month, "from": starts_at, "to": ends_at}
         ((count, said),) = rows(LINES_OF_DAY, params)
         if count:
@@ -62,7 +62,7 @@ def statement_rows(month: date) -> list[Row]:
     return rows(STATEMENT, {"month": month})
 
 
-def _days(month: date, zone: str) -> Iterator[tuple[datetime, datetime]]:
+def _days_posted(month: date, zone: str) -> Iterator[tuple[datetime, datetime]]:
     """Spans of a day that hold every line posted in the month: rows of bills begin where they do."""
     span = month_span(month, zone)
     ((first, last),) = rows(BOUNDS, {"month": month})

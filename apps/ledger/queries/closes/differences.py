@@ -63,12 +63,12 @@ HAVING sum(line.list_micros) <> 0 OR sum(line.contracted_micros) <> 0
 
 def sums_of_hour(hour: datetime) -> dict[LineKey, Sums]:
     """By charge and owner, what the hour's own lines come to."""
-    return _sums(hour, {"corrected": False})
+    return _sums_by_line(hour, {"corrected": False})
 
 
 def corrected_sums_of_hour(hour: datetime) -> dict[LineKey, Sums]:
     """The same with all corrections of it that were posted."""
-    return _sums(hour, {"corrected": True})
+    return _sums_by_line(hour, {"corrected": True})
 
 
 def corrections_of_month(month: date) -> dict[datetime, dict[LineKey, Sums]]:
@@ -79,6 +79,6 @@ def corrections_of_month(month: date) -> dict[datetime, dict[LineKey, Sums]]:
     return found
 
 
-def _sums(hour: datetime, params: dict[str, object]) -> dict[LineKey, Sums]:
+def _sums_by_line(hour: datetime, params: dict[str, object]) -> dict[LineKey, Sums]:
     found = rows(SUMS, params | {"hour": hour})
     return {LineKey(*row[:11]): Sums(*row[11:]) for row in found}

@@ -48,12 +48,14 @@ def invoices_of_month(month: date) -> list[InvoiceSpan]:
     for (issuer, account), of_account in groupby(found, key=lambda row: (row[0], row[1])):
         bills = [HourSpan(starts_at, ends_at) for _, _, starts_at, ends_at in of_account]
         spans += [
-            InvoiceSpan(issuer, account, *cut) for cut in _cut(bills, span) if cut[0] < cut[1]
+            InvoiceSpan(issuer, account, *cut)
+            for cut in _cut_by_bills(bills, span)
+            if cut[0] < cut[1]
         ]
     return spans
 
 
-def _cut(
+def _cut_by_bills(
     bills: Sequence[HourSpan], span: HourSpan
 ) -> Iterator[tuple[datetime, datetime, HourSpan | None]]:
     reached = span.starts_at
@@ -70,19 +72,19 @@ def invoices_in_words(spans: Sequence[InvoiceSpan], zone: str) -> str:
     """What each invoice bills of the month, and what is not billed yet, in the organisation's time."""
     of_accounts = groupby(spans, key=lambda each: (each.issuer, each.account))
     return "; ".join(
-        f"{issuer} {account}: " + ", ".join(_words(each, zone) for each in of_account)
+        f"{issuer} {account}: " + ", ".join(_span_in_words(each, zone) for each in of_account)
         for (issuer, account), of_account in of_accounts
     )
 
 
-def _words(span: InvoiceSpan, zone: str) -> str:
-    said = _period(span.starts_at, span.ends_at, zone)
+def _span_in_words(span: InvoiceSpan, zone: str) -> str:
+    said = _period_text(span.starts_at, span.ends_at, zone)
     if span.invoice is None:
         return f"{said} by no invoice yet"
-    return f"{said} by the invoice of {_period(span.invoice.starts_at, span.invoice.ends_at, zone)}"
+    return f"{said} by the invoice of {_period_text(span.invoice.starts_at, span.invoice.ends_at, zone)}"
 
 
-def _period(starts_at: datetime, ends_at: datetime, zone: str) -> str:
+def _period_text(starts_at: datetime, ends_at: datetime, zone: str) -> str:
     """`1 Mar 08:00 to 31 Mar 24:00`."""
     here = ZoneInfo(zone)
     since, until = starts_at.astimezone(here), ends_at.astimezone(here)

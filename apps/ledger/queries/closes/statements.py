@@ -112,7 +112,7 @@ def journal(close_id: int) -> Sequence[JournalEntry]:
     remainders, as every split does.
     """
     found = rows(JOURNAL, {"close": close_id})
-    cents = _cents([micros for *_, micros in found])
+    cents = _round_to_cents([micros for *_, micros in found])
     return [
         JournalEntry(
             cost_centre, team, ACCOUNTS.get(str(kind), str(kind)), Decimal(amount).scaleb(-2)
@@ -121,7 +121,7 @@ def journal(close_id: int) -> Sequence[JournalEntry]:
     ]
 
 
-def _cents(micros: Sequence[int]) -> list[int]:
+def _round_to_cents(micros: Sequence[int]) -> list[int]:
     """Each to the cent, debits and credits apart, so that both sums are right."""
     cents = [0] * len(micros)
     for sign in (1, -1):

@@ -48,10 +48,10 @@ def changed_kinds(before: bytes, now: bytes) -> list[str]:
     ]
 
 
-def _plain(value: object) -> tuple[int, int]:
+def _plain_fraction(value: object) -> tuple[int, int]:
     if isinstance(value, Fraction):
         return value.as_integer_ratio()
     raise TypeError(f"{value!r} is no fact of a node-hour")
 
 
-ENCODER = msgspec.msgpack.Encoder(enc_hook=_plain)
+ENCODER = msgspec.msgpack.Encoder(enc_hook=_plain_fraction)

@@ -44,9 +44,11 @@ def facts_of(reading: Reading, node_id: int) -> NodeHourFacts:
         through_ms=milliseconds_into(hour, charged.through),
         charges=charged.pieces,
         beside=charged.beside,
-        devices=_devices(hour, found, reading.policies.get(pool.id)),
+        devices=_devices_of_hour(hour, found, reading.policies.get(pool.id)),
         usage=usage,
-        claims=_claims(hour, reading.held.get(node_id, ()), found, with_cores=cores is not None),
+        claims=_claim_facts(
+            hour, reading.held.get(node_id, ()), found, with_cores=cores is not None
+        ),
         keys=[fact for key in sorted(keys) for fact in reading.keys.get(key, ())],
         outages=[
             OutageOfHour(
@@ -68,7 +70,7 @@ def _weighed_cores(policy: fleet.PolicyFact | None, lived: tuple[int, int]) -> C
     return CoresFact([CapacityFact(*lived, policy.cores_per_node)], policy.core_weight)
 
 
-def _devices(
+def _devices_of_hour(
     hour: datetime, found: Sequence[fleet.DeviceFact], policy: fleet.PolicyFact | None
 ) -> list[DeviceOfHour]:
     ends_at = hour + HOUR
@@ -91,7 +93,7 @@ def _devices(
     return devices
 
 
-def _claims(
+def _claim_facts(
     hour: datetime,
     held: Sequence[workloads.HeldFact],
     devices: Sequence[fleet.DeviceFact],
@@ -103,13 +105,13 @@ def _claims(
     by_uuid: dict[str, list[fleet.DeviceFact]] = {}
     for device in devices:
         by_uuid.setdefault(device.uuid, []).append(device)
-    claims = [_claim(hour, fact, by_uuid, devices) for fact in held]
+    claims = [_claim_fact(hour, fact, by_uuid, devices) for fact in held]
     if not with_cores:
         return claims
     return [claim._replace(cores=fact.cpus) for claim, fact in zip(claims, held, strict=True)]
 
 
-def _claim(
+def _claim_fact(
     hour: datetime,
     fact: workloads.HeldFact,
     by_uuid: Mapping[str, Sequence[fleet.DeviceFact]],
@@ -121,13 +123,13 @@ def _claim(
         claim_id=fact.allocation_id,
         start_ms=milliseconds_into(hour, fact.held_from),
         end_ms=milliseconds_into(hour, fact.held_to),
-        gpus=_counted(fact.gpus, granted, devices),
+        gpus=_claimed_devices(fact.gpus, granted, devices),
         devices=tuple(device.id for device in granted),
         divided_evenly=fact.divided_evenly,
     )
 
 
-def _counted(
+def _claimed_devices(
     gpus: Fraction, granted: Sequence[fleet.DeviceFact], devices: Sequence[fleet.DeviceFact]
 ) -> Fraction:
     """How many devices a claim takes.

@@ -73,9 +73,9 @@ class Reading:
 
 def read(hour: datetime, node_ids: Collection[int]) -> Reading:
     """The facts of these nodes in `hour`, in a dozen queries for any number of nodes."""
-    charged = _charged(hour, node_ids)
+    charged = _charged_nodes(hour, node_ids)
     ids, ends_at = list(charged), hour + HOUR
-    devices = _by(lambda device: device.node_id, fleet.devices_lived(ids, hour, ends_at))
+    devices = _group_by(lambda device: device.node_id, fleet.devices_lived(ids, hour, ends_at))
     node_of = {device.id: node_id for node_id, there in devices.items() for device in there}
     usage = telemetry.usage_of_hour(hour, list(node_of))
     keys = telemetry.holder_keys({row.holder_id for row in usage if row.holder_id})
@@ -90,16 +90,16 @@ def read(hour: datetime, node_ids: Collection[int]) -> Reading:
         pools=fleet.pools(),
         policies=fleet.share_policies({each.pool_id for each in charged.values()}, hour),
         devices=devices,
-        outages=_by(lambda outage: outage.node_id, fleet.outages(ids, hour, ends_at)),
-        usage=_by(lambda row: node_of[row.device_id], usage),
-        held=_by(lambda fact: fact.node_id, held),
+        outages=_group_by(lambda outage: outage.node_id, fleet.outages(ids, hour, ends_at)),
+        usage=_group_by(lambda row: node_of[row.device_id], usage),
+        held=_group_by(lambda fact: fact.node_id, held),
         keys=_key_facts(hour, spans),
-        owners=_owners(jobs, hour, special.unowned_id),
+        owners=_owners_of_jobs(jobs, hour, special.unowned_id),
         platform_id=special.platform_id,
     )
 
 
-def _charged(hour: datetime, node_ids: Collection[int]) -> dict[int, Charged]:
+def _charged_nodes(hour: datetime, node_ids: Collection[int]) -> dict[int, Charged]:
     found = rows(
         """
         SELECT charge.node_id, charge.id, charge.pool_id, charge.through, charge.status,
@@ -133,7 +133,7 @@ def _charged(hour: datetime, node_ids: Collection[int]) -> dict[int, Charged]:
     }
 
 
-def _by(key: Callable[[Fact], int], facts: Iterable[Fact]) -> dict[int, list[Fact]]:
+def _group_by(key: Callable[[Fact], int], facts: Iterable[Fact]) -> dict[int, list[Fact]]:
     by: dict[int, list[Fact]] = defaultdict(list)
     for fact in facts:
         by[key(fact)].append(fact)
@@ -158,7 +158,7 @@ def _key_facts(
     }
 
 
-def _owners(job_ids: Collection[int], hour: datetime, unowned_id: int) -> dict[int, Owner]:
+def _owners_of_jobs(job_ids: Collection[int], hour: datetime, unowned_id: int) -> dict[int, Owner]:
     """Whose each job is by the rules at the hour's start; no rule: Unowned."""
     found = workloads.owners(job_ids, hour)
     owners = {}

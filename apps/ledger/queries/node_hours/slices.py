@@ -36,13 +36,13 @@ def _known_share(
     if device.compute_slices is None or device.memory_slices is None:
         return None
     rule = policy.rule if policy else ShareRule.LARGEST
-    return _share(
+    return _geometry_share(
         parent or device.model, device.compute_slices, device.memory_slices, ShareRule(rule)
     )
 
 
 @lru_cache(maxsize=1024)
-def _share(name: str, compute: int, memory: int, rule: ShareRule) -> Fraction | None:
+def _geometry_share(name: str, compute: int, memory: int, rule: ShareRule) -> Fraction | None:
     """A geometry's part of a model; None where either is not known."""
     model = gpu_model(name)
     if model is None or model.mig is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from apps.economics.hours import HOUR, hour_of
-from apps.fleet.queries import PoolFact, lived_since, nodes_lived, pools
+from apps.fleet.queries import NodeFact, PoolFact, lived_since, nodes_lived, pools
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,13 @@ class Reach:
     ends_at: datetime | None
     hours: int
     node_hours: float
-    nodes: int
     pools: tuple[tuple[int, str], ...]
+    lived: tuple[NodeFact, ...] = ()
+
+    @property
+    def nodes(self) -> int:
+        """How many live in them."""
+        return len(self.lived)
 
 
 def reach_of(
@@ -40,18 +45,16 @@ def reach_of(
     since = lived_since()
     names = tuple((pool.id, pool.name) for pool in reached)
     if since is None:
-        return Reach(None, None, 0, 0.0, 0, names)
+        return Reach(None, None, 0, 0.0, names)
     begins = since if starts_at is None else max(since, starts_at)
     ends = at if ends_at is None else min(at, ends_at)
     if ends <= begins:
-        return Reach(None, None, 0, 0.0, 0, names)
-    lives = [
-        (node.lived_to - node.lived_from) / HOUR
-        for node in nodes_lived(begins, ends)
-        if node.pool_id in {pool.id for pool in reached}
-    ]
-    hours = _hours_touched(begins, ends) if lives else 0
-    return Reach(begins, ends, hours, round(sum(lives), 6), len(lives), names)
+        return Reach(None, None, 0, 0.0, names)
+    pool_ids = {pool.id for pool in reached}
+    lived = tuple(node for node in nodes_lived(begins, ends) if node.pool_id in pool_ids)
+    hours = _hours_touched(begins, ends) if lived else 0
+    node_hours = sum((node.lived_to - node.lived_from) / HOUR for node in lived)
+    return Reach(begins, ends, hours, round(node_hours, 6), names, lived)
 
 
 def _is_priced(pool: PoolFact, prices: Prices) -> bool:

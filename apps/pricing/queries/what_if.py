@@ -13,7 +13,7 @@ from apps.accounts.queries import organisation
 from apps.economics import rates as economics
 from apps.economics.hours import HOUR
 from apps.economics.tiers import Tier, graduated
-from apps.fleet.queries import NodeFact, PoolFact, nodes_lived, pools
+from apps.fleet.queries import NodeFact, PoolFact, pools
 from apps.pricing.models import Rate
 from apps.pricing.queries import RateSpan, rates_of_pools, spans_of_pools
 from apps.pricing.queries.converting import month_of_hour, months_of
@@ -134,17 +134,14 @@ def _what_if(reach: Reach, change: _Change) -> WhatIf:
         return WhatIf(reach, 0, 0, 0.0, 0.0)
     reached = {pool_id for pool_id, _ in reach.pools}
     chosen = {pool_id: pool for pool_id, pool in pools().items() if pool_id in reached}
-    nodes = [
-        node for node in nodes_lived(reach.starts_at, reach.ends_at) if node.pool_id in reached
-    ]
     rows = rates_of_pools(chosen, reach.starts_at, reach.ends_at)
-    before = _cost(rows, chosen, nodes, reach)
-    after = _cost(change(rows), chosen, nodes, reach)
+    before = _reach_cost(rows, chosen, reach)
+    after = _reach_cost(change(rows), chosen, reach)
     return WhatIf(reach, before[0], after[0], before[1], after[1])
 
 
-def _cost(
-    rows: Sequence[Rate], chosen: dict[int, PoolFact], nodes: Sequence[NodeFact], reach: Reach
+def _reach_cost(
+    rows: Sequence[Rate], chosen: dict[int, PoolFact], reach: Reach
 ) -> tuple[int, float]:
     """Micro-units, and the node-hours without a price."""
     if reach.starts_at is None or reach.ends_at is None:
@@ -155,7 +152,7 @@ def _cost(
         spans = {pool_id: _by_month(of_pool, zone) for pool_id, of_pool in spans.items()}
     lived: dict[tuple[economics.Rate, date | None], int] = {}
     unpriced = 0.0
-    for node in nodes:
+    for node in reach.lived:
         for span in spans[node.pool_id]:
             paid = span.paid_rate
             if paid is None or paid.exchange is None:

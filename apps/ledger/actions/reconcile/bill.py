@@ -71,7 +71,7 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
     month = main_month(bill.starts_at, bill.ends_at, organisation.zone)
     refuse_closed_month(months={month}, what="the bill")
     rate = conversion(currency=bill.currency, to=organisation.currency, month=month)
-    found = traits_of(bill)
+    found = traits_of([bill])[bill.id]
     of = places(bill.starts_at, bill.ends_at)
     by = rules()
     _keep_matches(bill, {digest: match(each, by, of) for digest, each in found.items()})
@@ -95,6 +95,7 @@ def reconcile_bill(*, bill_id: int, at: datetime) -> Reconciled:
 def _bill_params(bill: Bill, rate: Exchange, month_from: datetime) -> dict[str, object]:
     return {
         "bill": bill.id,
+        "bills": [bill.id],
         "numerator": rate.rate.numerator,
         "denominator": rate.rate.denominator,
         "provisional": not rate.is_stated,

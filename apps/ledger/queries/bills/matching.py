@@ -1,7 +1,7 @@
 """What is needed to say where a bill's rows go."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from apps.accounts import queries as accounts
@@ -12,30 +12,25 @@ from apps.ledger.queries.bills.parts import filled
 from apps.ledger.queries.tables import rows
 
 TRAITS = filled("""
-SELECT DISTINCT ON (row.traits) row.traits, row.kind, row.category, row.commitment_status,
-       row.service, row.usage_type, row.resource_id, row.sub_account, row.tags
+SELECT DISTINCT ON (row.bill_id, row.traits) row.bill_id, row.traits, row.kind, row.category,
+       row.commitment_status, row.service, row.usage_type, row.resource_id, row.sub_account, row.tags
 :in_force
 """)
+TOLD = (
+    *("kind", "category", "commitment_status", "service", "usage_type", "resource_id"),
+    *("sub_account", "tags"),
+)
+"""What of a row says where it goes, in the order of the statement."""
 
 
-def traits_of(bill: Bill) -> dict[bytes, Traits]:
-    """Every kind of row that a bill has, by digest."""
-    return {
-        bytes(digest): Traits(
-            kind=kind,
-            category=category,
-            commitment_status=status,
-            issuer=bill.issuer,
-            service=service,
-            usage_type=usage_type,
-            resource_id=resource_id,
-            sub_account=sub_account,
-            tags=tags,
-        )
-        for digest, kind, category, status, service, usage_type, resource_id, sub_account, tags in (
-            rows(TRAITS, {"bill": bill.id})
-        )
-    }
+def traits_of(bills: Sequence[Bill]) -> dict[int, dict[bytes, Traits]]:
+    """Every kind of row that each bill has, by the bill's id, then by digest."""
+    issuers = {bill.id: bill.issuer for bill in bills}
+    found: dict[int, dict[bytes, Traits]] = {bill_id: {} for bill_id in issuers}
+    for bill_id, digest, *told in rows(TRAITS, {"bills": list(issuers)}):
+        traits = dict(zip(TOLD, told, strict=True))
+        found[bill_id][bytes(digest)] = Traits(issuer=issuers[bill_id], **traits)
+    return found
 
 
 def rules() -> list[Rule]:

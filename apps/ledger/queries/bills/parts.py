@@ -2,10 +2,10 @@
 
 from typing import LiteralString
 
-# The rows of a bill that count: staged ones do not yet, replaced ones no longer.
+# The rows of bills that count: staged ones do not yet, replaced ones no longer.
 IN_FORCE: LiteralString = """
     FROM ledger_billrow AS row JOIN ledger_billimport AS batch ON batch.id = row.batch_id
-    WHERE row.bill_id = %(bill)s AND row.replaced_by_id IS NULL AND batch.state = 'done'
+    WHERE row.bill_id = ANY(%(bills)s) AND row.replaced_by_id IS NULL AND batch.state = 'done'
 """
 MATCHED: LiteralString = """
     FROM ledger_billrow AS row JOIN ledger_billimport AS batch ON batch.id = row.batch_id

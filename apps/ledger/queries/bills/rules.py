@@ -22,6 +22,9 @@ COLUMNS = (
     *("team_id", "team__name", "created_at", "ended_at"),
 )
 
+_Moved = tuple[Bill, BillMatch, BillMatch, int, Decimal]
+"""Rows of a bill: whence, whither, how many, and what they bill."""
+
 
 @dataclass(frozen=True, slots=True)
 class BillRuleRow:
@@ -126,16 +129,16 @@ def unmatched_usage_types(bill_id: int) -> dict[str, str]:
 
 def _moves_between(before: Sequence[Rule], after: Sequence[Rule]) -> list[RuleMove]:
     """By bill, the dearest first."""
-    found: list[tuple[Bill, BillMatch, BillMatch, int, Decimal]] = []
-    for bill in _open_bills():
-        of = places(bill.starts_at, bill.ends_at)
-        moved = {}
-        for digest, traits in traits_of(bill).items():
-            came, goes = match(traits, before, of), match(traits, after, of)
+    bills = {bill.id: bill for bill in _open_bills()}
+    traits = traits_of(list(bills.values()))
+    of = {period: places(*period) for period in {_period_of(bill) for bill in bills.values()}}
+    moved = {}
+    for bill_id, bill in bills.items():
+        for digest, each in traits[bill_id].items():
+            came, goes = (match(each, by, of[_period_of(bill)]) for by in (before, after))
             if _place_key(came) != _place_key(goes):
-                moved[digest] = (came, goes)
-        if moved:
-            found += _summed_moves(bill, moved)
+                moved[bill_id, digest] = (came, goes)
+    found = _summed_moves(bills, moved)
     named = _Names(found)
     moves = [
         RuleMove(
@@ -168,23 +171,33 @@ def _place_key(found: BillMatch) -> tuple[object, ...]:
     return (found.kind, found.becomes, None, found.pool_id, found.team_id)
 
 
+def _period_of(bill: Bill) -> tuple[datetime, datetime]:
+    return bill.starts_at, bill.ends_at
+
+
 def _summed_moves(
-    bill: Bill, moved: Mapping[bytes, tuple[BillMatch, BillMatch]]
-) -> list[tuple[Bill, BillMatch, BillMatch, int, Decimal]]:
-    """One entry for each way from one place to another."""
-    sums: dict[tuple[object, ...], tuple[Bill, BillMatch, BillMatch, int, Decimal]] = {}
-    for digest, count, billed in rows(SUMS, {"bill": bill.id, "traits": list(moved)}):
-        came, goes = moved[bytes(digest)]
-        way = (_place_key(came), _place_key(goes))
-        *_, so_far, amount = sums.get(way, (bill, came, goes, 0, Decimal(0)))
-        sums[way] = (bill, came, goes, so_far + count, amount + billed)
+    bills: Mapping[int, Bill], moved: Mapping[tuple[int, bytes], tuple[BillMatch, BillMatch]]
+) -> list[_Moved]:
+    """One entry for each way of a bill from one place to another."""
+    sums: dict[tuple[object, ...], _Moved] = {}
+    given = {
+        "bills": sorted({bill_id for bill_id, _ in moved}),
+        "traits": [key[1] for key in moved],
+    }
+    for bill_id, digest, count, billed in rows(SUMS, given) if moved else ():
+        if (bill_id, bytes(digest)) not in moved:
+            continue
+        came, goes = moved[bill_id, bytes(digest)]
+        way = (bill_id, _place_key(came), _place_key(goes))
+        *_, so_far, amount = sums.get(way, (bills[bill_id], came, goes, 0, Decimal(0)))
+        sums[way] = (bills[bill_id], came, goes, so_far + count, amount + billed)
     return list(sums.values())
 
 
 class _Names:
     """The names of every node, pool and team that matches speak of."""
 
-    def __init__(self, found: Sequence[tuple[Bill, BillMatch, BillMatch, int, Decimal]]) -> None:
+    def __init__(self, found: Sequence[_Moved]) -> None:
         nodes = {each.node_id for _, *both, _, _ in found for each in both if each.node_id}
         self._nodes = fleet.node_names(sorted(nodes))
         self._pools = {pool.id: pool.name for pool in fleet.pools().values()}
@@ -219,9 +232,9 @@ def _summed_rule(rule: BillRuleRow, of: Mapping[str, tuple[int, Decimal]]) -> Bi
 
 
 SUMS = filled("""
-SELECT row.traits, count(*)::int8, sum(row.billed_cost)
+SELECT row.bill_id, row.traits, count(*)::int8, sum(row.billed_cost)
 :in_force AND row.traits = ANY(%(traits)s)
-GROUP BY row.traits ORDER BY row.traits
+GROUP BY row.bill_id, row.traits ORDER BY row.bill_id, row.traits
 """)
 MAPPED = """
 SELECT found.rule_id, bill.currency, count(*)::int8, sum(row.billed_cost)

@@ -90,6 +90,11 @@ def quoted_amount(amount: Decimal, currency: str) -> str:
     return f"{symbol(currency)}{exact:,f}"
 
 
+def billed_amount(amount: Decimal, currency: str) -> str:
+    """A sum of a bill in whole units, to the minor unit; below the micro-unit half-even."""
+    return full_amount(int((amount * MICROS).to_integral_value(ROUND_HALF_EVEN)), currency)
+
+
 def signed_amount(micros: int | None, currency: str) -> str:
     """A difference, its sign always written: `+$12.40`, `−$3.00`, `$0.00`."""
     text = full_amount(micros, currency)

@@ -148,6 +148,8 @@ TEXT = Format(_as_text, _csv_text)
 """A name or a few words, from outside: no spreadsheet computes it."""
 PROSE = Format(_as_text, _csv_text, "text")
 """Words that may take several lines."""
+WRAPPED = Format(_as_text, _csv_text, "wrap")
+"""A name that may be long."""
 FIGURE = Format(_as_text, _csv_text, "number-cell")
 """A figure that is text already."""
 COUNT = _number_format(amounts.count)
@@ -159,6 +161,18 @@ DURATION = _number_format(time.duration, lambda span: f"{span.total_seconds():.0
 MONEY = _money_format(money.full_amount)
 SIGNED_MONEY = _money_format(money.signed_amount)
 UNIT_COST = _money_format(money.unit_cost)
+QUOTED = Format(
+    lambda quoted, _: money.quoted_amount(*quoted),
+    lambda quoted, _: f"{quoted[0]:f}",
+    "number-cell quoted",
+)
+"""A price as it was quoted: pairs of the amount, in whole units, and its currency."""
+BILLED = Format(
+    lambda billed, _: money.billed_amount(*billed),
+    lambda billed, _: f"{billed[0].normalize():f}",
+    "number-cell",
+)
+"""A sum of a bill: pairs of the exact amount, in whole units, and its currency."""
 CURRENCY = Format(_as_text, lambda _, locale: locale.currency)
 DAY = Format(lambda day, _: time.weekday(day), _day_written)
 ISO_DAY = Format(lambda day, _: day.isoformat(), _day_written)

@@ -76,7 +76,10 @@ class DailyChart:
 
 @dataclass(frozen=True, slots=True)
 class LineChart:
-    """A picture, and the table behind it, where that stands nowhere else; `name` is its own."""
+    """A picture, and the table behind it, where that stands nowhere else; `name` is its own.
+
+    `anchor` is what an address calls it.
+    """
 
     template: ClassVar[str] = "kit/line.html"
     name: str
@@ -85,6 +88,7 @@ class LineChart:
     figure: Mapping[str, object]
     behind: TableSection | None = None
     csv_href: str = ""
+    anchor: str = "daily"
 
 
 def daily_chart(

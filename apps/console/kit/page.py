@@ -47,7 +47,8 @@ class ConsolePage:
 
     `under` are the quiet words below it, after `status`; `sections` come in their order, those
     that are None left out. With `empty` set it stands in their place. `back` leads up;
-    `styles` are sheets of its own, by their paths below static.
+    `styles` are sheets of its own, by their paths below static. With `refresh_seconds` it asks
+    again for itself so often: something of it is under way.
     """
 
     template: ClassVar[str] = "kit/page.html"
@@ -63,6 +64,7 @@ class ConsolePage:
     sections: tuple[Section | None, ...] = ()
     empty: EmptyState | None = None
     styles: tuple[str, ...] = ()
+    refresh_seconds: int = 0
 
     @property
     def frame(self) -> Frame:
@@ -85,6 +87,11 @@ class ConsolePage:
         return self.context.path
 
     @property
+    def again(self) -> str:
+        """Its own address with everything that was asked for."""
+        return self.context.href(self.context.path)
+
+    @property
     def sort(self) -> str:
         """The order asked for, kept when a filter changes."""
         return self.context.query.get("sort", "")[:40]
@@ -100,7 +107,7 @@ class ConsolePage:
         return any(isinstance(section, DailyChart | LineChart) for section in self.shown)
 
 
-Answer = ConsolePage | HttpResponse
+Answer = ConsolePage | HttpResponseBase
 Asked = Callable[Concatenate[Context, Given], Answer]
 
 
@@ -117,15 +124,14 @@ def shown(roles: frozenset[Role], here: str) -> Callable[[Asked[Given]], View[Gi
         def view(
             request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
         ) -> HttpResponseBase:
-            return answered(request, asked(request_context(request, here), *args, **kwargs))
+            answer = asked(request_context(request, here), *args, **kwargs)
+            return answered(request, answer) if isinstance(answer, ConsolePage) else answer
 
         return view
 
     return decorate
 
 
-def answered(request: HttpRequest, answer: Answer) -> HttpResponse:
-    """A page by its template; whatever else is an answer already stays as it is."""
-    if isinstance(answer, HttpResponse):
-        return answer
-    return render(request, answer.template, {"page": answer})
+def answered(request: HttpRequest, page: ConsolePage, status: int = 200) -> HttpResponse:
+    """A page by its template."""
+    return render(request, page.template, {"page": page}, status=status)

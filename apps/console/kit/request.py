@@ -66,8 +66,11 @@ class Context:
         return path + (f"?{self.query.urlencode()}" if self.query else "")
 
 
-def request_context(request: HttpRequest, here: str) -> Context:
-    """Who asks for a page of the entry `here`; Setup's questions wait for who sees everything."""
+def request_context(request: HttpRequest, here: str, path: str = "") -> Context:
+    """Who asks for a page of the entry `here`; Setup's questions wait for who sees everything.
+
+    `path` is the page's own where something is answered by it that was sent elsewhere.
+    """
     at, chosen, viewer = timezone.now(), organisation(), viewer_of_request(request)
     waiting = questions_waiting(at) if viewer.sees_everything else 0
     return Context(
@@ -76,7 +79,7 @@ def request_context(request: HttpRequest, here: str) -> Context:
         organisation=chosen,
         zone=ZoneInfo(chosen.zone),
         frame=frame_of(request, chosen, here, waiting),
-        path=request.path,
+        path=path or request.path,
         query=request.GET,
     )
 

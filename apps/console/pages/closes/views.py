@@ -92,9 +92,7 @@ def month(context: Context, month: str) -> ConsolePage:
 def refused_month(request: HttpRequest, of: date, problem: str, status: int) -> HttpResponse:
     """The page of a month, with why something could not be done."""
     page = _month_page(request_context(request, "months"), of, problem)
-    answer = answered(request, page)
-    answer.status_code = status
-    return answer
+    return answered(request, page, status)
 
 
 def _month_page(context: Context, of: date, problem: str = "") -> MonthPage:

@@ -61,7 +61,7 @@ def test_a_bill_is_sent_waits_and_is_in_after_the_next_sweep(uploads_folder: Pat
     assert "2 new rows came from july.csv; 1 row could not be read." in words(after)
     assert "FOCUS 1.3" in words(after)
     assert "3 BilledCost 'x' is no number" in words(after)
-    assert "hx-trigger" not in after.content.decode().split('id="import"')[1]
+    assert "hx-trigger" not in after.content.decode().split('id="content"')[1]
     assert list(uploads_folder.iterdir()) == []
     assert BillImport.objects.get().person.email == "petra@example.org"
 
@@ -81,6 +81,10 @@ def test_the_list_tells_each_bill_by_basis_and_exactly_as_csv() -> None:
         "A Cloud,1234,2026-07-01T00:00:00Z,2026-08-01T00:00:00Z,USD,2,"
         "3.000000000001,3.000000000001,181,196.64,being reconciled"
     )
+    assert 'href="/bills/imports.csv"' in client.get("/bills").content.decode()
+    (file,) = client.get("/bills/imports.csv").content.decode().splitlines()[1:]
+    assert file.startswith("july.csv,")
+    assert file.endswith(",done,2,2,0,0,0")
 
 
 def test_sums_follow_what_is_in_force(tmp_path: Path) -> None:

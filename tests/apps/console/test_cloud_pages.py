@@ -219,7 +219,7 @@ def test_limits_are_listed_with_what_is_used_and_what_is_full() -> None:
     record_held_capacity(place=PLACE, held=[held], at=make.NOON)
     client = signed_in("finance")
     text = page(client)
-    assert text.count("number-cell tone-warn") == 1
+    assert text.count('<span class="tone-warn">100') == 1
     assert "not reported" in text
     rows = {row["code"]: (row["value"], row["used"]) for row in table(client, "/clouds/quotas.csv")}
     assert rows == {

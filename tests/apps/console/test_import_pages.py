@@ -13,7 +13,7 @@ from django.core.cache import cache
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from apps.console.pages.imports import changes
+from apps.console.pages.imports import receiving
 from apps.workloads import queries as workloads
 from apps.workloads.actions import uploads
 from apps.workloads.tasks import import_uploads
@@ -63,7 +63,7 @@ def filled(client: Client, path: str) -> dict[str, str]:
     """The form as it stands there."""
     page = client.get(path).content.decode()
     form = page[page.index('class="sheet"') :]
-    chosen = dict(re.findall(r'<input id="[^"]*" name="([^"]+)" value="([^"]*)"', form))
+    chosen = dict(re.findall(r'<input id="[^"]*" name="([^"]+)" type="text" value="([^"]*)"', form))
     for name, options in re.findall(r'<select id="[^"]*" name="([^"]+)".*?>(.*?)</select>', form):
         found = re.search(r'value="([^"]*)" selected', options)
         chosen[name] = found[1] if found else ""
@@ -176,7 +176,7 @@ def test_what_is_no_table_of_jobs_says_so_and_can_be_discarded(uploads_folder, c
 def test_an_empty_form_and_a_file_too_large_leave_nothing_behind(uploads_folder, monkeypatch):
     client = signed_in()
     assert "No file came" in text_of(client.post("/setup/imports/upload", {}))
-    monkeypatch.setattr(changes, "LARGEST_BYTES", 10 - changes.FORM_BYTES)
+    monkeypatch.setattr(receiving, "LARGEST_BYTES", 10 - receiving.FORM_BYTES)
     given = {"file": SimpleUploadedFile("jobs.csv", JOBS.encode())}
     answer = client.post("/setup/imports/upload", given)
     assert answer.status_code == 413

@@ -1,16 +1,15 @@
 """Bill rules and what they move, in words."""
 
 from collections.abc import Mapping, Sequence
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from glob import escape
 
 from apps.console.kit.change import LONGEST_TEXT
 from apps.ledger.queries.bills.rules import BillRuleRow, Place, RuleMove
 from apps.show.amounts import counted
-from apps.show.money import full_amount
+from apps.show.money import billed_amount
 from apps.show.words import joined
 
-MICROS = 1_000_000
 MOST_MOVES = 12
 PATTERNS = {
     "issuer": "issuer",
@@ -68,7 +67,7 @@ def says(rule: BillRuleRow) -> str:
 
 def amounts(billed: Mapping[str, Decimal]) -> tuple[str, ...]:
     """One for each currency."""
-    return tuple(full_amount(_micros(amount), currency) for currency, amount in billed.items())
+    return tuple(billed_amount(amount, currency) for currency, amount in billed.items())
 
 
 def moves_said(moves: Sequence[RuleMove]) -> tuple[str, ...]:
@@ -78,29 +77,25 @@ def moves_said(moves: Sequence[RuleMove]) -> tuple[str, ...]:
     total = sum(move.rows for move in moves)
     bills = {move.bill_id for move in moves}
     said = [f"{counted(total, 'row')} of {counted(len(bills), 'bill')} in open months:"]
-    said += [_move(move) for move in moves[:MOST_MOVES]]
+    said += [_move_words(move) for move in moves[:MOST_MOVES]]
     if len(moves) > MOST_MOVES:
         said.append(f"and {len(moves) - MOST_MOVES} smaller moves.")
     said.append("Their hours are charged and split again; closed months stay as they are.")
     return tuple(said)
 
 
-def _move(move: RuleMove) -> str:
-    amount = full_amount(_micros(move.billed), move.currency)
+def _move_words(move: RuleMove) -> str:
+    amount = billed_amount(move.billed, move.currency)
     return (
         f"{counted(move.rows, 'row')} of {move.issuer}, {move.starts_at:%B %Y} ({amount} billed): "
-        f"from {_place(move.came, move.goes)} to {_place(move.goes, move.came)}"
+        f"from {_place_words(move.came, move.goes)} to {_place_words(move.goes, move.came)}"
     )
 
 
-def _place(place: Place, other: Place) -> str:
+def _place_words(place: Place, other: Place) -> str:
     if place.becomes == "node_hour":
         return f"node {place.node}" if place.node else f"the nodes of pool {place.pool}"
     said = [BECOMES.get(place.becomes, place.becomes)]
     if place.kind != other.kind and place.becomes == "service":
         said.append(f"as {KINDS.get(place.kind, place.kind)}")
     return joined([" ".join(said)]) + f", charged to {place.team}"
-
-
-def _micros(amount: Decimal) -> int:
-    return int((amount * MICROS).to_integral_value(ROUND_HALF_EVEN))

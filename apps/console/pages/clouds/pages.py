@@ -1,163 +1,182 @@
-"""The page of cloud accounts, made of what is known of them."""
+"""Cloud accounts: how reading them goes, limits, and who is missing on either side."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
-from decimal import Decimal
+from collections.abc import Iterator, Mapping, Sequence
 
-from django.http import QueryDict
-from django.urls import reverse
+from django.http import HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
 
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.request import Context
-from apps.console.pages.clouds.values import (
-    AccountCard,
-    CloudsPage,
-    MachineRow,
-    QuotaRow,
-    ReadingRow,
-    StrayNodeRow,
+from apps.console.kit.page import ConsolePage, Include, Section, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.table import TableSection
+from apps.console.pages.clouds import changes
+from apps.console.pages.clouds.tables import (
+    MACHINES,
+    NODES,
+    QUOTAS,
+    READINGS,
+    ReadKind,
+    StrayMachine,
 )
-from apps.console.pages.clouds.words import (
-    advice_of,
-    counts_of,
-    how_often,
-    is_under_way,
-    needs,
-    state_of,
-)
-from apps.console.pages.listed import Asked, By, listed
+from apps.console.pages.clouds.words import advice_of, is_under_way, needs
 from apps.fleet.queries.cloud_machines import Strays, strays
 from apps.fleet.queries.clouds import CloudAccountFact, SyncHealth, cloud_accounts, sync_health
-from apps.pricing.queries.quotas import QuotaFact, quotas
+from apps.pricing.queries.quotas import quotas
 from apps.providers.cloud import KINDS
-from apps.providers.registry import clouds, label_of
+from apps.providers.registry import clouds as known_clouds
+from apps.providers.registry import label_of
 from apps.show.amounts import counted
 from apps.show.words import joined
 
-QUOTA_COLUMNS: Mapping[str, By[QuotaRow]] = {
-    "name": By("Quota or reservation", lambda row: row.name),
-    "account": By("Account", lambda row: (row.cloud, row.account)),
-    "region": By("Region", lambda row: row.region),
-    "value": By("Limit", lambda row: Decimal(row.value), is_number=True),
-    "used": By("Used", lambda row: Decimal(row.used) if row.used else None, is_number=True),
-    "share": By("Used of limit", lambda row: row.used_ratio, is_number=True),
-    "unit": By("Unit", lambda row: row.unit),
-    "read": By("Read", lambda row: row.read_at),
-}
-MACHINE_COLUMNS: Mapping[str, By[MachineRow]] = {
-    "name": By("Instance", lambda row: row.name),
-    "account": By("Account", lambda row: row.account),
-    "zone": By("Zone", lambda row: row.zone),
-    "type": By("Type", lambda row: row.instance_type),
-    "bought": By("Bought as", lambda row: row.purchase_option),
-    "since": By("Since", lambda row: row.launched_at),
-}
-NODE_COLUMNS: Mapping[str, By[StrayNodeRow]] = {
-    "name": By("Node", lambda row: row.name),
-    "pool": By("Pool", lambda row: row.pool),
-    "cloud": By("Cloud", lambda row: row.cloud),
-    "region": By("Region", lambda row: row.region),
-    "since": By("Since", lambda row: row.began_at),
-}
 
-
-def clouds_page(given: QueryDict, context: Context) -> CloudsPage:
-    """Accounts, limits, and who is missing on either side."""
-    found = cloud_accounts()
-    health = sync_health()
-    missing = strays(context.at)
-    names = {account.id: account.name for account in found}
-    cards = tuple(_card(account, health, context.at) for account in found)
-    here = reverse("clouds")
-    may_manage = context.viewer.may_manage
-    limits = quota_rows()
-    return CloudsPage(
-        frame=context.frame,
-        finding=_finding(cards, missing),
-        zone=context.zone,
-        may_manage=may_manage,
-        accounts=cards,
-        quotas=listed(
-            limits,
-            QUOTA_COLUMNS,
-            Asked(given, here, name="quotas", part="quotas", noun=("line", "lines")),
+@shown(SEES_EVERYTHING, "clouds")
+def clouds(context: Context) -> ConsolePage:
+    """Every account with what is read of it, limits, and who is missing on either side."""
+    accounts, health, missing = cloud_accounts(), sync_health(), strays(context.at)
+    limits = quotas()
+    new = Link("Add an account", reverse("add-cloud-account"))
+    return ConsolePage(
+        context=context,
+        finding=_clouds_finding(accounts, health, missing),
+        under=("Read by the worker, with the keys it finds where it runs; none is kept here.",),
+        actions=(new,) if context.viewer.may_manage else (),
+        refresh_seconds=3 if any(is_under_way(each, context.at) for each in health) else 0,
+        sections=(
+            None if accounts else _no_account(),
+            *_account_sections(accounts, health, context),
+            QUOTAS.section(
+                limits,
+                context,
+                empty=format_html(
+                    "None is read yet: name <code>{}</code> and <code>{}</code> in what is read of "
+                    "an account.",
+                    "quotas",
+                    "reservations",
+                ),
+                csv_href=reverse("cloud-quotas") if limits else "",
+            )
+            if accounts or limits
+            else None,
+            *(_stray_sections(missing, accounts, context) if accounts else ()),
         ),
-        machines=listed(
-            machine_rows(missing, names),
-            MACHINE_COLUMNS,
-            Asked(given, here, name="machines", part="machines", noun=("machine", "machines")),
-        ),
-        nodes=listed(
-            node_rows(missing),
-            NODE_COLUMNS,
-            Asked(given, here, name="nodes", part="nodes", noun=("node", "nodes")),
-        ),
-        matched=missing.matched,
-        unread=", ".join(missing.unread),
-        new=Link("Add an account", reverse("add-cloud-account")) if may_manage else None,
-        empty=None if found else _empty(),
     )
 
 
-def reading_row(health: SyncHealth, at: datetime) -> ReadingRow:
-    """One thing that is read, as it is listed."""
-    state, tone = state_of(health, at)
-    return ReadingRow(
-        account=health.account,
-        what=KINDS[health.what].label,
-        key=health.what,
-        state=state,
-        tone=tone,
-        succeeded_at=health.succeeded_at,
-        due_at=health.due_at,
-        counts=counts_of(health.counts),
-        error=health.error,
-        advice=advice_of(health),
-        note=health.note,
-        every=how_often(health.what),
-        needs=needs(health.provider, health.what),
-    )
+@shown(SEES_EVERYTHING, "clouds")
+def readings_csv(context: Context) -> HttpResponse:
+    """What is read of every account, and how that goes."""
+    rows = [ReadKind(health, context.at) for health in sync_health()]
+    return READINGS.csv(rows, context, "cloud accounts")
 
 
-def quota_rows() -> list[QuotaRow]:
+@shown(SEES_EVERYTHING, "clouds")
+def quotas_csv(context: Context) -> HttpResponse:
     """Every limit and all held capacity."""
-    return [_quota(each) for each in quotas()]
+    return QUOTAS.csv(quotas(), context, "quotas")
 
 
-def machine_rows(missing: Strays, names: Mapping[int, str]) -> list[MachineRow]:
-    """Machines that are no node."""
-    return [
-        MachineRow(
-            name=each.name,
-            external_id=each.external_id,
-            account=names.get(each.account_id, ""),
-            zone=each.zone or each.region,
-            instance_type=each.instance_type,
-            purchase_option=each.purchase_option.replace("_", " "),
-            launched_at=each.launched_at,
+@shown(SEES_EVERYTHING, "clouds")
+def machines_csv(context: Context) -> HttpResponse:
+    """Machines that run in a cloud and are no node here."""
+    rows = _stray_machines(strays(context.at), cloud_accounts())
+    return MACHINES.csv(rows, context, "machines without node")
+
+
+@shown(SEES_EVERYTHING, "clouds")
+def nodes_csv(context: Context) -> HttpResponse:
+    """Nodes that no cloud account runs."""
+    return NODES.csv(strays(context.at).nodes, context, "nodes without machine")
+
+
+def _account_sections(
+    accounts: Sequence[CloudAccountFact], health: Sequence[SyncHealth], context: Context
+) -> Iterator[Section]:
+    """Each account with everything that is read of it, and what to do where that broke off."""
+    for account in accounts:
+        mine = [each for each in health if each.account_id == account.id]
+        table = READINGS.section(
+            [ReadKind(each, context.at) for each in mine],
+            context,
+            title=f"What is read of {account.name}",
         )
-        for each in missing.machines
-    ]
+        content = {
+            "account": account,
+            "words": _account_words(account),
+            "table": table,
+            "readings": [_reading_words(each) for each in mine],
+            "is_busy": any(is_under_way(each, context.at) for each in mine),
+            "may_manage": context.viewer.may_manage,
+            "is_first": account is accounts[0],
+        }
+        yield Include("clouds/_account.html", content)
 
 
-def node_rows(missing: Strays) -> list[StrayNodeRow]:
-    """Nodes that no account runs."""
-    return [
-        StrayNodeRow(
-            name=each.name,
-            href=reverse("node", args=[each.id]),
-            pool=each.pool,
-            cloud=label_of(each.provider),
-            region=each.region,
-            provider_id=each.provider_id,
-            began_at=each.began_at,
-        )
-        for each in missing.nodes
-    ]
+def _account_words(account: CloudAccountFact) -> str:
+    """Whose account it is, where it is read, as whom, and where its bills lie."""
+    return (
+        f"{label_of(account.provider)} {account.account}"
+        + (f" in {', '.join(account.regions)}" if account.regions else "")
+        + (f", as {account.role_arn}" if account.role_arn else "")
+        + (f", bills from {account.export_uri}" if account.export_uri else "")
+    )
 
 
-def _empty() -> EmptyState:
-    known = list(clouds().values())
+def _reading_words(health: SyncHealth) -> Mapping[str, str]:
+    return {
+        "what": KINDS[health.what].label,
+        "error": health.error,
+        "advice": advice_of(health),
+        "note": health.note,
+        "needs": needs(health.provider, health.what),
+    }
+
+
+def _stray_sections(
+    missing: Strays, accounts: Sequence[CloudAccountFact], context: Context
+) -> Iterator[TableSection]:
+    """Machines that are no node, and nodes that no account runs."""
+    unread = ", ".join(missing.unread)
+    not_known = (
+        f"Not known of {unread}: its running machines were not read in the last two hours. "
+        if unread
+        else ""
+    )
+    by_hand = format_html(
+        'An agent on such an instance makes it a node, and so does <a href="{}">adding it by '
+        "hand</a>.",
+        reverse("first-day"),
+    )
+    yield MACHINES.section(
+        _stray_machines(missing, accounts),
+        context,
+        about="running and billed, and charged to no team: {said}; "
+        f"{missing.matched:,} found on both sides",
+        empty="" if unread else "None: every instance that is read is a node.",
+        csv_href=reverse("unknown-machines") if missing.machines else "",
+        remark=format_html("{}{}", not_known, by_hand if missing.machines else ""),
+    )
+    yield NODES.section(
+        missing.nodes,
+        context,
+        empty="Not judged where machines were not read."
+        if unread
+        else "None: every node of a cloud that is read was found there.",
+        csv_href=reverse("nodes-without-machine") if missing.nodes else "",
+        remark="If it is gone, end it on its page; if it has another name there, say its id with "
+        "the node."
+        if missing.nodes
+        else "",
+    )
+
+
+def _stray_machines(missing: Strays, accounts: Sequence[CloudAccountFact]) -> list[StrayMachine]:
+    names = {account.id: account.name for account in accounts}
+    return [StrayMachine(each, names.get(each.account_id, "")) for each in missing.machines]
+
+
+def _no_account() -> EmptyState:
+    known = list(known_clouds().values())
     first = known[0]
     return EmptyState(
         title="No cloud is read yet",
@@ -176,53 +195,32 @@ def _empty() -> EmptyState:
     )
 
 
-def _card(account: CloudAccountFact, health: Sequence[SyncHealth], at: datetime) -> AccountCard:
-    mine = [each for each in health if each.account_id == account.id]
-    return AccountCard(
-        id=account.id,
-        name=account.name,
-        provider=label_of(account.provider),
-        account=account.account,
-        regions=", ".join(account.regions),
-        role_arn=account.role_arn,
-        export_uri=account.export_uri,
-        is_busy=any(is_under_way(each, at) for each in mine),
-        troubles=sum(each.state == "failed" for each in mine),
-        readings=tuple(reading_row(each, at) for each in mine),
-    )
-
-
-def _quota(fact: QuotaFact) -> QuotaRow:
-    ratio = None if fact.used is None or not fact.value else float(fact.used / fact.value)
-    return QuotaRow(
-        name=fact.name,
-        cloud=label_of(fact.provider),
-        account=fact.account,
-        region=fact.region,
-        code=fact.code,
-        value=_plain(fact.value),
-        used="" if fact.used is None else _plain(fact.used),
-        used_ratio=ratio,
-        unit=fact.unit,
-        read_at=fact.read_at,
-        # A reservation is meant to be full; a limit stops whoever wants more.
-        is_full=not fact.is_held and ratio is not None and ratio >= 1,
-    )
-
-
-def _plain(number: Decimal) -> str:
-    return f"{number.normalize():f}"
-
-
-def _finding(cards: Sequence[AccountCard], missing: Strays) -> str:
-    if not cards:
+def _clouds_finding(
+    accounts: Sequence[CloudAccountFact], health: Sequence[SyncHealth], missing: Strays
+) -> str:
+    if not accounts:
         return "No cloud is read yet."
-    broken = sum(card.troubles for card in cards)
-    said = f"{counted(len(cards), 'cloud account')} read"
+    broken = sum(each.state == "failed" for each in health)
+    said = f"{counted(len(accounts), 'cloud account')} read"
     if broken:
-        said = f"{counted(broken, 'reading')} of {counted(len(cards), 'cloud account')} broken off"
+        said = (
+            f"{counted(broken, 'reading')} of {counted(len(accounts), 'cloud account')} broken off"
+        )
     if missing.machines:
         said += f"; {counted(len(missing.machines), 'running instance')} without a node"
     if missing.nodes:
         said += f"; {counted(len(missing.nodes), 'node')} not found in the cloud"
     return f"{said}."
+
+
+urlpatterns = [
+    path("clouds", clouds, name="clouds"),
+    path("clouds.csv", readings_csv, name="cloud-readings"),
+    path("clouds/quotas.csv", quotas_csv, name="cloud-quotas"),
+    path("clouds/machines.csv", machines_csv, name="unknown-machines"),
+    path("clouds/nodes.csv", nodes_csv, name="nodes-without-machine"),
+    path("clouds/add", changes.add, name="add-cloud-account"),
+    path("clouds/<int:account_id>/change", changes.change, name="change-cloud-account"),
+    path("clouds/<int:account_id>/end", changes.end, name="end-cloud-account"),
+    path("clouds/<int:account_id>/read", changes.read_now, name="read-cloud-account"),
+]

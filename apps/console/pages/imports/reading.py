@@ -1,15 +1,18 @@
-"""The form that says how a file is read, and what a POST of it means."""
+"""How a file of jobs is read: the form that says it, what a POST of it means, what came of it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
 from django.http import QueryDict
 
-from apps.console.pages.imports.values import Reading, Select, Text
-from apps.console.pages.ownership.values import Option
+from apps.console.kit.change import LONGEST_TEXT, Field
+from apps.console.kit.frame import Choice
+from apps.workloads.queries.imports import RejectedFact
 
-LONGEST_TEXT = 200
+OVER_COLUMN = "over the file’s own column"
+ONE_POOL = "without a node column: all ran on this one"
 COLUMNS: Mapping[str, tuple[str, str]] = {
     "raw_id": ("Job id", "needed"),
     "started_at": ("Started", "needed; a row without it never started"),
@@ -28,52 +31,92 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "cluster": ("Cluster", "or one cluster for all, below"),
     "exit_code": ("Exit code", ""),
 }
-CHOICES: Mapping[str, tuple[str, str, tuple[tuple[str, str], ...]]] = {
-    "form": ("Times are", "format", (("iso", "ISO 8601"), ("epoch", "a count since 1970"))),
-    "unit": ("A count of", "unit", (("s", "seconds"), ("ms", "milliseconds"), ("min", "minutes"))),
+CHOICES: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
+    "form": ("Times are", "format", {"iso": "ISO 8601", "epoch": "a count since 1970"}),
+    "unit": ("A count of", "unit", {"s": "seconds", "ms": "milliseconds", "min": "minutes"}),
     "duration_unit": (
         "Durations in",
         "duration_unit",
-        (("s", "seconds"), ("min", "minutes"), ("h", "hours"), ("ms", "milliseconds")),
+        {"s": "seconds", "min": "minutes", "h": "hours", "ms": "milliseconds"},
     ),
 }
-SHARES = (("fraction", "fractions (0.46)"), ("percent", "per cent (46)"), ("milli", "milli (460)"))
+SHARES = {"fraction": "fractions (0.46)", "percent": "per cent (46)", "milli": "milli (460)"}
 
 
-def reading_form(kind: str, asked: Mapping[str, Any], columns: tuple[str, ...]) -> Reading:
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of the first lines: jobs as they would be taken, rows as they would be rejected."""
+
+    refused: str = ""
+    lines: int = 0
+    jobs: int = 0
+    rejected: int = 0
+    skipped: int = 0
+    first_jobs: tuple[tuple[str, ...], ...] = ()
+    first_rejected: tuple[RejectedFact, ...] = ()
+
+
+def trial_of(told: object) -> Trial:
+    """What the first look found, as it lies in the table; nothing where nobody looked yet."""
+    if not isinstance(told, dict):
+        return Trial()
+    return Trial(
+        refused=str(told.get("refused", "")),
+        lines=told.get("lines", 0),
+        jobs=told.get("jobs", 0),
+        rejected=told.get("rejected", 0),
+        skipped=told.get("skipped", 0),
+        first_jobs=rows_of(told.get("first_jobs")),
+        first_rejected=tuple(
+            RejectedFact(int(line), name, reason)
+            for line, name, reason in rows_of(told.get("first_rejected"))
+        ),
+    )
+
+
+def rows_of(told: object) -> tuple[tuple[str, ...], ...]:
+    """Rows of the table as texts."""
+    return tuple(texts_of(row) for row in told) if isinstance(told, list) else ()
+
+
+def texts_of(told: object) -> tuple[str, ...]:
+    """A list of the table as texts."""
+    return tuple(str(each) for each in told) if isinstance(told, list) else ()
+
+
+def reading_fields(
+    kind: str, asked: Mapping[str, Any], columns: tuple[str, ...]
+) -> tuple[Field, ...]:
     """The form as it was last filled, or as it was proposed."""
     if kind == "sacct":
-        return Reading(
-            (),
-            (
-                Text("cluster", "Cluster", _text(asked, "cluster"), "over the file’s own column"),
-                Text("zone", "Time zone", _text(asked, "zone"), "when sacct ran without TZ=UTC"),
+        return (
+            Field("cluster", "Cluster", _text_of(asked, "cluster"), hint=OVER_COLUMN),
+            Field(
+                "zone", "Time zone", _text_of(asked, "zone"), hint="when sacct ran without TZ=UTC"
             ),
         )
-    chosen, times = _table(asked, "columns"), _table(asked, "times")
-    selects = [
-        Select(f"column.{key}", label, _columns(columns, _text(chosen, key)), hint)
-        for key, (label, hint) in COLUMNS.items()
-    ]
-    labels = _table(asked, "labels")
-    selects += [
-        Select(f"label.{key}", f"Label {key}", _columns(columns, _text(labels, key)))
-        for key in settings.TAG_KEYS
-    ]
-    selects += [
-        Select(f"times.{key}", label, _options(pairs, _text(times, theirs)))
-        for key, (label, theirs, pairs) in CHOICES.items()
-    ]
-    shares = _options(SHARES, _text(_table(asked, "units"), "gpu_share"))
-    selects.append(Select("units.gpu_share", "Shares are", shares))
-    zone, pool = _text(times, "zone") or "UTC", _text(_table(asked, "pool"), "name")
-    return Reading(
-        tuple(selects),
-        (
-            Text("cluster", "Cluster", _text(asked, "cluster"), "whose jobs these are"),
-            Text("zone", "Time zone", zone, "of times that name none"),
-            Text("pool", "Pool", pool, "without a node column: all ran on this one"),
+    chosen, labels = _table_of(asked, "columns"), _table_of(asked, "labels")
+    times, units = _table_of(asked, "times"), _table_of(asked, "units")
+    names = {"": "–"} | {name: name for name in columns if name}
+    return (
+        *(
+            _select(f"column.{key}", label, names, _text_of(chosen, key), hint)
+            for key, (label, hint) in COLUMNS.items()
         ),
+        *(
+            _select(f"label.{key}", f"Label {key}", names, _text_of(labels, key))
+            for key in settings.TAG_KEYS
+        ),
+        *(
+            _select(f"times.{key}", label, choices, _text_of(times, theirs))
+            for key, (label, theirs, choices) in CHOICES.items()
+        ),
+        _select("units.gpu_share", "Shares are", SHARES, _text_of(units, "gpu_share")),
+        Field("cluster", "Cluster", _text_of(asked, "cluster"), hint="whose jobs these are"),
+        Field(
+            "zone", "Time zone", _text_of(times, "zone") or "UTC", hint="of times that name none"
+        ),
+        Field("pool", "Pool", _text_of(_table_of(asked, "pool"), "name"), hint=ONE_POOL),
     )
 
 
@@ -91,17 +134,17 @@ def asked_by(kind: str, given: QueryDict, before: Mapping[str, Any]) -> dict[str
     asked: dict[str, object] = {
         "cluster": cluster,
         "delimiter": before.get("delimiter", ","),
-        "columns": _said_of("column.", said),
-        "labels": _said_of("label.", said),
+        "columns": _texts_under("column.", said),
+        "labels": _texts_under("label.", said),
         "times": {**times, "zone": zone},
-        "units": _said_of("units.", said),
+        "units": _texts_under("units.", said),
     }
     if said.get("pool"):
         asked["pool"] = {"name": said["pool"]}
     return asked
 
 
-def _said_of(prefix: str, said: Mapping[str, str]) -> dict[str, str]:
+def _texts_under(prefix: str, said: Mapping[str, str]) -> dict[str, str]:
     return {
         key.removeprefix(prefix): text
         for key, text in said.items()
@@ -109,22 +152,18 @@ def _said_of(prefix: str, said: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _columns(columns: tuple[str, ...], chosen: str) -> tuple[Option, ...]:
-    return (
-        Option("", "–", not chosen),
-        *(Option(name, name, name == chosen) for name in columns if name),
-    )
+def _select(
+    name: str, label: str, choices: Mapping[str, str], chosen: str, hint: str = ""
+) -> Field:
+    options = tuple(Choice(value, text, value == chosen) for value, text in choices.items())
+    return Field(name, label, chosen, "select", hint=hint, choices=options)
 
 
-def _options(pairs: tuple[tuple[str, str], ...], chosen: str) -> tuple[Option, ...]:
-    return tuple(Option(value, text, value == chosen) for value, text in pairs)
-
-
-def _table(asked: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+def _table_of(asked: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     given = asked.get(key)
     return given if isinstance(given, dict) else {}
 
 
-def _text(asked: Mapping[str, Any], key: str) -> str:
+def _text_of(asked: Mapping[str, Any], key: str) -> str:
     given = asked.get(key)
     return given if isinstance(given, str) else ""

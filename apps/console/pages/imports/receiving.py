@@ -11,12 +11,29 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.html import format_html
 from django.views.decorators.csrf import csrf_protect
+
+from apps.console.kit.cells import WRAPPED
+from apps.console.kit.page import ConsolePage, answered
+from apps.console.kit.table import Column, Table
+from apps.ledger.queries.bills.deliveries import RejectedBillFact
+from apps.workloads.queries.imports import RejectedFact
 
 LARGEST_BYTES = 512 * 1024 * 1024
 FORM_BYTES = 64 * 1024
 """What a form adds to the file in it."""
 LONGEST_NAME = 120
+REJECTED_ROWS = Table[RejectedBillFact | RejectedFact](
+    "rejected",
+    "Rejected rows",
+    (
+        Column("line", "Line", lambda row: row.line),
+        Column("field", "Field", lambda row: row.field,
+               shown=lambda row, _: format_html("<code>{}</code>", row.field)),
+        Column("reason", "Why", lambda row: row.reason, WRAPPED),
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,29 +93,39 @@ class ToUploads(FileUploadHandler):
 
 
 def receive(
-    request: HttpRequest, taken: Callable[[HttpRequest, ReceivedFile | None], HttpResponse]
+    request: HttpRequest,
+    keep: Callable[[ReceivedFile], HttpResponse],
+    page: Callable[[str], ConsolePage],
 ) -> HttpResponseBase:
-    """Take the one file of a form to disk as it comes, and answer with what `taken` makes of it.
+    """Take the one file of a form to disk as it comes, and answer with what `keep` makes of it.
 
     For views that are exempt from the token's check: the token is in the form, and reading the form
     takes the file in, so the size and who sends it are looked at first, then where the file goes is
-    set, and only then is the token asked for. None: no file came, or an empty one. Unless the
-    answer is a redirect the file is deleted.
+    set, and only then is the token asked for. Where no file came, or one too large, `page` says so.
+    Unless the answer is a redirect the file is deleted.
     """
     receiver = ToUploads(request)
     handlers: list[FileUploadHandler] = [receiver]
+
+    def refuse(problem: str, status: int) -> HttpResponse:
+        return answered(request, page(problem), status)
+
+    def answer_form(request: HttpRequest) -> HttpResponse:
+        file = _received_file(request, receiver)
+        if file is None:
+            return refuse("No file came: choose one that is not empty.", 400)
+        return keep(file)
+
+    if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST_BYTES + FORM_BYTES:
+        return refuse("That file is too large to be taken: send it as gzip or Parquet.", 413)
     request.upload_handlers = handlers
-
-    def answered(request: HttpRequest) -> HttpResponse:
-        return taken(request, _received(request, receiver))
-
-    answer: HttpResponseBase = csrf_protect(answered)(request)
+    answer: HttpResponseBase = csrf_protect(answer_form)(request)
     if answer.status_code != 302:
         receiver.forget()
     return answer
 
 
-def _received(request: HttpRequest, receiver: ToUploads) -> ReceivedFile | None:
+def _received_file(request: HttpRequest, receiver: ToUploads) -> ReceivedFile | None:
     file = request.FILES.get("file")
     if file is None or not file.size or receiver.path is None:
         return None

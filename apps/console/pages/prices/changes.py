@@ -17,7 +17,7 @@ from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, Context, request_context, shown_to
 from apps.console.pages.changes import Entries, moment_or_none
 from apps.console.pages.prices.effects import effects_of
-from apps.console.pages.prices.rows import KINDS, OPTIONS, what_it_prices
+from apps.console.pages.prices.tables import KINDS, OPTIONS, what_it_prices
 from apps.console.pages.setup.questions import recount
 from apps.economics.tiers import parsed
 from apps.fleet import queries as fleet

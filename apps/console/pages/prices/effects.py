@@ -14,9 +14,9 @@ from apps.show.words import joined
 MOST_NAMES = 5
 
 
-def effects_of(found: WhatIf, who: Context) -> tuple[str, ...]:
+def effects_of(found: WhatIf, context: Context) -> tuple[str, ...]:
     """What would move, in sentences; amounts are estimates."""
-    reach, currency = found.reach, who.organisation.currency
+    reach, currency = found.reach, context.currency
     names = [name for _, name in reach.pools[:MOST_NAMES]]
     if len(reach.pools) > MOST_NAMES:
         names.append(f"{len(reach.pools) - MOST_NAMES} more")
@@ -26,7 +26,7 @@ def effects_of(found: WhatIf, who: Context) -> tuple[str, ...]:
     if reach.starts_at is None or not reach.hours:
         return (*said, "No past hour changes; it counts from its start on.")
     said.append(
-        f"{counted(reach.hours, 'past hour')} since {_moment(reach.starts_at, who)} "
+        f"{counted(reach.hours, 'past hour')} since {instant(reach.starts_at, context.zone)} "
         f"{'is' if reach.hours == 1 else 'are'} charged again: about {reach.node_hours:,.0f} "
         f"node-hours of {counted(reach.nodes, 'node')}."
     )
@@ -56,7 +56,3 @@ def _closed_hours(starts_at: datetime, ends_at: datetime | None) -> int:
         for span in closed_spans()
     ]
     return sum(span // HOUR for span in lasting if span > timedelta(0))
-
-
-def _moment(at: datetime, who: Context) -> str:
-    return instant(at, who.zone)

@@ -1,44 +1,55 @@
-"""The list of prices and the page of one rate."""
+"""The list of prices, one rate with its history, and what finance decides about those that wait."""
 
-from collections.abc import Mapping
-from datetime import datetime
-from typing import Any
+from collections.abc import Sequence
+from datetime import timedelta
+from decimal import Decimal
 
-from django.http import QueryDict
-from django.urls import reverse
+from django.http import HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html, format_html_join
 
 from apps.accounts.queries import person_names
-from apps.console.kit.frame import Choice, EmptyState, Filter, Link, Step
-from apps.console.kit.request import Context
-from apps.console.pages.listed import Asked, listed
-from apps.console.pages.prices.deciding import DECIDES, waiting_rows
-from apps.console.pages.prices.picture import price_chart
-from apps.console.pages.prices.rows import (
-    PAID_COLUMNS,
-    PAST,
-    RATE_COLUMNS,
-    paid_rows,
-    pool_href,
-    rate_row,
-    tiers_in_words,
-    unpriced_rows,
-    what_it_prices,
+from apps.console.kit.cells import INSTANT, linked
+from apps.console.kit.filters import filter_of
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.page import ConsolePage, FactList, Include, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.pages.prices import changes, deciding
+from apps.console.pages.prices.deciding import (
+    DECIDES,
+    entered_facts,
+    moment_by,
+    quoted_words,
+    rate_or_404,
 )
-from apps.console.pages.prices.values import (
-    PaidRow,
-    PricesPage,
-    RatePage,
-    RateRow,
-    UnpricedRow,
-    WaitingRow,
+from apps.console.pages.prices.picture import price_chart
+from apps.console.pages.prices.tables import (
+    HISTORY,
+    LOOKED_BACK,
+    OPEN_ENDED,
+    PAID,
+    PAST,
+    RATES,
+    UNPRICED,
+    WAITING,
+    ListedRate,
+    PaidPool,
+    Rate,
+    UnpricedUse,
+    WaitingRate,
+    pool_href,
+    what_it_prices,
 )
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
+from apps.pricing import queries as pricing
 from apps.pricing.queries import listing
-from apps.pricing.queries.deciding import WAITS
+from apps.pricing.queries.deciding import WAITS, rates_waiting
+from apps.pricing.queries.neighbours import neighbours_of
 from apps.show.amounts import counted, gpu_hours
+from apps.show.money import quoted_amount
 
-LOOKED_BACK = "90d"
+MOMENT = timedelta(microseconds=1)
 SHOWS = {"": "In force or to come", "all": "With ended ones"}
 EMPTY = EmptyState(
     title="Nothing has a price yet",
@@ -53,130 +64,222 @@ EMPTY = EmptyState(
 )
 
 
-def prices_page(given: QueryDict, asking: Context) -> PricesPage:
-    """Unpriced use, what pools pay now, and the rates."""
-    pools = fleet.pools()
-    rates = listing.all_rates()
-    show = given.get("show", "")
-    problems = () if show in SHOWS else (f"Prices cannot be chosen by {show[:40]!r}.",)
-    rows = [rate_row(rate, asking.at) for rate in rates]
-    shown = [row for row in rows if show == "all" or row.standing not in PAST]
-    unpriced = unpriced_now(asking)
-    paid = paid_rows(pools, {rate["id"]: rate for rate in rates}, asking.at)
-    here = reverse("prices")
-    of_rates = Asked(given, here, part="rates", noun=("rate", "rates"))
-    waiting = waiting_rows(asking)
-    new = Link("Enter a price", reverse("add-rate")) if asking.viewer.may_manage else None
-    return PricesPage(
-        frame=asking.frame,
-        finding=_finding(paid, unpriced, waiting),
-        currency=asking.organisation.currency,
-        zone=asking.zone,
-        filters=(_filter(show),),
-        problems=problems,
-        unpriced=unpriced,
-        looked_back="the last 90 days",
-        paid=listed(paid, PAID_COLUMNS, Asked(given, here, name="pools", part="paid")),
-        rates=listed(shown, RATE_COLUMNS, of_rates),
-        show=show,
-        sort=of_rates.sort,
-        csv_href=reverse("prices-csv") + ("?show=all" if show == "all" else ""),
-        new=new,
-        waiting=waiting,
-        approval=asking.organisation.price_approval_per_cent,
-        may_decide=asking.viewer.role in DECIDES,
-        empty=None if rates or pools else EMPTY,
-    )
-
-
-def unpriced_now(asking: Context) -> tuple[UnpricedRow, ...]:
-    """Pools with GPU time of the last ninety days that no rate covers."""
-    chosen = asking.organisation
-    calendar = ledger.calendar_of(chosen.zone, chosen.week_starts_on, asking.at)
-    found = ledger.unpriced_pools(ledger.window_of(LOOKED_BACK, calendar))
-    return unpriced_rows(found, LOOKED_BACK)
-
-
-def rates_shown(given: QueryDict, at: datetime) -> list[RateRow]:
-    """The rates that the address asks for, all of them."""
-    rows = [rate_row(rate, at) for rate in listing.all_rates()]
-    return [row for row in rows if given.get("show") == "all" or row.standing not in PAST]
-
-
-def paid_now(asking: Context) -> tuple[PaidRow, ...]:
-    """What each pool pays at this moment."""
-    rates = {rate["id"]: rate for rate in listing.all_rates()}
-    return paid_rows(fleet.pools(), rates, asking.at)
-
-
-def rate_page(rate_id: int, given: QueryDict, asking: Context) -> RatePage | None:
-    """The page of a rate; None where there is none."""
-    rate = listing.rate_if_entered(rate_id)
-    if rate is None:
-        return None
-    row = rate_row(rate, asking.at)
-    reached = [pool for pool in fleet.pools().values() if listing.may_price(rate, pool)]
-    is_over = rate["ends_at"] is not None and rate["ends_at"] <= asking.at
-    may_end = asking.viewer.may_manage and rate["standing"] == "in_force" and not is_over
-    names = person_names()
-    return RatePage(
-        frame=asking.frame,
-        finding=f"{row.amount} {row.per} for {what_it_prices(rate)}",
-        zone=asking.zone,
-        rate=row,
-        pools=tuple(Link(pool.name, pool_href(pool.name)) for pool in reached),
-        history=listed(
-            history_of(rate, asking.at),
-            RATE_COLUMNS,
-            Asked(given, reverse("rate", args=[rate_id]), part="history"),
+@shown(SEES_EVERYTHING, "prices")
+def prices(context: Context) -> ConsolePage:
+    """What waits, what has no price, what is paid, and every rate."""
+    show, rates = context.query.get("show", ""), listing.all_rates()
+    paid, unpriced = _paid_pools(rates, context), _unpriced_use(context)
+    waiting = _waiting_rates(context)
+    which = "ended ones too" if show == "all" else "in force or to come"
+    enter = Link("Enter a price", reverse("add-rate"))
+    return ConsolePage(
+        context=context,
+        finding=_prices_finding(paid, unpriced, len(waiting)),
+        under=(f"Amounts as quoted, in {context.currency}, which is fixed for the organisation.",),
+        filters=(filter_of("show", "Rates", SHOWS, {"show": show}),),
+        problems=() if show in SHOWS else (f"Prices cannot be chosen by {show[:40]!r}.",),
+        actions=(enter,) if context.viewer.may_manage else (),
+        sections=(
+            WAITING.section(
+                waiting, context, csv_href=reverse("prices-waiting") if waiting else ""
+            ),
+            _approval_section(context),
+            UNPRICED.section(unpriced, context, csv_href=reverse("unpriced-use")),
+            PAID.section(paid, context, csv_href=reverse("prices-of-pools")),
+            RATES.section(
+                _shown_rates(rates, context),
+                context,
+                about=f"as they were entered, {which}: {{said}}",
+                empty=format_html(
+                    'None is in force. <a href="{}?show=all#rates">Show ended ones too</a>',
+                    reverse("prices"),
+                ),
+                csv_href=reverse("prices-csv"),
+            ),
         ),
-        csv_href=reverse("rate-history", args=[rate_id]),
-        end=Link("End this price", reverse("end-rate", args=[rate_id])) if may_end else None,
-        entered_at=rate["created_at"],
-        entered_by=names.get(rate["entered_by_id"], ""),
-        chart=price_chart(rate, asking),
-        doubt=rate["doubt"],
-        decide=Link("Decide about it", reverse("decide-rate", args=[rate_id]))
-        if rate["standing"] in WAITS
-        else None,
-        decision="Rejected" if rate["standing"] == "refused" else "Accepted",
-        decided_at=rate["decided_at"],
-        decided_by=names.get(rate["decided_by_id"], ""),
-        tiers=tiers_in_words(rate),
+        empty=None if rates or fleet.pools() else EMPTY,
     )
 
 
-def history_of(rate: Mapping[str, Any], at: datetime) -> list[RateRow]:
+@shown(SEES_EVERYTHING, "prices")
+def rates_csv(context: Context) -> HttpResponse:
+    """The rates that the address asks for, amounts as quoted."""
+    return RATES.csv(_shown_rates(listing.all_rates(), context), context, "rates")
+
+
+@shown(SEES_EVERYTHING, "prices")
+def waiting_csv(context: Context) -> HttpResponse:
+    """What waits for finance, and why."""
+    return WAITING.csv(_waiting_rates(context), context, "prices that wait")
+
+
+@shown(SEES_EVERYTHING, "prices")
+def pools_csv(context: Context) -> HttpResponse:
+    """What each pool pays now."""
+    return PAID.csv(_paid_pools(listing.all_rates(), context), context, "prices of pools")
+
+
+@shown(SEES_EVERYTHING, "prices")
+def unpriced_csv(context: Context) -> HttpResponse:
+    """GPU time of the last ninety days without a price."""
+    return UNPRICED.csv(_unpriced_use(context), context, "unpriced use")
+
+
+@shown(SEES_EVERYTHING, "prices")
+def rate(context: Context, rate_id: int) -> ConsolePage:
+    """One rate, the pools that it can price, and the history of the price of the same thing."""
+    rate = rate_or_404(rate_id)
+    standing = rate["standing"]
+    is_over = rate["ends_at"] is not None and rate["ends_at"] <= context.at
+    may_end = context.viewer.may_manage and standing == "in_force" and not is_over
+    decide = Link("Decide about it", reverse("decide-rate", args=[rate_id]))
+    end = Link("End this price", reverse("end-rate", args=[rate_id]))
+    return ConsolePage(
+        context=context,
+        finding=f"{quoted_words(rate)} for {what_it_prices(rate)}",
+        back=Link("Prices", reverse("prices")),
+        actions=(*((decide,) if standing in WAITS else ()), *((end,) if may_end else ())),
+        sections=(
+            FactList(_rate_facts(rate, context)),
+            price_chart(rate, context),
+            HISTORY.section(
+                _rate_history(rate, context),
+                context,
+                csv_href=reverse("rate-history", args=[rate_id]),
+            ),
+        ),
+    )
+
+
+@shown(SEES_EVERYTHING, "prices")
+def rate_history_csv(context: Context, rate_id: int) -> HttpResponse:
+    """Every rate there was of the same kind for the same thing."""
+    history = _rate_history(rate_or_404(rate_id), context)
+    return HISTORY.csv(history, context, f"history of rate {rate_id}")
+
+
+def _approval_section(context: Context) -> Include:
+    """By how many per cent a price may move without a second person; None: by any."""
+    content = {
+        "approval": context.organisation.price_approval_per_cent,
+        "may_decide": context.viewer.role in DECIDES,
+    }
+    return Include("prices/_approval.html", content)
+
+
+def _shown_rates(rates: Sequence[Rate], context: Context) -> list[ListedRate]:
+    rows = [ListedRate(rate, context.at) for rate in rates]
+    is_all = context.query.get("show") == "all"
+    return [row for row in rows if is_all or row.standing not in PAST]
+
+
+def _rate_history(rate: Rate, context: Context) -> list[ListedRate]:
     """Every rate of the same kind for the same thing, the newest first."""
-    return [rate_row(each, at) for each in listing.rates_of_target(rate["target"])]
+    return [ListedRate(each, context.at) for each in listing.rates_of_target(rate["target"])]
 
 
-def _finding(
-    paid: tuple[PaidRow, ...],
-    unpriced: tuple[UnpricedRow, ...],
-    waiting: tuple[WaitingRow, ...],
-) -> str:
-    said = _priced(paid, unpriced)
-    if not waiting:
-        return said
-    verb = "waits" if len(waiting) == 1 else "wait"
-    return f"{counted(len(waiting), 'price')} {verb} for a decision. {said}"
+def _waiting_rates(context: Context) -> list[WaitingRate]:
+    """Every price that waits, the oldest first, with some of its neighbours."""
+    rates = rates_waiting()
+    names = person_names() if rates else {}
+    beside = neighbours_of(rates)
+    may_decide = context.viewer.role in DECIDES
+    return [
+        WaitingRate(
+            ListedRate(rate, context.at),
+            names.get(rate["entered_by_id"], ""),
+            beside[rate["id"]],
+            may_decide,
+        )
+        for rate in rates
+    ]
 
 
-def _priced(paid: tuple[PaidRow, ...], unpriced: tuple[UnpricedRow, ...]) -> str:
-    without = [row for row in paid if not row.paid]
+def _paid_pools(rates: Sequence[Rate], context: Context) -> list[PaidPool]:
+    """What each pool pays at this moment, pools without a price first."""
+    pools, by_id = fleet.pools(), {rate["id"]: rate for rate in rates}
+    spans = pricing.pool_rates(pools, context.at, context.at + MOMENT)
+    found = []
+    for pool in pools.values():
+        span = spans[pool.id][0]
+        paid = by_id.get(span.paid_rate.id) if span.paid_rate else None
+        listed = by_id.get(span.list_rate.id) if span.list_rate else None
+        found.append(PaidPool(pool, paid, listed, context.viewer.may_manage))
+    return sorted(found, key=lambda row: (row.paid is not None, row.pool.name.casefold()))
+
+
+def _unpriced_use(context: Context) -> list[UnpricedUse]:
+    """Pools with GPU time of the last ninety days that no rate covers."""
+    found = ledger.unpriced_pools(ledger.window_of(LOOKED_BACK, context.calendar))
+    return [UnpricedUse(each, context.viewer.may_manage) for each in found]
+
+
+def _rate_facts(rate: Rate, context: Context) -> list[tuple[str, str]]:
+    """Everything that is known of a rate, in words."""
+    ends_at, names = rate["ends_at"], person_names()
+    kind, valid_from, (_, source), entered = entered_facts(rate, names, context)
+    if rate["source_date"]:
+        source = format_html("{}, read {}", source, rate["source_date"].isoformat())
+    decided = "Rejected" if rate["standing"] == "refused" else "Accepted"
+    at, by = rate["decided_at"], names.get(rate["decided_by_id"], "")
+    reached = [pool.name for pool in fleet.pools().values() if listing.may_price(rate, pool)]
+    links = format_html_join(", ", "{}", ((linked(name, pool_href(name)),) for name in reached))
+    facts = [
+        ("Rate status", ListedRate(rate, context.at).standing),
+        kind,
+        ("Volume tiers in a month", _tiers_in_words(rate)),
+        valid_from,
+        ("Until", INSTANT.shown(ends_at, context.locale) if ends_at else OPEN_ENDED),
+        ("Source", source),
+        entered,
+        ("Why it waited", rate["doubt"]),
+        (decided, moment_by(at, by, context) if at else ""),
+        ("Pools like this", links or "none yet"),
+    ]
+    return [(name, text) for name, text in facts if text]
+
+
+def _tiers_in_words(rate: Rate) -> str:
+    """`8.00 beyond 1,000 node-hours of a month, 7.00 beyond 5,000`; empty: one price for all."""
+    unit = "GPU-hours" if rate["unit"] == "gpu" else "node-hours"
+    told = [
+        f"{quoted_amount(Decimal(amount), rate['currency'])} beyond {Decimal(beyond):,f}"
+        for beyond, amount in rate["tiers"]
+    ]
+    if told:
+        told[0] = f"{told[0]} {unit} of a month"
+    return ", ".join(told)
+
+
+def _prices_finding(paid: Sequence[PaidPool], unpriced: Sequence[UnpricedUse], waiting: int) -> str:
+    """What waits, which pools have no price, and how much time is unpriced."""
     if not paid:
-        return "There are no pools to price yet."
-    if without:
-        said = f"{counted(len(without), 'pool has', 'pools have')} no price now"
+        said = "There are no pools to price yet"
+    elif without := sum(row.paid is None for row in paid):
+        said = f"{counted(without, 'pool has', 'pools have')} no price now"
     else:
         said = "Every pool has a price" if len(paid) > 1 else "The pool has a price"
-    time = sum(row.milliseconds for row in unpriced)
-    if time:
+    time = sum(row.fact.unit_milliseconds for row in unpriced)
+    if paid and time:
         said += f"; {gpu_hours(time)} GPU-hours of the last 90 days are unpriced"
-    return f"{said}."
+    if not waiting:
+        return f"{said}."
+    verb = "waits" if waiting == 1 else "wait"
+    return f"{counted(waiting, 'price')} {verb} for a decision. {said}."
 
 
-def _filter(show: str) -> Filter:
-    choices = tuple(Choice(value, text, value == show) for value, text in SHOWS.items())
-    return Filter("show", "Rates", choices)
+urlpatterns = [
+    path("prices", prices, name="prices"),
+    path("prices.csv", rates_csv, name="prices-csv"),
+    path("prices/pools.csv", pools_csv, name="prices-of-pools"),
+    path("prices/unpriced.csv", unpriced_csv, name="unpriced-use"),
+    path("prices/waiting.csv", waiting_csv, name="prices-waiting"),
+    path("prices/approval", deciding.set_approval, name="set-price-approval"),
+    path("prices/new", changes.add_rate, name="add-rate"),
+    path("prices/<int:rate_id>", rate, name="rate"),
+    path("prices/<int:rate_id>.csv", rate_history_csv, name="rate-history"),
+    path("prices/<int:rate_id>/end", changes.end_rate, name="end-rate"),
+    path("prices/<int:waiting_id>/decide", deciding.decide, name="decide-rate"),
+    path("prices/<int:waiting_id>/accept", deciding.accept, name="accept-rate"),
+    path("prices/<int:waiting_id>/refuse", deciding.refuse, name="refuse-rate"),
+]

@@ -1,14 +1,13 @@
 """How a price moved: the steps of its list and contract prices, and the sentence they come to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
 
+from apps.console.kit.chart import LineChart
 from apps.console.kit.request import Context
-from apps.console.pages.prices.rows import KINDS, OPTIONS, per
-from apps.console.pages.prices.values import PriceChart
+from apps.console.pages.prices.tables import KINDS, OPTIONS, Rate, per
 from apps.pricing.queries.listing import quoted_history
 from apps.pricing.queries.neighbours import hourly
 from apps.show.amounts import per_cent
@@ -22,10 +21,10 @@ MOST_STEPS = 2_000
 FEWEST_OF_A_RANGE = 4
 SPARE = timedelta(days=30)
 
-Rates = Sequence[Mapping[str, Any]]
+Rates = Sequence[Rate]
 
 
-def price_chart(rate: Mapping[str, Any], asking: Context) -> PriceChart | None:
+def price_chart(rate: Rate, context: Context) -> LineChart | None:
     """The prices in force of what the rate prices, quoted for the same unit; None: there are none.
 
     Amounts are for an hour. At most MOST_STEPS are drawn, the newest.
@@ -37,9 +36,9 @@ def price_chart(rate: Mapping[str, Any], asking: Context) -> PriceChart | None:
     ][-MOST_STEPS:]
     if not history:
         return None
-    currency, span = rate["currency"], _span(history, asking)
+    currency, span = rate["currency"], _plot_span(history, context)
     series = [
-        StepSeries(KINDS[kind], *look, steps=_steps(of_kind))
+        StepSeries(KINDS[kind], *look, steps=_price_steps(of_kind))
         for kind, look in LOOKS.items()
         if (of_kind := [each for each in history if each["kind"] == kind])
     ]
@@ -48,63 +47,71 @@ def price_chart(rate: Mapping[str, Any], asking: Context) -> PriceChart | None:
         f"{'dashed' if each.dash == 'dash' else 'solid'}: {each.label.lower()} price"
         for each in series
     )
-    return PriceChart(
-        title=_finding(own, asking.at, asking.zone),
+    return LineChart(
+        name="price-figure",
+        anchor="moved",
+        title=_price_finding(own, context.at, context.zone),
         unit=f"{currency} {per(rate['unit'], 3600)}; {lines}; dotted: today",
         figure=price_steps(series, span, currency),
     )
 
 
-def _steps(rates: Rates) -> tuple[PlotStep, ...]:
-    return tuple(PlotStep(each["starts_at"], each["ends_at"], _hourly(each)) for each in rates)
+def _price_steps(rates: Rates) -> tuple[PlotStep, ...]:
+    return tuple(
+        PlotStep(each["starts_at"], each["ends_at"], _hourly_amount(each)) for each in rates
+    )
 
 
-def _hourly(rate: Mapping[str, Any]) -> Decimal:
+def _hourly_amount(rate: Rate) -> Decimal:
     return hourly(rate["amount"], rate["quantity_seconds"])
 
 
-def _span(history: Rates, asking: Context) -> PlotSpan:
+def _plot_span(history: Rates, context: Context) -> PlotSpan:
     """From the first price that has a start to the last change to come, at least to today."""
     told = [at for each in history for at in (each["starts_at"], each["ends_at"]) if at is not None]
-    first = min((*told, asking.at))
-    if first == asking.at or any(each["starts_at"] is None for each in history):
+    first = min((*told, context.at))
+    if first == context.at or any(each["starts_at"] is None for each in history):
         first -= SPARE
-    last = max((*told, asking.at))
-    return PlotSpan(first, last + (last - first) / 20, asking.at, asking.zone)
+    last = max((*told, context.at))
+    return PlotSpan(first, last + (last - first) / 20, context.at, context.zone)
 
 
-def _finding(own: Rates, at: datetime, zone: tzinfo) -> str:
+def _price_finding(own: Rates, at: datetime, zone: tzinfo) -> str:
     """The last change that has come, else the first to come, else that there was none."""
-    what = _thing(own[0])
+    what = _priced_thing(own[0])
     if own[0]["purchase_option"] == "spot" and len(own) >= FEWEST_OF_A_RANGE:
-        return _range(what, own, zone)
+        return _range_finding(what, own, zone)
     changes = [
-        (later, earlier) for earlier, later in pairwise(own) if _hourly(earlier) != _hourly(later)
+        (later, earlier)
+        for earlier, later in pairwise(own)
+        if _hourly_amount(earlier) != _hourly_amount(later)
     ]
     come = [each for each in changes if each[0]["starts_at"] <= at]
     if not changes:
-        amount = quoted_amount(_hourly(own[-1]), own[-1]["currency"])
+        amount = quoted_amount(_hourly_amount(own[-1]), own[-1]["currency"])
         since = own[0]["starts_at"]
         if since is not None and since > at:
-            return f"{what} costs {amount} an hour from {_day(since, zone)} on"
+            return f"{what} costs {amount} an hour from {_day_words(since, zone)} on"
         said = "has always cost" if since is None else "has cost"
-        return f"{what} {said} {amount} an hour" + (f" since {_day(since, zone)}" if since else "")
+        return f"{what} {said} {amount} an hour" + (
+            f" since {_day_words(since, zone)}" if since else ""
+        )
     later, earlier = come[-1] if come else changes[0]
-    was, now = _hourly(earlier), _hourly(later)
+    was, now = _hourly_amount(earlier), _hourly_amount(later)
     verb = ("rose" if now > was else "fell") if come else ("rises" if now > was else "falls")
     by = f" {per_cent(float(abs(now - was) / was))}" if was else ""
-    return f"{what} {verb}{by} on {_day(later['starts_at'], zone)}"
+    return f"{what} {verb}{by} on {_day_words(later['starts_at'], zone)}"
 
 
-def _range(what: str, own: Rates, zone: tzinfo) -> str:
-    amounts, currency = [_hourly(each) for each in own], own[0]["currency"]
+def _range_finding(what: str, own: Rates, zone: tzinfo) -> str:
+    amounts, currency = [_hourly_amount(each) for each in own], own[0]["currency"]
     low, high = quoted_amount(min(amounts), currency), quoted_amount(max(amounts), currency)
     since = own[0]["starts_at"]
-    said = f" since {_day(since, zone)}" if since else ""
+    said = f" since {_day_words(since, zone)}" if since else ""
     return f"{what} cost between {low} and {high} an hour{said}"
 
 
-def _thing(rate: Mapping[str, Any]) -> str:
+def _priced_thing(rate: Rate) -> str:
     if rate["pool_id"] is not None:
         return f"Pool {rate['pool_name']}"
     option = OPTIONS.get(rate["purchase_option"], rate["purchase_option"]).lower()
@@ -113,6 +120,6 @@ def _thing(rate: Mapping[str, Any]) -> str:
     return f"{machine}{bought} in {rate['region'] or 'any region'}"
 
 
-def _day(at: datetime, zone: tzinfo) -> str:
+def _day_words(at: datetime, zone: tzinfo) -> str:
     local = at.astimezone(zone)
     return f"{day(local.date())} {local.year}"

@@ -1,0 +1,129 @@
+"""The tables of cloud accounts: what is read, limits, and who is missing on either side."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import NamedTuple
+
+from django.urls import reverse
+
+from apps.console.kit.cells import INSTANT, RATIO, Format, quiet
+from apps.console.kit.table import Column, Table
+from apps.console.pages.clouds.words import counts_of, how_often, state_of
+from apps.fleet.queries.cloud_machines import MachineFact, StrayNode
+from apps.fleet.queries.clouds import SyncHealth
+from apps.pricing.queries.quotas import QuotaFact
+from apps.providers.cloud import KINDS
+from apps.providers.registry import label_of
+
+PLAIN = Format(
+    lambda number, _: f"{number.normalize():f}",
+    lambda number, _: f"{number.normalize():f}",
+    "number-cell",
+)
+
+
+class ReadKind(NamedTuple):
+    """One thing that is read of an account, and when that is looked at."""
+
+    health: SyncHealth
+    at: datetime
+
+    @property
+    def asks_attention(self) -> bool:
+        """Whether it broke off, fell silent or left a note."""
+        return state_of(self.health, self.at)[1] in {"bad", "warn"}
+
+
+class StrayMachine(NamedTuple):
+    """A machine of a cloud that is no node here, and the name of its account."""
+
+    machine: MachineFact
+    account: str
+
+
+def used_ratio(limit: QuotaFact) -> Decimal | None:
+    """How much of a limit is used; None where nobody told."""
+    return None if limit.used is None or not limit.value else limit.used / limit.value
+
+
+def _is_full(limit: QuotaFact) -> bool:
+    """A reservation is meant to be full; a limit stops whoever wants more."""
+    return not limit.is_held and (used_ratio(limit) or 0) >= 1
+
+
+READINGS = Table[ReadKind](
+    "readings",
+    "What is read",
+    (
+        Column("account", "", lambda row: row.health.account),
+        Column("what", "What", lambda row: KINDS[row.health.what].label,
+               written=lambda row, _: row.health.what),
+        Column("state", "State", lambda row: state_of(row.health, row.at)[0],
+               warns=lambda row: row.asks_attention),
+        Column("last_success", "Last read", lambda row: row.health.succeeded_at, INSTANT,
+               missing=quiet("never")),
+        Column("next_due", "Next", lambda row: row.health.due_at, INSTANT,
+               missing="as soon as a worker is free"),
+        Column("counts", "The last time", lambda row: counts_of(row.health.counts)),
+        Column("every", "Read", lambda row: how_often(row.health.what), csv=""),
+        Column("error", "", lambda row: row.health.error),
+        Column("note", "", lambda row: row.health.note),
+    ),
+)  # fmt: skip
+QUOTAS = Table[QuotaFact](
+    "quotas",
+    "Quotas and held capacity",
+    (
+        Column("name", "Quota or reservation", lambda limit: limit.name,
+               note=lambda limit: limit.code),
+        Column("cloud", "", lambda limit: label_of(limit.provider)),
+        Column("account", "Account", lambda limit: f"{label_of(limit.provider)} {limit.account}",
+               written=lambda limit, _: limit.account),
+        Column("region", "Region", lambda limit: limit.region),
+        Column("code", "", lambda limit: limit.code),
+        Column("value", "Limit", lambda limit: limit.value, PLAIN),
+        Column("used", "Used", lambda limit: limit.used, PLAIN, missing=quiet("not reported")),
+        Column("share", "Used of limit", used_ratio, RATIO, csv="", missing="", warns=_is_full),
+        Column("unit", "Unit", lambda limit: limit.unit),
+        Column("read", "Read", lambda limit: limit.read_at, INSTANT, csv="read_at"),
+    ),
+    noun=("line", "lines"),
+    about="limits of the accounts, and reservations that are billed whether used or not: {said}",
+    sort="quotas",
+    csv_first=("cloud", "account", "region", "code"),
+)  # fmt: skip
+MACHINES = Table[StrayMachine](
+    "machines",
+    "Instances without a node",
+    (
+        Column("name", "Instance", lambda row: row.machine.name, csv="machine",
+               note=lambda row: row.machine.external_id
+               if row.machine.external_id != row.machine.name else ""),
+        Column("id", "", lambda row: row.machine.external_id),
+        Column("account", "Account", lambda row: row.account),
+        Column("zone", "Zone", lambda row: row.machine.zone or row.machine.region),
+        Column("type", "Type", lambda row: row.machine.instance_type, csv="instance_type"),
+        Column("bought", "Bought as", lambda row: row.machine.purchase_option.replace("_", " "),
+               csv="bought_as"),
+        Column("since", "Since", lambda row: row.machine.launched_at, INSTANT, csv="launched_at"),
+    ),
+    noun=("machine", "machines"),
+    sort="machines",
+)  # fmt: skip
+NODES = Table[StrayNode](
+    "nodes",
+    "Nodes not found in their cloud",
+    (
+        Column("name", "Node", lambda node: node.name, csv="node",
+               href=lambda node: reverse("node", args=[node.id]),
+               note=lambda node: node.provider_id),
+        Column("pool", "Pool", lambda node: node.pool),
+        Column("cloud", "Cloud", lambda node: label_of(node.provider)),
+        Column("region", "Region", lambda node: node.region),
+        Column("provider_id", "", lambda node: node.provider_id),
+        Column("since", "Since", lambda node: node.began_at, INSTANT, csv="began_at"),
+    ),
+    noun=("node", "nodes"),
+    about="charged, and in no account that is read: {said}",
+    sort="nodes",
+)  # fmt: skip

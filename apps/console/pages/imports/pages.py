@@ -1,0 +1,330 @@
+"""The list of imports, one import, and what people do with it: send, say how it is read, start."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
+from django.urls import path, reverse
+from django.utils import timezone
+from django.utils.html import format_html
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_POST
+
+from apps.console.kit.cells import COUNT, FIGURE, INSTANT
+from apps.console.kit.frame import Link
+from apps.console.kit.page import ConsolePage, Include, Section, shown
+from apps.console.kit.request import MANAGES, Context, request_context, shown_to
+from apps.console.kit.table import Column, Table
+from apps.console.pages.imports.reading import (
+    Trial,
+    asked_by,
+    reading_fields,
+    rows_of,
+    texts_of,
+    trial_of,
+)
+from apps.console.pages.imports.receiving import (
+    LARGEST_BYTES,
+    REJECTED_ROWS,
+    ReceivedFile,
+    receive,
+)
+from apps.show.amounts import counted
+from apps.show.data import file_size
+from apps.workloads import queries as workloads
+from apps.workloads.actions import uploads
+
+MOST_LISTED = 200
+MOST_SHOWN = 20
+MOST_IN_CSV = 10_000
+REFUSALS = (uploads.ImportNotReady, uploads.ImportAlreadyOver)
+STATES = {
+    "looking": "being looked at",
+    "asking": "waits for you",
+    "waiting": "about to run",
+    "running": "running",
+    "done": "done",
+    "failed": "broken off",
+    "discarded": "discarded",
+}
+IMPORTS = Table[workloads.ImportFact](
+    "imports",
+    "Imports",
+    (
+        Column("name", "File", lambda fact: fact.name, csv="file",
+               href=lambda fact: reverse("import", args=[fact.id])),
+        Column("kind", "", lambda fact: fact.kind),
+        Column("begun", "Begun", lambda fact: fact.started_at, INSTANT, csv="begun_at"),
+        Column("state", "State", lambda fact: STATES[fact.state]),
+        Column("rows", "Rows", lambda fact: fact.rows, COUNT),
+        Column("imported", "New or changed", lambda fact: fact.imported, COUNT,
+               csv="new_or_changed"),
+        Column("unchanged", "Known already", lambda fact: fact.unchanged, COUNT, csv="known"),
+        Column("rejected", "Rejected", lambda fact: fact.rejected, COUNT),
+    ),
+    noun=("import", "imports"),
+    about="the latest first: {said}",
+    empty="No file has been imported yet.",
+    sort="sort",
+    csv_first=("file", "kind", "state"),
+)  # fmt: skip
+TRIAL_COLUMNS = {
+    "cluster": ("Cluster", "–"),
+    "job": ("Job", "–"),
+    "user": ("User", "–"),
+    "account": ("Account", "–"),
+    "state": ("State", "–"),
+    "started": ("Started (UTC)", "never"),
+    "ended": ("Ended (UTC)", "runs still"),
+    "nodes": ("Nodes", "–"),
+}
+
+
+def _text_at(place: int) -> Callable[[tuple[str, ...]], str | None]:
+    """The cell there; None where the row is shorter, or has nothing in it."""
+    return lambda row: (row[place] or None) if place < len(row) else None
+
+
+FIRST_JOBS = Table[tuple[str, ...]](
+    "trial",
+    "The first jobs as they would be taken",
+    (
+        *(
+            Column(key, text, _text_at(place), missing=missing)
+            for place, (key, (text, missing)) in enumerate(TRIAL_COLUMNS.items())
+        ),
+        Column("gpus", "GPUs", _text_at(len(TRIAL_COLUMNS)), FIGURE),
+    ),
+)
+REJECTED_FIRST = replace(
+    REJECTED_ROWS, name="trial-rejected", title="Rows that would be rejected", about=""
+)
+
+
+@shown(MANAGES, "setup")
+def imports(context: Context) -> ConsolePage:
+    """The latest imports, and the form for another."""
+    return imports_page(context)
+
+
+def imports_page(context: Context, problem: str = "") -> ConsolePage:
+    """The list of imports; `problem` is of a file that was just sent."""
+    found = workloads.imports(MOST_LISTED)
+    return ConsolePage(
+        context=context,
+        finding=problem or "Jobs that ran already come from a file.",
+        back=Link("Setup", reverse("setup")),
+        under=(
+            "every row that cannot be taken is listed with its line and why; the others are kept; "
+            "sending a file again changes nothing twice",
+        ),
+        sections=(
+            Include("imports/_upload.html", file_size(LARGEST_BYTES)),
+            IMPORTS.section(found, context, csv_href=reverse("imports-csv") if found else ""),
+        ),
+    )
+
+
+@shown(MANAGES, "setup")
+def imports_csv(context: Context) -> HttpResponse:
+    """The imports, the latest first unless the page has another order."""
+    return IMPORTS.csv(workloads.imports(MOST_IN_CSV), context, "imports")
+
+
+@shown(MANAGES, "setup")
+def one_import(context: Context, batch_id: int) -> ConsolePage:
+    """How far the import is, and what it needs from somebody."""
+    fact = import_or_404(batch_id)
+    trial = trial_of(fact.seen.get("trial"))
+    rejected = list(workloads.rejected_rows(batch_id, MOST_SHOWN))
+    asks = bool(fact.state in {"asking", "failed"} and fact.asked)
+    is_busy = fact.state in {"looking", "waiting", "running"}
+    ended = [("over", fact.ended_at)] if fact.ended_at else []
+    return ConsolePage(
+        context=context,
+        finding=_import_finding(fact, trial),
+        back=Link("All imports", reverse("imports")),
+        under=(
+            "as sacct wrote it" if fact.kind == "sacct" else "a CSV of jobs",
+            file_size(fact.size_bytes),
+            *(
+                format_html("{} {}", word, INSTANT.shown(at, context.locale))
+                for word, at in (("begun", fact.started_at), *ended)
+            ),
+        ),
+        refresh_seconds=2 if is_busy else 0,
+        sections=(
+            Include(
+                "imports/_import.html",
+                {"fact": fact, "is_busy": is_busy, "refused": trial.refused if asks else ""},
+            ),
+            *(_trial_sections(fact, trial, context) if asks else ()),
+            _reading_section(fact, context) if asks else None,
+            REJECTED_ROWS.section(
+                rejected,
+                context,
+                about=f"by line in the file; the first {len(rejected)} of {fact.rejected:,}",
+                csv_href=reverse("rejected-csv", args=[fact.id]),
+            )
+            if rejected
+            else None,
+        ),
+    )
+
+
+@shown(MANAGES, "setup")
+def trial_csv(context: Context, batch_id: int) -> HttpResponse:
+    """The first jobs of the file as they would be taken."""
+    trial = trial_of(import_or_404(batch_id).seen.get("trial"))
+    return FIRST_JOBS.csv(trial.first_jobs, context, f"first jobs of import {batch_id}")
+
+
+@shown(MANAGES, "setup")
+def rejected_csv(context: Context, batch_id: int) -> HttpResponse:
+    """Every row that was kept as rejected, with its line in the file and why."""
+    import_or_404(batch_id)
+    rows = workloads.rejected_rows(batch_id, MOST_IN_CSV)
+    return REJECTED_ROWS.csv(rows, context, f"rejected rows of import {batch_id}")
+
+
+# `receive` asks for the token.
+@csrf_exempt
+@require_POST
+@shown_to(MANAGES)
+def upload(request: HttpRequest) -> HttpResponseBase:
+    """Take a file to disk as it comes, and leave it to the next sweep."""
+
+    def keep(file: ReceivedFile) -> HttpResponse:
+        upload = uploads.Upload(file.name, file.stored_as, file.size_bytes, file.digest)
+        return redirect("import", uploads.keep_upload(upload=upload, at=timezone.now()))
+
+    def page(problem: str) -> ConsolePage:
+        return imports_page(request_context(request, "setup", reverse("imports")), problem)
+
+    return receive(request, keep, page)
+
+
+@require_POST
+@shown_to(MANAGES)
+def read_so(request: HttpRequest, batch_id: int) -> HttpResponse:
+    """Have the file looked at again, read as the form says."""
+    fact = import_or_404(batch_id)
+    asked = asked_by(fact.kind, request.POST, fact.asked)
+    return _do_once(
+        request,
+        batch_id,
+        lambda: uploads.ask_reading(batch_id=batch_id, asked=asked, at=timezone.now()),
+    )
+
+
+@require_POST
+@shown_to(MANAGES)
+def start(request: HttpRequest, batch_id: int) -> HttpResponse:
+    """Have the file imported as it was last looked at."""
+    return _do_once(
+        request, batch_id, lambda: uploads.start_import(batch_id=batch_id, at=timezone.now())
+    )
+
+
+@require_POST
+@shown_to(MANAGES)
+def discard(request: HttpRequest, batch_id: int) -> HttpResponse:
+    """Forget the file."""
+    return _do_once(
+        request, batch_id, lambda: uploads.discard_import(batch_id=batch_id, at=timezone.now())
+    )
+
+
+def import_or_404(batch_id: int) -> workloads.ImportFact:
+    """The import of this id."""
+    fact = workloads.import_batch(batch_id)
+    if fact is None:
+        raise Http404
+    return fact
+
+
+def _do_once(request: HttpRequest, batch_id: int, action: Callable[[], None]) -> HttpResponse:
+    import_or_404(batch_id)
+    try:
+        action()
+    except REFUSALS as refused:
+        messages.warning(request, f"Nothing was changed: {refused}.")
+    return redirect("import", batch_id)
+
+
+def _trial_sections(
+    fact: workloads.ImportFact, trial: Trial, context: Context
+) -> Iterator[Section]:
+    """The first jobs as they would be taken, the rows that would not, and the way to take all."""
+    if trial.refused or not trial.lines:
+        return
+    yield FIRST_JOBS.section(
+        trial.first_jobs,
+        context,
+        about=f"{counted(trial.jobs, 'job')}, {trial.rejected:,} rejected, "
+        f"{trial.skipped:,} passed over in the first {trial.lines:,} lines",
+        empty="None yet: say below what the columns mean.",
+        csv_href=reverse("trial-import", args=[fact.id]) if trial.first_jobs else "",
+    )
+    if trial.first_rejected:
+        yield REJECTED_FIRST.section(trial.first_rejected, context)
+    if fact.state == "asking" and trial.jobs:
+        yield Include("imports/_start.html", fact)
+
+
+def _reading_section(fact: workloads.ImportFact, context: Context) -> Section:
+    """The first rows of the file, and the form that says what they mean."""
+    names = texts_of(fact.seen.get("columns"))
+    samples = Table[tuple[str, ...]](
+        "samples",
+        "The first rows of the file",
+        tuple(
+            Column(str(place), name or "–", _text_at(place), missing="")
+            for place, name in enumerate(names)
+        ),
+    )
+    rows = rows_of(fact.seen.get("samples"))
+    return Include(
+        "imports/_reading.html",
+        {
+            "fact": fact,
+            "fields": reading_fields(fact.kind, fact.asked, names),
+            "samples": samples.section(rows, context) if rows else None,
+        },
+    )
+
+
+def _import_finding(fact: workloads.ImportFact, trial: Trial) -> str:
+    name = fact.name
+    if fact.state == "running":
+        return f"{counted(fact.rows, 'row')} of {name} are in, and more come."
+    if fact.state == "done":
+        refused = f"; {counted(fact.rejected, 'row')} could not be taken" if fact.rejected else ""
+        return f"{counted(fact.imported, 'job')} came from {name}{refused}."
+    if fact.state == "asking":
+        if trial.refused or not trial.jobs:
+            return f"How is {name} to be read?"
+        tried = counted(trial.jobs + trial.rejected + trial.skipped, "row")
+        jobs = "1 is a job" if trial.jobs == 1 else f"{trial.jobs:,} are jobs"
+        return f"Of the first {tried} of {name}, {jobs}."
+    said = {
+        "looking": f"{name} is being looked at.",
+        "waiting": f"{name} is about to be imported.",
+        "failed": f"The import of {name} broke off.",
+    }
+    return said.get(fact.state, f"{name} was discarded.")
+
+
+urlpatterns = [
+    path("setup/imports", imports, name="imports"),
+    path("setup/imports.csv", imports_csv, name="imports-csv"),
+    path("setup/imports/<int:batch_id>/trial.csv", trial_csv, name="trial-import"),
+    path("setup/imports/upload", upload, name="upload-jobs"),
+    path("setup/imports/<int:batch_id>", one_import, name="import"),
+    path("setup/imports/<int:batch_id>/reading", read_so, name="read-import"),
+    path("setup/imports/<int:batch_id>/start", start, name="start-import"),
+    path("setup/imports/<int:batch_id>/discard", discard, name="discard-import"),
+    path("setup/imports/<int:batch_id>/rejected.csv", rejected_csv, name="rejected-csv"),
+]

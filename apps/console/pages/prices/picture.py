@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from apps.console.kit.chart import LineChart
 from apps.console.kit.request import Context
-from apps.console.pages.prices.tables import KINDS, OPTIONS, Rate, per
+from apps.console.pages.prices.tables import KINDS, Rate, option_words, per
 from apps.pricing.queries.listing import quoted_history
 from apps.pricing.queries.neighbours import hourly
 from apps.show.amounts import per_cent
@@ -114,7 +114,7 @@ def _range_finding(what: str, own: Rates, zone: tzinfo) -> str:
 def _priced_thing(rate: Rate) -> str:
     if rate["pool_id"] is not None:
         return f"Pool {rate['pool_name']}"
-    option = OPTIONS.get(rate["purchase_option"], rate["purchase_option"]).lower()
+    option = option_words(rate["purchase_option"]).lower()
     machine = rate["instance_type"] or rate["gpu_model"]
     bought = "" if rate["purchase_option"] == "on_demand" else f", {option},"
     return f"{machine}{bought} in {rate['region'] or 'any region'}"

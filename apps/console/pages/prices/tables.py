@@ -1,6 +1,6 @@
 """The tables of prices: rates as quoted, what pools pay, what has no price, what waits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -45,7 +45,7 @@ NOT_STATED = quiet("not stated")
 NO_PRICE = format_html('<span class="hatched">{}</span>', "no price")
 SOURCE = Format(TEXT.shown, TEXT.written, "source")
 
-Rate = Mapping[str, Any]
+Rate = dict[str, Any]
 """A row of the listing of rates."""
 
 
@@ -97,7 +97,7 @@ def what_it_prices(rate: Rate) -> str:
     if rate["pool_id"] is not None:
         return f"pool {rate['pool_name']}"
     machine = rate["instance_type"] or rate["gpu_model"]
-    option = OPTIONS.get(rate["purchase_option"], rate["purchase_option"]).lower()
+    option = option_words(rate["purchase_option"]).lower()
     return f"{rate['provider']}, {rate['region'] or 'any region'}, {machine}, {option}"
 
 
@@ -130,8 +130,9 @@ def _costs_href(row: UnpricedUse) -> str:
     return f"{reverse('costs')}?{urlencode({'window': LOOKED_BACK, 'pool': row.fact.pool.name})}"
 
 
-def _option_of(pool: PoolFact) -> str:
-    return OPTIONS.get(pool.purchase_option, pool.purchase_option)
+def option_words(option: str) -> str:
+    """How something is bought, as people say it."""
+    return OPTIONS.get(option, option)
 
 
 def _price_button(pool: PoolFact, starts_at: str = "") -> str:
@@ -259,7 +260,7 @@ PAID = Table[PaidPool](
         Column("name", "Pool", lambda row: row.pool.name, csv="pool",
                href=lambda row: pool_href(row.pool.name)),
         Column("model", "GPU model", lambda row: row.pool.gpu_model, csv="gpu_model"),
-        Column("bought", "Bought as", lambda row: _option_of(row.pool), csv="purchase_option"),
+        Column("bought", "Bought as", lambda row: option_words(row.pool.purchase_option), csv="purchase_option"),
         Column("paid", "Paid", lambda row: quoted_of(row.paid), QUOTED, missing=NO_PRICE,
                href=lambda row: _rate_href(row.paid),
                note=lambda row: per_of(row.paid) if row.paid else ""),
@@ -283,7 +284,7 @@ UNPRICED = Table[UnpricedUse](
         Column("pool", "Pool", lambda row: row.fact.pool.name,
                href=lambda row: pool_href(row.fact.pool.name)),
         Column("gpu_model", "GPU model", lambda row: row.fact.pool.gpu_model),
-        Column("purchase_option", "Bought as", lambda row: _option_of(row.fact.pool)),
+        Column("purchase_option", "Bought as", lambda row: option_words(row.fact.pool.purchase_option)),
         Column("gpu_hours", "GPU-hours", lambda row: row.fact.unit_milliseconds, GPU_HOURS,
                href=_costs_href),
         Column("since", "Since", lambda row: row.fact.first_day, DAY),

@@ -34,6 +34,14 @@ class Include:
 
 
 @dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Parts side by side, where there is room."""
+
+    template: ClassVar[str] = "kit/side_by_side.html"
+    sections: Sequence[Section]
+
+
+@dataclass(frozen=True, slots=True)
 class FactList:
     """Names and what they are, side by side."""
 
@@ -104,7 +112,8 @@ class ConsolePage:
     @property
     def is_drawn(self) -> bool:
         """Whether something on it needs the script that draws."""
-        return any(isinstance(section, DailyChart | LineChart) for section in self.shown)
+        parts = [part for each in self.shown for part in getattr(each, "sections", [each])]
+        return any(isinstance(part, DailyChart | LineChart) for part in parts)
 
 
 Answer = ConsolePage | HttpResponseBase

@@ -3,19 +3,21 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
-from typing import Any
+from typing import Any, ClassVar
 
 from django.urls import reverse
 
-from apps.console.pages.lanes import Span
-from apps.console.pages.runs.values import Anatomy, Lane, Mark, Patch
+from apps.console.kit.cells import drawn
+from apps.console.kit.request import Context
+from apps.console.kit.table import TableSection
+from apps.console.pages.lanes import DrawnLane, Span, lanes_section
 from apps.console.pages.runs.words import status_of
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.run_time import Bucket
 from apps.show.amounts import counted, per_cent, share
 from apps.show.run_buckets import BUCKETS
 from apps.show.time import duration, instant, short_day
-from apps.show.words import joined
+from apps.show.words import StateWords, joined
 from apps.workloads.queries.run_facts import ClockHour
 from apps.workloads.queries.run_picture import CarryingJob, PicturedAttempt, PicturedMoment
 
@@ -44,31 +46,82 @@ class RunFacts:
     zone: tzinfo
 
 
-def anatomy_of(facts: RunFacts) -> Anatomy | None:
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One bucket of a lane: an SVG path in a box of 1000 by 100, or rectangles that are hatched."""
+
+    words: StateWords
+    said: str
+    path: str = ""
+    rectangles: tuple[tuple[str, str, str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaneMark:
+    """A moment or a stretch in a lane, in per cent as SVG writes it, and what it says."""
+
+    left: str
+    kind: str
+    said: str
+    width: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLane:
+    """The whole run, or one job of it, through the time that is drawn."""
+
+    name: str
+    notes: tuple[str, ...]
+    words: str
+    patches: tuple[Patch, ...]
+    attempts: tuple[LaneMark, ...] = ()
+    marks: tuple[LaneMark, ...] = ()
+    href: str = ""
+
+    def drawn(self) -> DrawnLane:
+        """As a row of the picture."""
+        return DrawnLane(self.name, self.href, self.notes, drawn("runs/_lane.html", lane=self))
+
+
+@dataclass(frozen=True, slots=True)
+class Anatomy:
+    """A run's time as a picture: what it shows in one sentence, and the lanes."""
+
+    template: ClassVar[str] = "runs/_anatomy.html"
+    finding: str
+    when: str
+    lanes: TableSection
+    states: tuple[StateWords, ...]
+    left_out: str = ""
+
+
+def anatomy_of(facts: RunFacts, context: Context) -> Anatomy | None:
     """The picture; None where nothing says when it was."""
-    span = _span(facts)
+    span = _span_of(facts)
     if span is None:
         return None
     of_job: dict[int | None, list[ClockHour]] = {}
     for each in facts.hours:
         of_job.setdefault(each.job_id, []).append(each)
-    drawn = facts.jobs[:MOST_LANES]
-    step = _step(span, len(drawn) + 1)
-    lanes = [_job_lane(job, of_job.get(job.job_id, ()), facts, span, step) for job in drawn]
+    shown = facts.jobs[:MOST_LANES]
+    step = _column_length(span, len(shown) + 1)
+    lanes = [_job_lane(job, of_job.get(job.job_id, ()), facts, span, step) for job in shown]
     whole = _whole_lane(facts, span, step)
     if len(lanes) == 1:
         # One job is the whole run: drawn once, with the marks of both.
-        lanes = [_together(whole, lanes[0])]
+        lanes = [_in_one_lane(whole, lanes[0])]
     else:
         lanes.insert(0, whole)
     spent = spent_of(facts.hours)
+    when = f"{instant(span.starts_at, span.zone)} to {instant(span.until, span.zone)}"
+    ticks = [(left, _tick_words(at, span)) for left, at in span.marked(TICKS)]
+    rows = [lane.drawn() for lane in lanes]
     return Anatomy(
-        finding=_finding(spent, facts),
-        when=f"{instant(span.starts_at, span.zone)} to {instant(span.until, span.zone)}",
-        lanes=tuple(lanes),
-        ticks=_ticks(span),
+        finding=_time_finding(spent, facts),
+        when=when,
+        lanes=lanes_section("The run through time", ("Job", when), ticks, rows, context),
         states=tuple(BUCKETS[bucket] for bucket in BUCKETS if spent.get(bucket)),
-        left_out=_left_out(len(facts.jobs) - len(drawn)),
+        left_out=_left_out(len(facts.jobs) - len(shown)),
     )
 
 
@@ -82,7 +135,7 @@ def spent_of(hours: Iterable[ClockHour]) -> ByBucket:
     return spent
 
 
-def _span(facts: RunFacts) -> Span | None:
+def _span_of(facts: RunFacts) -> Span | None:
     starts = [each.starts_at for each in facts.jobs]
     starts += [each.starts_at for each in facts.attempts]
     starts += [each.hour for each in facts.hours] if not starts else []
@@ -96,25 +149,25 @@ def _span(facts: RunFacts) -> Span | None:
     return Span(starts_at, ends_at, ends_at, facts.zone)
 
 
-def _step(span: Span, lanes: int) -> timedelta:
+def _column_length(span: Span, lanes: int) -> timedelta:
     """How long a column is: whole hours, so that a picture has some hundreds of them."""
     hours = -(-(span.ends_at - span.starts_at) // HOUR) + 1
     columns = max(FEWEST_COLUMNS, COLUMNS // lanes)
     return HOUR * max(1, -(-hours // columns))
 
 
-def _whole_lane(facts: RunFacts, span: Span, step: timedelta) -> Lane:
+def _whole_lane(facts: RunFacts, span: Span, step: timedelta) -> RunLane:
     spent = spent_of(facts.hours)
-    columns = _columns(facts.hours, (span.starts_at, span.until), span, step)
+    columns = _lane_columns(facts.hours, (span.starts_at, span.until), span, step)
     good = [each for each in facts.moments if each.kind == "good_checkpoint"]
     notes = [f"{counted(len(facts.jobs), 'job')}, {counted(len(facts.attempts), 'attempt')}"]
     if good:
         notes.append(counted(len(good), "good checkpoint"))
-    return Lane(
+    return RunLane(
         name=ALL,
         notes=tuple(notes),
-        words=_words(spent),
-        patches=_patches(columns, spent),
+        words=_spent_words(spent),
+        patches=_patches_of(columns, spent),
         marks=(*_good_marks(good, span), *_cut_marks(facts.attempts, span)),
     )
 
@@ -125,7 +178,7 @@ def _job_lane(
     facts: RunFacts,
     span: Span,
     step: timedelta,
-) -> Lane:
+) -> RunLane:
     own = [each for each in facts.attempts if each.job_id == job.job_id]
     lived = (job.starts_at, job.ends_at or facts.at)
     spent = spent_of(hours)
@@ -134,19 +187,19 @@ def _job_lane(
     notes = [f"{job.cluster}, {lasted}" if is_seen else lasted]
     if job.submitted_at is not None and job.starts_at - job.submitted_at >= timedelta(minutes=1):
         notes.append(f"queued {duration(_whole_seconds(job.starts_at - job.submitted_at))}")
-    return Lane(
+    return RunLane(
         name=f"Job {job.raw_id}" if is_seen else "Another team’s job",
         href=reverse("costs-job", args=[job.job_id]) if is_seen else "",
         notes=tuple(notes),
-        words=_words(spent),
-        patches=_patches(_columns(hours, lived, span, step), spent),
+        words=_spent_words(spent),
+        patches=_patches_of(_lane_columns(hours, lived, span, step), spent),
         attempts=tuple(_attempt_mark(each, span) for each in own),
         marks=_cut_marks(own, span),
     )
 
 
-def _together(whole: Lane, job: Lane) -> Lane:
-    return Lane(
+def _in_one_lane(whole: RunLane, job: RunLane) -> RunLane:
+    return RunLane(
         name=job.name,
         href=job.href,
         notes=(*job.notes, *whole.notes[1:]),
@@ -157,7 +210,7 @@ def _together(whole: Lane, job: Lane) -> Lane:
     )
 
 
-def _columns(
+def _lane_columns(
     hours: Iterable[ClockHour], lived: Stretch, span: Span, step: timedelta
 ) -> list[tuple[float, float, ByBucket]]:
     """Columns from left to right, of WIDE in all: each with its buckets' milliseconds."""
@@ -178,7 +231,7 @@ def _columns(
     return found
 
 
-def _patches(
+def _patches_of(
     columns: Sequence[tuple[float, float, ByBucket]], spent: ByBucket
 ) -> tuple[Patch, ...]:
     """Each bucket's rectangles over all columns; in a column they stack to its full height."""
@@ -192,13 +245,15 @@ def _patches(
                 drawn.setdefault(bucket, []).append((left, right, top, HIGH * part / whole))
                 floor += part
     return tuple(
-        Patch(BUCKETS[bucket], _said(bucket, spent), **_shape(bucket, drawn[bucket]))
+        Patch(BUCKETS[bucket], _bucket_said(bucket, spent), **_shape_of(bucket, drawn[bucket]))
         for bucket in BUCKETS
         if bucket in drawn
     )
 
 
-def _shape(bucket: Bucket, boxes: Sequence[tuple[float, float, float, float]]) -> Mapping[str, Any]:
+def _shape_of(
+    bucket: Bucket, boxes: Sequence[tuple[float, float, float, float]]
+) -> Mapping[str, Any]:
     """One path; a hatch would be stretched with its box, so what is hatched is in per cent."""
     if BUCKETS[bucket].is_hatched:
         return {
@@ -214,12 +269,12 @@ def _shape(bucket: Bucket, boxes: Sequence[tuple[float, float, float, float]]) -
     return {"path": "".join(parts)}
 
 
-def _said(bucket: Bucket, spent: ByBucket) -> str:
+def _bucket_said(bucket: Bucket, spent: ByBucket) -> str:
     part = per_cent(share(spent[bucket], sum(spent.values())))
-    return f"{BUCKETS[bucket].label}: {duration(_milliseconds(spent[bucket]))}, {part}"
+    return f"{BUCKETS[bucket].label}: {duration(_length_of(spent[bucket]))}, {part}"
 
 
-def _words(spent: ByBucket) -> str:
+def _spent_words(spent: ByBucket) -> str:
     whole = sum(spent.values())
     if not whole:
         return "nothing is known of where its time went"
@@ -232,13 +287,13 @@ def _words(spent: ByBucket) -> str:
     )
 
 
-def _attempt_mark(each: PicturedAttempt, span: Span) -> Mark:
+def _attempt_mark(each: PicturedAttempt, span: Span) -> LaneMark:
     starts_at, ends_at = span.cut(each.starts_at, each.ends_at or each.heard_at)
     left, right = span.left(starts_at), span.left(max(ends_at, starts_at))
     said = status_of(each.status).label.lower()
     steps = "" if each.last_step is None else f", up to step {each.last_step:,}"
     lasted = duration(_whole_seconds(ends_at - starts_at))
-    return Mark(
+    return LaneMark(
         left=f"{left:.3f}%",
         width=f"{max(0.15, right - left):.3f}%",
         kind=f"attempt-{each.status}" if each.status else "attempt",
@@ -246,12 +301,12 @@ def _attempt_mark(each: PicturedAttempt, span: Span) -> Mark:
     )
 
 
-def _good_marks(good: Sequence[PicturedMoment], span: Span) -> tuple[Mark, ...]:
+def _good_marks(good: Sequence[PicturedMoment], span: Span) -> tuple[LaneMark, ...]:
     """At most MOST_MARKS of them, evenly through the run, the first and the last among them."""
     every = max(1, -(-len(good) // MOST_MARKS))
     shown = [each for place, each in enumerate(good) if place % every == 0 or each is good[-1]]
     return tuple(
-        Mark(
+        LaneMark(
             left=f"{span.left(each.at):.3f}%",
             kind="good",
             said=f"Good checkpoint, {instant(each.at, span.zone)}"
@@ -262,10 +317,10 @@ def _good_marks(good: Sequence[PicturedMoment], span: Span) -> tuple[Mark, ...]:
     )
 
 
-def _cut_marks(attempts: Sequence[PicturedAttempt], span: Span) -> tuple[Mark, ...]:
+def _cut_marks(attempts: Sequence[PicturedAttempt], span: Span) -> tuple[LaneMark, ...]:
     cut = [each for each in attempts if each.status in {"interrupted", "failed"} and each.ends_at]
     return tuple(
-        Mark(
+        LaneMark(
             left=f"{span.left(min(each.ends_at, span.until)):.3f}%",
             kind="cut",
             said=f"{status_of(each.status).label}, {instant(each.ends_at, span.zone)}",
@@ -275,14 +330,9 @@ def _cut_marks(attempts: Sequence[PicturedAttempt], span: Span) -> tuple[Mark, .
     )
 
 
-def _ticks(span: Span) -> tuple[tuple[str, str], ...]:
+def _tick_words(at: datetime, span: Span) -> str:
     length = span.ends_at - span.starts_at
-    moments = [span.starts_at + length * k / TICKS for k in range(1, TICKS)]
-    return tuple((f"{span.left(at):.2f}%", _tick(at, length, span.zone)) for at in moments)
-
-
-def _tick(at: datetime, length: timedelta, zone: tzinfo) -> str:
-    local = at.astimezone(zone)
+    local = at.astimezone(span.zone)
     if length >= timedelta(days=TICKS):
         return short_day(local.date())
     if length >= timedelta(days=1):
@@ -290,7 +340,7 @@ def _tick(at: datetime, length: timedelta, zone: tzinfo) -> str:
     return f"{local:%H:%M}"
 
 
-def _finding(spent: ByBucket, facts: RunFacts) -> str:
+def _time_finding(spent: ByBucket, facts: RunFacts) -> str:
     whole = sum(spent.values())
     if not whole:
         return "When its jobs ran is known; what they did in that time is not."
@@ -309,8 +359,8 @@ def _left_out(count: int) -> str:
     return f"{counted(count, 'later job')} {'is' if count == 1 else 'are'} in the whole run’s lane alone."
 
 
-def _milliseconds(count: int) -> timedelta:
-    return _whole_seconds(timedelta(milliseconds=count))
+def _length_of(milliseconds: int) -> timedelta:
+    return _whole_seconds(timedelta(milliseconds=milliseconds))
 
 
 def _whole_seconds(span: timedelta) -> timedelta:

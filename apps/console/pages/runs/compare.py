@@ -1,26 +1,44 @@
 """Runs side by side: what each cost and came to, and where the difference lies."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from django.http import QueryDict
+from django.http import HttpResponse, QueryDict
 from django.urls import reverse
+from django.utils.html import format_html
 
+from apps.console.kit.cells import (
+    COUNT,
+    FIGURE,
+    GPU_HOURS,
+    MONEY,
+    RATIO,
+    UNIT_COST,
+    Locale,
+    text_cell,
+)
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.request import Context
-from apps.console.pages.runs.numbers import NUMBERS, number_of
-from apps.console.pages.runs.values import ComparedRow, ComparedRun, ComparePage, Doubted
-from apps.console.pages.runs.words import span_of, status_of
+from apps.console.kit.page import ConsolePage, Include, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Column, Table, TableSection
+from apps.console.pages.runs.numbers import NUMBERS, each_number, number_of
+from apps.console.pages.runs.words import (
+    Doubted,
+    bucket_cell,
+    known_or_doubted,
+    span_of,
+    status_of,
+)
 from apps.economics.run_time import Bucket
-from apps.show.amounts import change, counted, gpu_hours, per_cent, points, share
+from apps.show.amounts import change, counted, per_cent, points, share
 from apps.show.counts import energy, short_count
-from apps.show.money import full_amount, unit_cost, whole_amount
+from apps.show.money import full_amount, whole_amount
 from apps.show.run_buckets import BUCKETS, in_a_sentence, strip_of_buckets
+from apps.show.strip import Strip
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
-from apps.show.words import joined
+from apps.show.words import StateWords, Word, joined
 from apps.unit_economics.queries.runs.costs import runs_compared
 from apps.unit_economics.queries.runs.values import RunAnatomy, RunFigure, RunNumber, RunRow
 
@@ -28,45 +46,117 @@ MOST_RUNS = 6
 FEWEST = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of the table: what it is of a run, and how one compares with another."""
+class ComparedFigure(NamedTuple):
+    """A line of the table: what it is of a run, and how it is shown; of a ratio points are told."""
 
     title: str
-    text: Callable[[RunAnatomy], str | None]
-    value: Callable[[RunAnatomy], float | None]
+    value: Callable[[RunAnatomy], Any]
+    shown: Callable[[Any, Locale], str]
     is_ratio: bool = False
 
 
-def compare_page(given: QueryDict, who: Context) -> ComparePage:
+class ComparedRun(NamedTuple):
+    """One bar of the picture; `width` is in per cent of the highest."""
+
+    name: str
+    href: str
+    team: str
+    status: Word
+    strip: Strip | None
+    width: str
+    cost: str
+    without: Link | None
+
+
+class ComparedRow(NamedTuple):
+    """One thing of all runs, in their order; `change` is of the last against the first."""
+
+    title: str
+    cells: tuple[Doubted, ...]
+    change: str = ""
+    words: StateWords | None = None
+
+
+@shown(EVERYONE, "runs")
+def compare_runs(context: Context) -> ConsolePage:
     """The runs that the address names; those that the viewer does not see are as if not there."""
-    ids, problems = _asked(given)
-    found = runs_compared(ids, who.viewer) if ids else ()
+    ids, problems = runs_asked(context.query)
+    found = runs_compared(ids, context.viewer) if ids else ()
     if len(found) < len(ids):
         missing = len(ids) - len(found)
-        problems.append(f"There {'is' if missing == 1 else 'are'} no such {_runs(missing)}.")
-    currency = who.organisation.currency
-    is_enough = len(found) >= FEWEST
-    return ComparePage(
-        frame=who.frame,
-        finding=finding_of(found, currency),
-        currency=currency,
-        trail=(Link("Runs", reverse("runs")),),
+        said = "is no such run" if missing == 1 else "are no such runs"
+        problems.append(f"There {said}.")
+    return ConsolePage(
+        context=context,
+        finding=finding_of(found, context.currency),
+        under=(f"effective cost in {context.currency} of each run as a whole",),
         problems=tuple(problems),
-        runs=tuple(_columns(found)),
-        differences=tuple(differences(found, currency)) if is_enough else (),
-        figures=tuple(_figures(found, currency)) if is_enough else (),
-        buckets=tuple(_buckets(found, currency)) if is_enough else (),
-        states=tuple(BUCKETS[bucket] for bucket in _present(found)),
-        csv_href=f"{reverse('compare-runs-csv')}?{_query([each.run.id for each in found])}",
-        empty=None if is_enough else _empty(),
+        back=Link("Runs", reverse("runs")),
+        styles=("css/runs.css",),
+        sections=_side_by_side(found, context) if len(found) >= FEWEST else (),
+        empty=None if len(found) >= FEWEST else _nothing_to_compare(),
     )
 
 
-def compared(given: QueryDict, who: Context) -> tuple[RunAnatomy, ...]:
-    """The runs of the address, for their CSV."""
-    ids, _ = _asked(given)
-    return runs_compared(ids, who.viewer) if ids else ()
+@shown(EVERYONE, "runs")
+def compare_runs_csv(context: Context) -> HttpResponse:
+    """The same as a table: a column for each run."""
+    ids, _ = runs_asked(context.query)
+    found = runs_compared(ids, context.viewer) if ids else ()
+    rows = compared_rows(found, context.locale)
+    return compared_table("", "", found).csv(rows, context, "runs-compared")
+
+
+def _side_by_side(
+    found: Sequence[RunAnatomy], context: Context
+) -> tuple[Include | TableSection, ...]:
+    currency = context.currency
+    content = {
+        "runs": tuple(_bars_of(found, currency)),
+        "states": tuple(BUCKETS[bucket] for bucket in _buckets_there(found)),
+        "differences": tuple(differences(found, currency)),
+    }
+    figures = compared_table("figures-compared", "Number by number", found)
+    buckets = compared_table("buckets-compared", "Bucket by bucket", found)
+    csv_href = reverse("compare-runs-csv")
+    return (
+        Include("runs/_side_by_side.html", content),
+        figures.section([*compared_figures(found, context.locale)], context, csv_href=csv_href),
+        buckets.section([*compared_buckets(found, currency)], context, csv_href=csv_href),
+    )
+
+
+def compared_table(name: str, title: str, found: Sequence[RunAnatomy]) -> Table[ComparedRow]:
+    """A column for each run."""
+    return Table[ComparedRow](
+        name,
+        title,
+        (
+            Column(
+                "what",
+                format_html('<span class="unseen">{}</span>', "What"),
+                lambda row: row.title,
+                shown=lambda row, _: bucket_cell(row.words) if row.words else row.title,
+            ),
+            *(_run_column(each, place) for place, each in enumerate(found)),
+            Column("change", "Change", lambda row: row.change, FIGURE, csv=""),
+        ),
+        about="the last column: the last run against the first",
+    )
+
+
+def _run_column(each: RunAnatomy, place: int) -> Column[ComparedRow]:
+    def number(row: ComparedRow) -> str | None:
+        return None if row.cells[place].is_unknown else row.cells[place].text
+
+    return Column(
+        f"run-{each.run.id}",
+        each.run.key,
+        number,
+        FIGURE,
+        csv=text_cell(each.run.key),
+        shown=lambda row, _: row.cells[place].cell(),
+    )
 
 
 def finding_of(found: Sequence[RunAnatomy], currency: str) -> str:
@@ -96,11 +186,14 @@ def differences(found: Sequence[RunAnatomy], currency: str) -> Iterator[str]:
     for other in found[1:]:
         said = [
             *_differs(
-                "cost", _cost(first), _cost(other), lambda micros: whole_amount(micros, currency)
+                "cost",
+                _cost_of(first),
+                _cost_of(other),
+                lambda micros: whole_amount(micros, currency),
             ),
-            *_differs("took", first.run.wall_seconds, other.run.wall_seconds, _length),
-            *_points("goodput", first.run.goodput_ratio, other.run.goodput_ratio),
-            *_points("MFU", _possible(first.run), _possible(other.run)),
+            *_differs("took", first.run.wall_seconds, other.run.wall_seconds, _wall_time),
+            *_moved_points("goodput", first.run.goodput_ratio, other.run.goodput_ratio),
+            *_moved_points("MFU", _possible_mfu(first.run), _possible_mfu(other.run)),
         ]
         for bucket, more in _by_difference(first, other)[:2]:
             sign = "more" if more > 0 else "less"
@@ -109,13 +202,14 @@ def differences(found: Sequence[RunAnatomy], currency: str) -> Iterator[str]:
         yield f"{other.run.key} against {first.run.key}: {told}."
 
 
-def compared_cells(found: Sequence[RunAnatomy], currency: str) -> Iterator[list[str]]:
-    """The tables of the page as rows: a heading, then a cell for each run."""
-    for row in (*_figures(found, currency), *_buckets(found, currency)):
-        yield [row.title, *("" if cell.is_unknown else cell.text for cell in row.cells)]
+def compared_rows(found: Sequence[RunAnatomy], locale: Locale) -> list[ComparedRow]:
+    """Number by number, then bucket by bucket; nothing of no run."""
+    if not found:
+        return []
+    return [*compared_figures(found, locale), *compared_buckets(found, locale.currency)]
 
 
-def _asked(given: QueryDict) -> tuple[list[int], list[str]]:
+def runs_asked(given: QueryDict) -> tuple[list[int], list[str]]:
     problems = []
     ids: list[int] = []
     for text in given.getlist("run"):
@@ -128,132 +222,112 @@ def _asked(given: QueryDict) -> tuple[list[int], list[str]]:
     return ids[:MOST_RUNS], problems
 
 
-def _columns(found: Sequence[RunAnatomy]) -> Iterator[ComparedRun]:
-    most = max((_cost(each) or 0 for each in found), default=0)
+def _bars_of(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRun]:
+    most = max((_cost_of(each) or 0 for each in found), default=0)
     ids = [each.run.id for each in found]
     for each in found:
-        micros = _cost(each)
+        micros = _cost_of(each)
         left = [one for one in ids if one != each.run.id]
-        href = f"{reverse('compare-runs')}?{_query(left)}"
+        href = f"{reverse('compare-runs')}?{urlencode([('run', one) for one in left])}"
         yield ComparedRun(
             name=each.run.key,
             href=reverse("run", args=[each.run.id]),
             team=each.run.team or "",
             status=status_of(each.run.status),
-            strip=strip_of_buckets(_micros(each)),
+            strip=strip_of_buckets(_known_micros(each)),
             width=f"{100 * (micros or 0) / most:.2f}%" if most else "0%",
-            micros=micros,
+            cost=full_amount(micros, currency),
             without=Link(f"Leave out {each.run.key}", href) if len(found) > FEWEST else None,
         )
 
 
-def _figures(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow]:
-    rows = (
-        Row("Cost", lambda each: full_amount(_cost(each), currency), _cost),
-        Row(
-            "Duration",
-            lambda each: _length(each.run.wall_seconds),
-            lambda each: each.run.wall_seconds,
-        ),
-        Row("GPUs", lambda each: _count(each.run.gpus), lambda each: each.run.gpus),
-        Row(
-            "GPU-hours",
-            lambda each: gpu_hours(each.amounts.unit_milliseconds),
-            lambda each: each.amounts.unit_milliseconds,
-        ),
-        Row(
-            "Energy",
-            lambda each: energy(each.amounts.energy_joules),
-            lambda each: each.amounts.energy_joules,
-        ),
-        Row("Jobs", lambda each: _count(each.run.jobs), lambda each: each.run.jobs),
-        Row("Attempts", lambda each: _count(each.run.attempts), lambda each: each.run.attempts),
-        Row(
-            "Goodput",
-            lambda each: per_cent(each.run.goodput_ratio),
-            lambda each: each.run.goodput_ratio,
-            is_ratio=True,
-        ),
-        Row("Tokens", lambda each: short_count(each.run.tokens), lambda each: each.run.tokens),
-        Row(
-            "Cost per million tokens",
-            lambda each: unit_cost(each.run.million_tokens_micros, currency),
-            lambda each: each.run.million_tokens_micros,
-        ),
-        Row(
-            "Good checkpoints",
-            lambda each: _count(each.run.good_checkpoints),
-            lambda each: each.run.good_checkpoints,
-        ),
-    )
-    yield from (_row(row, found) for row in rows)
-    yield from _five(found, currency)
+def _cost_of(each: RunAnatomy) -> int | None:
+    return each.amounts.effective_micros
 
 
-def _five(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow]:
-    """The key metrics, each with its caveat."""
-    for figure, about in NUMBERS.items():
-        numbers = [_number(each, figure) for each in found]
+FIGURES = (
+    ComparedFigure("Cost", _cost_of, MONEY.shown),
+    ComparedFigure(
+        "Duration", lambda each: each.run.wall_seconds, lambda seconds, _: _wall_time(seconds)
+    ),
+    ComparedFigure("GPUs", lambda each: each.run.gpus, COUNT.shown),
+    ComparedFigure("GPU-hours", lambda each: each.amounts.unit_milliseconds, GPU_HOURS.shown),
+    ComparedFigure(
+        "Energy", lambda each: each.amounts.energy_joules, lambda joules, _: energy(joules)
+    ),
+    ComparedFigure("Jobs", lambda each: each.run.jobs, COUNT.shown),
+    ComparedFigure("Attempts", lambda each: each.run.attempts, COUNT.shown),
+    ComparedFigure("Goodput", lambda each: each.run.goodput_ratio, RATIO.shown, is_ratio=True),
+    ComparedFigure("Tokens", lambda each: each.run.tokens, lambda tokens, _: short_count(tokens)),
+    ComparedFigure(
+        "Cost per million tokens", lambda each: each.run.million_tokens_micros, UNIT_COST.shown
+    ),
+    ComparedFigure("Good checkpoints", lambda each: each.run.good_checkpoints, COUNT.shown),
+)
+
+
+def compared_figures(found: Sequence[RunAnatomy], locale: Locale) -> Iterator[ComparedRow]:
+    """Number by number, the key metrics with their caveats last."""
+    for figure in FIGURES:
+        values = [figure.value(each) for each in found]
+        moved = (points if figure.is_ratio else _relative_change)(values[-1], values[0])
+        cells = [UNKNOWN if value is None else figure.shown(value, locale) for value in values]
         yield ComparedRow(
-            title=about.title,
+            figure.title, tuple(map(known_or_doubted, cells)), "" if moved == UNKNOWN else moved
+        )
+    yield from _compared_metrics(found, locale.currency)
+
+
+def _compared_metrics(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow]:
+    """The key metrics, each with its caveat."""
+    for numbers in zip(*map(each_number, found), strict=True):
+        yield ComparedRow(
+            title=NUMBERS[numbers[0].figure].title,
             cells=tuple(
-                number_of(figure, one.value, one.doubt, each.run, currency)
+                number_of(one.figure, one.value, one.doubt, each.run, currency)
                 for one, each in zip(numbers, found, strict=True)
             ),
-            change=_changed(_credible(numbers[0]), _credible(numbers[-1])),
+            change=_relative_change(_credible_value(numbers[-1]), _credible_value(numbers[0])),
         )
 
 
-def _number(each: RunAnatomy, figure: RunFigure) -> RunNumber:
-    return next((one for one in each.numbers if one.figure is figure), RunNumber(figure, None))
-
-
-def _credible(number: RunNumber) -> float | None:
+def _credible_value(number: RunNumber) -> float | None:
     """What cannot be is compared with nothing."""
     is_impossible = number.figure is RunFigure.MFU and (number.value or 0) > 1
     return None if is_impossible else number.value
 
 
-def _row(row: Row, found: Sequence[RunAnatomy]) -> ComparedRow:
-    texts = [row.text(each) or UNKNOWN for each in found]
-    first, last = row.value(found[0]), row.value(found[-1])
-    moved = points(last, first) if row.is_ratio else _changed(first, last)
-    return ComparedRow(
-        title=row.title,
-        cells=tuple(Doubted(text, is_unknown=text == UNKNOWN) for text in texts),
-        change="" if moved == UNKNOWN else moved,
-    )
-
-
-def _buckets(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow]:
-    for bucket in _present(found):
+def compared_buckets(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow]:
+    for bucket in _buckets_there(found):
         amounts = [
-            _micros(each).get(bucket, 0) if _cost(each) is not None else None for each in found
+            _known_micros(each).get(bucket, 0) if _cost_of(each) is not None else None
+            for each in found
         ]
         texts = [
-            _of_cost(micros, each, currency) for micros, each in zip(amounts, found, strict=True)
+            _amount_and_share(micros, each, currency)
+            for micros, each in zip(amounts, found, strict=True)
         ]
         yield ComparedRow(
             title=BUCKETS[bucket].label,
-            cells=tuple(Doubted(text, is_unknown=text == UNKNOWN) for text in texts),
-            change=_changed(amounts[0], amounts[-1]),
+            cells=tuple(map(known_or_doubted, texts)),
+            change=_relative_change(amounts[-1], amounts[0]),
             words=BUCKETS[bucket],
         )
 
 
-def _of_cost(micros: int | None, each: RunAnatomy, currency: str) -> str:
+def _amount_and_share(micros: int | None, each: RunAnatomy, currency: str) -> str:
     if micros is None:
         return UNKNOWN
-    part = share(micros, _cost(each))
+    part = share(micros, _cost_of(each))
     return full_amount(micros, currency) + (f" ({per_cent(part)})" if part is not None else "")
 
 
-def _present(found: Sequence[RunAnatomy]) -> list[Bucket]:
+def _buckets_there(found: Sequence[RunAnatomy]) -> list[Bucket]:
     there = {each.bucket for run in found for each in run.buckets}
     return [bucket for bucket in BUCKETS if bucket in there]
 
 
-def _micros(each: RunAnatomy) -> dict[Bucket, int]:
+def _known_micros(each: RunAnatomy) -> dict[Bucket, int]:
     return {
         one.bucket: one.amounts.effective_micros
         for one in each.buckets
@@ -261,13 +335,9 @@ def _micros(each: RunAnatomy) -> dict[Bucket, int]:
     }
 
 
-def _cost(each: RunAnatomy) -> int | None:
-    return each.amounts.effective_micros
-
-
 def _by_difference(one: RunAnatomy, other: RunAnatomy) -> list[tuple[Bucket, int]]:
     """What of each bucket the other has more (or less), the largest first."""
-    before, after = _micros(one), _micros(other)
+    before, after = _known_micros(one), _known_micros(other)
     moved = [(bucket, after.get(bucket, 0) - before.get(bucket, 0)) for bucket in BUCKETS]
     return sorted(
         ((bucket, more) for bucket, more in moved if more),
@@ -281,44 +351,32 @@ def _differs(
     if first is None or other is None or first == other:
         return []
     sign = "more" if other > first else "less"
-    moved = _changed(first, other)
+    moved = _relative_change(other, first)
     return [f"{word} {shown(abs(other - first))} {sign}" + (f" ({moved})" if moved else "")]
 
 
-def _points(word: str, first: float | None, other: float | None) -> list[str]:
+def _moved_points(word: str, first: float | None, other: float | None) -> list[str]:
     if first is None or other is None:
         return []
     moved = points(other, first)
     return [] if moved == "no change" else [f"{word} {moved}"]
 
 
-def _changed(first: float | None, last: float | None) -> str:
+def _relative_change(last: float | None, first: float | None) -> str:
     if first is None or last is None or not first:
         return ""
     return change(round(last * 1000), round(first * 1000))
 
 
-def _possible(run: RunRow) -> float | None:
+def _possible_mfu(run: RunRow) -> float | None:
     return run.mfu_ratio if run.mfu_ratio is not None and run.mfu_ratio <= 1 else None
 
 
-def _length(seconds: float | None) -> str:
+def _wall_time(seconds: float | None) -> str:
     return duration(span_of(seconds))
 
 
-def _count(number: int | None) -> str:
-    return UNKNOWN if number is None else f"{number:,}"
-
-
-def _runs(count: int) -> str:
-    return "run" if count == 1 else "runs"
-
-
-def _query(ids: Sequence[int]) -> str:
-    return urlencode([("run", each) for each in ids])
-
-
-def _empty() -> EmptyState:
+def _nothing_to_compare() -> EmptyState:
     return EmptyState(
         title="Nothing to compare",
         sentence="Two to six runs stand side by side here, with what each cost, where its time "

@@ -8,8 +8,8 @@ from django.urls import reverse
 from apps.accounts.queries.paging import PageAsked, Slice
 from apps.console.kit.chart import FigureRow
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.page import ConsolePage, Include
-from apps.console.kit.request import Context
+from apps.console.kit.page import ConsolePage, Include, shown
+from apps.console.kit.request import EVERYONE, Context
 from apps.console.kit.table import Table, TableSection
 from apps.console.pages.meters import Metered, MeterTable, meter_table
 from apps.console.pages.runs.picture import (
@@ -20,7 +20,7 @@ from apps.console.pages.runs.picture import (
     sums_of_days,
 )
 from apps.console.pages.runs.question import RunsQuestion, runs_question
-from apps.console.pages.runs.tables import HOW_TO_READ, RUNS
+from apps.console.pages.runs.tables import HOW_TO_READ, RUN_DAYS, RUNS
 from apps.economics.gpu_meters import meters_together
 from apps.show.amounts import counted, per_cent, share
 from apps.show.money import whole_amount
@@ -35,8 +35,9 @@ STATES = tuple(BUCKETS.values())
 SNIPPET = 'with runrate.run(workload="pretrain-8b", name="july-3") as run: ...'
 
 
-def runs_page(context: Context) -> ConsolePage:
-    """What they cost, how much of it was not productive, and each of them."""
+@shown(EVERYONE, "runs")
+def runs(context: Context) -> ConsolePage:
+    """What training runs cost, how much of it was not productive, and each of them."""
     asked, currency = runs_question(context), context.currency
     told = runs_told(asked.wanted, asked.window)
     days, sums = by_day(told.days), sums_of_days(told.days)
@@ -58,8 +59,22 @@ def runs_page(context: Context) -> ConsolePage:
             runs_section(RUNS, page, asked, told.runs, reverse("runs-csv")),
             Include("kit/meters.html", meters) if meters else None,
         ),
-        empty=None if told.runs or told.days else _empty(asked),
+        empty=None if told.runs or told.days else _no_runs(asked),
     )
+
+
+@shown(EVERYONE, "runs")
+def runs_csv(context: Context) -> HttpResponse:
+    """The same runs, all of them."""
+    return runs_csv_of(context, "runs")
+
+
+@shown(EVERYONE, "runs")
+def runs_days_csv(context: Context) -> HttpResponse:
+    """What their days cost, by bucket."""
+    asked = runs_question(context)
+    days = by_day(runs_told(asked.wanted, asked.window).days)
+    return RUN_DAYS.csv(sorted(days.items()), context, "runs-by-day")
 
 
 def runs_section(
@@ -111,7 +126,7 @@ def finding_of(told: RunsTold, sums: BucketSums, within: str, currency: str) -> 
     return f"{said}; {', and '.join(parts)}." if parts else f"{said}; all of it was productive."
 
 
-def _empty(asked: RunsQuestion) -> EmptyState:
+def _no_runs(asked: RunsQuestion) -> EmptyState:
     if are_any_runs(asked.wanted.team_ids if not asked.is_narrowed else None):
         steps = [
             Step(

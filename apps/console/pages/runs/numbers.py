@@ -1,62 +1,84 @@
 """The key metrics of a run: each with its meaning, the median of others, and caveats."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from apps.console.pages.runs.values import Doubted, NumberRow
-from apps.console.pages.runs.words import doubted_mfu, rate, sentence, span_of
+from apps.console.kit.cells import FIGURE, PROSE, quiet
+from apps.console.kit.table import Column, Table
+from apps.console.pages.runs.words import WHY, Doubted, doubted_mfu, rate, sentence, span_of
 from apps.show.amounts import counted, per_cent
 from apps.show.money import full_amount
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
 from apps.unit_economics.queries.runs.page import UsualNumbers
-from apps.unit_economics.queries.runs.values import RunAnatomy, RunFigure, RunRow
+from apps.unit_economics.queries.runs.values import RunAnatomy, RunFigure, RunNumber, RunRow
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class FigureWords(NamedTuple):
     """What a number is called, and what it means."""
 
     title: str
     explanation: str
 
 
-NUMBERS: Mapping[RunFigure, About] = {
-    RunFigure.TOKENS_PER_SECOND: About(
+class RunMetric(NamedTuple):
+    """One of the key metrics: what it is, how much, what of other runs, and how sure it is."""
+
+    title: str
+    explanation: str
+    number: Doubted
+    others: str
+
+
+NUMBERS: Mapping[RunFigure, FigureWords] = {
+    RunFigure.TOKENS_PER_SECOND: FigureWords(
         "Tokens a second", "trained and kept, over the time of the steps"
     ),
-    RunFigure.MFU: About("MFU", "the model’s arithmetic ÷ the dense peak of its GPUs"),
-    RunFigure.SCALING: About(
+    RunFigure.MFU: FigureWords("MFU", "the model’s arithmetic ÷ the dense peak of its GPUs"),
+    RunFigure.SCALING: FigureWords(
         "Scaling efficiency", "speed for each GPU ÷ that of the workload’s smallest runs"
     ),
-    RunFigure.FIRST_GOOD: About(
+    RunFigure.FIRST_GOOD: FigureWords(
         "Time to first good checkpoint", "from submitting it, the queue included"
     ),
-    RunFigure.CHECKPOINT_COST: About(
+    RunFigure.CHECKPOINT_COST: FigureWords(
         "Cost per good checkpoint", "all that the run cost ÷ checkpoints that passed"
     ),
 }
 NOT_TOLD = "Not reported."
 
 
-def number_rows(
-    told: RunAnatomy, usual: UsualNumbers | None, currency: str
-) -> tuple[NumberRow, ...]:
+METRICS = Table[RunMetric](
+    "numbers",
+    "Key metrics",
+    (
+        Column("number", "Number", lambda row: row.title, PROSE, note=lambda row: row.explanation),
+        Column("value", "This run", lambda row: row.number.text, FIGURE,
+               shown=lambda row, _: row.number.cell()),
+        Column("others", "Median of others", lambda row: row.others or None,
+               missing=quiet("too few other runs report it")),
+        Column("caveats", "Caveats", lambda row: row.number.doubt or "nothing", WHY),
+    ),
+    about="of this run, the median of its workload, and caveats",
+)  # fmt: skip
+
+
+def metrics_of(told: RunAnatomy, usual: UsualNumbers | None, currency: str) -> list[RunMetric]:
     """All five, whatever is known of them."""
-    values = {each.figure: each for each in told.numbers}
-    rows = []
-    for figure, about in NUMBERS.items():
-        found = values.get(figure)
-        value, doubt = (found.value, found.doubt) if found else (None, "")
-        rows.append(
-            NumberRow(
-                title=about.title,
-                explanation=about.explanation,
-                number=number_of(figure, value, doubt, told.run, currency),
-                others=_usual(figure, usual, currency),
-            )
+    return [
+        RunMetric(
+            *NUMBERS[number.figure],
+            number_of(number.figure, number.value, number.doubt, told.run, currency),
+            _usual_words(number.figure, usual, currency),
         )
-    return tuple(rows)
+        for number in each_number(told)
+    ]
+
+
+def each_number(told: RunAnatomy) -> list[RunNumber]:
+    """All five in their order; those that are not there as not known."""
+    found = {number.figure: number for number in told.numbers}
+    return [found.get(figure, RunNumber(figure, None)) for figure in NUMBERS]
 
 
 def number_of(
@@ -68,10 +90,10 @@ def number_of(
         return doubted_mfu(value, said, run.tensor_active_ratio)
     if value is None:
         return Doubted(UNKNOWN, said or NOT_TOLD, is_unknown=True)
-    return Doubted(shown(figure, value, currency), said)
+    return Doubted(number_words(figure, value, currency), said)
 
 
-def shown(figure: RunFigure, value: float | None, currency: str) -> str:
+def number_words(figure: RunFigure, value: float | None, currency: str) -> str:
     """The number alone, in its own unit."""
     if value is None:
         return UNKNOWN
@@ -84,8 +106,10 @@ def shown(figure: RunFigure, value: float | None, currency: str) -> str:
     return full_amount(round(value), currency)
 
 
-def _usual(figure: RunFigure, usual: UsualNumbers | None, currency: str) -> str:
+def _usual_words(figure: RunFigure, usual: UsualNumbers | None, currency: str) -> str:
     value = None if usual is None else getattr(usual, str(figure))
     if usual is None or value is None:
         return ""
-    return f"{shown(figure, value, currency)}, the median of {counted(usual.runs, 'other run')}"
+    return (
+        f"{number_words(figure, value, currency)}, the median of {counted(usual.runs, 'other run')}"
+    )

@@ -1,28 +1,34 @@
 """The page of one run: its time as a picture, its money by bucket, its numbers, what to do."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from urllib.parse import urlencode
 
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 
-from apps.console.kit.chart import Figure
+from apps.console.kit.cells import linked, titled
+from apps.console.kit.chart import Figure, FigureRow
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.request import Context
+from apps.console.kit.page import ConsolePage, Include, Section, shown
+from apps.console.kit.request import EVERYONE, Context
 from apps.console.pages.runs.anatomy import RunFacts, anatomy_of, spent_of
 from apps.console.pages.runs.listing import meters_of_listed
-from apps.console.pages.runs.numbers import number_rows
-from apps.console.pages.runs.picture import BucketSums, no_progress_parts
-from apps.console.pages.runs.values import (
-    AttemptRow,
-    BucketRow,
-    CheckpointRow,
-    JobRow,
-    RunPage,
-    Verdict,
+from apps.console.pages.runs.numbers import METRICS, metrics_of
+from apps.console.pages.runs.one_tables import (
+    ATTEMPTS,
+    BUCKETS_OF_RUN,
+    CHECKPOINTS,
+    JOBS_OF_RUN,
+    REPORTED,
+    AttemptOfRun,
+    BucketOfRun,
+    JobOfRun,
 )
+from apps.console.pages.runs.picture import BucketSums, no_progress_parts
 from apps.console.pages.runs.verdicts import (
+    Advice,
     bottleneck_verdicts,
     checkpoint_verdicts,
     straggler_verdicts,
@@ -30,7 +36,7 @@ from apps.console.pages.runs.verdicts import (
 from apps.console.pages.runs.words import span_of, status_of
 from apps.economics.run_time import Bucket
 from apps.show.amounts import counted, gpu_hours, per_cent, share
-from apps.show.counts import energy, short_count
+from apps.show.counts import short_count
 from apps.show.money import short_amount, unit_cost, whole_amount
 from apps.show.run_buckets import BUCKETS
 from apps.show.time import duration, instant
@@ -39,10 +45,9 @@ from apps.unit_economics.queries.runs.checkpoints import checkpoint_advice_of_ru
 from apps.unit_economics.queries.runs.costs import run_costs
 from apps.unit_economics.queries.runs.page import usual_numbers
 from apps.unit_economics.queries.runs.stragglers import slow_ranks
-from apps.unit_economics.queries.runs.values import RunAnatomy, RunBucket
+from apps.unit_economics.queries.runs.values import RunAmounts, RunAnatomy
 from apps.workloads.queries.run_facts import clock_hours, run_summaries
 from apps.workloads.queries.run_picture import (
-    PicturedAttempt,
     attempts_of_run,
     carrying_jobs,
     moments_of_run,
@@ -50,56 +55,82 @@ from apps.workloads.queries.run_picture import (
 )
 
 MOST_NODES = 16
-MOST_CHECKPOINTS = 50
 DAY = timedelta(days=1)
 LEAST_TOLD = 0.5
 EXACT = 1_000_000
 """Whole numbers below it are shown to the last digit."""
 
 
-def run_page_of(run_id: int, who: Context) -> RunPage:
-    """Everything of a run that the viewer sees; of any other there is none."""
-    told = known_run(run_id, who)
-    facts = _facts(told, who)
-    currency = told.currency
+@shown(EVERYONE, "runs")
+def run(context: Context, run_id: int) -> ConsolePage:
+    """One run: where its time and money went, and what to do; of one not seen there is none."""
+    told = known_run(run_id, context)
+    facts = _facts_of(told, context)
     sums = sums_of_run(told)
-    workload_id = told.run.workload_id
-    usual = None if workload_id is None else usual_numbers(workload_id, without=run_id)
-    nodes = nodes_of_jobs(sorted(facts.seen), MOST_NODES)
-    links = {name: reverse("node", args=[node_id]) for node_id, name in nodes}
-    buckets, total = bucket_rows(told, facts)
-    return RunPage(
-        frame=who.frame,
+    return ConsolePage(
+        context=context,
         finding=finding_of(told, sums),
-        name=told.run.key,
         status=told.status or "",
-        ended=status_of(told.run.status),
-        under=tuple(_under(told, who)),
-        currency=currency,
-        zone=who.zone,
-        trail=_trail(told),
-        figures=_figures(told, sums),
-        anatomy=anatomy_of(facts),
-        buckets=buckets,
-        total=total,
-        numbers=number_rows(told, usual, currency),
-        verdicts=_verdicts(run_id, links),
-        verdict_note=_no_verdict(told),
-        jobs=tuple(_job_rows(told, who)),
-        attempts=tuple(_attempt_rows(facts)),
-        checkpoints=tuple(
-            CheckpointRow(each.at, each.step, each.metric)
-            for each in reversed(facts.moments)
-            if each.kind == "good_checkpoint"
-        )[:MOST_CHECKPOINTS],
-        good_checkpoints=told.run.good_checkpoints,
-        nodes=tuple(Link(name, href) for name, href in links.items()),
-        tags=_tags(run_id),
-        buckets_href=reverse("run-buckets", args=[run_id]),
-        jobs_href=reverse("run-jobs", args=[run_id]),
-        empty=None if told.buckets or facts.hours or facts.attempts else _empty(told),
-        meters=meters_of_listed({run_id: (told.run.key, "")}),
+        under=tuple(_under_title(told, context)),
+        back=Link("Runs", reverse("runs")),
+        styles=("css/runs.css",),
+        sections=tuple(_sections_of(told, sums, facts, context)),
+        empty=None if told.buckets or facts.hours or facts.attempts else _nothing_known(told),
     )
+
+
+@shown(EVERYONE, "runs")
+def run_buckets_csv(context: Context, run_id: int) -> HttpResponse:
+    """Where a run's time and money went."""
+    rows = buckets_of(known_run(run_id, context), {})
+    return BUCKETS_OF_RUN.csv(rows, context, f"run-{run_id}-buckets")
+
+
+@shown(EVERYONE, "runs")
+def run_jobs_csv(context: Context, run_id: int) -> HttpResponse:
+    """The jobs that carried a run, each in its part in it."""
+    rows = jobs_of(known_run(run_id, context), context)
+    return JOBS_OF_RUN.csv(rows, context, f"run-{run_id}-jobs")
+
+
+def _sections_of(
+    told: RunAnatomy, sums: BucketSums, facts: RunFacts, context: Context
+) -> Iterator[Section | None]:
+    run_id, workload_id = told.run.id, told.run.workload_id
+    nodes = {
+        name: reverse("node", args=[node_id])
+        for node_id, name in nodes_of_jobs(sorted(facts.seen), MOST_NODES)
+    }
+    usual = None if workload_id is None else usual_numbers(workload_id, without=run_id)
+    yield FigureRow(_figures_of(told, sums)) if told.buckets else None
+    yield anatomy_of(facts, context)
+    spent = spent_of(facts.hours)
+    parts = buckets_of(told, spent)
+    if parts:
+        yield BUCKETS_OF_RUN.section(
+            parts,
+            context,
+            about="every second of the run in one bucket; cost is that of the ledger’s lines, in "
+            f"{told.currency}",
+            total=BucketOfRun(None, told.amounts, _clock_time(sum(spent.values())), 1.0),
+            csv_href=reverse("run-buckets", args=[run_id]),
+        )
+    advice = {"verdicts": _verdicts_of(run_id, nodes), "note": _no_verdict(told)}
+    yield Include("runs/_verdicts.html", advice)
+    yield METRICS.section(metrics_of(told, usual, told.currency), context)
+    meters = meters_of_listed({run_id: (told.run.key, "")})
+    yield Include("kit/meters.html", meters) if meters else None
+    yield JOBS_OF_RUN.section(
+        jobs_of(told, context),
+        context,
+        csv_href=reverse("run-jobs", args=[run_id]) if told.jobs else "",
+        remark=_nodes_said(nodes),
+    )
+    yield ATTEMPTS.section(_attempts_of(facts), context) if facts.attempts else None
+    good = [each for each in reversed(facts.moments) if each.kind == "good_checkpoint"]
+    yield CHECKPOINTS.section(good, context)
+    tags = _tags_of(run_id)
+    yield REPORTED.section(tags, context) if tags else None
 
 
 def known_run(run_id: int, who: Context) -> RunAnatomy:
@@ -143,51 +174,24 @@ def finding_of(told: RunAnatomy, sums: BucketSums) -> str:
     return f"{said}."
 
 
-def bucket_rows(
-    told: RunAnatomy, facts: RunFacts
-) -> tuple[tuple[BucketRow, ...], BucketRow | None]:
-    """Where its time and money went, and their sums; no row where nothing was."""
-    spent = spent_of(facts.hours)
-    of = {each.bucket: each for each in told.buckets}
-    rows = tuple(
-        _bucket_row(bucket, of.get(bucket), spent, told)
-        for bucket in BUCKETS
-        if bucket in of or spent.get(bucket)
-    )
-    if not rows:
-        return (), None
-    whole = BucketRow(
-        words=None,
-        wall=_clock(sum(spent.values())),
-        unit_milliseconds=told.amounts.unit_milliseconds,
-        energy=energy(told.amounts.energy_joules),
-        micros=told.amounts.effective_micros,
-        share=1.0 if told.amounts.effective_micros else None,
-    )
-    return rows, whole
+def buckets_of(told: RunAnatomy, spent: Mapping[Bucket, int]) -> list[BucketOfRun]:
+    """Where its money went, and its time by the clock in `spent` (ms); no row where nothing was."""
+    amounts = {each.bucket: each.amounts for each in told.buckets}
+    nothing, rows = RunAmounts(effective_micros=0), []
+    for bucket in BUCKETS:
+        if bucket in amounts or spent.get(bucket):
+            found = amounts.get(bucket, nothing)
+            part = share(found.effective_micros, told.amounts.effective_micros)
+            wall = _clock_time(spent.get(bucket, 0)) if spent else None
+            rows.append(BucketOfRun(bucket, found, wall, part))
+    return rows
 
 
-def _bucket_row(
-    bucket: Bucket, found: RunBucket | None, spent: dict[Bucket, int], told: RunAnatomy
-) -> BucketRow:
-    amounts = None if found is None else found.amounts
-    micros = None if amounts is None else amounts.effective_micros
-    part = share(0 if amounts is None else micros, told.amounts.effective_micros)
-    return BucketRow(
-        words=BUCKETS[bucket],
-        wall=_clock(spent.get(bucket, 0)) if spent else None,
-        unit_milliseconds=0 if amounts is None else amounts.unit_milliseconds,
-        energy=energy(None if amounts is None else amounts.energy_joules),
-        micros=0 if amounts is None else micros,
-        share=None if part is None else float(part),
-    )
-
-
-def _clock(milliseconds: int) -> timedelta:
+def _clock_time(milliseconds: int) -> timedelta:
     return span_of(milliseconds / 1000) or timedelta(0)
 
 
-def _facts(told: RunAnatomy, who: Context) -> RunFacts:
+def _facts_of(told: RunAnatomy, who: Context) -> RunFacts:
     run_id = told.run.id
     return RunFacts(
         hours=clock_hours([run_id]),
@@ -200,16 +204,11 @@ def _facts(told: RunAnatomy, who: Context) -> RunFacts:
     )
 
 
-def _trail(told: RunAnatomy) -> tuple[Link, ...]:
-    trail = [Link("Runs", reverse("runs"))]
-    if told.run.workload_id is not None:
-        name = told.run.workload or "Programme"
-        trail.append(Link(name, reverse("programme", args=[told.run.workload_id])))
-    return tuple(trail)
-
-
-def _under(told: RunAnatomy, who: Context) -> Iterator[str]:
-    run = told.run
+def _under_title(told: RunAnatomy, who: Context) -> Iterator[str]:
+    run, ended_words = told.run, status_of(told.run.status)
+    yield titled(ended_words.label, ended_words.explanation)
+    if run.workload_id is not None:
+        yield linked(run.workload or "Programme", reverse("programme", args=[run.workload_id]))
     if run.began_at is not None:
         ended = f" to {instant(run.ended_at, who.zone)}" if run.ended_at else ""
         yield f"{instant(run.began_at, who.zone)}{ended}"
@@ -226,9 +225,7 @@ def _under(told: RunAnatomy, who: Context) -> Iterator[str]:
         yield f"{counted(told.pending_days, 'day')} being summed anew"
 
 
-def _figures(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
-    if not told.buckets:
-        return ()
+def _figures_of(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
     run, currency = told.run, told.currency
     parts = no_progress_parts(sums, currency) if sums.total is not None else ""
     tokens = "" if run.tokens is None else f"{short_count(run.tokens)} tokens trained and kept"
@@ -237,7 +234,7 @@ def _figures(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
         Figure(
             title="Cost",
             number=short_amount(sums.total, currency),
-            note=f"{gpu_hours(told.amounts.unit_milliseconds)} GPU-hours, {_unpriced(told)}",
+            note=f"{gpu_hours(told.amounts.unit_milliseconds)} GPU-hours, {_unpriced_words(told)}",
             status=sums.status,
             is_unknown=sums.total is None,
         ),
@@ -265,13 +262,13 @@ def _figures(told: RunAnatomy, sums: BucketSums) -> tuple[Figure, ...]:
     )
 
 
-def _unpriced(told: RunAnatomy) -> str:
+def _unpriced_words(told: RunAnatomy) -> str:
     if not told.amounts.unpriced_milliseconds:
         return "all of them priced"
     return f"{gpu_hours(told.amounts.unpriced_milliseconds)} of them without a price"
 
 
-def _verdicts(run_id: int, nodes: dict[str, str]) -> tuple[Verdict, ...]:
+def _verdicts_of(run_id: int, nodes: Mapping[str, str]) -> tuple[Advice, ...]:
     return (
         *bottleneck_verdicts(where_time_of_run_went(run_id)),
         *straggler_verdicts(slow_ranks(run_id), nodes),
@@ -293,66 +290,45 @@ def _no_verdict(told: RunAnatomy) -> str:
     )
 
 
-def _job_rows(told: RunAnatomy, who: Context) -> Iterator[JobRow]:
+def jobs_of(told: RunAnatomy, context: Context) -> list[JobOfRun]:
+    """The jobs that carried it; those that the viewer may know lead to their lines of that time."""
+    rows = []
     for each in told.jobs:
         href = ""
         if each.job_id is not None:
             href = reverse("costs-job", args=[each.job_id])
             if each.started_at is not None:
-                first = each.started_at.astimezone(who.zone).date()
-                last = (each.ended_at or who.at).astimezone(who.zone).date()
+                first = each.started_at.astimezone(context.zone).date()
+                last = (each.ended_at or context.at).astimezone(context.zone).date()
                 href += f"?{urlencode({'window': f'{first}/{last + DAY}'})}"
-        lived = (each.ended_at or who.at) - each.started_at if each.started_at else None
-        yield JobRow(
-            name=each.raw_id or "Another team’s job",
-            restarts=each.restart_count,
-            href=href,
-            state=each.state.capitalize(),
-            starts_at=each.started_at,
-            ends_at=each.ended_at,
-            lasted=lived,
-            micros=each.amounts.effective_micros,
-            unit_milliseconds=each.amounts.unit_milliseconds,
-        )
+        rows.append(JobOfRun(each, context.at, href))
+    return rows
 
 
-def _attempt_rows(facts: RunFacts) -> Iterator[AttemptRow]:
+def _attempts_of(facts: RunFacts) -> list[AttemptOfRun]:
     named = {each.job_id: each.raw_id for each in facts.jobs if each.job_id in facts.seen}
-    for place, each in enumerate(facts.attempts, start=1):
-        yield AttemptRow(
-            name=f"{place}",
-            job=_job_link(each, named),
-            status=status_of(each.status),
-            starts_at=each.starts_at,
-            ends_at=each.ends_at,
-            lasted=(each.ends_at or each.heard_at) - each.starts_at,
-            steps=_steps(each),
-            processes=each.processes,
-            dropped=each.dropped,
-        )
+    return [
+        AttemptOfRun(place, each, named.get(each.job_id) if each.job_id is not None else None)
+        for place, each in enumerate(facts.attempts, start=1)
+    ]
 
 
-def _job_link(each: PicturedAttempt, named: dict[int, str]) -> Link | None:
-    if each.job_id is None or each.job_id not in named:
-        return None
-    return Link(named[each.job_id], reverse("costs-job", args=[each.job_id]))
-
-
-def _steps(each: PicturedAttempt) -> str:
-    if each.first_step is None or each.last_step is None:
+def _nodes_said(nodes: Mapping[str, str]) -> str:
+    if not nodes:
         return ""
-    return f"{each.first_step:,} to {each.last_step:,}"
+    named = format_html_join(", ", "{}", ((linked(name, href),) for name, href in nodes.items()))
+    return format_html("On {}.", named)
 
 
-def _tags(run_id: int) -> tuple[tuple[str, str], ...]:
+def _tags_of(run_id: int) -> list[tuple[str, str]]:
     summary = run_summaries([run_id]).get(run_id)
     if summary is None:
-        return ()
+        return []
     told: Sequence[tuple[str, object]] = [*summary.model.items(), *summary.tags.items()]
-    return tuple((name.replace("_", " "), _text(value)) for name, value in told)
+    return [(name.replace("_", " "), _tag_text(value)) for name, value in told]
 
 
-def _text(value: object) -> str:
+def _tag_text(value: object) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return (
             f"{value:,.0f}" if value == round(value) and abs(value) < EXACT else short_count(value)
@@ -360,7 +336,7 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _empty(told: RunAnatomy) -> EmptyState:
+def _nothing_known(told: RunAnatomy) -> EmptyState:
     return EmptyState(
         title="Nothing is known of this run but its name",
         sentence=f"A job reported that it is of {told.run.key}; none of its time is charged yet, and "

@@ -1,31 +1,36 @@
 """A workload's runs as one programme: what its versions cost, what more GPUs bring, the trend."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
+from typing import NamedTuple
 
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from django.urls import reverse
+from django.utils.html import format_html
 
-from apps.console.kit.chart import Figure
+from apps.console.kit.cells import FIGURE, PROSE, drawn, linked, quiet
+from apps.console.kit.chart import Figure, FigureRow
 from apps.console.kit.frame import EmptyState, Link, Step
-from apps.console.kit.request import Context
-from apps.console.pages.runs.listing import runs_section
-from apps.console.pages.runs.numbers import NUMBERS, shown
+from apps.console.kit.page import ConsolePage, Include, Section, SideBySide, shown
+from apps.console.kit.request import EVERYONE, Context
+from apps.console.kit.table import Column, Table
+from apps.console.pages.runs.listing import runs_csv_of, runs_section
+from apps.console.pages.runs.numbers import NUMBERS, number_words
 from apps.console.pages.runs.question import RunsQuestion, runs_question
-from apps.console.pages.runs.scaling import asked_gpus, scaling
+from apps.console.pages.runs.scaling import Answer, asked_gpus, scaling
 from apps.console.pages.runs.tables import RUNS_OF_ONE
-from apps.console.pages.runs.values import Answer, Doubted, ProgrammePage, TrendRow, Verdict
-from apps.console.pages.runs.verdicts import bottleneck_verdicts, checkpoint_verdicts
-from apps.console.pages.runs.words import doubted_mfu, sentence
+from apps.console.pages.runs.verdicts import Advice, bottleneck_verdicts, checkpoint_verdicts
+from apps.console.pages.runs.words import Doubted, doubted_mfu, sentence
 from apps.show.amounts import change, counted, gpu_hours, per_cent
 from apps.show.counts import short_count
 from apps.show.money import short_amount, unit_cost, whole_amount
-from apps.show.sparkline import sparkline
+from apps.show.sparkline import Sparkline, sparkline
 from apps.show.time import short_day
 from apps.unit_economics.queries.runs.bottlenecks import where_time_of_workload_went
 from apps.unit_economics.queries.runs.checkpoints import checkpoint_advice_of_workload
 from apps.unit_economics.queries.runs.list import run_page
-from apps.unit_economics.queries.runs.programme import Programme, ProgrammeRun, programme
+from apps.unit_economics.queries.runs.programme import Programme, ProgrammeRun
+from apps.unit_economics.queries.runs.programme import programme as programme_of
 from apps.unit_economics.queries.runs.values import RunFigure
 from apps.workloads import queries as workloads
 
@@ -36,42 +41,114 @@ NUMBER_OF: dict[RunFigure, Callable[[ProgrammeRun], float | None]] = {
     RunFigure.FIRST_GOOD: lambda run: run.first_good_seconds,
     RunFigure.CHECKPOINT_COST: lambda run: run.checkpoint_micros,
 }
+NO_VERDICT = (
+    "Nothing stands out in what its runs reported: no bucket took more than is usual, and nothing "
+    "says that checkpoints should be saved more or less often."
+)
 
 
-def programme_page(workload_id: int, who: Context) -> ProgrammePage:
+class Trend(NamedTuple):
+    """One of the numbers over the programme's runs: the last one, and what was usual before it."""
+
+    title: str
+    explanation: str
+    latest: Doubted
+    of_run: Link | None
+    median: str
+    change: str
+    spark: Sparkline | None
+    known: str
+
+
+def _latest_shown(row: Trend) -> str:
+    if row.of_run is None:
+        return row.latest.cell()
+    of_run = linked(row.of_run.text, row.of_run.href)
+    return format_html("{}<small>{}</small>", row.latest.cell(), of_run)
+
+
+def _trend_drawn(row: Trend) -> str:
+    if row.spark is None:
+        return quiet("too few runs report it")
+    return drawn("runs/_trend.html", spark=row.spark)
+
+
+TRENDS = Table[Trend](
+    "trends",
+    "Key metrics, run by run",
+    (
+        Column("number", "Number", lambda row: row.title, PROSE, note=lambda row: row.explanation),
+        Column("trend", "Oldest run to latest", lambda row: "",
+               shown=lambda row, _: _trend_drawn(row)),
+        Column("latest", "Latest", lambda row: row.latest.text, FIGURE,
+               shown=lambda row, _: _latest_shown(row)),
+        Column("median", "Median before", lambda row: row.median or "–", FIGURE),
+        Column("change", "Change", lambda row: row.change or "–", FIGURE),
+        Column("known", "Reported by", lambda row: row.known),
+    ),
+    about="the latest run that reports each, against the median of those before it",
+)  # fmt: skip
+
+
+@shown(EVERYONE, "runs")
+def programme(context: Context, workload_id: int) -> ConsolePage:
     """The programme of a workload that the viewer sees; of any other there is none."""
-    fact = known_workload(workload_id, who)
-    here = reverse("programme", args=[workload_id])
-    asked = runs_question(who, workload_id)
-    gpus, problem = asked_gpus(who.query)
-    currency = who.organisation.currency
-    found = programme(workload_id, window=asked.window, at=who.at)
-    answer, curves = (
-        scaling(workload_id, asked, gpus, currency) if found.runs else (Answer("", ()), ())
-    )
+    fact = known_workload(workload_id, context)
+    asked = runs_question(context, workload_id)
+    gpus, problem = asked_gpus(context.query)
+    found = programme_of(workload_id, window=asked.window, at=context.at)
     page = run_page(asked.wanted, asked.asked)
-    csv_href = reverse("programme-csv", args=[workload_id])
-    return ProgrammePage(
-        frame=who.frame,
-        finding=finding_of(fact.name, found, asked.words.within, currency),
-        name=fact.name,
-        under=f"{asked.words.days}, effective cost in {currency} of what its runs held in it",
-        currency=currency,
-        zone=who.zone,
-        trail=(Link("Runs", reverse("runs")),),
-        here=here,
-        costs=Link("Its jobs in the cost explorer", reverse("costs-workload", args=[workload_id])),
-        window=asked.given["window"],
-        problems=(*asked.problems, *([problem] if problem else [])),
-        filters=asked.filters,
-        figures=_figures(found, currency) if found.runs else (),
-        curves=curves,
-        answer=answer,
-        trends=tuple(_trend(figure, found.trend, currency) for figure in NUMBERS),
-        verdicts=_verdicts(workload_id, asked) if found.runs else (),
-        runs=runs_section(RUNS_OF_ONE, page, asked, found.runs, csv_href),
-        empty=None if found.runs or page.rows else _empty(fact.name, asked),
+    sections = (
+        *(_sections_of(workload_id, found, asked, gpus) if found.runs else ()),
+        runs_section(
+            RUNS_OF_ONE, page, asked, found.runs, reverse("programme-csv", args=[workload_id])
+        ),
     )
+    jobs = linked("Its jobs in the cost explorer", reverse("costs-workload", args=[workload_id]))
+    return ConsolePage(
+        context=context,
+        finding=finding_of(fact.name, found, asked.words.within, context.currency),
+        under=(
+            f"{asked.words.days}, effective cost in {context.currency} of what its runs held in it",
+            jobs,
+        ),
+        filters=asked.filters,
+        problems=(*asked.problems, *([problem] if problem else [])),
+        back=Link("Runs", reverse("runs")),
+        styles=("css/runs.css",),
+        sections=sections,
+        empty=None if found.runs or page.rows else _no_run(fact.name, asked),
+    )
+
+
+@shown(EVERYONE, "runs")
+def programme_csv(context: Context, workload_id: int) -> HttpResponse:
+    """A workload's runs as a table."""
+    known_workload(workload_id, context)
+    return runs_csv_of(context, f"runs-of-workload-{workload_id}", workload_id)
+
+
+def _sections_of(
+    workload_id: int, found: Programme, asked: RunsQuestion, gpus: int | None
+) -> Iterator[Section]:
+    context, window = asked.context, asked.window
+    answer, curves = scaling(workload_id, asked, gpus)
+    yield FigureRow(_figures_of(found, context.currency))
+    yield _question_of_gpus(answer, asked)
+    if curves:
+        yield SideBySide(curves)
+    trends = [_trend_of(figure, found.trend, context.currency) for figure in NUMBERS]
+    yield TRENDS.section(trends, context)
+    advice: tuple[Advice, ...] = (
+        *bottleneck_verdicts(where_time_of_workload_went(workload_id, window=window)),
+        *checkpoint_verdicts(checkpoint_advice_of_workload(workload_id, window=window)),
+    )
+    yield Include("runs/_verdicts.html", {"verdicts": advice, "note": NO_VERDICT})
+
+
+def _question_of_gpus(answer: Answer, asked: RunsQuestion) -> Include:
+    here, window = asked.context.path, asked.given["window"]
+    return Include("runs/_answer.html", {"answer": answer, "here": here, "window": window})
 
 
 def known_workload(workload_id: int, who: Context) -> workloads.WorkloadFact:
@@ -98,20 +175,20 @@ def finding_of(name: str, found: Programme, within: str, currency: str) -> str:
     return f"{said}."
 
 
-def _figures(found: Programme, currency: str) -> tuple[Figure, ...]:
+def _figures_of(found: Programme, currency: str) -> tuple[Figure, ...]:
     versions = len(found.versions)
     hours = f"{gpu_hours(found.unit_milliseconds)} GPU-hours"
     if found.unpriced_milliseconds:
         hours += f", {gpu_hours(found.unpriced_milliseconds)} of them without a price"
     return (
-        _known(
+        _figure_or_unknown(
             "Cost per model version",
             None if found.version_micros is None else short_amount(found.version_micros, currency),
             f"{counted(versions, 'version')} shipped, all runs included; {hours}"
             if versions
             else "no shipped model version was reported",
         ),
-        _known(
+        _figure_or_unknown(
             "Cost per million tokens",
             None
             if found.million_tokens_micros is None
@@ -120,13 +197,13 @@ def _figures(found: Programme, currency: str) -> tuple[Figure, ...]:
             if found.tokens
             else "no tokens reported",
         ),
-        _known(
+        _figure_or_unknown(
             "Experiments a week",
             None if found.experiments_per_week is None else f"{found.experiments_per_week:.1f}",
             f"{counted(found.runs, 'run')}, of which {found.failed_runs:,} failed"
             + (f"; in {found.told_days:,.1f} days with runs known" if found.told_days else ""),
         ),
-        _known(
+        _figure_or_unknown(
             "Goodput",
             None if found.goodput_ratio is None else per_cent(found.goodput_ratio),
             f"{per_cent(found.told_ratio)} of GPU time reported"
@@ -139,31 +216,31 @@ def _figures(found: Programme, currency: str) -> tuple[Figure, ...]:
     )
 
 
-def _known(title: str, number: str | None, note: str) -> Figure:
+def _figure_or_unknown(title: str, number: str | None, note: str) -> Figure:
     return Figure(title, number or "Not known", note, "", is_unknown=number is None)
 
 
-def _trend(figure: RunFigure, runs: Sequence[ProgrammeRun], currency: str) -> TrendRow:
+def _trend_of(figure: RunFigure, runs: Sequence[ProgrammeRun], currency: str) -> Trend:
     about, of = NUMBERS[figure], NUMBER_OF[figure]
-    values = [_possible(figure, of(run)) for run in runs]
+    values = [_possible_value(figure, of(run)) for run in runs]
     known = [(run, value) for run, value in zip(runs, values, strict=True) if value is not None]
     earlier = [value for _, value in known[:-1]]
     usual = median(earlier) if earlier else None
-    return TrendRow(
+    return Trend(
         title=about.title,
         explanation=about.explanation,
-        latest=_latest(figure, runs, known, currency),
+        latest=_latest_known(figure, runs, known, currency),
         of_run=Link(known[-1][0].key, reverse("run", args=[known[-1][0].run_id]))
         if known
         else None,
-        median=shown(figure, usual, currency) if usual is not None else "",
-        change=_changed(known[-1][1], usual) if known and usual else "",
-        spark=sparkline(values, words=f"{about.title}, run by run{_when(known)}"),
+        median=number_words(figure, usual, currency) if usual is not None else "",
+        change=_relative_change(known[-1][1], usual) if known and usual else "",
+        spark=sparkline(values, words=f"{about.title}, run by run{_first_to_last(known)}"),
         known=f"{len(known):,} of {counted(len(runs), 'run')}",
     )
 
 
-def _latest(
+def _latest_known(
     figure: RunFigure,
     runs: Sequence[ProgrammeRun],
     known: Sequence[tuple[ProgrammeRun, float]],
@@ -173,7 +250,7 @@ def _latest(
     if known:
         run, value = known[-1]
         doubt = sentence(run.mfu_doubt) if figure is RunFigure.MFU else ""
-        return Doubted(shown(figure, value, currency), doubt)
+        return Doubted(number_words(figure, value, currency), doubt)
     if figure is RunFigure.MFU and runs:
         return doubted_mfu(
             runs[-1].mfu_ratio, sentence(runs[-1].mfu_doubt), runs[-1].tensor_active_ratio
@@ -181,30 +258,23 @@ def _latest(
     return Doubted("–", is_unknown=True)
 
 
-def _possible(figure: RunFigure, value: float | None) -> float | None:
+def _possible_value(figure: RunFigure, value: float | None) -> float | None:
     """A trend has no place for what cannot be."""
     return None if figure is RunFigure.MFU and value is not None and value > 1 else value
 
 
-def _changed(last: float, usual: float) -> str:
+def _relative_change(last: float, usual: float) -> str:
     return change(round(last * 1000), round(usual * 1000))
 
 
-def _when(known: Sequence[tuple[ProgrammeRun, float]]) -> str:
+def _first_to_last(known: Sequence[tuple[ProgrammeRun, float]]) -> str:
     if not known:
         return ""
     first, last = known[0][0].began_at, known[-1][0].began_at
     return f", {short_day(first.date())} to {short_day(last.date())}"
 
 
-def _verdicts(workload_id: int, asked: RunsQuestion) -> tuple[Verdict, ...]:
-    return (
-        *bottleneck_verdicts(where_time_of_workload_went(workload_id, window=asked.window)),
-        *checkpoint_verdicts(checkpoint_advice_of_workload(workload_id, window=asked.window)),
-    )
-
-
-def _empty(name: str, asked: RunsQuestion) -> EmptyState:
+def _no_run(name: str, asked: RunsQuestion) -> EmptyState:
     return EmptyState(
         title="No run in this period",
         sentence=f"What the runs of {name} cost, what more GPUs would bring them, and how their "

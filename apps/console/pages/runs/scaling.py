@@ -3,11 +3,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 from django.http import QueryDict
 
+from apps.console.kit.cells import COUNT, FIGURE
+from apps.console.kit.chart import LineChart
+from apps.console.kit.request import Context
+from apps.console.kit.table import Column, Table
 from apps.console.pages.runs.question import RunsQuestion
-from apps.console.pages.runs.values import Answer, Curve, CurveRow
 from apps.show import curves
 from apps.show.amounts import counted
 from apps.show.counts import times
@@ -26,8 +30,25 @@ MOST_GPUS = 100_000
 NOT_A_NUMBER = "Say a number of GPUs, as in 128."
 
 
+class Answer(NamedTuple):
+    """What a number of GPUs would bring, or why that is not said."""
+
+    asked: str
+    sentences: tuple[str, ...]
+    refusal: str = ""
+
+
+class PointOfCurve(NamedTuple):
+    """A point of a curve in words: what runs on so many GPUs took, and what is expected."""
+
+    gpus: int
+    measured: str
+    expected: str
+    between: str
+
+
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnMeasure:
     """What a curve is of: its place, its words, its value at a point and that in words.
 
     `is_speed`: twice the speed is twice of it, not half.
@@ -53,25 +74,25 @@ def asked_gpus(given: QueryDict) -> tuple[int | None, str]:
 
 
 def scaling(
-    workload_id: int, asked: RunsQuestion, gpus: int | None, currency: str
-) -> tuple[Answer, tuple[Curve, ...]]:
+    workload_id: int, asked: RunsQuestion, gpus: int | None
+) -> tuple[Answer, tuple[LineChart, ...]]:
     """The answer in words, or the refusal; and the curves, which a refused number leaves as they are."""
     found = scaling_of(workload_id, window=asked.window, gpus=gpus)
     drawn = found
     if gpus is not None and isinstance(found, ScalingRefusal):
         drawn = scaling_of(workload_id, window=asked.window)
-    pictures = _curves(drawn, currency) if isinstance(drawn, ScalingAnswer) else ()
+    pictures = _curves_of(drawn, asked.context) if isinstance(drawn, ScalingAnswer) else ()
     if isinstance(found, ScalingRefusal):
         return Answer(asked=str(gpus or ""), sentences=(), refusal=found.words), pictures
-    return _answer(found, currency), pictures
+    return _answer_of(found), pictures
 
 
-def _answer(found: ScalingAnswer, currency: str) -> Answer:
+def _answer_of(found: ScalingAnswer) -> Answer:
     said = [found.words]
     if found.hours is not None and found.hours_now is not None:
-        now, then = _hours(found.hours_now.value), _hours(found.hours.value)
+        now, then = _hours_words(found.hours_now.value), _hours_words(found.hours.value)
         said.append(
-            f"A model version takes {then}{_between(found.hours, _hours)}; the median so far is {now}."
+            f"A model version takes {then}{_between_words(found.hours, _hours_words)}; the median so far is {now}."
         )
     if found.speed_up.low is None or found.speed_up.high is None:
         said.append("The runs are too few for an interval.")
@@ -82,37 +103,40 @@ def _answer(found: ScalingAnswer, currency: str) -> Answer:
         )
     if found.peak_gpus is not None:
         said.append(f"Beyond about {found.peak_gpus:,.0f} GPUs it would become slower.")
-    said.append(f"Fitted on {counted(len(found.runs), 'run')}{_kind(found)}{_others(found)}.")
+    said.append(
+        f"Fitted on {counted(len(found.runs), 'run')}{_kind_words(found)}{_others_words(found)}."
+    )
     return Answer(asked=str(found.more), sentences=tuple(said))
 
 
-def _kind(found: ScalingAnswer) -> str:
+def _kind_words(found: ScalingAnswer) -> str:
     parts = [
         part for part in (found.model, f"on {found.gpu_model}" if found.gpu_model else "") if part
     ]
     return f" of {' '.join(parts)}" if parts else ""
 
 
-def _others(found: ScalingAnswer) -> str:
+def _others_words(found: ScalingAnswer) -> str:
     if not found.others:
         return ""
     return f"; {counted(found.others, 'run')} of another model or on other GPUs left aside"
 
 
-def _curves(found: ScalingAnswer, currency: str) -> tuple[Curve, ...]:
+def _curves_of(found: ScalingAnswer, context: Context) -> tuple[LineChart, ...]:
+    currency = context.currency
     if found.hours is None:
-        return (_of_speed(found),)
-    time = Drawn(
+        return (_speed_curve(found, context),)
+    time = DrawnMeasure(
         id="time-to-train",
-        title=f"{counted(found.more, 'GPU')} train a model version in {_hours(found.hours.value)}",
+        title=f"{counted(found.more, 'GPU')} train a model version in {_hours_words(found.hours.value)}",
         unit="time to train a model version against GPUs",
         measure="Time",
         of=lambda point: point.hours,
-        said=_hours,
+        said=_hours_words,
     )
     if found.micros is None:
-        return (_curve(found, time),)
-    cost = Drawn(
+        return (_curve_of(found, time, context),)
+    cost = DrawnMeasure(
         id="cost-to-train",
         title=f"On {counted(found.more, 'GPU')} it costs "
         f"{whole_amount(round(found.micros.value), currency)}",
@@ -121,12 +145,12 @@ def _curves(found: ScalingAnswer, currency: str) -> tuple[Curve, ...]:
         of=lambda point: point.micros,
         said=lambda micros: short_amount(round(micros), currency),
     )
-    return _curve(found, time), _curve(found, cost)
+    return _curve_of(found, time, context), _curve_of(found, cost, context)
 
 
-def _of_speed(found: ScalingAnswer) -> Curve:
+def _speed_curve(found: ScalingAnswer, context: Context) -> LineChart:
     """Where no run finished there is no model version yet, and speed alone is known."""
-    speed = Drawn(
+    speed = DrawnMeasure(
         id="speed",
         title=f"{counted(found.more, 'GPU')} are {times(found.speed_up.value)} as fast "
         f"as {found.gpus}",
@@ -136,37 +160,51 @@ def _of_speed(found: ScalingAnswer) -> Curve:
         said=lambda rate: f"{rate:,.0f}",
         is_speed=True,
     )
-    return _curve(found, speed)
+    return _curve_of(found, speed, context)
 
 
-def _curve(found: ScalingAnswer, drawn: Drawn) -> Curve:
+def _curve_of(found: ScalingAnswer, drawn: DrawnMeasure, context: Context) -> LineChart:
     said = drawn.said
     known = [(point, value) for point in found.points if (value := drawn.of(point)) is not None]
-    measured = _measured(found, drawn, known)
+    measured = _measured_runs(found, drawn, known)
     asked = [
         curves.CurvesAsked(each.gpus, one.value) for each, one in known if each.gpus == found.more
     ]
     points = [curves.PlottedPoint(each.gpus, one.value, one.low, one.high) for each, one in known]
-    return Curve(
-        id=drawn.id,
+    rows = [
+        PointOfCurve(
+            gpus=each.gpus,
+            measured=", ".join(said(run.value) for run in measured if run.gpus == each.gpus),
+            expected=said(one.value),
+            between=_range_words(one, said),
+        )
+        for each, one in known
+    ]
+    return LineChart(
+        name=f"{drawn.id}-figure",
+        anchor=drawn.id,
         title=drawn.title,
         unit=f"{drawn.unit}; dots are runs, the band is where nine of ten resampled fits lie",
-        measure=drawn.measure,
         figure=curves.curve(points, measured, asked[0] if asked else None, said),
-        rows=tuple(
-            CurveRow(
-                gpus=each.gpus,
-                measured=", ".join(said(run.value) for run in measured if run.gpus == each.gpus),
-                expected=said(one.value),
-                between=_span(one, said),
-            )
-            for each, one in known
+        behind=_points_table(drawn).section(rows, context),
+    )
+
+
+def _points_table(drawn: DrawnMeasure) -> Table[PointOfCurve]:
+    return Table[PointOfCurve](
+        f"{drawn.id}-points",
+        f"{drawn.title}, as a table",
+        (
+            Column("gpus", "GPUs", lambda row: row.gpus, COUNT),
+            Column("expected", drawn.measure, lambda row: row.expected, FIGURE),
+            Column("between", "Between", lambda row: row.between, FIGURE),
+            Column("measured", "Of runs", lambda row: row.measured, FIGURE),
         ),
     )
 
 
-def _measured(
-    found: ScalingAnswer, drawn: Drawn, known: Sequence[tuple[CurvePoint, Range]]
+def _measured_runs(
+    found: ScalingAnswer, drawn: DrawnMeasure, known: Sequence[tuple[CurvePoint, Range]]
 ) -> list[curves.Measured]:
     """Each run where its own speed puts it: what differs from the line is its speed alone."""
     at = {point.gpus: (point.tokens_per_second.value, value.value) for point, value in known}
@@ -180,16 +218,16 @@ def _measured(
     return placed
 
 
-def _between(each: Range, said: Callable[[float], str]) -> str:
-    span = _span(each, said)
+def _between_words(each: Range, said: Callable[[float], str]) -> str:
+    span = _range_words(each, said)
     return "" if span == UNKNOWN else f" ({span})"
 
 
-def _span(each: Range, said: Callable[[float], str]) -> str:
+def _range_words(each: Range, said: Callable[[float], str]) -> str:
     if each.low is None or each.high is None:
         return UNKNOWN
     return f"{said(each.low)} to {said(each.high)}"
 
 
-def _hours(hours: float) -> str:
+def _hours_words(hours: float) -> str:
     return duration(timedelta(minutes=round(hours * 60)) if hours >= 1 else timedelta(hours=hours))

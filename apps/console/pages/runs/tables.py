@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString
 from apps.console.kit.cells import (
     COUNT,
     DAY_OR_INSTANT,
-    FIGURE,
     GPU_HOURS,
     INSTANT,
     MONEY,
@@ -34,7 +33,7 @@ from apps.economics.run_time import Bucket
 from apps.show.amounts import per_cent
 from apps.show.run_buckets import BUCKETS, in_order, strip_of_buckets
 from apps.show.time import duration
-from apps.unit_economics.queries.runs.values import RunBucket, RunJobCost, RunRow, RunSort
+from apps.unit_economics.queries.runs.values import RunRow, RunSort
 
 PER_PAGE = 50
 
@@ -147,7 +146,7 @@ RUNS = Table[RunRow](
         Column("tokens_per_second", "Tokens a second", lambda row: row.tokens_per_second, COUNT,
                sql=RunSort.TOKENS_PER_SECOND, shown=lambda row, _: rate(row.tokens_per_second)),
         Column("mfu", "MFU", lambda row: row.mfu_ratio, RATIO, csv="mfu_ratio", sql=RunSort.MFU,
-               shown=lambda row, _: drawn("runs/_doubted.html", number=mfu_of(row))),
+               shown=lambda row, _: mfu_of(row).cell()),
         Column("mfu_doubt", "", lambda row: row.mfu_doubt),
         _number("tensor_active_ratio", lambda row: row.tensor_active_ratio),
         Column("scaling", "Scaling", lambda row: row.scaling_ratio, RATIO, csv="scaling_ratio",
@@ -199,35 +198,3 @@ RUN_DAYS = Table[tuple[date, BucketSums]](
         CURRENCY_COLUMN,
     ),
 )
-BUCKETS_OF_RUN = Table[RunBucket](
-    "buckets",
-    "Cost by bucket",
-    (
-        Column("bucket", "", lambda each: each.bucket.name.lower()),
-        Column("gpu_hours", "", lambda each: each.amounts.unit_milliseconds, GPU_HOURS),
-        Column("unpriced_gpu_hours", "", lambda each: each.amounts.unpriced_milliseconds, GPU_HOURS),
-        Column("energy_joules", "", lambda each: each.amounts.energy_joules, FIGURE,
-               written=lambda each, _: "" if each.amounts.energy_joules is None
-               else f"{each.amounts.energy_joules:.0f}"),
-        Column("list_cost", "", lambda each: each.amounts.list_micros, MONEY),
-        Column("contracted_cost", "", lambda each: each.amounts.contracted_micros, MONEY),
-        Column("effective_cost", "", lambda each: each.amounts.effective_micros, MONEY),
-        Column("billed_cost", "", lambda each: each.amounts.billed_micros, MONEY),
-        CURRENCY_COLUMN,
-    ),
-)  # fmt: skip
-JOBS_OF_RUN = Table[RunJobCost](
-    "jobs",
-    "Jobs of the run",
-    (
-        Column("job", "", lambda each: each.raw_id),
-        Column("state", "", lambda each: each.state),
-        Column("restarts", "", lambda each: each.restart_count, COUNT),
-        Column("started_at", "", lambda each: each.started_at, INSTANT),
-        Column("ended_at", "", lambda each: each.ended_at, INSTANT),
-        Column("gpu_hours", "", lambda each: each.amounts.unit_milliseconds, GPU_HOURS),
-        Column("effective_cost", "", lambda each: each.amounts.effective_micros, MONEY),
-        CURRENCY_COLUMN,
-    ),
-)
-"""One that the viewer may not know has no name."""

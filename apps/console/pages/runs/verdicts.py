@@ -1,14 +1,13 @@
 """What is the matter with a run, or a workload's runs: where to look, on what evidence."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from apps.console.kit.frame import Link
-from apps.console.pages.runs.values import Verdict
 from apps.console.pages.runs.words import span_of
 from apps.show.amounts import per_cent
 from apps.show.time import duration
-from apps.unit_economics.queries.runs.bottlenecks import Verdict as Bottleneck
-from apps.unit_economics.queries.runs.bottlenecks import WhereTimeWent
+from apps.unit_economics.queries.runs.bottlenecks import Verdict, WhereTimeWent
 from apps.unit_economics.queries.runs.checkpoints import CheckpointAdvice
 from apps.unit_economics.queries.runs.stragglers import Stragglers
 
@@ -16,25 +15,27 @@ UNSEEN = "No counters of the nodes were seen in that time, so nothing names a ca
 UNNAMED = "The nodes’ counters show nothing used up meanwhile."
 
 
-def bottleneck_verdicts(went: WhereTimeWent) -> tuple[Verdict, ...]:
+class Advice(NamedTuple):
+    """What is the matter, in one sentence, on what evidence, and where to look."""
+
+    title: str
+    evidence: str
+    links: tuple[Link, ...] = ()
+
+
+def bottleneck_verdicts(went: WhereTimeWent) -> tuple[Advice, ...]:
     """Buckets that took more than is usual, the highest cost first, with what was used up meanwhile."""
-    return tuple(
-        Verdict(
-            title=each.words,
-            evidence=_counted(each),
-        )
-        for each in went.verdicts
-    )
+    return tuple(Advice(each.words, _what_counters_say(each)) for each in went.verdicts)
 
 
-def _counted(verdict: Bottleneck) -> str:
+def _what_counters_say(verdict: Verdict) -> str:
     """What to know of the nodes' counters where the verdict does not say it itself."""
     if verdict.causes or not verdict.asks_counters:
         return ""
     return UNNAMED if verdict.is_seen else UNSEEN
 
 
-def straggler_verdicts(found: Stragglers, nodes: Mapping[str, str]) -> tuple[Verdict, ...]:
+def straggler_verdicts(found: Stragglers, nodes: Mapping[str, str]) -> tuple[Advice, ...]:
     """The slow ranks; `nodes` has the addresses of nodes by name."""
     if not found.slow:
         return ()
@@ -46,7 +47,7 @@ def straggler_verdicts(found: Stragglers, nodes: Mapping[str, str]) -> tuple[Ver
     ]
     hosts = list(dict.fromkeys(host for each in found.slow for host in each.hosts))
     return (
-        Verdict(
+        Advice(
             title=found.words,
             evidence=" ".join(said),
             links=tuple(Link(host, nodes[host]) for host in hosts if host in nodes),
@@ -54,20 +55,20 @@ def straggler_verdicts(found: Stragglers, nodes: Mapping[str, str]) -> tuple[Ver
     )
 
 
-def checkpoint_verdicts(advice: CheckpointAdvice) -> tuple[Verdict, ...]:
+def checkpoint_verdicts(advice: CheckpointAdvice) -> tuple[Advice, ...]:
     """How often to save; nothing unless it is off by more than three times."""
     if advice.words is None:
         return ()
     said = [
-        f"A save holds training up for {_told(advice.write_seconds)}, and by its workload’s "
-        f"failures so far the run fails once in {_told(advice.mtbf_seconds)}."
+        f"A save holds training up for {_length_words(advice.write_seconds)}, and by its workload’s "
+        f"failures so far the run fails once in {_length_words(advice.mtbf_seconds)}."
     ]
     if advice.restored_at is None:
         said.append(
             "No restore of the workload was ever seen, so whether one would succeed is not known."
         )
-    return (Verdict(title=advice.words, evidence=" ".join(said)),)
+    return (Advice(title=advice.words, evidence=" ".join(said)),)
 
 
-def _told(seconds: float | None) -> str:
+def _length_words(seconds: float | None) -> str:
     return "an unknown time" if seconds is None else duration(span_of(seconds))

@@ -1,13 +1,16 @@
 """Runs in words: how one ended, what its numbers are worth, and it as a row."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 
-from apps.console.pages.runs.values import Doubted
+from django.utils.html import format_html
+
+from apps.console.kit.cells import TEXT, Format, drawn, titled, warned
 from apps.show.amounts import per_cent
 from apps.show.counts import short_count
 from apps.show.unknown import UNKNOWN
-from apps.show.words import Word
+from apps.show.words import StateWords, Word
 from apps.unit_economics.queries.runs import values as ledger
 
 STATUSES: Mapping[str, Word] = {
@@ -19,6 +22,43 @@ STATUSES: Mapping[str, Word] = {
 LEAST_TOLD = 0.01
 """Of a run that reported less than that of its time, no goodput is shown."""
 IMPOSSIBLE = "More than the GPUs can do: the reported model or GPU is wrong."
+
+WHY = Format(TEXT.shown, TEXT.written, "why")
+"""Words that explain the row that they stand in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """A number ready to show, and what is to be known of it; `is_wrong` where it is no good."""
+
+    text: str
+    doubt: str = ""
+    is_wrong: bool = False
+    is_unknown: bool = False
+
+    def cell(self) -> str:
+        """With the doubt in its tooltip, or said where the number is not known."""
+        if self.is_unknown:
+            return format_html(
+                '<span class="unknown" title="{}"><span aria-hidden="true">{}</span>'
+                '<span class="unseen">not known{}</span></span>',
+                self.doubt,
+                self.text,
+                f": {self.doubt}" if self.doubt else "",
+            )
+        if self.is_wrong:
+            return warned(self.text, self.doubt)
+        return titled(self.text, self.doubt) if self.doubt else self.text
+
+
+def known_or_doubted(text: str) -> Doubted:
+    """A number without a doubt; what reads as unknown is."""
+    return Doubted(text, is_unknown=text == UNKNOWN)
+
+
+def bucket_cell(words: StateWords) -> str:
+    """A bucket's colour and name."""
+    return drawn("runs/_bucket.html", words=words)
 
 
 def status_of(text: str) -> Word:
@@ -53,7 +93,7 @@ def mfu_of(row: ledger.RunRow) -> Doubted:
 def doubted_mfu(ratio: float | None, doubt: str, tensor_active: float | None) -> Doubted:
     """From the ratio, the doubt about it, and how much the tensor cores were active."""
     if ratio is not None and ratio > 1:
-        return Doubted(f"{per_cent(ratio)}, impossible", doubt or IMPOSSIBLE, "warn")
+        return Doubted(f"{per_cent(ratio)}, impossible", doubt or IMPOSSIBLE, is_wrong=True)
     if ratio is not None:
         return Doubted(per_cent(ratio), doubt)
     if tensor_active is not None:

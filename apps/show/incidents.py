@@ -33,6 +33,10 @@ KINDS = {
     "ecc_uncorrected": IncidentWords(
         "Uncorrectable memory errors", "Restart the work; replace the GPU if it happens again."
     ),
+    "nvml_error": IncidentWords(
+        "Driver reports a fault of one GPU",
+        "What it withholds is unknown; run nvidia-smi -q there, and drain the GPU if it goes on.",
+    ),
     "recovery_needed": IncidentWords(
         "Driver asks for a recovery", "Drain the GPU, then reset it or reboot, as the driver says."
     ),

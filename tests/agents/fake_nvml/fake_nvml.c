@@ -173,7 +173,14 @@ R nvmlDeviceGetHandleByIndex_v2(U index, struct device **out) {
   return refused;
 }
 R nvmlDeviceGetName(struct device *d, char *out, U size) { ENTER(d); TEXT(d, "name", "NVIDIA H100 80GB HBM3", out, size); return OK; }
-R nvmlDeviceGetUUID(struct device *d, char *out, U size) { ENTER(d); TEXT(d, "uuid", "GPU-0", out, size); return OK; }
+/* named_rc: its name alone is still told, or refused otherwise than all else. */
+R nvmlDeviceGetUUID(struct device *d, char *out, U size) {
+  ULL named;
+  if (users && d && value_of(d, "named_rc", &named)) { pay(); if (named) return (R)named; }
+  else ENTER(d);
+  TEXT(d, "uuid", "GPU-0", out, size);
+  return OK;
+}
 R nvmlDeviceGetMinorNumber(struct device *d, U *out) { ULL n = (ULL)d->gpu; ENTER(d); value_of(d, "minor", &n); *out = (U)n; return OK; }
 struct pci { char legacy[16]; U domain, bus, device, id, subsystem; char bus_id[32]; };
 R nvmlDeviceGetPciInfo_v3(struct device *d, struct pci *out) {

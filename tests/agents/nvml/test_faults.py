@@ -5,9 +5,10 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
-from runrate_agent.frames import Event
+from runrate_agent.frames import Event, Frame
 
 
 def kinds(events: list[Event]) -> list[tuple[str, str, str | None]]:
@@ -37,6 +38,63 @@ def test_an_index_that_cannot_be_opened_hides_only_itself(driver, watching):
     watch = watching().more(1)
 
     assert [each.uuid for each in watch.frames[-1].devices] == ["GPU-1"]
+
+
+def test_no_code_of_a_gpu_darkens_the_others_or_comes_and_goes(driver, watching):
+    codes = (2, 11, 14, 16, 17, 20, 23, 27, 28, 30, 77, 999)
+    sick = {f"GPU-{number}": code for number, code in enumerate(codes)}
+    well = f"GPU-{len(codes)}"
+    driver.write(count=len(codes) + 1)
+    for number in range(len(codes) + 1):
+        driver.gpu(number, samples=50)
+    watch = watching().more(1)
+    pid = watch.source._child.pid
+
+    for number, code in enumerate(codes):
+        driver.gpu(number, rc=code)
+    watch.until(lambda seen: sick.keys() <= _dark_gpus(seen.frames[-1], sick)).more(3)
+
+    assert (watch.source.state, watch.source._child.pid) == ("ok", pid)
+    assert watch.last(well).worked_seconds > 0
+    # Lost or only silent, it is said once while it lasts, and never measured as idle.
+    began = {(each.device, each.code): each.kind for each in watch.events}
+    assert {each.phase for each in watch.events} == {"began"}
+    assert len(began) == len(watch.events)
+    assert set(began) == {(uuid, code) for uuid, code in sick.items() if code != 2}
+    assert {code for (_, code), kind in began.items() if kind == "gpu_lost"} == {11, 16, 28}
+
+    for number in range(len(codes)):
+        driver.gpu(number, rc=None)
+    watch.until(lambda seen: sum(each.phase == "ended" for each in seen.events) == len(began))
+    watch.until(lambda seen: not _dark_gpus(seen.frames[-1], sick))
+
+
+def test_what_a_driver_calls_a_fault_is_named(driver, watching):
+    watch = watching().more(1)
+    driver.gpu(0, rc=14)
+    watch.until(lambda seen: seen.told("nvml_error", "began"))
+
+    (fault,) = watch.events
+    assert (fault.device, fault.code, fault.detail) == (
+        "GPU-0", 14, "NVML_ERROR_CORRUPTED_INFOROM"
+    )  # fmt: skip
+
+
+def test_a_gpu_that_has_its_name_but_answers_nothing_else_stays_lost(driver, watching):
+    watch = watching().more(1)
+    driver.gpu(0, rc=16, named_rc=0)
+    watch.until(lambda seen: seen.told("gpu_lost", "began"))
+    began = time.monotonic()
+    while time.monotonic() < began + 1.5:
+        watch.source.frame()
+
+    assert kinds(watch.events) == [("gpu_lost", "began", "GPU-0")]
+
+
+def _dark_gpus(frame: Frame, uuids: Iterable[str]) -> set[str]:
+    """Those that are not there, or of which nothing is known."""
+    lit = {each.uuid for each in frame.readings if each.worked_seconds is not None}
+    return set(uuids) - lit
 
 
 def test_a_call_that_hangs_is_killed_and_nobody_waits_for_it(driver, watching):

@@ -18,7 +18,7 @@ from typing import Any
 import pynvml
 
 from runrate_agent.frames import DeviceReading, ProcessReading
-from runrate_agent.nvml.calls import Calls, DriverGone
+from runrate_agent.nvml.calls import Calls, DeviceLost, DriverGone
 from runrate_agent.nvml.node import Node, bus_ids, gpu_instances, minors
 
 TICK_SECONDS = 1.0
@@ -44,7 +44,7 @@ def main(span_seconds: float) -> int:
         if calls.code != pynvml.NVML_SUCCESS:
             raise DriverGone(calls.code)
         _run(calls, span_seconds)
-    except DriverGone as gone:
+    except (DriverGone, DeviceLost) as gone:
         _say({"gone": STATE_OF.get(gone.code, "driver_unresponsive"), "code": gone.code})
         return 3
     except BrokenPipeError:

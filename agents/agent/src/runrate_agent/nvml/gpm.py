@@ -39,12 +39,14 @@ class Gpm:
 
     def __init__(self, calls: Calls, handle: Any, instance: int | None = None) -> None:
         self._calls, self._handle, self._instance = calls, handle, instance
-        self._before = pynvml.nvmlGpmSampleAlloc()
-        self._now = pynvml.nvmlGpmSampleAlloc()
+        self._before = calls.ask(pynvml.nvmlGpmSampleAlloc)
+        self._now = calls.ask(pynvml.nvmlGpmSampleAlloc)
         self._taken_at: float | None = None
 
     def read(self, at_seconds: float) -> dict[int, float]:
         """By metric id, the means since the last reading; per cent or MiB a second."""
+        if self._before is None or self._now is None:
+            return {}
         if self._taken_at is not None and at_seconds - self._taken_at < SHORTEST_SECONDS:
             return {}
         if not self._sample():
@@ -57,7 +59,8 @@ class Gpm:
     def close(self) -> None:
         """Give the samples back."""
         for sample in (self._before, self._now):
-            self._calls.ask(pynvml.nvmlGpmSampleFree, sample)
+            if sample is not None:
+                self._calls.ask(pynvml.nvmlGpmSampleFree, sample)
 
     def _sample(self) -> bool:
         calls, into = self._calls, self._now

@@ -7,7 +7,7 @@ import pynvml
 
 from runrate_agent.batch import DeviceRecord
 from runrate_agent.frames import DeviceReading, Event, Phase
-from runrate_agent.nvml.calls import Calls, DeviceLost
+from runrate_agent.nvml.calls import CODE_NAMES, Calls, DeviceLost, DriverGone
 from runrate_agent.nvml.gpu import Gpu
 
 
@@ -19,6 +19,8 @@ class Node:
         self.gpus: dict[str, Gpu] = {}
         self._events: list[Event] = []
         self._lost: dict[str, int] = {}
+        self._faults: dict[tuple[str, int], bool] = {}
+        """Unexpected codes by GPU, and whether one came in this span."""
         self._xids: Any = None
 
     def start(self, at_ms: int, at_seconds: float) -> None:
@@ -34,6 +36,7 @@ class Node:
                 new += gpu.tick(seconds)
             except DeviceLost as lost:
                 self._lose(uuid, lost.code, at_ms)
+            self._hear_faults(uuid, at_ms)
         self._hear_xids(at_ms)
         return new
 
@@ -49,8 +52,10 @@ class Node:
             except DeviceLost as lost:
                 self._lose(uuid, lost.code, at_ms)
                 continue
+            self._hear_faults(uuid, at_ms)
             readings += own
             self._events += events
+        self._end_faults(at_ms)
         self.look(at_ms, at_seconds, is_first=False)
         records = [record for gpu in self.gpus.values() for record in gpu.records()]
         events, self._events = self._events, []
@@ -58,15 +63,21 @@ class Node:
 
     def look(self, at_ms: int, at_seconds: float, *, is_first: bool) -> None:
         """Find GPUs that came, went, came back or were cut anew."""
-        count = self.calls.ask(pynvml.nvmlDeviceGetCount) or 0
+        count = self.calls.ask(pynvml.nvmlDeviceGetCount)
+        if count is None:
+            if is_first:
+                raise DriverGone(self.calls.code)
+            return
         seen = set()
         for index in range(count):
             try:
                 uuid = self._meet(index, at_ms, at_seconds, is_first=is_first)
             except DeviceLost:
                 continue
-            if uuid is not None:
-                seen.add(uuid)
+            # Its name is withheld for now: the one that was there is there still.
+            met = [each for each, gpu in self.gpus.items() if gpu.index == index]
+            seen |= set(met) if uuid is None else {uuid}
+            self._hear_faults(uuid or next(iter(met), None), at_ms)
         # One that does not answer for its name may still be there: only ticks say it is lost.
         for uuid in [uuid for uuid in self.gpus if uuid not in seen]:
             self._lose(uuid, pynvml.NVML_ERROR_GPU_NOT_FOUND, at_ms)
@@ -100,6 +111,9 @@ class Node:
             return str(uuid)
         gpu = self._made(handle, uuid, index)
         gpu.start(at_seconds)
+        if uuid in self._lost:
+            # It has a name again; it is back only if it also answers what is asked each second.
+            gpu.tick(0.0)
         self.gpus[uuid] = gpu
         if self._xids is not None:
             kind = pynvml.nvmlEventTypeXidCriticalError
@@ -122,6 +136,27 @@ class Node:
             minor=ask(pynvml.nvmlDeviceGetMinorNumber, handle),
             bus_id="" if pci is None else str(pci.busId),
         )
+
+    def _hear_faults(self, uuid: str | None, at_ms: int) -> None:
+        """Codes that nobody expects of a GPU that goes on: told once, until a span without one.
+
+        Of a GPU that never told its name nobody could say whose they are.
+        """
+        codes, self.calls.unexpected = self.calls.unexpected, set()
+        if uuid is None:
+            return
+        for code in codes:
+            if (uuid, code) not in self._faults:
+                said = CODE_NAMES.get(code, "a code of NVML that is not known")
+                self._say(at_ms, "nvml_error", "began", uuid, code, said)
+            self._faults[uuid, code] = True
+
+    def _end_faults(self, at_ms: int) -> None:
+        for (uuid, code), is_fresh in list(self._faults.items()):
+            self._faults[uuid, code] = False
+            if not is_fresh:
+                del self._faults[uuid, code]
+                self._say(at_ms, "nvml_error", "ended", uuid, code)
 
     def _lose(self, uuid: str, code: int, at_ms: int) -> None:
         self.gpus.pop(uuid)

@@ -20,7 +20,7 @@ from apps.logs.context import acting
 from apps.marks.actions import expand_ranges
 from apps.telemetry import tasks
 from controlplane.celery import app, pass_request_on
-from controlplane.log_lines import LineFormatter, configure
+from controlplane.log_lines import LineFormatter, configure, written_together
 from tests import make
 from tests.apps.console.people import PASSWORD, signed_in
 from tests.apps.ledger import scene
@@ -147,6 +147,17 @@ def test_a_batch_is_one_line_of_its_agent_through_either_door(lines, door) -> No
     assert (line["event"], line["who"]) == ("ingest", f"agent:{sending.agent_id}")
     assert (line["count"], line["request_id"]) == (str(answer["accepted"]), "batch-0001")
     assert headers["X-Request-ID"] == "batch-0001"
+
+
+def test_lines_of_what_came_together_are_written_at_once_each_its_own(lines) -> None:
+    log, written = structlog.get_logger(), []
+    lines.handler.addFilter(lambda record: not written.append(record))
+    with written_together():
+        for number in range(3):
+            log.info("ingest", who=f"agent:{number}", count=number)
+        assert not written
+    assert len(written) == 1
+    assert [line["who"] for line in lines.of_changes()] == ["agent:0", "agent:1", "agent:2"]
 
 
 def test_each_pass_is_a_line_with_its_hour_and_what_it_changed(lines) -> None:

@@ -19,7 +19,14 @@ from typing import IO, Any
 
 from controlplane.folders import own_folder
 from controlplane.settings import ENVIRONMENT, HOME
-from controlplane.wsgi import BatchAnswer, batch_answers, is_batch, is_caller_known, is_sender_known
+from controlplane.wsgi import (
+    BatchAnswer,
+    batch_answers,
+    is_batch,
+    is_caller_known,
+    is_delivery_routine,
+    is_sender_known,
+)
 from controlplane.wsgi import application as wsgi_application
 
 log = logging.getLogger(__name__)
@@ -261,10 +268,10 @@ async def _read(protocol: Any, length: int) -> IO[bytes]:
 
 
 def _is_small_batch(environ: dict[str, Any]) -> bool:
-    """Of a sender that is known, too: a stranger's secret is looked up while nobody else waits."""
+    """Of a known sender, with GPUs that are known: nobody waits while others' are looked up."""
     if not is_batch(environ) or _length(environ) > SMALL_BATCH_BYTES:
         return False
-    return is_sender_known(environ.get("HTTP_AUTHORIZATION"))
+    return is_delivery_routine(environ.get("HTTP_AUTHORIZATION"))
 
 
 def environ_of(scope: Any) -> dict[str, Any]:

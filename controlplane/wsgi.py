@@ -20,11 +20,24 @@ django_application = get_wsgi_application()
 from apps.accounts.authentication.callers import is_caller_known  # noqa: E402
 from apps.logs.context import request_id_of  # noqa: E402
 from apps.show.charts import daily_cost_by_state  # noqa: E402
-from apps.telemetry.api import is_sender_known, received_each, remember  # noqa: E402
+from apps.telemetry.api import (  # noqa: E402
+    is_delivery_routine,
+    is_sender_known,
+    received_each,
+    remember,
+)
+from controlplane.log_lines import written_together  # noqa: E402
 from controlplane.refusals import plain_problem  # noqa: E402
 from controlplane.request_id import HEADER as REQUEST_ID  # noqa: E402
 
-__all__ = ["application", "batch_answers", "is_batch", "is_caller_known", "is_sender_known"]
+__all__ = [
+    "application",
+    "batch_answers",
+    "is_batch",
+    "is_caller_known",
+    "is_delivery_routine",
+    "is_sender_known",
+]
 log = logging.getLogger(__name__)
 
 # Pages and their charts are loaded before the first visitor comes, not while one waits: a figure
@@ -70,6 +83,8 @@ class BatchAnswer:
 def batch_answers(environs: Sequence[dict[str, Any]]) -> list[BatchAnswer]:
     """The answer to each of some deliveries that arrive together; a bug of ours is a bare 500."""
     named = [_named(environ) for environ in environs]
+    with written_together():
+        received = received_each(named)
     return [
         _with_request_id(
             _refusal(answer)
@@ -77,7 +92,7 @@ def batch_answers(environs: Sequence[dict[str, Any]]) -> list[BatchAnswer]:
             else _batch_answer(200, HEADERS, answer),
             environ["HTTP_X_REQUEST_ID"],
         )
-        for environ, answer in zip(named, received_each(named), strict=True)
+        for environ, answer in zip(named, received, strict=True)
     ]
 
 

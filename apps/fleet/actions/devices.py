@@ -49,22 +49,20 @@ def register_devices(
     A GPU seen on another node than before, a slice with another parent or geometry and a device
     with other replicas is a new device from then on. Evidence from before a device's first moment
     moves that moment back. A GPU that is listed lists all of its slices: the others are ended.
-    Marks split for what changed. Where nothing changed it is one query; call it before marks are
-    laid in the same transaction. Refuses SliceWithoutParent.
+    Marks split for what changed; call it before marks are laid in the same transaction. Refuses
+    SliceWithoutParent.
     """
     for device in devices:
         if (device.kind == "mig") != bool(device.parent):
             raise SliceWithoutParent(f"{device.uuid}: kind {device.kind}, parent {device.parent}")
+    with connection.cursor() as cursor:
+        # One at a time: two agents may name one GPU that moved from node to node. Looking before
+        # the lock too would spare it those that know nothing new, and a new fleet would look twice.
+        cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [DEVICES_LOCK])
     register = _Register(node_id, seen_from, at)
     register.load(devices)
     known = register.known(devices)
-    if known is not None:
-        return known
-    with connection.cursor() as cursor:
-        # One at a time: two agents may name one GPU that moved from node to node.
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, 0)", [DEVICES_LOCK])
-    register.load(devices)
-    return register.enter(devices)
+    return register.enter(devices) if known is None else known
 
 
 @logged_change()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
+from django.db import connection
 from django.db.models import F, Min, Q, Value
 from django.db.models.functions import Greatest, Least, NullIf
 
@@ -21,6 +22,15 @@ from apps.fleet.models import (
     Pool,
     SharePolicy,
 )
+
+# Asked with every batch that names new GPUs, where making SQL of a queryset costs more than the answer.
+LIVING_DEVICES = """
+SELECT id FROM fleet_device WHERE id = ANY(%s) AND upper(period) IS NULL AND NOT isempty(period)
+"""
+DEVICES_ELSEWHERE = """
+SELECT id, uuid FROM fleet_device
+WHERE uuid = ANY(%s) AND period && tstzrange(%s, %s) AND node_id <> %s ORDER BY id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +253,9 @@ def devices_lived(
 
 def devices_not_ended(device_ids: Collection[int]) -> set[int]:
     """Those of these devices whose life has no end yet."""
-    living = Device.objects.filter(id__in=device_ids, period__endswith=None, period__isempty=False)
-    return set(living.values_list("id", flat=True))
+    with connection.cursor() as cursor:
+        cursor.execute(LIVING_DEVICES, [list(device_ids)])
+        return {device_id for (device_id,) in cursor.fetchall()}
 
 
 def devices_by_agent(limit: int) -> dict[int, list[AgentDevice]]:
@@ -265,8 +276,9 @@ def devices_elsewhere(
     uuids: Collection[str], node_id: int, starts_at: datetime, ends_at: datetime
 ) -> dict[int, str]:
     """The devices of these UUIDs that lived on other nodes in the span: UUID by id."""
-    found = Device.objects.filter(uuid__in=uuids, period__overlap=(starts_at, ends_at))
-    return dict(found.exclude(node_id=node_id).order_by("id").values_list("id", "uuid"))
+    with connection.cursor() as cursor:
+        cursor.execute(DEVICES_ELSEWHERE, [list(uuids), starts_at, ends_at, node_id])
+        return dict(cursor.fetchall())
 
 
 def outages(node_ids: Collection[int], starts_at: datetime, ends_at: datetime) -> list[OutageFact]:

@@ -121,6 +121,11 @@ def device_ids(
     return ids
 
 
+def are_devices_known(agent_id: int) -> bool:
+    """Whether this process knows what the agent last named; asks nobody."""
+    return agent_id in _memory.devices
+
+
 def _forget_ended_devices(at_ms: int) -> None:
     """One question for the devices of all agents: asked for each by itself it stalls a fleet."""
     asked_before_ms = _memory.devices_asked_ms

@@ -10,6 +10,7 @@ from apps.telemetry.api.senders import (
     TokenLacksScope,
     TokenWithoutAgent,
     forget,
+    is_delivery_routine,
     is_sender_known,
 )
 
@@ -24,6 +25,7 @@ __all__ = [
     "TokenLacksScope",
     "TokenWithoutAgent",
     "forget",
+    "is_delivery_routine",
     "is_sender_known",
     "receive_batch",
     "received",

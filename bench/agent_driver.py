@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench.machine import calibrated_before, calibration
+from bench.calibration import calibrated_before, calibration
 
 SOURCE = Path(__file__).resolve().parent.parent / "tests" / "agents" / "fake_nvml" / "fake_nvml.c"
 GPUS = 8

@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, BrowserContext, Page, Response, sync_playwright
 
 from bench.browser_people import PASSWORD, PEOPLE
-from bench.machine import ROOT, over, own_database, scaled
+from bench.calibration import scaled
+from bench.machine import ROOT, over, own_database
 from controlplane import env, processes
 
 DATABASE = "runrate_bench_browser"

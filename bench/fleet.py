@@ -19,7 +19,8 @@ from typing import Any
 import psutil
 import psycopg
 
-from bench.machine import free_port, scaled, wait_until_it_answers
+from bench.calibration import scaled
+from bench.machine import free_port, wait_until_it_answers
 from controlplane import embedded_postgres, env, processes
 
 ROOT = Path(__file__).resolve().parent.parent

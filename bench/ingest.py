@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 import psycopg
 
+from bench.calibration import scaled
 from bench.ingest_bodies import Series, batches
 from bench.ingest_load import Load, Outcome
-from bench.machine import ROOT, BenchRefused, free_port, own_database, scaled, wait_until_it_answers
+from bench.machine import ROOT, BenchRefused, free_port, own_database, wait_until_it_answers
 from controlplane import env, processes
 
 DATABASE = "runrate_bench"

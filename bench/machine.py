@@ -1,6 +1,5 @@
-"""What every bench stands on: how fast this machine is, a database and an address of its own."""
+"""What every bench stands on: a database and an address of its own."""
 
-import functools
 import json
 import os
 import socket
@@ -17,39 +16,11 @@ import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = ("fsync", "full_page_writes", "synchronous_commit")
-ROUNDS_OF_CALIBRATION = 3_000_000
-# Where the calibration takes this long, targets in milliseconds hold as they are written.
-CALIBRATION_OF_TARGETS = 0.37
 Figures = dict[str, Any]
 
 
 class BenchRefused(Exception):
     """A server that may lose what it acknowledged is not measured."""
-
-
-def calibrate() -> float:
-    """Seconds that three million rounds of plain Python take: how fast one core is just now."""
-    d: dict[int, int] = {}
-    began = time.perf_counter()
-    for i in range(ROUNDS_OF_CALIBRATION):
-        d[i & 1023] = d.get(i & 1023, 0) + i * 3 // 7
-    return time.perf_counter() - began
-
-
-@functools.cache
-def calibrated_before() -> float:
-    """The calibration as it was before this process measured anything."""
-    return calibrate()
-
-
-def calibration(before: float) -> dict[str, list[float]]:
-    """What every bench tells beside its figures: the calibration just before and just after them."""
-    return {"calibration_seconds": [round(before, 3), round(calibrate(), 3)]}
-
-
-def scaled(limit_ms: float) -> float:
-    """A target in milliseconds as it holds on this machine."""
-    return round(limit_ms * calibrated_before() / CALIBRATION_OF_TARGETS, 1)
 
 
 def over(told: Mapping[str, Mapping[str, float]], limits: Mapping[str, float]) -> list[str]:

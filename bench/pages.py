@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 import psycopg
 
-from bench.machine import Figures, over, own_database, python, scaled
+from bench.calibration import scaled
+from bench.machine import Figures, over, own_database, python
 
 ROOT = Path(__file__).resolve().parent.parent
 DATABASE = "runrate_bench_pages"

@@ -4,7 +4,8 @@ import os
 
 import psutil
 
-from bench.machine import own_database, python, scaled
+from bench.calibration import scaled
+from bench.machine import own_database, python
 
 DATABASE = "runrate_bench_runs"
 MOST_MS = 150

@@ -44,8 +44,8 @@ class Command(BaseCommand):
         """Run it and print what it found; status 1 where a page, or a window, is not as it should be."""
         # The benches import load generators and psutil; only the one asked for is loaded.
         bench = importlib.import_module(f"bench.{options['what']}")
-        machine = importlib.import_module("bench.machine")
-        before = machine.calibrated_before()
+        calibration = importlib.import_module("bench.calibration")
+        before = calibration.calibrated_before()
         if options["what"] == "fleet":
             figures = bench.run(bench.Plan(agents=options["agents"], minutes=options["minutes"]))
         elif options["what"] == "pages":
@@ -53,7 +53,7 @@ class Command(BaseCommand):
             figures = bench.run(full=options["full"], **only_pages)
         else:
             figures = bench.run(full=options["full"])
-        figures |= machine.calibration(before)
+        figures |= calibration.calibration(before)
         if options["json"]:
             print(json.dumps(figures))
         else:

@@ -70,7 +70,7 @@ def add_cloud_account(*, account: NewCloudAccount, at: datetime) -> int:
         "name", f"there is a cloud account named {account.name!r} already"
     )
     with refusing({"fleet_cloudaccount_name_key": taken}):
-        return CloudAccount.objects.create(**_columns(account), created_at=at).id
+        return CloudAccount.objects.create(**_account_columns(account), created_at=at).id
 
 
 @logged_change()
@@ -83,7 +83,7 @@ def change_cloud_account(*, account: NewCloudAccount) -> int:
     """
     account = understood(account)
     row = CloudAccount.objects.select_for_update().get(name=account.name)
-    for name, value in _columns(account).items():
+    for name, value in _account_columns(account).items():
         setattr(row, name, value)
     row.ended_at = None
     row.save()
@@ -153,20 +153,20 @@ def keep_page(
     *, turn: SyncTurn, cursor: Mapping[str, Any], counts: Mapping[str, int], at: datetime
 ) -> None:
     """Remember how far it is; the next turn goes on there. Refuses SyncTakenOver."""
-    _change(turn, alive_at=at, cursor=dict(cursor), counts=dict(counts))
+    _change_own_sync(turn, alive_at=at, cursor=dict(cursor), counts=dict(counts))
 
 
 def finish_sync(*, turn: SyncTurn, note: str = "", at: datetime) -> None:
     """All of it was read; `note` says what was odd. Refuses SyncTakenOver."""
-    _change(turn, state="done", alive_at=at, ended_at=at, succeeded_at=at, note=note)
+    _change_own_sync(turn, state="done", alive_at=at, ended_at=at, succeeded_at=at, note=note)
 
 
 def fail_sync(*, turn: SyncTurn, error: str, at: datetime) -> None:
     """It broke off; the next turn goes on from the last page. Refuses SyncTakenOver."""
-    _change(turn, state="failed", alive_at=at, ended_at=at, error=error)
+    _change_own_sync(turn, state="failed", alive_at=at, ended_at=at, error=error)
 
 
-def _change(turn: SyncTurn, **fields: Any) -> None:
+def _change_own_sync(turn: SyncTurn, **fields: Any) -> None:
     mine = CloudSync.objects.filter(id=turn.sync_id, turn=turn.turn, state="running")
     if not mine.update(**fields):
         raise SyncTakenOver("this sync was begun anew by somebody else, or is over")
@@ -183,17 +183,17 @@ def understood(account: NewCloudAccount) -> NewCloudAccount:
         raise CloudAccountNotUnderstood(
             "provider", f"{account.provider!r} is none of the clouds that can be read: {known}"
         )
-    account = replace(account, syncs=account.syncs or _possible(account, cloud))
+    account = replace(account, syncs=account.syncs or _possible_readings(account, cloud))
     _refuse_misunderstood(account, cloud)
     return account
 
 
-def _columns(account: NewCloudAccount) -> dict[str, Any]:
+def _account_columns(account: NewCloudAccount) -> dict[str, Any]:
     lists = {"regions": list(account.regions), "syncs": list(account.syncs)}
     return asdict(account) | lists
 
 
-def _possible(account: NewCloudAccount, cloud: CloudProvider) -> tuple[str, ...]:
+def _possible_readings(account: NewCloudAccount, cloud: CloudProvider) -> tuple[str, ...]:
     """All that can be read of it; its bills only where it is said where they are delivered."""
     has_bills = "export_uri" not in cloud.options or bool(account.export_uri)
     return tuple(kind for kind in cloud.readings if kind != "bills" or has_bills)

@@ -108,7 +108,7 @@ class _Register:
 
     def known(self, devices: Sequence[SeenDevice]) -> dict[str, int] | None:
         """The ids, where nothing has to be written."""
-        if self._unlisted():
+        if self._unlisted_slices():
             return None
         found = {device.uuid: self._as_on_record(device) for device in devices}
         ids = {uuid: row.id for uuid, row in found.items() if row is not None}
@@ -116,11 +116,11 @@ class _Register:
 
     def enter(self, devices: Sequence[SeenDevice]) -> dict[str, int]:
         """Write what is new; parents first, so that their slices find them."""
-        for row in self._unlisted():
-            self._end(row, self.seen_from)
+        for row in self._unlisted_slices():
+            self._end_device(row, self.seen_from)
         rows = {}
         for device in sorted(_with_parents(devices), key=lambda each: (each.kind, each.uuid)):
-            rows[device.uuid] = self._entered(device)
+            rows[device.uuid] = self._entered_device(device)
         # A node's GPUs in one statement, then their slices: one by one, a fleet that comes all at
         # once would wait for each.
         for kind in ("gpu", "mig"):
@@ -129,34 +129,34 @@ class _Register:
         return {device.uuid: rows[device.uuid].id for device in devices}
 
     def _as_on_record(self, device: SeenDevice) -> Device | None:
-        row = self._living(device.uuid, self._from(device))
+        row = self._living_at(device.uuid, self._seen_from(device))
         if row is None or not self._is_same(row, device) or _tells_more(device, row):
             return None
         return row
 
-    def _entered(self, device: SeenDevice) -> Device:
-        moment = self._from(device)
+    def _entered_device(self, device: SeenDevice) -> Device:
+        moment = self._seen_from(device)
         lives = self.history.setdefault(device.uuid, [])
-        living = self._living(device.uuid, moment)
+        living = self._living_at(device.uuid, moment)
         if living is not None:
             if self._is_same(living, device):
                 return self._told_more(living, device)
             if living.period.lower == moment:
                 return self._described_again(living, device)
             until = living.period.upper
-            self._end(living, moment)
-            return self._opened(device, moment, until)
+            self._end_device(living, moment)
+            return self._opened_device(device, moment, until)
         after = next((row for row in lives if row.period.lower > moment), None)
         if after is None:
-            return self._opened(device, moment, self._replaced_at(device, moment))
+            return self._opened_device(device, moment, self._replaced_at(device, moment))
         if self._is_same(after, device):
             return self._moved_back(after, moment)
-        return self._opened(device, moment, after.period.lower)
+        return self._opened_device(device, moment, after.period.lower)
 
-    def _from(self, device: SeenDevice) -> datetime:
+    def _seen_from(self, device: SeenDevice) -> datetime:
         return device.seen_from or self.seen_from
 
-    def _living(self, uuid: str, moment: datetime) -> Device | None:
+    def _living_at(self, uuid: str, moment: datetime) -> Device | None:
         for row in self.history.get(uuid, []):
             if row.period.lower <= moment and (
                 row.period.upper is None or moment < row.period.upper
@@ -173,7 +173,7 @@ class _Register:
             and cut == (device.profile, device.compute_slices, device.memory_slices)
         )
 
-    def _unlisted(self) -> list[Device]:
+    def _unlisted_slices(self) -> list[Device]:
         return [
             row
             for row in self.slices
@@ -197,26 +197,28 @@ class _Register:
             default=None,
         )
 
-    def _opened(self, device: SeenDevice, moment: datetime, until: datetime | None) -> Device:
+    def _opened_device(
+        self, device: SeenDevice, moment: datetime, until: datetime | None
+    ) -> Device:
         row = Device(
             node_id=self.node_id, uuid=device.uuid, period=DateTimeTZRange(moment, until, "[)")
         )
-        self._describe(row, device, moment)
+        self._describe_device(row, device, moment)
         self.opened.append(row)
         lives = self.history[device.uuid]
         lives.append(row)
         lives.sort(key=lambda each: each.period.lower)
-        self._mark(self.node_id, moment, until)
+        self._note_changed_span(self.node_id, moment, until)
         return row
 
     def _described_again(self, row: Device, device: SeenDevice) -> Device:
         # Two descriptions of one moment: the one said last holds.
         was_on = row.node_id
         row.node_id = self.node_id
-        self._describe(row, device, row.period.lower)
+        self._describe_device(row, device, row.period.lower)
         row.save()
         for node_id in {was_on, self.node_id}:
-            self._mark(node_id, row.period.lower, row.period.upper)
+            self._note_changed_span(node_id, row.period.lower, row.period.upper)
         return row
 
     def _told_more(self, row: Device, device: SeenDevice) -> Device:
@@ -225,7 +227,7 @@ class _Register:
             row.model = row.model or device.model
             row.index = device.index if row.index is None else row.index
             row.save(update_fields=["model", "index"])
-            self._mark(row.node_id, row.period.lower, row.period.upper)
+            self._note_changed_span(row.node_id, row.period.lower, row.period.upper)
         return row
 
     def _moved_back(self, row: Device, moment: datetime) -> Device:
@@ -233,17 +235,17 @@ class _Register:
         row.period = (moment, row.period.upper)
         row.save(update_fields=["period"])
         row.refresh_from_db(fields=["period"])
-        self._mark(self.node_id, moment, was_from)
+        self._note_changed_span(self.node_id, moment, was_from)
         return row
 
-    def _end(self, row: Device, ended_at: datetime) -> None:
+    def _end_device(self, row: Device, ended_at: datetime) -> None:
         until = row.period.upper
         row.period = (row.period.lower, ended_at)
         row.save(update_fields=["period"])
         row.refresh_from_db(fields=["period"])
-        self._mark(row.node_id, ended_at, until)
+        self._note_changed_span(row.node_id, ended_at, until)
 
-    def _describe(self, row: Device, device: SeenDevice, moment: datetime) -> None:
+    def _describe_device(self, row: Device, device: SeenDevice, moment: datetime) -> None:
         row.kind = device.kind
         row.model = device.model
         row.index = device.index
@@ -251,9 +253,11 @@ class _Register:
         row.compute_slices = device.compute_slices
         row.memory_slices = device.memory_slices
         row.replicas = device.replicas
-        row.parent = self._living(device.parent, moment) if device.parent else None
+        row.parent = self._living_at(device.parent, moment) if device.parent else None
 
-    def _mark(self, node_id: int, starts_at: datetime, ends_at: datetime | None) -> None:
+    def _note_changed_span(
+        self, node_id: int, starts_at: datetime, ends_at: datetime | None
+    ) -> None:
         until = self.at if ends_at is None else min(self.at, ends_at)
         if until > starts_at:
             self.changed.add((node_id, starts_at, until))

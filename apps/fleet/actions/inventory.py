@@ -217,7 +217,7 @@ def add_node(*, node: NewNode, at: datetime) -> int:
         )
     NodeCapacity.objects.create(node=row, units=node.units, period=period)
     _mark_lived(node.started_at, min(at, node.ended_at or at))
-    _tell(row, node.started_at, node.ended_at, at)
+    _tell_followers(row, node.started_at, node.ended_at, at)
     return row.id
 
 
@@ -242,7 +242,7 @@ def end_node(*, node_id: int, ended_at: datetime, reason: str, at: datetime) -> 
     for part in (Device, NodeCapacity, Outage):
         _end_parts(part, node_id, ended_at)
     _mark_lived(ended_at, at)
-    _tell(node, ended_at, None, at)
+    _tell_followers(node, ended_at, None, at)
 
 
 @logged_change(count=items_of("node_ids"))
@@ -308,7 +308,9 @@ def end_outage(*, outage_id: int, ended_at: datetime, at: datetime) -> None:
     _mark_unusable(outage.node_id, min(ended_at, until or ended_at), min(at, changed_to))
 
 
-def _tell(node: Node, starts_at: datetime, ends_at: datetime | None, at: datetime) -> None:
+def _tell_followers(
+    node: Node, starts_at: datetime, ends_at: datetime | None, at: datetime
+) -> None:
     """Jobs are of clusters: what is in none holds nothing of theirs."""
     if node.cluster_id is not None:
         tell_life(ChangedLife(node.cluster_id, node.name, starts_at, ends_at, at))

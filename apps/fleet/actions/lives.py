@@ -43,7 +43,7 @@ def tell_life(change: ChangedLife) -> None:
 
 def hold_lives() -> None:
     """Until the transaction ends no node is added or ended; before names are read."""
-    _lock("SELECT pg_advisory_xact_lock_shared(%s)")
+    _lock_lives("SELECT pg_advisory_xact_lock_shared(%s)")
 
 
 def change_lives() -> None:
@@ -51,9 +51,9 @@ def change_lives() -> None:
 
     To be called before anything else is locked or written.
     """
-    _lock("SELECT pg_advisory_xact_lock(%s)")
+    _lock_lives("SELECT pg_advisory_xact_lock(%s)")
 
 
-def _lock(query: str) -> None:
+def _lock_lives(query: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(query, [LIVES])

@@ -49,7 +49,7 @@ def note_status(*, agent_id: int, status: ToldStatus, at: datetime) -> None:
     fields = {field.attname: field for field in AgentStatus._meta.concrete_fields}
     values = [fields[name].get_db_prep_save(value, connection) for name, value in row.items()]
     with connection.cursor() as cursor:
-        cursor.execute(_statement(list(row)), values)
+        cursor.execute(_upsert_statement(list(row)), values)
 
 
 @transaction.atomic
@@ -70,7 +70,7 @@ def reclaim_node(*, node_id: int, ended_at: datetime, at: datetime) -> bool:
     return True
 
 
-def _statement(names: list[str]) -> sql.Composed:
+def _upsert_statement(names: list[str]) -> sql.Composed:
     return sql.SQL(
         "INSERT INTO fleet_agentstatus AS held ({names}) VALUES ({places})"
         " ON CONFLICT (agent_id) DO UPDATE SET {changes}"

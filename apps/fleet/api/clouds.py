@@ -101,16 +101,16 @@ class CloudAccounts(RestView):
         Parameters.of(request)
         health = sync_health()
         page = slice_of(cloud_accounts(), page_asked(request), key=lambda each: (each.name,))
-        return paged(request, page, lambda account: _told(account, health))
+        return paged(request, page, lambda account: _serialize_account(account, health))
 
 
-def _told(account: CloudAccountFact, health: list[SyncHealth]) -> dict[str, Any]:
+def _serialize_account(account: CloudAccountFact, health: list[SyncHealth]) -> dict[str, Any]:
     told = {name: getattr(account, name) for name in SAME_OF_ACCOUNT}
-    syncs = [_told_sync(each) for each in health if each.account_id == account.id]
+    syncs = [_serialize_sync(each) for each in health if each.account_id == account.id]
     return told_as(CloudAccountOut, told | {"syncs": syncs})
 
 
-def _told_sync(health: SyncHealth) -> dict[str, Any]:
+def _serialize_sync(health: SyncHealth) -> dict[str, Any]:
     said = {
         "state": health.state or "never",
         "permissions": list(permissions_for(health.provider, health.what)),

@@ -62,13 +62,13 @@ class Pools(RestView):
         try:
             pool_id = actions.add_pool(pool=pool, at=timezone.now())
         except actions.PoolNameTaken:
-            made = self._told(listing.pool_named(pool.name) or 0)
+            made = self._serialize_pool_by_id(listing.pool_named(pool.name) or 0)
             if not repeats(made, asked):
                 raise
             return Response(made)
-        return Response(self._told(pool_id), status=201)
+        return Response(self._serialize_pool_by_id(pool_id), status=201)
 
-    def _told(self, pool_id: int) -> dict[str, Any]:
+    def _serialize_pool_by_id(self, pool_id: int) -> dict[str, Any]:
         return told_pool(listing.pool_row(pool_id), self.viewer(), _team_names())
 
 

@@ -68,7 +68,9 @@ def machines_of(account_id: int, at: datetime) -> list[MachineFact] | None:
     )
     if not read.exists():
         return None
-    return _machines(CloudMachine.objects.filter(account_id=account_id).order_by("external_id"))
+    return _machine_facts(
+        CloudMachine.objects.filter(account_id=account_id).order_by("external_id")
+    )
 
 
 def strays(at: datetime) -> Strays:
@@ -80,12 +82,14 @@ def strays(at: datetime) -> Strays:
     """
     asked = [account for account in cloud_accounts() if "machines" in account.syncs]
     read = _read_lately([account.id for account in asked], at)
-    machines = _machines(
+    machines = _machine_facts(
         CloudMachine.objects.filter(account_id__in=read).order_by("name", "account_id", "id")
     )
     called = {name for machine in machines for name in machine.names}
     judged = _first_read(asked, read)
-    living = {node: _names(node.name, node.provider_id) for node in _nodes(judged, at)}
+    living = {
+        node: _names_of_node(node.name, node.provider_id) for node in _living_nodes(judged, at)
+    }
     known = {name for names in living.values() for name in names}
     return Strays(
         machines=tuple(each for each in machines if not known & set(each.names)),
@@ -119,7 +123,7 @@ def _first_read(
     return {place: min(told) for place, told in known.items() if len(told) == len(moments[place])}
 
 
-def _nodes(judged: Collection[tuple[str, str]], at: datetime) -> list[StrayNode]:
+def _living_nodes(judged: Collection[tuple[str, str]], at: datetime) -> list[StrayNode]:
     """Every machine that lives in a pool of one of these providers."""
     rows = Node.objects.filter(
         period__contains=at,
@@ -137,13 +141,13 @@ def _is_judged(node: StrayNode, judged: Mapping[tuple[str, str], datetime]) -> b
     )
 
 
-def _names(name: str, provider_id: str) -> frozenset[str]:
+def _names_of_node(name: str, provider_id: str) -> frozenset[str]:
     """The cluster's id may be aws:///us-east-1a/i-0abc or gce://project/zone/name."""
     told = (name, name.partition(".")[0], provider_id, provider_id.rpartition("/")[2])
     return frozenset(each for each in told if each)
 
 
-def _machines(rows: "QuerySet[CloudMachine]") -> list[MachineFact]:
+def _machine_facts(rows: "QuerySet[CloudMachine]") -> list[MachineFact]:
     return [
         MachineFact(**{name: getattr(row, name) for name in SAME}, names=tuple(row.names))
         for row in rows

@@ -63,13 +63,15 @@ class SyncHealth:
 
 def cloud_accounts() -> list[CloudAccountFact]:
     """Every account that is read from, by name."""
-    return [_fact(row) for row in CloudAccount.objects.filter(ended_at=None).order_by("name")]
+    return [
+        _account_fact(row) for row in CloudAccount.objects.filter(ended_at=None).order_by("name")
+    ]
 
 
 def cloud_account(account_id: int) -> CloudAccountFact | None:
     """The account of this id; None where it is not read from."""
     row = CloudAccount.objects.filter(id=account_id, ended_at=None).first()
-    return None if row is None else _fact(row)
+    return None if row is None else _account_fact(row)
 
 
 def ended_cloud_account_names() -> set[str]:
@@ -83,14 +85,14 @@ def cloud_account_named(name: str) -> CloudAccountFact:
     row = CloudAccount.objects.filter(name=name, ended_at=None).first()
     if row is None:
         raise ObjectDoesNotExist(f"there is no cloud account named {name!r}")
-    return _fact(row)
+    return _account_fact(row)
 
 
 def sync_health() -> list[SyncHealth]:
     """Everything that is read of every account, also what was never begun; by account and word."""
     states = {(row.account_id, row.what): row for row in CloudSync.objects.all()}
     return [
-        _health(account, what, states.get((account.id, what)))
+        _health_of_sync(account, what, states.get((account.id, what)))
         for account in cloud_accounts()
         for what in account.syncs
     ]
@@ -106,7 +108,7 @@ def syncs_due(at: datetime, among: frozenset[str]) -> list[tuple[CloudAccountFac
     ]
 
 
-def _fact(row: CloudAccount) -> CloudAccountFact:
+def _account_fact(row: CloudAccount) -> CloudAccountFact:
     return CloudAccountFact(
         id=row.id,
         name=row.name,
@@ -120,7 +122,7 @@ def _fact(row: CloudAccount) -> CloudAccountFact:
     )
 
 
-def _health(account: CloudAccountFact, what: str, row: CloudSync | None) -> SyncHealth:
+def _health_of_sync(account: CloudAccountFact, what: str, row: CloudSync | None) -> SyncHealth:
     return SyncHealth(
         account_id=account.id,
         account=account.name,

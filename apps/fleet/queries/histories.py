@@ -78,30 +78,32 @@ def capacities_of_node(node_id: int) -> list[CapacityStep]:
 
 def outages_of_node(node_id: int) -> list[OutageOnRecord]:
     """The outages of a node and of its devices, the newest first."""
-    return _outages(Q(node_id=node_id))
+    return _outages_on_record(Q(node_id=node_id))
 
 
 def outage_on_record(outage_id: int) -> OutageOnRecord | None:
     """One outage."""
-    return next(iter(_outages(Q(id=outage_id))), None)
+    return next(iter(_outages_on_record(Q(id=outage_id))), None)
 
 
 def devices_of_node(node_id: int, since: datetime) -> list[DeviceLife]:
     """The devices of a node that lived after `since`: GPUs by index, slices after them."""
-    return _lives(Q(node_id=node_id, period__overlap=(since, None)), "kind", "index", "period")
+    return _device_lives(
+        Q(node_id=node_id, period__overlap=(since, None)), "kind", "index", "period"
+    )
 
 
 def lives_of_uuid(uuid: str) -> list[DeviceLife]:
     """Every life of a device, the newest first."""
-    return _lives(Q(uuid=uuid), "-period")
+    return _device_lives(Q(uuid=uuid), "-period")
 
 
 def device_life(device_id: int) -> DeviceLife | None:
     """One life of a device."""
-    return next(iter(_lives(Q(id=device_id), "id")), None)
+    return next(iter(_device_lives(Q(id=device_id), "id")), None)
 
 
-def _outages(wanted: Q) -> list[OutageOnRecord]:
+def _outages_on_record(wanted: Q) -> list[OutageOnRecord]:
     rows = Outage.objects.filter(wanted, period__isempty=False).order_by("-period", "id")
     columns = ("id", "node_id", "device_id", "device__uuid", "kind")
     return [
@@ -110,7 +112,7 @@ def _outages(wanted: Q) -> list[OutageOnRecord]:
     ]
 
 
-def _lives(wanted: Q, *order: str) -> list[DeviceLife]:
+def _device_lives(wanted: Q, *order: str) -> list[DeviceLife]:
     rows = Device.objects.filter(wanted, period__isempty=False).order_by(*order, "id")
     columns = (
         *("id", "uuid", "node_id", "node__name", "kind", "index", "model", "profile", "parent_id"),

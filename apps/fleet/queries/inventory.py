@@ -197,9 +197,9 @@ def nodes_lived(
     rows = found.annotate(begins=_begins_later(starts_at), ends=_ends_sooner(ends_at)).order_by(
         "id"
     )
-    spans = _capacities(starts_at, ends_at, node_ids)
+    spans = _capacities_by_node(starts_at, ends_at, node_ids)
     return [
-        _node((*row[:4], row[4] or starts_at, row[5] or ends_at), spans.get(row[0], []))
+        _node_fact((*row[:4], row[4] or starts_at, row[5] or ends_at), spans.get(row[0], []))
         for row in rows.values_list("id", "name", "pool_id", "kind", "begins", "ends")
     ]
 
@@ -360,7 +360,7 @@ def _ends_sooner(ends_at: datetime) -> NullIf:
     return NullIf(Least(F("period__endswith"), Value(ends_at)), Value(ends_at))
 
 
-def _capacities(
+def _capacities_by_node(
     starts_at: datetime, ends_at: datetime, node_ids: Collection[int] | None
 ) -> dict[int, list[CapacitySpan]]:
     found = NodeCapacity.objects.filter(period__overlap=(starts_at, ends_at))
@@ -376,7 +376,7 @@ def _capacities(
     return spans
 
 
-def _node(
+def _node_fact(
     row: tuple[int, str, int, str, datetime, datetime], spans: list[CapacitySpan]
 ) -> NodeFact:
     lived_from, lived_to = row[4], row[5]

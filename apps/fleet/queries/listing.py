@@ -55,7 +55,7 @@ def cluster_page(asked: PageAsked) -> Slice[dict[str, Any]]:
 
 def cluster_row(cluster_id: int) -> dict[str, Any]:
     """One cluster; refuses Cluster.DoesNotExist."""
-    return _one(Cluster.objects.values(*CLUSTER), cluster_id)
+    return _one_row(Cluster.objects.values(*CLUSTER), cluster_id)
 
 
 def cluster_named(name: str) -> int | None:
@@ -65,13 +65,13 @@ def cluster_named(name: str) -> int | None:
 
 def pool_page(asked: PageAsked, cluster: str | None = None) -> Slice[dict[str, Any]]:
     """Pools by name (of one cluster)."""
-    found = _pools() if cluster is None else _pools().filter(cluster__name=cluster)
+    found = _pool_rows() if cluster is None else _pool_rows().filter(cluster__name=cluster)
     return page_of(found, asked, "name")
 
 
 def pool_row(pool_id: int) -> dict[str, Any]:
     """One pool; refuses Pool.DoesNotExist."""
-    return _one(_pools(), pool_id)
+    return _one_row(_pool_rows(), pool_id)
 
 
 def pool_named(name: str) -> int | None:
@@ -87,17 +87,17 @@ def node_page(wanted: NodesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
         "name": wanted.name,
         "period__contains": wanted.alive_at,
     }
-    return page_of(_nodes().filter(_given(chosen)), asked, "name", "id")
+    return page_of(_node_rows().filter(_equal_to_given(chosen)), asked, "name", "id")
 
 
 def node_row(node_id: int) -> dict[str, Any]:
     """One node; refuses Node.DoesNotExist."""
-    return _one(_nodes(), node_id)
+    return _one_row(_node_rows(), node_id)
 
 
 def node_if_on_record(node_id: int) -> dict[str, Any] | None:
     """One node; None where there is none of this id."""
-    row: dict[str, Any] | None = _nodes().filter(id=node_id).first()
+    row: dict[str, Any] | None = _node_rows().filter(id=node_id).first()
     return row
 
 
@@ -116,22 +116,22 @@ def device_page(wanted: DevicesWanted, asked: PageAsked) -> Slice[dict[str, Any]
         "confirmed_at__isnull": None if wanted.is_confirmed is None else not wanted.is_confirmed,
         "period__contains": wanted.alive_at,
     }
-    return page_of(_devices().filter(_given(chosen)), asked, "id")
+    return page_of(_device_rows().filter(_equal_to_given(chosen)), asked, "id")
 
 
 def device_row(device_id: int) -> dict[str, Any]:
     """One device; refuses Device.DoesNotExist."""
-    return _one(_devices(), device_id)
+    return _one_row(_device_rows(), device_id)
 
 
 def agent_page(node_id: int | None, asked: PageAsked) -> Slice[dict[str, Any]]:
     """Agents by id (of one node)."""
-    return page_of(_agents().filter(_given({"node_id": node_id})), asked, "id")
+    return page_of(_agent_rows().filter(_equal_to_given({"node_id": node_id})), asked, "id")
 
 
 def agent_row(agent_id: int) -> dict[str, Any]:
     """One agent; refuses Agent.DoesNotExist."""
-    return _one(_agents(), agent_id)
+    return _one_row(_agent_rows(), agent_id)
 
 
 def join_token_page(asked: PageAsked) -> Slice[dict[str, Any]]:
@@ -141,18 +141,18 @@ def join_token_page(asked: PageAsked) -> Slice[dict[str, Any]]:
 
 def join_token_row(join_token_id: int) -> dict[str, Any]:
     """One join token; refuses JoinToken.DoesNotExist."""
-    return _one(_join_token_rows(), join_token_id)
+    return _one_row(_join_token_rows(), join_token_id)
 
 
 def outage_page(wanted: OutagesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
     """Outages by id, the newest first."""
     chosen = {"node_id": wanted.node_id, "period__contains": wanted.during}
-    return page_of(_outages().filter(_given(chosen)), asked, "-id")
+    return page_of(_outage_rows().filter(_equal_to_given(chosen)), asked, "-id")
 
 
 def outage_row(outage_id: int) -> dict[str, Any]:
     """One outage; refuses Outage.DoesNotExist."""
-    return _one(_outages(), outage_id)
+    return _one_row(_outage_rows(), outage_id)
 
 
 def outage_recorded(
@@ -173,16 +173,16 @@ CLUSTER = ("id", "name", "kind", "created_at")
 LIFE = {"started_at": F("period__startswith"), "ended_at": F("period__endswith")}
 
 
-def _one(rows: Rows, id_: int) -> dict[str, Any]:
+def _one_row(rows: Rows, id_: int) -> dict[str, Any]:
     row: dict[str, Any] = rows.get(id=id_)
     return row
 
 
-def _given(chosen: dict[str, Any]) -> Q:
+def _equal_to_given(chosen: dict[str, Any]) -> Q:
     return Q(**{name: value for name, value in chosen.items() if value is not None})
 
 
-def _pools() -> Rows:
+def _pool_rows() -> Rows:
     policies = SharePolicy.objects.filter(pool_id=OuterRef("id")).order_by("-version")
     rows: Rows = Pool.objects.annotate(
         cluster_name=F("cluster__name"),
@@ -199,7 +199,7 @@ def _pools() -> Rows:
     return rows
 
 
-def _nodes() -> Rows:
+def _node_rows() -> Rows:
     capacities = NodeCapacity.objects.filter(node_id=OuterRef("id"), period__isempty=False)
     heard = Agent.objects.filter(node_id=OuterRef("id"), last_seen_at__isnull=False).order_by(
         "-last_seen_at"
@@ -223,7 +223,7 @@ def _nodes() -> Rows:
     return rows
 
 
-def _devices() -> Rows:
+def _device_rows() -> Rows:
     rows: Rows = (
         Device.objects.filter(period__isempty=False)
         .annotate(node_name=F("node__name"), **LIFE)
@@ -236,7 +236,7 @@ def _devices() -> Rows:
     return rows
 
 
-def _agents() -> Rows:
+def _agent_rows() -> Rows:
     rows: Rows = Agent.objects.annotate(node_name=F("node__name")).values(
         *("id", "node_id", "node_name", "source", "version", "enrolled_at", "last_seen_at"),
         *("clock_offset_ms", "status__at", "status__state", "status__spool_batches"),
@@ -255,7 +255,7 @@ def _join_token_rows() -> Rows:
     return rows
 
 
-def _outages() -> Rows:
+def _outage_rows() -> Rows:
     rows: Rows = (
         Outage.objects.filter(period__isempty=False)
         .annotate(

@@ -115,7 +115,7 @@ def agent_states(node_ids: Collection[int] | None = None) -> list[AgentState]:
         *(f"status__{name}" for name in STATUS),
         *("enrolled_at", "clock_offset_ms", "status__boot", "node__period__endswith"),
     )
-    return [_state(row) for row in rows]
+    return [_agent_state(row) for row in rows]
 
 
 def disagreements() -> list[Disagreement]:
@@ -139,7 +139,7 @@ def lives_on_node(node_id: int, uuids: Collection[str]) -> list[Life]:
     return [Life(*row) for row in rows.order_by("period", "id").values_list(*columns)]
 
 
-def _state(row: tuple[Any, ...]) -> AgentState:
+def _agent_state(row: tuple[Any, ...]) -> AgentState:
     told = dict(zip((*STATUS, *LAST), row[6:], strict=True))
     told["state"], told["driver"] = told["state"] or "", told["driver"] or ""
     told["missing"] = tuple(told["missing"] or ())

@@ -33,10 +33,10 @@ def note_busy_hour(
     slices = _slices_by_gpu(devices)
     for device in devices:
         if device.kind == "gpu":
-            told = _device_quarters(usage.get(device.id, ())) or _sliced(
+            told = _device_quarters(usage.get(device.id, ())) or _quarters_of_slices(
                 slices.get(device.id, ()), usage
             )
-            sums[device.node_id] = _added((sums[device.node_id], told))
+            sums[device.node_id] = _summed_quarters((sums[device.node_id], told))
     columns = [[round(each[part]) for each in sums.values()] for part in (0, 1)]
     with connection.cursor() as cursor:
         cursor.execute(NOTING, [hour, list(sums), *columns])
@@ -50,12 +50,12 @@ def _slices_by_gpu(devices: Iterable[DeviceFact]) -> dict[int, list[DeviceFact]]
     return found
 
 
-def _sliced(slices: Sequence[DeviceFact], usage: ByDevice) -> Quarters:
+def _quarters_of_slices(slices: Sequence[DeviceFact], usage: ByDevice) -> Quarters:
     """A GPU that only its slices tell of: as one GPU, each slice by its part of the compute."""
     weights = [each.compute_slices or 1 for each in slices]
     told = [_device_quarters(usage.get(each.id, ())) or NOTHING for each in slices]
     whole = sum(weights) or 1
-    return _added(
+    return _summed_quarters(
         (observed * Fraction(weight, whole), worked * Fraction(weight, whole))
         for (observed, worked), weight in zip(told, weights, strict=True)
     )
@@ -70,6 +70,6 @@ def _device_quarters(rows: Sequence[UsageRow]) -> Quarters | None:
     return sum(observed), sum(worked)
 
 
-def _added(parts: Iterable[Quarters]) -> Quarters:
+def _summed_quarters(parts: Iterable[Quarters]) -> Quarters:
     observed, worked = zip(*parts, strict=True) if (parts := list(parts)) else ((), ())
     return sum(observed), sum(worked)

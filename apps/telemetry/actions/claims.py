@@ -42,17 +42,17 @@ def undisputed(
     disputed = np.zeros(pieces.device.size, np.bool_)
     left: list[DeviceIn | None] = list(devices)
     for place, device in enumerate(devices):
-        spans = [heard[uuid] for uuid in _uuids(device) if uuid in heard]
+        spans = [heard[uuid] for uuid in _claimed_uuids(device) if uuid in heard]
         its = pieces.device == place
         for from_ms, to_ms in spans:
             starts = pieces.starts_at_ms
             disputed |= its & (starts >= from_ms) & (starts < to_ms + SILENT_MS)
         if spans and not (its & ~disputed).any():
             left[place] = None
-    return _without(judgement, disputed), left
+    return _without_disputed(judgement, disputed), left
 
 
-def _without(judgement: JudgedWindows, disputed: NDArray[np.bool_]) -> JudgedWindows:
+def _without_disputed(judgement: JudgedWindows, disputed: NDArray[np.bool_]) -> JudgedWindows:
     """The windows of which no piece is disputed, with a remark for each other."""
     refused = np.unique(judgement.pieces.window[disputed])
     said = [Remark(index, "device", REASON, kept=False) for index in refused.tolist()]
@@ -70,22 +70,22 @@ def _heard_elsewhere(devices: Devices, pieces: Pieces, node_id: int) -> Heard:
         return {}
     since = int(pieces.starts_at_ms.min()) - SILENT_MS
     until = int((pieces.starts_at_ms + pieces.length_ms).max())
-    uuids = {uuid for device in devices for uuid in _uuids(device)}
+    uuids = {uuid for device in devices for uuid in _claimed_uuids(device)}
     uuid_of = devices_elsewhere(uuids, node_id, _epoch_moment(since), _epoch_moment(until))
     heard: Heard = {}
-    for device_id, from_ms, to_ms in _reported(uuid_of, since, until) if uuid_of else ():
+    for device_id, from_ms, to_ms in _reported_spans(uuid_of, since, until) if uuid_of else ():
         before = heard.get(uuid_of[device_id], (from_ms, to_ms))
         heard[uuid_of[device_id]] = min(before[0], from_ms), max(before[1], to_ms)
     return heard
 
 
-def _reported(ids: Collection[int], since: int, until: int) -> list[tuple[int, int, int]]:
+def _reported_spans(ids: Collection[int], since: int, until: int) -> list[tuple[int, int, int]]:
     with connection.cursor() as cursor:
         cursor.execute(HEARD, [list(ids), _epoch_moment(since), _epoch_moment(until)])
-        return [(row[0], _ms(row[1]), _ms(row[2])) for row in cursor.fetchall()]
+        return [(row[0], _epoch_ms(row[1]), _epoch_ms(row[2])) for row in cursor.fetchall()]
 
 
-def _uuids(device: DeviceIn | None) -> list[str]:
+def _claimed_uuids(device: DeviceIn | None) -> list[str]:
     """A device and, of a slice, the GPU that it would bring along."""
     return [] if device is None else [device.uuid, *([device.parent] if device.parent else [])]
 
@@ -94,5 +94,5 @@ def _epoch_moment(ms: int) -> datetime:
     return EPOCH + timedelta(milliseconds=ms)
 
 
-def _ms(moment: datetime) -> int:
+def _epoch_ms(moment: datetime) -> int:
     return (moment - EPOCH) // timedelta(milliseconds=1)

@@ -29,13 +29,13 @@ def binary_copies(
     long, so each such group is built as one array.
     """
     pieces = []
-    for mask, rows in _groups([columns[name] for name in nullable], count):
+    for mask, rows in _groups_by_nulls([columns[name] for name in nullable], count):
         absent = frozenset(name for bit, name in enumerate(nullable) if mask >> bit & 1)
-        raw = _group(kinds, columns, absent, rows)
+        raw = _packed_group(kinds, columns, absent, rows)
         pieces += [raw[first : first + MOST_ROWS] for first in range(0, len(raw), MOST_ROWS)]
     return [
         b"".join((HEADER, *(piece.tobytes() for piece in copy), TRAILER))
-        for copy in _packed(pieces)
+        for copy in _copy_bodies(pieces)
     ]
 
 
@@ -45,7 +45,7 @@ def joined_copy(copies: Sequence[bytes]) -> bytes:
     return b"".join((HEADER, *rows, TRAILER))
 
 
-def _packed(pieces: Sequence[NDArray[np.uint8]]) -> list[list[NDArray[np.uint8]]]:
+def _copy_bodies(pieces: Sequence[NDArray[np.uint8]]) -> list[list[NDArray[np.uint8]]]:
     """Neighbours together, as many as one COPY should hold; no row at all is one COPY too."""
     copies: list[list[NDArray[np.uint8]]] = [[]]
     for piece in pieces:
@@ -55,7 +55,7 @@ def _packed(pieces: Sequence[NDArray[np.uint8]]) -> list[list[NDArray[np.uint8]]
     return copies
 
 
-def _groups(nullable: Sequence[Values], count: int) -> list[tuple[int, Rows]]:
+def _groups_by_nulls(nullable: Sequence[Values], count: int) -> list[tuple[int, Rows]]:
     """Which columns are NULL, as bits, and the rows in which exactly they are."""
     bits = 1 << np.arange(len(nullable))
     masks = bits @ np.isnan(np.array(nullable)) if count else np.zeros(0, np.intp)
@@ -64,10 +64,10 @@ def _groups(nullable: Sequence[Values], count: int) -> list[tuple[int, Rows]]:
     return [(mask, masks == mask) for mask in np.unique(masks).tolist()]
 
 
-def _group(
+def _packed_group(
     kinds: Kinds, columns: Mapping[str, Values], absent: frozenset[str], rows: Rows
 ) -> NDArray[np.uint8]:
-    layout, template = _layout(kinds, absent)
+    layout, template = _row_layout(kinds, absent)
     named = [name for name, _ in kinds if name not in absent]
     given = {
         name: values if isinstance(values := columns[name], int) else values[rows] for name in named
@@ -82,7 +82,9 @@ def _group(
 
 
 @lru_cache(maxsize=256)
-def _layout(kinds: Kinds, absent: frozenset[str]) -> tuple[np.dtype[np.void], NDArray[np.uint8]]:
+def _row_layout(
+    kinds: Kinds, absent: frozenset[str]
+) -> tuple[np.dtype[np.void], NDArray[np.uint8]]:
     """The shape of a row and the bytes all rows share: the field count and each length."""
     shape: list[tuple[str, DTypeLike]] = [("fields", ">i2")]
     for name, kind in kinds:

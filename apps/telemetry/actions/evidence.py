@@ -63,7 +63,7 @@ def add_device_rows(rows: Iterable[ReportRow], ids: Mapping[int, int], source: i
     for row in rows:
         for hour_ms, share in row.parts():
             _add_device_part(sums, (hour_ms, ids[row.device or 0]), row, share)
-    _add("telemetry_devicehour", "device_id", DEVICE_COLUMNS, sums, source)
+    _add_to_hours("telemetry_devicehour", "device_id", DEVICE_COLUMNS, sums, source)
 
 
 def add_node_rows(rows: Iterable[ReportRow], node_id: int, source: int) -> None:
@@ -80,7 +80,7 @@ def add_node_rows(rows: Iterable[ReportRow], node_id: int, source: int) -> None:
                 told = [row.values[part] for part in parts if part in row.values]
                 if told:
                     sums.add(key, name, sum(told) / row.seconds)
-    _add("telemetry_nodehour", "node_id", NODE_COLUMNS, sums, source)
+    _add_to_hours("telemetry_nodehour", "node_id", NODE_COLUMNS, sums, source)
 
 
 def _add_device_part(sums: EvidenceSums, key: Hour, row: ReportRow, share: float) -> None:
@@ -97,7 +97,9 @@ def _add_device_part(sums: EvidenceSums, key: Hour, row: ReportRow, share: float
             sums.add(key, name, row.values[name] * share)
 
 
-def _add(table: str, key: str, columns: tuple[str, ...], sums: EvidenceSums, source: int) -> None:
+def _add_to_hours(
+    table: str, key: str, columns: tuple[str, ...], sums: EvidenceSums, source: int
+) -> None:
     if not sums.hours:
         return
     names = ("hour", key, "source", *columns)
@@ -115,13 +117,13 @@ def _add(table: str, key: str, columns: tuple[str, ...], sums: EvidenceSums, sou
         names=sql.SQL(", ").join(map(sql.Identifier, names)),
         rows=sql.SQL(", ").join([row] * len(sums.hours)),
         key=sql.Identifier(key),
-        changes=sql.SQL(", ").join(map(_change, columns)),
+        changes=sql.SQL(", ").join(map(_column_change, columns)),
     )
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
 
 
-def _change(name: str) -> sql.Composed:
+def _column_change(name: str) -> sql.Composed:
     """What was never told stays unknown, whatever is added to it."""
     how = (
         "{0} = greatest(held.{0}, excluded.{0})"

@@ -71,7 +71,7 @@ class _Book:
         self.latest: dict[Key, Incident] = {}
         self.touched: dict[int, Incident] = {}
         for each in known:
-            key = (each.uuid, each.kind, _identity(each.kind, each.code))
+            key = (each.uuid, each.kind, _identifying_code(each.kind, each.code))
             held = self.latest.get(key)
             if held is None or each.ended_at is None or held.ended_at is not None:
                 self.latest[key] = each
@@ -80,16 +80,16 @@ class _Book:
         """False where it ends what is not open."""
         at = EPOCH + timedelta(milliseconds=event.at_ms)
         if event.phase == "ended":
-            return self._end(event, at)
-        held = self.latest.get((event.uuid, event.kind, _identity(event.kind, event.code)))
-        if held is not None and _continues(held, event, at):
+            return self._end_open_incidents(event, at)
+        held = self.latest.get((event.uuid, event.kind, _identifying_code(event.kind, event.code)))
+        if held is not None and _goes_on_with(held, event, at):
             held.count += 1
-            held.detail = _detail(event) or held.detail
+            held.detail = _detail_of_event(event) or held.detail
             held.last_at = max(held.last_at, at)
             held.started_at = min(held.started_at, at)
             held.ended_at = None if held.ended_at is None else held.last_at
         else:
-            held = self._opened(event, at)
+            held = self._opened_incident(event, at)
         self.touched[id(held)] = held
         return True
 
@@ -103,14 +103,14 @@ class _Book:
                 changed, ["count", "detail", "started_at", "last_at", "ended_at"]
             )
 
-    def _opened(self, event: ReportedEvent, at: datetime) -> Incident:
+    def _opened_incident(self, event: ReportedEvent, at: datetime) -> Incident:
         made = Incident(
             node_id=self.node_id,
             device_id=self.device_ids.get(event.uuid),
             uuid=event.uuid,
             kind=event.kind,
-            code=_identity(event.kind, event.code),
-            detail=_detail(event),
+            code=_identifying_code(event.kind, event.code),
+            detail=_detail_of_event(event),
             started_at=at,
             last_at=at,
             ended_at=at if event.phase == "point" else None,
@@ -118,14 +118,14 @@ class _Book:
         self.latest[event.uuid, event.kind, made.code] = made
         return made
 
-    def _end(self, event: ReportedEvent, at: datetime) -> bool:
+    def _end_open_incidents(self, event: ReportedEvent, at: datetime) -> bool:
         # Whoever says that it is over need not know the code that it began with.
         ended = [
             each
             for (uuid, kind, code), each in self.latest.items()
             if each.ended_at is None
             and (uuid, kind) == (event.uuid, event.kind)
-            and _identity(event.kind, event.code) in (None, code)
+            and _identifying_code(event.kind, event.code) in (None, code)
         ]
         for each in ended:
             each.ended_at = each.last_at = max(at, each.started_at)
@@ -133,17 +133,17 @@ class _Book:
         return bool(ended)
 
 
-def _identity(kind: str, code: int | None) -> int | None:
+def _identifying_code(kind: str, code: int | None) -> int | None:
     return None if kind in COUNTS_AS_CODE else code
 
 
-def _detail(event: ReportedEvent) -> str:
+def _detail_of_event(event: ReportedEvent) -> str:
     if event.detail or event.code is None or event.kind not in COUNTS_AS_CODE:
         return event.detail
     return f"{event.code} errors that could not be corrected"
 
 
-def _continues(held: Incident, event: ReportedEvent, at: datetime) -> bool:
+def _goes_on_with(held: Incident, event: ReportedEvent, at: datetime) -> bool:
     """What is open goes on; a point joins the last of its kind within the hour."""
     return held.ended_at is None or (event.phase == "point" and _is_near(held, at))
 

@@ -57,7 +57,7 @@ def remember(at: datetime) -> None:
         )
         _memory.holders.update(cursor.fetchall())
     for agent_id, devices in devices_by_agent(MOST_DEVICES_REMEMBERED).items():
-        _memory.devices[agent_id] = {each.uuid: _remembered(each) for each in devices}
+        _memory.devices[agent_id] = {each.uuid: _known_device(each) for each in devices}
     _memory.devices_asked_ms = int(at.timestamp() * 1000)
 
 
@@ -72,11 +72,11 @@ def holder_ids(*, keys: Collection[str]) -> Mapping[str, int]:
         known = _memory.holders = {}
     unknown = sorted({"", *keys} - known.keys())
     if unknown:
-        known.update(_interned(unknown))
+        known.update(_intern_keys(unknown))
     return known
 
 
-def _interned(keys: Sequence[str]) -> dict[str, int]:
+def _intern_keys(keys: Sequence[str]) -> dict[str, int]:
     with connection.cursor() as cursor:
         if "" in keys:
             cursor.execute(
@@ -149,7 +149,7 @@ def registered_device_ids(
     since = _seen_since(devices, first_seen_ms, at_ms)
     ids = register_devices(
         node_id=agent.node_id,
-        devices=[_seen(each, ms) for each, ms in zip(devices, since, strict=True)],
+        devices=[_seen_device(each, ms) for each, ms in zip(devices, since, strict=True)],
         at=at,
         seen_from=_epoch_moment(min(since)),
     )
@@ -163,7 +163,7 @@ def registered_device_ids(
     return [ids[device.uuid] for device in devices]
 
 
-def _remembered(device: AgentDevice) -> KnownDevice:
+def _known_device(device: AgentDevice) -> KnownDevice:
     """As its agent describes it, most likely; one that does not is asked about when it comes."""
     return KnownDevice(
         device=DeviceIn(
@@ -191,7 +191,7 @@ def _seen_since(devices: Sequence[DeviceIn], first_seen_ms: Sequence[int], at_ms
     ]
 
 
-def _seen(device: DeviceIn, seen_from_ms: int) -> SeenDevice:
+def _seen_device(device: DeviceIn, seen_from_ms: int) -> SeenDevice:
     return SeenDevice(
         uuid=device.uuid,
         model=device.model,

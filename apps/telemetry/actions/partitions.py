@@ -54,46 +54,46 @@ def keep_partitions(*, at: datetime) -> None:
     """
     today = at.date()
     ensure_days(today + k * DAY for k in range(-settings.KEEP_WINDOW_DAYS, DAYS_AHEAD + 1))
-    ensure_months([_month(today, -1), _month(today, 0), _month(today, 1)])
+    ensure_months([_month_later(today, -1), _month_later(today, 0), _month_later(today, 1)])
     _drop_older(WINDOW, min(today - settings.KEEP_WINDOW_DAYS * DAY, _oldest_waiting(at)))
-    _drop_older(USAGE, _month(today, -settings.KEEP_USAGE_MONTHS))
+    _drop_older(USAGE, _month_later(today, -settings.KEEP_USAGE_MONTHS))
     _forget_old_rows(at)
 
 
 def has_windows_of(day: date) -> bool:
     """Whether the windows of this day are still, or already, kept."""
-    return day in _attached(WINDOW)
+    return day in _attached_days(WINDOW)
 
 
 def ensure_days(days: Iterable[date]) -> None:
     """Have a partition of windows for each of `days`."""
-    _ensure(WINDOW, {day: day + DAY for day in days})
+    _ensure_partitions(WINDOW, {day: day + DAY for day in days})
 
 
 def ensure_months(months: Iterable[date]) -> None:
     """Have a partition of usage hours for the month of each date."""
     firsts = {month.replace(day=1) for month in months}
-    _ensure(USAGE, {first: _month(first, 1) for first in firsts})
+    _ensure_partitions(USAGE, {first: _month_later(first, 1) for first in firsts})
 
 
-def _ensure(table: str, spans: dict[date, date]) -> None:
+def _ensure_partitions(table: str, spans: dict[date, date]) -> None:
     wanted = {first: end for first, end in spans.items() if (table, first) not in _made}
     if not wanted:
         return
-    there = _attached(table)
+    there = _attached_days(table)
     for first, end in sorted(wanted.items()):
         if first not in there:
-            _tried(partial(_make, table, first, end))
+            _retry_while_locked(partial(_make_partition, table, first, end))
         _made.add((table, first))
 
 
-def _make(table: str, first: date, end: date) -> None:
+def _make_partition(table: str, first: date, end: date) -> None:
     """Attached rather than created in place: that locks out nobody who reads or writes."""
     name = f"{table}_{first:%Y%m%d}"
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(sql.Literal(LOCK_TIMEOUT)))
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [LOCK])
-        if first in _attached(table):
+        if first in _attached_days(table):
             return
         cursor.execute(
             sql.SQL("CREATE TABLE {} (LIKE {} INCLUDING ALL) WITH ({})").format(
@@ -112,10 +112,14 @@ def _make(table: str, first: date, end: date) -> None:
 
 def _drop_older(table: str, oldest: date) -> None:
     """Detach while others read and write on, then drop; also what a crash left detached."""
-    for name, first in _tables(table).items():
+    for name, first in _partition_tables(table).items():
         if first < oldest:
-            _tried(partial(_detach, table, name))
-            _tried(partial(_alone, sql.SQL("DROP TABLE {}").format(sql.Identifier(name))))
+            _retry_while_locked(partial(_detach_partition, table, name))
+            _retry_while_locked(
+                partial(
+                    _run_outside_transaction, sql.SQL("DROP TABLE {}").format(sql.Identifier(name))
+                )
+            )
             _made.discard((table, first))
             log.info("partition_dropped name=%s", name)
 
@@ -125,7 +129,7 @@ def _oldest_waiting(at: datetime) -> date:
     return next((hour.date() for hour in hours_marked(Pass.USAGE, at, 1)), at.date())
 
 
-def _detach(table: str, name: str) -> None:
+def _detach_partition(table: str, name: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = %s::regclass", [name]
@@ -135,14 +139,14 @@ def _detach(table: str, name: str) -> None:
         return
     # A detach that was cut short by a crash or a time-out can only be finished.
     how = sql.SQL("FINALIZE" if row[0] else "CONCURRENTLY")
-    _alone(
+    _run_outside_transaction(
         sql.SQL("ALTER TABLE {} DETACH PARTITION {} {}").format(
             sql.Identifier(table), sql.Identifier(name), how
         )
     )
 
 
-def _alone(statement: sql.Composed) -> None:
+def _run_outside_transaction(statement: sql.Composed) -> None:
     """Run outside a transaction, which DETACH … CONCURRENTLY demands, with a short time-out."""
     with connection.cursor() as cursor:
         cursor.execute(sql.SQL("SET lock_timeout = {}").format(sql.Literal(LOCK_TIMEOUT)))
@@ -152,7 +156,7 @@ def _alone(statement: sql.Composed) -> None:
             cursor.execute("RESET lock_timeout")
 
 
-def _tried(change: Callable[[], None]) -> None:
+def _retry_while_locked(change: Callable[[], None]) -> None:
     for again in range(1, TRIES + 1):
         try:
             change()
@@ -165,7 +169,7 @@ def _tried(change: Callable[[], None]) -> None:
     raise PartitionsBusy("a table of windows or usage hours stayed locked by others")
 
 
-def _attached(table: str) -> set[date]:
+def _attached_days(table: str) -> set[date]:
     """The first day of each partition."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -175,7 +179,7 @@ def _attached(table: str) -> set[date]:
         return {_first_day(name) for (name,) in cursor.fetchall()}
 
 
-def _tables(table: str) -> dict[str, date]:
+def _partition_tables(table: str) -> dict[str, date]:
     """Every partition, attached or not any more, by name; the name holds its first day."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -191,7 +195,7 @@ def _first_day(name: str) -> date:
     return date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
 
 
-def _month(day: date, later: int) -> date:
+def _month_later(day: date, later: int) -> date:
     """The first of the month that is `later` months after that of `day`."""
     years, month = divmod(day.month - 1 + later, 12)
     return date(day.year + years, month + 1, 1)
@@ -203,7 +207,7 @@ def _forget_old_rows(at: datetime) -> None:
         cursor.execute("DELETE FROM telemetry_report WHERE received_at < %s", [at - BATCHES_KEPT])
         cursor.execute("DELETE FROM telemetry_nodebusyhour WHERE hour < %s", [at - BUSY_HOURS_KEPT])
         cursor.execute("DELETE FROM telemetry_rejection WHERE last_at < %s", [at - REMARKS_KEPT])
-        oldest = _month(at.date(), -settings.KEEP_USAGE_MONTHS)
+        oldest = _month_later(at.date(), -settings.KEEP_USAGE_MONTHS)
         cursor.execute("DELETE FROM telemetry_devicehour WHERE hour < %s", [oldest])
         cursor.execute("DELETE FROM telemetry_nodehour WHERE hour < %s", [oldest])
         cursor.execute("DELETE FROM telemetry_incident WHERE ended_at < %s", [oldest])

@@ -103,15 +103,15 @@ def report_wire(body: bytes, at_ms: int) -> ReportWire:
     given = _report_object(body)
     remarks = Remarks()
     remarks.unknown_fields(given, REPORT, "")
-    boot, sequence = (_identity(given, name) for name in ("boot", "sequence"))
+    boot, sequence = (_identity_number(given, name) for name in ("boot", "sequence"))
     sent_at_ms = whole_of(given.get("sent_at_ms"))
     if sent_at_ms is None:
         remarks.say(None, "sent_at_ms", "not a whole number")
     offset_ms = 0 if sent_at_ms is None else at_ms - sent_at_ms
     shift_ms = offset_ms if abs(offset_ms) > SKEW_MS else 0
-    devices = _devices(given.get("devices"), remarks)
+    devices = _device_uuids(given.get("devices"), remarks)
     clock = _Clock(at_ms, shift_ms)
-    agent = _object(given, "agent", remarks)
+    agent = _object_at(given, "agent", remarks)
     return ReportWire(
         boot=boot,
         sequence=sequence,
@@ -119,11 +119,11 @@ def report_wire(body: bytes, at_ms: int) -> ReportWire:
         node=text_of(agent.get("node")),
         offset_ms=offset_ms,
         shift_ms=shift_ms,
-        status=_object(given, "status", remarks),
+        status=_object_at(given, "status", remarks),
         devices=devices,
         readings=_ReportRows("readings", READINGS, len(devices), clock, remarks).read(given),
         node_readings=_ReportRows("node_readings", NODE_READINGS, None, clock, remarks).read(given),
-        events=tuple(_events(given.get("events"), devices, clock, remarks)),
+        events=tuple(_sound_events(given.get("events"), devices, clock, remarks)),
         remarks=remarks,
     )
 
@@ -154,7 +154,7 @@ class _ReportRows:
     remarks: Remarks
 
     def read(self, given: Mapping[str, Any]) -> tuple[ReportRow, ...]:
-        columns = _object(given, self.table, self.remarks)
+        columns = _object_at(given, self.table, self.remarks)
         keys = ("starts_at_ms", "seconds", *(() if self.devices is None else ("device",)))
         self.remarks.unknown_fields(columns, (*keys, *self.names), f"{self.table}.")
         if not columns:
@@ -163,14 +163,14 @@ class _ReportRows:
         count = len(starts) if isinstance(starts, list) else 0
         if count > MOST_ROWS:
             raise BatchTooLarge(f"{count} rows of {self.table}; send at most {MOST_ROWS}")
-        kept = {name: self._column(columns, name, count) for name in (*keys, *self.names)}
+        kept = {name: self._sound_column(columns, name, count) for name in (*keys, *self.names)}
         if any(kept[key] is None for key in keys):
             self.remarks.say(None, self.table, f"needs the columns {', '.join(keys)}")
             return ()
-        rows = (self._row(index, kept) for index in range(count))
+        rows = (self._sound_row(index, kept) for index in range(count))
         return tuple(row for row in rows if row is not None)
 
-    def _column(self, columns: Mapping[str, Any], name: str, count: int) -> list[Any] | None:
+    def _sound_column(self, columns: Mapping[str, Any], name: str, count: int) -> list[Any] | None:
         column = columns.get(name)
         if column is None:
             return None
@@ -179,25 +179,25 @@ class _ReportRows:
         self.remarks.say(None, f"{self.table}.{name}", f"not a list of {count} cells")
         return None
 
-    def _row(self, index: int, columns: Mapping[str, list[Any] | None]) -> ReportRow | None:
+    def _sound_row(self, index: int, columns: Mapping[str, list[Any] | None]) -> ReportRow | None:
         cells = {name: column[index] for name, column in columns.items() if column is not None}
         starts_at_ms = self.clock.corrected(cells["starts_at_ms"])
         if isinstance(starts_at_ms, str):
-            self._refuse(index, "starts_at_ms", starts_at_ms)
+            self._refuse_row(index, "starts_at_ms", starts_at_ms)
             return None
         seconds = cells["seconds"]
         if not _is_length(seconds):
             said = "not 10 to 300 whole seconds that divide an hour"
-            self._refuse(index, "seconds", said)
+            self._refuse_row(index, "seconds", said)
             return None
         device = cells.get("device")
         if self.devices is not None and not (type(device) is int and 0 <= device < self.devices):
-            self._refuse(index, "device", "no such device in the report")
+            self._refuse_row(index, "device", "no such device in the report")
             return None
-        values = dict(self._values(index, cells, seconds))
+        values = dict(self._sound_values(index, cells, seconds))
         return ReportRow(index, device, starts_at_ms, seconds, values)
 
-    def _values(
+    def _sound_values(
         self, index: int, cells: Mapping[str, Any], seconds: int
     ) -> Iterator[tuple[str, float]]:
         for name in self.names:
@@ -210,7 +210,7 @@ class _ReportRows:
             else:
                 yield name, float(value)
 
-    def _refuse(self, index: int, name: str, reason: str) -> None:
+    def _refuse_row(self, index: int, name: str, reason: str) -> None:
         self.remarks.say(index, f"{self.table}.{name}", reason)
 
 
@@ -231,14 +231,14 @@ def _parsed_whole(text: str) -> int | float:
     return int(text) if len(text) < 32 else float(text)
 
 
-def _identity(given: Mapping[str, Any], name: str) -> int:
+def _identity_number(given: Mapping[str, Any], name: str) -> int:
     value = whole_of(given.get(name))
     if value is None:
         raise BatchUnreadable("is not a whole number from 0", field=name)
     return value
 
 
-def _object(given: Mapping[str, Any], name: str, remarks: Remarks) -> Mapping[str, Any]:
+def _object_at(given: Mapping[str, Any], name: str, remarks: Remarks) -> Mapping[str, Any]:
     value = given.get(name)
     if isinstance(value, dict):
         return value
@@ -247,7 +247,7 @@ def _object(given: Mapping[str, Any], name: str, remarks: Remarks) -> Mapping[st
     return {}
 
 
-def _devices(value: object, remarks: Remarks) -> tuple[str, ...]:
+def _device_uuids(value: object, remarks: Remarks) -> tuple[str, ...]:
     if value is not None and not isinstance(value, list):
         remarks.say(None, "devices", "not a list")
     return tuple(text_of(each) for each in value[:MOST_ROWS]) if isinstance(value, list) else ()
@@ -261,7 +261,7 @@ def _is_length(seconds: object) -> bool:
     )
 
 
-def _events(
+def _sound_events(
     value: object, devices: tuple[str, ...], clock: _Clock, remarks: Remarks
 ) -> Iterator[ReportedEvent]:
     if not isinstance(value, list):
@@ -271,7 +271,7 @@ def _events(
     if len(value) > MOST_EVENTS:
         raise BatchTooLarge(f"{len(value)} events; send at most {MOST_EVENTS}")
     for index, each in enumerate(value):
-        said = _event(index, each, devices, clock)
+        said = _sound_event(index, each, devices, clock)
         if isinstance(said, ReportedEvent):
             remarks.unknown_fields(each, EVENT, f"events[{index}].")
             yield said
@@ -279,7 +279,7 @@ def _events(
             remarks.say(said.index, said.field, said.reason)
 
 
-def _event(
+def _sound_event(
     index: int, given: object, devices: tuple[str, ...], clock: _Clock
 ) -> ReportedEvent | Ignored:
     if not isinstance(given, dict):

@@ -67,9 +67,9 @@ def receive_report(*, body: bytes, agent: AgentFact, at: datetime) -> ReportRece
     report = report_wire(body, int(at.timestamp() * 1000))
     refuse_another_node(report.node, agent)
     with transaction.atomic():
-        if not _enter(report, agent, at):
-            return _earlier(report, agent)
-        kept = _stored(report, agent, at)
+        if not _enter_report(report, agent, at):
+            return _earlier_receipt(report, agent)
+        kept = _store_rows(report, agent, at)
         receipt = ReportReceipt(
             kept, duplicate=False, ignored=report.remarks.kept, offset_ms=report.offset_ms
         )
@@ -77,23 +77,25 @@ def receive_report(*, body: bytes, agent: AgentFact, at: datetime) -> ReportRece
     return msgspec.structs.replace(receipt, version=report.version)
 
 
-def _stored(report: ReportWire, agent: AgentFact, at: datetime) -> RowsKept:
+def _store_rows(report: ReportWire, agent: AgentFact, at: datetime) -> RowsKept:
     ids = _device_ids(report, agent.node_id)
     source = SOURCE_RANK[agent.source]
     readings = _of_known_devices(report, ids)
-    add_device_rows(readings, {place: ids[uuid] for place, uuid in _places(report, ids)}, source)
+    add_device_rows(
+        readings, {place: ids[uuid] for place, uuid in _known_places(report, ids)}, source
+    )
     add_node_rows(report.node_readings, agent.node_id, source)
     events = record_happenings(
         node_id=agent.node_id, events=report.events, device_ids=ids, remarks=report.remarks
     )
-    status = _status(report)
+    status = _told_status(report)
     if status is not None:
         note_status(agent_id=agent.agent_id, status=status, at=at)
-    _reclaim(report, agent, at)
+    _reclaim_noticed_node(report, agent, at)
     return RowsKept(len(readings), len(report.node_readings), events)
 
 
-def _places(report: ReportWire, ids: Mapping[str, int]) -> list[tuple[int, str]]:
+def _known_places(report: ReportWire, ids: Mapping[str, int]) -> list[tuple[int, str]]:
     return [(place, uuid) for place, uuid in enumerate(report.devices) if uuid in ids]
 
 
@@ -113,14 +115,14 @@ def _device_ids(report: ReportWire, node_id: int) -> dict[str, int]:
 
 def _of_known_devices(report: ReportWire, ids: Mapping[str, int]) -> list[ReportRow]:
     """Devices are made known by batches: a report has not what a device is."""
-    known = {place for place, _ in _places(report, ids)}
+    known = {place for place, _ in _known_places(report, ids)}
     for row in report.readings:
         if row.device not in known:
             report.remarks.say(row.index, "readings.device", "not on record on this node")
     return [row for row in report.readings if row.device in known]
 
 
-def _reclaim(report: ReportWire, agent: AgentFact, at: datetime) -> None:
+def _reclaim_noticed_node(report: ReportWire, agent: AgentFact, at: datetime) -> None:
     for event in report.events:
         if event.kind != RECLAIM or event.phase == "ended":
             continue
@@ -132,7 +134,7 @@ def _reclaim(report: ReportWire, agent: AgentFact, at: datetime) -> None:
         reclaim_node(node_id=agent.node_id, ended_at=ended_at, at=at)
 
 
-def _status(report: ReportWire) -> ToldStatus | None:
+def _told_status(report: ReportWire) -> ToldStatus | None:
     given = report.status
     if not given:
         return None
@@ -145,8 +147,8 @@ def _status(report: ReportWire) -> ToldStatus | None:
         boot=report.boot,
         sequence=report.sequence,
         state=text_of(given.get("state"))[:60],
-        expected_gpus=_small(given.get("expected_gpus")),
-        seen_gpus=_small(given.get("seen_gpus")),
+        expected_gpus=_small_whole(given.get("expected_gpus")),
+        seen_gpus=_small_whole(given.get("seen_gpus")),
         missing=tuple(map(text_of, missing[:100])) if isinstance(missing, list) else (),
         spool_batches=whole_of(spool.get("batches")),
         spool_bytes=whole_of(spool.get("bytes")),
@@ -156,7 +158,7 @@ def _status(report: ReportWire) -> ToldStatus | None:
         pss_bytes=whole_of(given.get("pss_bytes")),
         calls_per_second=real_of(given.get("nvml_calls_per_second")),
         driver=text_of(given.get("driver")),
-        problems=tuple(_problems(problems, report.remarks)),
+        problems=tuple(_told_problems(problems, report.remarks)),
         purchase_option=text_of(given.get("purchase_option")),
         instance_type=text_of(given.get("instance_type")),
         region=text_of(given.get("region")),
@@ -164,7 +166,7 @@ def _status(report: ReportWire) -> ToldStatus | None:
     )
 
 
-def _problems(given: object, remarks: Remarks) -> list[dict[str, str]]:
+def _told_problems(given: object, remarks: Remarks) -> list[dict[str, str]]:
     told: Sequence[object] = given[:MOST_PROBLEMS] if isinstance(given, list) else ()
     problems = []
     for index, each in enumerate(told):
@@ -175,7 +177,7 @@ def _problems(given: object, remarks: Remarks) -> list[dict[str, str]]:
     return problems
 
 
-def _small(value: object) -> int | None:
+def _small_whole(value: object) -> int | None:
     number = whole_of(value)
     return number if number is not None and number < 2**31 else None
 
@@ -191,7 +193,7 @@ def _moment_if_sane(at_ms: int | None, shift_ms: int) -> datetime | None:
     return _clamped_moment(at_ms + shift_ms)
 
 
-def _enter(report: ReportWire, agent: AgentFact, at: datetime) -> bool:
+def _enter_report(report: ReportWire, agent: AgentFact, at: datetime) -> bool:
     """False where the report was stored before; one that is on its way is waited for."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -216,7 +218,7 @@ def _keep_answer(report: ReportWire, agent: AgentFact, receipt: ReportReceipt) -
         )
 
 
-def _earlier(report: ReportWire, agent: AgentFact) -> ReportReceipt:
+def _earlier_receipt(report: ReportWire, agent: AgentFact) -> ReportReceipt:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT answer::text FROM telemetry_report"

@@ -112,8 +112,12 @@ def _rolled_up(hour: datetime, node_ids: Sequence[int]) -> _Changed:
     differing = [each for each in device_ids if stored.get(each) != counted.get(each)]
     if not differing:
         return _Changed(frozenset(), frozenset())
-    _replace(hour, differing, [row for each in differing for row in counted.get(each, ())])
-    in_time = [each for each in differing if _times(stored, each) != _times(counted, each)]
+    _replace_usage(hour, differing, [row for each in differing for row in counted.get(each, ())])
+    in_time = [
+        each
+        for each in differing
+        if _times_by_holder(stored, each) != _times_by_holder(counted, each)
+    ]
     return _Changed(
         frozenset(node_of[each] for each in in_time),
         frozenset(node_of[each] for each in differing),
@@ -124,7 +128,7 @@ def _by_device(rows: Iterable[UsageRow]) -> ByDevice:
     return {device_id: list(group) for device_id, group in groupby(rows, itemgetter(0))}
 
 
-def _times(rows: ByDevice, device_id: int) -> list[tuple[int, bytes, bytes]]:
+def _times_by_holder(rows: ByDevice, device_id: int) -> list[tuple[int, bytes, bytes]]:
     return [(row.holder_id, row.observed, row.worked) for row in rows.get(device_id, ())]
 
 
@@ -135,12 +139,12 @@ def _as_stored(rows: Sequence[UsageRow]) -> list[UsageRow]:
     columns: list[Iterable[object]] = list(zip(*rows, strict=True))
     for name in SUMS[:-1]:
         place = UsageRow._fields.index(name)
-        values = _reals([getattr(row, name) for row in rows]).astype(np.float32).tolist()
+        values = _real_array([getattr(row, name) for row in rows]).astype(np.float32).tolist()
         columns[place] = [None if isnan(value) else value for value in values]
     return [UsageRow._make(row) for row in zip(*columns, strict=True)]
 
 
-def _replace(hour: datetime, device_ids: Sequence[int], rows: Sequence[UsageRow]) -> None:
+def _replace_usage(hour: datetime, device_ids: Sequence[int], rows: Sequence[UsageRow]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "DELETE FROM telemetry_usagehour WHERE hour = %s AND device_id = ANY(%s)",
@@ -149,7 +153,7 @@ def _replace(hour: datetime, device_ids: Sequence[int], rows: Sequence[UsageRow]
         if not rows:
             return
         columns: dict[str, Values] = {
-            name: _reals([getattr(row, name) for row in rows]) for name in SUMS
+            name: _real_array([getattr(row, name) for row in rows]) for name in SUMS
         }
         columns["hour"] = (int(hour.timestamp()) * 1000 - EPOCH_MS) * 1000
         for name in ("device_id", "holder_id", "source"):
@@ -161,5 +165,5 @@ def _replace(hour: datetime, device_ids: Sequence[int], rows: Sequence[UsageRow]
                 copy.write(body)
 
 
-def _reals(values: Sequence[float | None]) -> NDArray[np.float64]:
+def _real_array(values: Sequence[float | None]) -> NDArray[np.float64]:
     return np.array(values, np.float64)

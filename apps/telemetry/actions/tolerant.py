@@ -43,22 +43,22 @@ def tolerant_wire(body: bytes) -> Wire:
 
     Refuses BatchUnreadable where nothing can be kept: no JSON, no identity, no windows.
     """
-    given = _mapping(_json(body), "")
+    given = _as_object(_decoded_json(body), "")
     if given.get("format", FORMAT) != FORMAT:
         raise BatchUnreadable(f"is not {FORMAT}, the one format this server reads", field="format")
     remarks = _unknown_fields(given, BatchIn, "")
     sent_at_ms = _sent_at_ms(given.get("sent_at_ms"), remarks)
-    devices = _devices(given, remarks)
-    holders = _holders(given, remarks)
-    windows = _mapping(given.get("windows"), "windows")
+    devices = _readable_devices(given, remarks)
+    holders = _readable_holders(given, remarks)
+    windows = _as_object(given.get("windows"), "windows")
     remarks.extend(_unknown_fields(windows, WindowsIn, "windows."))
-    columns = [_column(name, windows, remarks) for name in COLUMNS]
+    columns = [_window_column(name, windows, remarks) for name in COLUMNS]
     count = window_count(columns)
     refused = np.zeros(count, np.bool_)
     cells = np.full((len(COLUMNS), count), np.nan)
     for row, (name, column) in enumerate(zip(COLUMNS, columns, strict=True)):
         if column is not None:
-            cells[row], wrong = _cells(name, column)
+            cells[row], wrong = _readable_cells(name, column)
             remarks.extend(wrong)
             refused[refused_indices(wrong)] = True
     if columns[HOLDER] is None:
@@ -67,7 +67,7 @@ def tolerant_wire(body: bytes) -> Wire:
         boot=_whole_number(given, "boot"),
         sequence=_whole_number(given, "sequence"),
         sent_at_ms=sent_at_ms,
-        agent=_agent(given.get("agent"), remarks),
+        agent=_readable_agent(given.get("agent"), remarks),
         devices=devices,
         holders=holders,
         cells=cells,
@@ -76,7 +76,7 @@ def tolerant_wire(body: bytes) -> Wire:
     )
 
 
-def _json(body: bytes) -> object:
+def _decoded_json(body: bytes) -> object:
     try:
         return json.loads(body.decode(), parse_int=_parsed_whole)
     except (ValueError, RecursionError) as trouble:
@@ -88,13 +88,13 @@ def _parsed_whole(text: str) -> int | float:
     return int(text) if len(text) < 32 else float(text)
 
 
-def _mapping(value: object, field: str) -> dict[str, Any]:
+def _as_object(value: object, field: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BatchUnreadable("is not an object", field=field)
     return value
 
 
-def _list(given: dict[str, Any], name: str) -> list[object]:
+def _list_at(given: dict[str, Any], name: str) -> list[object]:
     value = given.get(name)
     if not isinstance(value, list):
         raise BatchUnreadable("is not a list", field=name)
@@ -115,12 +115,12 @@ def _sent_at_ms(value: object, remarks: list[Remark]) -> int | None:
     return None
 
 
-def _agent(value: object, remarks: list[Remark]) -> AgentIn:
+def _readable_agent(value: object, remarks: list[Remark]) -> AgentIn:
     if value is None:
         return AgentIn()
     try:
         agent = msgspec.convert(value, AgentIn)
-        _storable(agent.version + agent.node)
+        _storable_text(agent.version + agent.node)
     except (msgspec.ValidationError, _NotStorable, UnicodeEncodeError):
         said = "not an object of version, source and node"
         remarks.append(Remark(None, "agent", said, kept=True))
@@ -138,10 +138,10 @@ def _unknown_fields(
     ]
 
 
-def _devices(given: dict[str, Any], remarks: list[Remark]) -> tuple[DeviceIn | None, ...]:
-    listed = _list(given, "devices")
+def _readable_devices(given: dict[str, Any], remarks: list[Remark]) -> tuple[DeviceIn | None, ...]:
+    listed = _list_at(given, "devices")
     refuse_long_lists(listed, ())
-    devices = [_device(index, each, remarks) for index, each in enumerate(listed)]
+    devices = [_readable_device(index, each, remarks) for index, each in enumerate(listed)]
     places = [index for index, each in enumerate(devices) if each is not None]
     for place, (field, reason) in wrong_devices([each for each in devices if each]).items():
         index = places[place]
@@ -150,7 +150,7 @@ def _devices(given: dict[str, Any], remarks: list[Remark]) -> tuple[DeviceIn | N
     return tuple(devices)
 
 
-def _device(index: int, value: object, remarks: list[Remark]) -> DeviceIn | None:
+def _readable_device(index: int, value: object, remarks: list[Remark]) -> DeviceIn | None:
     where = f"devices[{index}]"
     if isinstance(value, dict):
         remarks.extend(_unknown_fields(value, DeviceIn, f"{where}."))
@@ -158,7 +158,9 @@ def _device(index: int, value: object, remarks: list[Remark]) -> DeviceIn | None
         value = {name: cell for name, cell in value.items() if name in known}
     try:
         device = msgspec.convert(value, DeviceIn)
-        _storable("".join(filter(None, (device.uuid, device.model, device.parent, device.profile))))
+        _storable_text(
+            "".join(filter(None, (device.uuid, device.model, device.parent, device.profile)))
+        )
     except msgspec.ValidationError as trouble:
         reason, _, path = str(trouble).partition(" - at `$")
         if reason.startswith("Invalid enum value"):
@@ -171,18 +173,18 @@ def _device(index: int, value: object, remarks: list[Remark]) -> DeviceIn | None
     return device
 
 
-def _holders(given: dict[str, Any], remarks: list[Remark]) -> tuple[str | None, ...]:
+def _readable_holders(given: dict[str, Any], remarks: list[Remark]) -> tuple[str | None, ...]:
     if "holders" not in given:
         return ("",)
-    listed = _list(given, "holders")
+    listed = _list_at(given, "holders")
     refuse_long_lists((), listed)
-    return tuple(_holder(index, each, remarks) for index, each in enumerate(listed))
+    return tuple(_readable_holder(index, each, remarks) for index, each in enumerate(listed))
 
 
-def _holder(index: int, value: object, remarks: list[Remark]) -> str | None:
+def _readable_holder(index: int, value: object, remarks: list[Remark]) -> str | None:
     try:
         if isinstance(value, str) and len(value) <= MAX_TEXT:
-            return _storable(value)
+            return _storable_text(value)
     except (_NotStorable, UnicodeEncodeError):
         pass
     reason = f"not a text of at most {MAX_TEXT} characters"
@@ -190,7 +192,7 @@ def _holder(index: int, value: object, remarks: list[Remark]) -> str | None:
     return None
 
 
-def _storable(text: str) -> str:
+def _storable_text(text: str) -> str:
     """Refuses NUL and half a surrogate pair, which JSON can escape and Postgres does not store."""
     text.encode()
     if "\0" in text:
@@ -198,7 +200,9 @@ def _storable(text: str) -> str:
     return text
 
 
-def _column(name: str, windows: dict[str, Any], remarks: list[Remark]) -> list[float | None] | None:
+def _window_column(
+    name: str, windows: dict[str, Any], remarks: list[Remark]
+) -> list[float | None] | None:
     value = windows.get(name)
     if isinstance(value, list):
         return value
@@ -209,7 +213,7 @@ def _column(name: str, windows: dict[str, Any], remarks: list[Remark]) -> list[f
     return None
 
 
-def _cells(name: str, column: Sequence[object]) -> tuple[list[float], list[Remark]]:
+def _readable_cells(name: str, column: Sequence[object]) -> tuple[list[float], list[Remark]]:
     values: list[float] = []
     wrong: list[Remark] = []
     for index, cell in enumerate(column):

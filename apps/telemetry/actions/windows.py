@@ -102,23 +102,23 @@ def judged(wire: Wire, at_ms: int) -> JudgedWindows:
     cells = wire.cells
     if shifted:
         cells[START] += offset_ms
-    strange = _strange(wire, at_ms)
+    strange = _strange_cells(wire, at_ms)
     keep, remarks = ~wire.refused, list(wire.remarks)
     if strange.any():
-        said = _explained(wire, strange, at_ms)
+        said = _explained_cells(wire, strange, at_ms)
         remarks.extend(said)
         keep[refused_indices(said)] = False
     kept = np.flatnonzero(keep)
     if kept.size < keep.size:
         cells = cells[:, keep]
-    pieces = _cut_at_hours(_clamped(cells), kept, SHIFTED if shifted else 0)
+    pieces = _cut_at_hours(_clamped_to_bounds(cells), kept, SHIFTED if shifted else 0)
     return JudgedWindows(pieces, kept.size, offset_ms, tuple(remarks))
 
 
-def _strange(wire: Wire, at_ms: int) -> NDArray[np.bool_]:
+def _strange_cells(wire: Wire, at_ms: int) -> NDArray[np.bool_]:
     """The cells that are not plainly sound; NaN passes every comparison but that with itself."""
     cells = wire.cells
-    low, high = _bounds(len(wire.devices), len(wire.holders), at_ms)
+    low, high = _cell_bounds(len(wire.devices), len(wire.holders), at_ms)
     strange: NDArray[np.bool_] = (cells < low) | (cells > high)
     strange[_WHOLE] |= cells[_WHOLE] != np.floor(cells[_WHOLE])
     with np.errstate(invalid="ignore"):
@@ -135,7 +135,7 @@ def _strange(wire: Wire, at_ms: int) -> NDArray[np.bool_]:
     return strange
 
 
-def _bounds(devices: int, holders: int, at_ms: int) -> tuple[Cells, Cells]:
+def _cell_bounds(devices: int, holders: int, at_ms: int) -> tuple[Cells, Cells]:
     low, high = _LOW.copy(), _HIGH.copy()
     high[DEVICE, 0], high[HOLDER, 0] = devices - 1, holders - 1
     low[START, 0], high[START, 0] = at_ms - OLDEST_MS, at_ms + AHEAD_MS
@@ -150,7 +150,7 @@ _HIGH[[SM, TENSOR, DRAM]] = TOLERANCE
 _HIGH[MEMORY] = MOST_MEMORY_BYTES
 
 
-def _explained(wire: Wire, strange: NDArray[np.bool_], at_ms: int) -> list[Remark]:
+def _explained_cells(wire: Wire, strange: NDArray[np.bool_], at_ms: int) -> list[Remark]:
     """A remark for each strange cell; one that only means "not supported" becomes unknown."""
     remarks = []
     for index, row in np.argwhere(strange.T).tolist():
@@ -161,16 +161,16 @@ def _explained(wire: Wire, strange: NDArray[np.bool_], at_ms: int) -> list[Remar
             wire.cells[row, index] = np.nan
             remarks.append(Remark(index, COLUMNS[row], "not-supported sentinel", kept=True))
         else:
-            reason = _reason(row, value, at_ms)
+            reason = _reason_of_cell(row, value, at_ms)
             remarks.append(Remark(index, COLUMNS[row], reason, kept=False))
     return remarks
 
 
-def _reason(row: int, value: float, at_ms: int) -> str:
+def _reason_of_cell(row: int, value: float, at_ms: int) -> str:
     if np.isnan(value):
         return "missing"
     if row == START:
-        return "older than 13 days" if value < at_ms - OLDEST_MS else _ahead(value, at_ms)
+        return "older than 13 days" if value < at_ms - OLDEST_MS else _reason_of_start(value, at_ms)
     if value < 0:
         return "negative"
     if row in (DEVICE, HOLDER) and value != np.floor(value):
@@ -178,7 +178,7 @@ def _reason(row: int, value: float, at_ms: int) -> str:
     return _TOO_LARGE[row]
 
 
-def _ahead(value: float, at_ms: int) -> str:
+def _reason_of_start(value: float, at_ms: int) -> str:
     return "over 10 minutes ahead" if value > at_ms + AHEAD_MS else "not a whole number"
 
 
@@ -196,7 +196,7 @@ _TOO_LARGE = {
 }
 
 
-def _clamped(cells: Cells) -> Cells:
+def _clamped_to_bounds(cells: Cells) -> Cells:
     """Bounds that were passed by rounding only are kept to; observed is known from here on."""
     seconds = cells[SECONDS]
     cells[OBSERVED] = np.fmin(cells[OBSERVED], seconds)
@@ -210,7 +210,7 @@ def _cut_at_hours(cells: Cells, windows: NDArray[np.intp], flags: int) -> Pieces
     starts = cells[START].astype(np.int64)
     lengths = cells[SECONDS].astype(np.int64) * 1000
     to_hour = HOUR_MS - starts % HOUR_MS
-    whole = _pieces(cells, windows, starts, lengths, flags)
+    whole = _whole_pieces(cells, windows, starts, lengths, flags)
     crossing = np.flatnonzero(lengths > to_hour)
     if not crossing.size:
         return whole
@@ -222,13 +222,13 @@ def _cut_at_hours(cells: Cells, windows: NDArray[np.intp], flags: int) -> Pieces
         cells[row, crossing] = crossed[row] * share
         tail[row] = crossed[row] * (1 - share)
     after = lengths[crossing] - before
-    rest = _pieces(tail, windows[crossing], starts[crossing] + before, after, flags | CUT)
+    rest = _whole_pieces(tail, windows[crossing], starts[crossing] + before, after, flags | CUT)
     whole.length_ms[crossing] = before
     whole.flags[crossing] = flags | CUT
-    return _joined(whole, rest)
+    return _joined_pieces(whole, rest)
 
 
-def _pieces(
+def _whole_pieces(
     cells: Cells,
     windows: NDArray[np.intp],
     starts: NDArray[np.int64],
@@ -246,7 +246,7 @@ def _pieces(
     )
 
 
-def _joined(first: Pieces, second: Pieces) -> Pieces:
+def _joined_pieces(first: Pieces, second: Pieces) -> Pieces:
     return Pieces(
         window=np.concatenate([first.window, second.window]),
         device=np.concatenate([first.device, second.device]),

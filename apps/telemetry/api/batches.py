@@ -62,14 +62,14 @@ def received(environ: Mapping[str, Any]) -> bytes:
 def received_each(environs: Sequence[Mapping[str, Any]]) -> list[bytes | Exception]:
     """The answer to each of some deliveries that arrive together, or what `received` would raise."""
     at = timezone.now()
-    arrivals = [attempted(partial(_arrival, environ, at)) for environ in environs]
+    arrivals = [attempted(partial(_read_arrival, environ, at)) for environ in environs]
     came = [each for each in arrivals if isinstance(each, _Arrival)]
     receipts = iter(ingest_each([each.delivery for each in came]))
     answers: list[bytes | Exception] = []
     for arrival in arrivals:
         outcome = next(receipts) if isinstance(arrival, _Arrival) else arrival
         if isinstance(arrival, _Arrival) and isinstance(outcome, Receipt):
-            answers.append(attempted(partial(_answer, arrival.sender, outcome, at)))
+            answers.append(attempted(partial(_encode_reply, arrival.sender, outcome, at)))
         elif isinstance(outcome, Exception):
             answers.append(outcome)
     lost = any(isinstance(each, (OperationalError, InterfaceError)) for each in answers)
@@ -87,23 +87,23 @@ class _Arrival:
     delivery: BatchDelivery
 
 
-def _arrival(environ: Mapping[str, Any], at: datetime) -> _Arrival:
+def _read_arrival(environ: Mapping[str, Any], at: datetime) -> _Arrival:
     sender = sender_of(environ.get("HTTP_AUTHORIZATION"), at)
     request_id = current_request() or environ.get("HTTP_X_REQUEST_ID", "")
     return _Arrival(sender, BatchDelivery(body(environ), sender.agent, at, request_id))
 
 
-def _answer(sender: Sender, receipt: Receipt, at: datetime) -> bytes:
+def _encode_reply(sender: Sender, receipt: Receipt, at: datetime) -> bytes:
     note(sender, receipt.version, receipt.offset_ms, at)
     return msgspec.json.encode(
         BatchReply(
             accepted=receipt.accepted,
             duplicate=receipt.duplicate,
-            rejected=[_remarked(each) for each in receipt.remarks if not each.kept],
-            ignored=[_remarked(each) for each in receipt.remarks if each.kept],
+            rejected=[_serialize_remark(each) for each in receipt.remarks if not each.kept],
+            ignored=[_serialize_remark(each) for each in receipt.remarks if each.kept],
         )
     )
 
 
-def _remarked(remark: Remark) -> Remarked:
+def _serialize_remark(remark: Remark) -> Remarked:
     return Remarked(remark.index, remark.field, remark.reason)

@@ -37,10 +37,10 @@ def body(environ: Mapping[str, Any]) -> bytes:
     if length > MOST_BYTES:
         raise BatchTooLarge(f"{length} bytes; send at most {MOST_BYTES} in one batch")
     sent: bytes = environ["wsgi.input"].read(length)
-    return _inflated(sent) if encoding == "gzip" else sent
+    return _inflated_body(sent) if encoding == "gzip" else sent
 
 
-def _inflated(sent: bytes) -> bytes:
+def _inflated_body(sent: bytes) -> bytes:
     try:
         return inflated(sent, MOST_INFLATED_BYTES)
     except GzipUnreadable as refused:

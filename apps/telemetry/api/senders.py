@@ -79,7 +79,7 @@ def sender_of(header: str | None, at: datetime) -> Sender:
     """
     if at.timestamp() - _memory.asked_at >= BELIEVED_SECONDS:
         _forget_refused_tokens(at)
-    key = _key(header or "")
+    key = _header_digest(header or "")
     sender = _memory.senders.get(key)
     if sender is None:
         sender = _authenticated_sender(header, at)
@@ -91,7 +91,7 @@ def sender_of(header: str | None, at: datetime) -> Sender:
 
 def is_sender_known(header: str | None) -> bool:
     """Whether a delivery with this header was taken lately; asks nobody."""
-    return header is not None and _key(header) in _memory.senders
+    return header is not None and _header_digest(header) in _memory.senders
 
 
 def is_delivery_routine(header: str | None) -> bool:
@@ -116,7 +116,7 @@ def note(sender: Sender, version: str, offset_ms: int, at: datetime) -> None:
         agents_seen(seen=list(noted.values()), at=at)
 
 
-def _key(header: str) -> bytes:
+def _header_digest(header: str) -> bytes:
     return hashlib.sha256(header.encode(errors="replace")).digest()
 
 

@@ -56,7 +56,7 @@ def heat(starts_at: datetime, ends_at: datetime, node_ids: Collection[int]) -> H
         cursor.execute(QUESTION, [starts_at, ends_at, asked.tolist()], binary=True)
         answer: tuple[bytes | None, ...] = cursor.fetchone() or ()
     if answer[0] is not None:
-        node, moment, *told = map(_values, answer, KINDS)
+        node, moment, *told = map(_array_values, answer, KINDS)
         order = np.argsort(asked)
         row = order[np.searchsorted(asked, node, sorter=order)]
         first = (starts_at - POSTGRES_EPOCH) // timedelta(microseconds=1)
@@ -66,7 +66,7 @@ def heat(starts_at: datetime, ends_at: datetime, node_ids: Collection[int]) -> H
     return HeatSample(hours, tuple(asked.tolist()), sums[0], sums[1])
 
 
-def _values(array: bytes | None, kind: str) -> NDArray[np.int64]:
+def _array_values(array: bytes | None, kind: str) -> NDArray[np.int64]:
     element = np.dtype([("length", ">i4"), ("value", kind)])
     values = np.frombuffer((array or b"")[ARRAY_HEADER_BYTES:], element)["value"]
     return values.astype(np.int64)

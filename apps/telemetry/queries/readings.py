@@ -86,12 +86,12 @@ def told_by_minute(readings: Sequence[Reading]) -> tuple[bytes, bytes]:
     if len(readings) == 1:
         return others[0][1], others[0][2]
     is_seen = np.frombuffer(own[1], np.uint8) > 0
-    observed = np.where(is_seen, np.frombuffer(own[1], np.uint8), _followed(others, 1))
-    worked = np.where(is_seen, np.frombuffer(own[2], np.uint8), _followed(others, 2))
+    observed = np.where(is_seen, np.frombuffer(own[1], np.uint8), _holders_in_turn(others, 1))
+    worked = np.where(is_seen, np.frombuffer(own[2], np.uint8), _holders_in_turn(others, 2))
     return observed.tobytes(), worked.tobytes()
 
 
-def _followed(others: Sequence[Reading], part: Literal[1, 2]) -> NDArray[np.uint8]:
+def _holders_in_turn(others: Sequence[Reading], part: Literal[1, 2]) -> NDArray[np.uint8]:
     told = np.frombuffer(b"".join(each[part] for each in others), np.uint8)
     together = told.reshape(len(others), MINUTES).sum(axis=0, dtype=np.int64)
     capped: NDArray[np.uint8] = np.minimum(together, FULL_MINUTE).astype(np.uint8)

@@ -90,14 +90,14 @@ def saturation(node_hours: Collection[tuple[int, datetime]]) -> Saturation | Non
     cpu, io, memory = stalls
     return Saturation(
         node_hours=count,
-        fabric=_flow(fabric, fabric_of),
-        network=_flow(network, network_of),
-        disk=_flow(disk, disk_of),
+        fabric=_flow_of_most(fabric, fabric_of),
+        network=_flow_of_most(network, network_of),
+        disk=_flow_of_most(disk, disk_of),
         cpu_stalled_ratio=cpu,
         io_stalled_ratio=io,
         memory_stalled_ratio=memory,
     )
 
 
-def _flow(rate: float | None, of_most: float | None) -> DeviceFlow | None:
+def _flow_of_most(rate: float | None, of_most: float | None) -> DeviceFlow | None:
     return None if rate is None or of_most is None else DeviceFlow(rate, of_most)

@@ -25,12 +25,12 @@ WHERE hour = %s AND device_id = ANY(%s) ORDER BY device_id, holder_id
 
 def usage_of_hour(hour: datetime, device_ids: Collection[int]) -> list[UsageFact]:
     """What these devices did in the hour that starts at `hour`; by device, then holder."""
-    return [UsageFact._make(row) for row in _fetched(FACTS, hour, device_ids)]
+    return [UsageFact._make(row) for row in _fetch_binary(FACTS, hour, device_ids)]
 
 
 def usage_rows(hour: datetime, device_ids: Collection[int]) -> list[UsageRow]:
     """The same with ratios, joules and source, as the roll-up wrote them."""
-    return [UsageRow._make(row) for row in _fetched(ROWS, hour, device_ids)]
+    return [UsageRow._make(row) for row in _fetch_binary(ROWS, hour, device_ids)]
 
 
 def hours_of_holders(
@@ -46,7 +46,7 @@ def hours_of_holders(
         return list(cursor.fetchall())
 
 
-def _fetched(
+def _fetch_binary(
     question: LiteralString, hour: datetime, device_ids: Collection[int]
 ) -> list[tuple[Any, ...]]:
     # Django's own cursor fetches text, which for 60 bytes is hexadecimal to be parsed again.

@@ -59,8 +59,10 @@ def windows_of_hour(hour: datetime, device_ids: Collection[int]) -> WindowColumn
         cursor.execute(QUESTION, [list(device_ids), hour, hour + HOUR], binary=True)
         answer: tuple[bytes | None, ...] = cursor.fetchone() or ()
     columns = dict(zip((*WHOLE, *REAL), answer, strict=True))
-    whole = {name: _values(columns[name], kind).astype(np.int64) for name, kind in WHOLE.items()}
-    real = {name: _values(columns[name], ">f4").astype(np.float64) for name in REAL}
+    whole = {
+        name: _array_values(columns[name], kind).astype(np.int64) for name, kind in WHOLE.items()
+    }
+    real = {name: _array_values(columns[name], ">f4").astype(np.float64) for name in REAL}
     since_epoch = (hour - POSTGRES_EPOCH) // timedelta(microseconds=1)
     return WindowColumns(
         device_id=whole["device_id"],
@@ -79,6 +81,6 @@ def windows_of_hour(hour: datetime, device_ids: Collection[int]) -> WindowColumn
     )
 
 
-def _values(array: bytes | None, kind: str) -> NDArray[np.void]:
+def _array_values(array: bytes | None, kind: str) -> NDArray[np.void]:
     element = np.dtype([("length", ">i4"), ("value", kind)])
     return np.frombuffer((array or b"")[ARRAY_HEADER_BYTES:], element)["value"]

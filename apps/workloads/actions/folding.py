@@ -74,10 +74,10 @@ def fold_jobs(
         answers[key] = []
         for one in match.attempts:
             job_id = one.job_id if one.job_id is not None else next(fresh)
-            answers[key].append(_change(changes, key, (job_id, one), known.get(job_id)))
+            answers[key].append(_fold_attempt(changes, key, (job_id, one), known.get(job_id)))
         for emptied, place in match.emptied.items():
             changes.emptied[emptied] = answers[key][place].job_id
-    _write(changes, at)
+    _write_changes(changes, at)
     return answers
 
 
@@ -85,7 +85,7 @@ def _new_count(attempts: Iterable[Matched]) -> int:
     return sum(1 for one in attempts if one.job_id is None)
 
 
-def _change(
+def _fold_attempt(
     changes: _Changes, key: Key, attempt: tuple[int, Matched], kept: KeptRow | None
 ) -> Folded:
     job_id, one = attempt
@@ -112,7 +112,7 @@ def _read_at_rollup(values: Mapping[str, object]) -> dict[str, object]:
     return {"user": values["user"], "tags": tags}
 
 
-def _write(changes: _Changes, at: datetime) -> None:
+def _write_changes(changes: _Changes, at: datetime) -> None:
     # A job that gives up its place under its raw id goes before the one that takes it.
     empty_jobs(changes.emptied)
     update_jobs(changes.updated)

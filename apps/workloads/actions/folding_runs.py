@@ -95,11 +95,11 @@ def fold_run(*, run_id: int, at: datetime) -> bool:
     if summary is None:
         return False
     known = _run_inputs(run_id)
-    since = _since(known, summary)
+    since = _first_changed_hour(known, summary)
     kept = facts.hours_since(run_id, since)
-    found = _hours(known, since, at)
-    _write(run_id, kept, found)
-    _mark(kept, found, summary.folded_at, at)
+    found = _folded_hours(known, since, at)
+    _write_hours(run_id, kept, found)
+    _mark_changed_hours(kept, found, summary.folded_at, at)
     keep_summary(
         summary,
         WholeRun(known.attempts, known.lead, known.jobs, known.spans, known.good, known.status),
@@ -144,7 +144,7 @@ def _keep_spans(run_id: int, spans: Sequence[CarriedSpan]) -> None:
     )
 
 
-def _since(known: _RunInputs, summary: RunSummary) -> datetime | None:
+def _first_changed_hour(known: _RunInputs, summary: RunSummary) -> datetime | None:
     """The first hour that may come out otherwise than last time; None: any.
 
     What is done again makes lost what was done before; a failure, going on after one, and a
@@ -170,59 +170,61 @@ def _since(known: _RunInputs, summary: RunSummary) -> datetime | None:
     return hour_of(min(moments))
 
 
-def _hours(
+def _folded_hours(
     known: _RunInputs, since: datetime | None, at: datetime
 ) -> dict[tuple[int, datetime], HourRow]:
     windows: dict[int, list[WindowTold]] = {}
     for attempt_id, row in facts.windows_of([each.id for each in known.lead], since):
         starts_at, ends_at, *rest = row
-        windows.setdefault(attempt_id, []).append(WindowTold(_ms(starts_at), _ms(ends_at), *rest))
+        windows.setdefault(attempt_id, []).append(
+            WindowTold(_epoch_ms(starts_at), _epoch_ms(ends_at), *rest)
+        )
     last_good = known.last_good()
-    failed_after = 0 if last_good is None else _ms(last_good)
+    failed_after = 0 if last_good is None else _epoch_ms(last_good)
     told = RunTold(
-        attempts=[_attempt(each, windows.get(each.id, ())) for each in known.lead],
+        attempts=[_reported_attempt(each, windows.get(each.id, ())) for each in known.lead],
         held=[
-            Held(each.job_id, _ms(each.starts_at), _ms(min(each.ends_at or at, at)))
+            Held(each.job_id, _epoch_ms(each.starts_at), _epoch_ms(min(each.ends_at or at, at)))
             for each in known.spans
             if each.starts_at < at
         ],
-        rewinds=[Rewind(_ms(moment), step, of) for moment, step, of in known.rewinds],
-        waits=list(_waits(known, at)),
+        rewinds=[Rewind(_epoch_ms(moment), step, of) for moment, step, of in known.rewinds],
+        waits=list(_queue_waits(known, at)),
         failed_after_ms=failed_after if known.status == RunStatus.FAILED else None,
     )
     return {
         (job, EPOCH + hour * MILLISECOND): HourRow(tuple(sums.bucket_ms), *astuple(sums)[1:])
-        for (job, hour), sums in folded(told, 0 if since is None else _ms(since)).items()
+        for (job, hour), sums in folded(told, 0 if since is None else _epoch_ms(since)).items()
     }
 
 
-def _attempt(row: FoldAttemptRow, windows: Sequence[WindowTold]) -> ReportedAttempt:
+def _reported_attempt(row: FoldAttemptRow, windows: Sequence[WindowTold]) -> ReportedAttempt:
     return ReportedAttempt(
         id=row.id,
         job=row.job_id or NO_JOB,
-        start_ms=_ms(row.began_at),
-        end_ms=_ms(row.until),
+        start_ms=_epoch_ms(row.began_at),
+        end_ms=_epoch_ms(row.until),
         is_ended=row.ended_at is not None,
-        first_told_ms=None if row.first_told_at is None else _ms(row.first_told_at),
+        first_told_ms=None if row.first_told_at is None else _epoch_ms(row.first_told_at),
         windows=windows,
     )
 
 
-def _waits(known: _RunInputs, at: datetime) -> Iterable[tuple[int, int]]:
+def _queue_waits(known: _RunInputs, at: datetime) -> Iterable[tuple[int, int]]:
     """When the run's jobs were queued, of those that carried it from their start."""
     for job in known.jobs.values():
         if job.submitted_at is None or job.started_at is None:
             continue
         first = min((s.starts_at for s in known.spans if s.job_id == job.id), default=None)
         if first is not None and first <= job.started_at and job.submitted_at < job.started_at:
-            yield _ms(job.submitted_at), _ms(min(job.started_at, at))
+            yield _epoch_ms(job.submitted_at), _epoch_ms(min(job.started_at, at))
 
 
-def _ms(moment: datetime) -> int:
+def _epoch_ms(moment: datetime) -> int:
     return (moment - EPOCH) // MILLISECOND
 
 
-def _write(run_id: int, kept: Hours, found: Hours) -> None:
+def _write_hours(run_id: int, kept: Hours, found: Hours) -> None:
     gone = kept.keys() - found.keys()
     new = {key: row for key, row in found.items() if kept.get(key) != row}
     with connection.cursor() as cursor:
@@ -253,7 +255,9 @@ def _write(run_id: int, kept: Hours, found: Hours) -> None:
     )
 
 
-def _mark(kept: Hours, found: Hours, folded_at: datetime | None, at: datetime) -> None:
+def _mark_changed_hours(
+    kept: Hours, found: Hours, folded_at: datetime | None, at: datetime
+) -> None:
     """Have the days divided again of hours that are over, and came out otherwise.
 
     An hour that was last folded before it was over was never marked.
@@ -274,11 +278,11 @@ def _mark(kept: Hours, found: Hours, folded_at: datetime | None, at: datetime) -
     for job, hour in changed:
         hours_of.setdefault(job, []).append(hour)
     touched = TouchedHours(at)
-    _touch(touched, hours_of)
+    _touch_allocations(touched, hours_of)
     touched.mark()
 
 
-def _touch(touched: TouchedHours, hours_of: Mapping[int, Collection[datetime]]) -> None:
+def _touch_allocations(touched: TouchedHours, hours_of: Mapping[int, Collection[datetime]]) -> None:
     rows = Allocation.objects.filter(job_id__in=list(hours_of), node__isnull=False)
     for job_id, node_id, period in rows.order_by("id").values_list("job_id", "node_id", "period"):
         for hour in hours_of[job_id]:

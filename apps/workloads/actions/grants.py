@@ -55,7 +55,7 @@ def placed(job_id: int, spans: Iterable[HeldSpan], bearers: Bearers) -> Iterator
     name ever saw is left without.
     """
     for span in spans:
-        for node_id, starts_at, ends_at in _pieces(span, bearers.get(span.node, ())):
+        for node_id, starts_at, ends_at in _pieces_by_bearer(span, bearers.get(span.node, ())):
             yield Grant(
                 job_id=job_id,
                 node_name=span.node,
@@ -89,7 +89,7 @@ def keep_grants(
     job_ids: Sequence[int], wanted: Sequence[Grant], altered: Altered, touched: TouchedHours
 ) -> None:
     """Make the allocations of these jobs exactly `wanted`, and note every node-hour that changed."""
-    kept = _kept(job_ids)
+    kept = _kept_grants(job_ids)
     new = {grant.key: grant for grant in wanted}
     gone = [grant_id for key, (grant_id, _) in kept.items() if key not in new]
     changed = [
@@ -97,16 +97,16 @@ def keep_grants(
     ]
     for key in kept.keys() | new.keys():
         old = kept[key][1] if key in kept else None
-        _touch(old, new.get(key), touched, is_renewed=key[0] in altered.renewed)
+        _touch_difference(old, new.get(key), touched, is_renewed=key[0] in altered.renewed)
     for grant in wanted:
         if grant.job_id in altered.retagged:
             touched.retag(grant.node_id, grant.starts_at, grant.ends_at)
-    _delete(gone)
-    _update(changed)
-    _insert([grant for key, grant in new.items() if key not in kept])
+    _delete_grants(gone)
+    _update_grants(changed)
+    _insert_grants([grant for key, grant in new.items() if key not in kept])
 
 
-def _pieces(
+def _pieces_by_bearer(
     span: HeldSpan, bearers: Sequence[tuple[int, datetime, datetime | None]]
 ) -> Iterator[tuple[int | None, datetime, datetime | None]]:
     lived = [
@@ -126,7 +126,7 @@ def _pieces(
         )
 
 
-def _kept(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime], tuple[int, Grant]]:
+def _kept_grants(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime], tuple[int, Grant]]:
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -156,7 +156,7 @@ def _kept(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime], tuple[
     return kept
 
 
-def _touch(
+def _touch_difference(
     old: Grant | None, new: Grant | None, touched: TouchedHours, *, is_renewed: bool
 ) -> None:
     if old and new and old.claim == new.claim and not is_renewed:
@@ -171,7 +171,7 @@ def _touch(
             touched.add(each.node_id, each.starts_at, each.ends_at)
 
 
-def _delete(allocation_ids: Sequence[int]) -> None:
+def _delete_grants(allocation_ids: Sequence[int]) -> None:
     if allocation_ids:
         with connection.cursor() as cursor:
             cursor.execute(
@@ -179,27 +179,27 @@ def _delete(allocation_ids: Sequence[int]) -> None:
             )
 
 
-def _update(changed: Sequence[tuple[int, Grant]]) -> None:
+def _update_grants(changed: Sequence[tuple[int, Grant]]) -> None:
     if changed:
         assignments = ", ".join(f"{name} = %s" for name in COLUMNS.split(", "))
         with connection.cursor() as cursor:
             cursor.executemany(
                 f"UPDATE workloads_allocation SET {assignments} WHERE id = %s",  # noqa: S608  # our own column names
-                [(*_row(grant), allocation_id) for allocation_id, grant in changed],
+                [(*_grant_columns(grant), allocation_id) for allocation_id, grant in changed],
             )
 
 
-def _insert(grants: Sequence[Grant]) -> None:
+def _insert_grants(grants: Sequence[Grant]) -> None:
     if grants:
         with (
             connection.cursor() as cursor,
             cursor.copy(f"COPY workloads_allocation ({COLUMNS}) FROM STDIN") as copy,
         ):
             for grant in grants:
-                copy.write_row(_row(grant))
+                copy.write_row(_grant_columns(grant))
 
 
-def _row(grant: Grant) -> tuple[Any, ...]:
+def _grant_columns(grant: Grant) -> tuple[Any, ...]:
     cpus = grant.cpus
     return (
         grant.job_id,

@@ -46,7 +46,7 @@ def import_job_records(
     *, batch_id: int, records: Sequence[JobRecord], at: datetime
 ) -> ImportCounts:
     """Take in some thousand records as accounting's word; those taken before change nothing."""
-    refusals = {record.line: _refusal(record) for record in records}
+    refusals = {record.line: _refusal_of_record(record) for record in records}
     kept = [record for record in records if refusals[record.line] is None]
     recorded = record_events(events=[event_of_record(record) for record in kept], at=at)
     imported = sum(1 for each in recorded if each.is_changed)
@@ -75,7 +75,9 @@ def reject_rows(*, batch_id: int, rows: Iterable[RejectedJobRow]) -> None:
     room = max(0, MOST_REJECTIONS_KEPT - batch.rejected)
     KeptRejection.objects.bulk_create(
         [
-            KeptRejection(batch=batch, line=row.line, field=row.field, reason=_clean(row.message))
+            KeptRejection(
+                batch=batch, line=row.line, field=row.field, reason=_without_nul(row.message)
+            )
             for row in rejected[:room]
         ],
         ignore_conflicts=True,
@@ -91,7 +93,7 @@ def close_batch(*, batch_id: int, at: datetime) -> None:
     ImportBatch.objects.filter(id=batch_id).update(ended_at=at, state=ImportState.DONE)
 
 
-def _refusal(record: JobRecord) -> RejectedJobRow | None:
+def _refusal_of_record(record: JobRecord) -> RejectedJobRow | None:
     """Why the tables cannot hold a record, if they cannot."""
     try:
         event_of_record(record)
@@ -101,16 +103,16 @@ def _refusal(record: JobRecord) -> RejectedJobRow | None:
         moment: datetime | None = getattr(record, name)
         if moment is not None and not EARLIEST <= moment <= LATEST:
             return RejectedJobRow(record.line, name, f"{moment.isoformat()} is no time of a job")
-    for name, text in _texts(record):
+    for name, text in _texts_of_record(record):
         if NUL in text:
             return RejectedJobRow(record.line, name, "holds a NUL character, which no text may")
-    for name, amount in _amounts(record):
+    for name, amount in _amounts_of_record(record):
         if max(amount.numerator, amount.denominator) > LARGEST_PART:
             return RejectedJobRow(record.line, name, "is no amount that a job holds")
     return None
 
 
-def _amounts(record: JobRecord) -> Iterator[tuple[str, Fraction]]:
+def _amounts_of_record(record: JobRecord) -> Iterator[tuple[str, Fraction]]:
     yield "cpus", record.cpus or Fraction(0)
     yield "restart_count", Fraction(record.restart_count)
     yield "suspended_seconds", Fraction(record.suspended_seconds)
@@ -119,7 +121,7 @@ def _amounts(record: JobRecord) -> Iterator[tuple[str, Fraction]]:
         yield "cpus", one.cpus or Fraction(0)
 
 
-def _texts(record: JobRecord) -> Iterator[tuple[str, str]]:
+def _texts_of_record(record: JobRecord) -> Iterator[tuple[str, str]]:
     for name in ("cluster", "raw_id", "state", *TEXTS):
         yield name, getattr(record, name, "")
     yield "labels", "".join(text for pair in record.labels.items() for text in pair)
@@ -127,5 +129,5 @@ def _texts(record: JobRecord) -> Iterator[tuple[str, str]]:
         yield "allocations", "".join((one.node, *(one.devices or ())))
 
 
-def _clean(text: str) -> str:
+def _without_nul(text: str) -> str:
     return text.replace(NUL, "\N{REPLACEMENT CHARACTER}")

@@ -77,7 +77,7 @@ def kept_digests(keys: Iterable[Key], digests: Sequence[bytes]) -> dict[tuple[Ke
             JOIN workloads_jobevent AS event ON event.job_id = job.id
             WHERE event.digest = ANY(%s)
             """,
-            [*_columns(keys), list(digests)],
+            [*_key_columns(keys), list(digests)],
         )
         return {((row[0], row[1]), bytes(row[2])): row[3] for row in cursor}
 
@@ -88,16 +88,16 @@ def kept_jobs(keys: Iterable[Key]) -> dict[Key, list[KeptRow]]:
     with connection.cursor() as cursor:
         cursor.execute(
             f"""
-            SELECT id, {_listed("job.")}
+            SELECT id, {_listed_job_columns("job.")}
             FROM unnest(%s::int8[], %s::text[]) AS key (cluster_id, raw_id)
             JOIN workloads_job AS job USING (cluster_id, raw_id)
             ORDER BY id FOR NO KEY UPDATE OF job
             """,  # noqa: S608  # our own column names
-            _columns(keys),
+            _key_columns(keys),
         )
         for job_id, *row in cursor:
             values = dict(zip(JOB_COLUMNS, row, strict=True))
-            values["labels"] = _plain(values["labels"])
+            values["labels"] = _decoded_labels(values["labels"])
             key = row[0], row[1]
             kept = KeptJob(job_id, row[2], row[3], row[4])
             found.setdefault(key, []).append(KeptRow(key, kept, values))
@@ -169,10 +169,10 @@ def insert_jobs(rows: Sequence[tuple[int, Mapping[str, object]]]) -> None:
         return
     with (
         connection.cursor() as cursor,
-        cursor.copy(f"COPY workloads_job (id, {_listed()}) FROM STDIN") as copy,
+        cursor.copy(f"COPY workloads_job (id, {_listed_job_columns()}) FROM STDIN") as copy,
     ):
         for job_id, values in rows:
-            copy.write_row((job_id, *_row(values)))
+            copy.write_row((job_id, *_job_columns(values)))
 
 
 def update_jobs(rows: Sequence[tuple[int, Mapping[str, object]]]) -> None:
@@ -183,7 +183,7 @@ def update_jobs(rows: Sequence[tuple[int, Mapping[str, object]]]) -> None:
     with connection.cursor() as cursor:
         cursor.executemany(
             f"UPDATE workloads_job SET {assignments} WHERE id = %s",  # noqa: S608  # our own column names
-            [(*_row(values), job_id) for job_id, values in rows],
+            [(*_job_columns(values), job_id) for job_id, values in rows],
         )
 
 
@@ -223,19 +223,19 @@ def keep_events(new: Sequence[tuple[int, ArrivedStatement]], moved: Mapping[int,
                 )
 
 
-def _columns(keys: Iterable[Key]) -> tuple[list[int], list[str]]:
+def _key_columns(keys: Iterable[Key]) -> tuple[list[int], list[str]]:
     pairs = list(keys)
     return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 
-def _listed(prefix: str = "") -> str:
+def _listed_job_columns(prefix: str = "") -> str:
     return ", ".join(f'{prefix}"{name}"' for name in JOB_COLUMNS)
 
 
-def _row(values: Mapping[str, object]) -> tuple[Any, ...]:
+def _job_columns(values: Mapping[str, object]) -> tuple[Any, ...]:
     return tuple(Jsonb(values[name]) if name == "labels" else values[name] for name in JOB_COLUMNS)
 
 
-def _plain(labels: object) -> object:
+def _decoded_labels(labels: object) -> object:
     # Django leaves jsonb to its own field, which a plain cursor does not go through.
     return json.loads(labels) if isinstance(labels, str) else labels

@@ -27,7 +27,7 @@ def keep_runs(
     told on a job that turned out to be another goes to that one.
     """
     job_ids = [*parts, *emptied]
-    before = _stated(job_ids)
+    before = _stated_runs(job_ids)
     run_ids = _run_ids({part.key for carried in parts.values() for part in carried})
     after = {
         job_id: [(run_ids[part.key], part.starts_at, part.ends_at) for part in carried]
@@ -37,7 +37,7 @@ def keep_runs(
     differing = {each for each in job_ids if before.get(each, []) != after.get(each, [])}
     moved = {*changed, *emptied, *(emptied[each] for each in emptied)} | differing
     move_attempts(emptied)
-    touch_runs(_touched(moved, before, after), at)
+    touch_runs(_touched_runs(moved, before, after), at)
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM workloads_runspan WHERE job_id = ANY(%s)", [list(emptied)])
         if not differing:
@@ -57,7 +57,7 @@ def keep_runs(
                     copy.write_row((run_id, job_id, Range(starts_at, ends_at), False))
 
 
-def _stated(job_ids: Collection[int]) -> dict[int, list[Stated]]:
+def _stated_runs(job_ids: Collection[int]) -> dict[int, list[Stated]]:
     found: dict[int, list[Stated]] = {}
     with connection.cursor() as cursor:
         cursor.execute(
@@ -72,7 +72,7 @@ def _stated(job_ids: Collection[int]) -> dict[int, list[Stated]]:
     return found
 
 
-def _touched(
+def _touched_runs(
     moved: Collection[int], *stated: Mapping[int, Iterable[Stated]]
 ) -> dict[int, datetime]:
     """The runs of these jobs, each from the first moment that its jobs may have changed."""

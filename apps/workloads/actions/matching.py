@@ -54,7 +54,7 @@ def matched(
     kept = {event.statement: event for event in events}
     new = {each.statement: each for each in arrived if each.statement not in kept}
     found = attempts([*kept, *new])
-    job_ids = _assigned(found, jobs, kept)
+    job_ids = _assigned_jobs(found, jobs, kept)
     matches = tuple(
         Matched(
             attempt=attempt,
@@ -68,10 +68,10 @@ def matched(
         )
         for attempt, job_id in zip(found, job_ids, strict=True)
     )
-    return Match(matches, _emptied(found, job_ids, events))
+    return Match(matches, _emptied_jobs(found, job_ids, events))
 
 
-def _assigned(
+def _assigned_jobs(
     found: Sequence[Attempt], jobs: Sequence[KeptJob], kept: Mapping[JobStatement, KeptEvent]
 ) -> list[int | None]:
     """By the same submission, else by what was said before, else by the same opening."""
@@ -102,7 +102,7 @@ def _same_opening(attempt: Attempt, job: KeptJob) -> bool:
     )
 
 
-def _emptied(
+def _emptied_jobs(
     found: Sequence[Attempt], job_ids: Sequence[int | None], events: Sequence[KeptEvent]
 ) -> dict[int, int]:
     """Jobs that lost all that was said of them, by where the first of it went."""

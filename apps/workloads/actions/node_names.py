@@ -48,7 +48,7 @@ def link_allocations(*, at: datetime) -> int:
             node=None, job__cluster_id=cluster_id, node_name__in=borne
         )
         raw_ids = _raw_ids(waiting_here)
-        for some in _chunks(raw_ids):
+        for some in _chunks_of_jobs(raw_ids):
             _place_again(cluster_id, some, at)
         linked += len(raw_ids)
     return linked
@@ -64,11 +64,11 @@ def _place_again(cluster_id: int, raw_ids: Sequence[str], at: datetime) -> None:
         return
     # All locks at once: taken in order, no two wait for each other.
     lock_keys([(cluster_id, raw_id) for raw_id in raw_ids])
-    for some in _chunks(raw_ids):
+    for some in _chunks_of_jobs(raw_ids):
         keys: list[Key] = [(cluster_id, raw_id) for raw_id in some]
         fold_jobs(dict.fromkeys(keys, ()), at)
 
 
-def _chunks(raw_ids: Sequence[str]) -> Iterator[Sequence[str]]:
+def _chunks_of_jobs(raw_ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for first in range(0, len(raw_ids), JOBS_AT_ONCE):
         yield raw_ids[first : first + JOBS_AT_ONCE]

@@ -56,10 +56,10 @@ def record_events(*, events: Sequence[JobEventIn], at: datetime) -> list[Recorde
     for key, jobs in fold_jobs(arrived, at).items():
         job_of |= {(key, digest): job.job_id for job in jobs for digest in job.digests}
     job_ids = [job_of[key, each.digest] for key, each in keyed]
-    return _answers(job_ids, is_new)
+    return _recorded_answers(job_ids, is_new)
 
 
-def _answers(job_ids: Sequence[int], is_new: Iterable[bool]) -> list[Recorded]:
+def _recorded_answers(job_ids: Sequence[int], is_new: Iterable[bool]) -> list[Recorded]:
     states = kept_states(set(job_ids))
     return [
         Recorded(job_id, states[job_id], is_changed)
@@ -71,11 +71,11 @@ def _cluster_ids(names: Sequence[str], at: datetime) -> dict[str, int]:
     known = {fact.name: cluster_id for cluster_id, fact in clusters().items()}
     for name in names:
         if name not in known:
-            known[name] = _opened(name, at)
+            known[name] = _opened_cluster(name, at)
     return known
 
 
-def _opened(name: str, at: datetime) -> int:
+def _opened_cluster(name: str, at: datetime) -> int:
     try:
         return add_cluster(name=name, at=at)
     except ClusterNameTaken:  # somebody opened it a moment ago

@@ -93,9 +93,9 @@ def record_requests(
     place, whatever the order; what a team's or a node's token told nobody else writes over. Days are summed anew, and what hours that are over cost is divided
     again.
     """
-    services = _services(teller.team_id)
-    newest = _newest(counted)
-    kept = _kept(newest)
+    services = _services_by_name(teller.team_id)
+    newest = _newest_revisions(counted)
+    kept = _kept_counts(newest)
     foreign = {key for key, one in kept.items() if not _is_own(one, newest[key], teller)}
     found = {
         key: services.get(key[1])
@@ -103,10 +103,12 @@ def record_requests(
         else kept[key].workload_id or services.get(key[1])
         for key in newest
     }
-    _lock(workload_id for workload_id in found.values() if workload_id is not None)
+    _lock_workloads(workload_id for workload_id in found.values() if workload_id is not None)
     own = [(newest[key], found[key]) for key in sorted(newest) if key not in foreign]
-    changed = _upsert(own, teller)
-    _follow({(each, key[4]) for key in changed if (each := found[key]) is not None}, at)
+    changed = _upsert_counts(own, teller)
+    _follow_changed_hours(
+        {(each, key[4]) for key in changed if (each := found[key]) is not None}, at
+    )
     return [
         RequestTaken(
             is_changed=each.key in changed and each is newest[each.key],
@@ -124,8 +126,8 @@ def join_requests(*, at: datetime) -> int:
     waiting = RequestHour.objects.filter(workload=None).values_list("team_id", "service_named")
     joined = 0
     for team_id, name in sorted(waiting.distinct(), key=lambda one: (one[0] or 0, one[1])):
-        workload_id = _services(team_id).get(name)
-        while workload_id is not None and (hours := _join(team_id, name, workload_id, at)):
+        workload_id = _services_by_name(team_id).get(name)
+        while workload_id is not None and (hours := _join_some(team_id, name, workload_id, at)):
             joined += hours
     return joined
 
@@ -138,36 +140,36 @@ def forget_requests(*, at: datetime) -> int:
 
 
 @transaction.atomic
-def _join(team_id: int | None, name: str, workload_id: int, at: datetime) -> int:
-    _lock([workload_id])
+def _join_some(team_id: int | None, name: str, workload_id: int, at: datetime) -> int:
+    _lock_workloads([workload_id])
     told_by = Q(team=None) if team_id is None else Q(team_id=team_id)
     waiting = RequestHour.objects.filter(told_by, workload=None, service_named=name)
     some = list(waiting.order_by("hour", "id").values_list("id", "hour")[:JOINED_AT_ONCE])
     RequestHour.objects.filter(id__in=[row[0] for row in some]).update(workload_id=workload_id)
-    _follow({(workload_id, hour) for _, hour in some}, at)
+    _follow_changed_hours({(workload_id, hour) for _, hour in some}, at)
     return len(some)
 
 
-def _services(team_id: int | None) -> dict[str, int]:
+def _services_by_name(team_id: int | None) -> dict[str, int]:
     """Serving and batch workloads by name, of a team and those below it or of all; a name that
     several bear is nobody's."""
     found = Workload.objects.filter(kind__in=SERVICES)
     if team_id is not None:
         own = Workload.objects.filter(kind__in=SERVICES, team_id=team_id)
-        return _alone(found.filter(team_id__in=_below(team_id))) | dict(
+        return _unique_by_name(found.filter(team_id__in=_teams_from(team_id))) | dict(
             own.order_by("id").values_list("name", "id")
         )
-    return _alone(found)
+    return _unique_by_name(found)
 
 
-def _alone(found: QuerySet[Workload]) -> dict[str, int]:
+def _unique_by_name(found: QuerySet[Workload]) -> dict[str, int]:
     ids: dict[str, list[int]] = {}
     for name, workload_id in found.order_by("id").values_list("name", "id"):
         ids.setdefault(name, []).append(workload_id)
     return {name: each[0] for name, each in ids.items() if len(each) == 1}
 
 
-def _below(team_id: int) -> set[int]:
+def _teams_from(team_id: int) -> set[int]:
     below: dict[int | None, list[int]] = {}
     for team in teams():
         below.setdefault(team.parent_id, []).append(team.id)
@@ -179,7 +181,7 @@ def _below(team_id: int) -> set[int]:
     return found
 
 
-def _newest(counted: Iterable[CountedRequests]) -> dict[Key, CountedRequests]:
+def _newest_revisions(counted: Iterable[CountedRequests]) -> dict[Key, CountedRequests]:
     """Of several revisions in one telling the newest, of equal ones the first."""
     newest: dict[Key, CountedRequests] = {}
     for each in counted:
@@ -204,7 +206,7 @@ def _is_own(kept: Kept, told: CountedRequests, teller: RequestTeller) -> bool:
     return kept.team_id == teller.team_id and (kept.node_id == teller.node_id or is_unnoted)
 
 
-def _kept(keys: Collection[Key]) -> dict[Key, Kept]:
+def _kept_counts(keys: Collection[Key]) -> dict[Key, Kept]:
     """What was told before under these keys."""
     columns = [list(column) for column in zip(*keys, strict=True)] or [[], [], [], [], []]
     with connection.cursor() as cursor:
@@ -221,7 +223,7 @@ def _kept(keys: Collection[Key]) -> dict[Key, Kept]:
         return {tuple(row[:5]): Kept(*row[5:]) for row in cursor}
 
 
-def _lock(workload_ids: Iterable[int]) -> None:
+def _lock_workloads(workload_ids: Iterable[int]) -> None:
     """Two tellings of one service sum its day one after the other; foreign keys are not in the
     way of this lock."""
     ids = sorted(set(workload_ids))
@@ -233,15 +235,17 @@ def _lock(workload_ids: Iterable[int]) -> None:
     )
 
 
-def _upsert(told: Sequence[tuple[CountedRequests, int | None]], teller: RequestTeller) -> set[Key]:
+def _upsert_counts(
+    told: Sequence[tuple[CountedRequests, int | None]], teller: RequestTeller
+) -> set[Key]:
     """The keys of the rows that are new, or newer than what was kept."""
-    rows = [_row(counted, workload_id, teller) for counted, workload_id in told]
+    rows = [_row_of_counts(counted, workload_id, teller) for counted, workload_id in told]
     with connection.cursor() as cursor:
         cursor.execute(UPSERT, [json.dumps(rows)])
         return {tuple(row) for row in cursor}
 
 
-def _row(
+def _row_of_counts(
     counted: CountedRequests, workload_id: int | None, teller: RequestTeller
 ) -> dict[str, Any]:
     latency, first_token = counted.latency, counted.first_token
@@ -259,13 +263,15 @@ def _row(
     }
 
 
-def _follow(changed: Collection[WorkloadHour], at: datetime) -> None:
+def _follow_changed_hours(changed: Collection[WorkloadHour], at: datetime) -> None:
     """What rests on these hours: the sums of their days, and what they cost."""
     if not changed:
         return
     zone = ZoneInfo(organisation().zone)
     _sum_days({(workload_id, hour.astimezone(zone).date()) for workload_id, hour in changed}, zone)
-    _mark({(workload_id, hour) for workload_id, hour in changed if hour + HOUR <= at}, at)
+    _mark_divided_days(
+        {(workload_id, hour) for workload_id, hour in changed if hour + HOUR <= at}, at
+    )
 
 
 def _sum_days(days: Collection[tuple[int, date]], zone: ZoneInfo) -> None:
@@ -273,18 +279,18 @@ def _sum_days(days: Collection[tuple[int, date]], zone: ZoneInfo) -> None:
     ordered = sorted(days)
     workload_ids = [workload_id for workload_id, _ in ordered]
     of_days = [day for _, day in ordered]
-    since = [_midnight(day, zone) for day in of_days]
-    until = [_midnight(day + timedelta(days=1), zone) for day in of_days]
+    since = [_local_midnight(day, zone) for day in of_days]
+    until = [_local_midnight(day + timedelta(days=1), zone) for day in of_days]
     with connection.cursor() as cursor:
         cursor.execute(DELETE_DAYS, [workload_ids, of_days])
         cursor.execute(SUM_DAYS, [workload_ids, of_days, since, until])
 
 
-def _midnight(day: date, zone: ZoneInfo) -> datetime:
+def _local_midnight(day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time.min, tzinfo=zone)
 
 
-def _mark(over: Collection[WorkloadHour], at: datetime) -> None:
+def _mark_divided_days(over: Collection[WorkloadHour], at: datetime) -> None:
     """Have the days of the pools divided again on which jobs of the workloads held nodes.
 
     By the rules that give jobs to the workload: one that another rule takes away marks a day too
@@ -298,14 +304,14 @@ def _mark(over: Collection[WorkloadHour], at: datetime) -> None:
     for fact in giving:
         hours = spans.get(fact.rule.workload_id or 0, [])
         since, until = min(hours), max(hours) + HOUR
-        if (cut := _cut(fact, since, until)) is not None:
+        if (cut := _cut_to_span(fact, since, until)) is not None:
             for held in held_by_matching(cut, until):
                 touched.divide(held.node_id, held.starts_at, held.ends_at)
     if giving:
         touched.mark()
 
 
-def _cut(fact: RuleFact, since: datetime, until: datetime) -> RuleFact | None:
+def _cut_to_span(fact: RuleFact, since: datetime, until: datetime) -> RuleFact | None:
     """The rule within a span; None where it is not in force in it."""
     starts_at = since if fact.starts_at is None else max(since, fact.starts_at)
     ends_at = until if fact.ends_at is None else min(until, fact.ends_at)

@@ -56,7 +56,7 @@ def add_rule(*, rule: RuleFact, at: datetime) -> int:
     twin = RuleExists("", f"a rule of priority {rule.rule.priority} asks exactly that already")
     with refusing({"ownership_rule_once": twin}):
         kept = OwnershipRule.objects.create(**asked, period=(rule.starts_at, rule.ends_at))
-    _mark(rule, at)
+    _mark_matching(rule, at)
     return kept.id
 
 
@@ -78,7 +78,7 @@ def end_rule(*, rule_id: int, ended_at: datetime, at: datetime) -> None:
     kept.period = (starts_at, ended_at)
     kept.save(update_fields=["period"])
     asked = Rule(**{each.name: getattr(kept, each.name) for each in fields(Rule)})
-    _mark(RuleFact(asked, ended_at, ends_at), at)
+    _mark_matching(RuleFact(asked, ended_at, ends_at), at)
 
 
 def refuse_nonsense(fact: RuleFact) -> None:
@@ -98,7 +98,7 @@ def refuse_nonsense(fact: RuleFact) -> None:
             )
 
 
-def _mark(rule: RuleFact, at: datetime) -> None:
+def _mark_matching(rule: RuleFact, at: datetime) -> None:
     touched = TouchedHours(at)
     for held in held_by_matching(rule, at):
         touched.add(held.node_id, held.starts_at, held.ends_at)

@@ -41,7 +41,7 @@ def join_attempts(*, attempt_ids: Collection[int], at: datetime) -> int:
     with connection.cursor() as cursor:
         cursor.execute(FINDING, [list(attempt_ids)])
         found = cursor.fetchall()
-    allowed = _allowed(found, at)
+    allowed = _allowed_attempts(found, at)
     joined = [row for row in found if row[0] in allowed]
     if not joined:
         return 0
@@ -111,7 +111,7 @@ ORDER BY attempt.id
 """
 
 
-def _allowed(found: Iterable[tuple[Any, ...]], at: datetime) -> set[int]:
+def _allowed_attempts(found: Iterable[tuple[Any, ...]], at: datetime) -> set[int]:
     """The attempts whose run may say that it is on this job."""
     allowed: set[int] = set()
     for attempt_id, _, _, job_id, _, team_id in found:
@@ -129,11 +129,11 @@ def jobs_open_to(team_id: int, job_ids: Collection[int], at: datetime) -> set[in
     return {
         job_id
         for job_id, owner in owner_of.items()
-        if owner is None or team_id in _lineage(owner, parents)
+        if owner is None or team_id in _team_and_above(owner, parents)
     }
 
 
-def _lineage(team_id: int, parents: Mapping[int, int | None]) -> set[int]:
+def _team_and_above(team_id: int, parents: Mapping[int, int | None]) -> set[int]:
     """A team and all above it."""
     line: set[int] = set()
     above: int | None = team_id

@@ -107,15 +107,15 @@ def record_reports(
     answers: dict[int, ReportTaken | NotTaken] = {}
     with transaction.atomic():
         for place in ordered:
-            answers[place] = _recorded(reports[place], teller, at)
+            answers[place] = _record_report(reports[place], teller, at)
     return [answers[place] for place in range(len(reports))]
 
 
-def _recorded(report: ReportIn, teller: Teller, at: datetime) -> ReportTaken | NotTaken:
+def _record_report(report: ReportIn, teller: Teller, at: datetime) -> ReportTaken | NotTaken:
     cluster = clusters()[teller.cluster_id].name if teller.cluster_id is not None else None
     if cluster is not None and report.cluster not in ("", cluster):
         return NotTaken("job.cluster", f"this token writes cluster {cluster}, not {report.cluster}")
-    run = _run(report, teller, at)
+    run = _open_run(report, teller, at)
     if isinstance(run, NotTaken):
         return run
     attempt_id, before = _keep_attempt(report, run, cluster or report.cluster, at)
@@ -135,7 +135,7 @@ def _recorded(report: ReportIn, teller: Teller, at: datetime) -> ReportTaken | N
     return ReportTaken(run, attempt_id, bool(changes))
 
 
-def _run(report: ReportIn, teller: Teller, at: datetime) -> int | NotTaken:
+def _open_run(report: ReportIn, teller: Teller, at: datetime) -> int | NotTaken:
     """The run of this name, opened where there is none."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -152,12 +152,12 @@ def _run(report: ReportIn, teller: Teller, at: datetime) -> int | NotTaken:
         return NotTaken("run", f"another team has a run named {report.run}")
     if run.workload is None and report.workload:
         Run.objects.filter(id=run.id, workload=None).update(
-            workload=_workload(report.workload, teller.team_id)
+            workload=_open_workload(report.workload, teller.team_id)
         )
     return run.id
 
 
-def _workload(name: str, team_id: int) -> Workload:
+def _open_workload(name: str, team_id: int) -> Workload:
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO workloads_workload (team_id, name, kind) VALUES (%s, %s, %s)"
@@ -249,7 +249,7 @@ def _kept_windows(attempt_id: int, report: ReportIn) -> list[WindowIn]:
         )
         for part, each in enumerate(report.windows)
     ]
-    return [report.windows[part] for part in _inserted(WINDOWS, rows)]
+    return [report.windows[part] for part in _inserted_parts(WINDOWS, rows)]
 
 
 WINDOWS = """
@@ -266,7 +266,7 @@ def _kept_events(attempt_id: int, report: ReportIn) -> list[MomentIn]:
         (attempt_id, report.sequence, part, each.kind, each.at, each.step, each.metric)
         for part, each in enumerate(report.events)
     ]
-    return [report.events[part] for part in _inserted(EVENTS, rows)]
+    return [report.events[part] for part in _inserted_parts(EVENTS, rows)]
 
 
 EVENTS = """
@@ -276,7 +276,7 @@ ON CONFLICT DO NOTHING RETURNING part
 """
 
 
-def _inserted(statement: str, rows: Iterable[tuple[Any, ...]]) -> list[int]:
+def _inserted_parts(statement: str, rows: Iterable[tuple[Any, ...]]) -> list[int]:
     parts: list[int] = []
     with connection.cursor() as cursor:
         for row in rows:

@@ -23,19 +23,21 @@ def reported(
     found: list[CarriedSpan] = []
     for job_id, job in sorted(jobs.items()):
         of_job = [each for each in on_jobs if each.job_id == job_id]
-        spans = _joined([_carried(each, of_job, job) for each in of_job if each.run_id == run_id])
+        spans = _joined_spans(
+            [_carried_span(each, of_job, job) for each in of_job if each.run_id == run_id]
+        )
         said = [
             (each.starts_at, each.ends_at or END_OF_TIME)
             for each in stated
             if each.job_id == job_id
         ]
-        for starts_at, ends_at in _without(spans, sorted(said)):
+        for starts_at, ends_at in _without_taken(spans, sorted(said)):
             last = None if ends_at == END_OF_TIME else ends_at
             found.append(CarriedSpan(job_id, starts_at, last))
     return found
 
 
-def _carried(attempt: AttemptOnJob, of_job: Sequence[AttemptOnJob], job: FoldJobRow) -> Span:
+def _carried_span(attempt: AttemptOnJob, of_job: Sequence[AttemptOnJob], job: FoldJobRow) -> Span:
     starts_at = attempt.began_at
     if attempt is of_job[0] and job.started_at is not None:
         starts_at = min(starts_at, job.started_at)
@@ -47,7 +49,7 @@ def _carried(attempt: AttemptOnJob, of_job: Sequence[AttemptOnJob], job: FoldJob
     return starts_at, min(job.ended_at or END_OF_TIME, min(after, default=END_OF_TIME))
 
 
-def _joined(spans: Sequence[Span]) -> list[Span]:
+def _joined_spans(spans: Sequence[Span]) -> list[Span]:
     found: list[Span] = []
     for starts_at, ends_at in sorted(spans):
         if found and starts_at <= found[-1][1]:
@@ -57,7 +59,7 @@ def _joined(spans: Sequence[Span]) -> list[Span]:
     return found
 
 
-def _without(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
+def _without_taken(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
     left: list[Span] = []
     for starts_at, ends_at in spans:
         at = starts_at

@@ -22,7 +22,7 @@ class ArrivedStatement:
 
 def told(statement: JobStatement) -> ArrivedStatement:
     """What is to be kept of a statement: only what it says."""
-    everything: dict[str, object] = msgspec.to_builtins(statement, enc_hook=_text)
+    everything: dict[str, object] = msgspec.to_builtins(statement, enc_hook=_encode_fraction)
     said = {name: value for name, value in everything.items() if value is not None}
     content = msgspec.json.encode(said, order="sorted")
     digest = hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
@@ -34,16 +34,16 @@ def statement_of(content: str) -> JobStatement:
     return _DECODER.decode(content)
 
 
-def _text(value: object) -> object:
+def _encode_fraction(value: object) -> object:
     if isinstance(value, Fraction):
         return str(value)
     raise NotImplementedError(type(value))
 
 
-def _fraction(kind: type, text: object) -> object:
+def _decode_fraction(kind: type, text: object) -> object:
     if kind is Fraction:
         return Fraction(str(text))
     raise NotImplementedError(kind)
 
 
-_DECODER = msgspec.json.Decoder(JobStatement, dec_hook=_fraction)
+_DECODER = msgspec.json.Decoder(JobStatement, dec_hook=_decode_fraction)

@@ -26,33 +26,33 @@ class TouchedHours:
 
     def add(self, node_id: int | None, starts_at: datetime, ends_at: datetime | None) -> None:
         """Note that `[starts_at, ends_at)` changed on the node; None: no node, or no end."""
-        self._note(self._spans, node_id, (starts_at, ends_at))
+        self._note_span(self._spans, node_id, (starts_at, ends_at))
 
     def retag(self, node_id: int | None, starts_at: datetime, ends_at: datetime | None) -> None:
         """Note that what was held of the node then goes under another tag, or is another user's.
 
         Both are read at roll-up, so no line changes and no other pass would mark the day.
         """
-        self._note(self._retagged, node_id, (starts_at, ends_at))
+        self._note_span(self._retagged, node_id, (starts_at, ends_at))
 
     def divide(self, node_id: int | None, starts_at: datetime, ends_at: datetime | None) -> None:
         """Note that what was held of the node then is divided otherwise over runs or features.
 
         Lines and their sums stay as they are.
         """
-        self._note(self._redivided, node_id, (starts_at, ends_at))
+        self._note_span(self._redivided, node_id, (starts_at, ends_at))
 
     def mark(self) -> None:
         """Lay the marks, in the transaction of the change."""
         spans = [
             (node_id, starts_at, ends_at)
             for node_id in sorted(self._spans)
-            for starts_at, ends_at in _joined(self._spans[node_id])
+            for starts_at, ends_at in _joined_spans(self._spans[node_id])
         ]
         mark_spans(pass_=Pass.SPLIT, spans=spans)
         mark(_day_marks({Pass.ROLLUP: self._retagged, Pass.DIVIDE: self._redivided}))
 
-    def _note(
+    def _note_span(
         self,
         spans: dict[int, list[Span]],
         node_id: int | None,
@@ -83,7 +83,7 @@ def _day_marks(touched: Mapping[Pass, Mapping[int, list[Span]]]) -> set[Mark]:
     }
 
 
-def _joined(spans: list[Span]) -> Iterator[Span]:
+def _joined_spans(spans: list[Span]) -> Iterator[Span]:
     """The same time in as few spans as it takes, in order."""
     since, until = min(spans)
     for starts_at, ends_at in sorted(spans):

@@ -61,7 +61,7 @@ def keep_upload(*, upload: Upload, at: datetime) -> int:
 @transaction.atomic
 def ask_reading(*, batch_id: int, asked: Mapping[str, object], at: datetime) -> None:
     """Have the file looked at again, read in this way. Refuses ImportAlreadyOver, ImportNotReady."""
-    batch = _open(batch_id)
+    batch = _open_batch(batch_id)
     if batch.state not in {ImportState.ASKING, ImportState.LOOKING, ImportState.FAILED}:
         raise ImportNotReady(f"{batch.name} is being imported")
     batch.asked, batch.seen = dict(asked), {**batch.seen, "trial": None}
@@ -73,7 +73,7 @@ def ask_reading(*, batch_id: int, asked: Mapping[str, object], at: datetime) -> 
 @transaction.atomic
 def start_import(*, batch_id: int, at: datetime) -> None:
     """Have the file imported as it was last looked at. Refuses ImportNotReady, ImportAlreadyOver."""
-    batch = _open(batch_id)
+    batch = _open_batch(batch_id)
     if batch.state != ImportState.ASKING or not (batch.seen.get("trial") or {}).get("jobs"):
         raise ImportNotReady(f"{batch.name} cannot be imported as it would be read now")
     batch.state, batch.alive_at = ImportState.WAITING, None
@@ -84,7 +84,7 @@ def start_import(*, batch_id: int, at: datetime) -> None:
 @transaction.atomic
 def discard_import(*, batch_id: int, at: datetime) -> None:
     """Forget the file; what of it was imported stays. Refuses ImportAlreadyOver."""
-    batch = _open(batch_id)
+    batch = _open_batch(batch_id)
     batch.state, batch.ended_at = ImportState.DISCARDED, at
     batch.save(update_fields=["state", "ended_at"])
 
@@ -153,7 +153,7 @@ def forget_file(*, batch_id: int) -> None:
     ImportBatch.objects.filter(id=batch_id).update(stored_as="")
 
 
-def _open(batch_id: int) -> ImportBatch:
+def _open_batch(batch_id: int) -> ImportBatch:
     batch = ImportBatch.objects.select_for_update().get(id=batch_id)
     if batch.state in OVER:
         raise ImportAlreadyOver(f"{batch.name} is {batch.get_state_display()} already")

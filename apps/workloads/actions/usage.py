@@ -124,7 +124,7 @@ def take_calls(*, calls: Sequence[Call], at: datetime) -> int:
         cursor.execute(STAGE)
         with cursor.copy(f"COPY staged_usage ({COLUMNS}) FROM STDIN") as copy:
             for call in calls:
-                copy.write_row(_row(call))
+                copy.write_row(_call_columns(call))
         if any(call.response_id for call in calls):
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [KEEPING])
         cursor.execute(KEEP, [at])
@@ -138,7 +138,7 @@ def take_calls(*, calls: Sequence[Call], at: datetime) -> int:
     return sum(count for _, count in kept)
 
 
-def _row(call: Call) -> tuple[object, ...]:
+def _call_columns(call: Call) -> tuple[object, ...]:
     return (
         *(call.source, call.key, call.response_id, call.at, call.vendor, call.model, call.tier),
         call.outcome,

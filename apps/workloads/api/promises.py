@@ -126,7 +126,7 @@ class ServiceObjectives(RestView):
         asked, called = ObjectivesAsked.of(request), Called(self.viewer())
         workload_ids = called.workload_ids(asked.get("workload"))
         page = promises.objective_page(called.viewer, workload_ids, page_asked(request))
-        return paged(request, page, lambda row: _told_objective(row, called))
+        return paged(request, page, lambda row: _serialize_objective(row, called))
 
     @extend_schema(
         operation_id="add_service_objective",
@@ -143,7 +143,7 @@ class ServiceObjectives(RestView):
         wanted = promises.NewObjective(workload_id=workload_id, **asked)
         known = promises.objective_like(wanted)
         made_id = known or add_objective(objective=wanted)
-        return Response(_objective(made_id, called), status=200 if known else 201)
+        return Response(_serialize_objective_by_id(made_id, called), status=200 if known else 201)
 
 
 class ServiceObjectiveEnd(RestView):
@@ -160,9 +160,11 @@ class ServiceObjectiveEnd(RestView):
     def post(self, request: Request, objective_id: int) -> Response:
         """The promise counts no more from then on; the same end again changes nothing."""
         asked, called = parsed(ObjectiveEndIn, request), Called(self.viewer())
-        if _objective(objective_id, called)["ends_at"] != _wire(asked["ended_at"]):
+        if _serialize_objective_by_id(objective_id, called)["ends_at"] != _serialize_moment(
+            asked["ended_at"]
+        ):
             end_objective(objective_id=objective_id, **asked)
-        return Response(_objective(objective_id, called))
+        return Response(_serialize_objective_by_id(objective_id, called))
 
 
 class WorkloadChanges(RestView):
@@ -186,7 +188,7 @@ class WorkloadChanges(RestView):
         workload_ids = called.workload_ids(asked.get("workload"))
         span = asked.get("since"), asked.get("until")
         page = promises.change_page(called.viewer, workload_ids, span, page_asked(request))
-        return paged(request, page, lambda row: _told_change(row, _workload_name(row, called)))
+        return paged(request, page, lambda row: _serialize_change(row, _workload_name(row, called)))
 
     @extend_schema(
         operation_id="record_workload_change",
@@ -210,7 +212,7 @@ class WorkloadChanges(RestView):
         run_id = _run_id(asked.pop("run"))
         change = promises.NewChange(workload_id=workload_id, run_id=run_id, **asked)
         change_id, is_new = record_change(change=change)
-        told = _told_change(promises.change_row(change_id), {"id": workload_id, "name": named})
+        told = _serialize_change(promises.change_row(change_id), {"id": workload_id, "name": named})
         return Response(told, status=201 if is_new else 200)
 
 
@@ -232,18 +234,18 @@ def _run_id(key: str) -> int | None:
     return found
 
 
-def _objective(objective_id: int, called: Called) -> dict[str, Any]:
+def _serialize_objective_by_id(objective_id: int, called: Called) -> dict[str, Any]:
     row = promises.objective_row(objective_id, called.viewer)
     if row is None:
         raise ObjectDoesNotExist(f"there is no promise {objective_id}")
-    return _told_objective(row, called)
+    return _serialize_objective(row, called)
 
 
-def _told_objective(row: dict[str, Any], called: Called) -> dict[str, Any]:
+def _serialize_objective(row: dict[str, Any], called: Called) -> dict[str, Any]:
     return told_as(ObjectiveOut, {**row, "workload": _workload_name(row, called)})
 
 
-def _told_change(row: dict[str, Any], named: dict[str, Any] | None) -> dict[str, Any]:
+def _serialize_change(row: dict[str, Any], named: dict[str, Any] | None) -> dict[str, Any]:
     return told_as(ChangeOut, {**row, "workload": named, "run": row["run__key"]})
 
 
@@ -251,5 +253,5 @@ def _workload_name(row: dict[str, Any], called: Called) -> dict[str, Any] | None
     return called.workload(row["workload_id"])
 
 
-def _wire(moment: Any) -> Any:
+def _serialize_moment(moment: Any) -> Any:
     return serializers.DateTimeField().to_representation(moment)

@@ -70,9 +70,9 @@ def read_row(raw: bytes | msgspec.Raw, *, at: datetime, row: int) -> CountedRequ
         told = _ROW.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         return fault_of(str(refused), row)
-    for field, message in _faults(told, at):
+    for field, message in _request_faults(told, at):
         return Fault(field, message, row)
-    return _counted(told)
+    return _counted_requests(told)
 
 
 def row_schema() -> dict[str, Any]:
@@ -90,7 +90,7 @@ def row_schema() -> dict[str, Any]:
 _ROW = msgspec.json.Decoder(RequestHourIn)
 
 
-def _faults(told: RequestHourIn, at: datetime) -> Iterator[tuple[str, str]]:
+def _request_faults(told: RequestHourIn, at: datetime) -> Iterator[tuple[str, str]]:
     yield from _hour_faults(told.hour.astimezone(UTC), at)
     for part, whole in (("succeeded", "requests"), ("cached_tokens", "prompt_tokens")):
         few, many = getattr(told, part), getattr(told, whole)
@@ -115,17 +115,17 @@ def _hour_faults(hour: datetime, at: datetime) -> Iterator[tuple[str, str]]:
 
 def _histogram_faults(name: str, told: HistogramIn | None) -> Iterator[tuple[str, str]]:
     try:
-        _histogram(told)
+        _read_histogram(told)
     except HistogramUnreadable as refused:
         yield name, str(refused)
 
 
-def _histogram(told: HistogramIn | None) -> Histogram | None:
+def _read_histogram(told: HistogramIn | None) -> Histogram | None:
     return None if told is None else Histogram(told.bounds_seconds, told.counts)
 
 
-def _counted(told: RequestHourIn) -> CountedRequests:
+def _counted_requests(told: RequestHourIn) -> CountedRequests:
     values = {name: getattr(told, name) for name in told.__struct_fields__}
     values["hour"] = told.hour.astimezone(UTC)
-    values |= {name: _histogram(values[name]) for name in ("latency", "first_token")}
+    values |= {name: _read_histogram(values[name]) for name in ("latency", "first_token")}
     return CountedRequests(**values)

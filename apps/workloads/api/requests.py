@@ -178,17 +178,17 @@ class RequestHours(RestView):
         place of an earlier one, the same one again changes nothing.
         """
         at = timezone.now()
-        teller = _teller(request)
+        teller = _request_teller(request)
         read = [
             _told_by(teller, read_row(raw, at=at, row=row), row)
-            for row, raw in enumerate(_rows(_body(request)))
+            for row, raw in enumerate(_raw_rows(_request_body(request)))
         ]
         good = {row: one for row, one in enumerate(read) if isinstance(one, CountedRequests)}
         taken = record_requests(counted=list(good.values()), teller=teller, at=at)
-        return Response(_answer(read, dict(zip(good, taken, strict=True))))
+        return Response(_serialize_taken(read, dict(zip(good, taken, strict=True))))
 
 
-def _teller(request: Request) -> RequestTeller:
+def _request_teller(request: Request) -> RequestTeller:
     """A token of scope requests speaks for its team; an agent's for its node alone."""
     team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
     is_wide = Scope.REQUESTS in scopes_of(request)
@@ -209,7 +209,9 @@ def _told_by(
     return row
 
 
-def _answer(read: list[CountedRequests | Fault], taken: dict[int, RequestTaken]) -> dict[str, Any]:
+def _serialize_taken(
+    read: list[CountedRequests | Fault], taken: dict[int, RequestTaken]
+) -> dict[str, Any]:
     errors = [one for one in read if isinstance(one, Fault)]
     errors += [Fault("source_key", FOREIGN, row) for row, one in taken.items() if one.is_foreign]
     kept = {row: one for row, one in taken.items() if not one.is_foreign}
@@ -231,7 +233,7 @@ def _serialize_request_hour(row: dict[str, Any], called: Called) -> dict[str, An
     return told_as(RequestHourOut, {**row, **named})
 
 
-def _body(request: Request) -> bytes:
+def _request_body(request: Request) -> bytes:
     try:
         return json_body(request)
     except GzipUnreadable as refused:
@@ -245,7 +247,7 @@ class _RequestRows(msgspec.Struct, forbid_unknown_fields=True):
 _ROWS = msgspec.json.Decoder(_RequestRows)
 
 
-def _rows(body: bytes) -> list[msgspec.Raw]:
+def _raw_rows(body: bytes) -> list[msgspec.Raw]:
     try:
         told = _ROWS.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:

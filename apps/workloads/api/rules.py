@@ -121,7 +121,7 @@ class OwnershipRulePreview(RestView):
         refuse_nonsense(rule)
         taker = OwnerFact(rule.rule.team_id, rule.rule.workload_id)
         moved = preview_rule(rule, timezone.now())
-        return Response(_told_moves(moved, called, lambda giver: (giver, taker)))
+        return Response(_serialize_moves(moved, called, lambda giver: (giver, taker)))
 
 
 class OwnershipRuleEndPreview(RestView):
@@ -141,7 +141,7 @@ class OwnershipRuleEndPreview(RestView):
             raise ObjectDoesNotExist(f"there is no rule {rule_id}")
         giver = OwnerFact(rule.rule.team_id, rule.rule.workload_id)
         moved = preview_end(rule, ended_at, timezone.now())
-        return Response(_told_moves(moved, called, lambda taker: (giver, taker)))
+        return Response(_serialize_moves(moved, called, lambda taker: (giver, taker)))
 
 
 def rule_asked(asked: dict[str, Any], called: Called) -> RuleFact:
@@ -170,7 +170,7 @@ def told_rule(row: dict[str, Any], called: Called) -> dict[str, Any]:
     return told_as(RuleOut, told)
 
 
-def _told_moves(
+def _serialize_moves(
     moved: RulePreview,
     called: Called,
     between: Callable[[OwnerFact], tuple[OwnerFact, OwnerFact]],
@@ -181,20 +181,20 @@ def _told_moves(
     moves = []
     for move in moved.moves:
         giver, taker = between(OwnerFact(move.team_id, move.workload_id))
-        hours = _hours(move.gpu_milliseconds)
+        hours = _gpu_hours(move.gpu_milliseconds)
         moves.append(
             {"from_owner": owner(giver), "to_owner": owner(taker), "jobs": move.jobs}
             | {"gpu_hours": hours}
         )
     told = {
         "matched_jobs": moved.matched_jobs,
-        "matched_gpu_hours": _hours(moved.matched_gpu_milliseconds),
+        "matched_gpu_hours": _gpu_hours(moved.matched_gpu_milliseconds),
         "moves": moves,
     }
     return told_as(MovesOut, told)
 
 
-def _hours(milliseconds: Fraction) -> float:
+def _gpu_hours(milliseconds: Fraction) -> float:
     return round(float(milliseconds / HOUR_MS), 6)
 
 

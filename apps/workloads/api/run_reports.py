@@ -89,7 +89,7 @@ class RunReports(APIView):
         raw, is_list = reports_in(json_body(request))
         read = [read_report(each, at=at, row=row) for row, each in enumerate(raw)]
         good = {row: one for row, one in enumerate(read) if isinstance(one, ReportIn)}
-        told = record_reports(reports=list(good.values()), teller=_teller(request), at=at)
+        told = record_reports(reports=list(good.values()), teller=_run_teller(request), at=at)
         taken = {
             row: one for row, one in zip(good, told, strict=True) if isinstance(one, ReportTaken)
         }
@@ -100,19 +100,19 @@ class RunReports(APIView):
             if isinstance(one, NotTaken)
         ]
         if not is_list:
-            _refuse(faults, foreign)
+            _refuse_lone_report(faults, foreign)
         faults = sorted([*faults, *foreign], key=lambda fault: fault.row or 0)
-        return Response(_answer(taken, faults))
+        return Response(_serialize_reported(taken, faults))
 
 
-def _refuse(faults: list[Fault], foreign: list[Fault]) -> None:
+def _refuse_lone_report(faults: list[Fault], foreign: list[Fault]) -> None:
     for fault in faults:
         raise RunReportsUnreadable(Fault(fault.field, fault.message))
     for fault in foreign:
         raise RunReportRefused(Fault(fault.field, fault.message))
 
 
-def _answer(taken: dict[int, ReportTaken], faults: list[Fault]) -> dict[str, Any]:
+def _serialize_reported(taken: dict[int, ReportTaken], faults: list[Fault]) -> dict[str, Any]:
     return {
         "accepted": len(taken),
         "changed": sum(1 for each in taken.values() if each.is_changed),
@@ -124,7 +124,7 @@ def _answer(taken: dict[int, ReportTaken], faults: list[Fault]) -> dict[str, Any
     }
 
 
-def _teller(request: Request) -> Teller:
+def _run_teller(request: Request) -> Teller:
     if not isinstance(request.auth, TokenFact):
         return Teller()
     return Teller(request.auth.team_id, cluster_of_token(request.auth.id))

@@ -122,7 +122,7 @@ def read_report(raw: msgspec.Raw, *, at: datetime, row: int) -> ReportIn | Fault
         report = _REPORT.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         return fault_of(str(refused), row)
-    for field, message in _faults(report, bytes(raw), at):
+    for field, message in _report_faults(report, bytes(raw), at):
         return Fault(field, message, row)
     return ReportIn(
         run=report.run,
@@ -142,7 +142,7 @@ def read_report(raw: msgspec.Raw, *, at: datetime, row: int) -> ReportIn | Fault
         dropped=report.dropped,
         model=report.model,
         tags=report.tags,
-        windows=[_window(each) for each in report.windows],
+        windows=[_told_window(each) for each in report.windows],
         events=[
             MomentIn(each.kind, _epoch_moment(each.at_ms), each.step, each.metric)
             for each in report.events
@@ -160,7 +160,7 @@ def report_schema() -> dict[str, Any]:
     return report
 
 
-def _window(told: RunWindowIn) -> WindowIn:
+def _told_window(told: RunWindowIn) -> WindowIn:
     return WindowIn(
         starts_at=_epoch_moment(told.starts_at_ms),
         ends_at=_epoch_moment(told.ends_at_ms),
@@ -180,7 +180,7 @@ def _epoch_moment(milliseconds: int) -> datetime:
     return EPOCH + timedelta(milliseconds=milliseconds)
 
 
-def _faults(report: RunReportIn, raw: bytes, at: datetime) -> Iterator[tuple[str, str]]:
+def _report_faults(report: RunReportIn, raw: bytes, at: datetime) -> Iterator[tuple[str, str]]:
     yield from _time_faults(report, at)
     if report.ended_at_ms is not None and report.ended_at_ms < report.began_at_ms:
         yield "ended_at_ms", "is before began_at_ms"
@@ -195,7 +195,7 @@ def _faults(report: RunReportIn, raw: bytes, at: datetime) -> Iterator[tuple[str
 
 
 def _time_faults(report: RunReportIn, at: datetime) -> Iterator[tuple[str, str]]:
-    for field, milliseconds in _moments(report):
+    for field, milliseconds in _told_moments(report):
         moment = _epoch_moment(milliseconds)
         if moment < EARLIEST:
             yield field, f"{moment.isoformat()} is before {EARLIEST:%Y-%m-%d}"
@@ -203,7 +203,7 @@ def _time_faults(report: RunReportIn, at: datetime) -> Iterator[tuple[str, str]]
             yield field, f"{moment.isoformat()} is ahead of the server's clock"
 
 
-def _moments(report: RunReportIn) -> Iterator[tuple[str, int]]:
+def _told_moments(report: RunReportIn) -> Iterator[tuple[str, int]]:
     yield "began_at_ms", report.began_at_ms
     if report.ended_at_ms is not None:
         yield "ended_at_ms", report.ended_at_ms

@@ -136,8 +136,10 @@ class UsageEvents(UsageDoor):
         """Take calls in a list, or one by itself; a key that was sent before changes nothing."""
         at = timezone.now()
         owners, source = self.teller(request)
-        rows = _rows(_events, _body(request, JSON))
-        return _kept([(read_event(raw, owners, at, k, source), None) for k, raw in rows], at)
+        rows = _numbered_rows(_raw_events, _usage_body(request, JSON))
+        return _answer_after_keeping(
+            [(read_event(raw, owners, at, k, source), None) for k, raw in rows], at
+        )
 
 
 class LiteLlmEvents(UsageDoor):
@@ -155,8 +157,10 @@ class LiteLlmEvents(UsageDoor):
         """Take a JSON array, lines of JSON, or one payload; sent again they change nothing."""
         at = timezone.now()
         owners, source = self.teller(request)
-        rows = _rows(rows_of, _body(request, LINES))
-        return _kept([read_payload(raw, owners, at, k, source) for k, raw in rows], at)
+        rows = _numbered_rows(rows_of, _usage_body(request, LINES))
+        return _answer_after_keeping(
+            [read_payload(raw, owners, at, k, source) for k, raw in rows], at
+        )
 
 
 class OtelEvents(UsageDoor):
@@ -174,11 +178,15 @@ class OtelEvents(UsageDoor):
         """Take the spans that are calls to a model; other spans are left aside."""
         at = timezone.now()
         owners, source = self.teller(request)
-        rows = _rows(spans_of, _body(request, JSON))
-        return _kept([read_span(span, said, owners, at, k, source) for k, (span, said) in rows], at)
+        rows = _numbered_rows(spans_of, _usage_body(request, JSON))
+        return _answer_after_keeping(
+            [read_span(span, said, owners, at, k, source) for k, (span, said) in rows], at
+        )
 
 
-def _kept(told: Sequence[tuple[Call | Fault, Fault | None]], at: datetime) -> Response:
+def _answer_after_keeping(
+    told: Sequence[tuple[Call | Fault, Fault | None]], at: datetime
+) -> Response:
     """What became of the rows, after the good ones are kept."""
     calls = [call for call, _ in told if isinstance(call, Call)]
     return Response(
@@ -195,7 +203,9 @@ def _kept(told: Sequence[tuple[Call | Fault, Fault | None]], at: datetime) -> Re
     )
 
 
-def _rows(read: Callable[[bytes], Sequence[Row]], body: bytes) -> Iterable[tuple[int, Row]]:
+def _numbered_rows(
+    read: Callable[[bytes], Sequence[Row]], body: bytes
+) -> Iterable[tuple[int, Row]]:
     try:
         rows = read(body)
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as refused:
@@ -213,7 +223,7 @@ _EVENTS = msgspec.json.Decoder(_Events)
 _LIST = msgspec.json.Decoder(list[msgspec.Raw])
 
 
-def _events(body: bytes) -> list[msgspec.Raw]:
+def _raw_events(body: bytes) -> list[msgspec.Raw]:
     if body.lstrip().startswith(b"["):
         return _LIST.decode(body)
     if b'"events"' in body[:200]:
@@ -221,7 +231,7 @@ def _events(body: bytes) -> list[msgspec.Raw]:
     return [msgspec.json.decode(body, type=msgspec.Raw)]
 
 
-def _body(request: Request, known: frozenset[str]) -> bytes:
+def _usage_body(request: Request, known: frozenset[str]) -> bytes:
     """The body, unpacked; the length was bounded before anything was read."""
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
     if media_type not in known:

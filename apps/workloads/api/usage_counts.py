@@ -121,10 +121,10 @@ def counts_of(usage: Mapping[str, object], vendor: str) -> Counts:
     if "inputTokens" in usage or "outputTokens" in usage:
         return _of_bedrock(usage)
     if "prompt_tokens" in usage:
-        return _read(usage, (*CHAT, *OF_VENDOR.get(vendor, ())))
+        return _read_paths(usage, (*CHAT, *OF_VENDOR.get(vendor, ())))
     if isinstance(usage.get("input_tokens_details"), Mapping):
-        return _read(usage, RESPONSES)
-    return _read(usage, MESSAGES)
+        return _read_paths(usage, RESPONSES)
+    return _read_paths(usage, MESSAGES)
 
 
 def named_counts(usage: Mapping[str, object]) -> Counts:
@@ -138,20 +138,20 @@ def named_counts(usage: Mapping[str, object]) -> Counts:
 
 
 def _of_gemini(usage: Mapping[str, object]) -> Counts:
-    found = _read(usage, GEMINI)
+    found = _read_paths(usage, GEMINI)
     for name, destinations in BY_MODALITY.items():
         for modality, count in _of_each(usage.get(name), "modality", "tokenCount"):
             kind = MODALITIES.get(modality)
             for destination in destinations if kind else ():
-                _add(found, destination.format(kind), count)
+                _add_count(found, destination.format(kind), count)
     return found
 
 
 def _of_bedrock(usage: Mapping[str, object]) -> Counts:
-    found = _read(usage, CONVERSE)
+    found = _read_paths(usage, CONVERSE)
     for lifetime, count in _of_each(usage.get("cacheDetails"), "ttl", "inputTokens"):
         if lifetime in ("5m", "1h"):
-            _add(found, f"cache_write_{lifetime}_tokens", count)
+            _add_count(found, f"cache_write_{lifetime}_tokens", count)
     return found
 
 
@@ -162,20 +162,20 @@ def _of_each(rows: object, named: str, counted: str) -> Iterable[tuple[str, int]
             yield str(row.get(named)), count
 
 
-def _read(usage: Mapping[str, object], paths: Iterable[tuple[Path, str]]) -> Counts:
+def _read_paths(usage: Mapping[str, object], paths: Iterable[tuple[Path, str]]) -> Counts:
     found: Counts = {}
     for path, destination in paths:
-        count = _token_count(_at(usage, path))
+        count = _token_count(_value_at(usage, path))
         if count is not None:
-            _add(found, destination, count)
+            _add_count(found, destination, count)
     return found
 
 
-def _add(found: Counts, name: str, count: int) -> None:
+def _add_count(found: Counts, name: str, count: int) -> None:
     found[name] = found.get(name, 0) + count
 
 
-def _at(usage: Mapping[str, object], path: Path) -> object:
+def _value_at(usage: Mapping[str, object], path: Path) -> object:
     found = usage.get(path[0])
     for name in path[1:]:
         # What JSON decodes to; asking for any mapping takes ten times as long.

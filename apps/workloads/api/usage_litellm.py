@@ -104,16 +104,16 @@ def read_payload(
     """The call that a payload tells or why not, and what of it was not understood."""
     try:
         told = _PAYLOAD.decode(raw)
-        metadata = _metadata(told)
-        counts = _counts(told, metadata)
-        tags = dict(_tags(told, metadata))
+        metadata = _read_metadata(told)
+        counts = _payload_counts(told, metadata)
+        tags = dict(_owner_tags(told, metadata))
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         return fault_of(str(refused), row), None
     except Refusal as refused:
         return Fault(refused.field, refused.message, row), None
     except ValueError as refused:
         return Fault("usage", str(refused), row), None
-    starts, ends = _seconds(told.startTime), _seconds(told.endTime)
+    starts, ends = _epoch_seconds(told.startTime), _epoch_seconds(told.endTime)
     team = tags.get("team") or metadata.user_api_key_team_alias or None
     owner, remark = owners.nearest(team, tags.get("workload"), row)
     vendor, model = _served_by(told)
@@ -124,12 +124,12 @@ def read_payload(
         "at": ends if ends is not None else starts,
         "vendor": vendor,
         "model": model,
-        "tier": _tier(metadata),
-        "outcome": _outcome(told, metadata),
+        "tier": _payload_tier(metadata),
+        "outcome": _payload_outcome(told, metadata),
         "team_id": owner.team_id,
         "workload_id": owner.workload_id,
         "feature": tags.get("feature", ""),
-        "latency_seconds": _latency(told.response_time, starts, ends),
+        "latency_seconds": _payload_latency(told.response_time, starts, ends),
     }
     return call_of(said, counts, at, row), remark
 
@@ -146,14 +146,14 @@ def _served_by(told: Payload) -> tuple[str, str]:
     return vendor_named(family if family in VENDORS else provider or "unknown"), model
 
 
-def _metadata(told: Payload) -> Metadata:
+def _read_metadata(told: Payload) -> Metadata:
     """As an object, or as the text that a database keeps; refuses a DecodeError."""
     if isinstance(told.metadata, str):
         return _METADATA.decode(told.metadata or "null") or Metadata()
     return told.metadata or Metadata()
 
 
-def _seconds(said: float | str | None) -> float | None:
+def _epoch_seconds(said: float | str | None) -> float | None:
     """Since 1970. A text without a zone is UTC, as LiteLLM's database keeps its times."""
     if not isinstance(said, str):
         return said
@@ -164,7 +164,7 @@ def _seconds(said: float | str | None) -> float | None:
     return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def _counts(told: Payload, metadata: Metadata) -> dict[str, int]:
+def _payload_counts(told: Payload, metadata: Metadata) -> dict[str, int]:
     if told.cache_hit in (True, "True", "true"):
         # The gateway's own cache answered: nothing was bought.
         return {"input_tokens": 0, "output_tokens": 0}
@@ -183,13 +183,13 @@ def _counts(told: Payload, metadata: Metadata) -> dict[str, int]:
     return found
 
 
-def _tier(metadata: Metadata) -> str:
+def _payload_tier(metadata: Metadata) -> str:
     usage = metadata.usage_object or metadata.additional_usage_values or {}
     tier = str(usage.get("service_tier") or "").lower()
     return "" if tier in STANDARD else tier
 
 
-def _outcome(told: Payload, metadata: Metadata) -> str:
+def _payload_outcome(told: Payload, metadata: Metadata) -> str:
     if told.status != "failure":
         return "ok"
     error = told.error_information or metadata.error_information or ErrorTold()
@@ -197,13 +197,13 @@ def _outcome(told: Payload, metadata: Metadata) -> str:
     return outcome_of(int(code)) if code.isascii() and code.isdigit() else "refused"
 
 
-def _latency(told: float | None, starts: float | None, ends: float | None) -> float | None:
+def _payload_latency(told: float | None, starts: float | None, ends: float | None) -> float | None:
     if told is not None:
         return max(0.0, told)
     return None if starts is None or ends is None else max(0.0, ends - starts)
 
 
-def _tags(told: Payload, metadata: Metadata) -> Iterable[tuple[str, str]]:
+def _owner_tags(told: Payload, metadata: Metadata) -> Iterable[tuple[str, str]]:
     said = told.request_tags
     for tag in (_TAGS.decode(said or "null") if isinstance(said, str) else said) or ():
         name, colon, value = str(tag).partition(":")

@@ -111,10 +111,10 @@ def spans_of(body: bytes) -> list[tuple[OtelSpan, Mapping[str, Any]]]:
     """Each span that is a call to a model with its attributes; refuses a DecodeError."""
     found: list[tuple[OtelSpan, Mapping[str, Any]]] = []
     for each in _REQUEST.decode(body).resourceSpans:
-        shared = dict(_read(each.resource.attributes))
+        shared = dict(_read_attributes(each.resource.attributes))
         for scope in each.scopeSpans:
             for span in scope.spans:
-                own = dict(_read(span.attributes))
+                own = dict(_read_attributes(span.attributes))
                 if _is_call(own):
                     found.append((span, shared | own))
     return found
@@ -127,7 +127,7 @@ def read_span(
     owner, remark = owners.nearest(said.get("runrate.team"), said.get("runrate.workload"), row)
     try:
         starts, ends = int(span.startTimeUnixNano) / 1e9, int(span.endTimeUnixNano) / 1e9
-        counts = dict(_counts(said))
+        counts = dict(_span_counts(said))
     except ValueError as refused:
         return Fault("span", str(refused), row), None
     key = f"{span.traceId}/{span.spanId}" if span.traceId and span.spanId else ""
@@ -142,12 +142,12 @@ def read_span(
                 "key": str(said.get("gen_ai.response.id") or key),
                 "response_id": str(said.get("gen_ai.response.id") or ""),
                 "at": datetime.fromtimestamp(ends or starts, UTC) if ends or starts else None,
-                "vendor": _vendor(said),
+                "vendor": _span_vendor(said),
                 "model": str(
                     said.get("gen_ai.response.model") or said.get("gen_ai.request.model", "")
                 ),
                 "tier": "" if tier in STANDARD else tier,
-                "outcome": _outcome(span, said),
+                "outcome": _span_outcome(span, said),
                 "team_id": owner.team_id,
                 "workload_id": owner.workload_id,
                 "feature": str(said.get("runrate.feature") or said.get("service.name") or "")[:200],
@@ -167,19 +167,19 @@ def _is_call(said: Mapping[str, Any]) -> bool:
     return any(name.startswith("gen_ai.") for name in said)
 
 
-def _vendor(said: Mapping[str, Any]) -> str:
+def _span_vendor(said: Mapping[str, Any]) -> str:
     name = str(said.get("gen_ai.provider.name") or said.get("gen_ai.system") or "unknown").lower()
     return PROVIDERS.get(name, vendor_named(name))
 
 
-def _counts(said: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
+def _span_counts(said: Mapping[str, Any]) -> Iterable[tuple[str, int]]:
     for name, ours in READ.items():
         count = said.get(name)
         if isinstance(count, int | float) and count >= 0:
             yield ours, int(count)
 
 
-def _outcome(span: OtelSpan, said: Mapping[str, Any]) -> str:
+def _span_outcome(span: OtelSpan, said: Mapping[str, Any]) -> str:
     code = said.get("http.response.status_code", said.get("error.type"))
     if str(code).isdigit():
         return outcome_of(int(str(code)))
@@ -187,7 +187,7 @@ def _outcome(span: OtelSpan, said: Mapping[str, Any]) -> str:
     return "refused" if is_error else "ok"
 
 
-def _read(attributes: Iterable[Attribute]) -> Iterable[tuple[str, Any]]:
+def _read_attributes(attributes: Iterable[Attribute]) -> Iterable[tuple[str, Any]]:
     for attribute in attributes:
         if attribute.key in NAMES:
             value = _VALUE.decode(attribute.value)

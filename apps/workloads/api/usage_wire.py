@@ -86,7 +86,7 @@ def read_event(
     """The call that this JSON tells, received at `at`, or why it cannot be taken."""
     try:
         event = _EVENT.decode(raw)
-        counts = _counts(event)
+        counts = _event_counts(event)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         return fault_of(str(refused), row)
     except Refusal as refused:
@@ -102,7 +102,7 @@ def read_event(
             "source": source,
             "key": event.key or response.id or response.responseId or "",
             "response_id": response.id or response.responseId or "",
-            "at": _first(event.at, response.created, response.created_at, response.createTime),
+            "at": _first_said(event.at, response.created, response.created_at, response.createTime),
             "vendor": vendor_named(event.vendor),
             "model": event.model
             or response.model
@@ -129,7 +129,7 @@ def call_of(
     moment = moment_of(said["at"])
     if moment is None:
         return Fault("at", NO_TIME, row)
-    for field, message in _faults(said, moment, at):
+    for field, message in _call_faults(said, moment, at):
         return Fault(field, message, row)
     detail = {name: count for name, count in counts.items() if name not in COLUMNS and count}
     columns: dict[str, Any] = {column: counts.get(name) for name, column in COLUMNS.items()}
@@ -173,7 +173,7 @@ def moment_of(said: datetime | float | str | None) -> datetime | None:
     return None if said is None or said.tzinfo is None else said.astimezone(UTC)
 
 
-def _counts(event: UsageEventIn) -> dict[str, int]:
+def _event_counts(event: UsageEventIn) -> dict[str, int]:
     if event.usage is not None:
         return named_counts(event.usage)
     response = event.response or Response()
@@ -181,7 +181,9 @@ def _counts(event: UsageEventIn) -> dict[str, int]:
     return {} if usage is None else counts_of(usage, vendor_named(event.vendor))
 
 
-def _faults(said: Mapping[str, Any], moment: datetime, at: datetime) -> Sequence[tuple[str, str]]:
+def _call_faults(
+    said: Mapping[str, Any], moment: datetime, at: datetime
+) -> Sequence[tuple[str, str]]:
     found = []
     if not said["key"]:
         found.append(("key", NO_KEY))
@@ -199,5 +201,5 @@ def _faults(said: Mapping[str, Any], moment: datetime, at: datetime) -> Sequence
     return found
 
 
-def _first(*said: Any) -> Any:
+def _first_said(*said: Any) -> Any:
     return next((each for each in said if each is not None), None)

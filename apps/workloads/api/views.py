@@ -175,11 +175,11 @@ class Jobs(RestView):
     def post(self, request: Request) -> Response:
         """Take one event; the same one again changes nothing."""
         at = timezone.now()
-        event = read_event(_body(request), at=at)
-        fault = _teller(request).fault_of(event)
+        event = read_event(_json_body(request), at=at)
+        fault = _job_teller(request).fault_of(event)
         if fault is not None:
             raise ClusterOfAnotherToken(fault.message)
-        return Response(_result(record_event(event=event, at=at)))
+        return Response(_serialize_recorded(record_event(event=event, at=at)))
 
 
 class JobsInBulk(APIView):
@@ -197,11 +197,17 @@ class JobsInBulk(APIView):
     def post(self, request: Request) -> Response:
         """Take the events that can be read and say by row why the others cannot."""
         at = timezone.now()
-        teller = _teller(request)
-        read = [_read(row, raw, teller, at) for row, raw in enumerate(_raw_events(_body(request)))]
+        teller = _job_teller(request)
+        read = [
+            _read_row(row, raw, teller, at)
+            for row, raw in enumerate(_raw_events(_json_body(request)))
+        ]
         good = {row: one for row, one in enumerate(read) if isinstance(one, JobEventIn)}
         recorded = record_events(events=list(good.values()), at=at)
-        results = [{"row": row, **_result(each)} for row, each in zip(good, recorded, strict=True)]
+        results = [
+            {"row": row, **_serialize_recorded(each)}
+            for row, each in zip(good, recorded, strict=True)
+        ]
         return Response(
             {
                 "accepted": len(good),
@@ -223,7 +229,7 @@ class JobDetail(RestView):
         """
         Parameters.of(request)
         found, called = queries.job(job_id), Called(self.viewer())
-        owner = queries.NOBODY if found is None else _owner(found)
+        owner = queries.NOBODY if found is None else _owner_of_job(found)
         if found is None or not called.viewer.sees_team(owner.team_id):
             raise ObjectDoesNotExist(f"there is no job {job_id}")
         told = {name: getattr(found, name) for name in found.__slots__}
@@ -231,7 +237,7 @@ class JobDetail(RestView):
             "team": called.team(owner.team_id),
             "workload": called.workload(owner.workload_id),
             "allocations": [told_held(row) for row in listing.allocations_of_job(found.id)],
-            "events": [_told_event(row) for row in listing.job_events(found.id)],
+            "events": [_serialize_event(row) for row in listing.job_events(found.id)],
         }
         return Response(JobDetailOut(told).data)
 
@@ -248,17 +254,17 @@ def told_job(row: dict[str, Any], called: Called) -> dict[str, Any]:
     return told_as(JobOut, told)
 
 
-def _owner(job: queries.JobFact) -> queries.OwnerFact:
+def _owner_of_job(job: queries.JobFact) -> queries.OwnerFact:
     since = job.started_at or job.submitted_at or timezone.now()
     return queries.owners([job.id], since)[job.id]
 
 
-def _told_event(row: dict[str, Any]) -> dict[str, Any]:
+def _serialize_event(row: dict[str, Any]) -> dict[str, Any]:
     known = {int(source): source.name.lower() for source in JobSource}
     return {**row, "source": known.get(row["source_rank"])}
 
 
-def _body(request: Request) -> bytes:
+def _json_body(request: Request) -> bytes:
     media_type = (request.content_type or "").partition(";")[0].strip().lower()
     if media_type != "application/json":
         raise UnsupportedMediaType(media_type)
@@ -268,7 +274,7 @@ def _body(request: Request) -> bytes:
         raise BulkTooLarge("send the events in smaller bulks") from refused
 
 
-def _teller(request: Request) -> JobTeller:
+def _job_teller(request: Request) -> JobTeller:
     token_id = getattr(request.auth, "id", None)
     if token_id is None:
         return JobTeller(None, None)
@@ -294,7 +300,7 @@ class _Bulk(msgspec.Struct, forbid_unknown_fields=True):
 _BULK = msgspec.json.Decoder(_Bulk)
 
 
-def _read(row: int, raw: msgspec.Raw, teller: JobTeller, at: datetime) -> JobEventIn | Fault:
+def _read_row(row: int, raw: msgspec.Raw, teller: JobTeller, at: datetime) -> JobEventIn | Fault:
     try:
         event = read_event(raw, at=at, row=row)
     except EventUnreadable as refused:
@@ -302,7 +308,7 @@ def _read(row: int, raw: msgspec.Raw, teller: JobTeller, at: datetime) -> JobEve
     return teller.fault_of(event, row) or event
 
 
-def _result(recorded: Recorded) -> dict[str, Any]:
+def _serialize_recorded(recorded: Recorded) -> dict[str, Any]:
     return {
         "job": recorded.job_id,
         "state": recorded.state,

@@ -92,9 +92,9 @@ def read_event(body: bytes | msgspec.Raw, *, at: datetime, row: int | None = Non
         event = _EVENT.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         raise EventUnreadable(fault_of(str(refused), row)) from refused
-    for field, message in _faults(event, at):
+    for field, message in _event_faults(event, at):
         raise EventUnreadable(Fault(field, message, row))
-    return JobEventIn(event.cluster, event.raw_id, _statement(event))
+    return JobEventIn(event.cluster, event.raw_id, _statement_of_event(event))
 
 
 _EVENT = msgspec.json.Decoder(EventIn)
@@ -111,7 +111,7 @@ def fault_of(text: str, row: int | None = None) -> Fault:
     return Fault(path, message, row)
 
 
-def _faults(event: EventIn, at: datetime) -> Iterator[tuple[str, str]]:
+def _event_faults(event: EventIn, at: datetime) -> Iterator[tuple[str, str]]:
     for name in ("at", "submitted_at"):
         moment: datetime | None = getattr(event, name)
         if moment is not None and moment < EARLIEST:
@@ -127,7 +127,7 @@ def _faults(event: EventIn, at: datetime) -> Iterator[tuple[str, str]]:
 
 
 def _allocation_faults(one: AllocationIn) -> Iterator[tuple[str, str]]:
-    if one.share is not None and _share(one.share) is None:
+    if one.share is not None and _read_share(one.share) is None:
         yield "share", f"{one.share!r} is not a part of a GPU such as 1/4 or 0.46"
     if one.devices is not None and len(one.devices) != one.gpus:
         yield "devices", f"{len(one.devices)} devices are named, gpus says {one.gpus}"
@@ -141,21 +141,21 @@ def _nul_faults(event: EventIn) -> Iterator[tuple[str, str]]:
                 yield name, "holds a NUL character, which no text may"
 
 
-def _share(text: str) -> Fraction | None:
+def _read_share(text: str) -> Fraction | None:
     if not SHARE.match(text) or text.endswith(("/0", "/00", "/000", "/0000")):
         return None
     share = Fraction(text)
     return share if 0 < share <= 1 else None
 
 
-def _statement(event: EventIn) -> JobStatement:
+def _statement_of_event(event: EventIn) -> JobStatement:
     return JobStatement(
         kind=EventKind[event.event.upper()],
         at=event.at.astimezone(UTC),
         source=JobSource[event.source.upper()],
         submitted_at=None if event.submitted_at is None else event.submitted_at.astimezone(UTC),
         restart_count=event.restart_count,
-        state=_state(event.state),
+        state=_first_state_word(event.state),
         name=event.name or None,
         user=event.user or None,
         account=event.account or None,
@@ -168,17 +168,19 @@ def _statement(event: EventIn) -> JobStatement:
         cpus=None if event.cpus is None else Fraction(event.cpus),
         run=event.run or None,
         labels=tuple(sorted((event.labels or {}).items())),
-        allocations=_allocations(event.allocations),
+        allocations=_allocation_records(event.allocations),
     )
 
 
-def _state(text: str | None) -> str | None:
+def _first_state_word(text: str | None) -> str | None:
     """Slurm's `CANCELLED by 1001` is CANCELLED."""
     words = (text or "").upper().split()
     return words[0].rstrip("+") if words else None
 
 
-def _allocations(given: Sequence[AllocationIn] | None) -> tuple[AllocationRecord, ...] | None:
+def _allocation_records(
+    given: Sequence[AllocationIn] | None,
+) -> tuple[AllocationRecord, ...] | None:
     if given is None:
         return None
     return tuple(
@@ -186,7 +188,7 @@ def _allocations(given: Sequence[AllocationIn] | None) -> tuple[AllocationRecord
             node=one.node,
             gpus=Fraction(one.gpus),
             cpus=None if one.cpus is None else Fraction(one.cpus),
-            share=None if one.share is None else _share(one.share),
+            share=None if one.share is None else _read_share(one.share),
             devices=one.devices,
         )
         for one in given

@@ -66,12 +66,12 @@ def import_rows(*, kind: str, file: JobFile, rows: Iterator[JobRow], at: datetim
 
     The first one is read before anything is written: a file nobody can read leaves no import.
     """
-    chunks = _chunks(file.to_its_end(rows))
+    chunks = _chunks_of_rows(file.to_its_end(rows))
     first = next(chunks, [])
     batch_id = imports.open_batch(kind=kind, name=file.name, digest=file.digest, at=at)
     totals = ImportTotals()
     for chunk in chain([first], chunks):
-        _take(chunk, batch_id=batch_id, totals=totals, at=at)
+        _import_chunk(chunk, batch_id=batch_id, totals=totals, at=at)
     imports.close_batch(batch_id=batch_id, at=timezone.now())
     return totals
 
@@ -86,18 +86,20 @@ def print_figures(totals: ImportTotals, *, as_json: bool) -> None:
         print(f"{name:16} {figure:>16,}")
 
 
-def _chunks(rows: Iterator[JobRow]) -> Iterator[list[JobRow]]:
+def _chunks_of_rows(rows: Iterator[JobRow]) -> Iterator[list[JobRow]]:
     while chunk := list(islice(rows, ROWS_AT_ONCE)):
         yield chunk
 
 
-def _take(chunk: list[JobRow], *, batch_id: int, totals: ImportTotals, at: datetime) -> None:
+def _import_chunk(
+    chunk: list[JobRow], *, batch_id: int, totals: ImportTotals, at: datetime
+) -> None:
     jobs = [row for row in chunk if isinstance(row, JobRecord)]
     unreadable = [row for row in chunk if isinstance(row, RejectedJobRow)]
     counts = imports.import_job_records(batch_id=batch_id, records=jobs, at=at)
     imports.reject_rows(batch_id=batch_id, rows=unreadable)
     rejected = sorted([*unreadable, *counts.rejected], key=lambda row: row.line)
-    _tell(rejected)
+    _print_rejected(rejected)
     totals.imported += counts.imported
     totals.unchanged += counts.unchanged
     totals.rejected += len(rejected)
@@ -108,6 +110,6 @@ def _take(chunk: list[JobRow], *, batch_id: int, totals: ImportTotals, at: datet
             totals.add(job)
 
 
-def _tell(rejected: Iterable[RejectedJobRow]) -> None:
+def _print_rejected(rejected: Iterable[RejectedJobRow]) -> None:
     for row in rejected:
         print(f"line {row.line:>8}  {row.field:16}  {row.message}", file=sys.stderr)

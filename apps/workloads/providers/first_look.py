@@ -53,8 +53,8 @@ def proposed(kind: str, lines: Sequence[str]) -> dict[str, object]:
     if kind == "sacct":
         return {"cluster": "", "zone": "UTC"}
     delimiter = max(DELIMITERS, key=lines[0].count)
-    header, *rows = _cells(lines, delimiter)
-    columns = _guessed(header)
+    header, *rows = _csv_cells(lines, delimiter)
+    columns = _guessed_columns(header)
     asked: dict[str, object] = {"cluster": "", "delimiter": delimiter, "columns": columns}
     started = columns.get("started_at")
     place = header.index(started) if started else -1
@@ -69,12 +69,12 @@ def proposed(kind: str, lines: Sequence[str]) -> dict[str, object]:
 
 def header_of(lines: Sequence[str], asked: Mapping[str, object]) -> list[str]:
     """The names of a CSV's columns."""
-    return next(_cells(lines, str(asked.get("delimiter", ","))), [])[:MOST_COLUMNS]
+    return next(_csv_cells(lines, str(asked.get("delimiter", ","))), [])[:MOST_COLUMNS]
 
 
 def samples(lines: Sequence[str], asked: Mapping[str, object]) -> list[list[str]]:
     """The first rows of a CSV as they stand there."""
-    rows = islice(_cells(lines, str(asked.get("delimiter", ","))), 1, 1 + 3)
+    rows = islice(_csv_cells(lines, str(asked.get("delimiter", ","))), 1, 1 + 3)
     return [[cell[:LONGEST_CELL] for cell in row[:MOST_COLUMNS]] for row in rows]
 
 
@@ -85,7 +85,7 @@ def rows_of(kind: str, asked: Mapping[str, object], lines: Iterable[str]) -> Ite
     options = SacctOptions(
         cluster=str(asked.get("cluster", "")),
         unnamed_cluster=UNNAMED_CLUSTER,
-        zone=_zone(str(asked.get("zone", "UTC"))),
+        zone=_read_zone(str(asked.get("zone", "UTC"))),
     )
     return read_sacct(lines, options=options)
 
@@ -95,7 +95,7 @@ def tried(kind: str, asked: Mapping[str, object], lines: Sequence[str]) -> dict[
     try:
         rows = list(rows_of(kind, asked, lines))
     except (MappingRefused, LayoutUnknown) as refused:
-        return {"refused": _storable(str(refused)), "jobs": 0}
+        return {"refused": _storable_text(str(refused)), "jobs": 0}
     jobs = [row for row in rows if isinstance(row, JobRecord)]
     rejected = [row for row in rows if isinstance(row, RejectedJobRow)]
     return {
@@ -106,12 +106,12 @@ def tried(kind: str, asked: Mapping[str, object], lines: Sequence[str]) -> dict[
         "skipped": len(rows) - len(jobs) - len(rejected),
         "first_jobs": [_preview_row(job) for job in jobs[:ROWS_SHOWN]],
         "first_rejected": [
-            [row.line, row.field, _storable(row.message)] for row in rejected[:ROWS_SHOWN]
+            [row.line, row.field, _storable_text(row.message)] for row in rejected[:ROWS_SHOWN]
         ],
     }
 
 
-def _storable(text: str) -> str:
+def _storable_text(text: str) -> str:
     """What is said of a file in which every other byte is zero, as in UTF-16, quotes some."""
     return text.replace("\0", "")
 
@@ -130,22 +130,22 @@ def _preview_row(job: JobRecord) -> list[str]:
     ]
 
 
-def _guessed(header: Sequence[str]) -> dict[str, str]:
-    bare = {_bare(name): name for name in reversed(header)}
+def _guessed_columns(header: Sequence[str]) -> dict[str, str]:
+    bare = {_bare_name(name): name for name in reversed(header)}
     guessed: dict[str, str] = {}
     for ours, theirs in GUESSES.items():
-        known = (bare[name] for name in (_bare(ours), *theirs) if name in bare)
+        known = (bare[name] for name in (_bare_name(ours), *theirs) if name in bare)
         column = next((name for name in known if name not in guessed.values()), None)
         if column is not None:
             guessed[ours] = column
     return guessed
 
 
-def _bare(name: str) -> str:
+def _bare_name(name: str) -> str:
     return "".join(letter for letter in name.lower() if letter.isalnum())
 
 
-def _cells(lines: Sequence[str], delimiter: str) -> Iterator[list[str]]:
+def _csv_cells(lines: Sequence[str], delimiter: str) -> Iterator[list[str]]:
     try:
         for row in csv.reader(lines, delimiter=delimiter):
             yield [cell.strip().replace("\0", "") for cell in row]
@@ -153,7 +153,7 @@ def _cells(lines: Sequence[str], delimiter: str) -> Iterator[list[str]]:
         return
 
 
-def _zone(name: str) -> ZoneInfo:
+def _read_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):

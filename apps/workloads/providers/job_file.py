@@ -46,7 +46,7 @@ class JobFile:
 @contextmanager
 def open_jobs(path: str) -> Iterator[JobFile]:
     """Open `path`, or for `-` what comes on standard input, which is kept on disk meanwhile."""
-    with _source(path) as source:
+    with _open_source(path) as source:
         digest = hashlib.sha256()
         while chunk := source.read(BYTES_AT_ONCE):
             digest.update(chunk)
@@ -56,11 +56,11 @@ def open_jobs(path: str) -> Iterator[JobFile]:
         # GzipFile reads like any binary file; typeshed calls it a buffer of another kind.
         plain = cast(BinaryIO, gzip.GzipFile(fileobj=source)) if is_gzip else source
         with io.TextIOWrapper(plain, "utf-8-sig", errors="replace", newline="") as text:
-            yield JobFile(_name(path), digest.hexdigest(), text)
+            yield JobFile(_file_name(path), digest.hexdigest(), text)
 
 
 @contextmanager
-def _source(path: str) -> Iterator[BinaryIO]:
+def _open_source(path: str) -> Iterator[BinaryIO]:
     if path == STANDARD_INPUT:
         with tempfile.TemporaryFile() as kept:
             shutil.copyfileobj(sys.stdin.buffer, kept)
@@ -71,5 +71,5 @@ def _source(path: str) -> Iterator[BinaryIO]:
         yield source
 
 
-def _name(path: str) -> str:
+def _file_name(path: str) -> str:
     return "standard input" if path == STANDARD_INPUT else Path(path).name

@@ -157,10 +157,10 @@ def mapping_of(tables: Mapping[str, object]) -> JobMapping:
         columns=columns,
         labels=keys.texts("labels"),
         states=keys.texts("states"),
-        units=_units(keys.table("units")),
-        times=_times(keys.table("times")),
-        clip=_clip(keys.table("window")),
-        pool=_pool(keys.table("pool")),
+        units=_read_units(keys.table("units")),
+        times=_read_times(keys.table("times")),
+        clip=_read_clip(keys.table("window")),
+        pool=_read_pool(keys.table("pool")),
         cluster=keys.text("cluster", ""),
         delimiter=keys.text("delimiter", ","),
         empty=frozenset(keys.list_of_texts("empty", moments.NO_VALUE)),
@@ -174,7 +174,9 @@ def _check_columns(mapping: JobMapping) -> None:
     columns = mapping.columns
     unknown = sorted(columns.keys() - COLUMNS)
     if unknown:
-        raise MappingRefused(f"columns.{unknown[0]}: no such key; known are {_listed(COLUMNS)}")
+        raise MappingRefused(
+            f"columns.{unknown[0]}: no such key; known are {_listed_names(COLUMNS)}"
+        )
     for needed in ("raw_id", "started_at"):
         if needed not in columns:
             raise MappingRefused(f"columns.{needed}: is needed")
@@ -186,7 +188,7 @@ def _check_columns(mapping: JobMapping) -> None:
         raise MappingRefused("delimiter: must be one character")
 
 
-def _units(keys: "_Keys") -> dict[str, Fraction]:
+def _read_units(keys: "_Keys") -> dict[str, Fraction]:
     units = {
         "gpus": keys.choice("gpus", AMOUNT_PER_UNIT, "count"),
         "gpu_share": keys.choice("gpu_share", SHARE_PER_UNIT, "fraction"),
@@ -196,7 +198,7 @@ def _units(keys: "_Keys") -> dict[str, Fraction]:
     return units
 
 
-def _times(keys: "_Keys") -> Times:
+def _read_times(keys: "_Keys") -> Times:
     form = keys.text("format", "iso")
     is_pattern = STRPTIME_MARK in form
     if not is_pattern and form not in (TimeFormat.ISO, TimeFormat.EPOCH):
@@ -213,7 +215,7 @@ def _times(keys: "_Keys") -> Times:
     return times
 
 
-def _clip(keys: "_Keys") -> Clip:
+def _read_clip(keys: "_Keys") -> Clip:
     clip = Clip(keys.moment("from"), keys.moment("to"), _without_start(keys.take("without_start")))
     keys.nothing_left()
     if clip.starts_at and clip.ends_at and clip.starts_at >= clip.ends_at:
@@ -226,23 +228,28 @@ def _clip(keys: "_Keys") -> Clip:
 def _without_start(given: object) -> WithoutStart | Mapping[str, WithoutStart]:
     if isinstance(given, dict):
         return {
-            state: _meaning(f"window.without_start.{state}", each) for state, each in given.items()
+            state: _read_without_start(f"window.without_start.{state}", each)
+            for state, each in given.items()
         }
-    return WithoutStart.NEVER_STARTED if given is None else _meaning("window.without_start", given)
+    return (
+        WithoutStart.NEVER_STARTED
+        if given is None
+        else _read_without_start("window.without_start", given)
+    )
 
 
-def _meaning(key: str, given: object) -> WithoutStart:
+def _read_without_start(key: str, given: object) -> WithoutStart:
     if given not in list(WithoutStart):
-        raise MappingRefused(f"{key}: {given!r} is not one of {_listed(WithoutStart)}")
+        raise MappingRefused(f"{key}: {given!r} is not one of {_listed_names(WithoutStart)}")
     return WithoutStart(str(given))
 
 
-def _pool(keys: "_Keys") -> PoolAsNode | None:
+def _read_pool(keys: "_Keys") -> PoolAsNode | None:
     if keys.is_empty:
         return None
     pool = PoolAsNode(
         name=keys.text("name", ""),
-        capacity=_capacity(keys.take("capacity")),
+        capacity=_read_capacity(keys.take("capacity")),
         unit=keys.text("unit", "gpu"),
         purchase_option=_purchase_option(keys.text("purchase_option", PurchaseOption.OWNED)),
         provider=keys.text("provider", "unknown"),
@@ -264,11 +271,11 @@ def _purchase_option(text: str) -> PurchaseOption:
         return PurchaseOption(text)
     except ValueError:
         raise MappingRefused(
-            f"pool.purchase_option: {text!r} is not one of {_listed(PurchaseOption)}"
+            f"pool.purchase_option: {text!r} is not one of {_listed_names(PurchaseOption)}"
         ) from None
 
 
-def _capacity(given: object) -> Capacity | None:
+def _read_capacity(given: object) -> Capacity | None:
     match given:
         case None:
             return None
@@ -335,7 +342,9 @@ class _Keys:
     def choice(self, key: str, choices: Mapping[str, Fraction], default: str) -> Fraction:
         chosen = self.text(key, default)
         if chosen not in choices:
-            raise MappingRefused(f"{self.path(key)}: {chosen!r} is not one of {_listed(choices)}")
+            raise MappingRefused(
+                f"{self.path(key)}: {chosen!r} is not one of {_listed_names(choices)}"
+            )
         return choices[chosen]
 
     def zone(self, key: str) -> tzinfo:
@@ -358,5 +367,5 @@ class _Keys:
             raise MappingRefused(str(unreadable)) from None
 
 
-def _listed(names: Iterable[str]) -> str:
+def _listed_names(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))

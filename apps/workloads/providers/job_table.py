@@ -43,7 +43,7 @@ class JobTable:
 
     def rows(self, lines: Iterable[str]) -> Iterator[JobRow]:
         """Every data row of the file, once: a job, a rejection, or a row passed over."""
-        numbered = _numbered(lines, delimiter=self.mapping.delimiter)
+        numbered = _numbered_rows(lines, delimiter=self.mapping.delimiter)
         _, first = next(numbered, (1, []))
         header = [] if isinstance(first, RejectedJobRow) else [name.strip() for name in first]
         _check_header(header, self.mapping)
@@ -53,16 +53,16 @@ class JobTable:
             if isinstance(cells, RejectedJobRow):
                 yield cells
             elif any(cell.strip() for cell in cells):
-                yield self._row(line, header, cells)
+                yield self._read_row(line, header, cells)
 
-    def _row(self, line: int, header: list[str], cells: list[str]) -> JobRow:
+    def _read_row(self, line: int, header: list[str], cells: list[str]) -> JobRow:
         try:
             row = _Row(_by_name(header, cells), self.mapping)
-            return self._job(line, row)
+            return self._read_job(line, row)
         except FieldUnreadable as unreadable:
             return RejectedJobRow(line, unreadable.field, unreadable.message)
 
-    def _job(self, line: int, row: "_Row") -> JobRow:
+    def _read_job(self, line: int, row: "_Row") -> JobRow:
         started_at, ended_at = row.moment("started_at"), row.end()
         if started_at is None and row.ran_before():
             started_at = row.window_began(ended_at)
@@ -73,20 +73,22 @@ class JobTable:
         if ended_at is not None and ended_at < started_at:
             raise FieldUnreadable(row.column("ended_at", "duration"), "is before the start")
         clip = self.mapping.clip
-        held = _clipped(started_at, ended_at, clip.starts_at, clip.ends_at)
+        held = _clipped_to_window(started_at, ended_at, clip.starts_at, clip.ends_at)
         if held is None:
             return SkippedRow(line, SkipReason.OUTSIDE_WINDOW)
-        job = self._record(line, row, held)
-        self._once(job, row)
+        job = self._job_record(line, row, held)
+        self._refuse_twin(job, row)
         if self.count is not None:
             self.count.add(job, row.capacity())
         return job
 
-    def _record(self, line: int, row: "_Row", held: tuple[datetime, datetime | None]) -> JobRecord:
+    def _job_record(
+        self, line: int, row: "_Row", held: tuple[datetime, datetime | None]
+    ) -> JobRecord:
         cpus = row.cpus()
         return JobRecord(
             line=line,
-            cluster=self._cluster(row),
+            cluster=self._cluster_of_row(row),
             raw_id=row.needed("raw_id"),
             submitted_at=row.moment("submitted_at"),
             restart_count=int(row.whole("restart_count")),
@@ -105,7 +107,7 @@ class JobTable:
             allocations=row.allocations(cpus),
         )
 
-    def _cluster(self, row: "_Row") -> str:
+    def _cluster_of_row(self, row: "_Row") -> str:
         name = self.cluster or row.text("cluster") or self.mapping.cluster
         if not name:
             raise FieldUnreadable(
@@ -113,7 +115,7 @@ class JobTable:
             )
         return name
 
-    def _once(self, job: JobRecord, row: "_Row") -> None:
+    def _refuse_twin(self, job: JobRecord, row: "_Row") -> None:
         """A second row of one job would overwrite what the first one held."""
         key = (job.cluster, job.raw_id, job.submitted_at, job.restart_count)
         first = self._line_of.setdefault(key, job.line)
@@ -134,7 +136,7 @@ def _check_header(header: list[str], mapping: JobMapping) -> None:
             )
 
 
-def _numbered(
+def _numbered_rows(
     lines: Iterable[str], *, delimiter: str
 ) -> Iterator[tuple[int, list[str] | RejectedJobRow]]:
     """Each row with the line it begins in; a row that is no CSV is a rejection."""
@@ -159,7 +161,7 @@ def _by_name(header: list[str], cells: list[str]) -> dict[str, str]:
     return {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
 
 
-def _clipped(
+def _clipped_to_window(
     started_at: datetime,
     ended_at: datetime | None,
     window_from: datetime | None,

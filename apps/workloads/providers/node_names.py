@@ -41,15 +41,15 @@ def compress(names: Iterable[str]) -> str:
     for name in names:
         match = _NUMBERED.match(name)
         if match is None or match[1] != prefix or match[1] == "":
-            parts.extend(_written(prefix, ranges))
+            parts.extend(_bracketed_names(prefix, ranges))
             prefix, ranges = (match[1], []) if match and match[1] else (None, [])
         if prefix is None or match is None:
             parts.append(name)
-        elif ranges and _follows(ranges[-1][1], match[2]):
+        elif ranges and _is_next_number(ranges[-1][1], match[2]):
             ranges[-1] = (ranges[-1][0], match[2])
         else:
             ranges.append((match[2], match[2]))
-    return ",".join([*parts, *_written(prefix, ranges)])
+    return ",".join([*parts, *_bracketed_names(prefix, ranges)])
 
 
 def _top_level_parts(text: str) -> list[str]:
@@ -76,7 +76,9 @@ def _expand_part(part: str) -> list[str]:
     names = [""]
     rest = 0
     for bracket in _BRACKETS.finditer(part):
-        numbers = [number for piece in bracket[1].split(",") for number in _numbers(piece, part)]
+        numbers = [
+            number for piece in bracket[1].split(",") for number in _numbers_of_range(piece, part)
+        ]
         literal = part[rest : bracket.start()]
         if len(names) * len(numbers) > MOST_NODES:
             raise _Unreadable(f"{part!r} names more than {MOST_NODES:,} nodes")
@@ -85,7 +87,7 @@ def _expand_part(part: str) -> list[str]:
     return [name + part[rest:] for name in names]
 
 
-def _numbers(piece: str, part: str) -> list[str]:
+def _numbers_of_range(piece: str, part: str) -> list[str]:
     match = _RANGE.match(piece.strip())
     if match is None:
         raise _Unreadable(f"{piece!r} in {part!r} is no number and no range")
@@ -97,11 +99,11 @@ def _numbers(piece: str, part: str) -> list[str]:
     return [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
 
 
-def _follows(last: str, number: str) -> bool:
+def _is_next_number(last: str, number: str) -> bool:
     return number == str(int(last) + 1).zfill(len(last)) and len(number) == len(last)
 
 
-def _written(prefix: str | None, ranges: list[tuple[str, str]]) -> list[str]:
+def _bracketed_names(prefix: str | None, ranges: list[tuple[str, str]]) -> list[str]:
     if prefix is None or not ranges:
         return []
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:

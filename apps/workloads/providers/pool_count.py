@@ -27,10 +27,10 @@ class PoolCount:
         if isinstance(self.pool.capacity, CapacityColumn) and stated is not None:
             self._stated_at[job.started_at] = ceil(stated)
         if self.pool.capacity is PeakOfUse.PEAK:
-            used = self._used(job)
-            self._change(job.started_at, used)
+            used = self._units_used(job)
+            self._change_use(job.started_at, used)
             if job.ended_at is not None:
-                self._change(job.ended_at, -used)
+                self._change_use(job.ended_at, -used)
 
     def dated(self) -> tuple[tuple[datetime, int], ...]:
         """(from when, how many), in order; empty where the mapping asks for no capacity.
@@ -42,20 +42,20 @@ class PoolCount:
             case CapacityColumn():
                 return tuple(self._changes_stated())
             case PeakOfUse.PEAK if self.first_start is not None:
-                return ((self.first_start, ceil(self._peak())),)
+                return ((self.first_start, ceil(self._peak_of_use())),)
             case int(units) if self.first_start is not None:
                 return ((self.first_start, units),)
         return ()
 
-    def _used(self, job: JobRecord) -> Fraction:
+    def _units_used(self, job: JobRecord) -> Fraction:
         if self.pool.unit == "core":
             return job.cpus or Fraction(0)
         return sum((one.held_gpus for one in job.allocations), Fraction(0))
 
-    def _change(self, at: datetime, by: Fraction) -> None:
+    def _change_use(self, at: datetime, by: Fraction) -> None:
         self._change_at[at] = self._change_at.get(at, Fraction(0)) + by
 
-    def _peak(self) -> Fraction:
+    def _peak_of_use(self) -> Fraction:
         peak = used = Fraction(0)
         for at in sorted(self._change_at):
             used += self._change_at[at]

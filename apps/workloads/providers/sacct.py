@@ -77,22 +77,22 @@ def _attempts_in_order(rows: Iterable[JobRow]) -> Iterator[JobRow]:
             yield row
             continue
         if waiting and (
-            isinstance(row, RejectedJobRow) or _submission(waiting[0]) != _submission(row)
+            isinstance(row, RejectedJobRow) or _submission_key(waiting[0]) != _submission_key(row)
         ):
-            yield from _numbered(waiting)
+            yield from _numbered_attempts(waiting)
             waiting = []
         if isinstance(row, RejectedJobRow):
             yield row
         else:
             waiting.append(row)
-    yield from _numbered(waiting)
+    yield from _numbered_attempts(waiting)
 
 
-def _submission(job: JobRecord) -> tuple[str, str, datetime | None]:
+def _submission_key(job: JobRecord) -> tuple[str, str, datetime | None]:
     return job.cluster, job.raw_id, job.submitted_at
 
 
-def _numbered(attempts: list[JobRecord]) -> Iterator[JobRecord]:
+def _numbered_attempts(attempts: list[JobRecord]) -> Iterator[JobRecord]:
     if len(attempts) == 1:
         yield attempts[0]
         return
@@ -113,17 +113,17 @@ def _read_row(line: int, text: str, *, layout: SacctLayout, options: SacctOption
 
 
 def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
-    state = _state(cells)
+    state = _read_state(cells)
     times = _read_times(cells, state=state, zone=options.zone)
     submitted_at = _cell_moment(cells, "submit", "Submit", options.zone)
     if (submitted_at, times.started_at, times.ended_at) == (None, None, None):
         raise FieldUnreadable("Submit", "the job was neither submitted, started nor ended")
     tres = read_tres(cells["alloctres"], field_name="AllocTRES")
-    cpus = _cpus(cells, tres)
+    cpus = _read_cpus(cells, tres)
     array_id, het_id = _belongs_to(cells.get("jobid", ""))
     return JobRecord(
         line=line,
-        cluster=_cluster(cells, options),
+        cluster=_cluster_of_row(cells, options),
         raw_id=_raw_id(cells),
         submitted_at=submitted_at,
         started_at=times.started_at,
@@ -140,11 +140,11 @@ def _read_job(line: int, cells: Cells, options: SacctOptions) -> JobRecord:
         het_id=het_id,
         suspended_seconds=times.suspended_seconds,
         elapsed_seconds=times.elapsed_seconds,
-        allocations=_allocations(cells, tres, cpus, options) if times.started_at else (),
+        allocations=_read_allocations(cells, tres, cpus, options) if times.started_at else (),
     )
 
 
-def _cluster(cells: Cells, options: SacctOptions) -> str:
+def _cluster_of_row(cells: Cells, options: SacctOptions) -> str:
     name = options.cluster or cells.get("cluster") or options.unnamed_cluster
     if not name:
         raise FieldUnreadable("Cluster", "the row names no cluster and --cluster was not given")
@@ -168,7 +168,7 @@ def _belongs_to(job_id: str) -> tuple[str, str]:
     return (array if array_mark else ""), (het if het_mark else "")
 
 
-def _state(cells: Cells) -> str:
+def _read_state(cells: Cells) -> str:
     words = cells["state"].split()
     if not words:
         raise FieldUnreadable("State", "is empty")
@@ -184,7 +184,7 @@ class _Times:
 
 
 def _read_times(cells: Cells, *, state: str, zone: tzinfo) -> _Times:
-    elapsed = _elapsed(cells)
+    elapsed = _read_elapsed(cells)
     suspended = moments.read_length(cells.get("suspended", ""), field_name="Suspended")
     start, end = (
         _cell_moment(cells, "start", "Start", zone),
@@ -198,7 +198,7 @@ def _read_times(cells: Cells, *, state: str, zone: tzinfo) -> _Times:
         raise FieldUnreadable("End", f"{state} without an end")
     if start is not None and end is not None:
         if elapsed is not None:
-            start, end = _unfolded(start, end, zone, elapsed + (suspended or 0))
+            start, end = _times_unfolded(start, end, zone, elapsed + (suspended or 0))
         if end < start:
             raise FieldUnreadable("End", f"{cells['end']} is before the start {cells['start']}")
         if suspended is None and elapsed is not None:
@@ -206,13 +206,13 @@ def _read_times(cells: Cells, *, state: str, zone: tzinfo) -> _Times:
     return _Times(start, end, elapsed, round(suspended or 0))
 
 
-def _elapsed(cells: Cells) -> Fraction | None:
+def _read_elapsed(cells: Cells) -> Fraction | None:
     if cells.get("elapsedraw"):
         return moments.read_length(cells["elapsedraw"], field_name="ElapsedRaw")
     return moments.read_length(cells.get("elapsed", ""), field_name="Elapsed")
 
 
-def _unfolded(
+def _times_unfolded(
     start: datetime, end: datetime, zone: tzinfo, lasted: Fraction
 ) -> tuple[datetime, datetime]:
     """The readings of both times, where a clock change repeats them, that last `lasted` seconds."""
@@ -231,7 +231,7 @@ def _cell_moment(cells: Cells, key: str, name: str, zone: tzinfo) -> datetime | 
     return moments.read_moment(cells.get(key, ""), zone=zone, field_name=name)
 
 
-def _cpus(cells: Cells, tres: Tres) -> Fraction | None:
+def _read_cpus(cells: Cells, tres: Tres) -> Fraction | None:
     for key, name in (("alloccpus", "AllocCPUS"), ("ncpus", "NCPUS")):
         if tres.cpus is None and cells.get(key):
             if not cells[key].isdecimal():
@@ -240,16 +240,18 @@ def _cpus(cells: Cells, tres: Tres) -> Fraction | None:
     return tres.cpus
 
 
-def _allocations(
+def _read_allocations(
     cells: Cells, tres: Tres, cpus: Fraction | None, options: SacctOptions
 ) -> tuple[AllocationRecord, ...]:
     gpus = tres.gpus or _gpus_of_shards(tres.shards, options)
-    return _divided(cells["nodelist"], gpus, cpus)
+    return _divided_over_nodes(cells["nodelist"], gpus, cpus)
 
 
 # A file repeats the same few shapes of job.
 @lru_cache(maxsize=256)
-def _divided(node_list: str, gpus: Fraction, cpus: Fraction | None) -> tuple[AllocationRecord, ...]:
+def _divided_over_nodes(
+    node_list: str, gpus: Fraction, cpus: Fraction | None
+) -> tuple[AllocationRecord, ...]:
     """The job's total over its nodes; sacct tells no more, so several nodes get equal parts."""
     nodes = node_names.expand(node_list)
     if len(set(nodes)) != len(nodes):

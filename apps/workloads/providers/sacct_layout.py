@@ -47,12 +47,12 @@ class SacctLayout:
         if surplus == 1 and parts[-1] == "":  # sacct --parsable ends each row with a delimiter
             parts.pop()
         elif surplus > 0:
-            parts = self._joined(parts, surplus)
+            parts = self._joined_free_text(parts, surplus)
         if len(parts) != len(self.names):
             raise FieldUnreadable("row", f"has {len(parts)} fields, not {len(self.names)}")
         return {name: part.strip() for name, part in zip(self.names, parts, strict=True)}
 
-    def _joined(self, parts: list[str], surplus: int) -> list[str]:
+    def _joined_free_text(self, parts: list[str], surplus: int) -> list[str]:
         free = [place for place, name in enumerate(self.names) if name in FREE_TEXT]
         if len(free) != 1:
             return parts
@@ -73,9 +73,9 @@ def find_layout(first_line: str, *, fields: tuple[str, ...] | None) -> SacctLayo
     first = first_line.rstrip("\r\n")
     parts = tuple(part.strip().lower() for part in first.removesuffix(DELIMITER).split(DELIMITER))
     if "state" in parts and ("jobidraw" in parts or "jobid" in parts):
-        return _checked(SacctLayout(parts, header=first))
+        return _checked_layout(SacctLayout(parts, header=first))
     if fields is not None:
-        return _checked(SacctLayout(fields, header=None))
+        return _checked_layout(SacctLayout(fields, header=None))
     if _looks_like_xdmod(parts):
         return SacctLayout(PRESETS["xdmod"], header=None)
     raise LayoutUnknown(
@@ -92,7 +92,7 @@ def _looks_like_xdmod(parts: tuple[str, ...]) -> bool:
     return cells["jobidraw"].partition(".")[0].isdecimal() and "cpu=" in cells["alloctres"]
 
 
-def _checked(layout: SacctLayout) -> SacctLayout:
+def _checked_layout(layout: SacctLayout) -> SacctLayout:
     missing = [name for name in NEEDED if name not in layout.names]
     if "jobidraw" not in layout.names and "jobid" not in layout.names:
         missing.append("jobidraw")

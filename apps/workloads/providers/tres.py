@@ -36,9 +36,9 @@ def read_tres(text: str, *, field_name: str) -> Tres:
             raise FieldUnreadable(field_name, f"{pair!r} is not name=amount")
         amounts[key.strip()] = amount.strip()
     return Tres(
-        cpus=_quantity(amounts["cpu"], field_name) if "cpu" in amounts else None,
-        nodes=int(_quantity(amounts["node"], field_name)) if "node" in amounts else None,
-        memory_bytes=int(_quantity(amounts["mem"], field_name, unit="M"))
+        cpus=_read_quantity(amounts["cpu"], field_name) if "cpu" in amounts else None,
+        nodes=int(_read_quantity(amounts["node"], field_name)) if "node" in amounts else None,
+        memory_bytes=int(_read_quantity(amounts["mem"], field_name, unit="M"))
         if "mem" in amounts
         else None,
         gpus=_of_kind("gres/gpu", amounts, field_name),
@@ -48,12 +48,12 @@ def read_tres(text: str, *, field_name: str) -> Tres:
 
 def _of_kind(kind: str, amounts: dict[str, str], field_name: str) -> Fraction:
     if kind in amounts:
-        return _quantity(amounts[kind], field_name)
+        return _read_quantity(amounts[kind], field_name)
     typed = (amount for key, amount in amounts.items() if key.startswith(f"{kind}:"))
-    return sum((_quantity(amount, field_name) for amount in typed), Fraction(0))
+    return sum((_read_quantity(amount, field_name) for amount in typed), Fraction(0))
 
 
-def _quantity(amount: str, field_name: str, *, unit: str = "") -> Fraction:
+def _read_quantity(amount: str, field_name: str, *, unit: str = "") -> Fraction:
     """`62.50G` in bytes for memory (a bare number counts in `unit`), `2K` as 2,048 for counts."""
     number, letter = amount, unit
     if amount[-1:].upper() in _POWERS_OF_1024:

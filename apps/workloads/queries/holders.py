@@ -75,7 +75,7 @@ def holders_now(
 ) -> list[Holding]:
     """What jobs hold of these nodes at `at`, in GPUs or cores, by node, the longest held first."""
     held = allocations_held(node_ids, at, at + MOMENT)
-    found = [each.holding for each in _spans(held, at, viewer, in_cores=in_cores)]
+    found = [each.holding for each in _holder_spans(held, at, viewer, in_cores=in_cores)]
     return sorted(found, key=lambda one: (one.node_id, one.since))
 
 
@@ -89,22 +89,22 @@ def holders_between(
     if ends_at <= starts_at:
         return []
     held = allocations_held(node_ids, starts_at, ends_at)
-    found = _spans(held, ends_at - MOMENT, viewer, in_cores=False)
+    found = _holder_spans(held, ends_at - MOMENT, viewer, in_cores=False)
     return sorted(found, key=lambda one: (one.holding.node_id, one.held_from, one.held_to))
 
 
-def _spans(
+def _holder_spans(
     facts: Sequence[HeldFact], at: datetime, viewer: Viewer, *, in_cores: bool
 ) -> list[HolderSpan]:
     """Without the jobs that are known to hold none."""
     units = {each.allocation_id: each.cpus if in_cores else each.gpus for each in facts}
     held = [each for each in facts if units[each.allocation_id] != 0]
     teams = owners([each.job_id for each in held], at) if held else {}
-    grants = _grants([each.allocation_id for each in held]) if held else {}
+    grants = _grants_by_allocation([each.allocation_id for each in held]) if held else {}
     return [
         HolderSpan(
             replace(
-                _holding(each, teams[each.job_id].team_id, grants[each.allocation_id], viewer),
+                _holding_seen(each, teams[each.job_id].team_id, grants[each.allocation_id], viewer),
                 units=units[each.allocation_id],
             ),
             each.held_from,
@@ -114,7 +114,9 @@ def _spans(
     ]
 
 
-def _holding(held: HeldFact, team_id: int | None, grant: dict[str, Any], viewer: Viewer) -> Holding:
+def _holding_seen(
+    held: HeldFact, team_id: int | None, grant: dict[str, Any], viewer: Viewer
+) -> Holding:
     is_theirs = viewer.sees_team(team_id)
     job = grant if is_theirs else {}
     return Holding(
@@ -131,7 +133,7 @@ def _holding(held: HeldFact, team_id: int | None, grant: dict[str, Any], viewer:
     )
 
 
-def _grants(allocation_ids: Collection[int]) -> dict[int, dict[str, Any]]:
+def _grants_by_allocation(allocation_ids: Collection[int]) -> dict[int, dict[str, Any]]:
     """When each allocation began, and what its job is called."""
     since = Func(F("period"), function="lower", output_field=DateTimeField())
     rows = Allocation.objects.filter(id__in=allocation_ids).annotate(since=since)

@@ -97,11 +97,11 @@ def jobs_of_keys(
         cluster, _, raw_id = rest.partition("/")
         if cluster in ids and raw_id:
             named.setdefault((ids[cluster], raw_id), []).append(holder_id)
-    lived = _lived(named, starts_at, ends_at)
+    lived = _lives_by_key(named, starts_at, ends_at)
     return {
         holder_id: spans
         for key, found in lived.items()
-        if (spans := _spans(found, starts_at, ends_at))
+        if (spans := _spans_by_minute(found, starts_at, ends_at))
         for holder_id in named[key]
     }
 
@@ -122,7 +122,7 @@ def users_of_jobs(job_ids: Collection[int]) -> dict[int, str]:
     return dict(named.values_list("id", "user"))
 
 
-def _lived(
+def _lives_by_key(
     keys: Iterable[tuple[int, str]], starts_at: datetime, ends_at: datetime
 ) -> dict[tuple[int, str], list[_Lived]]:
     pairs = list(keys)
@@ -142,12 +142,14 @@ def _lived(
             [[pair[0] for pair in pairs], [pair[1] for pair in pairs], ends_at, starts_at],
         )
         for cluster_id, raw_id, job_id, since, until in cursor:
-            span = _Lived(job_id, _floor(since), _ceiling(until) if until else END_OF_TIME)
+            span = _Lived(
+                job_id, _minute_floor(since), _minute_ceiling(until) if until else END_OF_TIME
+            )
             found.setdefault((cluster_id, raw_id), []).append(span)
     return found
 
 
-def _spans(lived: list[_Lived], starts_at: datetime, ends_at: datetime) -> list[JobSpan]:
+def _spans_by_minute(lived: list[_Lived], starts_at: datetime, ends_at: datetime) -> list[JobSpan]:
     """Cut the attempts, given in order of their start, so that each minute has one."""
     if len(lived) == 1:
         only = lived[0]
@@ -168,10 +170,10 @@ def _spans(lived: list[_Lived], starts_at: datetime, ends_at: datetime) -> list[
     return spans
 
 
-def _floor(moment: datetime) -> datetime:
+def _minute_floor(moment: datetime) -> datetime:
     return moment.replace(second=0, microsecond=0)
 
 
-def _ceiling(moment: datetime) -> datetime:
-    floor = _floor(moment)
+def _minute_ceiling(moment: datetime) -> datetime:
+    floor = _minute_floor(moment)
     return floor if floor == moment else floor + MINUTE

@@ -80,12 +80,12 @@ def workload_page(wanted: WorkloadsWanted, asked: PageAsked) -> Slice[Found]:
 
 def workload_row(workload_id: int) -> Found | None:
     """One workload; None where there is none."""
-    return _first(Workload.objects.values(*WORKLOAD).filter(id=workload_id))
+    return _first_row(Workload.objects.values(*WORKLOAD).filter(id=workload_id))
 
 
 def workload_of(team_id: int, name: str) -> Found | None:
     """The workload of this name of a team."""
-    return _first(Workload.objects.values(*WORKLOAD).filter(team_id=team_id, name=name))
+    return _first_row(Workload.objects.values(*WORKLOAD).filter(team_id=team_id, name=name))
 
 
 def job_page(wanted: JobsWanted, viewer: Viewer, asked: PageAsked) -> Slice[Found]:
@@ -100,7 +100,7 @@ def job_page(wanted: JobsWanted, viewer: Viewer, asked: PageAsked) -> Slice[Foun
         owned = _with_owner(rows, ruling.owners(rows))
         return [row for row in owned if _is_wanted(row["owner"], wanted, viewer)]
 
-    return _scanned(found, asked, kept)
+    return _scanned_page(found, asked, kept)
 
 
 def job_events(job_id: int) -> list[Found]:
@@ -182,12 +182,12 @@ def runs_told(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
 def rule_page(team_ids: frozenset[int] | None, asked: PageAsked) -> Slice[Found]:
     """Rules by priority, then id (of some teams)."""
     found = OwnershipRule.objects.filter(_equal_to_given({"team_id__in": team_ids}))
-    return page_of(_rules(found), asked, "priority", "id")
+    return page_of(_rule_rows(found), asked, "priority", "id")
 
 
 def rule_row(rule_id: int) -> Found | None:
     """One rule; None where there is none."""
-    return _first(_rules(OwnershipRule.objects.filter(id=rule_id)))
+    return _first_row(_rule_rows(OwnershipRule.objects.filter(id=rule_id)))
 
 
 def rule_fact(rule_id: int) -> RuleFact | None:
@@ -223,7 +223,7 @@ class Ruling:
         found: dict[int, OwnerFact] = {job["id"]: NOBODY for job in jobs}
         for era, alike in of_era.items():
             ranked = self._in_force(era, _began_at(alike[0]))
-            decided = rules_of(((job["id"], _traits(job)) for job in alike), ranked)
+            decided = rules_of(((job["id"], _traits_of_row(job)) for job in alike), ranked)
             for job_id, rule in decided.items():
                 found[job_id] = OwnerFact(rule.team_id, rule.workload_id)
         return found
@@ -266,7 +266,7 @@ def _jobs_chosen(wanted: JobsWanted) -> Q:
     return asked
 
 
-def _first(rows: Rows) -> Found | None:
+def _first_row(rows: Rows) -> Found | None:
     row: Found | None = rows.first()
     return row
 
@@ -287,7 +287,7 @@ def _with_owner(rows: Iterable[Found], owner_of: Mapping[int, OwnerFact]) -> lis
     return [{**row, "owner": owner_of[row["id"]]} for row in rows]
 
 
-def _scanned(
+def _scanned_page(
     found: Rows, asked: PageAsked, kept: Callable[[Sequence[Found]], list[Found]]
 ) -> Slice[Found]:
     """A page of what `kept` keeps of rows by falling id, or by rising for the page before."""
@@ -297,7 +297,7 @@ def _scanned(
     rows: list[Found] = []
     looked_at, is_over = 0, False
     while len(rows) <= asked.limit and looked_at < MOST_SCANNED and not is_over:
-        part = _part(found, edge, is_rising=backward)
+        part = _next_part(found, edge, is_rising=backward)
         rows += kept(part)
         looked_at += len(part)
         is_over = len(part) < PART
@@ -313,7 +313,7 @@ def _scanned(
     return Slice(rows, after=beyond, before=first if asked.after is not None else None)
 
 
-def _part(found: Rows, edge: int | None, *, is_rising: bool) -> list[Found]:
+def _next_part(found: Rows, edge: int | None, *, is_rising: bool) -> list[Found]:
     """The next rows beyond `edge` in the way of reading."""
     if edge is not None:
         found = found.filter(id__gt=edge) if is_rising else found.filter(id__lt=edge)
@@ -325,7 +325,7 @@ def _began_at(job: Found) -> datetime:
     return began_at
 
 
-def _traits(job: Found) -> JobTraits:
+def _traits_of_row(job: Found) -> JobTraits:
     return JobTraits(**{name: job[name] for name in TRAITS})
 
 
@@ -358,7 +358,7 @@ def _in_order(states: Collection[str] | Iterable[str]) -> list[str]:
     return list(dict.fromkeys(states))
 
 
-def _rules(found: "QuerySet[OwnershipRule]") -> Rows:
+def _rule_rows(found: "QuerySet[OwnershipRule]") -> Rows:
     rows: Rows = found.annotate(cluster_name=F("cluster__name"), **LIFE).values(
         *("id", "priority", "team_id", "workload_id", "cluster_id", "cluster_name"),
         *("account", "partition", "namespace", "user", "label", "name", "starts_at", "ends_at"),

@@ -46,17 +46,17 @@ def preview_rule(rule: RuleFact, at: datetime) -> RulePreview:
     Jobs on nodes that nobody knows yet count too: they will cost something once their node is.
     """
     held = list(held_by_matching(rule, at))
-    return _preview(held, _leaving(rule, held))
+    return _summed_moves(held, _leaving(rule, held))
 
 
 def preview_end(rule: RuleFact, ended_at: datetime, at: datetime) -> RulePreview:
     """What a kept rule would lose of what was held from `ended_at` up to `at`, and to whom."""
     lost = RuleFact(rule.rule, ended_at, rule.ends_at)
     held = list(held_by_matching(lost, at))
-    return _preview(held, _lost(rule, held))
+    return _summed_moves(held, _lost(rule, held))
 
 
-def _preview(
+def _summed_moves(
     held: Sequence[MatchedHolding], moves_of_jobs: Iterable[tuple[int, OwnerFact, Fraction]]
 ) -> RulePreview:
     moved: dict[OwnerFact, dict[int, Fraction]] = {}
@@ -89,12 +89,12 @@ def _leaving(
     """Each job's time that would change hands, cut where the rules in force change."""
     taken = OwnerFact(new.rule.team_id, new.rule.workload_id)
     jobs = list(traits(Job.objects.filter(id__in={each.job_id for each in held})))
-    for since, until, ruling in _eras(rules(), held):
+    for since, until, ruling in _eras_of_rules(rules(), held):
         before = rules_of(jobs, in_rank(ruling))
         after = rules_of(jobs, in_rank([*ruling, new.rule]))
         for each in held:
             start, end = max(each.starts_at, since), min(each.ends_at, until)
-            owner = _owner(before.get(each.job_id))
+            owner = _owner_by_rule(before.get(each.job_id))
             if start < end and after[each.job_id] is new.rule and owner != taken:
                 yield each.job_id, owner, each.gpus * milliseconds_between(start, end)
 
@@ -105,17 +105,17 @@ def _lost(
     """Each job's time that the rule decides now, with whose it would be without it."""
     taken = OwnerFact(old.rule.team_id, old.rule.workload_id)
     jobs = list(traits(Job.objects.filter(id__in={each.job_id for each in held})))
-    for since, until, ruling in _eras(rules(), held):
+    for since, until, ruling in _eras_of_rules(rules(), held):
         before = rules_of(jobs, in_rank(ruling))
         after = rules_of(jobs, in_rank(each for each in ruling if each.id != old.rule.id))
         for each in held:
             start, end = max(each.starts_at, since), min(each.ends_at, until)
-            decides, owner = before.get(each.job_id), _owner(after.get(each.job_id))
+            decides, owner = before.get(each.job_id), _owner_by_rule(after.get(each.job_id))
             if start < end and decides and decides.id == old.rule.id and owner != taken:
                 yield each.job_id, owner, each.gpus * milliseconds_between(start, end)
 
 
-def _eras(
+def _eras_of_rules(
     known: Sequence[RuleFact], held: Sequence[MatchedHolding]
 ) -> Iterator[tuple[datetime, datetime, list[Rule]]]:
     """The time in which anything was held, cut so that in each part the same rules count."""
@@ -127,5 +127,5 @@ def _eras(
         yield since, until, [fact.rule for fact in known if fact.is_in_force(since)]
 
 
-def _owner(rule: Rule | None) -> OwnerFact:
+def _owner_by_rule(rule: Rule | None) -> OwnerFact:
     return NOBODY if rule is None else OwnerFact(rule.team_id, rule.workload_id)

@@ -50,13 +50,13 @@ def objective_page(
     viewer: Viewer, workload_ids: Collection[int] | None, asked: PageAsked
 ) -> Slice[dict[str, Any]]:
     """Promises of services that the viewer may see, those made last first."""
-    found = _seen(_objectives(), viewer, workload_ids)
+    found = _seen_by_viewer(_objective_rows(), viewer, workload_ids)
     return page_of(found, asked, "-id")
 
 
 def objective_row(objective_id: int, viewer: Viewer) -> dict[str, Any] | None:
     """One promise; None where there is none that they may see."""
-    return _seen(_objectives(), viewer, None).filter(id=objective_id).first()
+    return _seen_by_viewer(_objective_rows(), viewer, None).filter(id=objective_id).first()
 
 
 def objective_like(wanted: NewObjective) -> int | None:
@@ -83,7 +83,7 @@ def change_page(
     given = {"at__gte": span[0], "at__lt": span[1]}
     chosen = {name: value for name, value in given.items() if value is not None}
     rows: Rows = WorkloadChange.objects.filter(**chosen).values(*CHANGE)
-    return page_of(_seen(rows, viewer, workload_ids), asked, "-at", "-id")
+    return page_of(_seen_by_viewer(rows, viewer, workload_ids), asked, "-at", "-id")
 
 
 def change_row(change_id: int) -> dict[str, Any]:
@@ -97,13 +97,13 @@ def run_of_key(key: str) -> int | None:
     return Run.objects.filter(key=key).values_list("id", flat=True).first()
 
 
-def _objectives() -> Rows:
+def _objective_rows() -> Rows:
     bounds = {"starts_at": F("period__startswith"), "ends_at": F("period__endswith")}
     rows: Rows = ServiceObjective.objects.values(*OBJECTIVE, **bounds)
     return rows
 
 
-def _seen(rows: Rows, viewer: Viewer, workload_ids: Collection[int] | None) -> Rows:
+def _seen_by_viewer(rows: Rows, viewer: Viewer, workload_ids: Collection[int] | None) -> Rows:
     if not viewer.sees_everything:
         rows = rows.filter(workload__team_id__in=viewer.team_ids)
     return rows if workload_ids is None else rows.filter(workload_id__in=workload_ids)

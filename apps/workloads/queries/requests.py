@@ -191,7 +191,7 @@ def latency(
 
     Linear within a bucket. None where nobody told a histogram.
     """
-    told = _histogram(workload_id, feature, span, measure)
+    told = _histogram_told(workload_id, feature, span, measure)
     if told is None:
         return None
     source, histogram = told
@@ -201,7 +201,7 @@ def latency(
 def attainment(workload_id: int, span: Span) -> list[Attainment]:
     """Each objective in force in the span, over the hours of it in which it was; by id."""
     rows = ServiceObjective.objects.filter(workload_id=workload_id, period__overlap=span)
-    return [_attained(each, span) for each in rows.order_by("id")]
+    return [_attained_objective(each, span) for each in rows.order_by("id")]
 
 
 def attainment_if(wanted: NewObjective, span: Span) -> Attainment:
@@ -216,7 +216,7 @@ def attainment_if(wanted: NewObjective, span: Span) -> Attainment:
         budget_days=wanted.budget_days,
         period=Range(None, None),
     )
-    return _attained(thought, span)
+    return _attained_objective(thought, span)
 
 
 def changes_of(workload_id: int, span: Span) -> list[ChangeFact]:
@@ -234,7 +234,7 @@ def counts_of(row: Iterable[Any]) -> Counts:
     return Counts(**{**told, **whole})
 
 
-def _histogram(
+def _histogram_told(
     workload_id: int, feature: str | None, span: Span, measure: str
 ) -> tuple[str, Histogram] | None:
     """Of the source that told of more requests: engine and gateway see the same ones."""
@@ -255,10 +255,10 @@ def _histogram(
     return max(found, key=lambda one: (one[1].total, one[0]), default=None)
 
 
-def _attained(objective: ServiceObjective, span: Span) -> Attainment:
-    total, likely, sure = _met(objective, span)
+def _attained_objective(objective: ServiceObjective, span: Span) -> Attainment:
+    total, likely, sure = _requests_met(objective, span)
     budget = span[1] - timedelta(days=objective.budget_days), span[1]
-    of_budget = _met(objective, budget)[1]
+    of_budget = _requests_met(objective, budget)[1]
     target = objective.target_ratio
     return Attainment(
         objective_id=objective.id,
@@ -276,23 +276,25 @@ def _attained(objective: ServiceObjective, span: Span) -> Attainment:
     )
 
 
-def _met(objective: ServiceObjective, span: Span) -> tuple[int, float | None, float | None]:
+def _requests_met(
+    objective: ServiceObjective, span: Span
+) -> tuple[int, float | None, float | None]:
     """Requests of the hours of the span in which it was in force; what of them likely, surely met it."""
     since, until = objective.period.lower, objective.period.upper
     lived = (max(span[0], since) if since else span[0], min(span[1], until) if until else span[1])
     feature = objective.feature or None
     if objective.within_seconds is None:
-        total, succeeded = _succeeded(objective.workload_id, feature, lived)
+        total, succeeded = _requests_succeeded(objective.workload_id, feature, lived)
         ratio = succeeded / total if total else None
         return total, ratio, ratio
-    told = _histogram(objective.workload_id, feature, lived, objective.measure)
+    told = _histogram_told(objective.workload_id, feature, lived, objective.measure)
     if told is None or not told[1].total:
         return 0, None, None
     found = within(told[1], objective.within_seconds)
     return found.total, found.likely / found.total, found.sure / found.total
 
 
-def _succeeded(workload_id: int, feature: str | None, span: Span) -> tuple[int, int]:
+def _requests_succeeded(workload_id: int, feature: str | None, span: Span) -> tuple[int, int]:
     """Requests of which it is told how many succeeded, and these: of the source that told of more."""
     asked = {"workload": workload_id, "feature": feature, "from": span[0], "to": span[1]}
     with connection.cursor() as cursor:

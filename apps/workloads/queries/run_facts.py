@@ -97,7 +97,9 @@ def run_hours(
             spans.setdefault(key, []).append((since, until))
             told[key] = bucket_ms, bytes(minutes or b"")
     return [
-        CarriedHour(run_id, job_id, hour, tuple(found), _buckets(told[key][0], found), told[key][1])
+        CarriedHour(
+            run_id, job_id, hour, tuple(found), _bucket_times(told[key][0], found), told[key][1]
+        )
         for key, found in spans.items()
         for job_id, hour, run_id in [key]
     ]
@@ -169,7 +171,7 @@ def jobs_of_runs(run_ids: Collection[int]) -> dict[int, list[int]]:
     return found
 
 
-def _buckets(told: list[int] | None, spans: Collection[Span]) -> tuple[int, ...]:
+def _bucket_times(told: list[int] | None, spans: Collection[Span]) -> tuple[int, ...]:
     if told is not None:
         return tuple(told)
     whole = sum((until - since) // timedelta(milliseconds=1) for since, until in spans)

@@ -152,15 +152,15 @@ def attempts_on(job_ids: Collection[int]) -> list[AttemptOnJob]:
 
 def stated_spans(run_id: int) -> list[CarriedSpan]:
     """When jobs carried the run as it is stated of the jobs."""
-    return _spans(RunSpan.objects.filter(run_id=run_id, is_reported=False))
+    return _carried_spans(RunSpan.objects.filter(run_id=run_id, is_reported=False))
 
 
 def reported_spans(run_id: int) -> list[CarriedSpan]:
     """When jobs carried the run beyond that, as its reports were last folded."""
-    return _spans(RunSpan.objects.filter(run_id=run_id, is_reported=True))
+    return _carried_spans(RunSpan.objects.filter(run_id=run_id, is_reported=True))
 
 
-def _spans(rows: QuerySet[RunSpan]) -> list[CarriedSpan]:
+def _carried_spans(rows: QuerySet[RunSpan]) -> list[CarriedSpan]:
     return [
         CarriedSpan(job_id, period.lower, period.upper)
         for job_id, period in rows.order_by("job_id", "period").values_list("job_id", "period")

@@ -113,7 +113,7 @@ def attempts_of_run(run_id: int) -> list[PicturedAttempt]:
             starts_at=row["starts_at"],
             ends_at=row["last_end"] if row["ended"] == row["processes"] else None,
             heard_at=row["heard"],
-            status=_worst(row),
+            status=_worst_status(row),
             first_step=row["first"],
             last_step=row["last"],
             dropped=row["lost"],
@@ -156,7 +156,7 @@ def nodes_of_jobs(job_ids: list[int], most: int) -> list[tuple[int, str]]:
     return list(found[:most])
 
 
-def _worst(row: Mapping[str, Any]) -> str:
+def _worst_status(row: Mapping[str, Any]) -> str:
     """The worst that any process told; finished only where each of them did."""
     for word in ("failed", "interrupted"):
         if row[word]:

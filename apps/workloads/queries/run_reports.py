@@ -154,7 +154,7 @@ def attempts_of_runs(run_ids: Collection[int]) -> list[AttemptFact]:
     """Starts of these runs by their leading ranks, by run and time: what a hazard is judged by."""
     with connection.cursor() as cursor:
         cursor.execute(ATTEMPTS, [sorted(STOPPED_STATES), list(run_ids)])
-        return [_attempt(row) for row in cursor]
+        return [_attempt_fact(row) for row in cursor]
 
 
 ATTEMPTS = """
@@ -183,7 +183,7 @@ ORDER BY attempt.run_id, attempt.began_at, attempt.id
 """
 
 
-def _attempt(row: tuple[Any, ...]) -> AttemptFact:
+def _attempt_fact(row: tuple[Any, ...]) -> AttemptFact:
     run_id, job_id, rank, world_size, began_at, told_end, heard_at, job_end, status, *rest = row
     first_step, last_step, numerator, denominator, next_began, is_stopped = rest
     return AttemptFact(

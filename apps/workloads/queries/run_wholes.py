@@ -40,7 +40,7 @@ def run_wholes(run_ids: Collection[int]) -> dict[int, RunWhole]:
     first_jobs = _first_jobs(run_ids)
     jobs: list[dict[str, Any]] = list(Job.objects.filter(id__in=first_jobs.values()).values(*JOB))
     owner_of = Ruling().owners(jobs) if jobs else {}
-    lived = _lived(run_ids)
+    lived = _lived_spans(run_ids)
     found = {}
     for run_id, workload_id in runs.items():
         owner = owner_of.get(first_jobs.get(run_id, 0), NOBODY)
@@ -68,7 +68,9 @@ def _first_jobs(run_ids: Collection[int]) -> dict[int, int]:
     return dict(first.values_list("run_id", "job_id"))
 
 
-def _lived(run_ids: Collection[int]) -> dict[int, tuple[int, datetime | None, datetime | None]]:
+def _lived_spans(
+    run_ids: Collection[int],
+) -> dict[int, tuple[int, datetime | None, datetime | None]]:
     with connection.cursor() as cursor:
         cursor.execute(LIVED, [list(run_ids)])
         return {run_id: (jobs, began_at, ended_at) for run_id, jobs, began_at, ended_at in cursor}

@@ -38,19 +38,21 @@ def workloads_found(viewer: Viewer, asked: Sought) -> Hits:
 def work_found(viewer: Viewer, asked: Sought) -> tuple[Hits, Hits]:
     """Jobs by the beginning of their id or name, and runs by that of their key."""
     if viewer.sees_everything:
-        jobs = _jobs(Q(), asked, asked.limit + 1)
-        return _job_hits(jobs, asked), _run_hits(_runs(Q(), asked.text)[: asked.limit + 1], asked)
+        jobs = _jobs_found(Q(), asked, asked.limit + 1)
+        return _job_hits(jobs, asked), _run_hits(
+            _runs_found(Q(), asked.text)[: asked.limit + 1], asked
+        )
     if not viewer.team_ids:
         return _job_hits([], asked), _run_hits([], asked)
     facts = rules()
     ruling = Ruling(facts)
-    jobs = _jobs(_asked_for(facts, viewer), asked, MOST_LOOKED_AT)
+    jobs = _jobs_found(_asked_for(facts, viewer), asked, MOST_LOOKED_AT)
     owner_of = ruling.owners(jobs)
     theirs = [job for job in jobs if viewer.sees_team(owner_of[job["id"]].team_id)]
     return _job_hits(theirs, asked), _run_hits(_runs_of(viewer, asked, ruling), asked)
 
 
-def _jobs(scope: Q, asked: Sought, most: int) -> list[dict[str, Any]]:
+def _jobs_found(scope: Q, asked: Sought, most: int) -> list[dict[str, Any]]:
     """By id, the very one first, then by name; of one id or name the latest first."""
     known = Job.objects.filter(scope, merged_into=None).annotate(
         # In the order of the indexes: a beginning that many jobs share is read no further than needed.
@@ -69,7 +71,7 @@ def _asked_for(facts: list[RuleFact], viewer: Viewer) -> Q:
     alone: dict[str, set[str]] = {}
     scope = Q(id__in=[])
     for rule in (each.rule for each in facts if viewer.sees_team(each.rule.team_id)):
-        asks = _asks(rule)
+        asks = _asks_of_rule(rule)
         if len(asks) == 1 and (field := next(iter(asks))) in TEXT_MATCHES:
             alone.setdefault(field, set()).add(asks[field])
         else:
@@ -79,7 +81,7 @@ def _asked_for(facts: list[RuleFact], viewer: Viewer) -> Q:
     return scope
 
 
-def _asks(rule: Rule) -> dict[str, Any]:
+def _asks_of_rule(rule: Rule) -> dict[str, Any]:
     """What of a rule the database can look for; the pattern of a name it cannot."""
     asks: dict[str, Any] = {
         field: getattr(rule, field) for field in TEXT_MATCHES if getattr(rule, field)
@@ -92,7 +94,7 @@ def _asks(rule: Rule) -> dict[str, Any]:
     return asks
 
 
-def _runs(scope: Q, text: str) -> Rows:
+def _runs_found(scope: Q, text: str) -> Rows:
     first = RunSpan.objects.filter(run_id=OuterRef("id")).order_by("period__startswith", "job_id")
     rows: Rows = (
         Run.objects.annotate(
@@ -110,7 +112,7 @@ def _runs(scope: Q, text: str) -> Rows:
 def _runs_of(viewer: Viewer, asked: Sought, ruling: Ruling) -> Iterator[dict[str, Any]]:
     """A run that nobody gave to a workload belongs to whom its first job belongs."""
     scope = Q(workload=None) | Q(workload__team_id__in=viewer.team_ids)
-    runs = list(_runs(scope, asked.text)[:MOST_LOOKED_AT])
+    runs = list(_runs_found(scope, asked.text)[:MOST_LOOKED_AT])
     unnamed = [run["first_job_id"] for run in runs if run["team_id"] is None]
     jobs: Rows = Job.objects.filter(id__in=unnamed).order_by("id").values(*JOB)
     owner_of = ruling.owners(list(jobs)) if unnamed else {}

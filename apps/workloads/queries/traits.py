@@ -26,10 +26,10 @@ def submitters(job_ids: Collection[int]) -> dict[int, Submitter]:
     """By job."""
     rows = Job.objects.filter(id__in=job_ids).order_by("id")
     columns = ("id", "cluster_id", "cluster__name", "account", "namespace", "user", "partition")
-    return {job_id: _submitter(row) for job_id, *row in rows.values_list(*columns)}
+    return {job_id: _submitter_of_job(row) for job_id, *row in rows.values_list(*columns)}
 
 
-def _submitter(row: Sequence[Any]) -> Submitter:
+def _submitter_of_job(row: Sequence[Any]) -> Submitter:
     cluster_id, cluster, account, namespace, user, partition = row
     is_named = account or namespace or user
     return Submitter(cluster_id, cluster, account, namespace, user, "" if is_named else partition)

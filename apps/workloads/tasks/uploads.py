@@ -52,7 +52,7 @@ def work_on_files() -> None:
         path = Path(settings.HOME) / "uploads" / claimed.stored_as
         try:
             with open_jobs(str(path)) as file:
-                _work(claimed, file)
+                _work_on_file(claimed, file)
         except UNREADABLE as broken:
             log.warning("import_broken_off batch=%s reason=%s", claimed.id, type(broken).__name__)
             said = "the uploaded file is no longer there" if _is_gone(broken) else str(broken)
@@ -71,15 +71,15 @@ def _is_gone(broken: Exception) -> bool:
     return isinstance(broken, FileNotFoundError)
 
 
-def _work(claimed: uploads.Claimed, file: JobFile) -> None:
+def _work_on_file(claimed: uploads.Claimed, file: JobFile) -> None:
     if claimed.kind:
-        _import(claimed, file)
+        _import_file(claimed, file)
     else:
-        _look(claimed, file)
+        _look_at_file(claimed, file)
 
 
-def _look(claimed: uploads.Claimed, file: JobFile) -> None:
-    lines = list(islice(_lines(file), LINES_TRIED))
+def _look_at_file(claimed: uploads.Claimed, file: JobFile) -> None:
+    lines = list(islice(_lines_of_file(file), LINES_TRIED))
     if not lines:
         raise LayoutUnknown("the file is empty")
     kind = what_it_is(lines[0])
@@ -90,9 +90,9 @@ def _look(claimed: uploads.Claimed, file: JobFile) -> None:
     uploads.tell_seen(batch_id=claimed.id, kind=kind, asked=asked, seen=seen)
 
 
-def _import(claimed: uploads.Claimed, file: JobFile) -> None:
-    rows = file.to_its_end(rows_of(claimed.kind, claimed.asked, _lines(file)))
-    for chunk in _chunks(rows):
+def _import_file(claimed: uploads.Claimed, file: JobFile) -> None:
+    rows = file.to_its_end(rows_of(claimed.kind, claimed.asked, _lines_of_file(file)))
+    for chunk in _chunks_of_rows(rows):
         at = timezone.now()
         if not uploads.still_wanted(batch_id=claimed.id, at=at):
             return
@@ -103,12 +103,12 @@ def _import(claimed: uploads.Claimed, file: JobFile) -> None:
     imports.close_batch(batch_id=claimed.id, at=timezone.now())
 
 
-def _chunks(rows: Iterator[JobRow]) -> Iterator[list[JobRow]]:
+def _chunks_of_rows(rows: Iterator[JobRow]) -> Iterator[list[JobRow]]:
     while chunk := list(islice(rows, ROWS_AT_ONCE)):
         yield chunk
 
 
-def _lines(file: JobFile) -> Iterator[str]:
+def _lines_of_file(file: JobFile) -> Iterator[str]:
     """The file's lines; a gzip of one endless line fills no memory."""
     while line := file.text.readline(LONGEST_LINE):
         file.line += 1

@@ -42,9 +42,9 @@ class Command(BaseCommand):
                     scopes=options["scope"],
                     expires_at=None if days is None else at + timedelta(days=days),
                     at=at,
-                    team_id=_team(options["team"]),
+                    team_id=_team_named(options["team"]),
                 )
-                _bind(token.id, options, at)
+                _bind_token(token.id, options, at)
         except accounts.TokenExpiresInThePast as refusal:
             raise CommandError(f"--expires-days: {refusal}") from refusal
         if options["json"]:
@@ -53,7 +53,7 @@ class Command(BaseCommand):
             self.stdout.write(token.secret)
 
 
-def _team(name: str | None) -> int | None:
+def _team_named(name: str | None) -> int | None:
     if name is None:
         return None
     ids = {team.name: team.id for team in teams()}
@@ -62,7 +62,7 @@ def _team(name: str | None) -> int | None:
     return ids[name]
 
 
-def _bind(token_id: int, options: dict[str, Any], at: datetime) -> None:
+def _bind_token(token_id: int, options: dict[str, Any], at: datetime) -> None:
     if options["cluster"]:
         actions.bind_cluster_token(token_id=token_id, cluster_id=cluster_named(options["cluster"]))
     if options["node"]:

@@ -21,7 +21,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Of which pool, how much, and from when on."""
         parser.add_argument("pool", metavar="POOL")
-        parser.add_argument("weight", metavar="WEIGHT", type=_weight, help="of a core; a GPU is 1")
+        parser.add_argument(
+            "weight", metavar="WEIGHT", type=_parse_weight, help="of a core; a GPU is 1"
+        )
         parser.add_argument("--cores", type=int, default=0, help="how many a node has")
         parser.add_argument("--from", dest="from_at", type=parse_moment, required=True)
         parser.add_argument("--json", action="store_true", help="one line, the last of stdout")
@@ -43,7 +45,7 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps({"version": version}) if options["json"] else said)
 
 
-def _weight(text: str) -> Decimal:
+def _parse_weight(text: str) -> Decimal:
     try:
         weight = Decimal(text)
     except InvalidOperation:

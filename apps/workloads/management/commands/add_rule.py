@@ -40,7 +40,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Show, add, or say why not."""
         at = timezone.now()
-        rule = RuleFact(_rule(options), options["starts_at"], options["ends_at"])
+        rule = RuleFact(_rule_asked(options), options["starts_at"], options["ends_at"])
         moved = preview_rule(rule, at)
         hours = sum(float(each.gpu_milliseconds) for each in moved.moves) / HOUR_MS
         said = {
@@ -49,7 +49,7 @@ class Command(BaseCommand):
             "moved_gpu_hours": round(hours, 6),
         }
         if not options["preview"]:
-            said["id"] = _added(rule, at)
+            said["id"] = _add_or_refuse(rule, at)
         if options["json"]:
             self.stdout.write(json.dumps(said))
             return
@@ -59,7 +59,7 @@ class Command(BaseCommand):
         )
 
 
-def _rule(options: dict[str, Any]) -> Rule:
+def _rule_asked(options: dict[str, Any]) -> Rule:
     asked = {name: options[name] for name in (*TEXT_MATCHES, "label", "name")}
     cluster = options["cluster"]
     if not any(asked.values()) and not cluster:
@@ -76,7 +76,7 @@ def _rule(options: dict[str, Any]) -> Rule:
     )
 
 
-def _added(rule: RuleFact, at: datetime) -> int:
+def _add_or_refuse(rule: RuleFact, at: datetime) -> int:
     try:
         return rules.add_rule(rule=rule, at=at)
     except Refusal as refusal:

@@ -31,7 +31,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the file and print what came of it."""
-        chosen = _options(options)
+        chosen = _sacct_options(options)
         try:
             with open_jobs(options["file"]) as file:
                 rows = read_sacct(file.lines(), options=chosen)
@@ -41,7 +41,7 @@ class Command(BaseCommand):
         print_figures(totals, as_json=options["json"])
 
 
-def _options(options: dict[str, Any]) -> SacctOptions:
+def _sacct_options(options: dict[str, Any]) -> SacctOptions:
     try:
         zone = ZoneInfo(options["zone"])
     except (ZoneInfoNotFoundError, ValueError):

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from django.db.models import Q
 
+from apps.economics.refusal import Refusal
 from apps.fleet.models import Device
 from apps.logs.changes import answered, logged_change
 from apps.marks.actions import mark_spans
@@ -36,7 +37,7 @@ class SeenDevice:
     seen_from: datetime | None = None
 
 
-class SliceWithoutParent(ValueError):
+class SliceWithoutParent(Refusal):
     """A MIG slice must name the GPU that it is cut from, and a GPU none."""
 
 
@@ -54,7 +55,9 @@ def register_devices(
     """
     for device in devices:
         if (device.kind == "mig") != bool(device.parent):
-            raise SliceWithoutParent(f"{device.uuid}: kind {device.kind}, parent {device.parent}")
+            raise SliceWithoutParent(
+                "parent", f"{device.uuid}: kind {device.kind}, parent {device.parent}"
+            )
     with connection.cursor() as cursor:
         # One at a time: two agents may name one GPU that moved from node to node. Looking before
         # the lock too would spare it those that know nothing new, and a new fleet would look twice.

@@ -8,6 +8,7 @@ from django.db import connection, transaction
 
 from apps.accounts.actions.tokens import fresh_secret, make_token
 from apps.accounts.queries import Scope, digest_of
+from apps.economics.refusal import Refusal
 from apps.fleet.models import Agent, Cluster, ClusterToken, Enrolment, Node
 from apps.logs.changes import logged_change
 
@@ -41,11 +42,11 @@ class InvitationExpired(Exception):
     """The invitation was not used in time."""
 
 
-class InvitationExpiresInThePast(ValueError):
+class InvitationExpiresInThePast(Refusal):
     """An invitation that could never be used."""
 
 
-class SourceUnknown(ValueError):
+class SourceUnknown(Refusal):
     """Not one of the ways in which an agent can measure."""
 
 
@@ -80,7 +81,9 @@ def invite_agent(*, node_id: int, expires_at: datetime, at: datetime) -> str:
     Refuses InvitationExpiresInThePast.
     """
     if expires_at <= at:
-        raise InvitationExpiresInThePast(f"it would have expired at {expires_at:%Y-%m-%d %H:%M}Z")
+        raise InvitationExpiresInThePast(
+            "expires_at", f"it would have expired at {expires_at:%Y-%m-%d %H:%M}Z"
+        )
     secret = fresh_secret("rre_")
     Enrolment.objects.create(
         digest=digest_of(secret), node_id=node_id, created_at=at, expires_at=expires_at
@@ -130,7 +133,7 @@ def bind_agent(*, node_id: int, token_id: int, source: str, version: str = "", a
     """
     sources = dict(Agent._meta.get_field("source").flatchoices)
     if source not in sources:
-        raise SourceUnknown(f"{source!r}: a source is one of {', '.join(sources)}")
+        raise SourceUnknown("source", f"{source!r} is none of {', '.join(sources)}")
     return Agent.objects.create(
         node_id=Node.objects.get(pk=node_id).id,
         token_id=token_id,

@@ -11,6 +11,7 @@ from django.db.models import Max
 from apps.accounts.actions.constraints import refusing
 from apps.economics.hours import hour_of
 from apps.economics.purchase import PurchaseOption
+from apps.economics.refusal import Refusal
 from apps.fleet.actions.lives import ChangedLife, change_lives, tell_life
 from apps.fleet.models import (
     CapacityUnit,
@@ -29,39 +30,39 @@ from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
 
 
-class ClusterNameTaken(ValueError):
+class ClusterNameTaken(Refusal):
     """Names of nodes and jobs are told apart by their cluster's name."""
 
 
-class PoolNameTaken(ValueError):
+class PoolNameTaken(Refusal):
     """Two pools of one name could not be told apart in a report."""
 
 
-class NodeNameTaken(ValueError):
+class NodeNameTaken(Refusal):
     """A node of this name lives in this cluster during that time."""
 
 
-class NodeAlreadyEnded(Exception):
+class NodeAlreadyEnded(Refusal):
     """A node ends once."""
 
 
-class NodeEndsBeforeItStarts(ValueError):
+class NodeEndsBeforeItStarts(Refusal):
     """Nothing would be left to charge."""
 
 
-class NodeNotAliveThen(ValueError):
+class NodeNotAliveThen(Refusal):
     """The node did not live at that moment."""
 
 
-class CoresAreNotWeighed(ValueError):
+class CoresAreNotWeighed(Refusal):
     """A weight of cores that says nothing: negative, of no cores, or in a pool of cores."""
 
 
-class OutageEndsBeforeItStarts(ValueError):
+class OutageEndsBeforeItStarts(Refusal):
     """An outage takes time."""
 
 
-class DeviceOfAnotherNode(ValueError):
+class DeviceOfAnotherNode(Refusal):
     """A node's outage names a device that is not in it."""
 
 
@@ -115,7 +116,7 @@ class NewOutage:
 @logged_change()
 def add_cluster(*, name: str, kind: str = "other", at: datetime) -> int:
     """Add a scheduler's domain; answers its id. Refuses ClusterNameTaken."""
-    taken = ClusterNameTaken(f"there is a cluster named {name!r} already")
+    taken = ClusterNameTaken("name", f"there is a cluster named {name!r} already")
     with refusing({"fleet_cluster_name_key": taken}):
         return Cluster.objects.create(name=name, kind=kind, created_at=at).id
 
@@ -127,9 +128,8 @@ def add_pool(*, pool: NewPool, at: datetime) -> int:
 
     Refuses PoolNameTaken.
     """
-    with refusing(
-        {"fleet_pool_name_key": PoolNameTaken(f"there is a pool named {pool.name!r} already")}
-    ):
+    taken = PoolNameTaken("name", f"there is a pool named {pool.name!r} already")
+    with refusing({"fleet_pool_name_key": taken}):
         row = Pool.objects.create(
             name=pool.name,
             cluster_id=pool.cluster_id,
@@ -160,9 +160,13 @@ def weigh_cores(
     """
     pool = Pool.objects.select_for_update(no_key=True).get(pk=pool_id)
     if pool.unit == CapacityUnit.CORE:
-        raise CoresAreNotWeighed(f"{pool.name} is measured in cores: they carry all of its cost")
+        raise CoresAreNotWeighed(
+            "pool", f"{pool.name} is measured in cores: they carry all of its cost"
+        )
     if weight < 0 or (weight and cores_per_node <= 0):
-        raise CoresAreNotWeighed("give a weight of 0 or more, and how many cores a node has")
+        raise CoresAreNotWeighed(
+            "weight", "give a weight of 0 or more, and how many cores a node has"
+        )
     from_at = hour_of(from_at)
     policies = SharePolicy.objects.filter(pool_id=pool_id)
     version = 1 + (policies.aggregate(last=Max("version"))["last"] or 0)
@@ -198,11 +202,12 @@ def add_node(*, node: NewNode, at: datetime) -> int:
     """
     if node.ended_at is not None and node.ended_at <= node.started_at:
         raise NodeEndsBeforeItStarts(
+            "ended_at",
             f"{node.name} would end at {node.ended_at:%Y-%m-%d %H:%M}Z and begin only at"
-            f" {node.started_at:%Y-%m-%d %H:%M}Z"
+            f" {node.started_at:%Y-%m-%d %H:%M}Z",
         )
     change_lives()
-    taken = NodeNameTaken(_name_taken(node))
+    taken = NodeNameTaken("name", _name_taken(node))
     period = (node.started_at, node.ended_at)
     with refusing({"node_name_lives_once_at_a_time": taken}):
         row = Node.objects.create(
@@ -231,10 +236,12 @@ def end_node(*, node_id: int, ended_at: datetime, reason: str, at: datetime) -> 
     change_lives()
     node = Node.objects.select_for_update(no_key=True).get(pk=node_id)
     if node.period.upper is not None:
-        raise NodeAlreadyEnded(f"{node.name} ended at {node.period.upper:%Y-%m-%d %H:%M}Z")
+        raise NodeAlreadyEnded(
+            "ended_at", f"{node.name} ended at {node.period.upper:%Y-%m-%d %H:%M}Z"
+        )
     if ended_at <= node.period.lower:
         raise NodeEndsBeforeItStarts(
-            f"{node.name} began only at {node.period.lower:%Y-%m-%d %H:%M}Z"
+            "ended_at", f"{node.name} began only at {node.period.lower:%Y-%m-%d %H:%M}Z"
         )
     node.period = (node.period.lower, ended_at)
     node.end_reason = reason
@@ -260,7 +267,7 @@ def set_capacity(*, node_id: int, units: int, from_at: datetime, at: datetime) -
     Node.objects.select_for_update(no_key=True).get(pk=node_id)
     held = NodeCapacity.objects.filter(node_id=node_id, period__contains=from_at).first()
     if held is None:
-        raise NodeNotAliveThen(f"the node did not live at {from_at:%Y-%m-%d %H:%M}Z")
+        raise NodeNotAliveThen("from_at", f"the node did not live at {from_at:%Y-%m-%d %H:%M}Z")
     began_at, ended_at = held.period.lower, held.period.upper
     if began_at == from_at:
         held.units = units
@@ -282,7 +289,9 @@ def record_outage(*, outage: NewOutage, at: datetime) -> int:
     Marks split for the past part. Refuses OutageEndsBeforeItStarts and DeviceOfAnotherNode.
     """
     if outage.ends_at is not None and outage.ends_at <= outage.starts_at:
-        raise OutageEndsBeforeItStarts(f"{outage.ends_at} is not after {outage.starts_at}")
+        raise OutageEndsBeforeItStarts(
+            "ends_at", f"{outage.ends_at} is not after {outage.starts_at}"
+        )
     _refuse_foreign_device(outage)
     row = Outage.objects.create(
         node_id=outage.node_id,
@@ -301,7 +310,7 @@ def end_outage(*, outage_id: int, ended_at: datetime, at: datetime) -> None:
     outage = Outage.objects.select_for_update().get(pk=outage_id)
     began_at, until = outage.period.lower, outage.period.upper
     if ended_at <= began_at:
-        raise OutageEndsBeforeItStarts(f"{ended_at} is not after {began_at}")
+        raise OutageEndsBeforeItStarts("ended_at", f"{ended_at} is not after {began_at}")
     outage.period = (began_at, ended_at)
     outage.save(update_fields=["period"])
     changed_to = at if until is None else max(until, ended_at)
@@ -359,4 +368,6 @@ def _refuse_foreign_device(outage: NewOutage) -> None:
     if outage.device_id is None:
         return
     if not Device.objects.filter(id=outage.device_id, node_id=outage.node_id).exists():
-        raise DeviceOfAnotherNode(f"device {outage.device_id} is not in node {outage.node_id}")
+        raise DeviceOfAnotherNode(
+            "device_id", f"device {outage.device_id} is not in node {outage.node_id}"
+        )

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
+from apps.economics.refusal import Refusal
 from apps.fleet import actions as fleet
 from apps.fleet import queries as fleet_queries
 from apps.logs.changes import answered, logged_change
@@ -14,7 +15,7 @@ INSTANT = timedelta(microseconds=1)
 SAID_BY_FILE = "the end that its jobs' file says"
 
 
-class CapacityOutsideLife(ValueError):
+class CapacityOutsideLife(Refusal):
     """A count from before the pool's node began to live, or from after its end."""
 
 
@@ -50,13 +51,15 @@ def count_pool(*, pool: CountedPool, at: datetime) -> int:
     for from_at, units in pool.counts:
         if from_at < began_at:
             raise CapacityOutsideLife(
+                "pool.capacity",
                 f"{pool.name} is counted from {began_at:%Y-%m-%d %H:%M}Z on, "
-                f"not from {from_at:%Y-%m-%d %H:%M}Z"
+                f"not from {from_at:%Y-%m-%d %H:%M}Z",
             )
         if ended_at is not None and from_at >= ended_at:
             raise CapacityOutsideLife(
+                "pool.ends_at",
                 f"{pool.name} ended at {ended_at:%Y-%m-%d %H:%M}Z, "
-                f"and the file counts it from {from_at:%Y-%m-%d %H:%M}Z on"
+                f"and the file counts it from {from_at:%Y-%m-%d %H:%M}Z on",
             )
         if _units_at(node_id, from_at) != units:
             fleet.set_capacity(node_id=node_id, units=units, from_at=from_at, at=at)
@@ -84,8 +87,9 @@ def _node_of(
     began_at, units = pool.counts[0]
     if pool.ends_at is not None and began_at >= pool.ends_at:
         raise CapacityOutsideLife(
+            "pool.ends_at",
             f"{pool.name} would end at {pool.ends_at:%Y-%m-%d %H:%M}Z, "
-            f"before its first job starts at {began_at:%Y-%m-%d %H:%M}Z"
+            f"before its first job starts at {began_at:%Y-%m-%d %H:%M}Z",
         )
     node = fleet.NewNode(
         name=pool.name,

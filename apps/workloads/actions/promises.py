@@ -4,6 +4,7 @@ from datetime import datetime
 
 from django.db import transaction
 
+from apps.economics.refusal import Refusal
 from apps.logs.changes import logged_change
 from apps.workloads.models import Run, ServiceObjective, Workload, WorkloadChange
 from apps.workloads.queries.promises import NewChange, NewObjective
@@ -12,19 +13,19 @@ AVAILABILITY = "availability"
 MOST_BUDGET_DAYS = 366
 
 
-class ObjectiveNotUnderstood(ValueError):
+class ObjectiveNotUnderstood(Refusal):
     """A share that is not between 0 and 1, no time at all, or an end before its start."""
 
 
-class ObjectiveExists(ValueError):
+class ObjectiveExists(Refusal):
     """The same promise is in force then already; it is ended before another takes its place."""
 
 
-class ObjectiveAlreadyEnded(Exception):
+class ObjectiveAlreadyEnded(Refusal):
     """A promise that ended is not ended later: another is made."""
 
 
-class ShippedByAnotherTeam(ValueError):
+class ShippedByAnotherTeam(Refusal):
     """A model that is shipped was made by a run of one's own."""
 
 
@@ -46,7 +47,7 @@ def add_objective(*, objective: NewObjective) -> int:
         period__overlap=(objective.starts_at, None),
     )
     if same.exists():
-        raise ObjectiveExists("the same is promised then already; end that promise first")
+        raise ObjectiveExists("", "the same is promised then already; end that promise first")
     made = ServiceObjective.objects.create(
         workload_id=objective.workload_id,
         feature=objective.feature,
@@ -69,9 +70,13 @@ def end_objective(*, objective_id: int, ended_at: datetime) -> None:
     kept = ServiceObjective.objects.select_for_update().get(id=objective_id)
     since, until = kept.period.lower, kept.period.upper
     if until is not None:
-        raise ObjectiveAlreadyEnded(f"promise {objective_id} ended at {until:%Y-%m-%d %H:%M}Z")
+        raise ObjectiveAlreadyEnded(
+            "ended_at", f"promise {objective_id} ended at {until:%Y-%m-%d %H:%M}Z"
+        )
     if since is not None and ended_at <= since:
-        raise ObjectiveNotUnderstood(f"promise {objective_id} begins at {since:%Y-%m-%d %H:%M}Z")
+        raise ObjectiveNotUnderstood(
+            "ended_at", f"promise {objective_id} begins at {since:%Y-%m-%d %H:%M}Z"
+        )
     kept.period = (since, ended_at)
     kept.save(update_fields=["period"])
 
@@ -87,7 +92,7 @@ def record_change(*, change: NewChange) -> tuple[int, bool]:
     if change.run_id is not None:
         made_for = Run.objects.select_related("workload").get(id=change.run_id).workload
         if made_for is not None and made_for.team_id != workload.team_id:
-            raise ShippedByAnotherTeam("the run is of another team")
+            raise ShippedByAnotherTeam("run", "the run is of another team")
     kept, is_new = WorkloadChange.objects.get_or_create(
         workload_id=change.workload_id,
         feature=change.feature,
@@ -105,11 +110,17 @@ def record_change(*, change: NewChange) -> tuple[int, bool]:
 def refuse_nonsense(objective: NewObjective) -> None:
     """Refuse what no promise can be."""
     if not 0 < objective.target_ratio < 1:
-        raise ObjectiveNotUnderstood(f"{objective.target_ratio} is not between 0 and 1")
+        raise ObjectiveNotUnderstood(
+            "target_ratio", f"{objective.target_ratio} is not between 0 and 1"
+        )
     if not 1 <= objective.budget_days <= MOST_BUDGET_DAYS:
-        raise ObjectiveNotUnderstood(f"an error budget is of 1 to {MOST_BUDGET_DAYS} days")
+        raise ObjectiveNotUnderstood(
+            "budget_days", f"an error budget is of 1 to {MOST_BUDGET_DAYS} days"
+        )
     if objective.measure == AVAILABILITY:
         if objective.within_seconds is not None:
-            raise ObjectiveNotUnderstood("availability asks for no time; leave within_seconds out")
+            raise ObjectiveNotUnderstood("within_seconds", "availability asks for no time")
     elif objective.within_seconds is None or objective.within_seconds <= 0:
-        raise ObjectiveNotUnderstood(f"{objective.within_seconds} s is no time to answer in")
+        raise ObjectiveNotUnderstood(
+            "within_seconds", f"{objective.within_seconds} s is no time to answer in"
+        )

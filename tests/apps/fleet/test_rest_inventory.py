@@ -233,3 +233,27 @@ def test_lists_are_a_few_queries_whatever_their_length(
     for path in ("clusters", "pools", "nodes", "devices", "agents", "outages"):
         with django_assert_max_num_queries(5):
             assert ada.get(path).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "field"),
+    [
+        ("clusters", {"name": "atlas", "kind": "kubernetes"}, 409, "name"),
+        ("nodes/{node}/end", {"ended_at": moment(-1), "reason": "sold"}, 400, "ended_at"),
+        ("nodes/{node}/capacity", {"units": 7, "from_at": moment(-1)}, 409, "from_at"),
+        ("nodes/{node}/invitations", {"expires_at": moment(0)}, 400, "expires_at"),
+        ("outages", {"ends_at": moment(0)}, 400, "ends_at"),
+        ("outages", {"device_id": 2**31 - 1}, 400, "device_id"),
+    ],
+)
+def test_what_an_action_refuses_names_its_field(
+    ada: Caller, path: str, body: dict[str, Any], status: int, field: str
+) -> None:
+    make.make_cluster("atlas")
+    node_id = make.make_node()
+    outage = {"node_id": node_id, "kind": "drained", "starts_at": moment(1)}
+
+    answer = ada.post(path.format(node=node_id), (outage if path == "outages" else {}) | body)
+
+    assert answer.status_code == status
+    assert [error["field"] for error in answer.json()["errors"]] == [field]

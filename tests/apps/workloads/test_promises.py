@@ -100,6 +100,7 @@ def test_what_no_promise_can_be_is_refused(service: int, change: dict[str, Any],
     answer = promise(**change)
     assert answer.status_code == 400
     assert word in answer.content.decode()
+    assert [each["field"] for each in answer.json()["errors"]] == list(change)
 
 
 def test_an_end_before_the_start_is_refused_and_one_of_nothing_unknown(service: int) -> None:

@@ -40,7 +40,7 @@ def end_node(request: HttpRequest, node_id: int) -> HttpResponse:
         try:
             actions.end_node(node_id=node_id, ended_at=ended_at, reason=reason, at=who.at)
         except (actions.NodeAlreadyEnded, actions.NodeEndsBeforeItStarts) as refusal:
-            entries.refused("ended_at", str(refusal))
+            entries.refused("ended_at", refusal.message)
         else:
             return _done(request, node_id, f"{node['name']} has ended.")
     page = ChangePage(
@@ -89,7 +89,7 @@ def record_outage(request: HttpRequest, node_id: int) -> HttpResponse:
         try:
             actions.record_outage(outage=outage, at=who.at)
         except (actions.OutageEndsBeforeItStarts, actions.DeviceOfAnotherNode) as refusal:
-            entries.refused("ends_at", str(refusal))
+            entries.refused("ends_at", refusal.message)
         else:
             return _done(request, node_id, f"The outage of {node['name']} is on record.")
     if starts_at and ends_at and ends_at <= starts_at:

@@ -20,7 +20,6 @@ from apps.console.kit.change import (
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.services.words import CHANGES, MEASURES, budget_words, promise_words
-from apps.economics.refusal import Refusal
 from apps.economics.serving import SERVICE_KINDS
 from apps.show.amounts import counted, per_cent
 from apps.workloads.actions import promises
@@ -33,11 +32,6 @@ CHANGING = SEES_EVERYTHING | {Role.LEAD}
 PROMISES = {**MEASURES, promises.AVAILABILITY: "Answered without an error"}
 LOOKED_BACK = timedelta(days=28)
 LONGEST_SECONDS = 1e6
-REFUSALS = (
-    promises.ObjectiveNotUnderstood,
-    promises.ObjectiveExists,
-    promises.ObjectiveAlreadyEnded,
-)
 
 
 def number_up_to(most: float) -> Callable[[str], float | None]:
@@ -116,8 +110,7 @@ def add_objective(context: Context, service_id: int) -> Change[NewObjective]:
         read=lambda entered: _objective(entered, fact),
         effects=lambda objective: _kept(objective, context),
         apply=apply,
-        refusals=(Refusal, *REFUSALS),
-        fields={"": "target"},
+        fields={"": "target", "target_ratio": "target"},
     )
 
 
@@ -143,7 +136,6 @@ def end_objective(
         confirm="End this objective",
         read=lambda entered: entered,
         apply=apply,
-        refusals=(Refusal, *REFUSALS),
     )
 
 

@@ -14,14 +14,11 @@ from apps.accounts.queries import organisation
 from apps.console.kit.request import MANAGES, shown_to
 from apps.console.pages.setup.questions import recount
 from apps.economics.hours import first_hour
+from apps.economics.refusal import Refusal
 from apps.fleet import actions as fleet
 from apps.fleet.queries import PoolFact, pools
 from apps.show.amounts import counted
 from apps.workloads.queries import UnknownNodeName, unknown_nodes
-
-
-class AnswerUnclear(ValueError):
-    """Something of the form cannot be followed; the message says what."""
 
 
 @require_POST
@@ -34,8 +31,8 @@ def name_nodes(request: HttpRequest) -> HttpResponse:
         since = _since(request.POST.get("from", ""), at)
         names = _named(request.POST.getlist("node"), pool)
         _add(names, pool, since, at)
-    except (AnswerUnclear, fleet.NodeNameTaken) as refused:
-        messages.warning(request, f"Nothing was changed: {refused}.")
+    except Refusal as refused:
+        messages.warning(request, f"Nothing was changed: {refused.message}.")
     else:
         nodes = counted(len(names), "node")
         messages.success(
@@ -48,9 +45,9 @@ def name_nodes(request: HttpRequest) -> HttpResponse:
 def _pool(text: str) -> PoolFact:
     found = {str(pool_id): pool for pool_id, pool in pools().items()}.get(text)
     if found is None:
-        raise AnswerUnclear("say which pool they are of")
+        raise Refusal("pool", "say which pool they are of")
     if not found.gpus_per_node:
-        raise AnswerUnclear(f"{found.name} does not say how many GPUs a node of it has")
+        raise Refusal("pool", f"{found.name} does not say how many GPUs a node of it has")
     return found
 
 
@@ -58,9 +55,9 @@ def _since(text: str, at: datetime) -> datetime:
     try:
         since = first_hour(date.fromisoformat(text), organisation().zone)
     except (ValueError, OverflowError):
-        raise AnswerUnclear("say from which day on, such as 2026-11-01") from None
+        raise Refusal("from", "say from which day on, such as 2026-11-01") from None
     if not datetime(1970, 1, 2, tzinfo=at.tzinfo) <= since <= at:
-        raise AnswerUnclear("the day lies out of reach; a node costs money from a day that was")
+        raise Refusal("from", "the day lies out of reach; a node costs money from a day that was")
     return since
 
 
@@ -68,10 +65,10 @@ def _named(keys: Collection[str], pool: PoolFact) -> list[UnknownNodeName]:
     chosen = set(keys)
     found = [each for each in unknown_nodes() if f"{each.cluster_id}/{each.node_name}" in chosen]
     if not found:
-        raise AnswerUnclear("tick the nodes that are meant")
+        raise Refusal("node", "tick the nodes that are meant")
     for each in found:
         if pool.cluster_id not in (None, each.cluster_id):
-            raise AnswerUnclear(f"{pool.name} is not of the cluster {each.cluster}")
+            raise Refusal("pool", f"{pool.name} is not of the cluster {each.cluster}")
     return found
 
 

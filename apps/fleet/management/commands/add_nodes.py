@@ -8,6 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
+from apps.economics.refusal import Refusal
 from apps.economics.typed import parse_moment
 from apps.fleet import actions
 from apps.fleet.management.named import pool_named
@@ -55,7 +56,7 @@ class Command(BaseCommand):
                     )
                     for name in options["names"]
                 }
-        except (actions.NodeNameTaken, actions.NodeEndsBeforeItStarts) as refusal:
+        except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         words = json.dumps(ids) if options["json"] else f"{len(ids)} nodes added to {pool.name}."
         self.stdout.write(words)

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.economics.refusal import Refusal
 from apps.economics.typed import parse_moment
 from apps.fleet import actions
 from apps.fleet.management.named import living_node, pool_named
@@ -41,8 +42,8 @@ class Command(BaseCommand):
             ids = _living_in(options["pool"], ended_at)
         try:
             actions.end_nodes(node_ids=ids, ended_at=ended_at, reason=options["reason"], at=at)
-        except (actions.NodeEndsBeforeItStarts, actions.NodeAlreadyEnded) as refusal:
-            raise CommandError(f"--at: {refusal}") from refusal
+        except Refusal as refusal:
+            raise CommandError(f"--at: {refusal.message}") from refusal
         which = names[0] if len(names) == 1 else f"{len(ids)} nodes"
         said = f"{which} ended at {ended_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC."
         told = {"id": ids[0]} if len(names) == 1 else {"ids": ids}

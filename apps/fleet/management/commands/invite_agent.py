@@ -32,7 +32,7 @@ class Command(BaseCommand):
                 node_id=living_node(options["node"], at), expires_at=expires_at, at=at
             )
         except actions.InvitationExpiresInThePast as refusal:
-            raise CommandError(f"--expires-hours: {refusal}") from refusal
+            raise CommandError(f"--expires-hours: {refusal.message}") from refusal
         if options["json"]:
             answer = {"token": secret, "expires_at": expires_at.isoformat()}
             self.stdout.write(json.dumps(answer))

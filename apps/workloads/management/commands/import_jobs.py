@@ -42,7 +42,7 @@ class Command(BaseCommand):
         try:
             _count_pool(table, cluster=options["cluster"] or mapping.cluster, at=at)
         except CapacityOutsideLife as refused:
-            print(f"The jobs are in, but: {refused}", file=sys.stderr)
+            print(f"The jobs are in, but: {refused.message}", file=sys.stderr)
         print_figures(totals, as_json=options["json"])
 
 

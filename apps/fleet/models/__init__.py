@@ -18,24 +18,3 @@ from apps.fleet.models.inventory import (
     no_overlap,
 )
 from apps.fleet.models.join_tokens import JoinToken
-
-__all__ = [
-    "Agent",
-    "AgentStatus",
-    "CapacityUnit",
-    "CloudAccount",
-    "CloudMachine",
-    "CloudSync",
-    "Cluster",
-    "ClusterToken",
-    "Device",
-    "Enrolment",
-    "IdleSharing",
-    "JoinToken",
-    "Node",
-    "NodeCapacity",
-    "Outage",
-    "Pool",
-    "SharePolicy",
-    "no_overlap",
-]

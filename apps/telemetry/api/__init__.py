@@ -13,22 +13,3 @@ from apps.telemetry.api.senders import (
     is_delivery_routine,
     is_sender_known,
 )
-
-__all__ = [
-    "AuthenticationRefused",
-    "BatchTooLarge",
-    "BatchUnreadable",
-    "EncodingUnknown",
-    "LengthMissing",
-    "NodeOfAnotherToken",
-    "PartitionsBusy",
-    "TokenLacksScope",
-    "TokenWithoutAgent",
-    "forget",
-    "is_delivery_routine",
-    "is_sender_known",
-    "receive_batch",
-    "received",
-    "received_each",
-    "remember",
-]

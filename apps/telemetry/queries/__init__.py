@@ -27,36 +27,3 @@ from apps.telemetry.queries.readings import (
 from apps.telemetry.queries.remarks import RejectionCount, rejections_by_agent
 from apps.telemetry.queries.usage import hours_of_holders, usage_of_hour, usage_rows
 from apps.telemetry.queries.windows import windows_of_hour
-
-__all__ = [
-    "AgentState",
-    "DeviceEvidence",
-    "DeviceHourReading",
-    "DeviceMinutes",
-    "Disagreement",
-    "HeatSample",
-    "IncidentFact",
-    "IncidentsWanted",
-    "NodeHourEvidence",
-    "RejectionCount",
-    "agent_states",
-    "device_evidence",
-    "device_hours",
-    "device_minutes",
-    "disagreements",
-    "heat",
-    "holder_ids",
-    "holder_keys",
-    "hours_of_holders",
-    "incident_facts",
-    "incident_kinds",
-    "incident_nodes",
-    "incidents",
-    "meters_of",
-    "node_hours",
-    "open_incidents",
-    "rejections_by_agent",
-    "usage_of_hour",
-    "usage_rows",
-    "windows_of_hour",
-]

@@ -20,29 +20,3 @@ from apps.workloads.models.requests import (
 from apps.workloads.models.rules import OwnershipRule
 from apps.workloads.models.usage import UsageEvent
 from apps.workloads.models.work import Run, Workload, WorkloadKind
-
-__all__ = [
-    "Allocation",
-    "ImportBatch",
-    "ImportState",
-    "Job",
-    "JobEvent",
-    "OwnershipRule",
-    "RejectedRow",
-    "RequestDay",
-    "RequestHour",
-    "RequestSource",
-    "Run",
-    "RunAttempt",
-    "RunEvent",
-    "RunHour",
-    "RunProgress",
-    "RunSpan",
-    "RunStatus",
-    "RunSummary",
-    "ServiceObjective",
-    "UsageEvent",
-    "Workload",
-    "WorkloadChange",
-    "WorkloadKind",
-]

@@ -15,6 +15,5 @@ from apps.fleet.models.inventory import (
     Outage,
     Pool,
     SharePolicy,
-    no_overlap,
 )
 from apps.fleet.models.join_tokens import JoinToken

@@ -2,9 +2,7 @@
 
 from apps.fleet.queries.agents import (
     AgentFact,
-    AgentlessNode,
     AgentsHeard,
-    SilentAgentNode,
     agent_of_token,
     agentless_nodes,
     agents,
@@ -29,7 +27,6 @@ from apps.fleet.queries.histories import (
 )
 from apps.fleet.queries.inventory import (
     AgentDevice,
-    BillableNode,
     CapacitySpan,
     ClusterFact,
     DeviceFact,
@@ -62,10 +59,7 @@ from apps.fleet.queries.living import StandingNode, standing_nodes
 from apps.fleet.queries.telling import (
     AgentState,
     Disagreement,
-    HeardAfterEnd,
-    Life,
     agent_states,
     disagreements,
-    heard_after_end,
     lives_on_node,
 )

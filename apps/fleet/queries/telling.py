@@ -2,14 +2,13 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
 
 from apps.fleet.models import Agent, Device
 
-HEARD_AFTER = timedelta(minutes=5)
 STATUS = (
     *("state", "at", "expected_gpus", "seen_gpus", "missing", "spool_batches", "spool_bytes"),
     *("spool_oldest_at", "dropped_windows", "cpu_seconds", "pss_bytes", "calls_per_second"),
@@ -31,12 +30,6 @@ LATERAL (VALUES
 WHERE said.told <> '' AND said.recorded <> '' AND said.told <> said.recorded
   AND upper(node.period) IS NULL
 ORDER BY node.name, node.id, said.field
-"""
-HEARD = """
-SELECT node.id, node.name, upper(node.period), node.end_reason, max(agent.last_seen_at)
-FROM fleet_node AS node JOIN fleet_agent AS agent ON agent.node_id = node.id
-WHERE node.end_reason = 'reclaimed' AND agent.last_seen_at > upper(node.period) + %s * interval '1 second'
-GROUP BY node.id ORDER BY node.name, node.id
 """
 
 
@@ -88,17 +81,6 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True)
-class HeardAfterEnd:
-    """A node that was announced to go, and whose agent spoke on for five minutes and longer."""
-
-    node_id: int
-    node_name: str
-    ended_at: datetime
-    end_reason: str
-    last_seen_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
 class Life:
     """A device under its UUID, from when."""
 
@@ -123,13 +105,6 @@ def disagreements() -> list[Disagreement]:
     with connection.cursor() as cursor:
         cursor.execute(DISAGREEMENTS)
         return [Disagreement(*row) for row in cursor.fetchall()]
-
-
-def heard_after_end() -> list[HeardAfterEnd]:
-    """Nodes that ended by a notice and whose agents were heard afterwards, by name."""
-    with connection.cursor() as cursor:
-        cursor.execute(HEARD, [HEARD_AFTER.total_seconds()])
-        return [HeardAfterEnd(*row) for row in cursor.fetchall()]
 
 
 def lives_on_node(node_id: int, uuids: Collection[str]) -> list[Life]:

@@ -1,14 +1,13 @@
 """What the GPUs did, by hour, device and holder; what explains it; what could not be kept of it."""
 
-from apps.fleet.queries import AgentState, Disagreement, agent_states, disagreements
 from apps.telemetry.queries.evidence import (
     DeviceEvidence,
     NodeHourEvidence,
     device_evidence,
     node_hours,
 )
-from apps.telemetry.queries.heat_map import HeatSample, heat
-from apps.telemetry.queries.holders import holder_ids, holder_keys
+from apps.telemetry.queries.heat_map import heat
+from apps.telemetry.queries.holders import holder_keys
 from apps.telemetry.queries.incident_facts import (
     IncidentFact,
     incident_facts,
@@ -24,6 +23,6 @@ from apps.telemetry.queries.readings import (
     device_hours,
     device_minutes,
 )
-from apps.telemetry.queries.remarks import RejectionCount, rejections_by_agent
-from apps.telemetry.queries.usage import hours_of_holders, usage_of_hour, usage_rows
+from apps.telemetry.queries.remarks import rejections_by_agent
+from apps.telemetry.queries.usage import usage_of_hour, usage_rows
 from apps.telemetry.queries.windows import windows_of_hour

@@ -33,19 +33,6 @@ def usage_rows(hour: datetime, device_ids: Collection[int]) -> list[UsageRow]:
     return [UsageRow._make(row) for row in _fetch_binary(ROWS, hour, device_ids)]
 
 
-def hours_of_holders(
-    holder_ids: Collection[int], starts_at: datetime, ends_at: datetime
-) -> list[tuple[datetime, int]]:
-    """The (hour, device) in `[starts_at, ends_at)` in which any of these holders was seen."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT DISTINCT hour, device_id FROM telemetry_usagehour"
-            " WHERE hour >= %s AND hour < %s AND holder_id = ANY(%s) ORDER BY hour, device_id",
-            [starts_at, ends_at, list(holder_ids)],
-        )
-        return list(cursor.fetchall())
-
-
 def _fetch_binary(
     question: LiteralString, hour: datetime, device_ids: Collection[int]
 ) -> list[tuple[Any, ...]]:

@@ -8,8 +8,6 @@ from apps.accounts.queries import Viewer, teams
 from apps.web.rest.views import team_seen
 from apps.workloads import queries
 
-NOBODYS: frozenset[int] = frozenset()
-
 
 class Called:
     """Teams and workloads as one viewer may call them; read once for an answer."""

@@ -73,13 +73,6 @@ class RequestHoursAsked(Parameters):
     until = Moment(required=False)
 
 
-class HistogramOut(serializers.Serializer[Any]):
-    """Requests at most as long as each bound, and longer than the last; not cumulative."""
-
-    bounds_seconds = serializers.ListField(child=serializers.FloatField())
-    counts = serializers.ListField(child=serializers.IntegerField())
-
-
 class RequestHourOut(serializers.Serializer[Any]):
     """What one source counted; null: it does not tell. `workload` is null where none is known."""
 

@@ -13,7 +13,6 @@ from apps.workloads.models.reports import (
 from apps.workloads.models.requests import (
     RequestDay,
     RequestHour,
-    RequestSource,
     ServiceObjective,
     WorkloadChange,
 )

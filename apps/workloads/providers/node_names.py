@@ -1,13 +1,11 @@
-"""Slurm's short way of writing node names, both ways: `n[01-03,7]` and the names themselves."""
+"""Slurm's short way of writing node names, `n[01-03,7]`, written out."""
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
 from apps.workloads.providers.job_record import FieldUnreadable
 
 MOST_NODES = 100_000
-_NUMBERED = re.compile(r"^(.*?)(\d+)$", re.DOTALL)
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"^(\d+)(?:-(\d+))?$")
 
@@ -31,25 +29,6 @@ def expand(text: str, *, field_name: str = "NodeList") -> tuple[str, ...]:
     except _Unreadable as unreadable:
         raise FieldUnreadable(field_name, str(unreadable)) from None
     return tuple(names)
-
-
-def compress(names: Iterable[str]) -> str:
-    """One text that `expand` turns back into the same names in the same order."""
-    parts: list[str] = []
-    prefix: str | None = None
-    ranges: list[tuple[str, str]] = []
-    for name in names:
-        match = _NUMBERED.match(name)
-        if match is None or match[1] != prefix or match[1] == "":
-            parts.extend(_bracketed_names(prefix, ranges))
-            prefix, ranges = (match[1], []) if match and match[1] else (None, [])
-        if prefix is None or match is None:
-            parts.append(name)
-        elif ranges and _is_next_number(ranges[-1][1], match[2]):
-            ranges[-1] = (ranges[-1][0], match[2])
-        else:
-            ranges.append((match[2], match[2]))
-    return ",".join([*parts, *_bracketed_names(prefix, ranges)])
 
 
 def _top_level_parts(text: str) -> list[str]:
@@ -97,16 +76,3 @@ def _numbers_of_range(piece: str, part: str) -> list[str]:
     if int(last) - int(first) >= MOST_NODES:
         raise _Unreadable(f"{part!r} names more than {MOST_NODES:,} nodes")
     return [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
-
-
-def _is_next_number(last: str, number: str) -> bool:
-    return number == str(int(last) + 1).zfill(len(last)) and len(number) == len(last)
-
-
-def _bracketed_names(prefix: str | None, ranges: list[tuple[str, str]]) -> list[str]:
-    if prefix is None or not ranges:
-        return []
-    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
-        return [prefix + ranges[0][0]]
-    inside = ",".join(first if first == last else f"{first}-{last}" for first, last in ranges)
-    return [f"{prefix}[{inside}]"]

@@ -16,7 +16,6 @@ from apps.workloads.queries.holding import (
 )
 from apps.workloads.queries.imports import (
     ImportFact,
-    RejectedFact,
     import_batch,
     imports,
     rejected_rows,
@@ -26,7 +25,6 @@ from apps.workloads.queries.jobs import (
     JobSpan,
     has_jobs,
     job,
-    job_count,
     jobs,
     jobs_of_keys,
     tags_of_jobs,

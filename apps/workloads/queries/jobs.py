@@ -50,11 +50,6 @@ class _Lived:
     ends_at: datetime
 
 
-def job_count() -> int:
-    """How many jobs are known, each attempt counted once."""
-    return Job.objects.filter(merged_into=None).count()
-
-
 def has_jobs() -> bool:
     """Whether any job is known."""
     return Job.objects.exists()

@@ -7,9 +7,8 @@ from datetime import datetime, timedelta
 from django.db import connection
 
 from apps.economics.run_time import Bucket
-from apps.workloads.models import RunHour, RunSpan, RunSummary
+from apps.workloads.models import RunHour, RunSummary
 
-BUCKETS = len(Bucket)
 Span = tuple[datetime, datetime]
 
 
@@ -152,23 +151,6 @@ def run_summaries(run_ids: Collection[int]) -> dict[int, SummaryFact]:
         row[0]: SummaryFact(*row)
         for row in rows.values_list("run_id", "run__key", "run__workload_id", *own)
     }
-
-
-def runs_of_workload(workload_id: int) -> list[int]:
-    """The ids of the runs that were told to be this workload's, in order."""
-    rows = RunSummary.objects.filter(run__workload_id=workload_id)
-    return list(rows.order_by("run_id").values_list("run_id", flat=True))
-
-
-def jobs_of_runs(run_ids: Collection[int]) -> dict[int, list[int]]:
-    """The jobs that carried each of these runs, the first first."""
-    found: dict[int, list[int]] = {}
-    rows = RunSpan.objects.filter(run_id__in=run_ids).order_by("run_id", "period", "job_id")
-    for run_id, job_id in rows.values_list("run_id", "job_id"):
-        held = found.setdefault(run_id, [])
-        if job_id not in held:
-            held.append(job_id)
-    return found
 
 
 def _bucket_times(told: list[int] | None, spans: Collection[Span]) -> tuple[int, ...]:

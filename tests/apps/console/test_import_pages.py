@@ -14,8 +14,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from apps.console.pages.imports import receiving
-from apps.workloads import queries as workloads
 from apps.workloads.actions import uploads
+from apps.workloads.models import Job
 from apps.workloads.tasks import import_uploads
 from tests import make
 from tests.browser.fleet import make_people
@@ -99,13 +99,13 @@ def test_a_file_is_shown_as_it_would_be_taken_and_then_imported(uploads_folder):
     assert "Of the first 3 rows of jobs.csv, 2 are jobs." in shown
     assert "atlas 1 ida nlp – 2026-03-01 10:00:00 2026-03-01 11:00:00 gpu-01 8" in shown
     assert "3 end is before the start" in shown
-    assert workloads.job_count() == 0
+    assert Job.objects.count() == 0
 
     client.post(f"{path}/start")
     import_uploads()
     done = text_of(client.get(path))
     assert "2 jobs came from jobs.csv; 1 row could not be taken." in done
-    assert workloads.job_count() == 2
+    assert Job.objects.count() == 2
     rows = csv.DictReader(io.StringIO(client.get(f"{path}/rejected.csv").content.decode()))
     assert list(rows) == [{"line": "3", "field": "end", "reason": "is before the start"}]
     assert not any(uploads_folder.iterdir())
@@ -119,7 +119,7 @@ def test_accounting_of_slurm_needs_no_columns_said():
     assert "Of the first 1 row of accounting.psv.gz, 1 is a job." in text_of(client.get(path))
     client.post(f"{path}/start")
     import_uploads()
-    assert workloads.job_count() == 1
+    assert Job.objects.count() == 1
 
 
 def test_the_same_file_again_changes_nothing():

@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 
 from apps.fleet.models import Agent, Device, Node
+from apps.fleet.queries import agent_states
 from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.telemetry import queries
@@ -106,7 +107,7 @@ def test_the_report_that_the_agents_own_tests_agree_on_is_taken_whole(monkeypatc
     (node,) = queries.node_hours(sending.node_id, ten, ten + HOUR)
     assert (node.network_bytes, node.network_peak_bytes_per_second) == (6_600_000, 100_000)
     assert (node.disk_read_bytes, node.fabric_bytes, node.io_stalled_seconds) == (1200, None, 12.5)
-    (state,) = queries.agent_states([sending.node_id])
+    (state,) = agent_states([sending.node_id])
     assert (state.state, state.missing, state.spool_bytes) == (
         "gpus_missing",
         (golden["devices"][2],),
@@ -216,7 +217,7 @@ def test_a_future_agents_fields_are_listed_and_left_out(sending):
         "events[0].ghost",
     }
     assert answer["accepted"] == {"readings": 1, "node_readings": 0, "events": 1}
-    assert (Incident.objects.get().kind, queries.agent_states()[0].state) == ("haunted", "dreaming")
+    assert (Incident.objects.get().kind, agent_states()[0].state) == ("haunted", "dreaming")
 
 
 @pytest.mark.parametrize(
@@ -328,9 +329,9 @@ def test_points_within_the_hour_are_counted_and_others_apart(sending):
 def test_an_older_status_that_comes_late_changes_nothing(sending):
     sent(sending, report(5, status={"state": "ok"}))
     sent(sending, report(4, status={"state": "driver_missing"}))
-    assert queries.agent_states()[0].state == "ok"
+    assert agent_states()[0].state == "ok"
     sent(sending, report(0, boot=BOOT + 1, status={"state": "starting"}))
-    assert queries.agent_states()[0].state == "starting"
+    assert agent_states()[0].state == "starting"
 
 
 def test_an_agents_older_batches_are_taken_beside_reports(sending):

@@ -9,7 +9,7 @@ from apps.marks.models import ChangedHour
 from apps.telemetry import tasks
 from apps.telemetry.actions import partitions
 from apps.telemetry.models import Incident, UsageHour
-from apps.telemetry.queries import holder_ids, holder_keys, hours_of_holders, usage_of_hour
+from apps.telemetry.queries import holder_keys, usage_of_hour
 from tests import make
 from tests.apps.telemetry.sending import batch, make_sending, this_hour, window
 
@@ -59,7 +59,7 @@ def test_what_lasted_on_a_node_that_ended_ends_with_it_and_the_rest_lasts_on():
     assert list(ends) == [ended_at, ended_at + HOUR, None]
 
 
-def test_usage_is_asked_for_by_hour_and_device_and_found_by_holder():
+def test_usage_is_asked_for_by_hour_and_device():
     make_sending().post(batch([window(0)]))
     tasks.roll_up_usage()
     stored = UsageHour.objects.get()
@@ -67,7 +67,4 @@ def test_usage_is_asked_for_by_hour_and_device_and_found_by_holder():
         (stored.device_id, stored.holder_id, bytes(stored.observed), bytes(stored.worked))
     ]
     assert usage_of_hour(this_hour(), []) == []
-    ids = holder_ids(["slurm/atlas/4711", "slurm/atlas/9"])
-    assert holder_keys(ids.values()) == {stored.holder_id: "slurm/atlas/4711"}
-    held = hours_of_holders([stored.holder_id], this_hour(), this_hour().replace(year=2100))
-    assert held == [(this_hour(), stored.device_id)]
+    assert holder_keys([stored.holder_id]) == {stored.holder_id: "slurm/atlas/4711"}

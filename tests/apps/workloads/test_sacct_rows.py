@@ -183,15 +183,6 @@ def test_node_ranges_are_written_out(text, names):
     assert node_names.expand(text) == names
 
 
-node_name = st.from_regex(r"\A[a-z][a-z0-9-]{0,8}[0-9]{0,6}\Z")
-
-
-@given(st.lists(node_name))
-def test_names_written_short_are_the_same_names_again(names):
-    text = node_names.compress(names)
-    assert (node_names.expand(text) if names else ()) == tuple(names)
-
-
 @given(st.text(alphabet="n0123[]-, ", max_size=30))
 def test_any_text_of_nodes_is_read_or_refused(text):
     with contextlib.suppress(FieldUnreadable):

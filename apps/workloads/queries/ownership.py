@@ -13,7 +13,6 @@ from django.db.models.query import QuerySet
 from apps.economics.ownership import TEXT_MATCHES, JobTraits, Rule, in_rank, rules_of
 from apps.workloads.models import Allocation, Job, OwnershipRule
 
-MILLISECONDS_PER_SECOND = 1_000
 BEGINNING_OF_TIME = datetime.min.replace(tzinfo=UTC)
 
 
@@ -129,7 +128,7 @@ def held_by_matching(fact: RuleFact, until: datetime) -> Iterator[MatchedHolding
         return
     rule = fact.rule
     rows = Allocation.objects.filter(
-        period__overlap=(starts_at, ends_at), **_asked_of_jobs(rule, "job__")
+        period__overlap=(starts_at, ends_at), **asked_of_jobs(rule, "job__")
     )
     columns = ("job_id", "node_id", "period", "gpus_numerator", "gpus_denominator", "job__name")
     for job_id, node_id, period, gpus, parts, name in rows.values_list(*columns).iterator():
@@ -210,7 +209,7 @@ GROUP BY {columns}, cluster.name, bears, named
 """
 
 
-def _asked_of_jobs(rule: Rule, prefix: str) -> dict[str, Any]:
+def asked_of_jobs(rule: Rule, prefix: str = "") -> dict[str, Any]:
     """What the database can judge of a rule; the name is judged by `matches_name`."""
     asked: dict[str, Any] = {
         prefix + name: getattr(rule, name) for name in TEXT_MATCHES if getattr(rule, name)
@@ -221,11 +220,3 @@ def _asked_of_jobs(rule: Rule, prefix: str) -> dict[str, Any]:
         key, _, value = rule.label.partition("=")
         asked[prefix + "labels__contains"] = {key: value}
     return asked
-
-
-def milliseconds_between(starts_at: datetime, ends_at: datetime) -> int:
-    """Whole milliseconds, rounded down."""
-    length = ends_at - starts_at
-    return (length.days * 86_400 + length.seconds) * MILLISECONDS_PER_SECOND + (
-        length.microseconds // 1_000
-    )

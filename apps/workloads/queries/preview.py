@@ -6,7 +6,8 @@ from datetime import datetime
 from fractions import Fraction
 from itertools import pairwise
 
-from apps.economics.ownership import Rule, in_rank, rules_of
+from apps.economics.hours import MILLISECOND
+from apps.economics.ownership import NOT_KEPT, Rule, in_rank, rules_of
 from apps.workloads.models import Job
 from apps.workloads.queries.ownership import (
     NOBODY,
@@ -14,7 +15,6 @@ from apps.workloads.queries.ownership import (
     OwnerFact,
     RuleFact,
     held_by_matching,
-    milliseconds_between,
     rules,
     traits,
 )
@@ -46,14 +46,14 @@ def preview_rule(rule: RuleFact, at: datetime) -> RulePreview:
     Jobs on nodes that nobody knows yet count too: they will cost something once their node is.
     """
     held = list(held_by_matching(rule, at))
-    return _summed_moves(held, _leaving(rule, held))
+    return _summed_moves(held, _decided_by(rule, held))
 
 
 def preview_end(rule: RuleFact, ended_at: datetime, at: datetime) -> RulePreview:
     """What a kept rule would lose of what was held from `ended_at` up to `at`, and to whom."""
     lost = RuleFact(rule.rule, ended_at, rule.ends_at)
     held = list(held_by_matching(lost, at))
-    return _summed_moves(held, _lost(rule, held))
+    return _summed_moves(held, _decided_by(rule, held))
 
 
 def _summed_moves(
@@ -76,43 +76,33 @@ def _summed_moves(
     return RulePreview(
         matched_jobs=len({each.job_id for each in held}),
         matched_gpu_milliseconds=sum(
-            (each.gpus * milliseconds_between(each.starts_at, each.ends_at) for each in held),
+            (each.gpus * ((each.ends_at - each.starts_at) // MILLISECOND) for each in held),
             Fraction(0),
         ),
         moves=tuple(sorted(moves, key=lambda one: (-one.gpu_milliseconds, one.team_id or 0))),
     )
 
 
-def _leaving(
-    new: RuleFact, held: Sequence[MatchedHolding]
+def _decided_by(
+    fact: RuleFact, held: Sequence[MatchedHolding]
 ) -> Iterator[tuple[int, OwnerFact, Fraction]]:
-    """Each job's time that would change hands, cut where the rules in force change."""
-    taken = OwnerFact(new.rule.team_id, new.rule.workload_id)
+    """Each job's time that the rule decides, with whose it is without the rule, if another's.
+
+    Cut where the rules in force change; a rule that is not kept yet counts in all of it.
+    """
+    taken = OwnerFact(fact.rule.team_id, fact.rule.workload_id)
     jobs = list(traits(Job.objects.filter(id__in={each.job_id for each in held})))
     for since, until, ruling in _eras_of_rules(rules(), held):
-        before = rules_of(jobs, in_rank(ruling))
-        after = rules_of(jobs, in_rank([*ruling, new.rule]))
+        others = [rule for rule in ruling if rule.id != fact.rule.id]
+        decided = rules_of(
+            jobs, in_rank([*others, fact.rule] if fact.rule.id == NOT_KEPT else ruling)
+        )
+        without = rules_of(jobs, in_rank(others))
         for each in held:
             start, end = max(each.starts_at, since), min(each.ends_at, until)
-            owner = _owner_by_rule(before.get(each.job_id))
-            if start < end and after[each.job_id] is new.rule and owner != taken:
-                yield each.job_id, owner, each.gpus * milliseconds_between(start, end)
-
-
-def _lost(
-    old: RuleFact, held: Sequence[MatchedHolding]
-) -> Iterator[tuple[int, OwnerFact, Fraction]]:
-    """Each job's time that the rule decides now, with whose it would be without it."""
-    taken = OwnerFact(old.rule.team_id, old.rule.workload_id)
-    jobs = list(traits(Job.objects.filter(id__in={each.job_id for each in held})))
-    for since, until, ruling in _eras_of_rules(rules(), held):
-        before = rules_of(jobs, in_rank(ruling))
-        after = rules_of(jobs, in_rank(each for each in ruling if each.id != old.rule.id))
-        for each in held:
-            start, end = max(each.starts_at, since), min(each.ends_at, until)
-            decides, owner = before.get(each.job_id), _owner_by_rule(after.get(each.job_id))
-            if start < end and decides and decides.id == old.rule.id and owner != taken:
-                yield each.job_id, owner, each.gpus * milliseconds_between(start, end)
+            decides, owner = decided.get(each.job_id), _owner_by_rule(without.get(each.job_id))
+            if start < end and decides and decides.id == fact.rule.id and owner != taken:
+                yield each.job_id, owner, each.gpus * ((end - start) // MILLISECOND)
 
 
 def _eras_of_rules(

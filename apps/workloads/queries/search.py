@@ -12,10 +12,10 @@ from django.db.models.functions import Collate, Lower
 
 from apps.accounts.queries import Viewer
 from apps.accounts.queries.search import Hits, Kind, SearchHit, Sought, about, begins_first, hits
-from apps.economics.ownership import TEXT_MATCHES, Rule
+from apps.economics.ownership import TEXT_MATCHES
 from apps.workloads.models import Job, Run, RunSpan, Workload
 from apps.workloads.queries.listing import JOB, Ruling
-from apps.workloads.queries.ownership import RuleFact, rules
+from apps.workloads.queries.ownership import RuleFact, asked_of_jobs, rules
 
 MOST_LOOKED_AT = 500
 """Of jobs that a team's rules ask for and that bear the name, so many are judged."""
@@ -71,7 +71,7 @@ def _asked_for(facts: list[RuleFact], viewer: Viewer) -> Q:
     alone: dict[str, set[str]] = {}
     scope = Q(id__in=[])
     for rule in (each.rule for each in facts if viewer.sees_team(each.rule.team_id)):
-        asks = _asks_of_rule(rule)
+        asks = asked_of_jobs(rule)
         if len(asks) == 1 and (field := next(iter(asks))) in TEXT_MATCHES:
             alone.setdefault(field, set()).add(asks[field])
         else:
@@ -79,19 +79,6 @@ def _asked_for(facts: list[RuleFact], viewer: Viewer) -> Q:
     for field, texts in alone.items():
         scope |= Q(**{f"{field}__in": sorted(texts)})
     return scope
-
-
-def _asks_of_rule(rule: Rule) -> dict[str, Any]:
-    """What of a rule the database can look for; the pattern of a name it cannot."""
-    asks: dict[str, Any] = {
-        field: getattr(rule, field) for field in TEXT_MATCHES if getattr(rule, field)
-    }
-    if rule.cluster_id is not None:
-        asks["cluster_id"] = rule.cluster_id
-    if rule.label:
-        key, _, value = rule.label.partition("=")
-        asks["labels__contains"] = {key: value}
-    return asks
 
 
 def _runs_found(scope: Q, text: str) -> Rows:

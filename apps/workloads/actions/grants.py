@@ -1,7 +1,7 @@
 """What jobs hold, kept by node: placed on the nodes of that name, changed, and its hours marked."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
@@ -24,28 +24,21 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What one job holds on one node, half-open; `node_id` None: nobody bears the name."""
+    """What one job holds on one node; `node_id` None: nobody bears the name."""
 
     job_id: int
-    node_name: str
-    part: int
-    starts_at: datetime
-    ends_at: datetime | None
     node_id: int | None
-    gpus: Fraction
-    cpus: Fraction | None
-    devices: tuple[str, ...] | None
-    divided_evenly: bool
+    span: HeldSpan
 
     @property
     def key(self) -> tuple[int, str, int, datetime]:
         """What stays the same when the rest changes."""
-        return self.job_id, self.node_name, self.part, self.starts_at
+        return self.job_id, self.span.node, self.span.part, self.span.starts_at
 
     @property
     def claim(self) -> tuple[object, ...]:
         """All but how long it lasts."""
-        return self.node_id, self.gpus, self.cpus, self.devices, self.divided_evenly
+        return self.node_id, replace(self.span, ends_at=None)
 
 
 def placed(job_id: int, spans: Iterable[HeldSpan], bearers: Bearers) -> Iterator[Grant]:
@@ -56,18 +49,7 @@ def placed(job_id: int, spans: Iterable[HeldSpan], bearers: Bearers) -> Iterator
     """
     for span in spans:
         for node_id, starts_at, ends_at in _pieces_by_bearer(span, bearers.get(span.node, ())):
-            yield Grant(
-                job_id=job_id,
-                node_name=span.node,
-                part=span.part,
-                starts_at=starts_at,
-                ends_at=ends_at,
-                node_id=node_id,
-                gpus=span.gpus,
-                cpus=span.cpus,
-                devices=span.devices,
-                divided_evenly=span.divided_evenly,
-            )
+            yield Grant(job_id, node_id, replace(span, starts_at=starts_at, ends_at=ends_at))
 
 
 def bearers_of(names: Mapping[int, set[str]]) -> dict[int, Bearers]:
@@ -100,7 +82,7 @@ def keep_grants(
         _touch_difference(old, new.get(key), touched, is_renewed=key[0] in altered.renewed)
     for grant in wanted:
         if grant.job_id in altered.retagged:
-            touched.retag(grant.node_id, grant.starts_at, grant.ends_at)
+            touched.retag(grant.node_id, grant.span.starts_at, grant.span.ends_at)
     _delete_grants(gone)
     _update_grants(changed)
     _insert_grants([grant for key, grant in new.items() if key not in kept])
@@ -130,29 +112,28 @@ def _kept_grants(job_ids: Sequence[int]) -> dict[tuple[int, str, int, datetime],
     with connection.cursor() as cursor:
         cursor.execute(
             """
-            SELECT id, job_id, node_name, part, lower(period), upper(period), node_id,
-                   gpus_numerator, gpus_denominator, cpus_numerator, cpus_denominator,
-                   device_uuids, divided_evenly
+            SELECT id, job_id, node_id, node_name, part, gpus_numerator, gpus_denominator,
+                   cpus_numerator, cpus_denominator, device_uuids, divided_evenly,
+                   lower(period), upper(period)
             FROM workloads_allocation WHERE job_id = ANY(%s)
             """,
             [list(job_ids)],
         )
-        rows = cursor.fetchall()
-    kept = {}
-    for row in rows:
-        grant = Grant(
-            row[1],
-            row[2],
-            row[3],
-            row[4],
-            row[5],
-            row[6],
-            Fraction(row[7], row[8]),
-            None if row[9] is None else Fraction(row[9], row[10]),
-            None if row[11] is None else tuple(row[11]),
-            row[12],
-        )
-        kept[grant.key] = row[0], grant
+        kept = {}
+        for grant_id, job_id, node_id, node, part, gpus, gpu_parts, *rest in cursor:
+            cpus, cpu_parts, devices, divided_evenly, starts_at, ends_at = rest
+            span = HeldSpan(
+                node=node,
+                part=part,
+                gpus=Fraction(gpus, gpu_parts),
+                cpus=None if cpus is None else Fraction(cpus, cpu_parts),
+                devices=None if devices is None else tuple(devices),
+                divided_evenly=divided_evenly,
+                starts_at=starts_at,
+                ends_at=ends_at,
+            )
+            grant = Grant(job_id, node_id, span)
+            kept[grant.key] = grant_id, grant
     return kept
 
 
@@ -160,15 +141,15 @@ def _touch_difference(
     old: Grant | None, new: Grant | None, touched: TouchedHours, *, is_renewed: bool
 ) -> None:
     if old and new and old.claim == new.claim and not is_renewed:
-        if old.ends_at != new.ends_at:
-            ends = [each.ends_at for each in (old, new) if each.ends_at is not None]
+        if old.span.ends_at != new.span.ends_at:
+            ends = [each.span.ends_at for each in (old, new) if each.span.ends_at is not None]
             touched.add(new.node_id, min(ends), max(ends) if len(ends) == 2 else None)
         return
     if old == new and not is_renewed:
         return
     for each in (old, new):
         if each is not None:
-            touched.add(each.node_id, each.starts_at, each.ends_at)
+            touched.add(each.node_id, each.span.starts_at, each.span.ends_at)
 
 
 def _delete_grants(allocation_ids: Sequence[int]) -> None:
@@ -200,17 +181,17 @@ def _insert_grants(grants: Sequence[Grant]) -> None:
 
 
 def _grant_columns(grant: Grant) -> tuple[Any, ...]:
-    cpus = grant.cpus
+    span, cpus = grant.span, grant.span.cpus
     return (
         grant.job_id,
-        grant.node_name,
-        grant.part,
+        span.node,
+        span.part,
         grant.node_id,
-        grant.gpus.numerator,
-        grant.gpus.denominator,
-        None if grant.devices is None else list(grant.devices),
+        span.gpus.numerator,
+        span.gpus.denominator,
+        None if span.devices is None else list(span.devices),
         None if cpus is None else cpus.numerator,
         1 if cpus is None else cpus.denominator,
-        grant.divided_evenly,
-        Range(grant.starts_at, grant.ends_at),
+        span.divided_evenly,
+        Range(span.starts_at, span.ends_at),
     )

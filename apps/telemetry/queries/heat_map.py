@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from django.db import connection
@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from psycopg import Cursor, sql
 
 from apps.economics.hours import HOUR
+from apps.telemetry.queries.windows import POSTGRES_EPOCH, array_values
 
-POSTGRES_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 HOUR_MICROSECONDS = 3_600_000_000
-ARRAY_HEADER_BYTES = 20
 QUARTERS_PER_SECOND = 4
 
 # One row of whole columns; an aggregate has its rows in the order of the scan, each the same.
@@ -56,7 +55,7 @@ def heat(starts_at: datetime, ends_at: datetime, node_ids: Collection[int]) -> H
         cursor.execute(QUESTION, [starts_at, ends_at, asked.tolist()], binary=True)
         answer: tuple[bytes | None, ...] = cursor.fetchone() or ()
     if answer[0] is not None:
-        node, moment, *told = map(_array_values, answer, KINDS)
+        node, moment, *told = map(array_values, answer, KINDS)
         order = np.argsort(asked)
         row = order[np.searchsorted(asked, node, sorter=order)]
         first = (starts_at - POSTGRES_EPOCH) // timedelta(microseconds=1)
@@ -64,9 +63,3 @@ def heat(starts_at: datetime, ends_at: datetime, node_ids: Collection[int]) -> H
         for each, quarters in enumerate(told):
             sums[each, row, column] = quarters / QUARTERS_PER_SECOND
     return HeatSample(hours, tuple(asked.tolist()), sums[0], sums[1])
-
-
-def _array_values(array: bytes | None, kind: str) -> NDArray[np.int64]:
-    element = np.dtype([("length", ">i4"), ("value", kind)])
-    values = np.frombuffer((array or b"")[ARRAY_HEADER_BYTES:], element)["value"]
-    return values.astype(np.int64)

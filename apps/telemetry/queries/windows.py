@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 from django.db import connection
@@ -26,14 +27,9 @@ WHOLE = {
     "agent_id": ">i4",
 }
 # Asked for with NaN in place of NULL, so that all values of a column are equally long.
-REAL = (
-    "observed_seconds",
-    "worked_seconds",
-    "sm_ratio",
-    "tensor_ratio",
-    "dram_ratio",
-    "energy_joules",
-)
+REAL = dict.fromkeys(
+    ("observed_seconds", "worked_seconds", "sm_ratio", "tensor_ratio", "dram_ratio"), ">f4"
+) | {"energy_joules": ">f4"}
 # One row of whole columns: row by row, handing them over takes longer than counting them.
 QUESTION = sql.SQL(
     "SELECT {columns} FROM telemetry_window"
@@ -59,28 +55,13 @@ def windows_of_hour(hour: datetime, device_ids: Collection[int]) -> WindowColumn
         cursor.execute(QUESTION, [list(device_ids), hour, hour + HOUR], binary=True)
         answer: tuple[bytes | None, ...] = cursor.fetchone() or ()
     columns = dict(zip((*WHOLE, *REAL), answer, strict=True))
-    whole = {
-        name: _array_values(columns[name], kind).astype(np.int64) for name, kind in WHOLE.items()
-    }
-    real = {name: _array_values(columns[name], ">f4").astype(np.float64) for name in REAL}
+    arrays = {name: array_values(columns[name], kind) for name, kind in (WHOLE | REAL).items()}
     since_epoch = (hour - POSTGRES_EPOCH) // timedelta(microseconds=1)
-    return WindowColumns(
-        device_id=whole["device_id"],
-        holder_id=whole["holder_id"],
-        start_ms=(whole["starts_at"] - since_epoch) // 1000,
-        length_ms=whole["length_ms"],
-        source=whole["source"],
-        boot=whole["boot"],
-        agent_id=whole["agent_id"],
-        observed_seconds=real["observed_seconds"],
-        worked_seconds=real["worked_seconds"],
-        sm_ratio=real["sm_ratio"],
-        tensor_ratio=real["tensor_ratio"],
-        dram_ratio=real["dram_ratio"],
-        energy_joules=real["energy_joules"],
-    )
+    return WindowColumns(start_ms=(arrays.pop("starts_at") - since_epoch) // 1000, **arrays)
 
 
-def _array_values(array: bytes | None, kind: str) -> NDArray[np.void]:
+def array_values(array: bytes | None, kind: str) -> NDArray[Any]:
+    """The values of a Postgres array in binary, of the numpy kind of each; none of a null one."""
     element = np.dtype([("length", ">i4"), ("value", kind)])
-    return np.frombuffer((array or b"")[ARRAY_HEADER_BYTES:], element)["value"]
+    values = np.frombuffer((array or b"")[ARRAY_HEADER_BYTES:], element)["value"]
+    return values.astype(np.float64 if kind == ">f4" else np.int64)

@@ -11,6 +11,17 @@ from zoneinfo import ZoneInfo
 HOUR = timedelta(hours=1)
 HOUR_MS = 3_600_000
 MILLISECOND = timedelta(milliseconds=1)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def epoch_ms(moment: datetime) -> int:
+    """Whole milliseconds since 1970 at `moment`, rounded down."""
+    return (moment - EPOCH) // MILLISECOND
+
+
+def from_epoch_ms(milliseconds: int) -> datetime:
+    """The moment so many milliseconds after the beginning of 1970."""
+    return EPOCH + timedelta(milliseconds=milliseconds)
 
 
 def hour_of(moment: datetime) -> datetime:

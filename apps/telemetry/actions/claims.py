@@ -6,12 +6,12 @@ longer reports it; what names a GPU that another still reports is a mistake, or 
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 
 import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
+from apps.economics.hours import epoch_ms, from_epoch_ms
 from apps.fleet.queries import devices_elsewhere
 from apps.telemetry.actions.remarks import Remark
 from apps.telemetry.actions.windows import JudgedWindows, Pieces
@@ -19,7 +19,6 @@ from apps.telemetry.actions.wire import DeviceIn
 
 SILENT_MS = 5 * 60_000
 REASON = "reported by another node"
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 HEARD = """
 SELECT device_id, min(starts_at), max(starts_at + length_ms * interval '1 ms')
 FROM telemetry_window
@@ -71,7 +70,7 @@ def _heard_elsewhere(devices: Devices, pieces: Pieces, node_id: int) -> Heard:
     since = int(pieces.starts_at_ms.min()) - SILENT_MS
     until = int((pieces.starts_at_ms + pieces.length_ms).max())
     uuids = {uuid for device in devices for uuid in _claimed_uuids(device)}
-    uuid_of = devices_elsewhere(uuids, node_id, _epoch_moment(since), _epoch_moment(until))
+    uuid_of = devices_elsewhere(uuids, node_id, from_epoch_ms(since), from_epoch_ms(until))
     heard: Heard = {}
     for device_id, from_ms, to_ms in _reported_spans(uuid_of, since, until) if uuid_of else ():
         before = heard.get(uuid_of[device_id], (from_ms, to_ms))
@@ -81,18 +80,10 @@ def _heard_elsewhere(devices: Devices, pieces: Pieces, node_id: int) -> Heard:
 
 def _reported_spans(ids: Collection[int], since: int, until: int) -> list[tuple[int, int, int]]:
     with connection.cursor() as cursor:
-        cursor.execute(HEARD, [list(ids), _epoch_moment(since), _epoch_moment(until)])
-        return [(row[0], _epoch_ms(row[1]), _epoch_ms(row[2])) for row in cursor.fetchall()]
+        cursor.execute(HEARD, [list(ids), from_epoch_ms(since), from_epoch_ms(until)])
+        return [(row[0], epoch_ms(row[1]), epoch_ms(row[2])) for row in cursor.fetchall()]
 
 
 def _claimed_uuids(device: DeviceIn | None) -> list[str]:
     """A device and, of a slice, the GPU that it would bring along."""
     return [] if device is None else [device.uuid, *([device.parent] if device.parent else [])]
-
-
-def _epoch_moment(ms: int) -> datetime:
-    return EPOCH + timedelta(milliseconds=ms)
-
-
-def _epoch_ms(moment: datetime) -> int:
-    return (moment - EPOCH) // timedelta(milliseconds=1)

@@ -1,14 +1,14 @@
 """Rows of reports added to hours of devices and nodes: sums, means by their weight, peaks."""
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from django.db import connection
 from psycopg import sql
 
+from apps.economics.hours import from_epoch_ms
 from apps.telemetry.actions.report_wire import ReportRow
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MEANS = {
     "temperature_celsius": "temperature",
     "sm_clock_mhz": "clock",
@@ -106,8 +106,7 @@ def _add_to_hours(
     values: list[datetime | float | None] = []
     # Sorted, so that two reports take the rows in the same order.
     for (hour_ms, unit), told in sorted(sums.hours.items()):
-        moment = EPOCH + timedelta(milliseconds=hour_ms)
-        values += [moment, unit, source, *(told.get(name) for name in columns)]
+        values += [from_epoch_ms(hour_ms), unit, source, *(told.get(name) for name in columns)]
     row = sql.SQL("({})").format(sql.SQL(", ").join([sql.SQL("%s")] * len(names)))
     statement = sql.SQL(
         "INSERT INTO {table} AS held ({names}) VALUES {rows}"

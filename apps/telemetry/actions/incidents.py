@@ -1,18 +1,17 @@
 """Events to incidents: what begins lasts until it ends, what comes again within the hour counts up."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from django.db import connection
 from django.db.models import Q
 
-from apps.economics.hours import HOUR
+from apps.economics.hours import HOUR, from_epoch_ms
 from apps.logs.changes import answered, logged_change
 from apps.telemetry.actions.report_cells import Remarks
 from apps.telemetry.actions.report_wire import ReportedEvent
 from apps.telemetry.models import Incident
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Arbitrary but fixed: two agents of one node do not open one incident twice.
 LOCK = 7_305_023
 # Agents before 0.2.0 told here how many errors there were, which is not which incident it is.
@@ -78,7 +77,7 @@ class _Book:
 
     def enter(self, event: ReportedEvent) -> bool:
         """False where it ends what is not open."""
-        at = EPOCH + timedelta(milliseconds=event.at_ms)
+        at = from_epoch_ms(event.at_ms)
         if event.phase == "ended":
             return self._end_open_incidents(event, at)
         held = self.latest.get((event.uuid, event.kind, _identifying_code(event.kind, event.code)))
@@ -153,7 +152,7 @@ def _is_near(held: Incident, at: datetime) -> bool:
 
 
 def _recent_incidents(node_id: int, events: Sequence[ReportedEvent]) -> list[Incident]:
-    first = EPOCH + timedelta(milliseconds=min(event.at_ms for event in events))
+    first = from_epoch_ms(min(event.at_ms for event in events))
     kinds = {event.kind for event in events}
     lasting = Q(ended_at=None) | Q(last_at__gte=first - HOUR)
     rows = Incident.objects.filter(lasting, node_id=node_id, kind__in=kinds)

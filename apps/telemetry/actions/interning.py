@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from django.db import InterfaceError, OperationalError, connection
 
+from apps.economics.hours import EPOCH, MILLISECOND, from_epoch_ms
 from apps.fleet.actions.devices import SeenDevice, register_devices
 from apps.fleet.queries import AgentDevice, AgentFact, devices_by_agent, devices_not_ended
 from apps.telemetry.actions.wire import DeviceIn
@@ -17,7 +18,6 @@ MOST_HOLDERS_KEPT = 200_000
 MOST_DEVICES_REMEMBERED = 100_000
 MOST_HOLDERS_REMEMBERED = 20_000
 NOBODY = 0
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def registered_device_ids(
         node_id=agent.node_id,
         devices=[_seen_device(each, ms) for each, ms in zip(devices, since, strict=True)],
         at=at,
-        seen_from=_epoch_moment(min(since)),
+        seen_from=from_epoch_ms(min(since)),
     )
     _memory.devices.pop(agent.agent_id, None)
     # A late batch may name devices that are gone; what it says is not to be believed of a newer.
@@ -178,7 +178,7 @@ def _known_device(device: AgentDevice) -> KnownDevice:
             replicas=None if device.replicas == 1 else device.replicas,
         ),
         id=device.id,
-        seen_from_ms=-((EPOCH - device.began_at) // timedelta(milliseconds=1)),
+        seen_from_ms=-((EPOCH - device.began_at) // MILLISECOND),
     )
 
 
@@ -202,9 +202,5 @@ def _seen_device(device: DeviceIn, seen_from_ms: int) -> SeenDevice:
         compute_slices=device.compute_slices,
         memory_slices=device.memory_slices,
         replicas=device.replicas or 1,
-        seen_from=_epoch_moment(seen_from_ms),
+        seen_from=from_epoch_ms(seen_from_ms),
     )
-
-
-def _epoch_moment(at_ms: int) -> datetime:
-    return EPOCH + timedelta(milliseconds=at_ms)

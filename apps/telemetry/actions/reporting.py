@@ -1,12 +1,13 @@
 """Storing a report: hours, incidents, the agent's state and a node's end; at most once."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 from django.db import connection, transaction
 
+from apps.economics.hours import from_epoch_ms
 from apps.fleet.actions import ToldStatus, note_status, reclaim_node
 from apps.fleet.queries import AgentFact, lives_on_node
 from apps.logs.changes import logged_change
@@ -23,7 +24,6 @@ from apps.telemetry.actions.report_cells import (
 )
 from apps.telemetry.actions.report_wire import ReportRow, ReportWire, report_wire
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LATEST_MS = 4_102_444_800_000  # 2100-01-01
 RECLAIM = "reclaim_notice"
 # A notice is given minutes ahead; what says otherwise is a clock gone wrong.
@@ -105,7 +105,7 @@ def _device_ids(report: ReportWire, node_id: int) -> dict[str, int]:
         return {}
     moments = [row.starts_at_ms for row in report.readings]
     moments += [event.at_ms for event in report.events if event.uuid]
-    latest = EPOCH + timedelta(milliseconds=max(moments, default=0))
+    latest = from_epoch_ms(max(moments, default=0))
     ids: dict[str, int] = {}
     for life in lives_on_node(node_id, set(report.devices)):
         if life.uuid not in ids or life.began_at <= latest:
@@ -184,7 +184,7 @@ def _small_whole(value: object) -> int | None:
 
 def _clamped_moment(at_ms: int) -> datetime:
     """Cut where datetime ends; whoever asks refuses that anyway."""
-    return EPOCH + timedelta(milliseconds=max(0, min(at_ms, LATEST_MS)))
+    return from_epoch_ms(max(0, min(at_ms, LATEST_MS)))
 
 
 def _moment_if_sane(at_ms: int | None, shift_ms: int) -> datetime | None:

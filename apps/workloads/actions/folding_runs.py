@@ -3,12 +3,12 @@
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.db import connection, transaction
 from psycopg.types.range import Range
 
-from apps.economics.hours import HOUR, MILLISECOND, hour_of
+from apps.economics.hours import HOUR, epoch_ms, from_epoch_ms, hour_of
 from apps.economics.run_fold import (
     NO_JOB,
     Held,
@@ -28,27 +28,19 @@ from apps.workloads.queries.run_fold_facts import (
     CarriedSpan,
     EventRow,
     FoldAttemptRow,
-    FoldJobRow,
     HourRow,
 )
 
 log = logging.getLogger(__name__)
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 Hours = Mapping[tuple[int, datetime], HourRow]
 
 
 @dataclass(frozen=True, slots=True)
-class _RunInputs:
-    """A run as it stands; `lead` are the attempts of its lowest rank."""
+class _RunInputs(WholeRun):
+    """A run as it stands, with when it went back to a checkpoint."""
 
-    attempts: Sequence[FoldAttemptRow]
-    lead: Sequence[FoldAttemptRow]
-    jobs: Mapping[int, FoldJobRow]
-    spans: Sequence[CarriedSpan]
-    good: Sequence[EventRow]
     restored: Sequence[EventRow]
-    status: str
 
     @property
     def rewinds(self) -> list[tuple[datetime, int, int]]:
@@ -100,11 +92,7 @@ def fold_run(*, run_id: int, at: datetime) -> bool:
     found = _folded_hours(known, since, at)
     _write_hours(run_id, kept, found)
     _mark_changed_hours(kept, found, summary.folded_at, at)
-    keep_summary(
-        summary,
-        WholeRun(known.attempts, known.lead, known.jobs, known.spans, known.good, known.status),
-        at,
-    )
+    keep_summary(summary, known, at)
     return True
 
 
@@ -177,24 +165,24 @@ def _folded_hours(
     for attempt_id, row in facts.windows_of([each.id for each in known.lead], since):
         starts_at, ends_at, *rest = row
         windows.setdefault(attempt_id, []).append(
-            WindowTold(_epoch_ms(starts_at), _epoch_ms(ends_at), *rest)
+            WindowTold(epoch_ms(starts_at), epoch_ms(ends_at), *rest)
         )
     last_good = known.last_good()
-    failed_after = 0 if last_good is None else _epoch_ms(last_good)
+    failed_after = 0 if last_good is None else epoch_ms(last_good)
     told = RunTold(
         attempts=[_reported_attempt(each, windows.get(each.id, ())) for each in known.lead],
         held=[
-            Held(each.job_id, _epoch_ms(each.starts_at), _epoch_ms(min(each.ends_at or at, at)))
+            Held(each.job_id, epoch_ms(each.starts_at), epoch_ms(min(each.ends_at or at, at)))
             for each in known.spans
             if each.starts_at < at
         ],
-        rewinds=[Rewind(_epoch_ms(moment), step, of) for moment, step, of in known.rewinds],
+        rewinds=[Rewind(epoch_ms(moment), step, of) for moment, step, of in known.rewinds],
         waits=list(_queue_waits(known, at)),
         failed_after_ms=failed_after if known.status == RunStatus.FAILED else None,
     )
     return {
-        (job, EPOCH + hour * MILLISECOND): HourRow(tuple(sums.bucket_ms), *astuple(sums)[1:])
-        for (job, hour), sums in folded(told, 0 if since is None else _epoch_ms(since)).items()
+        (job, from_epoch_ms(hour)): HourRow(tuple(sums.bucket_ms), *astuple(sums)[1:])
+        for (job, hour), sums in folded(told, 0 if since is None else epoch_ms(since)).items()
     }
 
 
@@ -202,10 +190,10 @@ def _reported_attempt(row: FoldAttemptRow, windows: Sequence[WindowTold]) -> Rep
     return ReportedAttempt(
         id=row.id,
         job=row.job_id or NO_JOB,
-        start_ms=_epoch_ms(row.began_at),
-        end_ms=_epoch_ms(row.until),
+        start_ms=epoch_ms(row.began_at),
+        end_ms=epoch_ms(row.until),
         is_ended=row.ended_at is not None,
-        first_told_ms=None if row.first_told_at is None else _epoch_ms(row.first_told_at),
+        first_told_ms=None if row.first_told_at is None else epoch_ms(row.first_told_at),
         windows=windows,
     )
 
@@ -217,11 +205,7 @@ def _queue_waits(known: _RunInputs, at: datetime) -> Iterable[tuple[int, int]]:
             continue
         first = min((s.starts_at for s in known.spans if s.job_id == job.id), default=None)
         if first is not None and first <= job.started_at and job.submitted_at < job.started_at:
-            yield _epoch_ms(job.submitted_at), _epoch_ms(min(job.started_at, at))
-
-
-def _epoch_ms(moment: datetime) -> int:
-    return (moment - EPOCH) // MILLISECOND
+            yield epoch_ms(job.submitted_at), epoch_ms(min(job.started_at, at))
 
 
 def _write_hours(run_id: int, kept: Hours, found: Hours) -> None:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from fractions import Fraction
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from apps.economics.hours import EPOCH
 from apps.economics.purchase import PurchaseOption
 from apps.workloads.providers import moments
 from apps.workloads.providers.job_record import FieldUnreadable
@@ -55,7 +56,7 @@ class Times:
     pattern: str = ""
     unit_seconds: Fraction = Fraction(1)
     duration_unit_seconds: Fraction = Fraction(1)
-    base: datetime = moments.EPOCH
+    base: datetime = EPOCH
     zone: tzinfo = UTC
 
 
@@ -208,7 +209,7 @@ def _read_times(keys: "_Keys") -> Times:
         pattern=form if is_pattern else "",
         unit_seconds=keys.choice("unit", SECONDS_PER_UNIT, "s"),
         duration_unit_seconds=keys.choice("duration_unit", SECONDS_PER_UNIT, "s"),
-        base=keys.moment("base") or moments.EPOCH,
+        base=keys.moment("base") or EPOCH,
         zone=keys.zone("zone"),
     )
     keys.nothing_left()

@@ -4,11 +4,11 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from fractions import Fraction
 
+from apps.economics.hours import EPOCH
 from apps.workloads.providers.job_record import FieldUnreadable
 
 NO_VALUE = frozenset({"", "Unknown", "None", "NONE", "N/A", "null", "NULL"})
 _LENGTH = re.compile(r"^(?:(\d+)-)?(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?)$")
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ONE_MICROSECOND = Fraction(1, 1_000_000)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from apps.economics.jobs import AllocationRecord, JobRecord, RejectedJobRow
+from apps.economics.refusal import Refusal
 
 __all__ = [
     "AllocationRecord",
@@ -35,10 +36,5 @@ class SkippedRow:
 JobRow = JobRecord | RejectedJobRow | SkippedRow
 
 
-class FieldUnreadable(ValueError):
+class FieldUnreadable(Refusal):
     """One field of one row holds nothing that can be read."""
-
-    def __init__(self, field_name: str, message: str) -> None:
-        super().__init__(f"{field_name}: {message}")
-        self.field = field_name
-        self.message = message

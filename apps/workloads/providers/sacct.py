@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from fractions import Fraction
 from functools import lru_cache
+from itertools import chain
 
 from apps.workloads.providers import moments, node_names
 from apps.workloads.providers.job_record import (
@@ -53,17 +54,12 @@ def read_sacct(lines: Iterable[str], *, options: SacctOptions) -> Iterator[JobRo
     if first is None:
         return
     layout = find_layout(first[1], fields=options.fields)
-    rows = numbered if layout.has_header else _with(first, numbered)
+    rows = numbered if layout.has_header else chain([first], numbered)
     yield from _attempts_in_order(
         _read_row(line, text.rstrip("\r\n"), layout=layout, options=options)
         for line, text in rows
         if not layout.is_header(text)
     )
-
-
-def _with(first: tuple[int, str], rest: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    yield first
-    yield from rest
 
 
 def _attempts_in_order(rows: Iterable[JobRow]) -> Iterator[JobRow]:

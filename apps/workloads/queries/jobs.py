@@ -43,13 +43,6 @@ class JobFact:
     labels: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Lived:
-    job_id: int
-    starts_at: datetime
-    ends_at: datetime
-
-
 def has_jobs() -> bool:
     """Whether any job is known."""
     return Job.objects.exists()
@@ -119,9 +112,9 @@ def users_of_jobs(job_ids: Collection[int]) -> dict[int, str]:
 
 def _lives_by_key(
     keys: Iterable[tuple[int, str]], starts_at: datetime, ends_at: datetime
-) -> dict[tuple[int, str], list[_Lived]]:
+) -> dict[tuple[int, str], list[JobSpan]]:
     pairs = list(keys)
-    found: dict[tuple[int, str], list[_Lived]] = {}
+    found: dict[tuple[int, str], list[JobSpan]] = {}
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -137,14 +130,14 @@ def _lives_by_key(
             [[pair[0] for pair in pairs], [pair[1] for pair in pairs], ends_at, starts_at],
         )
         for cluster_id, raw_id, job_id, since, until in cursor:
-            span = _Lived(
+            span = JobSpan(
                 job_id, _minute_floor(since), _minute_ceiling(until) if until else END_OF_TIME
             )
             found.setdefault((cluster_id, raw_id), []).append(span)
     return found
 
 
-def _spans_by_minute(lived: list[_Lived], starts_at: datetime, ends_at: datetime) -> list[JobSpan]:
+def _spans_by_minute(lived: list[JobSpan], starts_at: datetime, ends_at: datetime) -> list[JobSpan]:
     """Cut the attempts, given in order of their start, so that each minute has one."""
     if len(lived) == 1:
         only = lived[0]

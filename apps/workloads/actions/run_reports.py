@@ -1,7 +1,7 @@
 """What training runs say of themselves, taken once however often it is sent."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -10,61 +10,10 @@ from psycopg.types.json import Jsonb
 
 from apps.fleet.queries import clusters
 from apps.logs.changes import answered, logged_change
+from apps.workloads.actions.report_shapes import RunEventIn, RunReportIn, RunWindowIn
 from apps.workloads.actions.run_changes import touch_runs
 from apps.workloads.actions.run_jobs import jobs_open_to, join_attempts
 from apps.workloads.models import Run, Workload, WorkloadKind
-
-
-@dataclass(frozen=True, slots=True)
-class WindowIn:
-    """Some seconds of an attempt, summed up."""
-
-    starts_at: datetime
-    ends_at: datetime
-    steps: int
-    first_step: int | None
-    last_step: int | None
-    tokens: int
-    examples: int
-    flops: float
-    productive_ms: int
-    phases_ms: Mapping[str, int]
-    step_times_ms: Sequence[float]
-
-
-@dataclass(frozen=True, slots=True)
-class MomentIn:
-    """A checkpoint that passed, or a restore."""
-
-    kind: str
-    at: datetime
-    step: int | None
-    metric: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReportIn:
-    """One report of one process; `sequence` counts its reports."""
-
-    run: str
-    workload: str
-    attempt: str
-    rank: int
-    world_size: int
-    restarts: int
-    host: str
-    scheduler: str
-    raw_id: str
-    cluster: str
-    began_at: datetime
-    ended_at: datetime | None
-    status: str
-    sequence: int
-    dropped: int
-    model: Mapping[str, object] = field(default_factory=dict)
-    tags: Mapping[str, str] = field(default_factory=dict)
-    windows: Sequence[WindowIn] = ()
-    events: Sequence[MomentIn] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +43,7 @@ class NotTaken:
 
 @logged_change(count=answered)
 def record_reports(
-    *, reports: Sequence[ReportIn], teller: Teller, at: datetime
+    *, reports: Sequence[RunReportIn], teller: Teller, at: datetime
 ) -> list[ReportTaken | NotTaken]:
     """Take reports, in the order given; each answer is what became of it, or why it cannot be taken.
 
@@ -111,14 +60,16 @@ def record_reports(
     return [answers[place] for place in range(len(reports))]
 
 
-def _record_report(report: ReportIn, teller: Teller, at: datetime) -> ReportTaken | NotTaken:
+def _record_report(report: RunReportIn, teller: Teller, at: datetime) -> ReportTaken | NotTaken:
     cluster = clusters()[teller.cluster_id].name if teller.cluster_id is not None else None
-    if cluster is not None and report.cluster not in ("", cluster):
-        return NotTaken("job.cluster", f"this token writes cluster {cluster}, not {report.cluster}")
+    if cluster is not None and report.job.cluster not in ("", cluster):
+        return NotTaken(
+            "job.cluster", f"this token writes cluster {cluster}, not {report.job.cluster}"
+        )
     run = _open_run(report, teller, at)
     if isinstance(run, NotTaken):
         return run
-    attempt_id, before = _keep_attempt(report, run, cluster or report.cluster, at)
+    attempt_id, before = _keep_attempt(report, run, cluster or report.job.cluster, at)
     changes = [each.starts_at for each in _kept_windows(attempt_id, report)]
     changes += [each.at for each in _kept_events(attempt_id, report)]
     if before is None:
@@ -129,13 +80,13 @@ def _record_report(report: ReportIn, teller: Teller, at: datetime) -> ReportTake
         if before is not None:
             # What lies between then and now was nobody's until now: it is this attempt's, untold.
             changes.append(before.heard_at)
-        elif report.raw_id:
+        elif report.job.raw_id:
             join_attempts(attempt_ids=[attempt_id], at=at)
         touch_runs({run: min(changes)}, at)
     return ReportTaken(run, attempt_id, bool(changes))
 
 
-def _open_run(report: ReportIn, teller: Teller, at: datetime) -> int | NotTaken:
+def _open_run(report: RunReportIn, teller: Teller, at: datetime) -> int | NotTaken:
     """The run of this name, opened where there is none."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -150,9 +101,9 @@ def _open_run(report: ReportIn, teller: Teller, at: datetime) -> int | NotTaken:
         is_foreign = job_ids != jobs_open_to(teller.team_id, job_ids, at)
     if is_foreign:
         return NotTaken("run", f"another team has a run named {report.run}")
-    if run.workload is None and report.workload:
+    if run.workload is None and report.workload_named:
         Run.objects.filter(id=run.id, workload=None).update(
-            workload=_open_workload(report.workload, teller.team_id)
+            workload=_open_workload(report.workload_named, teller.team_id)
         )
     return run.id
 
@@ -199,7 +150,7 @@ class _Before(NamedTuple):
 
 
 def _keep_attempt(
-    report: ReportIn, run_id: int, cluster: str, at: datetime
+    report: RunReportIn, run_id: int, cluster: str, at: datetime
 ) -> tuple[int, _Before | None]:
     """Its id; what it was before, None where it is new."""
     moments = [report.began_at, *(each.ends_at for each in report.windows)]
@@ -214,16 +165,16 @@ def _keep_attempt(
         "world_size": report.world_size,
         "restarts": report.restarts,
         "host": report.host,
-        "scheduler": report.scheduler,
+        "scheduler": report.job.scheduler,
         "cluster": cluster,
-        "raw_id": report.raw_id,
-        "workload": report.workload,
+        "raw_id": report.job.raw_id,
+        "workload": report.workload_named,
         "began_at": report.began_at,
         "ended_at": report.ended_at,
         "heard_at": min(max(moments), max(at, report.began_at)),
         "status": report.status,
-        "model": Jsonb(dict(report.model)),
-        "tags": Jsonb(dict(report.tags)),
+        "model": Jsonb(report.model),
+        "tags": Jsonb(report.tags),
         "first_step": min(firsts, default=None),
         "last_step": max(lasts, default=None),
         "dropped": report.dropped,
@@ -239,13 +190,13 @@ def _keep_attempt(
     return attempt_id, None if known is None else _Before(*known)
 
 
-def _kept_windows(attempt_id: int, report: ReportIn) -> list[WindowIn]:
+def _kept_windows(attempt_id: int, report: RunReportIn) -> list[RunWindowIn]:
     """Those that were not kept already."""
     rows = [
         (
             *(attempt_id, report.sequence, part, each.starts_at, each.ends_at, each.steps),
             *(each.first_step, each.last_step, each.tokens, each.examples, each.flops),
-            *(each.productive_ms, Jsonb(dict(each.phases_ms)), list(each.step_times_ms)),
+            *(each.productive_ms, Jsonb(each.phases_ms), list(each.step_times_ms)),
         )
         for part, each in enumerate(report.windows)
     ]
@@ -261,7 +212,7 @@ ON CONFLICT DO NOTHING RETURNING part
 """
 
 
-def _kept_events(attempt_id: int, report: ReportIn) -> list[MomentIn]:
+def _kept_events(attempt_id: int, report: RunReportIn) -> list[RunEventIn]:
     rows = [
         (attempt_id, report.sequence, part, each.kind, each.at, each.step, each.metric)
         for part, each in enumerate(report.events)

@@ -13,9 +13,9 @@ from apps.accounts.authentication import needs
 from apps.accounts.queries import Scope, TokenFact
 from apps.fleet.queries import cluster_of_token
 from apps.web.rest.bodies import json_body
+from apps.workloads.actions.report_shapes import RunReportIn
 from apps.workloads.actions.run_reports import (
     NotTaken,
-    ReportIn,
     ReportTaken,
     Teller,
     record_reports,
@@ -88,7 +88,7 @@ class RunReports(APIView):
         at = timezone.now()
         raw, is_list = reports_in(json_body(request))
         read = [read_report(each, at=at, row=row) for row, each in enumerate(raw)]
-        good = {row: one for row, one in enumerate(read) if isinstance(one, ReportIn)}
+        good = {row: one for row, one in enumerate(read) if isinstance(one, RunReportIn)}
         told = record_reports(reports=list(good.values()), teller=_run_teller(request), at=at)
         taken = {
             row: one for row, one in zip(good, told, strict=True) if isinstance(one, ReportTaken)

@@ -14,8 +14,9 @@ from apps.economics.run_time import Bucket
 from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.workloads.actions.folding_runs import fold_run
+from apps.workloads.actions.report_shapes import RunReportIn
 from apps.workloads.actions.run_changes import touch_runs
-from apps.workloads.actions.run_reports import ReportIn, Teller, record_reports
+from apps.workloads.actions.run_reports import Teller, record_reports
 from apps.workloads.api.run_wire import read_report
 from apps.workloads.models import RunHour, RunSpan, RunSummary
 from apps.workloads.queries import run_fold_facts as facts
@@ -49,7 +50,7 @@ pytestmark = pytest.mark.django_db
 def take(*reports: dict[str, Any]) -> None:
     """As the door would, at the last moment that they tell of."""
     read = [read_report(msgspec.Raw(msgspec.json.encode(each)), at=NOW, row=0) for each in reports]
-    good_ = [each for each in read if isinstance(each, ReportIn)]
+    good_ = [each for each in read if isinstance(each, RunReportIn)]
     assert len(good_) == len(read)
     moments = [each.ended_at or each.began_at for each in good_]
     moments += [window.ends_at for each in good_ for window in each.windows]

@@ -48,16 +48,8 @@ def add_objective(*, objective: NewObjective) -> int:
     )
     if same.exists():
         raise ObjectiveExists("", "the same is promised then already; end that promise first")
-    made = ServiceObjective.objects.create(
-        workload_id=objective.workload_id,
-        feature=objective.feature,
-        measure=objective.measure,
-        within_seconds=objective.within_seconds,
-        target_ratio=objective.target_ratio,
-        budget_days=objective.budget_days,
-        period=(objective.starts_at, None),
-    )
-    return made.id
+    period = (objective.starts_at, None)
+    return ServiceObjective.objects.create(**objective.columns, period=period).id
 
 
 @logged_change()

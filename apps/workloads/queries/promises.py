@@ -33,6 +33,11 @@ class NewObjective:
     starts_at: datetime
     budget_days: int = 28
 
+    @property
+    def columns(self) -> dict[str, Any]:
+        """All but when it begins, as an objective is kept."""
+        return {name: getattr(self, name) for name in OBJECTIVE if name != "id"}
+
 
 @dataclass(frozen=True, slots=True)
 class NewChange:
@@ -61,15 +66,7 @@ def objective_row(objective_id: int, viewer: Viewer) -> dict[str, Any] | None:
 
 def objective_like(wanted: NewObjective) -> int | None:
     """The promise that says just this and has no end; None where there is none."""
-    found = ServiceObjective.objects.filter(
-        workload_id=wanted.workload_id,
-        feature=wanted.feature,
-        measure=wanted.measure,
-        within_seconds=wanted.within_seconds,
-        target_ratio=wanted.target_ratio,
-        budget_days=wanted.budget_days,
-        period=(wanted.starts_at, None),
-    )
+    found = ServiceObjective.objects.filter(**wanted.columns, period=(wanted.starts_at, None))
     return found.values_list("id", flat=True).first()
 
 

@@ -206,16 +206,7 @@ def attainment(workload_id: int, span: Span) -> list[Attainment]:
 
 def attainment_if(wanted: NewObjective, span: Span) -> Attainment:
     """What would have become of a promise that is only thought of, had it been in force in the span."""
-    thought = ServiceObjective(
-        id=0,
-        workload_id=wanted.workload_id,
-        feature=wanted.feature,
-        measure=wanted.measure,
-        within_seconds=wanted.within_seconds,
-        target_ratio=wanted.target_ratio,
-        budget_days=wanted.budget_days,
-        period=Range(None, None),
-    )
+    thought = ServiceObjective(id=0, **wanted.columns, period=Range(None, None))
     return _attained_objective(thought, span)
 
 

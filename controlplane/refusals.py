@@ -49,8 +49,7 @@ from apps.web.rest.problems import (
     title_of,
 )
 from apps.workloads.actions import pool_capacity, promises, rules, uploads, workloads
-from apps.workloads.api import requests as request_hours
-from apps.workloads.api import run_reports, run_wire, usage
+from apps.workloads.api import rows, run_reports
 from apps.workloads.api import views as jobs
 from apps.workloads.api import wire as job_wire
 
@@ -132,19 +131,11 @@ STATUS_OF: dict[type[Exception], int] = {
     telemetry.PartitionsBusy: 503,
     telemetry.TokenLacksScope: 403,
     telemetry.TokenWithoutAgent: 403,
-    job_wire.EventUnreadable: 400,
-    jobs.BulkTooLarge: 413,
-    jobs.BulkUnreadable: 400,
+    job_wire.BodyUnreadable: 400,
     jobs.ClusterOfAnotherToken: 403,
-    jobs.TooManyEvents: 413,
-    request_hours.RequestRowsUnreadable: 400,
-    request_hours.TooManyRequestRows: 413,
-    usage.TooManyCalls: 413,
-    usage.UsageUnreadable: 400,
+    rows.TooManyRows: 413,
     GzipUnreadable: 400,
     run_reports.RunReportRefused: 403,
-    run_wire.RunReportsUnreadable: 400,
-    run_wire.TooManyRunReports: 413,
     rules.RuleAlreadyEnded: 409,
     rules.RuleExists: 409,
     pool_capacity.CapacityOutsideLife: 409,

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from apps.accounts.authentication import scopes_of
 from apps.accounts.queries import Scope, TokenFact
 from apps.fleet.queries import agent_of_token
-from apps.web.rest.bodies import GzipUnreadable, json_body
+from apps.web.rest.bodies import json_body
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
@@ -28,7 +28,8 @@ from apps.workloads.actions.requests import (
 from apps.workloads.api import examples
 from apps.workloads.api.naming import Called
 from apps.workloads.api.request_wire import read_row, row_schema
-from apps.workloads.api.wire import Fault, fault_of
+from apps.workloads.api.rows import RowFault, TooManyRows
+from apps.workloads.api.wire import BodyUnreadable, Fault, fault_of
 from apps.workloads.queries import request_listing
 
 MOST_ROWS = 5_000
@@ -36,15 +37,13 @@ FOREIGN = "another token counts under this source key"
 ENGINES_ALONE = "a node's token tells what engines count: a gateway needs the scope 'requests'"
 
 
-class RequestRowsUnreadable(ValueError):
-    """A body that cannot be taken apart into rows; `errors` says why."""
+class RequestRowsUnreadable(BodyUnreadable):
+    """A body that cannot be taken apart into rows."""
 
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(f'send {{"rows": […]}}: {fault.message}')
-        self.errors = [fault.document()]
+    asks = 'send {"rows": […]}'
 
 
-class TooManyRequestRows(ValueError):
+class TooManyRequestRows(TooManyRows):
     """More rows than one transaction should hold."""
 
 
@@ -102,14 +101,6 @@ class RequestRowOut(serializers.Serializer[Any]):
     changed = serializers.BooleanField()
 
 
-class RequestRowFault(serializers.Serializer[Any]):
-    """Why a row was not taken."""
-
-    field = serializers.CharField()
-    row = serializers.IntegerField()
-    message = serializers.CharField()
-
-
 class RequestsTakenOut(serializers.Serializer[Any]):
     """What became of the rows: good ones are kept, bad ones listed."""
 
@@ -119,7 +110,7 @@ class RequestsTakenOut(serializers.Serializer[Any]):
         help_text="of the accepted: kept until such a service is known"
     )
     results = RequestRowOut(many=True)
-    errors = RequestRowFault(many=True)  # type: ignore[assignment]  # the wire's word
+    errors = RowFault(many=True)  # type: ignore[assignment]  # the wire's word
 
 
 BODY = {
@@ -174,7 +165,7 @@ class RequestHours(RestView):
         teller = _request_teller(request)
         read = [
             _told_by(teller, read_row(raw, at=at, row=row), row)
-            for row, raw in enumerate(_raw_rows(_request_body(request)))
+            for row, raw in enumerate(_raw_rows(json_body(request)))
         ]
         good = {row: one for row, one in enumerate(read) if isinstance(one, CountedRequests)}
         taken = record_requests(counted=list(good.values()), teller=teller, at=at)
@@ -226,13 +217,6 @@ def _serialize_request_hour(row: dict[str, Any], called: Called) -> dict[str, An
     return told_as(RequestHourOut, {**row, **named})
 
 
-def _request_body(request: Request) -> bytes:
-    try:
-        return json_body(request)
-    except GzipUnreadable as refused:
-        raise RequestRowsUnreadable(Fault("", str(refused), None)) from refused
-
-
 class _RequestRows(msgspec.Struct, forbid_unknown_fields=True):
     rows: list[msgspec.Raw]
 
@@ -246,5 +230,5 @@ def _raw_rows(body: bytes) -> list[msgspec.Raw]:
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
         raise RequestRowsUnreadable(fault_of(str(refused))) from refused
     if len(told.rows) > MOST_ROWS:
-        raise TooManyRequestRows(f"{len(told.rows)} rows are more than {MOST_ROWS}")
+        raise TooManyRequestRows(len(told.rows), "rows", MOST_ROWS)
     return told.rows

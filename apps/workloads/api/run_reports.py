@@ -21,6 +21,7 @@ from apps.workloads.actions.run_reports import (
     record_reports,
 )
 from apps.workloads.api import examples
+from apps.workloads.api.rows import RowFault
 from apps.workloads.api.run_wire import (
     MOST_REPORTS,
     RunReportsUnreadable,
@@ -28,15 +29,11 @@ from apps.workloads.api.run_wire import (
     report_schema,
     reports_in,
 )
-from apps.workloads.api.wire import Fault
+from apps.workloads.api.wire import BodyUnreadable, Fault
 
 
-class RunReportRefused(Exception):
+class RunReportRefused(BodyUnreadable):
     """A token speaks for another team's run, or for another cluster than its own."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.errors = [fault.document()]
 
 
 class RunRowOut(serializers.Serializer[Any]):
@@ -47,21 +44,13 @@ class RunRowOut(serializers.Serializer[Any]):
     changed = serializers.BooleanField()
 
 
-class RunRowFault(serializers.Serializer[Any]):
-    """Why a report was not taken."""
-
-    field = serializers.CharField()
-    row = serializers.IntegerField()
-    message = serializers.CharField()
-
-
 class RunReportsOut(serializers.Serializer[Any]):
     """What became of the reports: good ones are kept, bad ones of a list are listed."""
 
     accepted = serializers.IntegerField()
     changed = serializers.IntegerField()
     results = RunRowOut(many=True)
-    errors = RunRowFault(many=True)  # type: ignore[assignment]  # the wire's word
+    errors = RowFault(many=True)  # type: ignore[assignment]  # the wire's word
 
 
 REPORT = report_schema()

@@ -9,7 +9,8 @@ import msgspec
 
 from apps.economics.hours import MILLISECOND, from_epoch_ms
 from apps.workloads.actions.report_shapes import RunReportIn, RunWindowIn
-from apps.workloads.api.wire import EARLIEST, MOST_AHEAD, Fault, fault_of
+from apps.workloads.api.rows import TooManyRows
+from apps.workloads.api.wire import EARLIEST, MOST_AHEAD, BodyUnreadable, Fault, fault_of
 from apps.workloads.queries.run_fold_facts import LONGEST_WINDOW
 
 MOST_REPORTS = 500
@@ -18,15 +19,13 @@ _REPORT = msgspec.json.Decoder(RunReportIn)
 _EITHER = msgspec.json.Decoder(list[msgspec.Raw] | dict[str, msgspec.Raw])
 
 
-class RunReportsUnreadable(ValueError):
+class RunReportsUnreadable(BodyUnreadable):
     """A body that is neither a report nor a list of them, or a report that nothing is kept of."""
 
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(f"{fault.field or 'report'}: {fault.message}")
-        self.errors = [fault.document()]
+    noun = "report"
 
 
-class TooManyRunReports(ValueError):
+class TooManyRunReports(TooManyRows):
     """More reports at once than one transaction should hold."""
 
 
@@ -42,7 +41,7 @@ def reports_in(body: bytes) -> tuple[list[msgspec.Raw], bool]:
     if isinstance(found, dict):
         return [msgspec.Raw(body)], False
     if len(found) > MOST_REPORTS:
-        raise TooManyRunReports(f"{len(found)} reports are more than {MOST_REPORTS}")
+        raise TooManyRunReports(len(found), "reports", MOST_REPORTS)
     return found, True
 
 

@@ -22,11 +22,12 @@ from apps.web.rest.bodies import GzipUnreadable, inflated
 from apps.web.rest.views import RestView
 from apps.workloads.actions.usage import Call, take_calls
 from apps.workloads.api import usage_examples as examples
+from apps.workloads.api.rows import RowFault, TooManyRows
 from apps.workloads.api.usage_litellm import read_payload, rows_of
 from apps.workloads.api.usage_otel import read_span, spans_of
 from apps.workloads.api.usage_owners import Owners
 from apps.workloads.api.usage_wire import MOST_CALLS, UsageEventIn, read_event
-from apps.workloads.api.wire import Fault, fault_of
+from apps.workloads.api.wire import BodyUnreadable, Fault, fault_of
 
 MOST_BYTES = 32 * 1024 * 1024
 JSON = frozenset({"application/json"})
@@ -35,24 +36,14 @@ LINES = JSON | {"application/x-ndjson", "application/ndjson", "application/jsonl
 Row = TypeVar("Row")
 
 
-class UsageUnreadable(ValueError):
-    """A body that cannot be taken apart into calls; `errors` says why."""
+class UsageUnreadable(BodyUnreadable):
+    """A body that cannot be taken apart into calls."""
 
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(f"the body: {fault.message}")
-        self.errors = [fault.document()]
+    asks = "the body"
 
 
-class TooManyCalls(ValueError):
+class TooManyCalls(TooManyRows):
     """More calls than one transaction should hold."""
-
-
-class UsageFault(serializers.Serializer[Any]):
-    """What is wrong with a row, by its field."""
-
-    field = serializers.CharField()
-    row = serializers.IntegerField()
-    message = serializers.CharField()
 
 
 class UsageTakenOut(serializers.Serializer[Any]):
@@ -60,8 +51,8 @@ class UsageTakenOut(serializers.Serializer[Any]):
 
     accepted = serializers.IntegerField()
     new = serializers.IntegerField(help_text="of the accepted: those not sent before")
-    errors = UsageFault(many=True)  # type: ignore[assignment]  # the wire's word
-    remarks = UsageFault(many=True, help_text="rows that were kept, and what of them was not known")
+    errors = RowFault(many=True)  # type: ignore[assignment]  # the wire's word
+    remarks = RowFault(many=True, help_text="rows that were kept, and what of them was not known")
 
 
 def _event_schema() -> dict[str, Any]:
@@ -211,7 +202,7 @@ def _numbered_rows(
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as refused:
         raise UsageUnreadable(fault_of(str(refused))) from refused
     if len(rows) > MOST_CALLS:
-        raise TooManyCalls(f"{len(rows)} calls are more than {MOST_CALLS}")
+        raise TooManyCalls(len(rows), "calls", MOST_CALLS)
     return enumerate(rows)
 
 

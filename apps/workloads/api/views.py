@@ -5,11 +5,10 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig
+from django.core.exceptions import ObjectDoesNotExist
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -18,6 +17,7 @@ from rest_framework.views import APIView
 from apps.accounts.authentication import needs
 from apps.economics.jobs import JobEventIn, JobSource
 from apps.fleet.queries import AgentFact, agent_of_token, cluster_of_token, clusters
+from apps.web.rest.bodies import json_body
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
@@ -27,27 +27,29 @@ from apps.workloads.actions.recording import Recorded, record_event, record_even
 from apps.workloads.api import examples
 from apps.workloads.api.holding import told_held
 from apps.workloads.api.naming import Called
+from apps.workloads.api.rows import RowFault, TooManyRows
 from apps.workloads.api.shapes import HeldOut, JobEventOut, JobOut, JobsAsked
-from apps.workloads.api.wire import EventIn, EventUnreadable, Fault, fault_of, read_event
+from apps.workloads.api.wire import (
+    BodyUnreadable,
+    EventIn,
+    EventUnreadable,
+    Fault,
+    fault_of,
+    read_event,
+)
 from apps.workloads.queries import listing
 
 MOST_EVENTS = 5_000
 
 
-class BulkUnreadable(ValueError):
-    """A bulk that cannot be taken apart into events; `errors` says why."""
+class BulkUnreadable(BodyUnreadable):
+    """A bulk that cannot be taken apart into events."""
 
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(f'send {{"events": […]}}: {fault.message}')
-        self.errors = [fault.document()]
+    asks = 'send {"events": […]}'
 
 
-class TooManyEvents(ValueError):
+class TooManyEvents(TooManyRows):
     """A bulk holds more events than one transaction should."""
-
-
-class BulkTooLarge(ValueError):
-    """More bytes than the server takes at once."""
 
 
 class ClusterOfAnotherToken(Exception):
@@ -89,14 +91,6 @@ class JobRowOut(RecordedOut):
     """What became of one event of a bulk."""
 
     row = serializers.IntegerField()
-
-
-class RowFault(serializers.Serializer[Any]):
-    """Why an event of a bulk was not taken."""
-
-    field = serializers.CharField()
-    row = serializers.IntegerField()
-    message = serializers.CharField()
 
 
 class BulkOut(serializers.Serializer[Any]):
@@ -175,7 +169,7 @@ class Jobs(RestView):
     def post(self, request: Request) -> Response:
         """Take one event; the same one again changes nothing."""
         at = timezone.now()
-        event = read_event(_json_body(request), at=at)
+        event = read_event(json_body(request), at=at)
         fault = _job_teller(request).fault_of(event)
         if fault is not None:
             raise ClusterOfAnotherToken(fault.message)
@@ -200,7 +194,7 @@ class JobsInBulk(APIView):
         teller = _job_teller(request)
         read = [
             _read_row(row, raw, teller, at)
-            for row, raw in enumerate(_raw_events(_json_body(request)))
+            for row, raw in enumerate(_raw_events(json_body(request)))
         ]
         good = {row: one for row, one in enumerate(read) if isinstance(one, JobEventIn)}
         recorded = record_events(events=list(good.values()), at=at)
@@ -264,16 +258,6 @@ def _serialize_event(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "source": known.get(row["source_rank"])}
 
 
-def _json_body(request: Request) -> bytes:
-    media_type = (request.content_type or "").partition(";")[0].strip().lower()
-    if media_type != "application/json":
-        raise UnsupportedMediaType(media_type)
-    try:
-        return bytes(request.body)
-    except RequestDataTooBig as refused:
-        raise BulkTooLarge("send the events in smaller bulks") from refused
-
-
 def _job_teller(request: Request) -> JobTeller:
     token_id = getattr(request.auth, "id", None)
     if token_id is None:
@@ -289,7 +273,7 @@ def _raw_events(body: bytes) -> list[msgspec.Raw]:
     except msgspec.DecodeError as refused:
         raise BulkUnreadable(fault_of(str(refused))) from refused
     if len(bulk.events) > MOST_EVENTS:
-        raise TooManyEvents(f"{len(bulk.events)} events are more than {MOST_EVENTS}")
+        raise TooManyEvents(len(bulk.events), "events", MOST_EVENTS)
     return bulk.events
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
@@ -77,13 +77,25 @@ class Fault:
         return {"field": self.field, "row": self.row, "message": self.message}
 
 
-class EventUnreadable(ValueError):
-    """An event that is not what the wire asks for; `errors` says where and why."""
+class BodyUnreadable(ValueError):
+    """A body of which nothing is kept; `errors` says where and why.
+
+    Its words begin with what it `asks` for, else with the field, or the `noun` of the whole.
+    """
+
+    asks: ClassVar[str] = ""
+    noun: ClassVar[str] = "body"
 
     def __init__(self, fault: Fault) -> None:
-        super().__init__(f"{fault.field or 'event'}: {fault.message}")
-        self.errors = [fault.document()]
+        super().__init__(f"{self.asks or fault.field or self.noun}: {fault.message}")
         self.fault = fault
+        self.errors = [fault.document()]
+
+
+class EventUnreadable(BodyUnreadable):
+    """An event that is not what the wire asks for."""
+
+    noun = "event"
 
 
 def read_event(body: bytes | msgspec.Raw, *, at: datetime, row: int | None = None) -> JobEventIn:

@@ -1,7 +1,7 @@
 """Clusters, pools and nodes: what comes, changes and goes."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from decimal import Decimal
 
@@ -128,23 +128,16 @@ def add_pool(*, pool: NewPool, at: datetime) -> int:
 
     Refuses PoolNameTaken.
     """
+    columns = asdict(pool) | {
+        "unit": CapacityUnit(pool.unit),
+        "purchase_option": PurchaseOption(pool.purchase_option),
+        "idle_sharing": IdleSharing(pool.idle_sharing),
+    }
+    rule = columns.pop("share_rule")
     taken = PoolNameTaken("name", f"there is a pool named {pool.name!r} already")
     with refusing({"fleet_pool_name_key": taken}):
-        row = Pool.objects.create(
-            name=pool.name,
-            cluster_id=pool.cluster_id,
-            provider=pool.provider,
-            region=pool.region,
-            instance_type=pool.instance_type,
-            gpu_model=pool.gpu_model,
-            gpus_per_node=pool.gpus_per_node,
-            unit=CapacityUnit(pool.unit),
-            purchase_option=PurchaseOption(pool.purchase_option),
-            owner_team_id=pool.owner_team_id,
-            idle_sharing=IdleSharing(pool.idle_sharing),
-            created_at=at,
-        )
-    SharePolicy.objects.create(pool=row, version=1, rule=pool.share_rule, period=(None, None))
+        row = Pool.objects.create(**columns, created_at=at)
+    SharePolicy.objects.create(pool=row, version=1, rule=rule, period=(None, None))
     return row.id
 
 

@@ -1,7 +1,7 @@
 """A pool measured without node names: one node stands for it, with a dated count."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -23,19 +23,18 @@ class CapacityOutsideLife(Refusal):
 class CountedPool:
     """The pool as a file of its jobs describes it; `counts` are (from when, how many units).
 
-    `ends_at` None: the file says no end of it.
+    `ends_at` None: the file says no end of it. `cluster` is opened where there is none.
     """
 
-    name: str
+    described: fleet.NewPool
     cluster: str
     counts: Sequence[tuple[datetime, int]]
-    unit: str
-    purchase_option: str
-    provider: str
-    region: str = ""
-    instance_type: str = ""
-    gpu_model: str = ""
     ends_at: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the pool, and of the node that stands for it."""
+        return self.described.name
 
 
 @logged_change(count=answered)
@@ -108,17 +107,7 @@ def _pool_of(pool: CountedPool, cluster_id: int, at: datetime) -> int:
     for known in fleet_queries.pools().values():
         if known.name == pool.name:
             return known.id
-    new = fleet.NewPool(
-        name=pool.name,
-        provider=pool.provider,
-        purchase_option=pool.purchase_option,
-        cluster_id=cluster_id,
-        region=pool.region,
-        instance_type=pool.instance_type,
-        gpu_model=pool.gpu_model,
-        unit=pool.unit,
-    )
-    return fleet.add_pool(pool=new, at=at)
+    return fleet.add_pool(pool=replace(pool.described, cluster_id=cluster_id), at=at)
 
 
 def _units_at(node_id: int, moment: datetime) -> int | None:

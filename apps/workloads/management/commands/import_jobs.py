@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from apps.fleet.actions import NewPool
 from apps.workloads.actions.pool_capacity import CapacityOutsideLife, CountedPool, count_pool
 from apps.workloads.management.job_import import import_rows, print_figures
 from apps.workloads.providers.job_file import open_jobs
@@ -51,18 +52,13 @@ def _count_pool(table: JobTable, *, cluster: str, at: datetime) -> None:
     counts = table.count.dated() if table.count is not None else ()
     if pool is None or not counts:
         return
-    count_pool(
-        pool=CountedPool(
-            name=pool.name,
-            cluster=cluster,
-            counts=counts,
-            unit=pool.unit,
-            purchase_option=pool.purchase_option,
-            provider=pool.provider,
-            region=pool.region,
-            instance_type=pool.instance_type,
-            gpu_model=pool.gpu_model,
-            ends_at=pool.ends_at,
-        ),
-        at=at,
+    described = NewPool(
+        name=pool.name,
+        provider=pool.provider,
+        purchase_option=pool.purchase_option,
+        region=pool.region,
+        instance_type=pool.instance_type,
+        gpu_model=pool.gpu_model,
+        unit=pool.unit,
     )
+    count_pool(pool=CountedPool(described, cluster, counts, pool.ends_at), at=at)

@@ -1,7 +1,7 @@
 """Cloud accounts, what is read of them, and how that goes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -50,14 +50,14 @@ class SyncHealth:
     account: str
     provider: str
     what: str
-    state: str
-    started_at: datetime | None
-    ended_at: datetime | None
-    succeeded_at: datetime | None
-    counts: Mapping[str, int]
-    error: str
-    note: str
-    due_at: datetime | None
+    state: str = ""
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+    succeeded_at: datetime | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    error: str = ""
+    note: str = ""
+    due_at: datetime | None = None
     wanted_at: datetime | None = None
 
 
@@ -109,35 +109,23 @@ def syncs_due(at: datetime, among: frozenset[str]) -> list[tuple[CloudAccountFac
 
 
 def _account_fact(row: CloudAccount) -> CloudAccountFact:
-    return CloudAccountFact(
-        id=row.id,
-        name=row.name,
-        provider=row.provider,
-        account=row.account,
-        regions=tuple(row.regions),
-        syncs=tuple(row.syncs),
-        role_arn=row.role_arn,
-        export_uri=row.export_uri,
-        export_region=row.export_region,
-    )
+    columns = {name: getattr(row, name) for name in CloudAccountFact.__slots__}
+    lists = {"regions": tuple(row.regions), "syncs": tuple(row.syncs)}
+    return CloudAccountFact(**columns | lists)
 
 
 def _health_of_sync(account: CloudAccountFact, what: str, row: CloudSync | None) -> SyncHealth:
-    return SyncHealth(
-        account_id=account.id,
-        account=account.name,
-        provider=account.provider,
-        what=what,
-        state=row.state if row else "",
-        started_at=row.started_at if row else None,
-        ended_at=row.ended_at if row else None,
-        succeeded_at=row.succeeded_at if row else None,
-        counts=row.counts if row else {},
-        error=row.error if row else "",
-        note=row.note if row else "",
-        due_at=_due_at(row) if row else None,
-        wanted_at=row.wanted_at if row else None,
-    )
+    thing = (account.id, account.name, account.provider, what)
+    if row is None:
+        return SyncHealth(*thing)
+    told = {name: getattr(row, name) for name in TOLD_OF_SYNC}
+    return SyncHealth(*thing, **told, due_at=_due_at(row))
+
+
+TOLD_OF_SYNC = (
+    *("state", "started_at", "ended_at", "succeeded_at", "counts", "error", "note"),
+    "wanted_at",
+)
 
 
 def _due_at(row: CloudSync) -> datetime:

@@ -7,21 +7,13 @@ from django.db import connection
 from psycopg import sql
 
 from apps.economics.hours import from_epoch_ms
-from apps.telemetry.actions.report_wire import ReportRow
+from apps.telemetry.actions.report_wire import DEVICE_SUMS, NODE_READINGS, ReportRow
 
 MEANS = {
     "temperature_celsius": "temperature",
     "sm_clock_mhz": "clock",
     "graphics_ratio": "graphics",
 }
-DEVICE_SUMS = (
-    *("power_capped_seconds", "thermal_seconds", "hardware_slowed_seconds", "pcie_bytes"),
-    *("nvlink_bytes", "ecc_corrected", "ecc_uncorrected"),
-)
-NODE_SUMS = (
-    *("fabric_bytes", "fabric_errors", "network_bytes", "network_errors", "disk_read_bytes"),
-    *("disk_written_bytes", "cpu_stalled_seconds", "io_stalled_seconds", "memory_stalled_seconds"),
-)
 PEAKS = {
     "fabric_peak": ("fabric_bytes",),
     "network_peak": ("network_bytes",),
@@ -33,7 +25,7 @@ DEVICE_COLUMNS = (
     "temperature_peak",
     *DEVICE_SUMS,
 )
-NODE_COLUMNS = ("observed_seconds", *NODE_SUMS, *PEAKS)
+NODE_COLUMNS = ("observed_seconds", *NODE_READINGS, *PEAKS)
 
 Hour = tuple[int, int]
 """ms since 1970 at which it starts, and the id of a device or node."""
@@ -73,7 +65,7 @@ def add_node_rows(rows: Iterable[ReportRow], node_id: int, source: int) -> None:
         for hour_ms, share in row.parts():
             key = (hour_ms, node_id)
             sums.add(key, "observed_seconds", row.seconds * share)
-            for name in NODE_SUMS:
+            for name in NODE_READINGS:
                 if name in row.values:
                     sums.add(key, name, row.values[name] * share)
             for name, parts in PEAKS.items():

@@ -1,6 +1,5 @@
 """A report as it comes over the wire, read so that nothing of it costs its neighbours."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,15 +20,17 @@ from apps.telemetry.actions.windows import (
     SHORTEST_SECONDS,
     SKEW_MS,
 )
-from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable
+from apps.telemetry.actions.wire import BatchTooLarge, BatchUnreadable, decoded_object
 
-FORMAT = 1
 MOST_ROWS = 20_000
 MOST_EVENTS = 5_000
+DEVICE_SUMS = (
+    *("power_capped_seconds", "thermal_seconds", "hardware_slowed_seconds", "pcie_bytes"),
+    *("nvlink_bytes", "ecc_corrected", "ecc_uncorrected"),
+)
 READINGS = (
     *("observed_seconds", "temperature_celsius", "sm_clock_mhz", "graphics_ratio"),
-    *("power_capped_seconds", "thermal_seconds", "hardware_slowed_seconds"),
-    *("pcie_bytes", "nvlink_bytes", "ecc_corrected", "ecc_uncorrected"),
+    *DEVICE_SUMS,
 )
 NODE_READINGS = (
     *("fabric_bytes", "fabric_errors", "network_bytes", "network_errors", "disk_read_bytes"),
@@ -100,7 +101,7 @@ def report_wire(body: bytes, at_ms: int) -> ReportWire:
 
     Refuses BatchUnreadable where it has no identity, BatchTooLarge over the limits.
     """
-    given = _report_object(body)
+    given = decoded_object(body)
     remarks = Remarks()
     remarks.unknown_fields(given, REPORT, "")
     boot, sequence = (_identity_number(given, name) for name in ("boot", "sequence"))
@@ -212,23 +213,6 @@ class _ReportRows:
 
     def _refuse_row(self, index: int, name: str, reason: str) -> None:
         self.remarks.say(index, f"{self.table}.{name}", reason)
-
-
-def _report_object(body: bytes) -> dict[str, Any]:
-    try:
-        given = json.loads(body.decode(), parse_int=_parsed_whole)
-    except (ValueError, RecursionError) as trouble:
-        raise BatchUnreadable(f"is not JSON: {trouble}") from trouble
-    if not isinstance(given, dict):
-        raise BatchUnreadable("is not an object")
-    if given.get("format", FORMAT) != FORMAT:
-        raise BatchUnreadable(f"is not {FORMAT}, the one format this server reads", field="format")
-    return given
-
-
-def _parsed_whole(text: str) -> int | float:
-    # Python refuses to make an int of 4,300 digits; as a float it is infinite and refused by cell.
-    return int(text) if len(text) < 32 else float(text)
 
 
 def _identity_number(given: Mapping[str, Any], name: str) -> int:

@@ -3,7 +3,6 @@
 Slower than the typed reading and only run when that fails, which a sound agent never causes.
 """
 
-import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +13,6 @@ import numpy as np
 from apps.telemetry.actions.remarks import UNKNOWN_FIELD, Remark, refused_indices
 from apps.telemetry.actions.wire import (
     COLUMNS,
-    FORMAT,
     HOLDER,
     MAX_TEXT,
     AgentIn,
@@ -23,6 +21,7 @@ from apps.telemetry.actions.wire import (
     DeviceIn,
     WindowsIn,
     Wire,
+    decoded_object,
     refuse_long_lists,
     window_count,
     wrong_devices,
@@ -43,9 +42,7 @@ def tolerant_wire(body: bytes) -> Wire:
 
     Refuses BatchUnreadable where nothing can be kept: no JSON, no identity, no windows.
     """
-    given = _as_object(_decoded_json(body), "")
-    if given.get("format", FORMAT) != FORMAT:
-        raise BatchUnreadable(f"is not {FORMAT}, the one format this server reads", field="format")
+    given = decoded_object(body)
     remarks = _unknown_fields(given, BatchIn, "")
     sent_at_ms = _sent_at_ms(given.get("sent_at_ms"), remarks)
     devices = _readable_devices(given, remarks)
@@ -74,18 +71,6 @@ def tolerant_wire(body: bytes) -> Wire:
         refused=refused,
         remarks=tuple(remarks),
     )
-
-
-def _decoded_json(body: bytes) -> object:
-    try:
-        return json.loads(body.decode(), parse_int=_parsed_whole)
-    except (ValueError, RecursionError) as trouble:
-        raise BatchUnreadable(f"is not JSON: {trouble}") from trouble
-
-
-def _parsed_whole(text: str) -> int | float:
-    # Python refuses to make an int of 4,300 digits; as a float it is infinite and refused by cell.
-    return int(text) if len(text) < 32 else float(text)
 
 
 def _as_object(value: object, field: str) -> dict[str, Any]:

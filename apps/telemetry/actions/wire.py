@@ -1,8 +1,9 @@
 """A batch as it comes over the wire: its shape, and reading it when every cell is of its type."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -140,6 +141,27 @@ class Wire:
 
 
 _DECODER = msgspec.json.Decoder(BatchIn)
+
+
+def decoded_object(body: bytes) -> dict[str, Any]:
+    """The JSON object of a body whose cells need not be of their type.
+
+    Refuses BatchUnreadable of what is no JSON, no object or of another format.
+    """
+    try:
+        given = json.loads(body.decode(), parse_int=_parsed_whole)
+    except (ValueError, RecursionError) as trouble:
+        raise BatchUnreadable(f"is not JSON: {trouble}") from trouble
+    if not isinstance(given, dict):
+        raise BatchUnreadable("is not an object")
+    if given.get("format", FORMAT) != FORMAT:
+        raise BatchUnreadable(f"is not {FORMAT}, the one format this server reads", field="format")
+    return given
+
+
+def _parsed_whole(text: str) -> int | float:
+    # Python refuses to make an int of 4,300 digits; as a float it is infinite and refused by cell.
+    return int(text) if len(text) < 32 else float(text)
 
 
 def wire(body: bytes) -> Wire | None:

@@ -318,22 +318,6 @@ def _cut_to_span(fact: RuleFact, since: datetime, until: datetime) -> RuleFact |
     return RuleFact(fact.rule, starts_at, ends_at) if starts_at < ends_at else None
 
 
-PLAIN = (
-    "feature",
-    "model",
-    "source",
-    "source_key",
-    "revision",
-    "requests",
-    "succeeded",
-    "prompt_tokens",
-    "cached_tokens",
-    "output_tokens",
-    "prefill_seconds",
-    "decode_seconds",
-    "split_kind",
-)
-"""Columns that are called as in Counted."""
 TYPES: Mapping[str, str] = {
     "workload_id": "int8",
     "team_id": "int8",
@@ -358,6 +342,8 @@ TYPES: Mapping[str, str] = {
     "decode_seconds": "float8",
     "split_kind": "text",
 }
+PLAIN = tuple(name for name in TYPES if name in CountedRequests.__slots__ and name != "hour")
+"""Columns that are called, and written, as in CountedRequests."""
 UPSERT = f"""
 INSERT INTO workloads_requesthour AS kept ({", ".join(TYPES)})
 SELECT {", ".join(TYPES)}

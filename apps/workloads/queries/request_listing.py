@@ -9,25 +9,11 @@ from django.db.models import Q
 from apps.accounts.queries import Viewer
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.workloads.models import RequestHour
+from apps.workloads.queries.requests import COUNTED
 
 COLUMNS = (
-    "id",
-    "workload_id",
-    "service_named",
-    "feature",
-    "model",
-    "source",
-    "source_key",
-    "hour",
-    "revision",
-    "requests",
-    "succeeded",
-    "prompt_tokens",
-    "cached_tokens",
-    "output_tokens",
-    "prefill_seconds",
-    "decode_seconds",
-    "split_kind",
+    *("id", "workload_id", "service_named", "feature", "model", "source", "source_key"),
+    *("hour", "revision", *COUNTED),
 )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from apps.economics.hours import HOUR_MS
 from apps.economics.minutes import minutes_of, packed
 from apps.economics.run_time import Bucket, ToldTime, stretches_of
+from apps.economics.spans import joined_spans, spans_without
 from apps.economics.split import largest_remainder
 
 NO_JOB = 0
@@ -117,19 +118,19 @@ def folded(run: RunTold, from_ms: int) -> dict[tuple[int, int], HourSums]:
     job known, and the time in the queue while no job carried the run.
     """
     found: dict[tuple[int, int], HourSums] = {}
-    homeless = _join_spans((a.start_ms, a.end_ms) for a in run.attempts if a.job == NO_JOB)
+    homeless = joined_spans((a.start_ms, a.end_ms) for a in run.attempts if a.job == NO_JOB)
     held = [(each.start_ms, each.end_ms) for each in run.held]
-    waits = _spans_without(_join_spans(run.waits), _join_spans([*held, *homeless]))
+    waits = spans_without(joined_spans(run.waits), joined_spans([*held, *homeless]))
     lost = {each.id: _undoing_rewinds(each, run) for each in run.attempts}
     marks = {each.id: list(_marks_of(each, run, lost[each.id])) for each in run.attempts}
     spans: dict[int, list[Span]] = {NO_JOB: [*homeless, *waits]}
     for each in run.held:
         spans.setdefault(each.job, []).append((each.start_ms, each.end_ms))
     for job, of_job in spans.items():
-        told = _told_on(job, _join_spans(of_job), run, marks)
+        told = _told_on(job, joined_spans(of_job), run, marks)
         if job == NO_JOB:
             told += [ToldTime(*each, Bucket.CAPACITY_WAIT) for each in waits]
-        for hour, stretches in _by_hour(_join_spans(of_job), told, from_ms).items():
+        for hour, stretches in _by_hour(joined_spans(of_job), told, from_ms).items():
             _put_buckets(_hour_sums(found, job, hour), hour, stretches)
     _count_windows(found, run, lost, from_ms)
     return found
@@ -284,29 +285,3 @@ def _cut_by_hour(start: int, end: int) -> Iterator[tuple[int, int, int]]:
         until = min(end, hour + HOUR_MS)
         yield hour, start, until
         start = until
-
-
-def _join_spans(spans: Iterable[Span]) -> list[Span]:
-    """The same time in as few spans as it takes, in order."""
-    found: list[Span] = []
-    for start, end in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], end)
-        elif start < end:
-            found.append((start, end))
-    return found
-
-
-def _spans_without(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
-    """What of `spans` is in none of `taken`; both apart and in order."""
-    left: list[Span] = []
-    for start, end in spans:
-        at = start
-        for since, until in taken:
-            if until > at and since < end:
-                if since > at:
-                    left.append((at, since))
-                at = until
-        if at < end:
-            left.append((at, end))
-    return left

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from apps.economics.spans import joined_spans, spans_without
 from apps.workloads.queries.run_fold_facts import AttemptOnJob, CarriedSpan, FoldJobRow
 
 END_OF_TIME = datetime.max.replace(tzinfo=UTC)
@@ -23,7 +24,7 @@ def reported(
     found: list[CarriedSpan] = []
     for job_id, job in sorted(jobs.items()):
         of_job = [each for each in on_jobs if each.job_id == job_id]
-        spans = _joined_spans(
+        spans = joined_spans(
             [_carried_span(each, of_job, job) for each in of_job if each.run_id == run_id]
         )
         said = [
@@ -31,7 +32,7 @@ def reported(
             for each in stated
             if each.job_id == job_id
         ]
-        for starts_at, ends_at in _without_taken(spans, sorted(said)):
+        for starts_at, ends_at in spans_without(spans, sorted(said)):
             last = None if ends_at == END_OF_TIME else ends_at
             found.append(CarriedSpan(job_id, starts_at, last))
     return found
@@ -47,25 +48,3 @@ def _carried_span(attempt: AttemptOnJob, of_job: Sequence[AttemptOnJob], job: Fo
         if each.run_id != attempt.run_id and each.began_at >= attempt.until
     )
     return starts_at, min(job.ended_at or END_OF_TIME, min(after, default=END_OF_TIME))
-
-
-def _joined_spans(spans: Sequence[Span]) -> list[Span]:
-    found: list[Span] = []
-    for starts_at, ends_at in sorted(spans):
-        if found and starts_at <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], ends_at)
-        elif starts_at < ends_at:
-            found.append((starts_at, ends_at))
-    return found
-
-
-def _without_taken(spans: Sequence[Span], taken: Sequence[Span]) -> list[Span]:
-    left: list[Span] = []
-    for starts_at, ends_at in spans:
-        at = starts_at
-        for since, until in taken:
-            if until > at and since < ends_at:
-                left += [(at, since)] if since > at else []
-                at = until
-        left += [(at, ends_at)] if at < ends_at else []
-    return left

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from apps.accounts.queries import has_organisation, organisation
-from apps.economics.hours import HOUR, hour_of
+from apps.economics.hours import first_hour, hour_of
+from apps.economics.spans import joined_spans
 from apps.fleet.queries import nodes_lived
 from apps.marks.actions import Mark, mark, mark_spans
 from apps.marks.queries import Pass
@@ -47,7 +48,7 @@ class TouchedHours:
         spans = [
             (node_id, starts_at, ends_at)
             for node_id in sorted(self._spans)
-            for starts_at, ends_at in _joined_spans(self._spans[node_id])
+            for starts_at, ends_at in joined_spans(self._spans[node_id])
         ]
         mark_spans(pass_=Pass.SPLIT, spans=spans)
         mark(_day_marks({Pass.ROLLUP: self._retagged, Pass.DIVIDE: self._redivided}))
@@ -69,38 +70,27 @@ def _day_marks(touched: Mapping[Pass, Mapping[int, list[Span]]]) -> set[Mark]:
     lived = [span for of_pass in touched.values() for spans in of_pass.values() for span in spans]
     if not lived or not has_organisation():
         return set()
-    zone = ZoneInfo(organisation().zone)
+    zone = organisation().zone
     node_ids = {node_id for of_pass in touched.values() for node_id in of_pass}
     first, last = min(lived)[0], max(ends_at for _, ends_at in lived)
     pools = {node.id: node.pool_id for node in nodes_lived(first, last, sorted(node_ids))}
     return {
-        Mark(pass_, pools[node_id], first_hour)
+        Mark(pass_, pools[node_id], hour)
         for pass_, of_pass in touched.items()
         for node_id, spans in of_pass.items()
         if node_id in pools
         for span in spans
-        for first_hour in _local_days(span, zone)
+        for hour in _first_hours(span, zone)
     }
 
 
-def _joined_spans(spans: list[Span]) -> Iterator[Span]:
-    """The same time in as few spans as it takes, in order."""
-    since, until = min(spans)
-    for starts_at, ends_at in sorted(spans):
-        if starts_at > until:
-            yield since, until
-            since, until = starts_at, ends_at
-        until = max(until, ends_at)
-    yield since, until
-
-
-def _local_days(span: Span, zone: ZoneInfo) -> Iterator[datetime]:
+def _first_hours(span: Span, zone: str) -> Iterator[datetime]:
     """The first UTC hour that starts on each local day whose hours the span touches."""
     starts_at, ends_at = span
-    day = hour_of(starts_at).astimezone(zone).date()
-    last = hour_of(ends_at - INSTANT).astimezone(zone).date()
+    day, last = (
+        hour_of(moment).astimezone(ZoneInfo(zone)).date()
+        for moment in (starts_at, ends_at - INSTANT)
+    )
     while day <= last:
-        midnight = datetime.combine(day, time.min, tzinfo=zone).astimezone(UTC)
-        first = hour_of(midnight)
-        yield first if first == midnight else first + HOUR
+        yield first_hour(day, zone)
         day += timedelta(days=1)

@@ -1,0 +1,35 @@
+"""Spans of time, each from a beginning up to an end: put together, or one taken out of another."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+Moment = TypeVar("Moment", int, datetime)
+
+
+def joined_spans(spans: Iterable[tuple[Moment, Moment]]) -> list[tuple[Moment, Moment]]:
+    """The same time in as few spans as it takes, in order."""
+    found: list[tuple[Moment, Moment]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        elif start < end:
+            found.append((start, end))
+    return found
+
+
+def spans_without(
+    spans: Sequence[tuple[Moment, Moment]], taken: Sequence[tuple[Moment, Moment]]
+) -> list[tuple[Moment, Moment]]:
+    """What of `spans` is in none of `taken`; both apart and in order."""
+    left: list[tuple[Moment, Moment]] = []
+    for start, end in spans:
+        at = start
+        for since, until in taken:
+            if until > at and since < end:
+                if since > at:
+                    left.append((at, since))
+                at = until
+        if at < end:
+            left.append((at, end))
+    return left

@@ -28,7 +28,7 @@ class Batch(models.Model):
         return f"{self.agent_id}/{self.boot}/{self.sequence}"
 
 
-class Rejection(models.Model):
+class WindowRejection(models.Model):
     """Windows of an agent that were refused, or fields that were dropped, counted by day."""
 
     agent = models.ForeignKey("fleet.Agent", on_delete=models.PROTECT, related_name="rejections")
@@ -40,6 +40,7 @@ class Rejection(models.Model):
     last_at = models.DateTimeField()
 
     class Meta:
+        db_table = "telemetry_rejection"
         constraints = [
             models.UniqueConstraint(
                 fields=["agent", "day", "field", "reason", "kept"], name="rejection_counted_once"
@@ -50,7 +51,7 @@ class Rejection(models.Model):
         return f"{self.field}: {self.reason} ({self.count})"
 
 
-class Window(models.Model):
+class TelemetryWindow(models.Model):
     """One window as it arrived. No foreign key and no primary key: see the second migration."""
 
     pk = models.CompositePrimaryKey("device_id", "starts_at", "holder_id")
@@ -69,6 +70,9 @@ class Window(models.Model):
     dram_ratio = models.FloatField(null=True)
     energy_joules = models.FloatField(null=True)
     memory_used_bytes = models.BigIntegerField(null=True)
+
+    class Meta:
+        db_table = "telemetry_window"
 
     def __str__(self) -> str:
         return f"{self.device_id}@{self.starts_at}"
@@ -160,7 +164,7 @@ class DeviceHour(models.Model):
         return f"{self.device_id}@{self.hour}"
 
 
-class NodeHour(models.Model):
+class NodeReportHour(models.Model):
     """What the rest of a node did in an hour, by source; a peak is the most per second of a window."""
 
     pk = models.CompositePrimaryKey("hour", "node", "source")
@@ -180,6 +184,9 @@ class NodeHour(models.Model):
     cpu_stalled_seconds = models.FloatField(null=True)
     io_stalled_seconds = models.FloatField(null=True)
     memory_stalled_seconds = models.FloatField(null=True)
+
+    class Meta:
+        db_table = "telemetry_nodehour"
 
     def __str__(self) -> str:
         return f"{self.node_id}@{self.hour}"

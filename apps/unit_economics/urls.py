@@ -11,14 +11,14 @@ from apps.unit_economics.api.run_insights import (
     WorkloadProgramme,
     WorkloadScaling,
 )
-from apps.unit_economics.api.runs import Run, RunCosts, Runs
+from apps.unit_economics.api.runs import RunCosts, Runs, RunView
 from apps.unit_economics.api.services import Service, Services, UnitCosts
 from apps.unit_economics.api.team_work import Teams
 
 urlpatterns = [
     path("team-work", Teams.as_view(), name="rest-team-work"),
     path("runs", Runs.as_view(), name="runs"),
-    path("runs/<int:run_id>", Run.as_view(), name="run"),
+    path("runs/<int:run_id>", RunView.as_view(), name="run"),
     path("runs/<int:run_id>/costs", RunCosts.as_view(), name="rest-run-costs"),
     path("runs/<int:run_id>/bottlenecks", RunBottlenecks.as_view(), name="rest-run-bottlenecks"),
     path("runs/<int:run_id>/checkpoints", RunCheckpoints.as_view(), name="rest-run-checkpoints"),

@@ -7,7 +7,7 @@ import numpy as np
 
 from apps.economics.hours import HOUR_MS
 from apps.economics.usage.columns import NO_HOLDER, Bits, Integers, WindowColumns
-from apps.economics.usage.overlaps import Fragment, Window, settled
+from apps.economics.usage.overlaps import Fragment, WindowRow, settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def _join_fragments(counted: CountedUsage, fragments: Sequence[Fragment]) -> Cou
     joined = WindowColumns(
         **{
             name: np.concatenate([getattr(counted.windows, name), more])
-            for name, more in zip(Window._fields, columns, strict=True)
+            for name, more in zip(WindowRow._fields, columns, strict=True)
         }
     )
     return CountedUsage(

@@ -9,7 +9,7 @@ from apps.economics.hours import HOUR_MS
 from apps.economics.usage.columns import MS_PER_SECOND, NO_HOLDER, WindowColumns
 
 
-class Window(NamedTuple):
+class WindowRow(NamedTuple):
     """One row of WindowColumns."""
 
     device_id: int
@@ -30,7 +30,7 @@ class Window(NamedTuple):
 class Fragment(NamedTuple):
     """The part of a window that counts."""
 
-    window: Window
+    window: WindowRow
     from_ms: int
     to_ms: int
     is_reading: bool
@@ -42,7 +42,7 @@ Span = tuple[int, int]
 
 def settled(windows: WindowColumns) -> list[Fragment]:
     """What counts of each window: lower source, newer boot, lower agent, earlier, shorter."""
-    by_device: dict[int, list[Window]] = defaultdict(list)
+    by_device: dict[int, list[WindowRow]] = defaultdict(list)
     for window in rows_of(windows):
         by_device[window.device_id].append(window)
     fragments: list[Fragment] = []
@@ -51,14 +51,14 @@ def settled(windows: WindowColumns) -> list[Fragment]:
     return fragments
 
 
-def rows_of(windows: WindowColumns) -> Iterator[Window]:
+def rows_of(windows: WindowColumns) -> Iterator[WindowRow]:
     """The columns as rows of plain numbers."""
-    columns = (getattr(windows, name).tolist() for name in Window._fields)
-    return map(Window._make, zip(*columns, strict=True))
+    columns = (getattr(windows, name).tolist() for name in WindowRow._fields)
+    return map(WindowRow._make, zip(*columns, strict=True))
 
 
-def _settled_device(windows: Iterable[Window]) -> list[Fragment]:
-    reports: dict[Report, list[Window]] = defaultdict(list)
+def _settled_device(windows: Iterable[WindowRow]) -> list[Fragment]:
+    reports: dict[Report, list[WindowRow]] = defaultdict(list)
     for window in windows:
         reports[_report_precedence(window)].append(window)
     taken: list[Span] = []
@@ -76,7 +76,7 @@ def _settled_device(windows: Iterable[Window]) -> list[Fragment]:
     return fragments
 
 
-def _report_precedence(window: Window) -> Report:
+def _report_precedence(window: WindowRow) -> Report:
     return window.source, -window.boot, window.agent_id, window.start_ms, window.length_ms
 
 
@@ -95,9 +95,9 @@ def _free_spans(span: Span, taken: Sequence[Span]) -> list[Span]:
     return free
 
 
-def _as_reported(windows: Iterable[Window]) -> list[Window]:
+def _as_reported(windows: Iterable[WindowRow]) -> list[WindowRow]:
     """One row for each holder, the device's own reading first; made up where it is missing."""
-    rows: dict[int, Window] = {}
+    rows: dict[int, WindowRow] = {}
     for window in sorted(windows, key=_comparable_content):
         rows.setdefault(window.holder_id, window)
     ordered = [rows[holder_id] for holder_id in sorted(rows)]
@@ -106,11 +106,11 @@ def _as_reported(windows: Iterable[Window]) -> list[Window]:
     return [_device_reading(ordered), *ordered]
 
 
-def _comparable_content(window: Window) -> tuple[float, ...]:
+def _comparable_content(window: WindowRow) -> tuple[float, ...]:
     return tuple(-1.0 if isnan(value) else value for value in window)
 
 
-def _device_reading(rows: Sequence[Window]) -> Window:
+def _device_reading(rows: Sequence[WindowRow]) -> WindowRow:
     """Holders without the device's own row: it worked at most as long as they did together."""
     observed = max(_observed_seconds(row) for row in rows)
     known = [row.worked_seconds for row in rows if not isnan(row.worked_seconds)]
@@ -125,6 +125,6 @@ def _device_reading(rows: Sequence[Window]) -> Window:
     )
 
 
-def _observed_seconds(window: Window) -> float:
+def _observed_seconds(window: WindowRow) -> float:
     whole = window.length_ms / MS_PER_SECOND
     return whole if isnan(window.observed_seconds) else window.observed_seconds

@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 from django.db.models import Max, Sum
 
-from apps.telemetry.models import Rejection
+from apps.telemetry.models import WindowRejection
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class RejectionCount:
 def rejections_by_agent(since: date) -> list[RejectionCount]:
     """By agent, the most frequent first."""
     rows = (
-        Rejection.objects.filter(day__gte=since)
+        WindowRejection.objects.filter(day__gte=since)
         .values_list("agent_id", "agent__node__name", "field", "reason", "kept")
         .annotate(total=Sum("count"), last=Max("last_at"))
         .order_by("agent_id", "-total", "field", "reason", "kept")

@@ -45,7 +45,7 @@ class Runs(RestView):
         return paged(request, page, lambda row: teller.told(runs[row.id], row, meters.get(row.id)))
 
 
-class Run(RestView):
+class RunView(RestView):
     """One run."""
 
     @extend_schema(operation_id="run", responses=RunOut, examples=[examples.RUN])

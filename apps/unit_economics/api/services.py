@@ -29,7 +29,7 @@ from apps.unit_economics.api.service_answers import (
 from apps.unit_economics.queries.service_measures import Load
 from apps.unit_economics.queries.unit_costs import (
     GROUPS,
-    Allocation,
+    AllocationBasis,
     UnitCost,
     UnitFilter,
     together,
@@ -62,7 +62,7 @@ class UnitsAsked(Parameters):
         "it adds to what is owed anyway (then `basis` does not matter)",
     )
     allocation = serializers.ChoiceField(
-        [str(each) for each in Allocation],
+        [str(each) for each in AllocationBasis],
         required=False,
         default="allocation",
         help_text="allocation: all that it held, idle too; usage: what was active of it",
@@ -241,7 +241,7 @@ def _chosen(
         window=window_asked(asked["window"], calendar),
         basis=queries.Basis(asked["basis"]),
         load=Load(asked["load"]),
-        allocation=Allocation(asked["allocation"]),
+        allocation=AllocationBasis(asked["allocation"]),
         team_ids=viewer.team_ids if named_teams is None and not viewer.sees_everything
         else named_teams,
         workload_ids=workload_ids or _named("service", asked["service"], found),

@@ -51,7 +51,7 @@ class UnitGroupNotKnown(ValueError):
     """Unit costs cannot be grouped by that."""
 
 
-class Allocation(StrEnum):
+class AllocationBasis(StrEnum):
     """Whether a service's units carry all that it held, or only what was active of it."""
 
     ALLOCATION = "allocation"
@@ -65,7 +65,7 @@ class UnitFilter:
     window: Window
     basis: Basis = Basis.EFFECTIVE
     load: Load = Load.LOADED
-    allocation: Allocation = Allocation.ALLOCATION
+    allocation: AllocationBasis = AllocationBasis.ALLOCATION
     team_ids: frozenset[int] | None = None
     workload_ids: frozenset[int] | None = None
 
@@ -177,7 +177,7 @@ def unit_cost_groups(chosen: UnitFilter, group_by: Sequence[str] = ()) -> list[U
         found = _by_feature(chosen, group_by, params)
     else:
         found = _by_service(group_by, params)
-    is_used = chosen.allocation is Allocation.USAGE
+    is_used = chosen.allocation is AllocationBasis.USAGE
     costs = [_cost(row, len(group_by), is_used=is_used) for row in found]
     return sorted(costs, key=partial(_place, group_by)) if "feature" in group_by else costs
 

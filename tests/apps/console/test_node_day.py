@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.console.pages.fleet import timeline_bars as bars
 from apps.console.pages.fleet.timeline import hour_ticks
 from apps.console.pages.lanes import Span
-from apps.telemetry.models import DeviceHour, Incident, NodeHour
+from apps.telemetry.models import DeviceHour, Incident, NodeReportHour
 from apps.telemetry.queries import DeviceMinutes
 from tests import make
 from tests.apps.console.people import signed_in
@@ -175,7 +175,7 @@ def test_jobs_that_share_a_gpu_lie_under_one_another():
 
 def test_what_else_a_node_did_has_units_and_hours_that_waited_are_marked(world):
     given = {"fabric_bytes": 4.5e12, "fabric_peak": 3e10, "fabric_errors": 3, "disk_read_bytes": 0}
-    NodeHour.objects.create(
+    NodeReportHour.objects.create(
         node_id=world.node_id, hour=DAY + 10 * HOUR, source=1, observed_seconds=3600,
         io_stalled_seconds=720, **given,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from django.test import Client
 from apps.console.pages.setup import questions
 from apps.console.pages.setup.sheets import SHEETS
 from apps.fleet import queries as fleet
-from apps.telemetry.models import Rejection
+from apps.telemetry.models import WindowRejection
 from apps.workloads.models import Allocation, Job
 from tests import make
 from tests.apps.ledger import scene
@@ -154,7 +154,7 @@ def test_work_of_no_known_job_is_listed_by_its_key(now):
 def test_what_was_refused_of_an_agent_is_told_with_its_reason(now):
     make.make_organisation()
     agent_id = make.make_agent(node_id=make.make_node("gpu-01", started_at=now, at=now), at=now)
-    Rejection.objects.create(
+    WindowRejection.objects.create(
         agent_id=agent_id,
         day=now.date(),
         field="worked_seconds",

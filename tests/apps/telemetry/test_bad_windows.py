@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.telemetry.models import Rejection, Window
+from apps.telemetry.models import TelemetryWindow, WindowRejection
 from apps.telemetry.queries import RejectionCount, rejections_by_agent
 from tests.apps.telemetry.sending import batch, gpu, make_sending, ms, now, window
 
@@ -85,7 +85,7 @@ def test_a_bad_window_is_refused_by_index_and_field_between_its_neighbours(field
         "rejected": [{"index": 1, "field": field, "reason": reason}],
         "ignored": [],
     }
-    assert [row.worked_seconds for row in Window.objects.all()] == [40.0, 40.0]
+    assert [row.worked_seconds for row in TelemetryWindow.objects.all()] == [40.0, 40.0]
 
 
 @pytest.mark.parametrize("sentinel", SENTINELS)
@@ -104,7 +104,7 @@ def test_what_a_driver_says_instead_of_not_supported_is_stored_as_unknown(field,
     answer = make_sending().post(batch([window(0, **{field: sentinel})])).json()
     assert answer["ignored"] == [{"index": 0, "field": field, "reason": "not-supported sentinel"}]
     assert (answer["accepted"], answer["rejected"]) == (1, [])
-    assert getattr(Window.objects.get(), field) is None
+    assert getattr(TelemetryWindow.objects.get(), field) is None
 
 
 def test_a_window_wrong_in_two_fields_is_told_both():
@@ -119,7 +119,7 @@ def test_a_window_wrong_in_two_fields_is_told_both():
 def test_what_only_rounding_put_over_a_bound_is_cut_to_the_bound():
     windows = [window(0, observed_seconds=60.4, worked_seconds=60.5, sm_ratio=1.004)]
     assert make_sending().post(batch(windows)).json()["accepted"] == 1
-    stored = Window.objects.get()
+    stored = TelemetryWindow.objects.get()
     assert (stored.observed_seconds, stored.worked_seconds, stored.sm_ratio) == (60.0, 60.0, 1.0)
 
 
@@ -148,7 +148,7 @@ def test_what_a_sender_makes_up_is_counted_under_few_names():
     for number in range(5):
         devices = [gpu(0), gpu(1) | {"kind": f"kind {number}"}, gpu(2) | {f"field {number}": 1}]
         sending.post(batch([window(0)], devices=devices, sequence=number + 1, **{f"b{number}": 1}))
-    counted = Rejection.objects.order_by("field").values_list("field", "reason", "count")
+    counted = WindowRejection.objects.order_by("field").values_list("field", "reason", "count")
     assert list(counted) == [
         ("devices[].kind", "not one of gpu, mig", 5),
         ("devices[].…", "unknown field", 5),
@@ -194,7 +194,7 @@ def test_a_batch_without_holders_is_one_of_idle_devices():
     sent = batch([window(0)])
     del sent["holders"], sent["windows"]["holder"]
     assert make_sending().post(sent).json()["accepted"] == 1
-    assert Window.objects.get().holder_id == 0
+    assert TelemetryWindow.objects.get().holder_id == 0
 
 
 def test_a_sending_time_that_cannot_be_read_leaves_the_windows_where_they_were():
@@ -204,7 +204,7 @@ def test_a_sending_time_that_cannot_be_read_leaves_the_windows_where_they_were()
     assert answer["ignored"] == [
         {"index": None, "field": "sent_at_ms", "reason": "not a whole number"}
     ]
-    assert Window.objects.get().flags == 0
+    assert TelemetryWindow.objects.get().flags == 0
 
 
 def test_a_number_of_thousands_of_digits_is_one_bad_cell():
@@ -230,7 +230,7 @@ def test_what_was_refused_and_left_out_is_counted_by_agent_and_day():
         windows = [window(0, sm_ratio=2**64 - 1), window(1, seconds=7, worked_seconds=1)]
         sending.post(batch(windows, sequence=sequence))
     reason = "not 10 to 300 whole seconds that divide an hour"
-    last_at = Rejection.objects.get(field="seconds").last_at
+    last_at = WindowRejection.objects.get(field="seconds").last_at
     assert rejections_by_agent(now().date()) == [
         RejectionCount(sending.agent_id, "gpu-01", "seconds", reason, False, 2, last_at),
         RejectionCount(

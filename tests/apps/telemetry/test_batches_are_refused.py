@@ -15,7 +15,7 @@ from apps.accounts.actions import revoke_token
 from apps.telemetry.actions import wire
 from apps.telemetry.api.bodies import MOST_BYTES, MOST_INFLATED_BYTES
 from apps.telemetry.api.senders import BELIEVED_SECONDS
-from apps.telemetry.models import Batch, Window
+from apps.telemetry.models import Batch, TelemetryWindow
 from tests.apps.telemetry.doors import Door, through_django, through_the_front_door, with_token
 from tests.apps.telemetry.sending import URL, Sending, batch, gzipped, make_sending, now, window
 from tests.make import make_node, make_token
@@ -150,7 +150,7 @@ def test_more_windows_than_one_batch_may_hold_is_413(door, sending, monkeypatch)
     monkeypatch.setattr(wire, "MAX_WINDOWS", 2)
     body = json.dumps(batch([window(minute) for minute in range(3)])).encode()
     assert door(body, **with_token(sending.secret))[0] == 413
-    assert not Window.objects.exists()
+    assert not TelemetryWindow.objects.exists()
 
 
 @pytest.mark.parametrize("broken", [{}, {"weather": "rain"}], ids=["plain", "read tolerantly"])
@@ -165,7 +165,7 @@ def test_more_windows_than_one_batch_may_hold_is_413(door, sending, monkeypatch)
 def test_more_devices_or_holders_than_a_node_has_use_for_is_413(door, sending, many, broken):
     body = json.dumps(batch([window(holder=0)], **many, **broken)).encode()
     assert door(body, **with_token(sending.secret))[0] == 413
-    assert not Window.objects.exists()
+    assert not TelemetryWindow.objects.exists()
 
 
 def test_asking_for_batches_is_405():

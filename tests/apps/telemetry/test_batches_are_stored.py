@@ -4,7 +4,7 @@ import pytest
 
 from apps.fleet.models import Device
 from apps.marks.models import ChangedHour
-from apps.telemetry.models import Batch, HolderKey, Window
+from apps.telemetry.models import Batch, HolderKey, TelemetryWindow
 from tests.apps.telemetry.sending import batch, gzipped, make_sending, this_hour, window
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +17,7 @@ def test_a_batch_is_stored_and_its_hour_is_marked():
         200,
         {"accepted": 2, "duplicate": False, "rejected": [], "ignored": []},
     )
-    stored = list(Window.objects.order_by("starts_at"))
+    stored = list(TelemetryWindow.objects.order_by("starts_at"))
     assert [row.worked_seconds for row in stored] == [40.0, None]
     assert {HolderKey.objects.get(id=row.holder_id).key for row in stored} == {"slurm/atlas/4711"}
     assert {Device.objects.get(id=row.device_id).uuid for row in stored} == {"GPU-0"}
@@ -45,4 +45,4 @@ def test_a_batch_sent_again_is_answered_the_same_and_stored_once():
             "reason": "not 10 to 300 whole seconds that divide an hour",
         }
     ]
-    assert Window.objects.count() == 1
+    assert TelemetryWindow.objects.count() == 1

@@ -20,7 +20,7 @@ from apps.telemetry.actions.partitions import ensure_days
 from apps.telemetry.actions.rollup import roll_up_hour
 from apps.telemetry.actions.wire import BatchUnreadable
 from apps.telemetry.api import AuthenticationRefused
-from apps.telemetry.models import Batch, UsageHour, Window
+from apps.telemetry.models import Batch, TelemetryWindow, UsageHour
 from tests.apps.telemetry.doors import through_the_front_door, with_token
 from tests.apps.telemetry.sending import Sending, batch, make_sending, this_hour, window
 
@@ -73,7 +73,7 @@ def test_of_identical_batches_at_once_exactly_one_is_stored():
     answers = at_once(post, post, post, post)
     assert sorted(each["duplicate"] for each in answers) == [False, True, True, True]
     assert {each["accepted"] for each in answers} == {5}
-    assert (Window.objects.count(), Batch.objects.count()) == (5, 1)
+    assert (TelemetryWindow.objects.count(), Batch.objects.count()) == (5, 1)
 
 
 def test_a_duplicate_waits_for_the_first_and_takes_its_place_if_that_fails():
@@ -87,7 +87,7 @@ def test_a_duplicate_waits_for_the_first_and_takes_its_place_if_that_fails():
             wait_until(someone_waits_for_a_lock)
             transaction.set_rollback(True)
         assert later.result(30)["duplicate"] is False
-    assert Window.objects.count() == 1
+    assert TelemetryWindow.objects.count() == 1
 
 
 def test_different_batches_at_once_are_all_stored():
@@ -105,7 +105,7 @@ def test_different_batches_at_once_are_all_stored():
             for place, sending in enumerate(sendings)
         )
     )
-    assert Window.objects.count() == 30
+    assert TelemetryWindow.objects.count() == 30
 
 
 def arriving(sending: Sending, sent: dict[str, Any] | bytes) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def test_small_batches_that_arrive_together_share_a_transaction():
     sending.post(batch([window(30)], sequence=99))
     sents = [batch([window(minute)], sequence=minute) for minute in range(20)]
     assert statements_of(lambda: each_accepted(sending, sents)) == 1
-    assert Window.objects.count() == Batch.objects.count() == 21
+    assert TelemetryWindow.objects.count() == Batch.objects.count() == 21
     assert Batch.objects.get(sequence=7).accepted == 1
 
 
@@ -172,7 +172,7 @@ def test_what_is_wrong_with_one_of_them_is_its_own():
     assert sorted(Batch.objects.values_list("sequence", "accepted")) == [
         (0, 1), (1, 1), (2, 1), (3, 50), (4, 1),
     ]  # fmt: skip
-    assert Window.objects.count() == 54
+    assert TelemetryWindow.objects.count() == 54
     stranger = arriving(other, batch([window(5)], sequence=5)) | with_token("nobody's")
     good = arriving(sending, batch([window(6)], sequence=6))
     refused, answer = api.received_each([stranger, good])
@@ -192,7 +192,7 @@ def test_where_the_shared_transaction_fails_each_is_stored_by_itself():
         with connection.cursor() as cursor:
             cursor.execute("ALTER TABLE telemetry_batch DROP CONSTRAINT not_three")
     assert answers == [(1, False)] * 3 + [IntegrityError] + [(1, False)] * 2
-    assert Window.objects.count() == Batch.objects.count() == 6
+    assert TelemetryWindow.objects.count() == Batch.objects.count() == 6
 
 
 def test_a_batch_that_commits_between_facts_and_marks_is_rolled_up_the_next_time():
@@ -241,7 +241,7 @@ def test_while_the_database_is_away_a_batch_is_503_and_taken_later(sender_is_kno
     assert int(answer["Retry-After"]) > 0
     again = sending.post(sent)
     assert (again.status_code, again.json()["duplicate"]) == (200, False)
-    assert Window.objects.count() == 2
+    assert TelemetryWindow.objects.count() == 2
 
 
 def test_a_connection_that_died_costs_one_retry_and_no_window():
@@ -259,4 +259,4 @@ def test_a_connection_that_died_costs_one_retry_and_no_window():
     body = json.dumps(batch([window(1)], sequence=1)).encode()
     given = with_token(sending.secret)
     assert [through_the_front_door(body, **given)[0] for _ in range(2)] == [503, 200]
-    assert Window.objects.count() == 2
+    assert TelemetryWindow.objects.count() == 2

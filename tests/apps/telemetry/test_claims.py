@@ -6,7 +6,7 @@ import pytest
 
 from apps.fleet.models import Device
 from apps.telemetry.actions import interning
-from apps.telemetry.models import Window
+from apps.telemetry.models import TelemetryWindow
 from tests.apps.telemetry.sending import Sending, batch, gpu, make_sending, window
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +40,7 @@ def test_an_agent_does_not_take_a_gpu_that_another_node_reports(owner, other):
     assert said["rejected"] == [{"index": 0} | REJECTED, {"index": 1} | REJECTED]
     assert said["accepted"] == 1
     assert lives() == [("GPU-0", owner.node_id), ("GPU-1", other.node_id)]
-    assert Window.objects.filter(agent_id=other.agent_id).count() == 1
+    assert TelemetryWindow.objects.filter(agent_id=other.agent_id).count() == 1
 
 
 def test_nor_by_a_slice_that_would_bring_it_along(owner, other):

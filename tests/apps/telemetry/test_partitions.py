@@ -18,7 +18,7 @@ from apps.telemetry.actions.partitions import (
     keep_partitions,
 )
 from apps.telemetry.actions.rollup import roll_up_hour
-from apps.telemetry.models import Batch, Rejection, UsageHour, Window
+from apps.telemetry.models import Batch, TelemetryWindow, UsageHour, WindowRejection
 from tests.apps.telemetry.sending import batch, make_sending, now, this_hour, window
 from tests.make import make_node
 
@@ -133,7 +133,7 @@ def test_a_day_is_dropped_while_somebody_reads_another():
 
     def read() -> None:
         with transaction.atomic():
-            list(Window.objects.filter(starts_at__gte=AT, starts_at__lt=AT + DAY))
+            list(TelemetryWindow.objects.filter(starts_at__gte=AT, starts_at__lt=AT + DAY))
             reading.set()
             done.wait(20)
         connections.close_all()
@@ -201,8 +201,8 @@ def test_batches_are_remembered_for_30_days_and_refusals_for_90():
     sending = make_sending()
     sending.post(batch([window(0, seconds=7, worked_seconds=1)]))
     keep_partitions(at=now() + timedelta(days=29))
-    assert (Batch.objects.count(), Rejection.objects.count()) == (1, 1)
+    assert (Batch.objects.count(), WindowRejection.objects.count()) == (1, 1)
     keep_partitions(at=now() + timedelta(days=31))
-    assert (Batch.objects.count(), Rejection.objects.count()) == (0, 1)
+    assert (Batch.objects.count(), WindowRejection.objects.count()) == (0, 1)
     keep_partitions(at=now() + timedelta(days=91))
-    assert Rejection.objects.count() == 0
+    assert WindowRejection.objects.count() == 0

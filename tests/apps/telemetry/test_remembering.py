@@ -11,7 +11,7 @@ from apps.accounts.actions import revoke_token
 from apps.fleet.models import Agent, Device
 from apps.telemetry import api
 from apps.telemetry.actions import interning
-from apps.telemetry.models import Window
+from apps.telemetry.models import TelemetryWindow
 from tests.apps.telemetry.sending import batch, gpu, make_sending, window
 
 pytestmark = pytest.mark.django_db
@@ -58,4 +58,4 @@ def test_a_gpu_that_is_described_otherwise_is_looked_up_as_ever() -> None:
         "accepted"
     ]
     assert Device.objects.count() == 2
-    assert Window.objects.values("device_id").distinct().count() == 2
+    assert TelemetryWindow.objects.values("device_id").distinct().count() == 2

@@ -15,7 +15,7 @@ from apps.marks.models import ChangedHour
 from apps.marks.queries import Pass
 from apps.telemetry import queries
 from apps.telemetry.actions import partitions
-from apps.telemetry.models import DeviceHour, Incident, NodeHour, Report
+from apps.telemetry.models import DeviceHour, Incident, NodeReportHour, Report
 from tests.apps.telemetry.sending import (
     BOOT,
     Sending,
@@ -257,7 +257,7 @@ def test_a_part_that_is_not_what_it_should_be_costs_no_other(sending, part):
     whole = {"node_readings": {"starts_at_ms": [ms(this_hour())], "seconds": [60]}}
     answer = sent(sending, report(**{"status": {"state": "ok"}, **whole, **part}))
     assert answer.status_code == 200
-    assert NodeHour.objects.count() == (0 if "node_readings" in part else 1)
+    assert NodeReportHour.objects.count() == (0 if "node_readings" in part else 1)
 
 
 def test_text_that_no_database_keeps_is_kept_without_it(sending):
@@ -358,13 +358,13 @@ def test_what_is_older_than_25_months_is_forgotten_but_not_what_lasts(sending):
     old = now() - timedelta(days=800)
     device_id = Device.objects.get().id
     DeviceHour.objects.create(hour=old, device_id=device_id, source=1, observed_seconds=1)
-    NodeHour.objects.create(hour=old, node_id=sending.node_id, source=1, observed_seconds=1)
+    NodeReportHour.objects.create(hour=old, node_id=sending.node_id, source=1, observed_seconds=1)
     for kind, ended_at in (("over", old), ("lasts", None)):
         Incident.objects.create(
             node_id=sending.node_id, kind=kind, started_at=old, last_at=old, ended_at=ended_at
         )
     partitions.keep_partitions(at=now())
-    assert (DeviceHour.objects.count(), NodeHour.objects.count()) == (0, 0)
+    assert (DeviceHour.objects.count(), NodeReportHour.objects.count()) == (0, 0)
     assert [each.kind for each in Incident.objects.all()] == ["lasts"]
 
 

@@ -13,7 +13,7 @@ from apps.marks.models import ChangedHour
 from apps.telemetry import api
 from apps.telemetry.actions.rollup import roll_up_hour
 from apps.telemetry.actions.windows import CUT, SHIFTED
-from apps.telemetry.models import HolderKey, UsageHour, Window
+from apps.telemetry.models import HolderKey, TelemetryWindow, UsageHour
 from tests.apps.telemetry.sending import (
     batch,
     gpu,
@@ -33,7 +33,7 @@ def test_a_clock_that_is_off_by_more_than_two_seconds_is_corrected_and_flagged()
     off = timedelta(minutes=7)
     sent = batch([window(10)], sent_at_ms=ms(now() - off))
     make_sending().post(sent)
-    stored = Window.objects.get()
+    stored = TelemetryWindow.objects.get()
     expected = this_hour() + timedelta(minutes=10) + off
     assert abs(stored.starts_at - expected) < timedelta(seconds=2)
     assert stored.flags == SHIFTED
@@ -42,7 +42,7 @@ def test_a_clock_that_is_off_by_more_than_two_seconds_is_corrected_and_flagged()
 def test_a_clock_that_is_off_by_less_is_believed():
     sent = batch([window(10)], sent_at_ms=ms(now()) - 1_000)
     make_sending().post(sent)
-    stored = Window.objects.get()
+    stored = TelemetryWindow.objects.get()
     assert (stored.starts_at, stored.flags) == (this_hour() + timedelta(minutes=10), 0)
 
 
@@ -51,7 +51,7 @@ def test_a_clock_years_behind_loses_nothing():
     start = this_hour() - years
     sent = batch([window(hour=start)], sent_at_ms=ms(now() - years))
     assert make_sending().post(sent).json()["accepted"] == 1
-    assert abs(Window.objects.get().starts_at - this_hour()) < timedelta(seconds=2)
+    assert abs(TelemetryWindow.objects.get().starts_at - this_hour()) < timedelta(seconds=2)
 
 
 def test_an_agent_tells_its_version_and_its_clock_to_the_fleet():
@@ -69,7 +69,7 @@ def test_a_window_across_the_hour_is_cut_in_proportion():
     sending = make_sending()
     assert sending.post(batch(windows)).json()["accepted"] == 1
     assert list(
-        Window.objects.order_by("starts_at").values_list(
+        TelemetryWindow.objects.order_by("starts_at").values_list(
             "starts_at", "length_ms", "observed_seconds", "worked_seconds", "energy_joules",
             "sm_ratio", "flags",
         )
@@ -144,7 +144,7 @@ def test_a_slice_is_kept_under_its_gpu():
     made = Device.objects.get(kind="mig")
     assert (made.parent.uuid, made.compute_slices) == ("GPU-0", 3)
     assert made.parent.period.lower == this_hour() + timedelta(minutes=5)
-    assert Window.objects.get().device_id == made.id
+    assert TelemetryWindow.objects.get().device_id == made.id
 
 
 def test_a_slice_made_again_under_its_old_uuid_is_a_new_device():
@@ -157,7 +157,7 @@ def test_a_slice_made_again_under_its_old_uuid_is_a_new_device():
     assert list(
         Device.objects.filter(uuid="MIG-1").order_by("id").values_list("profile", flat=True)
     ) == ["3g.40gb", "2g.20gb"]
-    assert Window.objects.values("device_id").distinct().count() == 2
+    assert TelemetryWindow.objects.values("device_id").distinct().count() == 2
 
 
 def test_an_old_batch_delivered_again_does_not_bring_back_a_slice_that_is_gone():
@@ -180,7 +180,7 @@ def test_a_late_batch_goes_to_the_slice_of_its_time():
     sending.post(batch([window(21, device=1)], devices=cut, sequence=3))
     sending.post(batch([window(41, device=1)], devices=cut, sequence=4))
     lives = list(Device.objects.filter(uuid="MIG-1").order_by("id").values_list("id", flat=True))
-    seen = Window.objects.filter(device_id__in=lives).order_by("starts_at")
+    seen = TelemetryWindow.objects.filter(device_id__in=lives).order_by("starts_at")
     assert list(seen.values_list("device_id", flat=True)) == [
         lives[0], lives[0], lives[1], lives[1],
     ]  # fmt: skip

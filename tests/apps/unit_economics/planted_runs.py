@@ -8,7 +8,7 @@ from apps.accounts import queries as accounts
 from apps.economics.run_time import Bucket
 from apps.ledger.queries import Window
 from apps.telemetry.actions.partitions import ensure_months
-from apps.telemetry.models import NodeHour
+from apps.telemetry.models import NodeReportHour
 from apps.unit_economics.models import RunDay, RunFigures
 from apps.workloads.models import (
     Allocation,
@@ -120,7 +120,7 @@ def plant_node(job_id: int, name: str = "gpu-01", hours: int = 2, **counters: fl
 def plant_counters(node_id: int, hour: datetime, **counters: float) -> None:
     """An hour of a node's own counters."""
     ensure_months([hour.date()])
-    NodeHour.objects.create(
+    NodeReportHour.objects.create(
         hour=hour, node_id=node_id, source=1, observed_seconds=3600.0, **counters
     )
 

@@ -12,7 +12,7 @@ from apps.ledger.actions.partitions import ensure_month
 from apps.ledger.queries.costs import Basis
 from apps.unit_economics.queries.service_measures import Load
 from apps.unit_economics.queries.unit_costs import (
-    Allocation,
+    AllocationBasis,
     UnitCost,
     UnitFilter,
     UnitGroupNotKnown,
@@ -80,11 +80,11 @@ def test_idle_hours_are_part_of_what_a_request_costs_and_hours_not_counted_are_n
 
 
 def test_usage_charges_what_was_active_alone_with_as_much_of_the_shared_costs() -> None:
-    found = one(allocation=Allocation.USAGE)
+    found = one(allocation=AllocationBasis.USAGE)
 
     assert found.micros == 2 * 15 * DOLLAR * 3 // 4
     assert found.parts.total == 2 * 4 * 5 * DOLLAR
-    assert one(allocation=Allocation.USAGE, load=Load.DIRECT).micros == 2 * 9 * DOLLAR
+    assert one(allocation=AllocationBasis.USAGE, load=Load.DIRECT).micros == 2 * 9 * DOLLAR
 
 
 def test_direct_costs_leave_out_what_is_shared_and_marginal_ones_what_is_owed_anyway() -> None:
@@ -150,8 +150,8 @@ def test_only_services_that_are_meant_are_answered(chat: int) -> None:
     assert (found.statuses, found.coverage) == (frozenset({"estimated"}), 1.0)
 
 
-@pytest.mark.parametrize("allocation", Allocation)
-def test_groups_sum_to_the_whole(allocation: Allocation) -> None:
+@pytest.mark.parametrize("allocation", AllocationBasis)
+def test_groups_sum_to_the_whole(allocation: AllocationBasis) -> None:
     chosen = UnitFilter(window(), allocation=allocation)
 
     assert together(unit_cost_groups(chosen, ["day"])) == one(allocation=allocation)

@@ -50,7 +50,7 @@ class SiblingTable:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceMinutes:
+class DeviceHourStrip:
     """A GPU's hour, minute by minute; `strip` None where no agent reported it."""
 
     name: str
@@ -73,6 +73,6 @@ class LinePage:
     charge: tuple[Detail, ...]
     pieces: tuple[PieceRow, ...]
     siblings: SiblingTable
-    devices: tuple[DeviceMinutes, ...]
+    devices: tuple[DeviceHourStrip, ...]
     pieces_csv: str
     minutes_csv: str

@@ -4,19 +4,19 @@ from collections.abc import Iterable, Mapping
 
 from apps.console.kit.cells import text_cell
 from apps.console.pages.costs.line_facts import LineFacts
-from apps.console.pages.costs.line_values import DeviceMinutes
+from apps.console.pages.costs.line_values import DeviceHourStrip
 from apps.economics.node_hour import UsageFact
 from apps.show.minutes import minute_strip
 
 MINUTE_HEADINGS = ("gpu", "model", "observed_and_worked")
 
 
-def device_minutes(facts: LineFacts) -> tuple[DeviceMinutes, ...]:
+def device_minutes(facts: LineFacts) -> tuple[DeviceHourStrip, ...]:
     """Each GPU that was granted; where that is not known, each of the node."""
     granted = {uuid for fact in facts.held for uuid in fact.device_uuids or ()}
     own = _own_readings(facts)
     return tuple(
-        DeviceMinutes(
+        DeviceHourStrip(
             name=device.uuid,
             note=device.model,
             strip=minute_strip(own[device.id].observed, own[device.id].worked)

@@ -17,12 +17,12 @@ from apps.ledger import queries as ledger
 from apps.ledger.queries.comparison import compared_spans
 from apps.show.words import BASES, basis_words
 from apps.unit_economics.queries.service_measures import Load
-from apps.unit_economics.queries.unit_costs import Allocation, UnitFilter
+from apps.unit_economics.queries.unit_costs import AllocationBasis, UnitFilter
 
 DEFAULTS: Mapping[str, str] = {
     "window": "30d",
     "team": "",
-    "allocation": str(Allocation.ALLOCATION),
+    "allocation": str(AllocationBasis.ALLOCATION),
     "load": str(Load.LOADED),
     "basis": str(ledger.Basis.EFFECTIVE),
     "show": "",
@@ -140,7 +140,7 @@ def _load(text: str) -> Load:
     return Load(text)
 
 
-def _allocation(text: str) -> Allocation:
+def _allocation(text: str) -> AllocationBasis:
     if text not in ALLOCATIONS:
         raise ValueError(f"Units cannot carry {text!r}.")
-    return Allocation(text)
+    return AllocationBasis(text)

@@ -7,7 +7,7 @@ from apps.show.amounts import GAP, counted, per_cent
 from apps.show.unknown import UNKNOWN
 from apps.show.words import StateWords
 from apps.unit_economics.queries.service_measures import Load
-from apps.unit_economics.queries.unit_costs import Allocation
+from apps.unit_economics.queries.unit_costs import AllocationBasis
 from apps.workloads.queries.requests import Attainment, Latency
 
 PARTS: Mapping[Purpose, StateWords] = {
@@ -31,12 +31,12 @@ LOADS: Mapping[str, str] = {
     str(Load.MARGINAL): "Marginal cost",
 }
 ALLOCATIONS: Mapping[str, str] = {
-    str(Allocation.ALLOCATION): "All it held",
-    str(Allocation.USAGE): "What was active",
+    str(AllocationBasis.ALLOCATION): "All it held",
+    str(AllocationBasis.USAGE): "What was active",
 }
-CHARGED: Mapping[Allocation, str] = {
-    Allocation.ALLOCATION: "units carry all it held, hours without requests too",
-    Allocation.USAGE: "units carry what was active of it",
+CHARGED: Mapping[AllocationBasis, str] = {
+    AllocationBasis.ALLOCATION: "units carry all it held, hours without requests too",
+    AllocationBasis.USAGE: "units carry what was active of it",
 }
 LOADED: Mapping[Load, str] = {
     Load.LOADED: "with its part of shared costs",

@@ -1,5 +1,6 @@
 """One page of a long list, found by the key of its first or last row, never by counting rows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -31,6 +32,11 @@ class Slice(Generic[Row]):
     rows: list[Row]
     after: tuple[Any, ...] | None
     before: tuple[Any, ...] | None
+
+
+def equal_to_given(chosen: Mapping[str, Any]) -> Q:
+    """What is asked, by lookup and value, as a condition; None asks for nothing."""
+    return Q(**{name: value for name, value in chosen.items() if value is not None})
 
 
 def page_of(

@@ -46,6 +46,7 @@ from apps.fleet.actions.inventory import (
     end_node,
     end_nodes,
     end_outage,
+    open_cluster,
     record_outage,
     set_capacity,
     weigh_cores,

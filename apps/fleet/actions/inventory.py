@@ -25,6 +25,7 @@ from apps.fleet.models import (
     SharePolicy,
 )
 from apps.fleet.queries.inventory import nodes_named, nodes_owned
+from apps.fleet.queries.listing import cluster_named
 from apps.logs.changes import items_of, logged_change
 from apps.marks.actions import ORGANISATION, mark_span
 from apps.marks.queries import Pass
@@ -119,6 +120,17 @@ def add_cluster(*, name: str, kind: str = "other", at: datetime) -> int:
     taken = ClusterNameTaken("name", f"there is a cluster named {name!r} already")
     with refusing({"fleet_cluster_name_key": taken}):
         return Cluster.objects.create(name=name, kind=kind, created_at=at).id
+
+
+def open_cluster(*, name: str, at: datetime) -> int:
+    """The cluster of this name, added where there is none; its id."""
+    known = cluster_named(name)
+    if known is None:
+        try:
+            return add_cluster(name=name, at=at)
+        except ClusterNameTaken:  # somebody opened it a moment ago
+            return open_cluster(name=name, at=at)
+    return known
 
 
 @logged_change()

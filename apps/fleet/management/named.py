@@ -1,9 +1,10 @@
-"""Clusters, pools and nodes as people name them."""
+"""Clusters, pools, nodes and teams as people name them."""
 
 from datetime import datetime
 
 from django.core.management.base import CommandError
 
+from apps.accounts.queries import listing as teams
 from apps.fleet import queries
 
 
@@ -29,6 +30,14 @@ def living_node(name: str, at: datetime) -> int:
         found = "several nodes live" if living else "no node lives"
         raise CommandError(f"{found} under the name {name!r}")
     return living[0]
+
+
+def team_named(name: str) -> int:
+    """The team of this name; refuses CommandError."""
+    found = teams.team_named(name)
+    if found is None:
+        raise CommandError(f"there is no team named {name!r}")
+    return found
 
 
 def pool_named(name: str) -> queries.PoolFact:

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
 from apps.fleet.models import (
     Agent,
     Cluster,
@@ -87,7 +87,7 @@ def node_page(wanted: NodesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
         "name": wanted.name,
         "period__contains": wanted.alive_at,
     }
-    return page_of(_node_rows().filter(_equal_to_given(chosen)), asked, "name", "id")
+    return page_of(_node_rows().filter(equal_to_given(chosen)), asked, "name", "id")
 
 
 def node_row(node_id: int) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def device_page(wanted: DevicesWanted, asked: PageAsked) -> Slice[dict[str, Any]
         "confirmed_at__isnull": None if wanted.is_confirmed is None else not wanted.is_confirmed,
         "period__contains": wanted.alive_at,
     }
-    return page_of(_device_rows().filter(_equal_to_given(chosen)), asked, "id")
+    return page_of(_device_rows().filter(equal_to_given(chosen)), asked, "id")
 
 
 def device_row(device_id: int) -> dict[str, Any]:
@@ -126,7 +126,7 @@ def device_row(device_id: int) -> dict[str, Any]:
 
 def agent_page(node_id: int | None, asked: PageAsked) -> Slice[dict[str, Any]]:
     """Agents by id (of one node)."""
-    return page_of(_agent_rows().filter(_equal_to_given({"node_id": node_id})), asked, "id")
+    return page_of(_agent_rows().filter(equal_to_given({"node_id": node_id})), asked, "id")
 
 
 def agent_row(agent_id: int) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def join_token_row(join_token_id: int) -> dict[str, Any]:
 def outage_page(wanted: OutagesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
     """Outages by id, the newest first."""
     chosen = {"node_id": wanted.node_id, "period__contains": wanted.during}
-    return page_of(_outage_rows().filter(_equal_to_given(chosen)), asked, "-id")
+    return page_of(_outage_rows().filter(equal_to_given(chosen)), asked, "-id")
 
 
 def outage_row(outage_id: int) -> dict[str, Any]:
@@ -176,10 +176,6 @@ LIFE = {"started_at": F("period__startswith"), "ended_at": F("period__endswith")
 def _one_row(rows: Rows, id_: int) -> dict[str, Any]:
     row: dict[str, Any] = rows.get(id=id_)
     return row
-
-
-def _equal_to_given(chosen: dict[str, Any]) -> Q:
-    return Q(**{name: value for name, value in chosen.items() if value is not None})
 
 
 def _pool_rows() -> Rows:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import F, Q
 
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
 from apps.telemetry.models import Incident
 
 
@@ -34,15 +34,15 @@ def incidents(wanted: IncidentsWanted, asked: PageAsked) -> Slice[dict[str, Any]
 
 def chosen_by(wanted: IncidentsWanted) -> Q:
     """The same as a condition."""
-    chosen = Q()
-    for name in ("node_id", "device_id", "kind"):
-        value = getattr(wanted, name)
-        if value is not None:
-            chosen &= Q(**{name: value})
-    if wanted.is_open is not None:
-        chosen &= Q(ended_at__isnull=wanted.is_open)
+    chosen = equal_to_given(
+        {
+            "node_id": wanted.node_id,
+            "device_id": wanted.device_id,
+            "kind": wanted.kind,
+            "ended_at__isnull": wanted.is_open,
+            "started_at__lt": wanted.until,
+        }
+    )
     if wanted.since is not None:
         chosen &= Q(ended_at=None) | Q(ended_at__gte=wanted.since)
-    if wanted.until is not None:
-        chosen &= Q(started_at__lt=wanted.until)
     return chosen

@@ -45,7 +45,7 @@ def count_pool(*, pool: CountedPool, at: datetime) -> int:
     Answers the node's id. A pool that exists keeps its price and purchase option, a node that ended
     its end. Refuses CapacityOutsideLife.
     """
-    cluster_id = _cluster_of(pool, at)
+    cluster_id = fleet.open_cluster(name=pool.cluster, at=at)
     node_id, began_at, ended_at = _node_of(pool, cluster_id, at)
     for from_at, units in pool.counts:
         if from_at < began_at:
@@ -63,13 +63,6 @@ def count_pool(*, pool: CountedPool, at: datetime) -> int:
         if _units_at(node_id, from_at) != units:
             fleet.set_capacity(node_id=node_id, units=units, from_at=from_at, at=at)
     return node_id
-
-
-def _cluster_of(pool: CountedPool, at: datetime) -> int:
-    for cluster in fleet_queries.clusters().values():
-        if cluster.name == pool.cluster:
-            return cluster.id
-    return fleet.add_cluster(name=pool.cluster, at=at)
 
 
 def _node_of(

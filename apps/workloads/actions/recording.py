@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.economics.jobs import JobEventIn
-from apps.fleet.actions.inventory import ClusterNameTaken, add_cluster
+from apps.fleet.actions import open_cluster
 from apps.fleet.queries import clusters
 from apps.logs.changes import answered, logged_change
 from apps.workloads.actions.folding import fold_jobs
@@ -71,12 +71,5 @@ def _cluster_ids(names: Sequence[str], at: datetime) -> dict[str, int]:
     known = {fact.name: cluster_id for cluster_id, fact in clusters().items()}
     for name in names:
         if name not in known:
-            known[name] = _opened_cluster(name, at)
+            known[name] = open_cluster(name=name, at=at)
     return known
-
-
-def _opened_cluster(name: str, at: datetime) -> int:
-    try:
-        return add_cluster(name=name, at=at)
-    except ClusterNameTaken:  # somebody opened it a moment ago
-        return next(i for i, fact in clusters().items() if fact.name == name)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from fractions import Fraction
-from itertools import chain, islice
+from itertools import chain
 
 from django.utils import timezone
 
@@ -21,7 +21,6 @@ from apps.workloads.providers.job_record import (
     SkipReason,
 )
 
-ROWS_AT_ONCE = 2_000
 SECONDS_PER_HOUR = 3_600
 
 
@@ -66,7 +65,7 @@ def import_rows(*, kind: str, file: JobFile, rows: Iterator[JobRow], at: datetim
 
     The first one is read before anything is written: a file nobody can read leaves no import.
     """
-    chunks = _chunks_of_rows(file.to_its_end(rows))
+    chunks = file.chunks(rows)
     first = next(chunks, [])
     batch_id = imports.open_batch(kind=kind, name=file.name, digest=file.digest, at=at)
     totals = ImportTotals()
@@ -84,11 +83,6 @@ def print_figures(totals: ImportTotals, *, as_json: bool) -> None:
         return
     for name, figure in figures.items():
         print(f"{name:16} {figure:>16,}")
-
-
-def _chunks_of_rows(rows: Iterator[JobRow]) -> Iterator[list[JobRow]]:
-    while chunk := list(islice(rows, ROWS_AT_ONCE)):
-        yield chunk
 
 
 def _import_chunk(

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -18,6 +19,7 @@ from apps.workloads.providers.job_record import JobRow, RejectedJobRow
 STANDARD_INPUT = "-"
 GZIP_MAGIC = b"\x1f\x8b"
 BYTES_AT_ONCE = 1 << 20
+ROWS_AT_ONCE = 2_000
 
 
 @dataclass(slots=True)
@@ -35,8 +37,16 @@ class JobFile:
             self.line += 1
             yield text
 
-    def to_its_end(self, rows: Iterator[JobRow]) -> Iterator[JobRow]:
-        """`rows` read from these lines; where the file breaks off, that is the last rejection."""
+    def chunks(self, rows: Iterator[JobRow]) -> Iterator[list[JobRow]]:
+        """`rows` read from these lines, ROWS_AT_ONCE at a time.
+
+        Where the file breaks off, that is the last rejection.
+        """
+        told = self._to_its_end(rows)
+        while chunk := list(islice(told, ROWS_AT_ONCE)):
+            yield chunk
+
+    def _to_its_end(self, rows: Iterator[JobRow]) -> Iterator[JobRow]:
         try:
             yield from rows
         except (EOFError, gzip.BadGzipFile, zlib.error) as broken:

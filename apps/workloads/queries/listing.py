@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from django.db.models import F, Min, Q, QuerySet
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
 from apps.economics.ownership import JobTraits, Rule, in_rank, rules_of
 from apps.workloads.models import Allocation, Job, JobEvent, OwnershipRule, Run, RunSpan, Workload
 from apps.workloads.queries.ownership import NOBODY, OwnerFact, RuleFact, rules
@@ -74,7 +74,7 @@ def workload_page(wanted: WorkloadsWanted, asked: PageAsked) -> Slice[Found]:
     """Workloads by name, then id."""
     chosen = {"team_id__in": wanted.team_ids, "name": wanted.name, "kind": wanted.kind}
     return page_of(
-        Workload.objects.filter(_equal_to_given(chosen)).values(*WORKLOAD), asked, "name", "id"
+        Workload.objects.filter(equal_to_given(chosen)).values(*WORKLOAD), asked, "name", "id"
     )
 
 
@@ -121,7 +121,7 @@ def allocations_of_job(job_id: int) -> list[Found]:
 def allocation_page(wanted: AllocationsWanted, asked: PageAsked) -> Slice[Found]:
     """Allocations, those recorded last first; each with its job's `owner`, an OwnerFact."""
     chosen = {"job_id": wanted.job_id, "node_id": wanted.node_id}
-    found = Allocation.objects.filter(_equal_to_given(chosen))
+    found = Allocation.objects.filter(equal_to_given(chosen))
     if wanted.device is not None:
         found = found.filter(device_uuids__contains=[wanted.device])
     if wanted.starts_at is not None or wanted.ends_at is not None:
@@ -181,7 +181,7 @@ def runs_told(rows: Sequence[Found], viewer: Viewer) -> list[Found]:
 
 def rule_page(team_ids: frozenset[int] | None, asked: PageAsked) -> Slice[Found]:
     """Rules by priority, then id (of some teams)."""
-    found = OwnershipRule.objects.filter(_equal_to_given({"team_id__in": team_ids}))
+    found = OwnershipRule.objects.filter(equal_to_given({"team_id__in": team_ids}))
     return page_of(_rule_rows(found), asked, "priority", "id")
 
 
@@ -199,7 +199,7 @@ def rule_like(rule: RuleFact) -> int | None:
     """The rule that is kept already and says exactly this."""
     asked = {name: getattr(rule.rule, name) for name in Rule.__slots__ if name != "id"}
     kept = OwnershipRule.objects.filter(
-        **{name: value for name, value in asked.items() if value is not None},
+        equal_to_given(asked),
         **{f"{name}__isnull": True for name, value in asked.items() if value is None},
         period=(rule.starts_at, rule.ends_at),
     )
@@ -258,7 +258,7 @@ def _jobs_chosen(wanted: JobsWanted) -> Q:
         "name__startswith": wanted.name,
         "raw_id__startswith": wanted.raw_id,
     }
-    asked = Q(merged_into=None) & _equal_to_given(chosen)
+    asked = Q(merged_into=None) & equal_to_given(chosen)
     if wanted.ends_at is not None:
         asked &= Q(opened_at__lt=wanted.ends_at)
     if wanted.starts_at is not None:
@@ -269,10 +269,6 @@ def _jobs_chosen(wanted: JobsWanted) -> Q:
 def _first_row(rows: Rows) -> Found | None:
     row: Found | None = rows.first()
     return row
-
-
-def _equal_to_given(chosen: Mapping[str, Any]) -> Q:
-    return Q(**{name: value for name, value in chosen.items() if value is not None})
 
 
 def _is_wanted(owner: OwnerFact, wanted: JobsWanted, viewer: Viewer) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
 from apps.workloads.models import Run, ServiceObjective, WorkloadChange
 
 OBJECTIVE = (
@@ -78,8 +78,7 @@ def change_page(
 ) -> Slice[dict[str, Any]]:
     """What changed about workloads that the viewer may see, the latest first."""
     given = {"at__gte": span[0], "at__lt": span[1]}
-    chosen = {name: value for name, value in given.items() if value is not None}
-    rows: Rows = WorkloadChange.objects.filter(**chosen).values(*CHANGE)
+    rows: Rows = WorkloadChange.objects.filter(equal_to_given(given)).values(*CHANGE)
     return page_of(_seen_by_viewer(rows, viewer, workload_ids), asked, "-at", "-id")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import Q
 
 from apps.accounts.queries import Viewer
-from apps.accounts.queries.paging import PageAsked, Slice, page_of
+from apps.accounts.queries.paging import PageAsked, Slice, equal_to_given, page_of
 from apps.workloads.models import RequestHour
 from apps.workloads.queries.requests import COUNTED
 
@@ -42,8 +42,7 @@ def request_hour_page(
         "hour__gte": wanted.starts_at,
         "hour__lt": wanted.ends_at,
     }
-    given = {name: value for name, value in chosen.items() if value is not None}
-    found = RequestHour.objects.filter(**given)
+    found = RequestHour.objects.filter(equal_to_given(chosen))
     if not viewer.sees_everything:
         own = Q(workload__team_id__in=viewer.team_ids)
         found = found.filter(own | Q(workload=None, team_id__in=viewer.team_ids))

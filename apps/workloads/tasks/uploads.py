@@ -22,12 +22,11 @@ from apps.workloads.providers.first_look import (
 )
 from apps.workloads.providers.job_file import JobFile, open_jobs
 from apps.workloads.providers.job_mapping import MappingRefused
-from apps.workloads.providers.job_record import JobRecord, JobRow, RejectedJobRow
+from apps.workloads.providers.job_record import JobRecord, RejectedJobRow
 from apps.workloads.providers.sacct_layout import LayoutUnknown
 
 log = logging.getLogger(__name__)
 
-ROWS_AT_ONCE = 2_000
 LONGEST_LINE = 1 << 20
 
 
@@ -91,8 +90,8 @@ def _look_at_file(claimed: uploads.Claimed, file: JobFile) -> None:
 
 
 def _import_file(claimed: uploads.Claimed, file: JobFile) -> None:
-    rows = file.to_its_end(rows_of(claimed.kind, claimed.asked, _lines_of_file(file)))
-    for chunk in _chunks_of_rows(rows):
+    rows = rows_of(claimed.kind, claimed.asked, _lines_of_file(file))
+    for chunk in file.chunks(rows):
         at = timezone.now()
         if not uploads.still_wanted(batch_id=claimed.id, at=at):
             return
@@ -101,11 +100,6 @@ def _import_file(claimed: uploads.Claimed, file: JobFile) -> None:
         unreadable = [row for row in chunk if isinstance(row, RejectedJobRow)]
         imports.reject_rows(batch_id=claimed.id, rows=unreadable)
     imports.close_batch(batch_id=claimed.id, at=timezone.now())
-
-
-def _chunks_of_rows(rows: Iterator[JobRow]) -> Iterator[list[JobRow]]:
-    while chunk := list(islice(rows, ROWS_AT_ONCE)):
-        yield chunk
 
 
 def _lines_of_file(file: JobFile) -> Iterator[str]:

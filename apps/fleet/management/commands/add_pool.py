@@ -7,10 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from apps.accounts.queries import teams
 from apps.economics.purchase import PurchaseOption
 from apps.fleet import actions
-from apps.fleet.management.named import cluster_named
+from apps.fleet.management.named import cluster_named, team_named
 
 
 class Command(BaseCommand):
@@ -54,7 +53,7 @@ class Command(BaseCommand):
             gpu_model=options["gpu_model"],
             gpus_per_node=options["gpus_per_node"],
             unit=options["unit"],
-            owner_team_id=_team_named(owner) if owner else None,
+            owner_team_id=team_named(owner) if owner else None,
             idle_sharing=options["idle_sharing"],
         )
         try:
@@ -63,10 +62,3 @@ class Command(BaseCommand):
             raise CommandError(str(refusal)) from refusal
         words = json.dumps({"id": pool_id}) if options["json"] else f"Pool {pool.name} added."
         self.stdout.write(words)
-
-
-def _team_named(name: str) -> int:
-    for team in teams():
-        if team.name == name:
-            return team.id
-    raise CommandError(f"there is no team named {name!r}")

@@ -10,9 +10,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from apps.accounts import actions as accounts
-from apps.accounts.queries import Scope, teams
+from apps.accounts.queries import Scope
 from apps.fleet import actions
-from apps.fleet.management.named import cluster_named, living_node
+from apps.fleet.management.named import cluster_named, living_node, team_named
 
 
 class Command(BaseCommand):
@@ -42,7 +42,7 @@ class Command(BaseCommand):
                     scopes=options["scope"],
                     expires_at=None if days is None else at + timedelta(days=days),
                     at=at,
-                    team_id=_team_named(options["team"]),
+                    team_id=team_named(options["team"]) if options["team"] else None,
                 )
                 _bind_token(token.id, options, at)
         except accounts.TokenExpiresInThePast as refusal:
@@ -51,15 +51,6 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({"id": token.id, "token": token.secret}))
         else:
             self.stdout.write(token.secret)
-
-
-def _team_named(name: str | None) -> int | None:
-    if name is None:
-        return None
-    ids = {team.name: team.id for team in teams()}
-    if name not in ids:
-        raise CommandError(f"--team: there is no team named {name!r}")
-    return ids[name]
 
 
 def _bind_token(token_id: int, options: dict[str, Any], at: datetime) -> None:

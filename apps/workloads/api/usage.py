@@ -3,7 +3,7 @@
 What was asked and answered is dropped on receipt: the decoders skip it, and no body is logged.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, ClassVar, TypeVar
 
@@ -106,10 +106,27 @@ class UsageDoor(RestView):
         """Those who tell of calls: they say what teams are charged."""
         return [needs(Scope.USAGE)()]
 
-    def teller(self, request: Request) -> tuple[Owners, str]:
-        """Whose the calls may be, and the source under which each of their keys counts once."""
+    def taken(
+        self,
+        request: Request,
+        known: frozenset[str],
+        split: Callable[[bytes], Sequence[Row]],
+        read: Callable[[Row, Owners, datetime, int, str], tuple[Call | Fault, Fault | None]],
+    ) -> Response:
+        """What became of a body that is `split` into rows, each `read`; good ones are kept."""
+        at = timezone.now()
         team_id = request.auth.team_id if isinstance(request.auth, TokenFact) else None
-        return Owners(team_id), f"{self.source}:{team_id or 0}"
+        # Under its source each key counts once.
+        owners, source = Owners(team_id), f"{self.source}:{team_id or 0}"
+        body = _usage_body(request, known)
+        try:
+            rows = split(body)
+        except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as refused:
+            raise UsageUnreadable(fault_of(str(refused))) from refused
+        if len(rows) > MOST_CALLS:
+            raise TooManyCalls(len(rows), "calls", MOST_CALLS)
+        told = [read(row, owners, at, place, source) for place, row in enumerate(rows)]
+        return _answer_after_keeping(told, at)
 
 
 class UsageEvents(UsageDoor):
@@ -125,12 +142,7 @@ class UsageEvents(UsageDoor):
     )
     def post(self, request: Request) -> Response:
         """Take calls in a list, or one by itself; a key that was sent before changes nothing."""
-        at = timezone.now()
-        owners, source = self.teller(request)
-        rows = _numbered_rows(_raw_events, _usage_body(request, JSON))
-        return _answer_after_keeping(
-            [(read_event(raw, owners, at, k, source), None) for k, raw in rows], at
-        )
+        return self.taken(request, JSON, _raw_events, read_event)
 
 
 class LiteLlmEvents(UsageDoor):
@@ -146,12 +158,7 @@ class LiteLlmEvents(UsageDoor):
     )
     def post(self, request: Request) -> Response:
         """Take a JSON array, lines of JSON, or one payload; sent again they change nothing."""
-        at = timezone.now()
-        owners, source = self.teller(request)
-        rows = _numbered_rows(rows_of, _usage_body(request, LINES))
-        return _answer_after_keeping(
-            [read_payload(raw, owners, at, k, source) for k, raw in rows], at
-        )
+        return self.taken(request, LINES, rows_of, read_payload)
 
 
 class OtelEvents(UsageDoor):
@@ -167,12 +174,7 @@ class OtelEvents(UsageDoor):
     )
     def post(self, request: Request) -> Response:
         """Take the spans that are calls to a model; other spans are left aside."""
-        at = timezone.now()
-        owners, source = self.teller(request)
-        rows = _numbered_rows(spans_of, _usage_body(request, JSON))
-        return _answer_after_keeping(
-            [read_span(span, said, owners, at, k, source) for k, (span, said) in rows], at
-        )
+        return self.taken(request, JSON, spans_of, read_span)
 
 
 def _answer_after_keeping(
@@ -192,18 +194,6 @@ def _answer_after_keeping(
             ],
         }
     )
-
-
-def _numbered_rows(
-    read: Callable[[bytes], Sequence[Row]], body: bytes
-) -> Iterable[tuple[int, Row]]:
-    try:
-        rows = read(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as refused:
-        raise UsageUnreadable(fault_of(str(refused))) from refused
-    if len(rows) > MOST_CALLS:
-        raise TooManyCalls(len(rows), "calls", MOST_CALLS)
-    return enumerate(rows)
 
 
 class _Events(msgspec.Struct, forbid_unknown_fields=True):

@@ -121,9 +121,10 @@ def spans_of(body: bytes) -> list[tuple[OtelSpan, Mapping[str, Any]]]:
 
 
 def read_span(
-    span: OtelSpan, said: Mapping[str, Any], owners: Owners, at: datetime, row: int, source: str
+    found: tuple[OtelSpan, Mapping[str, Any]], owners: Owners, at: datetime, row: int, source: str
 ) -> tuple[Call | Fault, Fault | None]:
     """The call that a span tells or why not, and what of it was not understood."""
+    span, said = found
     owner, remark = owners.nearest(said.get("runrate.team"), said.get("runrate.workload"), row)
     try:
         starts, ends = int(span.startTimeUnixNano) / 1e9, int(span.endTimeUnixNano) / 1e9
@@ -135,30 +136,21 @@ def read_span(
         said.get("openai.response.service_tier")
         or said.get("gen_ai.openai.response.service_tier", "")
     )
-    return (
-        call_of(
-            {
-                "source": source,
-                "key": str(said.get("gen_ai.response.id") or key),
-                "response_id": str(said.get("gen_ai.response.id") or ""),
-                "at": datetime.fromtimestamp(ends or starts, UTC) if ends or starts else None,
-                "vendor": _span_vendor(said),
-                "model": str(
-                    said.get("gen_ai.response.model") or said.get("gen_ai.request.model", "")
-                ),
-                "tier": "" if tier in STANDARD else tier,
-                "outcome": _span_outcome(span, said),
-                "team_id": owner.team_id,
-                "workload_id": owner.workload_id,
-                "feature": str(said.get("runrate.feature") or said.get("service.name") or "")[:200],
-                "latency_seconds": max(0.0, ends - starts) if starts and ends else None,
-            },
-            counts,
-            at,
-            row,
-        ),
-        remark,
-    )
+    call = {
+        "source": source,
+        "key": str(said.get("gen_ai.response.id") or key),
+        "response_id": str(said.get("gen_ai.response.id") or ""),
+        "at": datetime.fromtimestamp(ends or starts, UTC) if ends or starts else None,
+        "vendor": _span_vendor(said),
+        "model": str(said.get("gen_ai.response.model") or said.get("gen_ai.request.model", "")),
+        "tier": "" if tier in STANDARD else tier,
+        "outcome": _span_outcome(span, said),
+        "team_id": owner.team_id,
+        "workload_id": owner.workload_id,
+        "feature": str(said.get("runrate.feature") or said.get("service.name") or "")[:200],
+        "latency_seconds": max(0.0, ends - starts) if starts and ends else None,
+    }
+    return call_of(call, counts, at, row), remark
 
 
 def _is_call(said: Mapping[str, Any]) -> bool:

@@ -82,44 +82,36 @@ _EVENT = msgspec.json.Decoder(UsageEventIn)
 
 def read_event(
     raw: msgspec.Raw, owners: Owners, at: datetime, row: int, source: str
-) -> Call | Fault:
-    """The call that this JSON tells, received at `at`, or why it cannot be taken."""
+) -> tuple[Call | Fault, None]:
+    """The call that this JSON tells, received at `at`, or why it cannot be taken; no remark."""
     try:
         event = _EVENT.decode(raw)
         counts = _event_counts(event)
     except (msgspec.DecodeError, UnicodeDecodeError) as refused:
-        return fault_of(str(refused), row)
+        return fault_of(str(refused), row), None
     except Refusal as refused:
-        return Fault(refused.field, refused.message, row)
+        return Fault(refused.field, refused.message, row), None
     except ValueError as refused:
-        return Fault("usage", str(refused), row)
+        return Fault("usage", str(refused), row), None
     owner = owners.of(event.team or None, event.workload or None, row)
     if isinstance(owner, Fault):
-        return owner
+        return owner, None
     response = event.response or Response()
-    return call_of(
-        {
-            "source": source,
-            "key": event.key or response.id or response.responseId or "",
-            "response_id": response.id or response.responseId or "",
-            "at": _first_said(event.at, response.created, response.created_at, response.createTime),
-            "vendor": vendor_named(event.vendor),
-            "model": event.model
-            or response.model
-            or response.modelVersion
-            or response.modelId
-            or "",
-            "tier": tier_of(event.tier, response),
-            "outcome": event.outcome or outcome_of(event.status),
-            "team_id": owner.team_id,
-            "workload_id": owner.workload_id,
-            "feature": event.feature or "",
-            "latency_seconds": event.latency_seconds,
-        },
-        counts,
-        at,
-        row,
-    )
+    said = {
+        "source": source,
+        "key": event.key or response.id or response.responseId or "",
+        "response_id": response.id or response.responseId or "",
+        "at": _first_said(event.at, response.created, response.created_at, response.createTime),
+        "vendor": vendor_named(event.vendor),
+        "model": event.model or response.model or response.modelVersion or response.modelId or "",
+        "tier": tier_of(event.tier, response),
+        "outcome": event.outcome or outcome_of(event.status),
+        "team_id": owner.team_id,
+        "workload_id": owner.workload_id,
+        "feature": event.feature or "",
+        "latency_seconds": event.latency_seconds,
+    }
+    return call_of(said, counts, at, row), None
 
 
 def call_of(

@@ -164,7 +164,9 @@ def outage_recorded(
 ) -> int | None:
     """The outage that says exactly this."""
     of_device = Q(device=None) if device_id is None else Q(device_id=device_id)
-    same = Outage.objects.filter(of_device, node_id=node_id, kind=kind, period=(starts_at, ends_at))
+    # By its ends: an end before the start is no range that could be asked for.
+    lasted = Q(period__startswith=starts_at, period__endswith=ends_at)
+    same = Outage.objects.filter(of_device, lasted, node_id=node_id, kind=kind)
     return same.order_by("id").values_list("id", flat=True).first()
 
 

@@ -201,7 +201,9 @@ def rule_like(rule: RuleFact) -> int | None:
     kept = OwnershipRule.objects.filter(
         equal_to_given(asked),
         **{f"{name}__isnull": True for name, value in asked.items() if value is None},
-        period=(rule.starts_at, rule.ends_at),
+        # By its ends: an end before the start is no range that could be asked for.
+        period__startswith=rule.starts_at,
+        period__endswith=rule.ends_at,
     )
     return kept.values_list("id", flat=True).first()
 

@@ -157,6 +157,8 @@ def test_a_rule_names_what_it_does_not_know() -> None:
     assert fault(team="Nobody")[0]["field"] == "team"
     assert fault(workload="none")[0]["field"] == "workload"
     assert fault(cluster="none")[0]["field"] == "cluster"
+    reversed_ = {"starts_at": "2026-03-03T00:00:00Z", "ends_at": "2026-03-02T00:00:00Z"}
+    assert fault(**reversed_)[0]["field"] == "ends_at"
 
 
 def test_a_rule_ends_once_and_leads_read_only_their_own() -> None:

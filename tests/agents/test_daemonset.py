@@ -19,7 +19,7 @@ from django.core.cache import cache
 from django.core.management import call_command
 
 from apps.fleet.models import Agent, Device, Node
-from apps.telemetry.models import Window
+from apps.telemetry.models import TelemetryWindow
 from apps.workloads.models import Allocation, Job
 from tests import make
 from tests.agents.kubelet import kubelet_at
@@ -131,7 +131,9 @@ def until(is_there: Callable[[], object], seconds: float = 40.0) -> None:
 def counts() -> dict[str, int]:
     """Windows of devices, by node."""
     nodes = dict(Device.objects.values_list("id", "node__name"))
-    return dict(Counter(nodes[each] for each in Window.objects.values_list("device_id", flat=True)))
+    return dict(
+        Counter(nodes[each] for each in TelemetryWindow.objects.values_list("device_id", flat=True))
+    )
 
 
 def test_three_agents_of_one_daemonset_are_three_nodes(cluster) -> None:
@@ -148,12 +150,12 @@ def test_three_agents_of_one_daemonset_are_three_nodes(cluster) -> None:
         (f"GPU-{name}-{gpu}", name) for name in NODES for gpu in range(GPUS)
     ], said
     assert dict(Agent.objects.values_list("node__name", "source")) == dict.fromkeys(NODES, "nvml")
-    by_agent = Counter(Window.objects.values_list("agent_id", flat=True))
+    by_agent = Counter(TelemetryWindow.objects.values_list("agent_id", flat=True))
     agent_of = dict(Agent.objects.values_list("node__name", "id"))
     assert counts() == {name: by_agent[agent_of[name]] for name in NODES}
     # Every span that a node saw is there once for each of its GPUs.
     for name in NODES:
-        starts = Window.objects.filter(agent_id=agent_of[name])
+        starts = TelemetryWindow.objects.filter(agent_id=agent_of[name])
         per_device = Counter(starts.values_list("device_id", flat=True))
         spans = starts.values_list("starts_at", flat=True).distinct().count()
         assert list(per_device.values()) == [spans] * GPUS
@@ -176,5 +178,5 @@ def test_an_agent_that_is_killed_comes_back_as_itself(cluster) -> None:
     again.stop()
 
     assert Agent.objects.get().token_id == token
-    windows = Window.objects.values_list("device_id", "starts_at")
+    windows = TelemetryWindow.objects.values_list("device_id", "starts_at")
     assert len(windows) == len(set(windows))

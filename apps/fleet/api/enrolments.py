@@ -57,7 +57,7 @@ class Enrolments(APIView):
     def post(self, request: Request) -> Response:
         """Enrol an agent: with an invitation, once, or as its node with a join token."""
         asked = parsed(EnrolmentIn, request)
-        enrolled = _answer_enrolled(asked)
+        enrolled = _enrol_as_asked(asked)
         told = {
             "token": enrolled.secret,
             "node": enrolled.node_name,
@@ -67,7 +67,7 @@ class Enrolments(APIView):
         return Response(answer.data, status=201, headers={"Cache-Control": "no-store"})
 
 
-def _answer_enrolled(asked: Mapping[str, Any]) -> actions.EnrolledAgent:
+def _enrol_as_asked(asked: Mapping[str, Any]) -> actions.EnrolledAgent:
     at, days = timezone.now(), settings.AGENT_TOKEN_DAYS
     good_for = timedelta(days=days) if days else None
     if not asked["token"].startswith(actions.JOIN_PREFIX):

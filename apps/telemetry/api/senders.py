@@ -99,7 +99,7 @@ def is_delivery_routine(header: str | None) -> bool:
 
     Asks nobody. The first of a node takes ten statements, those after it share one script.
     """
-    sender = _memory.senders.get(_key(header)) if header is not None else None
+    sender = _memory.senders.get(_header_digest(header)) if header is not None else None
     return sender is not None and are_devices_known(sender.agent.agent_id)
 
 

@@ -34,7 +34,7 @@ def test_a_trainers_steps_waits_saves_and_evaluations_are_told(clock: Any) -> No
         workload="finetune", name="a", environ=ENVIRON
     )
     args = SimpleNamespace(train_batch_size=2, gradient_accumulation_steps=4, world_size=8)
-    state = SimpleNamespace(global_step=100, num_input_tokens_seen=5_000)
+    state = SimpleNamespace(global_step=100, num_input_tokens_seen=5_000, log_history=[])
     callback.on_train_begin(args, state, None)
     for _ in range(2):
         passing.passes(1)
@@ -57,8 +57,8 @@ def test_a_trainers_steps_waits_saves_and_evaluations_are_told(clock: Any) -> No
         for name, spent in each["phases_ms"].items():
             phases[name] = phases.get(name, 0) + spent
     assert phases == {"data": 2_000, "evaluation": 5_000, "checkpoint_save": 6_000}
-    (restored,) = [event for report in reports for event in report["events"]]
-    assert (restored["kind"], restored["step"]) == ("restored", 100)
+    events = [(each["kind"], each["step"]) for report in reports for each in report["events"]]
+    assert events == [("restored", 100), ("good_checkpoint", 101)]
     assert reports[-1]["status"] == "finished"
 
 
@@ -76,15 +76,16 @@ def test_lightnings_batches_are_steps_and_their_tokens_count_for_all_ranks(clock
     callback = importlib.import_module("runrate.lightning").RunrateCallback(
         tokens_of=len, name="a", environ=ENVIRON
     )
-    trainer = SimpleNamespace(global_step=7, world_size=4)
+    trainer = SimpleNamespace(global_step=7, world_size=4, save_checkpoint=list)
     callback.on_train_start(trainer, None)
     for index in range(2):
         passing.passes(2)
         callback.on_train_batch_start(trainer, None, "abc", index)
         passing.passes(5)
-        callback.on_train_batch_end(trainer, None, None, "abc", index)
         trainer.global_step += 1
-    callback.on_train_end(trainer, None)
+        callback.on_train_batch_end(trainer, None, None, "abc", index)
+    callback.on_fit_end(trainer, None)
+    assert trainer.save_checkpoint is list
     told = windows(reports)
     assert sum(each["tokens"] for each in told) == 2 * 3 * 4
     assert sum(each["phases_ms"]["data"] for each in told) == 4_000
@@ -97,12 +98,36 @@ def test_lightnings_batches_are_steps_and_their_tokens_count_for_all_ranks(clock
 def test_lightnings_exceptions_end_the_run(clock: Any, error: BaseException, status: str) -> None:
     _, reports = clock
     callback = importlib.import_module("runrate.lightning").RunrateCallback(environ=ENVIRON)
-    trainer = SimpleNamespace(global_step=0, world_size=1)
+    trainer = SimpleNamespace(global_step=0, world_size=1, save_checkpoint=list)
     callback.on_train_batch_start(trainer, None, None, 0)
     callback.on_train_batch_end(trainer, None, None, None, 0)
     callback.on_exception(trainer, None, error)
     assert reports == []
     callback.on_train_start(trainer, None)
     callback.on_exception(trainer, None, error)
-    callback.on_train_end(trainer, None)
+    callback.on_fit_end(trainer, None)
     assert [each["status"] for each in reports] == ["", status]
+
+
+def test_training_that_broke_off_and_begins_again_had_failed(clock: Any) -> None:
+    _, reports = clock
+    callback = importlib.import_module("runrate.hf").RunrateCallback(environ=ENVIRON)
+    state = SimpleNamespace(global_step=0, num_input_tokens_seen=0)
+    callback.on_train_begin(None, state, None)
+    callback.on_train_begin(None, state, None)
+    callback.on_train_end(None, state, None)
+    assert [each["status"] for each in reports] == ["", "failed", "", "finished"]
+
+
+def test_only_the_best_checkpoint_by_the_trainers_own_metric_is_good(clock: Any) -> None:
+    _, reports = clock
+    callback = importlib.import_module("runrate.hf").RunrateCallback(environ=ENVIRON)
+    args = SimpleNamespace(metric_for_best_model="accuracy")
+    state = SimpleNamespace(global_step=0, num_input_tokens_seen=0, best_metric=0.5, log_history=[])
+    callback.on_train_begin(args, state, None)
+    for step, best in ((10, 10), (20, 10), (30, 30)):
+        state.global_step, state.best_global_step = step, best
+        state.log_history = [{"step": step, "eval_accuracy": step / 100}]
+        callback.on_save(args, state, None)
+    good = [(each["step"], each["metric"]) for report in reports for each in report["events"]]
+    assert good == [(9, 0.1), (29, 0.3)]

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import TracebackType
@@ -285,5 +286,12 @@ def _delivery(place: Surroundings) -> Delivery | None:
 
 
 def _at_exit(run: Run) -> Callable[[], None]:
-    """A process that ends without saying how was interrupted."""
-    return lambda: run.finish("interrupted")
+    """A process that ends without saying how was interrupted, or failed by what nobody caught."""
+    before = getattr(sys, "last_value", None)
+
+    def end() -> None:
+        uncaught = getattr(sys, "last_value", None)
+        is_failure = isinstance(uncaught, Exception) and uncaught is not before
+        run.finish("failed" if is_failure else "interrupted")
+
+    return end

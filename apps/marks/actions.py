@@ -87,7 +87,7 @@ def mark_spans(*, pass_: Pass, spans: Iterable[tuple[int, datetime, datetime]]) 
         if ends_at - starts_at > DAY:
             ranges.append((unit, hour_of(starts_at), ends_at))
         elif starts_at < ends_at:
-            marks += [Mark(pass_, unit, hour) for hour in _hours(starts_at, ends_at)]
+            marks += [Mark(pass_, unit, hour) for hour in _hours_between(starts_at, ends_at)]
     _lay_ranges(pass_, sorted(ranges))
     mark(marks)
 
@@ -178,7 +178,7 @@ def _in_order(marks: Iterable[Mark]) -> list[Mark]:
     return sorted(set(marks), key=lambda each: (each.pass_, each.unit, each.hour))
 
 
-def _hours(starts_at: datetime, ends_at: datetime) -> list[datetime]:
+def _hours_between(starts_at: datetime, ends_at: datetime) -> list[datetime]:
     first = hour_of(starts_at)
     return [first + HOUR * k for k in range(-((first - ends_at) // HOUR))]
 

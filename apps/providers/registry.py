@@ -47,7 +47,7 @@ def reader_of(key: str, kind: str) -> FactReader:
     """
     if kind not in readings_of(key):
         raise CloudRefused(f"nothing here reads {kind} of {label_of(key)}")
-    readers: Mapping[str, FactReader] = import_module(f"{_folder(key)}.reader").READERS
+    readers: Mapping[str, FactReader] = import_module(f"{_folder_module(key)}.reader").READERS
     return readers[kind]
 
 
@@ -58,16 +58,16 @@ def bill_reader_of(key: str) -> BillReader:
     """
     if "bills" not in readings_of(key):
         raise CloudRefused(f"nothing here reads bills of {label_of(key)}")
-    opens: BillReader = import_module(f"{_folder(key)}.reader").open_bills
+    opens: BillReader = import_module(f"{_folder_module(key)}.reader").open_bills
     return opens
 
 
 def _cloud_of(name: str) -> CloudProvider:
-    cloud: CloudProvider = import_module(_folder(name)).CLOUD
+    cloud: CloudProvider = import_module(_folder_module(name)).CLOUD
     if cloud.key != name:
         raise ValueError(f"the folder {name} has the cloud {cloud.key!r}: they are called alike")
     return cloud
 
 
-def _folder(key: str) -> str:
+def _folder_module(key: str) -> str:
     return f"{providers.__name__}.{key}"

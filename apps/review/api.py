@@ -127,7 +127,7 @@ class Anomalies(RestView):
                 workload_ids=_workload_ids(asked["workload"], seen),
                 since=asked.get("since"),
                 until=asked.get("until"),
-                measures=_measures(asked["measure"]),
+                measures=_measures_asked(asked["measure"]),
             )
         )
         page = slice_of(found, page_asked(request), _newest_first)
@@ -170,7 +170,7 @@ def _workload_ids(text: str, seen: frozenset[int] | None) -> frozenset[int] | No
     return frozenset(one for name in names for one in ids[name])
 
 
-def _measures(text: str) -> frozenset[str] | None:
+def _measures_asked(text: str) -> frozenset[str] | None:
     names = frozenset(part.strip() for part in text.split(",") if part.strip())
     unknown = sorted(names - set(MEASURES))
     if unknown:
@@ -192,7 +192,8 @@ def serialize_finding(each: FindingFact, names: Mapping[int, str], currency: str
         "effect": round(each.effect_ratio, 6),
         "impact": None if impact is None else _money(impact, currency),
         "parts": [
-            {"name": part["name"], "amount": _millionths(part["millionths"])} for part in each.parts
+            {"name": part["name"], "amount": _millionths_text(part["millionths"])}
+            for part in each.parts
         ],
     }
     return told_as(FindingOut, answer)
@@ -202,7 +203,7 @@ PLAIN = ("id", "kind", "measure", "feature", "changed_on", "first_seen_on", "las
          "causes")  # fmt: skip
 
 
-def _millionths(amount: int) -> str:
+def _millionths_text(amount: int) -> str:
     sign = "-" if amount < 0 else ""
     return f"{sign}{abs(amount) // MICROS}.{abs(amount) % MICROS:06d}"
 

@@ -17,10 +17,10 @@ def gpu_hours(milliseconds: int | None) -> str:
         return UNKNOWN
     hours = Decimal(milliseconds) / HOUR_MS
     for limit, digits in ((10, 2), (100, 1)):
-        figure = _rounded(hours, digits)
+        figure = _rounded_half_even(hours, digits)
         if abs(figure) < limit:
             return _smallest_above_zero(figure, hours)
-    return f"{_rounded(hours, 0):,f}"
+    return f"{_rounded_half_even(hours, 0):,f}"
 
 
 def count(number: int | None) -> str:
@@ -38,7 +38,7 @@ def gpu_count(count_: Fraction | int | None) -> str:
     if count_ is None:
         return UNKNOWN
     exact = Decimal(count_.numerator) / Decimal(count_.denominator)
-    figure = _rounded(exact, 2)
+    figure = _rounded_half_even(exact, 2)
     if figure == figure.to_integral_value():
         return f"{figure:,.0f}"
     return f"{figure.normalize():,f}"
@@ -55,7 +55,7 @@ def per_cent(ratio: Ratio | None) -> str:
     """A ratio of 0 to 1 as `31 %`; one decimal below 10 %. Never rounds to 0 or to 100."""
     if ratio is None:
         return UNKNOWN
-    hundredths = _decimal(ratio) * 100
+    hundredths = _decimal_of(ratio) * 100
     if 0 < hundredths < Decimal("0.05"):
         return f"< 0.1{GAP}%"
     if Decimal("99.5") <= hundredths < 100:
@@ -80,7 +80,7 @@ def points(now: Ratio | None, before: Ratio | None) -> str:
     """How one ratio differs from another, in percentage points: `+3 points`."""
     if now is None or before is None:
         return UNKNOWN
-    difference = (_decimal(now) - _decimal(before)) * 100
+    difference = (_decimal_of(now) - _decimal_of(before)) * 100
     figure = _per_cent_figure(abs(difference))
     if not figure.strip("0."):
         return "no change"
@@ -89,9 +89,9 @@ def points(now: Ratio | None, before: Ratio | None) -> str:
 
 
 def _per_cent_figure(hundredths: Decimal) -> str:
-    one_decimal = _rounded(hundredths, 1)
+    one_decimal = _rounded_half_even(hundredths, 1)
     if abs(one_decimal) >= 10 or one_decimal == one_decimal.to_integral_value():
-        return f"{_rounded(hundredths, 0):,f}"
+        return f"{_rounded_half_even(hundredths, 0):,f}"
     return f"{one_decimal:f}"
 
 
@@ -101,11 +101,11 @@ def _smallest_above_zero(figure: Decimal, exact: Decimal) -> str:
     return f"{figure:f}"
 
 
-def _rounded(value: Decimal, digits: int) -> Decimal:
+def _rounded_half_even(value: Decimal, digits: int) -> Decimal:
     return value.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_EVEN)
 
 
-def _decimal(ratio: Ratio) -> Decimal:
+def _decimal_of(ratio: Ratio) -> Decimal:
     if isinstance(ratio, Fraction):
         return Decimal(ratio.numerator) / Decimal(ratio.denominator)
     return Decimal(ratio)

@@ -51,16 +51,16 @@ def daily_cost_by_state(days: Sequence[date], series: Sequence[DailySeries], cur
     `days` are consecutive, and every series has one amount for each of them.
     """
     shown = [row for row in series if any(row.settled) or any(row.provisional)]
-    ticks = ticks_between(*_extent(days, shown))
-    traces = [trace for row in shown for trace in _traces(days, row, currency)]
-    layout = _layout(days, ticks, currency)
+    ticks = ticks_between(*_stack_extent(days, shown))
+    traces = [trace for row in shown for trace in _bar_traces(days, row, currency)]
+    layout = _chart_layout(days, ticks, currency)
     if len(shown) <= MOST_END_LABELS:
         layout |= _end_labels(shown, ticks)
-        layout["margin"] = {**_margin(ticks, currency), "r": _LABELS_PX}
+        layout["margin"] = {**_chart_margin(ticks, currency), "r": _LABELS_PX}
     return checked(traces, layout)
 
 
-def _traces(days: Sequence[date], row: DailySeries, currency: str) -> list[Json]:
+def _bar_traces(days: Sequence[date], row: DailySeries, currency: str) -> list[Json]:
     provisional = [amount or 0 for amount in row.provisional]
     both = [(settled or 0) + later for settled, later in zip(row.settled, provisional, strict=True)]
     # A zero keeps the hover line of a day that is provisional as a whole; None leaves it out.
@@ -68,21 +68,23 @@ def _traces(days: Sequence[date], row: DailySeries, currency: str) -> list[Json]
         amount or (0 if later else None)
         for amount, later in zip(row.settled, provisional, strict=True)
     ]
-    said = [_hover(total, later, currency) for total, later in zip(both, provisional, strict=True)]
+    said = [
+        _hover_text(total, later, currency) for total, later in zip(both, provisional, strict=True)
+    ]
     traces = [
         {
-            **_bars(days, settled, row.state, "\\" if row.state.is_hatched else ""),
+            **_bar_trace(days, settled, row.state, "\\" if row.state.is_hatched else ""),
             "customdata": said,
             "hovertemplate": "%{customdata}",
         }
     ]
     if any(provisional):
-        later_bars = _bars(days, [amount or None for amount in provisional], row.state, "/")
+        later_bars = _bar_trace(days, [amount or None for amount in provisional], row.state, "/")
         traces.append({**later_bars, "hoverinfo": "skip"})
     return traces
 
 
-def _bars(
+def _bar_trace(
     days: Sequence[date], amounts: Sequence[int | None], state: StateWords, hatch: str
 ) -> Json:
     marker: Json = {"color": f"var({state.token})", "line": {"width": 0}}
@@ -99,7 +101,7 @@ def _bars(
     }
 
 
-def _hover(amount: int, provisional: int, currency: str) -> str:
+def _hover_text(amount: int, provisional: int, currency: str) -> str:
     text = full_amount(amount, currency)
     if not provisional:
         return text
@@ -108,11 +110,11 @@ def _hover(amount: int, provisional: int, currency: str) -> str:
     return f"{text}, {full_amount(provisional, currency)} of it provisional"
 
 
-def _layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Json:
+def _chart_layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Json:
     return {
         "barmode": "relative",
         "height": HEIGHT_PX,
-        "margin": _margin(ticks, currency),
+        "margin": _chart_margin(ticks, currency),
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": 12, "color": "var(--ink-2)"},
@@ -129,7 +131,7 @@ def _layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Js
     }
 
 
-def _margin(ticks: Sequence[Decimal], currency: str) -> dict[str, int]:
+def _chart_margin(ticks: Sequence[Decimal], currency: str) -> dict[str, int]:
     widest = max(len(_tick_text(tick, currency)) for tick in ticks)
     return {"l": 10 + CHARACTER_PX * widest, **_MARGIN_PX}
 
@@ -200,7 +202,7 @@ def _tick_text(tick: Decimal, currency: str) -> str:
     )
 
 
-def _extent(days: Sequence[date], series: Sequence[DailySeries]) -> tuple[Decimal, Decimal]:
+def _stack_extent(days: Sequence[date], series: Sequence[DailySeries]) -> tuple[Decimal, Decimal]:
     """The lowest and the highest stack of any day, in whole units, zero among them."""
     low = high = 0
     for index in range(len(days)):

@@ -47,15 +47,15 @@ def curve(
     highest = max(each.high or each.value for each in points)
     highest = max([highest, *(each.value for each in measured)])
     ticks = ticks_between(Decimal(0), Decimal(highest))
-    traces = [*_band(points), _line(points, said)]
+    traces = [*_interval_band(points), _expected_line(points, said)]
     if measured:
-        traces.append(_dots(measured, said))
+        traces.append(_run_dots(measured, said))
     if asked is not None:
         traces.append(_asked_marker(asked, said))
-    return checked(traces, _layout(points, measured, ticks, said))
+    return checked(traces, _curve_layout(points, measured, ticks, said))
 
 
-def _band(points: Sequence[PlottedPoint]) -> list[Json]:
+def _interval_band(points: Sequence[PlottedPoint]) -> list[Json]:
     known = [each for each in points if each.low is not None and each.high is not None]
     if len(known) < 2:
         return []
@@ -74,26 +74,26 @@ def _band(points: Sequence[PlottedPoint]) -> list[Json]:
     ]
 
 
-def _line(points: Sequence[PlottedPoint], said: Callable[[float], str]) -> Json:
+def _expected_line(points: Sequence[PlottedPoint], said: Callable[[float], str]) -> Json:
     return {
         "type": "scatter",
         "mode": "lines",
         "name": "Expected",
         "x": [each.gpus for each in points],
         "y": [each.value for each in points],
-        "customdata": [_between(each, said) for each in points],
+        "customdata": [_interval_words(each, said) for each in points],
         "hovertemplate": "%{x} GPUs: %{customdata}<extra></extra>",
         "line": {"color": "var(--accent)", "width": 2},
     }
 
 
-def _between(each: PlottedPoint, said: Callable[[float], str]) -> str:
+def _interval_words(each: PlottedPoint, said: Callable[[float], str]) -> str:
     if each.low is None or each.high is None:
         return said(each.value)
     return f"{said(each.value)}, {said(each.low)} to {said(each.high)}"
 
 
-def _dots(measured: Sequence[Measured], said: Callable[[float], str]) -> Json:
+def _run_dots(measured: Sequence[Measured], said: Callable[[float], str]) -> Json:
     return {
         "type": "scatter",
         "mode": "markers",
@@ -123,7 +123,7 @@ def _asked_marker(asked: CurvesAsked, said: Callable[[float], str]) -> Json:
     }
 
 
-def _layout(
+def _curve_layout(
     points: Sequence[PlottedPoint],
     measured: Sequence[Measured],
     ticks: Sequence[Decimal],

@@ -35,13 +35,13 @@ def level_line(
     days = [day for day, _, _ in points]
     ticks = ticks_between(Decimal(0), max(Decimal(str(value)) for _, value, _ in points))
     top = float(ticks[-1])
-    traces: list[Json] = [_points(points), *map(_level, levels)]
+    traces: list[Json] = [_day_points(points), *map(_level_line, levels)]
     shown = [mark for mark in marks if days[0] <= mark.day <= days[-1]]
-    traces += [_mark(mark, top) for mark in shown]
-    return checked(traces, _layout(days, ticks, shown))
+    traces += [_mark_line(mark, top) for mark in shown]
+    return checked(traces, _level_layout(days, ticks, shown))
 
 
-def _points(points: Sequence[tuple[date, float, str]]) -> Json:
+def _day_points(points: Sequence[tuple[date, float, str]]) -> Json:
     return {
         "type": "scatter",
         "mode": "lines+markers",
@@ -55,7 +55,7 @@ def _points(points: Sequence[tuple[date, float, str]]) -> Json:
     }
 
 
-def _level(level: Level) -> Json:
+def _level_line(level: Level) -> Json:
     return {
         "type": "scatter",
         "mode": "lines",
@@ -67,7 +67,7 @@ def _level(level: Level) -> Json:
     }
 
 
-def _mark(mark: Mark, top: float) -> Json:
+def _mark_line(mark: Mark, top: float) -> Json:
     return {
         "type": "scatter",
         "mode": "lines",
@@ -79,7 +79,7 @@ def _mark(mark: Mark, top: float) -> Json:
     }
 
 
-def _layout(days: Sequence[date], ticks: Sequence[Decimal], marks: Sequence[Mark]) -> Json:
+def _level_layout(days: Sequence[date], ticks: Sequence[Decimal], marks: Sequence[Mark]) -> Json:
     texts = [f"{tick.normalize():f}" for tick in ticks]
     return {
         "height": HEIGHT_PX,

@@ -42,16 +42,16 @@ def minute_strip(observed: Sequence[int], worked: Sequence[int]) -> MinuteStrip:
         if height:
             bars.append(MinuteBar(reached, width, STEPS - height, height, level is not None))
         reached += width
-    return MinuteStrip(bars=tuple(bars), words=_words(sum(observed), sum(worked)))
+    return MinuteStrip(bars=tuple(bars), words=_minute_words(sum(observed), sum(worked)))
 
 
-def _words(observed: int, worked: int) -> str:
+def _minute_words(observed: int, worked: int) -> str:
     if not observed:
         return "not observed in this hour"
-    return f"active {_minutes(worked)} of {_minutes(observed)} min observed"
+    return f"active {_minutes_text(worked)} of {_minutes_text(observed)} min observed"
 
 
-def _minutes(quarters: int) -> str:
+def _minutes_text(quarters: int) -> str:
     minutes = quarters / QUARTERS_PER_MINUTE
     if 0 < minutes < 0.1:
         return "< 0.1"

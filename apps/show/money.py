@@ -46,38 +46,38 @@ def short_amount(micros: int | None, currency: str) -> str:
     """For figures: three significant digits, as in `$41.3k`; under 100 to the minor unit."""
     if micros is None:
         return UNKNOWN
-    size = _units(abs(micros))
+    size = _whole_units(abs(micros))
     if size < 100:
-        return _signed(micros, currency, _fixed_or_less(size, currency))
+        return _signed_figure(micros, currency, _fixed_or_less(size, currency))
     for scale, suffix in _SCALES:
         figure = significant(size / scale)
         if figure < 1000:
-            return _signed(micros, currency, f"{figure:,f}{suffix}")
-    return _signed(micros, currency, f"{size / _SCALES[-1][0]:,.0f}{_SCALES[-1][1]}")
+            return _signed_figure(micros, currency, f"{figure:,f}{suffix}")
+    return _signed_figure(micros, currency, f"{size / _SCALES[-1][0]:,.0f}{_SCALES[-1][1]}")
 
 
 def full_amount(micros: int | None, currency: str) -> str:
     """For tables: every minor unit, as in `$41,302.17`."""
     if micros is None:
         return UNKNOWN
-    return _signed(micros, currency, _fixed_or_less(_units(abs(micros)), currency))
+    return _signed_figure(micros, currency, _fixed_or_less(_whole_units(abs(micros)), currency))
 
 
 def whole_amount(micros: int | None, currency: str) -> str:
     """For sentences: no minor units, as in `$18,210`; under 100 to the minor unit."""
     if micros is None:
         return UNKNOWN
-    size = _units(abs(micros))
+    size = _whole_units(abs(micros))
     if size < 100:
         return full_amount(micros, currency)
-    return _signed(micros, currency, f"{_rounded(size, 0):,f}")
+    return _signed_figure(micros, currency, f"{_rounded_half_even(size, 0):,f}")
 
 
 def unit_cost(micros: int | None, currency: str) -> str:
     """The cost of one of something: three significant digits, as in `$2.41` or `$0.00345`."""
     if micros is None:
         return UNKNOWN
-    return _signed(micros, currency, f"{significant(_units(abs(micros))):,f}")
+    return _signed_figure(micros, currency, f"{significant(_whole_units(abs(micros))):,f}")
 
 
 def quoted_amount(amount: Decimal, currency: str) -> str:
@@ -107,7 +107,7 @@ def bridged(start: int, parts: Sequence[int], end: int, currency: str) -> list[i
     All in micro-units; start + parts is end, exactly. No part moves by more than a minor unit.
     """
     step = MICROS // 10 ** _MINOR_DIGITS.get(currency, 2)
-    first, last = (int(_rounded(Decimal(each) / step, 0)) for each in (start, end))
+    first, last = (int(_rounded_half_even(Decimal(each) / step, 0)) for each in (start, end))
     shown = [part // step for part in parts]
     remainders = [part % step for part in parts]
     # Minor units that rounding down took away, up to one a part; one too many where both ends were
@@ -135,27 +135,27 @@ def significant(value: Decimal) -> Decimal:
     return rounded.quantize(Decimal(1)) if place > 0 else rounded
 
 
-def _units(micros: int) -> Decimal:
+def _whole_units(micros: int) -> Decimal:
     return Decimal(micros) / MICROS
 
 
-def _rounded(value: Decimal, digits: int) -> Decimal:
+def _rounded_half_even(value: Decimal, digits: int) -> Decimal:
     return value.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_EVEN)
 
 
 def _fixed_or_less(size: Decimal, currency: str) -> str:
     digits = _MINOR_DIGITS.get(currency, 2)
-    return f"{_rounded(size, digits):,f}"
+    return f"{_rounded_half_even(size, digits):,f}"
 
 
-def _signed(micros: int, currency: str, figure: str) -> str:
+def _signed_figure(micros: int, currency: str, figure: str) -> str:
     is_nothing = not figure.strip("0.,")
     if is_nothing and micros:
         # Under half a minor unit: something, and not a zero.
         sign = f"> {MINUS}" if micros < 0 else "< "
-        return f"{sign}{symbol(currency)}{_smallest(currency)}"
+        return f"{sign}{symbol(currency)}{_smallest_unit(currency)}"
     return f"{MINUS if micros < 0 else ''}{symbol(currency)}{figure}"
 
 
-def _smallest(currency: str) -> str:
+def _smallest_unit(currency: str) -> str:
     return f"{Decimal(1).scaleb(-_MINOR_DIGITS.get(currency, 2)):f}"

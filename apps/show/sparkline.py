@@ -31,18 +31,18 @@ def sparkline(
     """
     if sum(value is not None for value in values) < 2:
         return None
-    points = _points(values)
+    points = _plotted_points(values)
     split = len(points) if provisional_from is None else max(provisional_from, 0)
     # The dashed part starts at the last settled point, so that the line is whole.
     return Sparkline(
-        settled=_path(points[:split]),
-        provisional=_path(points[max(split - 1, 0) :]) if split < len(points) else "",
-        area=_area(points),
+        settled=_line_path(points[:split]),
+        provisional=_line_path(points[max(split - 1, 0) :]) if split < len(points) else "",
+        area=_area_path(points),
         words=words,
     )
 
 
-def _points(values: Sequence[float | int | None]) -> list[Point | None]:
+def _plotted_points(values: Sequence[float | int | None]) -> list[Point | None]:
     known = [value for value in values if value is not None]
     low, high = min(0, *known), max(0, *known)
     span = (high - low) or 1
@@ -56,7 +56,7 @@ def _points(values: Sequence[float | int | None]) -> list[Point | None]:
     ]
 
 
-def _runs(points: Sequence[Point | None]) -> list[list[Point]]:
+def _known_stretches(points: Sequence[Point | None]) -> list[list[Point]]:
     """Stretches of neighbouring known points."""
     runs: list[list[Point]] = [[]]
     for point in points:
@@ -67,17 +67,17 @@ def _runs(points: Sequence[Point | None]) -> list[list[Point]]:
     return [run for run in runs if run]
 
 
-def _path(points: Sequence[Point | None]) -> str:
-    return " ".join(f"M{_coordinates(run)}" for run in _runs(points))
+def _line_path(points: Sequence[Point | None]) -> str:
+    return " ".join(f"M{_point_pairs(run)}" for run in _known_stretches(points))
 
 
-def _area(points: Sequence[Point | None]) -> str:
+def _area_path(points: Sequence[Point | None]) -> str:
     floor = HEIGHT - _MARGIN
     return " ".join(
-        f"M{run[0][0]:.1f} {floor} L{_coordinates(run)} L{run[-1][0]:.1f} {floor}Z"
-        for run in _runs(points)
+        f"M{run[0][0]:.1f} {floor} L{_point_pairs(run)} L{run[-1][0]:.1f} {floor}Z"
+        for run in _known_stretches(points)
     )
 
 
-def _coordinates(run: Sequence[Point]) -> str:
+def _point_pairs(run: Sequence[Point]) -> str:
     return " L".join(f"{x:.1f} {y:.1f}" for x, y in run)

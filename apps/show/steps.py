@@ -57,12 +57,12 @@ def price_steps(series: Sequence[StepSeries], span: PlotSpan, currency: str) -> 
     """Lines that hold and then step, from zero, with a marker at today and names at their end."""
     highest = max((step.amount for each in series for step in each.steps), default=Decimal(0))
     ticks = ticks_between(Decimal(0), highest)
-    traces = [_line(each, span, currency) for each in series]
-    traces.append(_today(span, ticks[-1]))
-    return checked(traces, _layout(series, span, ticks, currency))
+    traces = [_step_line(each, span, currency) for each in series]
+    traces.append(_today_line(span, ticks[-1]))
+    return checked(traces, _step_layout(series, span, ticks, currency))
 
 
-def _line(each: StepSeries, span: PlotSpan, currency: str) -> Json:
+def _step_line(each: StepSeries, span: PlotSpan, currency: str) -> Json:
     moments: list[str | None] = []
     amounts: list[float | None] = []
     said: list[str] = []
@@ -72,12 +72,12 @@ def _line(each: StepSeries, span: PlotSpan, currency: str) -> Json:
         ends = min(step.ends_at or span.ends_at, span.ends_at)
         text = f"{each.label}: {quoted_amount(step.amount, currency)}"
         for moment in (begins, ends):
-            moments.append(_local(moment, span))
+            moments.append(_local_text(moment, span))
             amounts.append(float(step.amount))
             said.append(text)
         if next_at is not None and step.ends_at != next_at:
             # Between two that do not touch nothing was quoted: the line has a gap there.
-            moments.append(_local(ends, span))
+            moments.append(_local_text(ends, span))
             amounts.append(None)
             said.append("")
     return {
@@ -92,20 +92,20 @@ def _line(each: StepSeries, span: PlotSpan, currency: str) -> Json:
     }
 
 
-def _today(span: PlotSpan, top: Decimal) -> Json:
+def _today_line(span: PlotSpan, top: Decimal) -> Json:
     """A line of its own, since shapes are left out where there is little room."""
     return {
         "type": "scatter",
         "mode": "lines",
         "name": "Today",
-        "x": [_local(span.today, span)] * 2,
+        "x": [_local_text(span.today, span)] * 2,
         "y": [0, float(top)],
         "hoverinfo": "skip",
         "line": {"color": "var(--ink-3)", "width": 1, "dash": "dot"},
     }
 
 
-def _layout(
+def _step_layout(
     series: Sequence[StepSeries], span: PlotSpan, ticks: Sequence[Decimal], currency: str
 ) -> Json:
     texts = [quoted_amount(tick, currency) for tick in ticks]
@@ -148,11 +148,11 @@ def _time_axis(span: PlotSpan) -> Json:
     return {
         "type": "date",
         "range": [
-            _local(span.starts_at - length * _SPARE, span),
-            _local(span.ends_at + length * _SPARE, span),
+            _local_text(span.starts_at - length * _SPARE, span),
+            _local_text(span.ends_at + length * _SPARE, span),
         ],
         "tickmode": "array",
-        "tickvals": [_local(at, span) for at in labelled],
+        "tickvals": [_local_text(at, span) for at in labelled],
         "ticktext": [_date_text(at, span) for at in labelled],
         "tickangle": 0,
         "showgrid": False,
@@ -196,7 +196,7 @@ def _end_labels(
 def _today_label(span: PlotSpan) -> Json:
     return {
         "text": f"today, {day(span.today.astimezone(span.zone).date())}",
-        "x": _local(span.today, span),
+        "x": _local_text(span.today, span),
         "xanchor": "right",
         "y": 1,
         "yref": "paper",
@@ -206,5 +206,5 @@ def _today_label(span: PlotSpan) -> Json:
     }
 
 
-def _local(at: datetime, span: PlotSpan) -> str:
+def _local_text(at: datetime, span: PlotSpan) -> str:
     return f"{at.astimezone(span.zone):%Y-%m-%d %H:%M:%S}"

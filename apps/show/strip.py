@@ -48,10 +48,10 @@ def strip_of(amounts: Sequence[tuple[StateWords, int]]) -> Strip | None:
     parts, offset = [], 0
     for (state, size), width in zip(sizes, steps, strict=True):
         text = f"{state.label} {per_cent(Fraction(size, whole))}"
-        parts.append(StripPart(state, _tenths(offset), _tenths(width), text))
+        parts.append(StripPart(state, _tenths_text(offset), _tenths_text(width), text))
         offset += width
     return Strip(parts=tuple(parts), words=joined([part.text for part in parts]))
 
 
-def _tenths(steps: int) -> str:
+def _tenths_text(steps: int) -> str:
     return f"{steps // 10}.{steps % 10}%"

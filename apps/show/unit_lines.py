@@ -26,13 +26,13 @@ def unit_line(
     """A line from zero with a dot a day; nothing is drawn on a day whose unit cost is undefined."""
     known = [Decimal(amount) / MICROS for amount in micros if amount is not None]
     ticks = ticks_between(Decimal(0), max(known, default=Decimal(1)))
-    traces = [_line(days, micros, currency)]
+    traces = [_unit_line(days, micros, currency)]
     shown = [each for each in changes if days[0] <= each.day <= days[-1]]
-    traces += [_mark(each, ticks[-1]) for each in shown]
-    return checked(traces, _layout(days, ticks, shown, currency))
+    traces += [_change_mark(each, ticks[-1]) for each in shown]
+    return checked(traces, _unit_layout(days, ticks, shown, currency))
 
 
-def _line(days: Sequence[date], micros: Sequence[int | None], currency: str) -> Json:
+def _unit_line(days: Sequence[date], micros: Sequence[int | None], currency: str) -> Json:
     return {
         "type": "scatter",
         "mode": "lines+markers",
@@ -47,7 +47,7 @@ def _line(days: Sequence[date], micros: Sequence[int | None], currency: str) -> 
     }
 
 
-def _mark(change: Changed, top: Decimal) -> Json:
+def _change_mark(change: Changed, top: Decimal) -> Json:
     """A line of its own, since shapes are left out where there is little room."""
     return {
         "type": "scatter",
@@ -60,7 +60,7 @@ def _mark(change: Changed, top: Decimal) -> Json:
     }
 
 
-def _layout(
+def _unit_layout(
     days: Sequence[date], ticks: Sequence[Decimal], changes: Sequence[Changed], currency: str
 ) -> Json:
     texts = [unit_cost(int(tick * MICROS), currency) for tick in ticks]

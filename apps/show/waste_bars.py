@@ -45,10 +45,10 @@ def waste_bars(teams: Sequence[WasteParts], currency: str) -> Json:
                 "marker": marker,
             }
         )
-    return checked(traces, _layout(names, teams, currency))
+    return checked(traces, _bars_layout(names, teams, currency))
 
 
-def _layout(names: Sequence[str], teams: Sequence[WasteParts], currency: str) -> Json:
+def _bars_layout(names: Sequence[str], teams: Sequence[WasteParts], currency: str) -> Json:
     most = max(sum(amount or 0 for amount in each.micros) for each in teams)
     return {
         "barmode": "stack",

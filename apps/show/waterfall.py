@@ -37,22 +37,22 @@ def waterfall(
         "y": [amount / MICROS for amount in amounts],
         "base": [base / MICROS for base in bases],
         "width": _WIDTH,
-        "marker": {"color": _colours(amounts), "line": {"width": 0}},
+        "marker": {"color": _bar_colours(amounts), "line": {"width": 0}},
         "customdata": said,
         "hovertemplate": "%{customdata}<extra></extra>",
         "text": said,
         "textposition": "none",
     }
-    return checked([trace], _layout(ticks, currency))
+    return checked([trace], _waterfall_layout(ticks, currency))
 
 
-def _colours(amounts: Sequence[int]) -> list[str]:
+def _bar_colours(amounts: Sequence[int]) -> list[str]:
     """What costs more is warned of, what costs less is good; the two ends are neither."""
     middle = ["var(--warn)" if amount > 0 else "var(--good)" for amount in amounts[1:-1]]
     return ["var(--ink-3)", *middle, "var(--ink-3)"]
 
 
-def _layout(ticks: Sequence[Decimal], currency: str) -> Json:
+def _waterfall_layout(ticks: Sequence[Decimal], currency: str) -> Json:
     texts = [short_amount(int(tick * MICROS), currency) for tick in ticks]
     return {
         "height": HEIGHT_PX,

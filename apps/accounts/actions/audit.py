@@ -18,32 +18,32 @@ def changes_by(**who: int | str) -> Iterator[None]:
     """
     mark = _WITHIN.set(True)
     try:
-        _tell(who)
+        _set_context(who)
     except (OperationalError, InterfaceError):
         pass  # The database is away: what the block asks of it says so in its own words.
     try:
         yield
     finally:
         _WITHIN.reset(mark)
-        _forget()
+        _forget_actor()
 
 
 def name_changer(**who: int | str) -> None:
     """Say within `changes_by` who it is, where that is known only later; outside of it, nothing."""
     if _WITHIN.get():
-        _tell(who)
+        _set_context(who)
 
 
-def _forget() -> None:
+def _forget_actor() -> None:
     if connection.connection is None or connection.needs_rollback:
         return
     try:
-        _tell({})
+        _set_context({})
     except (OperationalError, InterfaceError):
         connection.close()
 
 
-def _tell(who: dict[str, int | str]) -> None:
+def _set_context(who: dict[str, int | str]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT set_config('pghistory.context_metadata', %s, false)",

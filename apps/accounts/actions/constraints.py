@@ -16,12 +16,12 @@ def refusing(refusals: Mapping[str, Exception]) -> Iterator[None]:
         with transaction.atomic():
             yield
     except IntegrityError as error:
-        refusal = refusals.get(_constraint(error) or "")
+        refusal = refusals.get(_constraint_name(error) or "")
         if refusal is None:
             raise
         raise refusal from error
 
 
-def _constraint(error: IntegrityError) -> str | None:
+def _constraint_name(error: IntegrityError) -> str | None:
     name: str | None = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
     return name

@@ -60,13 +60,13 @@ def bootstrap(*, organisation: Bootstrap, at: datetime) -> None:
     Refuses AlreadyBootstrapped, also when two do it at once, and a currency, zone, week start or
     name that is none.
     """
-    _make(organisation, at, chosen_at=at)
+    _make_organisation(organisation, at, chosen_at=at)
 
 
 @logged_change()
 def bootstrap_with_defaults(*, at: datetime) -> None:
     """As `bootstrap`, with DEFAULTS, which `choose_organisation` may replace."""
-    _make(DEFAULTS, at, chosen_at=None)
+    _make_organisation(DEFAULTS, at, chosen_at=None)
 
 
 @logged_change()
@@ -102,7 +102,9 @@ def set_price_approval(*, per_cent: int | None) -> None:
 
 
 @transaction.atomic
-def _make(organisation: Bootstrap, at: datetime, *, chosen_at: datetime | None) -> None:
+def _make_organisation(
+    organisation: Bootstrap, at: datetime, *, chosen_at: datetime | None
+) -> None:
     _refuse_unknown(organisation)
     taken = AlreadyBootstrapped("this installation has its organisation already")
     with refusing({"accounts_organisation_pkey": taken}):

@@ -56,7 +56,7 @@ def let_in(*, person: ProvidedPerson, grants: Sequence[ProvidedGrant], needs_gro
     held = [grant for grant in grants if grant.group in person.groups]
     if needs_group and not held:
         raise GroupsGrantNothing("none of your groups lets you in here; ask whoever runs Runrate")
-    user = _known(person) or _new(person)
+    user = _known_person(person) or _new_person(person)
     if not user.is_active:
         raise PersonDeactivated("your access here was ended; ask whoever runs Runrate")
     if grants:
@@ -66,7 +66,7 @@ def let_in(*, person: ProvidedPerson, grants: Sequence[ProvidedGrant], needs_gro
     return user.id
 
 
-def _known(person: ProvidedPerson) -> User | None:
+def _known_person(person: ProvidedPerson) -> User | None:
     locked = User.objects.select_for_update()
     if person.known_id is not None:
         return locked.get(pk=person.known_id)
@@ -75,7 +75,7 @@ def _known(person: ProvidedPerson) -> User | None:
     return locked.filter(email=person.email.strip().lower()).first()
 
 
-def _new(person: ProvidedPerson) -> User:
+def _new_person(person: ProvidedPerson) -> User:
     user = User(email=person.email.strip().lower(), name=person.name, role=Role.VIEWER)
     user.set_unusable_password()
     user.save()

@@ -47,7 +47,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth i
 
     def encrypt(self, text: str) -> str:
         """What is stored; a copy of the database alone makes no codes."""
-        return _seal().encrypt(text.encode()).decode()
+        return _secret_seal().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
         """The secret; nothing where the secret key is another than the one it was sealed with.
@@ -55,11 +55,11 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]  # allauth i
         Then no code fits, and the person is invited anew.
         """
         try:
-            return _seal().decrypt(encrypted_text.encode()).decode()
+            return _secret_seal().decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
             return ""
 
 
-def _seal() -> Fernet:
+def _secret_seal() -> Fernet:
     key = hashlib.sha256(b"second factors:" + settings.SECRET_KEY.encode()).digest()
     return Fernet(base64.urlsafe_b64encode(key))

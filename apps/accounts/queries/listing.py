@@ -14,7 +14,7 @@ Rows: TypeAlias = "QuerySet[Any, Any]"
 
 def team_page(viewer: Viewer, asked: PageAsked, parent: str | None = None) -> Slice[dict[str, Any]]:
     """The viewer's teams by name (those right below one of them)."""
-    found = _teams(viewer)
+    found = _team_rows(viewer)
     if parent is not None:
         found = found.filter(parent__name=parent, parent_id__in=viewer.team_ids)
     return page_of(found, asked, "name")
@@ -22,7 +22,7 @@ def team_page(viewer: Viewer, asked: PageAsked, parent: str | None = None) -> Sl
 
 def team_row(viewer: Viewer, team_id: int) -> dict[str, Any]:
     """One team; refuses Team.DoesNotExist also where it is none of the viewer's."""
-    row: dict[str, Any] = _teams(viewer).get(id=team_id)
+    row: dict[str, Any] = _team_rows(viewer).get(id=team_id)
     return row
 
 
@@ -33,16 +33,16 @@ def team_named(name: str) -> int | None:
 
 def token_page(asked: PageAsked) -> Slice[dict[str, Any]]:
     """Tokens by id, the newest first; never their secrets, which nobody has."""
-    return page_of(_tokens(), asked, "-id")
+    return page_of(_token_rows(), asked, "-id")
 
 
 def token_row(token_id: int) -> dict[str, Any]:
     """One token; refuses AccessToken.DoesNotExist."""
-    row: dict[str, Any] = _tokens().get(id=token_id)
+    row: dict[str, Any] = _token_rows().get(id=token_id)
     return row
 
 
-def _teams(viewer: Viewer) -> Rows:
+def _team_rows(viewer: Viewer) -> Rows:
     own: Collection[int] = viewer.team_ids
     seen = Q() if viewer.sees_everything else Q(id__in=own)
     rows: Rows = (
@@ -53,7 +53,7 @@ def _teams(viewer: Viewer) -> Rows:
     return rows
 
 
-def _tokens() -> Rows:
+def _token_rows() -> Rows:
     rows: Rows = AccessToken.objects.annotate(team_name=F("team__name")).values(
         *("id", "name", "prefix", "scopes", "team_id", "team_name", "created_at"),
         *("expires_at", "revoked_at", "last_used_at"),

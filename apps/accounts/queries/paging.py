@@ -48,9 +48,9 @@ def page_of(
     """
     backward = asked.before is not None
     key = asked.before if backward else asked.after
-    names = [_turned(name) for name in order] if backward else list(order)
+    names = [_turned_order(name) for name in order] if backward else list(order)
     if key is not None:
-        found = found.filter(_beyond(names, key))
+        found = found.filter(_rows_beyond(names, key))
     rows = list(found.order_by(*names)[: asked.limit + 1])
     has_more = len(rows) > asked.limit
     del rows[asked.limit :]
@@ -62,16 +62,16 @@ def page_of(
     has_previous = has_more if backward else key is not None
     return Slice(
         rows,
-        after=_key(rows[-1], order) if has_next else None,
-        before=_key(rows[0], order) if has_previous else None,
+        after=_key_of_row(rows[-1], order) if has_next else None,
+        before=_key_of_row(rows[0], order) if has_previous else None,
     )
 
 
-def _turned(name: str) -> str:
+def _turned_order(name: str) -> str:
     return name[1:] if name.startswith("-") else f"-{name}"
 
 
-def _beyond(names: list[str], key: tuple[Any, ...]) -> Q:
+def _rows_beyond(names: list[str], key: tuple[Any, ...]) -> Q:
     """Rows that come later: equal in the first few names, beyond in the next."""
     if len(key) != len(names):
         raise CursorNotUnderstood("cursor: it is not one of this list's")
@@ -83,5 +83,5 @@ def _beyond(names: list[str], key: tuple[Any, ...]) -> Q:
     return reduce(or_, steps)
 
 
-def _key(row: dict[str, Any], order: tuple[str, ...]) -> tuple[Any, ...]:
+def _key_of_row(row: dict[str, Any], order: tuple[str, ...]) -> tuple[Any, ...]:
     return tuple(row[name.lstrip("-")] for name in order)

@@ -90,13 +90,13 @@ def invited_person(secret: str, at: datetime) -> InvitedPerson | None:
 
 def people() -> list[ListedPerson]:
     """Everybody who can or could sign in, by name, the active ones first."""
-    return [_listed(row) for row in _with_teams().order_by("-is_active", "name", "id")]
+    return [_listed_person(row) for row in _with_teams().order_by("-is_active", "name", "id")]
 
 
 def listed_person(person_id: int) -> ListedPerson | None:
     """One of them, active or not."""
     row = _with_teams().filter(id=person_id).first()
-    return None if row is None else _listed(row)
+    return None if row is None else _listed_person(row)
 
 
 def _with_teams() -> QuerySet[User]:
@@ -114,7 +114,7 @@ def _with_teams() -> QuerySet[User]:
     )
 
 
-def _listed(row: Any) -> ListedPerson:
+def _listed_person(row: Any) -> ListedPerson:
     names = {name for name in (*row.member_names, *row.owner_names) if name}
     until = [moment for moment in row.invited_until if moment]
     return ListedPerson(

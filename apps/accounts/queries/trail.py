@@ -91,27 +91,27 @@ def changes(
     *, kind: str = "", before: datetime | None = None, limit: int = 200
 ) -> list[TrailChange]:
     """The newest first; of one `kind` (a value of KINDS) where said, and made before `before`."""
-    events = _events(kind, before, limit)
+    events = _latest_events(kind, before, limit)
     people = dict(User.objects.order_by("id").values_list("id", "name"))
     teams = dict(Team.objects.order_by("id").values_list("id", "name"))
     tokens = _token_names(events)
     return [
         TrailChange(
             at=event.at,
-            who=_who(event.context or {}, people, tokens),
+            who=_actor_name(event.context or {}, people, tokens),
             verb=VERBS[event.verb],
             kind=KINDS.get(event.label, event.label),
-            name=_name(event.data, people, teams),
-            fields=_fields(event, people, teams),
+            name=_thing_name(event.data, people, teams),
+            fields=_changed_fields(event, people, teams),
         )
         for event in events
     ]
 
 
-def _events(kind: str, before: datetime | None, limit: int) -> list[_Event]:
+def _latest_events(kind: str, before: datetime | None, limit: int) -> list[_Event]:
     parts = [
-        _part(label, model._meta.db_table)
-        for label, model in _audited()
+        _events_of_table(label, model._meta.db_table)
+        for label, model in _audited_models()
         if not kind or KINDS.get(label) == kind
     ]
     if not parts:
@@ -131,7 +131,7 @@ def _events(kind: str, before: datetime | None, limit: int) -> list[_Event]:
         ]
 
 
-def _part(label: str, table: str) -> sql.Composed:
+def _events_of_table(label: str, table: str) -> sql.Composed:
     return sql.SQL(
         "SELECT {label} AS label, pgh_id AS id, pgh_created_at AS at, pgh_label AS verb,"
         " pgh_context AS context, to_jsonb(event) AS data,"
@@ -140,7 +140,7 @@ def _part(label: str, table: str) -> sql.Composed:
     ).format(label=sql.Literal(label), table=sql.Identifier(table))
 
 
-def _audited() -> Iterable[tuple[str, Any]]:
+def _audited_models() -> Iterable[tuple[str, Any]]:
     """Every table of events with the label of what it is about; nothing tracked is left out."""
     for model in apps.get_models():
         if issubclass(model, pghistory.models.Event) and not model._meta.proxy:
@@ -154,7 +154,9 @@ def _token_names(events: Iterable[_Event]) -> dict[int, str]:
     return dict(rows.values_list("id", "name"))
 
 
-def _who(context: Mapping[str, Any], people: Mapping[int, str], tokens: Mapping[int, str]) -> str:
+def _actor_name(
+    context: Mapping[str, Any], people: Mapping[int, str], tokens: Mapping[int, str]
+) -> str:
     if "person" in context:
         return people.get(context["person"], f"person {context['person']}")
     if "token" in context:
@@ -165,14 +167,16 @@ def _who(context: Mapping[str, Any], people: Mapping[int, str], tokens: Mapping[
     return NOBODY_NAMED
 
 
-def _name(data: Mapping[str, Any], people: Mapping[int, str], teams: Mapping[int, str]) -> str:
+def _thing_name(
+    data: Mapping[str, Any], people: Mapping[int, str], teams: Mapping[int, str]
+) -> str:
     if "user_id" in data and "team_id" in data:
         return f"{people.get(data['user_id'], '?')} in {teams.get(data['team_id'], '?')}"
     named = next((data[name] for name in NAMING if data.get(name)), None)
     return str(named or f"number {data['id']}")
 
 
-def _fields(
+def _changed_fields(
     event: _Event, people: Mapping[int, str], teams: Mapping[int, str]
 ) -> tuple[FieldChange, ...]:
     old = event.before if event.verb == "update" else None
@@ -182,15 +186,15 @@ def _fields(
     told = [
         FieldChange(
             name.removesuffix("_id").replace("_", " "),
-            _told(old, name, named.get(name, {})),
-            _told(new, name, named.get(name, {})),
+            _value_text(old, name, named.get(name, {})),
+            _value_text(new, name, named.get(name, {})),
         )
         for name in sorted(set(event.data) - NOT_SHOWN)
     ]
     return tuple(each for each in told if each.old != each.new)
 
 
-def _told(data: Mapping[str, Any] | None, name: str, named: Mapping[int, str]) -> str | None:
+def _value_text(data: Mapping[str, Any] | None, name: str, named: Mapping[int, str]) -> str | None:
     value = None if data is None else data.get(name)
     if value is None or value == "":
         return None

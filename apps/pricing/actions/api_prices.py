@@ -51,7 +51,7 @@ class NewApiPrice:
 
 def check_api_price(price: NewApiPrice) -> None:
     """Refuse ApiPriceNotUnderstood and ApiPriceOverlaps."""
-    for field, message in _faults(price):
+    for field, message in _faults_of_price(price):
         raise ApiPriceNotUnderstood(field, f"{message}")
     same = ApiPrice.objects.filter(
         vendor=price.vendor,
@@ -110,7 +110,7 @@ def book_vendor(*, vendor: str, booked_by: str) -> bool:
     return True
 
 
-def _faults(price: NewApiPrice) -> list[tuple[str, str]]:
+def _faults_of_price(price: NewApiPrice) -> list[tuple[str, str]]:
     found = [
         (name, "is required") for name in ("vendor", "model") if not getattr(price, name).strip()
     ]

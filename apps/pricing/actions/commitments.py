@@ -89,8 +89,8 @@ def add_commitment(*, commitment: NewCommitment, at: datetime) -> int:
     """
     check_commitment(commitment)
     _refuse_unconvertible(commitment)
-    with refusing(_taken(commitment)):
-        row = Commitment.objects.create(**_row(commitment), created_at=at)
+    with refusing(_refusals_by_constraint(commitment)):
+        row = Commitment.objects.create(**_commitment_columns(commitment), created_at=at)
     _mark_term(commitment.starts_at, commitment.ends_at, at, commitment.external_id)
     return row.id
 
@@ -110,8 +110,8 @@ def record_commitment(
         raise CommitmentNotUnderstood("external_id", "a provider calls its commitment something")
     told = replace(
         commitment,
-        starts_at=_bound(commitment, commitment.starts_at),
-        ends_at=_bound(commitment, commitment.ends_at + _little(commitment)),
+        starts_at=_bound_of_period(commitment, commitment.starts_at),
+        ends_at=_bound_of_period(commitment, commitment.ends_at + _bound_tolerance(commitment)),
     )
     check_commitment(told)
     held = (
@@ -120,8 +120,10 @@ def record_commitment(
         .first()
     )
     if held is None:
-        with refusing(_taken(told)):
-            held = Commitment.objects.create(**_row(told), created_at=at, ended_at=ended_at)
+        with refusing(_refusals_by_constraint(told)):
+            held = Commitment.objects.create(
+                **_commitment_columns(told), created_at=at, ended_at=ended_at
+            )
         _mark_term(told.starts_at, told.ends_at, at, told.external_id)
         return RecordedCommitment(held.id, ADDED)
     return _kept_up(held, told, ended_at, at)
@@ -200,7 +202,7 @@ def _refuse_misnamed(commitment: NewCommitment) -> None:
             f"there is no team {commitment.owner_id}",
         ),
     ]
-    _refuse(checks)
+    _refuse_failed(checks)
 
 
 def _refuse_without_scope(commitment: NewCommitment) -> None:
@@ -217,7 +219,7 @@ def _refuse_without_scope(commitment: NewCommitment) -> None:
             "a commitment of units names an instance type, a GPU model or a pool",
         ),
     ]
-    _refuse(checks)
+    _refuse_failed(checks)
 
 
 def _refuse_mismeasured(commitment: NewCommitment) -> None:
@@ -244,7 +246,7 @@ def _refuse_mismeasured(commitment: NewCommitment) -> None:
         # Nothing is bought for nothing: an unknown cost would stand as 0.
         (commitment.upfront + commitment.hourly > 0, "hourly", "it costs something, or upfront"),
     ]
-    _refuse(checks)
+    _refuse_failed(checks)
 
 
 def _refuse_amounts(commitment: NewCommitment) -> None:
@@ -264,7 +266,7 @@ def _refuse_amounts(commitment: NewCommitment) -> None:
 def _refuse_term(commitment: NewCommitment) -> None:
     for name in ("starts_at", "ends_at"):
         moment = getattr(commitment, name)
-        if moment != _bound(commitment, moment):
+        if moment != _bound_of_period(commitment, moment):
             unit = "minute" if commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK else "hour"
             raise CommitmentNotUnderstood(name, f"{moment} is not a whole {unit}")
     if commitment.ends_at <= commitment.starts_at:
@@ -284,7 +286,7 @@ def _refuse_unconvertible(commitment: NewCommitment) -> None:
         )
 
 
-def _refuse(checks: list[tuple[bool, str, str]]) -> None:
+def _refuse_failed(checks: list[tuple[bool, str, str]]) -> None:
     for holds, name, reason in checks:
         if not holds:
             raise CommitmentNotUnderstood(name, reason)
@@ -293,7 +295,7 @@ def _refuse(checks: list[tuple[bool, str, str]]) -> None:
 def _kept_up(
     held: Commitment, told: NewCommitment, ended_at: datetime | None, at: datetime
 ) -> RecordedCommitment:
-    row = _row(told)
+    row = _commitment_columns(told)
     if told.owner_id is None:
         row["owner_id"] = held.owner_id
     if told.pool_id is None:
@@ -306,7 +308,7 @@ def _kept_up(
         return RecordedCommitment(held.id, UNCHANGED)
     for name, said in {**row, "ended_at": until}.items():
         setattr(held, name, said)
-    with refusing(_taken(told)):
+    with refusing(_refusals_by_constraint(told)):
         held.save()
     # Both what it was and what it is have to be charged anew.
     starts_at, ends_at = min(before[0], told.starts_at), max(before[1], told.ends_at)
@@ -335,7 +337,7 @@ def _mark_term(starts_at: datetime, ends_at: datetime, at: datetime, external_id
             )
 
 
-def _row(commitment: NewCommitment) -> dict[str, Any]:
+def _commitment_columns(commitment: NewCommitment) -> dict[str, Any]:
     return {
         **{name: getattr(commitment, name).strip() for name in TEXTS},
         "name": commitment.name.strip(),
@@ -356,7 +358,7 @@ def _row(commitment: NewCommitment) -> dict[str, Any]:
     }
 
 
-def _taken(commitment: NewCommitment) -> dict[str, Exception]:
+def _refusals_by_constraint(commitment: NewCommitment) -> dict[str, Exception]:
     known = f"{commitment.provider} {commitment.external_id!r} is known already"
     return {
         "pricing_commitment_name_key": CommitmentExists(
@@ -366,14 +368,14 @@ def _taken(commitment: NewCommitment) -> dict[str, Exception]:
     }
 
 
-def _bound(commitment: NewCommitment, moment: datetime) -> datetime:
+def _bound_of_period(commitment: NewCommitment, moment: datetime) -> datetime:
     """The start of its hour, or of its minute where blocks begin within an hour."""
     if commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK:
         return moment.replace(second=0, microsecond=0)
     return hour_of(moment)
 
 
-def _little(commitment: NewCommitment) -> timedelta:
+def _bound_tolerance(commitment: NewCommitment) -> timedelta:
     """How little before the next bound a provider's end may be and still be that one."""
     is_block = commitment.kind == CommitmentKindChoice.CAPACITY_BLOCK
     return timedelta(seconds=1) if is_block else timedelta(minutes=1)

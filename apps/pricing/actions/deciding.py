@@ -41,7 +41,7 @@ def accept_rate(*, rate_id: int, by: int, at: datetime) -> None:
     Marks charge for the past part of what changed. Refuses RateNotWaiting, DecidedByFinance,
     SecondPersonNeeded and RateOverlaps, where another price of the same thing began at its start.
     """
-    rate = _waiting(rate_id, by)
+    rate = _waiting_rate(rate_id, by)
     overlaps = RateOverlaps("", f"{rate.target} has another price in force from that moment on")
     if in_force_since(rate.target, rate.period.lower):
         raise overlaps
@@ -50,7 +50,7 @@ def accept_rate(*, rate_id: int, by: int, at: datetime) -> None:
             _accept_point(rate, at)
         else:
             _take_place(rate, at)
-        _decide(rate, by, at)
+        _save_decision(rate, by, at)
 
 
 @logged_change()
@@ -60,16 +60,16 @@ def refuse_rate(*, rate_id: int, by: int, note: str, at: datetime) -> None:
 
     Refuses RateNotWaiting, DecidedByFinance, SecondPersonNeeded and NoteMissing.
     """
-    rate = _waiting(rate_id, by)
+    rate = _waiting_rate(rate_id, by)
     said = note.strip()[:LONGEST_NOTE]
     if not said:
         raise NoteMissing("note: say why the price is refused")
     rate.standing = Standing.REFUSED
     rate.doubt = f"{rate.doubt}; refused: {said}"
-    _decide(rate, by, at)
+    _save_decision(rate, by, at)
 
 
-def _waiting(rate_id: int, by: int) -> Rate:
+def _waiting_rate(rate_id: int, by: int) -> Rate:
     rate = Rate.objects.select_for_update().get(pk=rate_id)
     if rate.standing not in {Standing.QUARANTINED, Standing.WAITING}:
         raise RateNotWaiting(f"{rate.target} is {rate.get_standing_display()}: nothing waits")
@@ -106,6 +106,6 @@ def _end_at(place: Place, ended_at: datetime | None) -> None:
     before.save(update_fields=["period"])
 
 
-def _decide(rate: Rate, by: int, at: datetime) -> None:
+def _save_decision(rate: Rate, by: int, at: datetime) -> None:
     rate.decided_by_id, rate.decided_at = by, at
     rate.save(update_fields=["standing", "doubt", "period", "decided_by", "decided_at"])

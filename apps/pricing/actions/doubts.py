@@ -53,7 +53,7 @@ class Doubts:
         own = defaultdict(list)
         for rate in rates:
             if rate.amount.is_finite() and rate.quantity_seconds:
-                own[_machine(rate)].append(hourly(rate.amount, rate.quantity_seconds))
+                own[_machine_of_rate(rate)].append(hourly(rate.amount, rate.quantity_seconds))
         self._has_spot = any(rate.purchase_option == PurchaseOption.SPOT for rate in rates)
         self._own = {key: said for key, said in own.items() if len(said) >= FEWEST_OF_A_TABLE}
         self._in_force: dict[NeighbourMachine, list[Decimal]] = {}
@@ -65,30 +65,32 @@ class Doubts:
         amount = hourly(rate.amount, rate.quantity_seconds)
         is_list = (rate.kind, rate.purchase_option) == (RateKind.LIST, PurchaseOption.ON_DEMAND)
         times = TIMES_OF_A_LIST if is_list else TIMES
-        return why_implausible(amount, self._neighbours(rate), self._bare(rate), times)
+        return why_implausible(amount, self._neighbour_amounts(rate), self._bare_price(rate), times)
 
     def entered(self, rate: NewRate, standing: str) -> None:
         """It is beside those that follow from now on."""
         amount = hourly(rate.amount, rate.quantity_seconds)
         if standing == Standing.IN_FORCE:
-            self._amounts(_machine(rate)).append(amount)
+            self._amounts_in_force(_machine_of_rate(rate)).append(amount)
         if self._has_spot and rate.purchase_option == PurchaseOption.ON_DEMAND:
             told = self._said_of(target_of(rate))
             told.append(SaidOfPlace(rate.starts_at, amount, standing == Standing.QUARANTINED))
-            told.sort(key=_began)
+            told.sort(key=_began_at)
 
-    def _neighbours(self, rate: NewRate) -> Sequence[Decimal]:
-        machine = _machine(rate)
+    def _neighbour_amounts(self, rate: NewRate) -> Sequence[Decimal]:
+        machine = _machine_of_rate(rate)
         if rate.purchase_option == PurchaseOption.SPOT:
-            on_demand = self._usual(replace(machine, purchase_option=PurchaseOption.ON_DEMAND))
+            on_demand = self._usual_amounts(
+                replace(machine, purchase_option=PurchaseOption.ON_DEMAND)
+            )
             return on_demand or self._of_other_places(machine, target_of(rate))
-        return self._usual(machine)
+        return self._usual_amounts(machine)
 
-    def _usual(self, machine: NeighbourMachine) -> Sequence[Decimal]:
+    def _usual_amounts(self, machine: NeighbourMachine) -> Sequence[Decimal]:
         own = self._own.get(machine)
-        return [*self._amounts(machine), *own] if own else self._amounts(machine)
+        return [*self._amounts_in_force(machine), *own] if own else self._amounts_in_force(machine)
 
-    def _amounts(self, machine: NeighbourMachine) -> list[Decimal]:
+    def _amounts_in_force(self, machine: NeighbourMachine) -> list[Decimal]:
         if machine not in self._in_force:
             self._in_force[machine] = amounts_beside(machine)
         return self._in_force[machine]
@@ -100,13 +102,13 @@ class Doubts:
             self._elsewhere[machine, target] = [median(amounts)] if amounts else []
         return self._elsewhere[machine, target]
 
-    def _bare(self, rate: NewRate) -> Decimal | None:
+    def _bare_price(self, rate: NewRate) -> Decimal | None:
         """What the machine costs there without its accelerators: an on-demand price that waits."""
         if rate.purchase_option != PurchaseOption.SPOT or rate.pool_id is not None:
             return None
         place = target_of(replace(rate, purchase_option=PurchaseOption.ON_DEMAND))
         told = self._said_of(place)
-        count = bisect_right(told, rate.starts_at or EVER, key=_began)
+        count = bisect_right(told, rate.starts_at or EVER, key=_began_at)
         last = told[count - 1] if count else None
         return last.amount if last is not None and last.is_quarantined else None
 
@@ -142,9 +144,9 @@ def judged(rate: NewRate) -> Judged:
     return Judged(Standing.WAITING, doubt) if doubt else Judged()
 
 
-def _machine(rate: NewRate) -> NeighbourMachine:
+def _machine_of_rate(rate: NewRate) -> NeighbourMachine:
     return NeighbourMachine(**{name: getattr(rate, name) for name in NeighbourMachine.__slots__})
 
 
-def _began(said: SaidOfPlace) -> datetime:
+def _began_at(said: SaidOfPlace) -> datetime:
     return said.starts_at or EVER

@@ -119,12 +119,12 @@ def end_owned_plan(*, plan_id: int, ended_at: datetime, at: datetime) -> None:
 
     Refuses OwnedPlanAlreadyEnded and OwnedPlanNotUnderstood.
     """
-    row = _ending(plan_id, ended_at)
+    row = _plan_to_end(plan_id, ended_at)
     until = row.period.upper
     row.period = (row.period.lower, ended_at)
     row.save(update_fields=["period"])
-    _cut(OwnedCost, row.id, ended_at)
-    _cut(PowerTariff, row.id, ended_at)
+    _cut_rows(OwnedCost, row.id, ended_at)
+    _cut_rows(PowerTariff, row.id, ended_at)
     mark_charge(ended_at, until, at)
 
 
@@ -137,9 +137,9 @@ def change_owned_costs(
     Refuses OwnedPlanAlreadyEnded and OwnedPlanNotUnderstood.
     """
     _refuse_costs(monthly)
-    row = _changing(plan_id, starts_at, "starts_at")
+    row = _plan_to_change(plan_id, starts_at, "starts_at")
     until = row.period.upper
-    _cut(OwnedCost, plan_id, starts_at)
+    _cut_rows(OwnedCost, plan_id, starts_at)
     _enter_costs(plan_id, monthly, starts_at, until)
     mark_charge(starts_at, until, at)
 
@@ -153,9 +153,9 @@ def set_power_tariff(
     Refuses OwnedPlanAlreadyEnded and OwnedPlanNotUnderstood.
     """
     _refuse_tariffs(tariffs)
-    row = _changing(plan_id, starts_at, "starts_at")
+    row = _plan_to_change(plan_id, starts_at, "starts_at")
     until = row.period.upper
-    _cut(PowerTariff, plan_id, starts_at)
+    _cut_rows(PowerTariff, plan_id, starts_at)
     _enter_tariffs(plan_id, tariffs, starts_at, until)
     mark_charge(starts_at, until, at)
 
@@ -186,23 +186,23 @@ def check_owned_change(
     """Refuse what change_owned_plan would refuse."""
     _refuse_costs(monthly)
     _refuse_tariffs(tariffs)
-    _changing(plan_id, starts_at, "starts_at")
+    _plan_to_change(plan_id, starts_at, "starts_at")
 
 
 @transaction.atomic
 def check_owned_end(*, plan_id: int, ended_at: datetime) -> None:
     """Refuse what end_owned_plan would refuse."""
-    _ending(plan_id, ended_at)
+    _plan_to_end(plan_id, ended_at)
 
 
-def _ending(plan_id: int, ended_at: datetime) -> OwnedPlan:
-    row = _changing(plan_id, ended_at, "ended_at")
+def _plan_to_end(plan_id: int, ended_at: datetime) -> OwnedPlan:
+    row = _plan_to_change(plan_id, ended_at, "ended_at")
     if ended_at == row.period.lower:
         raise OwnedPlanNotUnderstood("ended_at", f"{row.name} begins only then")
     return row
 
 
-def _changing(plan_id: int, moment: datetime, field: str) -> OwnedPlan:
+def _plan_to_change(plan_id: int, moment: datetime, field: str) -> OwnedPlan:
     _refuse_part_of_hour(field, moment)
     row = OwnedPlan.objects.select_for_update().get(pk=plan_id)
     if row.period.upper is not None and row.period.upper <= moment:
@@ -288,7 +288,7 @@ def _enter_tariffs(
         )
 
 
-def _cut(rows: type[OwnedCost] | type[PowerTariff], plan_id: int, moment: datetime) -> None:
+def _cut_rows(rows: type[OwnedCost] | type[PowerTariff], plan_id: int, moment: datetime) -> None:
     """What of them would hold from `moment` on does so no longer; the audit trail keeps it."""
     of_plan = rows.objects.filter(plan_id=plan_id)
     of_plan.filter(period__startswith__gte=moment).delete()

@@ -39,7 +39,7 @@ class NewQuota:
 @transaction.atomic
 def record_quotas(*, place: QuotaPlace, quotas: Sequence[NewQuota], at: datetime) -> None:
     """All limits of the place as just read; one that is no longer told of goes."""
-    _replace(place, CloudQuota.objects.exclude(code__startswith=HELD), quotas, at)
+    _replace_quotas(place, CloudQuota.objects.exclude(code__startswith=HELD), quotas, at)
 
 
 @logged_change(count=items_of("held"))
@@ -49,10 +49,10 @@ def record_held_capacity(*, place: QuotaPlace, held: Sequence[NewQuota], at: dat
 
     One that is no longer told of goes. Their `code` begins with `reservation/`.
     """
-    _replace(place, CloudQuota.objects.filter(code__startswith=HELD), held, at)
+    _replace_quotas(place, CloudQuota.objects.filter(code__startswith=HELD), held, at)
 
 
-def _replace(
+def _replace_quotas(
     place: QuotaPlace, held: QuerySet[CloudQuota], told: Sequence[NewQuota], at: datetime
 ) -> None:
     rows = [CloudQuota(**asdict(place), **asdict(each), read_at=at) for each in told]

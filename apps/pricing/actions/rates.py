@@ -83,7 +83,7 @@ def add_rate(*, rate: NewRate, at: datetime) -> int:
     check_rate(rate)
     doubt = Doubts().of(rate)
     as_judged = Judged(Standing.QUARANTINED, doubt) if doubt else Judged()
-    return _enter(rate, as_judged, None, at).id
+    return _enter_rate(rate, as_judged, None, at).id
 
 
 @logged_change()
@@ -98,7 +98,7 @@ def propose_rate(*, rate: NewRate, by: int | None, at: datetime) -> EnteredRate:
     as_judged = judged(rate)
     if as_judged.doubt and outlasted(rate):
         raise RateOverlaps("", f"{target_of(rate)} has a price that goes on after it; end it first")
-    return _enter(rate, as_judged, by, at)
+    return _enter_rate(rate, as_judged, by, at)
 
 
 def check_rate(rate: NewRate) -> None:
@@ -142,7 +142,7 @@ def load_price_table(
     imported = unchanged = waiting = 0
     rejected = []
     judge = _TableJudge([rate for _, rate in rows])
-    for line, rate in sorted(rows, key=_order):
+    for line, rate in sorted(rows, key=_entry_order):
         try:
             if _entered_already(rate):
                 unchanged += 1
@@ -189,10 +189,10 @@ def _enter_row(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -
     with transaction.atomic():
         if as_judged.standing == Standing.IN_FORCE:
             _end_predecessor(rate, at)
-        return _enter(rate, as_judged, by, at)
+        return _enter_rate(rate, as_judged, by, at)
 
 
-def _enter(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> EnteredRate:
+def _enter_rate(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> EnteredRate:
     target = target_of(rate)
     overlaps = RateOverlaps("", f"{target} has a price at that time already; end it first")
     if as_judged.standing != Standing.IN_FORCE:
@@ -201,13 +201,15 @@ def _enter(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> En
         if in_force_since(target, rate.starts_at):
             raise overlaps
     with refusing({"rates_of_equal_priority_do_not_overlap": overlaps}):
-        row = Rate.objects.create(**row_of(rate), **_judgement(as_judged, by), created_at=at)
+        row = Rate.objects.create(
+            **row_of(rate), **_judgement_columns(as_judged, by), created_at=at
+        )
     if as_judged.standing == Standing.IN_FORCE:
         mark_charge(rate.starts_at, rate.ends_at, at)
     return EnteredRate(row.id, as_judged.standing, as_judged.doubt)
 
 
-def _judgement(as_judged: Judged, by: int | None) -> dict[str, Any]:
+def _judgement_columns(as_judged: Judged, by: int | None) -> dict[str, Any]:
     return {"standing": as_judged.standing, "doubt": as_judged.doubt, "entered_by_id": by}
 
 
@@ -218,10 +220,10 @@ def known_doubtful(rate: NewRate) -> EnteredRate | None:
     return None if row is None else EnteredRate(row.id, row.standing, row.doubt, is_new=False)
 
 
-def _order(row: tuple[int, NewRate]) -> tuple[float, bool, int]:
+def _entry_order(row: tuple[int, NewRate]) -> tuple[float, bool, int]:
     """By time; what a machine costs on demand is known before what it costs on the spot market."""
     line, rate = row
-    return _begins(rate), rate.purchase_option == PurchaseOption.SPOT, line
+    return _begin_seconds(rate), rate.purchase_option == PurchaseOption.SPOT, line
 
 
 def _refuse_misunderstood(rate: NewRate) -> None:
@@ -254,7 +256,7 @@ def _refuse_misunderstood(rate: NewRate) -> None:
     refuse_backward(rate.starts_at, rate.ends_at)
 
 
-def _begins(rate: NewRate) -> float:
+def _begin_seconds(rate: NewRate) -> float:
     return float("-inf") if rate.starts_at is None else rate.starts_at.timestamp()
 
 

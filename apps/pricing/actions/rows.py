@@ -32,10 +32,10 @@ def copied(row: Rate) -> dict[str, Any]:
 
 def kept_tiers(rate: NewRate) -> list[list[str]]:
     """[from, amount] pairs as text, without needless zeros: the same tiers are the same text."""
-    return [[_text(tier.beyond), _text(tier.amount)] for tier in rate.tiers]
+    return [[_number_text(tier.beyond), _number_text(tier.amount)] for tier in rate.tiers]
 
 
-def _text(number: Decimal) -> str:
+def _number_text(number: Decimal) -> str:
     return f"{number.normalize():f}"
 
 

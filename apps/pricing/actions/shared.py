@@ -52,8 +52,8 @@ def add_shared_cost(*, cost: NewSharedCost, at: datetime) -> int:
     Refuses what check_shared_cost does, and SharedCostExists.
     """
     check_shared_cost(cost)
-    cost_id = _enter(cost, at)
-    _mark(cost.starts_at, cost.ends_at, at)
+    cost_id = _enter_cost(cost, at)
+    _mark_hours(cost.starts_at, cost.ends_at, at)
     return cost_id
 
 
@@ -107,8 +107,8 @@ def end_shared_cost(*, cost_id: int, ended_at: datetime, at: datetime) -> None:
     Refuses SharedCostAlreadyEnded and RateEndsBeforeItStarts.
     """
     cost = SharedCost.objects.select_for_update().get(pk=cost_id)
-    until = _end(cost, ended_at)
-    _mark(ended_at, until, at)
+    until = _end_cost(cost, ended_at)
+    _mark_hours(ended_at, until, at)
 
 
 @logged_change()
@@ -123,7 +123,7 @@ def change_shared_weights(
     """
     check_weights(weights, starts_at)
     cost = SharedCost.objects.select_for_update().get(pk=cost_id)
-    until = _end(cost, starts_at)
+    until = _end_cost(cost, starts_at)
     goes_on = NewSharedCost(
         name=cost.name,
         amount=cost.amount,
@@ -133,12 +133,12 @@ def change_shared_weights(
         ends_at=until,
         weights=weights,
     )
-    new_id = _enter(goes_on, at)
-    _mark(starts_at, until, at)
+    new_id = _enter_cost(goes_on, at)
+    _mark_hours(starts_at, until, at)
     return new_id
 
 
-def _end(cost: SharedCost, ended_at: datetime) -> datetime | None:
+def _end_cost(cost: SharedCost, ended_at: datetime) -> datetime | None:
     """Until when it would have run."""
     began_at: datetime = cost.period.lower
     until: datetime | None = cost.period.upper
@@ -150,7 +150,7 @@ def _end(cost: SharedCost, ended_at: datetime) -> datetime | None:
     return until
 
 
-def _enter(cost: NewSharedCost, at: datetime) -> int:
+def _enter_cost(cost: NewSharedCost, at: datetime) -> int:
     exists = SharedCostExists("name", f"{cost.name} is shared at that time already")
     with refusing({"shared_cost_once": exists}):
         row = SharedCost.objects.create(
@@ -166,7 +166,7 @@ def _enter(cost: NewSharedCost, at: datetime) -> int:
     return row.id
 
 
-def _mark(starts_at: datetime, ends_at: datetime | None, at: datetime) -> None:
+def _mark_hours(starts_at: datetime, ends_at: datetime | None, at: datetime) -> None:
     """It is owed from its start, before any node lived too: the platform team carries it then."""
     until = at if ends_at is None else min(at, ends_at)
     mark_span(pass_=Pass.CHARGE, units=[ORGANISATION], starts_at=starts_at, ends_at=until)

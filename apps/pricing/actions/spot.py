@@ -84,7 +84,7 @@ def record_spot_prices(*, rows: Sequence[tuple[int, NewRate]], at: datetime) -> 
         else:
             points[target_of(rate)].append((line, rate))
     for target in sorted(points):
-        _record(target, points[target], doubts, tally, at)
+        _record_series(target, points[target], doubts, tally, at)
     return tally.loaded()
 
 
@@ -93,7 +93,7 @@ def accept_spot_point(*, rate: Rate, at: datetime) -> bool:
 
     The rate is left for the caller to save as decided; its period is set.
     """
-    _lock(rate.target)
+    _lock_target(rate.target)
     moment = rate.period.lower
     series = _Series(rate.target, [moment])
     series.tell(moment, _quote_of_row(rate), rate)
@@ -113,24 +113,24 @@ def _refuse_no_point(rate: NewRate) -> None:
         raise RateNotUnderstood("ends_at", "a spot price holds until the next one is published")
 
 
-def _record(
+def _record_series(
     target: str, points: Sequence[tuple[int, NewRate]], doubts: Doubts, tally: _Tally, at: datetime
 ) -> None:
-    _lock(target)
+    _lock_target(target)
     series = _Series(target, [_quoted_at(rate) for _, rate in points])
     fresh: dict[datetime, NewRate] = {}
     for line, rate in sorted(points, key=lambda point: (_quoted_at(point[1]), point[0])):
         moment, told = _quoted_at(rate), series.told.get(_quoted_at(rate))
-        if told == _quote(rate):
+        if told == _quote_of_rate(rate):
             tally.unchanged += 1
         elif told is not None:
-            tally.rejected.append(RefusedRow(line, _contradicts(rate, told)))
+            tally.rejected.append(RefusedRow(line, _contradiction_words(rate, told)))
         elif doubt := doubts.of(rate):
-            is_new = _quarantine(rate, doubt, at)
+            is_new = _quarantine_point(rate, doubt, at)
             tally.waiting += is_new
             tally.unchanged += not is_new
         else:
-            series.tell(moment, _quote(rate))
+            series.tell(moment, _quote_of_rate(rate))
             fresh[moment] = rate
     if fresh:
         made = series.write(at, created=fresh.values())
@@ -138,7 +138,7 @@ def _record(
         tally.unchanged += sum(moment not in made for moment in fresh)
 
 
-def _quarantine(rate: NewRate, doubt: str, at: datetime) -> bool:
+def _quarantine_point(rate: NewRate, doubt: str, at: datetime) -> bool:
     if known_doubtful(rate) is not None:
         return False
     judgement = Judged(Standing.QUARANTINED, doubt)
@@ -148,7 +148,7 @@ def _quarantine(rate: NewRate, doubt: str, at: datetime) -> bool:
     return True
 
 
-def _contradicts(rate: NewRate, told: Quote) -> str:
+def _contradiction_words(rate: NewRate, told: Quote) -> str:
     since = f"{_quoted_at(rate):%Y-%m-%d %H:%M:%S}Z"
     costs = f"costs {told.amount:f} from {since} on, not {rate.amount:f}"
     return f"RateOverlaps: {target_of(rate)} {costs}"
@@ -177,12 +177,12 @@ class _Series:
         """Make the rates what was told; answers the periods by the start of what is in force."""
         said = {rate.starts_at: row_of(rate) for rate in created}
         spans = spans_of(self.told)
-        kept, made = self._planned(spans)
+        kept, made = self._planned_spans(spans)
         # What begins again after a late point is the price that held on there until now.
-        said = {start: said.get(start) or self._copied(start) for start, _ in made}
+        said = {start: said.get(start) or self._copied_columns(start) for start, _ in made}
         overlaps = RateOverlaps("", f"{self.target} was given another price at the same time")
         with refusing({"rates_of_equal_priority_do_not_overlap": overlaps}):
-            _resize(kept)
+            _resize_rows(kept)
             Rate.objects.bulk_create(
                 [
                     Rate(**said[start] | {"period": (start, end)}, created_at=at)
@@ -190,12 +190,12 @@ class _Series:
                     if start not in self._adopted
                 ]
             )
-        self._remember(spans)
+        self._remember_repeats(spans)
         for starts_at, ends_at in changed_spans(self._before, self.told):
-            mark_charge(_bound(starts_at), ends_at, at)
-        return {start: (_bound(start), end) for start, end in made}
+            mark_charge(_period_bound(starts_at), ends_at, at)
+        return {start: (_period_bound(start), end) for start, end in made}
 
-    def _planned(
+    def _planned_spans(
         self, spans: Sequence[PriceSpan[Quote]]
     ) -> tuple[
         list[tuple[Rate, datetime, datetime | None]], list[tuple[datetime, datetime | None]]
@@ -213,11 +213,11 @@ class _Series:
                 kept.append((row, start, end))
         return kept, made
 
-    def _copied(self, start: datetime) -> dict[str, Any]:
+    def _copied_columns(self, start: datetime) -> dict[str, Any]:
         held = [row for row in self._rows if (row.period.lower or EVER) <= start]
         return copied(held[-1]) if held else {}
 
-    def _remember(self, spans: Sequence[PriceSpan[Quote]]) -> None:
+    def _remember_repeats(self, spans: Sequence[PriceSpan[Quote]]) -> None:
         again = [moment for span in spans for moment in span.repeated_at]
         SpotRepeat.objects.bulk_create(
             [SpotRepeat(target=self.target, moment=moment) for moment in again],
@@ -262,14 +262,14 @@ def _told_again(target: str, rows: Sequence[Rate], told: Told) -> Told:
     return again
 
 
-def _resize(kept: Iterable[tuple[Rate, datetime, datetime | None]]) -> None:
+def _resize_rows(kept: Iterable[tuple[Rate, datetime, datetime | None]]) -> None:
     """Give rows their periods; what shrinks first, since no two may overlap at any time."""
     grown = []
     for row, start, end in kept:
         lower, upper = row.period.lower, row.period.upper
-        if (lower, upper) == (_bound(start), end):
+        if (lower, upper) == (_period_bound(start), end):
             continue
-        row.period = (_bound(start), end)
+        row.period = (_period_bound(start), end)
         if start < (lower or EVER):
             grown.append(row)
         else:
@@ -284,7 +284,7 @@ def _lies_in(row: Rate, span: PriceSpan[Quote]) -> bool:
     return is_inside and _quote_of_row(row) == span.price
 
 
-def _quote(rate: NewRate) -> Quote:
+def _quote_of_rate(rate: NewRate) -> Quote:
     return Quote(rate.amount, rate.currency, rate.quantity_seconds, rate.unit)
 
 
@@ -298,11 +298,11 @@ def _quoted_at(rate: NewRate) -> datetime:
     return rate.starts_at
 
 
-def _bound(moment: datetime) -> datetime | None:
+def _period_bound(moment: datetime) -> datetime | None:
     return None if moment == EVER else moment
 
 
-def _lock(target: str) -> None:
+def _lock_target(target: str) -> None:
     """One at a time: points of one target that come at once would not see each other."""
     with connection.cursor() as cursor:
         key = zlib.crc32(target.encode()) - 2**31

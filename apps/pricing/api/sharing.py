@@ -121,7 +121,7 @@ class SharedCosts(SharedCostsView):
             method=asked["method"],
             starts_at=asked["starts_at"],
             ends_at=asked["ends_at"],
-            weights=_weights(asked["weights"]),
+            weights=_weights_by_team(asked["weights"]),
         )
         cost_id = actions.add_shared_cost(cost=cost, at=timezone.now())
         return Response(told_shared_cost(shared_cost(cost_id)), status=201)
@@ -174,7 +174,7 @@ class SharedCostWeights(SharedCostsView):
         asked = parsed(SharedWeightsIn, request)
         goes_on = actions.change_shared_weights(
             cost_id=shared_cost_id,
-            weights=_weights(asked["weights"]),
+            weights=_weights_by_team(asked["weights"]),
             starts_at=asked["starts_at"],
             at=timezone.now(),
         )
@@ -193,7 +193,7 @@ def told_shared_cost(cost: SharedCostRow) -> dict[str, Any]:
     return told_as(SharedCostOut, told)
 
 
-def _weights(asked: list[Mapping[str, str]]) -> dict[int, Decimal]:
+def _weights_by_team(asked: list[Mapping[str, str]]) -> dict[int, Decimal]:
     ids = {team.name: team.id for team in accounts.teams()}
     found: dict[int, Decimal] = {}
     for each in asked:

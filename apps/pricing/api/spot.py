@@ -37,7 +37,8 @@ class SpotPrices(PricesView):
         """
         asked = parsed(SpotPricesIn, request)
         rows = [
-            (row, _point(point, asked["source"])) for row, point in enumerate(asked["points"], 1)
+            (row, _rate_of_point(point, asked["source"]))
+            for row, point in enumerate(asked["points"], 1)
         ]
         loaded = actions.record_spot_prices(rows=rows, at=timezone.now())
         told = {
@@ -49,7 +50,7 @@ class SpotPrices(PricesView):
         return Response(SpotPricesOut(told).data)
 
 
-def _point(said: dict[str, Any], source: str) -> actions.NewRate:
+def _rate_of_point(said: dict[str, Any], source: str) -> actions.NewRate:
     values = dict(said)
     price, at = values.pop("price"), values.pop("at")
     return actions.NewRate(

@@ -47,10 +47,10 @@ def read_commitments(path: Path) -> list[Entry]:
         raise CommitmentFileUnreadable(f"{path}: {beside[0]} stands outside of any commitment")
     if not isinstance(tables, list) or not any(tables):
         raise CommitmentFileUnreadable(f"{path}: there is no commitment in it")
-    return [_entry(number, table) for number, table in enumerate(tables, start=1)]
+    return [_entry_of_table(number, table) for number, table in enumerate(tables, start=1)]
 
 
-def _entry(number: int, table: object) -> Entry:
+def _entry_of_table(number: int, table: object) -> Entry:
     try:
         return Entry(number, commitment_of(table if isinstance(table, dict) else {}))
     except CommitmentNotUnderstood as refusal:
@@ -78,13 +78,13 @@ _text = partial(text_of, refusal=CommitmentNotUnderstood)
 _amount = partial(amount_of, refusal=CommitmentNotUnderstood)
 
 
-def _count(name: str, value: object) -> int:
+def _whole_count(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise CommitmentNotUnderstood(name, f"{value!r} is not a count")
     return value
 
 
-def _prices(name: str, value: object) -> dict[str, Decimal]:
+def _prices_by_type(name: str, value: object) -> dict[str, Decimal]:
     if not isinstance(value, dict):
         raise CommitmentNotUnderstood(name, "this is a table of amounts by instance type")
     return {each: _amount(f"{name}.{each}", amount) for each, amount in value.items()}
@@ -97,8 +97,8 @@ _READERS: Mapping[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(TEXTS, _text),
     **dict.fromkeys(AMOUNTS, _amount),
     **dict.fromkeys(MOMENTS, _moment),
-    "units": _count,
-    "prices": _prices,
+    "units": _whole_count,
+    "prices": _prices_by_type,
 }
 
 

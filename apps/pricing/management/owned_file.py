@@ -56,19 +56,19 @@ _text = partial(text_of, refusal=OwnedPlanNotUnderstood)
 _amount = partial(amount_of, refusal=OwnedPlanNotUnderstood)
 
 
-def _count(name: str, value: object) -> int:
+def _whole_count(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise OwnedPlanNotUnderstood(name, f"{value!r} is not a whole number")
     return value
 
 
-def _monthly(name: str, value: object) -> dict[str, Decimal]:
+def _monthly_amounts(name: str, value: object) -> dict[str, Decimal]:
     if not isinstance(value, dict):
         raise OwnedPlanNotUnderstood(name, "this is a table of amounts by name")
     return {each: _amount(f"{name}.{each}", amount) for each, amount in value.items()}
 
 
-def _power(name: str, value: object) -> dict[int, Decimal]:
+def _power_tariffs(name: str, value: object) -> dict[int, Decimal]:
     if not isinstance(value, dict):
         # One tariff, whatever the time of day.
         return {0: _amount(name, value)}
@@ -89,8 +89,8 @@ def _moment_field(name: str, value: object) -> datetime:
 _READERS: Mapping[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(("name", "pool", "currency"), _text),
     **dict.fromkeys(("purchase", "salvage", "pue"), _amount),
-    **dict.fromkeys(("nodes", "life_months", "watts"), _count),
+    **dict.fromkeys(("nodes", "life_months", "watts"), _whole_count),
     **dict.fromkeys(("starts_at", "ends_at"), _moment_field),
-    "monthly": _monthly,
-    "power": _power,
+    "monthly": _monthly_amounts,
+    "power": _power_tariffs,
 }

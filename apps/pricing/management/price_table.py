@@ -57,7 +57,7 @@ def read_price_table(lines: Iterable[str], *, pool_ids: Mapping[str, int]) -> Pr
     rejected: list[RefusedRow] = []
     for row in reader:
         try:
-            rows.append((reader.line_num, _rate(row, pool_ids)))
+            rows.append((reader.line_num, _rate_of_row(row, pool_ids)))
         except ValueError as reason:
             rejected.append(RefusedRow(reader.line_num, str(reason)))
     return PriceTable(tuple(rows), tuple(rejected))
@@ -73,7 +73,7 @@ def _refuse_columns(names: Iterable[str]) -> None:
         )
 
 
-def _rate(row: Mapping[str | None, str | None], pool_ids: Mapping[str, int]) -> NewRate:
+def _rate_of_row(row: Mapping[str | None, str | None], pool_ids: Mapping[str, int]) -> NewRate:
     if None in row or None in row.values():
         raise ValueError(f"the row does not have {len(COLUMNS)} fields")
     text = {str(name): str(value).strip() for name, value in row.items()}
@@ -85,8 +85,8 @@ def _rate(row: Mapping[str | None, str | None], pool_ids: Mapping[str, int]) -> 
         kind=text["kind"],
         amount=decimal_in("amount", text["amount"]),
         currency=text["currency"],
-        starts_at=_midnight("valid_from", text["valid_from"]),
-        ends_at=_midnight("valid_to", text["valid_to"]),
+        starts_at=_midnight_of_day("valid_from", text["valid_from"]),
+        ends_at=_midnight_of_day("valid_to", text["valid_to"]),
         purchase_option=text["purchase_option"],
         provider=text["provider"],
         region=text["region"],
@@ -97,18 +97,18 @@ def _rate(row: Mapping[str | None, str | None], pool_ids: Mapping[str, int]) -> 
         unit=text["unit"],
         source=text["source"],
         source_date=day_in("source_date", text["source_date"]),
-        tiers=_tiers(text.get("tiers", "")),
+        tiers=_tiers_of_text(text.get("tiers", "")),
     )
 
 
-def _tiers(text: str) -> tuple[Tier, ...]:
+def _tiers_of_text(text: str) -> tuple[Tier, ...]:
     try:
         return parsed(text)
     except NotTiers as refusal:
         raise ValueError(f"tiers: {refusal}") from None
 
 
-def _midnight(field: str, text: str) -> datetime | None:
+def _midnight_of_day(field: str, text: str) -> datetime | None:
     if not text:
         return None
     day = day_in(field, text)

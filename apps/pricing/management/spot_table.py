@@ -26,7 +26,7 @@ def read_spot_table(lines: Iterable[str]) -> PriceTable:
     rejected: list[RefusedRow] = []
     for row in reader:
         try:
-            rows.append((reader.line_num, _point(row)))
+            rows.append((reader.line_num, _rate_of_row(row)))
         except ValueError as reason:
             rejected.append(RefusedRow(reader.line_num, str(reason)))
     return PriceTable(tuple(rows), tuple(rejected))
@@ -45,7 +45,7 @@ def _refuse_columns(names: Iterable[str]) -> None:
         )
 
 
-def _point(row: Mapping[str | None, str | None]) -> NewRate:
+def _rate_of_row(row: Mapping[str | None, str | None]) -> NewRate:
     if None in row or None in row.values():
         raise ValueError("the row does not have as many fields as the header")
     text = {str(name): str(value).strip() for name, value in row.items()}

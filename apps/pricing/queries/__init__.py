@@ -115,7 +115,9 @@ def spans_of_pools(
     """As `pool_rates`, by these rates."""
     foreign = conversions({row.currency for row in rows}, starts_at, ends_at)
     return {
-        pool_id: _spans(_offers(rows, pool, (starts_at, ends_at), foreign), starts_at, ends_at)
+        pool_id: _spans_of_offers(
+            _offers_of_pool(rows, pool, (starts_at, ends_at), foreign), starts_at, ends_at
+        )
         for pool_id, pool in pools.items()
     }
 
@@ -158,8 +160,8 @@ def shared_costs(starts_at: datetime, ends_at: datetime) -> list[SharedCostFact]
             amount=row.amount,
             currency=row.currency,
             method=row.method,
-            starts_at=_later(row.period.lower, starts_at),
-            ends_at=_sooner(row.period.upper, ends_at),
+            starts_at=_later_moment(row.period.lower, starts_at),
+            ends_at=_sooner_moment(row.period.upper, ends_at),
         )
         for row in rows
     ]
@@ -172,7 +174,7 @@ def _of_pools(pools: Iterable[PoolFact]) -> Q:
     )
 
 
-def _offers(
+def _offers_of_pool(
     rows: Sequence[Rate],
     pool: PoolFact,
     asked: tuple[datetime, datetime],
@@ -182,11 +184,11 @@ def _offers(
         offer
         for row in rows
         if any(bases := (_is_paid(row, pool), _is_list(row, pool)))
-        for offer in _offered(row, bases, asked, foreign.get(row.currency))
+        for offer in _offers_of_rate(row, bases, asked, foreign.get(row.currency))
     ]
 
 
-def _offered(
+def _offers_of_rate(
     row: Rate,
     bases: tuple[bool, bool],
     asked: tuple[datetime, datetime],
@@ -200,9 +202,12 @@ def _offered(
         per=economics.Per(row.unit),
         tiers=tiers_of(row.tiers),
     )
-    starts_at, ends_at = _later(row.period.lower, asked[0]), _sooner(row.period.upper, asked[1])
+    starts_at, ends_at = (
+        _later_moment(row.period.lower, asked[0]),
+        _sooner_moment(row.period.upper, asked[1]),
+    )
     if converted is None:
-        yield _Offer(rate, *bases, _priority(row), starts_at, ends_at)
+        yield _Offer(rate, *bases, _priority_of_rate(row), starts_at, ends_at)
         return
     for each in converted:
         begins, ends = max(starts_at, each.starts_at), min(ends_at, each.ends_at)
@@ -213,7 +218,7 @@ def _offered(
                 detail=each.detail,
                 is_provisional=each.is_provisional,
             )
-            yield _Offer(there, *bases, _priority(row), begins, ends)
+            yield _Offer(there, *bases, _priority_of_rate(row), begins, ends)
 
 
 def _is_paid(row: Rate, pool: PoolFact) -> bool:
@@ -247,7 +252,7 @@ def _is_of_machine(row: Rate, pool: PoolFact) -> bool:
     return is_there and machine[0] == machine[1]
 
 
-def _priority(row: Rate) -> int:
+def _priority_of_rate(row: Rate) -> int:
     return (
         OWN * (row.pool_id is not None)
         + CONTRACT * (row.kind == RateKind.CONTRACT)
@@ -256,14 +261,16 @@ def _priority(row: Rate) -> int:
     )
 
 
-def _spans(offers: Sequence[_Offer], starts_at: datetime, ends_at: datetime) -> list[RateSpan]:
+def _spans_of_offers(
+    offers: Sequence[_Offer], starts_at: datetime, ends_at: datetime
+) -> list[RateSpan]:
     cuts = {starts_at, ends_at}
     for offer in offers:
         cuts.update((offer.starts_at, offer.ends_at))
     moments = sorted(cuts)
     spans: list[RateSpan] = []
     for start, end in pairwise(moments):
-        span = _span(offers, start, end)
+        span = _span_of_offers(offers, start, end)
         last = spans[-1] if spans else None
         if last and replace(last, starts_at=start, ends_at=end) == span:
             spans[-1] = replace(last, ends_at=end)
@@ -272,10 +279,10 @@ def _spans(offers: Sequence[_Offer], starts_at: datetime, ends_at: datetime) -> 
     return spans
 
 
-def _span(offers: Sequence[_Offer], start: datetime, end: datetime) -> RateSpan:
+def _span_of_offers(offers: Sequence[_Offer], start: datetime, end: datetime) -> RateSpan:
     held = [offer for offer in offers if offer.starts_at <= start and offer.ends_at >= end]
-    paid = _best(offer for offer in held if offer.is_paid)
-    listed = _best(offer for offer in held if offer.is_list)
+    paid = _best_offer(offer for offer in held if offer.is_paid)
+    listed = _best_offer(offer for offer in held if offer.is_list)
     if paid is None or listed is None:
         # Without a price of its own a pool is unpriced: nobody pays the list for it.
         return RateSpan(start, end, None, None if paid is None else paid.rate)
@@ -283,13 +290,13 @@ def _span(offers: Sequence[_Offer], start: datetime, end: datetime) -> RateSpan:
     return RateSpan(start, end, listed.rate, contract, list_is_paid=listed.is_paid)
 
 
-def _best(offers: Iterable[_Offer]) -> _Offer | None:
+def _best_offer(offers: Iterable[_Offer]) -> _Offer | None:
     return max(offers, key=lambda offer: offer.priority, default=None)
 
 
-def _later(moment: datetime | None, other: datetime) -> datetime:
+def _later_moment(moment: datetime | None, other: datetime) -> datetime:
     return other if moment is None else max(moment, other)
 
 
-def _sooner(moment: datetime | None, other: datetime) -> datetime:
+def _sooner_moment(moment: datetime | None, other: datetime) -> datetime:
     return other if moment is None else min(moment, other)

@@ -28,19 +28,19 @@ class ApiPriceFact:
 def api_prices(vendor: str | None = None) -> list[ApiPriceFact]:
     """Every contract price, by vendor, model and beginning."""
     found = ApiPrice.objects.all() if vendor is None else ApiPrice.objects.filter(vendor=vendor)
-    return [_fact(row) for row in found.order_by("vendor", "model", "unit", "period", "id")]
+    return [_price_fact(row) for row in found.order_by("vendor", "model", "unit", "period", "id")]
 
 
 def api_price(price_id: int) -> ApiPriceFact | None:
     """One of them."""
     found = ApiPrice.objects.filter(pk=price_id).first()
-    return None if found is None else _fact(found)
+    return None if found is None else _price_fact(found)
 
 
 def contracts(starts_at: datetime, ends_at: datetime) -> list[Contract]:
     """Those that hold anywhere in the span, as calls are priced by them."""
     found = ApiPrice.objects.filter(period__overlap=(starts_at, ends_at)).order_by("id")
-    return [_contract(_fact(row)) for row in found]
+    return [_contract_of_fact(_price_fact(row)) for row in found]
 
 
 def vendors_booked_by_bill() -> frozenset[str]:
@@ -49,7 +49,7 @@ def vendors_booked_by_bill() -> frozenset[str]:
     return frozenset(booked.values_list("vendor", flat=True))
 
 
-def _fact(row: ApiPrice) -> ApiPriceFact:
+def _price_fact(row: ApiPrice) -> ApiPriceFact:
     return ApiPriceFact(
         id=row.pk,
         vendor=row.vendor,
@@ -65,7 +65,7 @@ def _fact(row: ApiPrice) -> ApiPriceFact:
     )
 
 
-def _contract(fact: ApiPriceFact) -> Contract:
+def _contract_of_fact(fact: ApiPriceFact) -> Contract:
     return Contract(
         id=fact.id,
         vendor=fact.vendor,

@@ -57,35 +57,35 @@ class CommitmentFact:
 def commitments_in(starts_at: datetime, ends_at: datetime) -> list[CommitmentFact]:
     """Those that hold at some time of `[starts_at, ends_at)`, by id."""
     found = Commitment.objects.filter(period__overlap=(starts_at, ends_at))
-    facts = [_fact(row) for row in _ordered(found)]
+    facts = [_commitment_fact(row) for row in _in_order(found)]
     return [each for each in facts if each.ends_at > starts_at]
 
 
 def commitments() -> list[CommitmentFact]:
     """Every commitment there ever was, by id."""
-    return [_fact(row) for row in _ordered(Commitment.objects.all())]
+    return [_commitment_fact(row) for row in _in_order(Commitment.objects.all())]
 
 
 def commitments_called(external_ids: Collection[str]) -> dict[str, CommitmentFact]:
     """Those that bills call so, by what they call them; of two of one name the one entered first."""
     names = [name for name in external_ids if name]
-    found = _ordered(Commitment.objects.filter(external_id__in=names)) if names else ()
+    found = _in_order(Commitment.objects.filter(external_id__in=names)) if names else ()
     called: dict[str, CommitmentFact] = {}
     for row in found:
-        called.setdefault(row.external_id, _fact(row))
+        called.setdefault(row.external_id, _commitment_fact(row))
     return called
 
 
 def commitment(commitment_id: int) -> CommitmentFact:
     """One commitment; refuses Commitment.DoesNotExist."""
-    return _fact(Commitment.objects.get(pk=commitment_id))
+    return _commitment_fact(Commitment.objects.get(pk=commitment_id))
 
 
-def _ordered(rows: "QuerySet[Commitment]") -> "QuerySet[Commitment]":
+def _in_order(rows: "QuerySet[Commitment]") -> "QuerySet[Commitment]":
     return rows.order_by("id")
 
 
-def _fact(row: Commitment) -> CommitmentFact:
+def _commitment_fact(row: Commitment) -> CommitmentFact:
     starts_at, term_ends_at = row.period.lower, row.period.upper
     return CommitmentFact(
         id=row.id,

@@ -38,7 +38,7 @@ def conversions(
     ours = organisation()
     months = months_of(starts_at, ends_at, ours.zone)
     return {
-        code: [_conversion(code, ours.currency, *each) for each in months]
+        code: [_conversion_of_month(code, ours.currency, *each) for each in months]
         for code in sorted(set(currencies) - {ours.currency})
     }
 
@@ -64,7 +64,7 @@ def months_of(
     return found
 
 
-def _conversion(
+def _conversion_of_month(
     code: str, ours: str, month: date, starts_at: datetime, ends_at: datetime
 ) -> Conversion:
     found = exchange(from_currency=code, to_currency=ours, month=month)

@@ -60,7 +60,7 @@ def hourly(amount: Decimal, quantity_seconds: int) -> Decimal:
 def amounts_beside(machine: NeighbourMachine, *, except_target: str = "") -> list[Decimal]:
     """What an hour of the machine costs by the rates in force, in all places and at all times."""
     known = {} if machine.pool_id is None else pools()
-    rows = _beside(machine, Rate.objects.all(), known).exclude(target=except_target)
+    rows = _rates_beside(machine, Rate.objects.all(), known).exclude(target=except_target)
     return [hourly(*row) for row in rows.values_list("amount", "quantity_seconds")]
 
 
@@ -85,7 +85,7 @@ def _newest_of_each(machines: Sequence[NeighbourMachine], known: Mapping[int, Po
     """In one question, however many machines there are."""
     newest = F("period__startswith").desc(nulls_last=True)
     parts = [
-        _beside(machine, rate_table(), known)
+        _rates_beside(machine, rate_table(), known)
         .annotate(machine=Value(index))
         .order_by(newest, "target", "id")[: MOST_SHOWN + 1]
         for index, machine in enumerate(machines)
@@ -136,7 +136,7 @@ def last_rate_id() -> int:
     return Rate.objects.order_by("-id").values_list("id", flat=True).first() or 0
 
 
-def _beside(machine: NeighbourMachine, rows: Rows, known: Mapping[int, PoolFact]) -> Rows:
+def _rates_beside(machine: NeighbourMachine, rows: Rows, known: Mapping[int, PoolFact]) -> Rows:
     return rows.filter(
         standing=Standing.IN_FORCE,
         kind=machine.kind,

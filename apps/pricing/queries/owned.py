@@ -73,7 +73,7 @@ class OwnedPlanFact:
     def tariffs_at(self, hour: datetime) -> tuple[tuple[int, int], ...]:
         """(minute of the local day, micro-units per kilowatt-hour) in that hour, by minute."""
         held = [each for each in self.tariffs if each.holds(hour)]
-        return tuple(sorted((each.minute, _micros(each.amount)) for each in held))
+        return tuple(sorted((each.minute, _whole_micros(each.amount)) for each in held))
 
     def costs_at(self, hour: datetime) -> list[OwnedCostFact]:
         """The monthly costs owed in that hour, by name."""
@@ -108,17 +108,19 @@ class Owed:
 
 def owned_plans() -> list[OwnedPlanFact]:
     """Every plan, by name, which no two share."""
-    return _facts(OwnedPlan.objects.order_by("name"))
+    return _plan_facts(OwnedPlan.objects.order_by("name"))
 
 
 def owned_plans_in(starts_at: datetime, ends_at: datetime) -> list[OwnedPlanFact]:
     """The plans in service in `[starts_at, ends_at)`, by id."""
-    return _facts(OwnedPlan.objects.filter(period__overlap=(starts_at, ends_at)).order_by("id"))
+    return _plan_facts(
+        OwnedPlan.objects.filter(period__overlap=(starts_at, ends_at)).order_by("id")
+    )
 
 
 def owned_plan(plan_id: int) -> OwnedPlanFact:
     """One plan; refuses OwnedPlan.DoesNotExist."""
-    found = _facts(OwnedPlan.objects.filter(id=plan_id))
+    found = _plan_facts(OwnedPlan.objects.filter(id=plan_id))
     if not found:
         raise OwnedPlan.DoesNotExist(f"there is no owned plan {plan_id}")
     return found[0]
@@ -128,11 +130,11 @@ def fixed_hour(plan: OwnedPlanFact, hour: datetime, zone: str) -> FixedHour:
     """Depreciation and monthly costs of the hour that starts at `hour`, in which it is in service."""
     when = of_life(plan.starts_at, hour, zone)
     cost = economics.cost_of_hour(
-        _bought(plan), economics.HourOfLife(when.month, when.hour, when.hours), None, []
+        _purchase_of_plan(plan), economics.HourOfLife(when.month, when.hour, when.hours), None, []
     )
     month = of_calendar(hour, zone)
     running = {
-        each.name: term_amount_in_hour(_micros(each.monthly), month.hours, month.hour)
+        each.name: term_amount_in_hour(_whole_micros(each.monthly), month.hours, month.hour)
         for each in plan.costs_at(hour)
     }
     return FixedHour(cost.depreciation_micros, running)
@@ -160,7 +162,7 @@ def written_off(plan: OwnedPlanFact, at: datetime, zone: str) -> int:
     if until <= plan.starts_at:
         return 0
     when = of_life(plan.starts_at, until, zone)
-    return economics.written_off_before(_bought(plan), when.month, when.hour, when.hours)
+    return economics.written_off_before(_purchase_of_plan(plan), when.month, when.hour, when.hours)
 
 
 def pue_of(plan: OwnedPlanFact) -> Fraction:
@@ -170,26 +172,26 @@ def pue_of(plan: OwnedPlanFact) -> Fraction:
 
 def _running_until(cost: OwnedCostFact, at: datetime, zone: str) -> int:
     """What it would have come to before the hour at `at`, had it run since the year 0."""
-    month, monthly = of_calendar(at, zone), _micros(cost.monthly)
+    month, monthly = of_calendar(at, zone), _whole_micros(cost.monthly)
     return monthly * month.month + monthly * month.hour // month.hours
 
 
-def _bought(plan: OwnedPlanFact) -> economics.OwnedPlan:
+def _purchase_of_plan(plan: OwnedPlanFact) -> economics.OwnedPlan:
     return economics.OwnedPlan(
-        purchase_micros=_micros(plan.purchase),
-        salvage_micros=_micros(plan.salvage),
+        purchase_micros=_whole_micros(plan.purchase),
+        salvage_micros=_whole_micros(plan.salvage),
         life_months=plan.life_months,
         monthly_micros={},
         pue=pue_of(plan),
     )
 
 
-def _micros(amount: Decimal) -> int:
+def _whole_micros(amount: Decimal) -> int:
     # Entered amounts have no more than six decimals: nothing is rounded here.
     return int(amount * MICROS)
 
 
-def _facts(found: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
+def _plan_facts(found: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
     rows: list[Row] = list(
         found.values_list(
             *("id", "name", "pool_id", "nodes", "purchase", "salvage", "life_months", "watts"),
@@ -197,7 +199,7 @@ def _facts(found: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
         )
     )
     ids = [row[0] for row in rows]
-    costs, tariffs = _costs(ids), _tariffs(ids)
+    costs, tariffs = _costs_by_plan(ids), _tariffs_by_plan(ids)
     return [
         replace(
             OwnedPlanFact(*row),
@@ -208,7 +210,7 @@ def _facts(found: "QuerySet[OwnedPlan]") -> list[OwnedPlanFact]:
     ]
 
 
-def _costs(plan_ids: Collection[int]) -> dict[int, list[OwnedCostFact]]:
+def _costs_by_plan(plan_ids: Collection[int]) -> dict[int, list[OwnedCostFact]]:
     found = OwnedCost.objects.filter(plan__in=plan_ids, period__isempty=False)
     rows: list[Row] = list(
         found.order_by("plan_id", "name", "period").values_list(
@@ -221,7 +223,7 @@ def _costs(plan_ids: Collection[int]) -> dict[int, list[OwnedCostFact]]:
     return of_plan
 
 
-def _tariffs(plan_ids: Collection[int]) -> dict[int, list[TariffFact]]:
+def _tariffs_by_plan(plan_ids: Collection[int]) -> dict[int, list[TariffFact]]:
     found = PowerTariff.objects.filter(plan__in=plan_ids, period__isempty=False)
     rows: list[Row] = list(
         found.order_by("plan_id", "period", "minute").values_list(

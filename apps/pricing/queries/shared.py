@@ -46,7 +46,7 @@ class SharedCostRow:
 def shared_cost_rows() -> list[SharedCostRow]:
     """Every shared cost, by name, then since when."""
     found = SharedCost.objects.order_by("name", "period", "id")
-    return _rows(found)
+    return _shared_rows(found)
 
 
 def shared_cost_page(asked: PageAsked) -> Slice[SharedCostRow]:
@@ -54,7 +54,7 @@ def shared_cost_page(asked: PageAsked) -> Slice[SharedCostRow]:
     found: Rows = SharedCost.objects.values("id")
     page = page_of(found, asked, "-id")
     ids = [row["id"] for row in page.rows]
-    by_id = {row.id: row for row in _rows(SharedCost.objects.filter(id__in=ids))}
+    by_id = {row.id: row for row in _shared_rows(SharedCost.objects.filter(id__in=ids))}
     return Slice([by_id[cost_id] for cost_id in ids], page.after, page.before)
 
 
@@ -68,24 +68,24 @@ def shared_cost(cost_id: int) -> SharedCostRow:
 
 def shared_cost_if_entered(cost_id: int) -> SharedCostRow | None:
     """One shared cost; None where there is none of this id."""
-    return next(iter(_rows(SharedCost.objects.filter(id=cost_id))), None)
+    return next(iter(_shared_rows(SharedCost.objects.filter(id=cost_id))), None)
 
 
 def weights_of(cost_ids: Collection[int]) -> dict[int, dict[int, int]]:
     """Millionths by team, of each of these costs."""
     return {
         cost_id: {team_id: int(weight * MILLIONTHS) for team_id, weight in of.items()}
-        for cost_id, of in _weights(cost_ids).items()
+        for cost_id, of in _weights_by_cost(cost_ids).items()
     }
 
 
-def _rows(found: "QuerySet[SharedCost]") -> list[SharedCostRow]:
+def _shared_rows(found: "QuerySet[SharedCost]") -> list[SharedCostRow]:
     rows = list(found.values_list(*COLUMNS))
-    weights = _weights([row[0] for row in rows])
+    weights = _weights_by_cost([row[0] for row in rows])
     return [replace(SharedCostRow(*row), weights=weights.get(row[0], {})) for row in rows]
 
 
-def _weights(cost_ids: Collection[int]) -> dict[int, dict[int, Decimal]]:
+def _weights_by_cost(cost_ids: Collection[int]) -> dict[int, dict[int, Decimal]]:
     found = SharedWeight.objects.filter(cost__in=cost_ids).order_by("cost_id", "team_id")
     by_cost: dict[int, dict[int, Decimal]] = {}
     for cost_id, team_id, weight in found.values_list("cost_id", "team_id", "weight"):

@@ -84,28 +84,28 @@ def if_entered(proposal: Proposal, at: datetime) -> WhatIf:
     )
     # A period as it comes from the database, which an unsaved row has not been to.
     entered.period = _Period(proposal.starts_at, proposal.ends_at)
-    return _what_if(reach, lambda rows: [*_without(rows, proposal.replaces), entered])
+    return _what_if(reach, lambda rows: [*_rates_without(rows, proposal.replaces), entered])
 
 
 def if_accepted(rate_id: int, at: datetime) -> WhatIf:
     """What accepting this price, which waits, would move in hours before `at`."""
     row = Rate.objects.get(id=rate_id)
     place = place_of(row)
-    reach = reach_of(_prices(row), place.starts_at, place.changes_until, at)
+    reach = reach_of(_prices_of_rate(row), place.starts_at, place.changes_until, at)
     row.period = _Period(place.starts_at, place.ends_at)
     # In the reach the price before is what ends.
-    return _what_if(reach, lambda rows: [*_without(rows, place.predecessor_id), row])
+    return _what_if(reach, lambda rows: [*_rates_without(rows, place.predecessor_id), row])
 
 
 def if_ended(rate_id: int, ended_at: datetime, at: datetime) -> WhatIf:
     """What ending this price would move, in hours before `at`."""
     row = Rate.objects.get(id=rate_id)
-    reach = reach_of(_prices(row), ended_at, row.period.upper, at)
+    reach = reach_of(_prices_of_rate(row), ended_at, row.period.upper, at)
     # In the reach the rate is what ends; before it nothing changes.
-    return _what_if(reach, lambda rows: _without(rows, rate_id))
+    return _what_if(reach, lambda rows: _rates_without(rows, rate_id))
 
 
-def _prices(row: Rate) -> Prices:
+def _prices_of_rate(row: Rate) -> Prices:
     return Prices(
         pool_id=row.pool_id,
         provider=row.provider,
@@ -116,7 +116,7 @@ def _prices(row: Rate) -> Prices:
     )
 
 
-def _without(rows: Sequence[Rate], rate_id: int | None) -> list[Rate]:
+def _rates_without(rows: Sequence[Rate], rate_id: int | None) -> list[Rate]:
     return [row for row in rows if row.id != rate_id]
 
 
@@ -156,10 +156,10 @@ def _reach_cost(
         for span in spans[node.pool_id]:
             paid = span.paid_rate
             if paid is None or paid.exchange is None:
-                unpriced += _overlap(node.lived_from, node.lived_to, span) / HOUR
+                unpriced += _overlap_of_span(node.lived_from, node.lived_to, span) / HOUR
             else:
                 key = (paid, month_of_hour(span.starts_at, zone) if paid.tiers else None)
-                lived[key] = lived.get(key, 0) + _lived(paid, node, span)
+                lived[key] = lived.get(key, 0) + _lived_microseconds(paid, node, span)
     micros = sum((_exact_cost(rate, time) for (rate, _), time in lived.items()), Fraction(0))
     return round(micros), round(unpriced, 6)
 
@@ -173,12 +173,12 @@ def _by_month(spans: Sequence[RateSpan], zone: str) -> list[RateSpan]:
     ]
 
 
-def _lived(paid: economics.Rate, node: NodeFact, span: RateSpan) -> int:
+def _lived_microseconds(paid: economics.Rate, node: NodeFact, span: RateSpan) -> int:
     """Microseconds of nodes, or of GPUs."""
     if paid.per is economics.Per.NODE:
-        return _overlap(node.lived_from, node.lived_to, span) // MICROSECOND
+        return _overlap_of_span(node.lived_from, node.lived_to, span) // MICROSECOND
     return sum(
-        each.units * (_overlap(each.starts_at, each.ends_at, span) // MICROSECOND)
+        each.units * (_overlap_of_span(each.starts_at, each.ends_at, span) // MICROSECOND)
         for each in node.capacity_spans
     )
 
@@ -192,5 +192,5 @@ def _exact_cost(paid: economics.Rate, lived: int) -> Fraction:
     return amount * (paid.exchange or 0) / paid.quantity_seconds
 
 
-def _overlap(starts_at: datetime, ends_at: datetime, span: RateSpan) -> timedelta:
+def _overlap_of_span(starts_at: datetime, ends_at: datetime, span: RateSpan) -> timedelta:
     return max(timedelta(0), min(ends_at, span.ends_at) - max(starts_at, span.starts_at))

@@ -29,30 +29,30 @@ class PurchaseLedger:
         """Record it, end it, leave it out, or note why it cannot be kept."""
         match fact:
             case BoughtAhead():
-                self._record(fact)
+                self._record_bought(fact)
             case GivenBack():
-                self._end(fact.external_id)
+                self._end_commitment(fact.external_id)
                 self.round.count("left_out")
             case NotCounted():
                 self.round.count("left_out")
                 self.round.note(fact.note)
             case NotKept():
-                self._reject(fact.name, fact.reason)
+                self._reject_bought(fact.name, fact.reason)
             case _:
                 raise TypeError(f"{type(fact).__name__} is nothing that was bought")
 
-    def _record(self, bought: BoughtAhead) -> None:
+    def _record_bought(self, bought: BoughtAhead) -> None:
         self.round.note(bought.note)
         try:
             kept = actions.record_commitment(
-                commitment=self._commitment(bought), at=self.round.clock()
+                commitment=self._new_commitment(bought), at=self.round.clock()
             )
         except REFUSED as refused:
-            self._reject(bought.name, str(refused))
+            self._reject_bought(bought.name, str(refused))
             return
         self.round.count(kept.became)
 
-    def _end(self, external_id: str) -> None:
+    def _end_commitment(self, external_id: str) -> None:
         at = self.round.clock()
         this_hour = hour_of(at)
         for held in commitments():
@@ -62,11 +62,11 @@ class PurchaseLedger:
                 actions.end_commitment(commitment_id=held.id, ended_at=ended_at, at=at)
                 self.round.count("ended")
 
-    def _reject(self, name: str, reason: str) -> None:
+    def _reject_bought(self, name: str, reason: str) -> None:
         self.round.count("rejected")
         self.round.note(f"{name} is not kept: {reason}")
 
-    def _commitment(self, bought: BoughtAhead) -> actions.NewCommitment:
+    def _new_commitment(self, bought: BoughtAhead) -> actions.NewCommitment:
         return actions.NewCommitment(
             name=bought.name,
             kind=bought.kind,

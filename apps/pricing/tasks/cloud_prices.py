@@ -61,7 +61,7 @@ def read_prices(account: CloudAccountFact, what: str, turn: clouds.SyncTurn, clo
         account=account.access,
         began_at=at,
         lived_since=at,
-        wanted=tuple(_wanted(account, OPTIONS[what])),
+        wanted=tuple(_wanted_prices(account, OPTIONS[what])),
         cursor=turn.cursor,
     )
     for fact in reader_of(account.provider, what)(asked):
@@ -69,12 +69,14 @@ def read_prices(account: CloudAccountFact, what: str, turn: clouds.SyncTurn, clo
             raise TypeError(f"{type(fact).__name__} is no price")
         if fact.unpriced:
             tally.reject(fact.unpriced)
-        _enter([_rate(price, account.provider) for price in fact.prices], tally, clock())
+        _enter_rates(
+            [_rate_of_price(price, account.provider) for price in fact.prices], tally, clock()
+        )
         clouds.keep_page(turn=turn, cursor=fact.cursor, counts=tally.counts(), at=clock())
     return tally.note()
 
 
-def _wanted(account: CloudAccountFact, option: PurchaseOption) -> Iterator[WantedPrice]:
+def _wanted_prices(account: CloudAccountFact, option: PurchaseOption) -> Iterator[WantedPrice]:
     """What to ask for: every instance type of the account's pools, in each of its regions."""
     found: dict[tuple[str, str], set[str]] = {}
     for pool in pools().values():
@@ -91,7 +93,7 @@ def _wanted(account: CloudAccountFact, option: PurchaseOption) -> Iterator[Wante
         yield WantedPrice(region, instance_type, tuple(sorted(places)))
 
 
-def _rate(price: CloudPrice, provider: str) -> actions.NewRate:
+def _rate_of_price(price: CloudPrice, provider: str) -> actions.NewRate:
     return actions.NewRate(
         kind=queries.RateKind.LIST,
         amount=price.amount,
@@ -106,19 +108,19 @@ def _rate(price: CloudPrice, provider: str) -> actions.NewRate:
     )
 
 
-def _enter(rates: Sequence[actions.NewRate], tally: PriceTally, at: datetime) -> None:
+def _enter_rates(rates: Sequence[actions.NewRate], tally: PriceTally, at: datetime) -> None:
     """Spot prices as the series that they are; of the others those that say something new."""
     points = [rate for rate in rates if rate.purchase_option == PurchaseOption.SPOT]
     quoted = [rate for rate in rates if rate.purchase_option != PurchaseOption.SPOT]
     if points:
         tally.add(actions.record_spot_prices(rows=list(enumerate(points)), at=at))
-    fresh = list(_changes(quoted, at)) if quoted else []
+    fresh = list(_changed_rates(quoted, at)) if quoted else []
     tally.unchanged += len(quoted) - len(fresh)
     if fresh:
         tally.add(actions.load_price_table(rows=list(enumerate(fresh)), at=at))
 
 
-def _changes(rates: Iterable[actions.NewRate], at: datetime) -> Iterator[actions.NewRate]:
+def _changed_rates(rates: Iterable[actions.NewRate], at: datetime) -> Iterator[actions.NewRate]:
     """Those that say something new: not older than what is in force, nor the same again."""
     last = {fact.target: (fact.starts_at, fact.amount) for fact in queries.rates_in_force(at)}
     for rate in rates:

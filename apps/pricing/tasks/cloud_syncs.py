@@ -56,8 +56,8 @@ def sync_cloud(account: CloudAccountFact, what: str, clock: Clock) -> None:
 def _read_facts(account: CloudAccountFact, what: str, turn: clouds.SyncTurn, clock: Clock) -> str:
     this = round_of(turn, clock, *COUNTS[what])
     kept = PurchaseLedger(account.provider, this)
-    for fact in reader_of(account.provider, what)(_request(account, what, this)):
-        if not _keep(account, this, fact):
+    for fact in reader_of(account.provider, what)(_reading_request(account, what, this)):
+        if not _keep_fact(account, this, fact):
             kept.keep(fact)
     if what == "machines":
         gone = forget_machines(account_id=account.id, before=this.began_at, regions=account.regions)
@@ -65,13 +65,13 @@ def _read_facts(account: CloudAccountFact, what: str, turn: clouds.SyncTurn, clo
     return this.over()
 
 
-def _request(account: CloudAccountFact, what: str, this: ReadingRound) -> ReadingRequest:
+def _reading_request(account: CloudAccountFact, what: str, this: ReadingRound) -> ReadingRequest:
     mine = [pool for pool in pools().values() if pool.provider == account.provider]
     return ReadingRequest(
         account=account.access,
         began_at=this.began_at,
         lived_since=lived_since() or this.began_at,
-        pools=tuple(_hardware(pool) for pool in mine),
+        pools=tuple(_pool_hardware(pool) for pool in mine),
         machines=machines_of(account.id, this.began_at) if what == "quotas" else None,
         fees={each.external_id: (each.upfront, each.source) for each in commitments()},
         done=tuple(this.done),
@@ -79,21 +79,21 @@ def _request(account: CloudAccountFact, what: str, this: ReadingRound) -> Readin
     )
 
 
-def _hardware(pool: PoolFact) -> PoolHardware:
+def _pool_hardware(pool: PoolFact) -> PoolHardware:
     return PoolHardware(pool.region, pool.instance_type, pool.gpu_model)
 
 
-def _keep(account: CloudAccountFact, this: ReadingRound, fact: CloudFact) -> bool:
+def _keep_fact(account: CloudAccountFact, this: ReadingRound, fact: CloudFact) -> bool:
     """Keep what is no purchase, and how far it is; whether it was that."""
     match fact:
         case LimitsRead():
             place = quotas.QuotaPlace(account.provider, account.account, fact.region)
-            limits = [_limit(each) for each in fact.limits]
+            limits = [_quota_of_limit(each) for each in fact.limits]
             quotas.record_quotas(place=place, quotas=limits, at=this.clock())
             this.count("quotas", len(limits))
         case ReservationsRead():
             place = quotas.QuotaPlace(account.provider, account.account, fact.region)
-            held = [_held(each) for each in fact.held]
+            held = [_quota_of_held(each) for each in fact.held]
             quotas.record_held_capacity(place=place, held=held, at=this.clock())
             this.count("reservations", len(held))
         case MachinesRead():
@@ -107,11 +107,11 @@ def _keep(account: CloudAccountFact, this: ReadingRound, fact: CloudFact) -> boo
     return True
 
 
-def _limit(each: AccountLimit) -> quotas.NewQuota:
+def _quota_of_limit(each: AccountLimit) -> quotas.NewQuota:
     return quotas.NewQuota(each.code, each.name, each.value, each.unit, each.used)
 
 
-def _held(each: HeldMachines) -> quotas.NewQuota:
+def _quota_of_held(each: HeldMachines) -> quotas.NewQuota:
     return quotas.NewQuota(
         f"{HELD}{each.code}",
         f"Held: {each.name}",

@@ -79,7 +79,7 @@ def in_words() -> Iterator[None]:
     try:
         yield
     except ClientError as refused:
-        raise CloudRefused(_words(refused)) from refused
+        raise CloudRefused(_refusal_words(refused)) from refused
     except (NoCredentialsError, PartialCredentialsError) as missing:
         raise CloudRefused(NO_KEYS) from missing
     except (EndpointConnectionError, ConnectTimeoutError, ReadTimeoutError) as away:
@@ -88,7 +88,7 @@ def in_words() -> Iterator[None]:
         raise CloudRefused(f"AWS: {broken}") from broken
 
 
-def _words(refused: ClientError) -> str:
+def _refusal_words(refused: ClientError) -> str:
     error = refused.response.get("Error", {})
     code, message = error.get("Code", ""), error.get("Message", "")
     asked = refused.operation_name

@@ -109,7 +109,7 @@ def reserved_instances(asks: boto3.Session, region: str) -> list[ReservedInstanc
     client = asks.client("ec2", region_name=region, config=CONFIG)
     with in_words():
         rows = client.describe_reserved_instances()["ReservedInstances"]
-    return [_reserved(row, region) for row in rows]
+    return [_reserved_instance(row, region) for row in rows]
 
 
 def savings_plans(asks: boto3.Session) -> list[SavingsPlan]:
@@ -122,7 +122,7 @@ def savings_plans(asks: boto3.Session) -> list[SavingsPlan]:
         pace.wait()
         with in_words():
             page = client.describe_savings_plans(**asked)
-        found += [_plan(row) for row in page["savingsPlans"]]
+        found += [_savings_plan(row) for row in page["savingsPlans"]]
         if not page.get("nextToken"):
             return found
         asked["nextToken"] = page["nextToken"]
@@ -159,7 +159,7 @@ def capacity_reservations(asks: boto3.Session, region: str) -> list[CapacityRese
     found, pace = [], Pace(per_second=5)
     with in_words():
         for page in client.get_paginator("describe_capacity_reservations").paginate():
-            found += [_capacity(row) for row in page["CapacityReservations"]]
+            found += [_capacity_reservation(row) for row in page["CapacityReservations"]]
             pace.wait()
     return found
 
@@ -170,7 +170,7 @@ def service_quotas(asks: boto3.Session, region: str) -> list[ServiceQuota]:
     found, pace = [], Pace(per_second=5)
     with in_words():
         for page in client.get_paginator("list_service_quotas").paginate(ServiceCode="ec2"):
-            found += [quota for row in page["Quotas"] for quota in _quota(row)]
+            found += [quota for row in page["Quotas"] for quota in _service_quotas(row)]
             pace.wait()
     return found
 
@@ -185,10 +185,10 @@ def plans_of(asks: boto3.Session) -> "SavingsPlansClient":
     return asks.client("savingsplans", region_name=GLOBAL_REGION, config=CONFIG)
 
 
-def _reserved(row: Mapping[str, Any], region: str) -> ReservedInstance:
+def _reserved_instance(row: Mapping[str, Any], region: str) -> ReservedInstance:
     count = row["InstanceCount"]
-    hourly = _exact(row.get("UsagePrice", 0)) + sum(
-        _exact(charge["Amount"])
+    hourly = _exact_decimal(row.get("UsagePrice", 0)) + sum(
+        _exact_decimal(charge["Amount"])
         for charge in row.get("RecurringCharges", [])
         if charge.get("Frequency", "Hourly") == "Hourly"
     )
@@ -198,7 +198,7 @@ def _reserved(row: Mapping[str, Any], region: str) -> ReservedInstance:
         zone=row.get("AvailabilityZone", ""),
         instance_type=row["InstanceType"],
         count=count,
-        upfront=_exact(row.get("FixedPrice", 0)) * count,
+        upfront=_exact_decimal(row.get("FixedPrice", 0)) * count,
         hourly=hourly * count,
         currency=row.get("CurrencyCode", "USD"),
         starts_at=row["Start"],
@@ -209,7 +209,7 @@ def _reserved(row: Mapping[str, Any], region: str) -> ReservedInstance:
     )
 
 
-def _plan(row: Mapping[str, Any]) -> SavingsPlan:
+def _savings_plan(row: Mapping[str, Any]) -> SavingsPlan:
     return SavingsPlan(
         id=row["savingsPlanId"],
         arn=row["savingsPlanArn"],
@@ -217,9 +217,9 @@ def _plan(row: Mapping[str, Any]) -> SavingsPlan:
         region=row.get("region", ""),
         family=row.get("ec2InstanceFamily", ""),
         currency=row["currency"],
-        commitment=_exact(row["commitment"]),
-        upfront=_exact(row.get("upfrontPaymentAmount") or 0),
-        hourly=_exact(row.get("recurringPaymentAmount") or 0),
+        commitment=_exact_decimal(row["commitment"]),
+        upfront=_exact_decimal(row.get("upfrontPaymentAmount") or 0),
+        hourly=_exact_decimal(row.get("recurringPaymentAmount") or 0),
         starts_at=datetime.fromisoformat(row["start"]),
         ends_at=datetime.fromisoformat(row["end"]),
         state=row["state"],
@@ -231,10 +231,10 @@ def _plan_price(row: Mapping[str, Any]) -> Iterator[PlanPrice]:
     told = {each["name"]: each["value"] for each in row.get("properties", [])}
     is_box = "BoxUsage" in row.get("usageType", "BoxUsage")
     if is_box and row["unit"] == "Hrs" and {"instanceType", "region"} <= told.keys():
-        yield PlanPrice(told["region"], told["instanceType"], _exact(row["rate"]))
+        yield PlanPrice(told["region"], told["instanceType"], _exact_decimal(row["rate"]))
 
 
-def _capacity(row: Mapping[str, Any]) -> CapacityReservation:
+def _capacity_reservation(row: Mapping[str, Any]) -> CapacityReservation:
     return CapacityReservation(
         id=row["CapacityReservationId"],
         arn=row.get("CapacityReservationArn", row["CapacityReservationId"]),
@@ -249,7 +249,7 @@ def _capacity(row: Mapping[str, Any]) -> CapacityReservation:
     )
 
 
-def _quota(row: Mapping[str, Any]) -> Iterator[ServiceQuota]:
+def _service_quotas(row: Mapping[str, Any]) -> Iterator[ServiceQuota]:
     if QUOTA.search(row["QuotaName"]):
         unit = row.get("Unit", "None")
         # "None" is AWS's word for a bare number; of instances it counts virtual processors.
@@ -257,11 +257,11 @@ def _quota(row: Mapping[str, Any]) -> Iterator[ServiceQuota]:
         yield ServiceQuota(
             code=row["QuotaCode"],
             name=row["QuotaName"],
-            value=_exact(row["Value"]),
+            value=_exact_decimal(row["Value"]),
             unit=counted if unit == "None" else unit,
         )
 
 
-def _exact(number: Any) -> Decimal:
+def _exact_decimal(number: Any) -> Decimal:
     """To nine decimals: AWS's own library makes floats of some."""
     return round(Decimal(str(number)), 9)

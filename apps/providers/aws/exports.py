@@ -85,14 +85,14 @@ class ExportPlace:
         keys = _data_keys(self, delivery)
         if not keys:
             raise DeliveryIncomplete(f"the manifest of {delivery.period} names no file")
-        parts = [_download(self, key, folder / f"part-{n}") for n, key in enumerate(keys)]
+        parts = [_download_part(self, key, folder / f"part-{n}") for n, key in enumerate(keys)]
         with in_words():
             now = self.client.head_object(Bucket=self.bucket, Key=delivery.key)["ETag"].strip('"')
         if now != delivery.version:
             raise DeliveryIncomplete(f"{delivery.period} was delivered anew while it was fetched")
         if len(parts) == 1:
             return parts[0]
-        return _joined(parts, keys[0], folder)
+        return _join_parts(parts, keys[0], folder)
 
 
 def open_export(account: CloudAccess) -> ExportPlace:
@@ -121,19 +121,19 @@ def _data_keys(place: ExportPlace, delivery: BillDelivery) -> list[str]:
     try:
         manifest: Mapping[str, Any] = json.loads(text)
         named = manifest.get("dataFiles") or manifest.get("reportKeys") or []
-        return [_key(each) for each in named]
+        return [_object_key(each) for each in named]
     except (ValueError, AttributeError, TypeError) as broken:
         raise DeliveryUnreadable(
             f"the manifest {delivery.key} cannot be read: {broken}"
         ) from broken
 
 
-def _key(named: str) -> str:
+def _object_key(named: str) -> str:
     """A key, or s3://bucket/key."""
     return urlsplit(named).path.lstrip("/") if named.startswith("s3://") else named.lstrip("/")
 
 
-def _download(place: ExportPlace, key: str, path: Path) -> Path:
+def _download_part(place: ExportPlace, key: str, path: Path) -> Path:
     place.pace.wait()
     with in_words():
         try:
@@ -147,7 +147,7 @@ def _download(place: ExportPlace, key: str, path: Path) -> Path:
     return path
 
 
-def _joined(parts: Sequence[Path], key: str, folder: Path) -> Path:
+def _join_parts(parts: Sequence[Path], key: str, folder: Path) -> Path:
     whole = folder / "whole"
     if key.endswith(".parquet"):
         _join_parquet(parts, whole)

@@ -43,7 +43,7 @@ def read_quotas(asked: ReadingRequest) -> Iterator[CloudFact]:
                 each.name,
                 each.value,
                 each.unit,
-                _used(each.name, region, asked.machines),
+                _processors_used(each.name, region, asked.machines),
             )
             for each in account.service_quotas(asks, region)
         )
@@ -57,7 +57,9 @@ def read_reservations(asked: ReadingRequest) -> Iterator[CloudFact]:
     for region in asked.left(asked.account.regions):
         found = account.capacity_reservations(asks, region)
         held = tuple(
-            HeldMachines(each.id, f"{each.zone} {each.instance_type}", each.total, _taken(each))
+            HeldMachines(
+                each.id, f"{each.zone} {each.instance_type}", each.total, _machines_taken(each)
+            )
             for each in found
             if each.state in HOLDS and each.total
         )
@@ -66,32 +68,34 @@ def read_reservations(asked: ReadingRequest) -> Iterator[CloudFact]:
         yield PartRead(region)
 
 
-def _taken(held: account.CapacityReservation) -> int:
+def _machines_taken(held: account.CapacityReservation) -> int:
     # One that has not begun has nothing available, and nothing taken.
     return held.total - held.available if held.state == "active" else 0
 
 
-def _used(name: str, region: str, machines: Collection[RunningMachine] | None) -> Decimal | None:
+def _processors_used(
+    name: str, region: str, machines: Collection[RunningMachine] | None
+) -> Decimal | None:
     """Virtual processors of the machines that a limit counts; None where that is not known."""
     families = FAMILIES.get(name.removeprefix(RUNNING).removesuffix(" instances"), ())
     if machines is None or not name.startswith(RUNNING) or not families:
         return None
-    return _processors(
+    return _processors_of(
         machine
         for machine in machines
         if machine.region == region
         and machine.purchase_option == "on_demand"
-        and _family(machine.instance_type) in families
+        and _instance_family(machine.instance_type) in families
     )
 
 
-def _processors(machines: Iterable[RunningMachine]) -> Decimal | None:
+def _processors_of(machines: Iterable[RunningMachine]) -> Decimal | None:
     counted = [machine.cpus for machine in machines]
     known = [cpus for cpus in counted if cpus is not None]
     return Decimal(sum(known)) if len(known) == len(counted) else None
 
 
-def _family(instance_type: str) -> str:
+def _instance_family(instance_type: str) -> str:
     """`p` of p5en.48xlarge, `trn` of trn1.32xlarge."""
     letters = ""
     for letter in instance_type:

@@ -47,12 +47,12 @@ def machine_pages(
         token = page.get("NextToken", "")
         rows = [row for each in page["Reservations"] for row in each["Instances"]]
         mine = [row for row in rows if is_accelerated(row["InstanceType"], also)]
-        yield [_seen(row, region) for row in mine], token
+        yield [_seen_machine(row, region) for row in mine], token
         if not token:
             return
 
 
-def _seen(row: Mapping[str, Any], region: str) -> SeenMachine:
+def _seen_machine(row: Mapping[str, Any], region: str) -> SeenMachine:
     tags = {tag["Key"]: tag["Value"] for tag in row.get("Tags", [])}
     dns = row.get("PrivateDnsName", "")
     names = (row["InstanceId"], tags.get("Name", ""), dns, dns.partition(".")[0])

@@ -82,7 +82,7 @@ def read_on_demand_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
         found = on_demand_prices(offered, region=want.region, instance_type=want.instance_type)
         cursor[key] = asked.began_at.isoformat()
         if len({price.amount for price in found}) == 1:
-            prices = tuple(_listed(found[0], place) for place in want.places)
+            prices = tuple(_listed_price(found[0], place) for place in want.places)
             yield PricesRead(prices, cursor=dict(cursor))
         else:
             reason = f"the price list has {len(found)} prices for {key}"
@@ -127,17 +127,17 @@ def on_demand_prices(
     offered: "PricingClient", *, region: str, instance_type: str
 ) -> list[OnDemandPrice]:
     """What the price list asks for it; none where it does not know it. Refuses CloudRefused."""
-    return _offered(offered, region, instance_type, "OnDemand")
+    return _offered_prices(offered, region, instance_type, "OnDemand")
 
 
 def block_prices(
     offered: "PricingClient", *, region: str, instance_type: str
 ) -> list[OnDemandPrice]:
     """What it asks for an hour of one in a capacity block. Refuses CloudRefused."""
-    return _offered(offered, region, instance_type, "CapacityBlock")
+    return _offered_prices(offered, region, instance_type, "CapacityBlock")
 
 
-def _offered(
+def _offered_prices(
     offered: "PricingClient", region: str, instance_type: str, market: str
 ) -> list[OnDemandPrice]:
     wanted = {
@@ -159,7 +159,9 @@ def _offered(
         )
         for page in pages:
             found += [
-                price for text in page["PriceList"] for price in _offers(json.loads(text), market)
+                price
+                for text in page["PriceList"]
+                for price in _prices_of_product(json.loads(text), market)
             ]
             pace.wait()
     return found
@@ -197,7 +199,7 @@ def _spot_price(point: SpotPoint, place: str, amount: Decimal) -> CloudPrice:
     )
 
 
-def _listed(price: OnDemandPrice, place: str) -> CloudPrice:
+def _listed_price(price: OnDemandPrice, place: str) -> CloudPrice:
     return CloudPrice(
         place=place,
         instance_type=price.instance_type,
@@ -215,7 +217,7 @@ def _spot_point(row: Mapping[str, Any]) -> SpotPoint:
     )
 
 
-def _offers(product: Mapping[str, Any], market: str) -> Iterator[OnDemandPrice]:
+def _prices_of_product(product: Mapping[str, Any], market: str) -> Iterator[OnDemandPrice]:
     """Capacity blocks are products of the same instance type; they are not on demand."""
     attributes = product["product"]["attributes"]
     if attributes.get("marketoption", "OnDemand") != market:

@@ -23,7 +23,7 @@ def read_reserved_instances(asked: ReadingRequest) -> Iterator[CloudFact]:
     asks = session(asked.account.role_arn)
     for region in asked.left(asked.account.regions):
         for bought in account.reserved_instances(asks, region):
-            yield _reserved(asked, bought)
+            yield _reserved_fact(asked, bought)
         yield PartRead(region)
 
 
@@ -40,7 +40,7 @@ def read_savings_plans(asked: ReadingRequest) -> Iterator[CloudFact]:
             yield NotCounted()
         else:
             offered = account.plan_prices(asks, plan_id, types) if types else []
-            yield from _plan(asked, plan, offered)
+            yield from _plan_facts(asked, plan, offered)
         yield PartRead(plan_id)
 
 
@@ -62,13 +62,13 @@ def capacity_blocks(
         fee, source = asked.fees.get(block.arn) or _listed_fee(asked, block)
         name = f"AWS capacity block {block.id}"
         if fee:
-            yield _block(block, name, fee, source)
+            yield _block_bought(block, name, fee, source)
         else:
             reason = f"AWS tells no fee of it; enter it by hand, as {block.arn}, with what it cost"
             yield NotKept(name, reason)
 
 
-def _reserved(asked: ReadingRequest, bought: account.ReservedInstance) -> CloudFact:
+def _reserved_fact(asked: ReadingRequest, bought: account.ReservedInstance) -> CloudFact:
     external_id = (
         f"arn:aws:ec2:{bought.region}:{asked.account.account}:reserved-instances/{bought.id}"
     )
@@ -96,7 +96,7 @@ def _reserved(asked: ReadingRequest, bought: account.ReservedInstance) -> CloudF
     )
 
 
-def _plan(
+def _plan_facts(
     asked: ReadingRequest, plan: account.SavingsPlan, offered: Sequence[account.PlanPrice]
 ) -> Iterator[CloudFact]:
     name = f"AWS {plan.kind} savings plan {plan.id[:8]}"
@@ -151,7 +151,9 @@ def _listed_fee(asked: ReadingRequest, block: account.CapacityReservation) -> tu
     return found[0].amount * block.total * hours, f"AWS price list {found[0].sku}"
 
 
-def _block(block: account.CapacityReservation, name: str, fee: Decimal, source: str) -> BoughtAhead:
+def _block_bought(
+    block: account.CapacityReservation, name: str, fee: Decimal, source: str
+) -> BoughtAhead:
     return BoughtAhead(
         external_id=block.arn,
         name=name,

@@ -75,7 +75,7 @@ def committed_uses(asks: GoogleAccess, *, project: str) -> list[CommittedUse]:
     with in_words("compute.commitments.list"):
         client = RegionCommitmentsClient(credentials=asks.credentials, client_options=asks.options)
         return [
-            _committed(row, scope.removeprefix("regions/"), project)
+            _committed_use(row, scope.removeprefix("regions/"), project)
             for scope, scoped in client.aggregated_list(project=project)
             for row in scoped.commitments
         ]
@@ -93,8 +93,8 @@ def committed_price(bought: CommittedUse, skus: Sequence[Sku]) -> Decimal | str:
     usage = TERMS[bought.plan]
     here = [sku for sku in skus if bought.region in sku.regions and sku.usage == usage]
     amount = Decimal(0)
-    for words, group, quantity in _parts(bought):
-        fitting = [sku for sku in here if sku.group == group and _has(sku, words)]
+    for words, group, quantity in _parts_of_commitment(bought):
+        fitting = [sku for sku in here if sku.group == group and _has_words(sku, words)]
         if len(fitting) != 1:
             return f"{len(fitting)} {usage} SKUs are {words!r} in {bought.region}"
         amount += fitting[0].amount * quantity
@@ -145,16 +145,16 @@ def machine_pages(
         client = InstancesClient(credentials=asks.credentials, client_options=asks.options)
         for page in client.aggregated_list(request=request).pages:
             seen = [
-                _seen(row, zone.removeprefix("zones/"), project)
+                _seen_machine(row, zone.removeprefix("zones/"), project)
                 for zone, scoped in page.items.items()
                 for row in scoped.instances
-                if row.status in RUNS and (row.guest_accelerators or _type(row) in also)
+                if row.status in RUNS and (row.guest_accelerators or _machine_type(row) in also)
             ]
             yield seen, page.next_page_token
             pace.wait()
 
 
-def _committed(row: Any, region: str, project: str) -> CommittedUse:
+def _committed_use(row: Any, region: str, project: str) -> CommittedUse:
     amounts = {each.type_: each for each in row.resources}
     gpu = amounts.pop("ACCELERATOR", None)
     cpus, memory = amounts.pop("VCPU", None), amounts.pop("MEMORY", None)
@@ -162,7 +162,7 @@ def _committed(row: Any, region: str, project: str) -> CommittedUse:
         id=f"projects/{project}/regions/{region}/commitments/{row.name}",
         name=row.name,
         region=region,
-        family=_family(row.type_),
+        family=_machine_family(row.type_),
         accelerator=gpu.accelerator_type.rpartition("/")[2] if gpu else "",
         gpus=gpu.amount if gpu else 0,
         cpus=cpus.amount if cpus else 0,
@@ -175,7 +175,7 @@ def _committed(row: Any, region: str, project: str) -> CommittedUse:
     )
 
 
-def _family(told: str) -> str:
+def _machine_family(told: str) -> str:
     if told in FIRST_FAMILY:
         return FIRST_FAMILY[told]
     for beginning in FAMILY:
@@ -183,7 +183,7 @@ def _family(told: str) -> str:
     return told.replace("_", " ")
 
 
-def _parts(bought: CommittedUse) -> Iterator[tuple[tuple[str, ...], str, Decimal]]:
+def _parts_of_commitment(bought: CommittedUse) -> Iterator[tuple[tuple[str, ...], str, Decimal]]:
     """Words that the SKU of each part says, its group, and how much of it was bought."""
     if bought.cpus:
         yield (bought.family, "cpu"), "CPU", Decimal(bought.cpus)
@@ -194,12 +194,12 @@ def _parts(bought: CommittedUse) -> Iterator[tuple[tuple[str, ...], str, Decimal
         yield (*words, "gpu"), "GPU", Decimal(bought.gpus)
 
 
-def _has(sku: Sku, words: Sequence[str]) -> bool:
+def _has_words(sku: Sku, words: Sequence[str]) -> bool:
     told = sku.description.lower().replace("core", "cpu")
     return all(f" {word.lower()} " in f" {told} " for word in words)
 
 
-def _seen(row: Any, zone: str, project: str) -> SeenMachine:
+def _seen_machine(row: Any, zone: str, project: str) -> SeenMachine:
     names = (row.name, row.hostname, str(row.id), f"{project}/{zone}/{row.name}")
     return SeenMachine(
         external_id=str(row.id),
@@ -207,14 +207,14 @@ def _seen(row: Any, zone: str, project: str) -> SeenMachine:
         names=tuple(dict.fromkeys(name for name in names if name)),
         region=zone.rpartition("-")[0],
         zone=zone,
-        instance_type=_type(row),
+        instance_type=_machine_type(row),
         purchase_option=_sold_as(row.scheduling),
         cpus=None,
-        launched_at=_moment(row.last_start_timestamp or row.creation_timestamp),
+        launched_at=_moment_of_text(row.last_start_timestamp or row.creation_timestamp),
     )
 
 
-def _type(row: Any) -> str:
+def _machine_type(row: Any) -> str:
     return str(row.machine_type.rpartition("/")[2])
 
 
@@ -225,5 +225,5 @@ def _sold_as(scheduling: Any) -> str:
     return "spot" if is_spot else "on_demand"
 
 
-def _moment(text: str) -> datetime | None:
+def _moment_of_text(text: str) -> datetime | None:
     return datetime.fromisoformat(text) if text else None

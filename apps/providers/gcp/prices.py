@@ -63,12 +63,12 @@ class MachinePrice:
 
 def read_spot_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
     """What preemptible machines cost now; Google keeps no history of it."""
-    return _read(asked, PurchaseOption.SPOT)
+    return _read_prices(asked, PurchaseOption.SPOT)
 
 
 def read_on_demand_prices(asked: ReadingRequest) -> Iterator[CloudFact]:
     """What machines cost on demand now."""
-    return _read(asked, PurchaseOption.ON_DEMAND)
+    return _read_prices(asked, PurchaseOption.ON_DEMAND)
 
 
 def machine_shapes(asks: GoogleAccess, *, project: str, name: str) -> dict[str, Shape]:
@@ -77,7 +77,7 @@ def machine_shapes(asks: GoogleAccess, *, project: str, name: str) -> dict[str, 
     with in_words("compute.machineTypes.list"):
         client = MachineTypesClient(credentials=asks.credentials, client_options=asks.options)
         return {
-            zone.removeprefix("zones/"): _shape(row)
+            zone.removeprefix("zones/"): _machine_shape(row)
             for zone, scoped in client.aggregated_list(request=request)
             for row in scoped.machine_types
         }
@@ -90,7 +90,7 @@ def compute_skus(asks: GoogleAccess) -> list[Sku]:
             credentials=asks.credentials, client_options=asks.options, transport="rest"
         )
         rows = client.list_skus(parent=COMPUTE_ENGINE)
-        return [sku for row in rows for sku in _skus(row)]
+        return [sku for row in rows for sku in _skus_of_row(row)]
 
 
 def machine_price(
@@ -102,8 +102,8 @@ def machine_price(
     """
     here = [sku for sku in skus if region in sku.regions and sku.usage == USAGE[purchase_option]]
     amount, found = Decimal(0), []
-    for words, group, quantity in _parts(shape):
-        fitting = [sku for sku in here if sku.group == group and _says(sku, words)]
+    for words, group, quantity in _parts_of_shape(shape):
+        fitting = [sku for sku in here if sku.group == group and _begins_with_words(sku, words)]
         if len(fitting) != 1:
             return f"{len(fitting)} SKUs are {words!r} in {region}"
         amount += fitting[0].amount * quantity
@@ -111,7 +111,7 @@ def machine_price(
     return MachinePrice(amount, max(sku.begins_at for sku in found), tuple(sku.id for sku in found))
 
 
-def _read(asked: ReadingRequest, option: PurchaseOption) -> Iterator[CloudFact]:
+def _read_prices(asked: ReadingRequest, option: PurchaseOption) -> Iterator[CloudFact]:
     asks = access.default_access()
     skus = compute_skus(asks) if asked.wanted else []
     for want in asked.wanted:
@@ -119,7 +119,9 @@ def _read(asked: ReadingRequest, option: PurchaseOption) -> Iterator[CloudFact]:
         if isinstance(price, str):
             yield PricesRead(unpriced=f"{want.instance_type}: {price}")
         else:
-            yield PricesRead(tuple(_listed(price, want, place, option) for place in want.places))
+            yield PricesRead(
+                tuple(_listed_price(price, want, place, option) for place in want.places)
+            )
 
 
 def _price_of(
@@ -137,7 +139,7 @@ def _price_of(
     return price
 
 
-def _listed(
+def _listed_price(
     price: MachinePrice, want: WantedPrice, place: str, option: PurchaseOption
 ) -> CloudPrice:
     return CloudPrice(
@@ -151,7 +153,7 @@ def _listed(
     )
 
 
-def _parts(shape: Shape) -> Iterator[tuple[str, str, Decimal]]:
+def _parts_of_shape(shape: Shape) -> Iterator[tuple[str, str, Decimal]]:
     family = shape.name.partition("-")[0].upper()
     yield f"{family} Instance Core", "CPU", Decimal(shape.cores)
     yield f"{family} Instance Ram", "RAM", shape.memory_gib
@@ -160,7 +162,7 @@ def _parts(shape: Shape) -> Iterator[tuple[str, str, Decimal]]:
         yield f"Nvidia {model} GPU", "GPU", Decimal(shape.gpus)
 
 
-def _says(sku: Sku, words: str) -> bool:
+def _begins_with_words(sku: Sku, words: str) -> bool:
     """Preemptible ones begin with how they are sold; Tesla is left out as Google does it or not."""
     told = sku.description.lower().replace("tesla ", "")
     for sold in ("spot preemptible ", "preemptible "):
@@ -168,7 +170,7 @@ def _says(sku: Sku, words: str) -> bool:
     return told.startswith(words.lower())
 
 
-def _shape(row: Any) -> Shape:
+def _machine_shape(row: Any) -> Shape:
     accelerators = list(row.accelerators)
     return Shape(
         name=row.name,
@@ -179,7 +181,7 @@ def _shape(row: Any) -> Shape:
     )
 
 
-def _skus(row: Any) -> Iterator[Sku]:
+def _skus_of_row(row: Any) -> Iterator[Sku]:
     if row.category.resource_group not in {"CPU", "RAM", "GPU"} or not row.pricing_info:
         return
     told = row.pricing_info[-1]

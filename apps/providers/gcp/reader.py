@@ -41,7 +41,7 @@ def read_committed_use(asked: ReadingRequest) -> Iterator[CloudFact]:
         if isinstance(price, str):
             yield NotKept(bought.name, f"{price}; enter it with its price")
         else:
-            yield _committed(asked, bought, price)
+            yield _commitment_bought(asked, bought, price)
         yield PartRead(bought.id)
 
 
@@ -50,7 +50,7 @@ def read_quotas(asked: ReadingRequest) -> Iterator[CloudFact]:
     asks, project = access.default_access(), asked.account.account
     for region in asked.left(asked.account.regions):
         limits = tuple(
-            AccountLimit(each.metric, _words(each.metric), each.limit, "GPUs", each.used)
+            AccountLimit(each.metric, _metric_words(each.metric), each.limit, "GPUs", each.used)
             for each in account.region_quotas(asks, project=project, region=region)
         )
         yield LimitsRead(region, limits)
@@ -96,7 +96,9 @@ READERS: Mapping[str, FactReader] = {
 }
 
 
-def _committed(asked: ReadingRequest, bought: account.CommittedUse, price: Decimal) -> BoughtAhead:
+def _commitment_bought(
+    asked: ReadingRequest, bought: account.CommittedUse, price: Decimal
+) -> BoughtAhead:
     using = _pools_using(asked, bought)
     models = {pool.gpu_model for pool in using}
     places = {pool.region for pool in using}
@@ -127,6 +129,6 @@ def _pools_using(asked: ReadingRequest, bought: account.CommittedUse) -> list[Po
     ]
 
 
-def _words(metric: str) -> str:
+def _metric_words(metric: str) -> str:
     """NVIDIA_H100_GPUS as people say it."""
     return metric.replace("_", " ").replace("GPUS", "GPUs")

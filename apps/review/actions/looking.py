@@ -71,20 +71,20 @@ def _look_at(series: Series, day: date, before: date | None, zone: str) -> None:
         .order_by("id")
     )
     seen = [
-        Sighting(each.changed_on.toordinal(), each.effect_ratio, _looks(each, day, before))
+        Sighting(each.changed_on.toordinal(), each.effect_ratio, _looks_before(each, day, before))
         for each in known
         if each.kind == FindingKind.STEP and each.last_seen_on in (before, day)
     ]
-    for sight in (*_steps(series, seen), *_spikes(series)):
-        _keep(series, sight, known, day, zone)
+    for sight in (*_step_sights(series, seen), *_spike_sights(series)):
+        _keep_finding(series, sight, known, day, zone)
 
 
-def _looks(finding: Finding, day: date, before: date | None) -> int:
+def _looks_before(finding: Finding, day: date, before: date | None) -> int:
     """How many looks had found it before this one."""
     return finding.seen - 1 if finding.last_seen_on == day else finding.seen
 
 
-def _steps(series: Series, seen: Iterable[Sighting]) -> list[_Sight]:
+def _step_sights(series: Series, seen: Iterable[Sighting]) -> list[_Sight]:
     found = look(series.days, seen)
     all_edges = edges(series.days) if found else []
     sights = []
@@ -96,7 +96,7 @@ def _steps(series: Series, seen: Iterable[Sighting]) -> list[_Sight]:
     return sights
 
 
-def _spikes(series: Series) -> list[_Sight]:
+def _spike_sights(series: Series) -> list[_Sight]:
     """The day before the last, where it is far out of line and the last is not: a single one."""
     *earlier, _ = series.days
     if not earlier or not is_spike(earlier) or is_spike(series.days):
@@ -108,7 +108,9 @@ def _spikes(series: Series) -> list[_Sight]:
     return [_Sight(FindingKind.SPIKE, date.fromordinal(day), 1, story)]
 
 
-def _keep(series: Series, sight: _Sight, known: Iterable[Finding], day: date, zone: str) -> None:
+def _keep_finding(
+    series: Series, sight: _Sight, known: Iterable[Finding], day: date, zone: str
+) -> None:
     """Write it; one of the same kind within 7 days is the same, told anew."""
     found = next((each for each in known if _is_same(each, sight)), None) or Finding(
         kind=sight.kind,

@@ -32,8 +32,8 @@ def causes_of(workload_id: int, feature: str, day: date, zone: str) -> list[dict
     """All that is known to have changed within a week of the day, the nearest first."""
     found = [
         *_reported_changes(workload_id, feature, day, zone),
-        *_machines(workload_id, day),
-        *_prices(workload_id, day, zone),
+        *_machine_causes(workload_id, day),
+        *_price_causes(workload_id, day, zone),
     ]
     return [asdict(each) for each in sorted(found, key=lambda each: (abs(each.days), each.what))]
 
@@ -43,13 +43,13 @@ def _reported_changes(workload_id: int, feature: str, day: date, zone: str) -> l
     first, last = day - timedelta(days=NEAR_DAYS), day + timedelta(days=NEAR_DAYS + 1)
     span = (first_hour(first, zone), first_hour(last, zone))
     return [
-        _cause(KINDS[each.kind], each.name, local_day(each.at, zone), day)
+        _cause_near(KINDS[each.kind], each.name, local_day(each.at, zone), day)
         for each in changes_of(workload_id, span)
         if not feature or each.feature in ("", feature)
     ]
 
 
-def _machines(workload_id: int, day: date) -> list[Cause]:
+def _machine_causes(workload_id: int, day: date) -> list[Cause]:
     """Pools in which the workload began, or ceased, to run about then."""
     used = timedelta(days=USED_DAYS)
     named, found = fleet.pools(), []
@@ -57,14 +57,14 @@ def _machines(workload_id: int, day: date) -> list[Cause]:
         pool = named[pool_id]
         what = f"{pool.gpu_model or pool.name} in {pool.name}"
         if _is_near(begun, day) and begun > day - used:
-            found.append(_cause("machines", f"began to run on {what}", begun, day))
+            found.append(_cause_near("machines", f"began to run on {what}", begun, day))
         gone = ended + timedelta(days=1)
         if gone <= day + timedelta(days=1) and _is_near(gone, day):
-            found.append(_cause("machines", f"no longer runs on {what}", gone, day))
+            found.append(_cause_near("machines", f"no longer runs on {what}", gone, day))
     return found
 
 
-def _prices(workload_id: int, day: date, zone: str) -> list[Cause]:
+def _price_causes(workload_id: int, day: date, zone: str) -> list[Cause]:
     """Rates of its pools, and commitments, that began or ended about then."""
     near = timedelta(days=NEAR_DAYS)
     first, last = first_hour(day - near, zone), first_hour(day + near + timedelta(days=1), zone)
@@ -76,14 +76,14 @@ def _prices(workload_id: int, day: date, zone: str) -> list[Cause]:
         for was, now in pairwise(spans):
             if was.paid_rate != now.paid_rate:
                 what = f"the price of {named[pool_id].name} changed"
-                found.append(_cause("price", what, local_day(now.starts_at, zone), day))
+                found.append(_cause_near("price", what, local_day(now.starts_at, zone), day))
     for each in commitments_in(first, last) if pools else []:
         if first < each.starts_at < last:
             on = local_day(each.starts_at, zone)
-            found.append(_cause("price", f"a commitment began: {each.name}", on, day))
+            found.append(_cause_near("price", f"a commitment began: {each.name}", on, day))
         if first < each.ends_at < last:
             on = local_day(each.ends_at, zone)
-            found.append(_cause("price", f"a commitment ended: {each.name}", on, day))
+            found.append(_cause_near("price", f"a commitment ended: {each.name}", on, day))
     return found
 
 
@@ -91,5 +91,5 @@ def _is_near(on: date, day: date) -> bool:
     return abs((on - day).days) <= NEAR_DAYS
 
 
-def _cause(kind: str, what: str, on: date, day: date) -> Cause:
+def _cause_near(kind: str, what: str, on: date, day: date) -> Cause:
     return Cause(kind, what, on.isoformat(), (on - day).days)

@@ -67,13 +67,13 @@ def _of_services(found: Iterable[ServedDay]) -> list[Series]:
     for (workload_id, feature), days in by_key.items():
         facts = (*days, *(of_service.get(workload_id, ()) if not feature else ()))
         for measure in (Measure.COST_PER_1000_REQUESTS, Measure.TOKENS_PER_REQUEST):
-            told = [day for each in days if (day := _served(measure, each)) is not None]
+            told = [day for each in days if (day := _served_day(measure, each)) is not None]
             if told:
                 series.append(Series(measure, workload_id, feature, tuple(usable(told)), facts))
     return series
 
 
-def _served(measure: Measure, each: ServedDay) -> WatchedDay | None:
+def _served_day(measure: Measure, each: ServedDay) -> WatchedDay | None:
     if measure is Measure.COST_PER_1000_REQUESTS:
         return WatchedDay(each.day.toordinal(), each.micros / each.requests / 1_000, each.requests)
     if each.tokens is None:
@@ -87,18 +87,18 @@ def _of_training(measure: Measure, found: Iterable[TrainedDay]) -> list[Series]:
         by_workload.setdefault(each.workload_id, []).append(each)
     least = LEAST_WAIT if measure is Measure.DATA_WAIT else 0.0
     return [
-        Series(measure, workload_id, "", tuple(usable(_ratios(days, least))), (), tuple(days))
+        Series(measure, workload_id, "", tuple(usable(_ratio_days(days, least))), (), tuple(days))
         for workload_id, days in by_workload.items()
     ]
 
 
-def _ratios(days: Iterable[TrainedDay], least: float) -> list[WatchedDay]:
+def _ratio_days(days: Iterable[TrainedDay], least: float) -> list[WatchedDay]:
     by_day: dict[date, dict[str, Weighed]] = {}
     for each in days:
         by_day.setdefault(each.day, {})[each.gpu_model] = each.cell
-    return [_ratio(day, cells, least) for day, cells in by_day.items()]
+    return [_ratio_day(day, cells, least) for day, cells in by_day.items()]
 
 
-def _ratio(day: date, cells: Mapping[str, Weighed], least: float) -> WatchedDay:
+def _ratio_day(day: date, cells: Mapping[str, Weighed], least: float) -> WatchedDay:
     weight = sum(cell.weight for cell in cells.values())
     return WatchedDay(day.toordinal(), max(mean_of(cells) or 0.0, least), weight)

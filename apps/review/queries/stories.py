@@ -58,8 +58,8 @@ def spans_of_step(days: Iterable[WatchedDay], edges: Collection[int], began: int
     until = min((edge for edge in edges if edge > began), default=10**7)
     ordinals = [each.day for each in days]
     return Spans(
-        _dates(day for day in ordinals if max(since, began - DAYS_BEFORE) <= day < began),
-        _dates(day for day in ordinals if began <= day < until),
+        _dates_of(day for day in ordinals if max(since, began - DAYS_BEFORE) <= day < began),
+        _dates_of(day for day in ordinals if began <= day < until),
     )
 
 
@@ -67,7 +67,7 @@ def spans_of_spike(days: Iterable[WatchedDay], day: int) -> Spans:
     """The same weekday of the four weeks before, and the day."""
     like = (day - WEEK * week for week in range(1, 5))
     known = {each.day for each in days}
-    return Spans(_dates(each for each in like if each in known), _dates((day,)))
+    return Spans(_dates_of(each for each in like if each in known), _dates_of((day,)))
 
 
 def story_of(series: Series, spans: Spans) -> Story | None:
@@ -115,7 +115,9 @@ def _of_tokens(series: Series, spans: Spans) -> Story | None:
         told: dict[str, Weighed] = {}
         for each in series.served:
             if each.day in days and each.feature in features and each.tokens is not None:
-                told[each.feature] = _more(told.get(each.feature), each.tokens, each.requests)
+                told[each.feature] = _weighed_more(
+                    told.get(each.feature), each.tokens, each.requests
+                )
         cells.append(told)
     return _of_means(cells[0], cells[1], VOLUME, None)
 
@@ -128,7 +130,7 @@ def _of_training(series: Series, spans: Spans) -> Story | None:
         for each in series.trained:
             if each.day in days:
                 cell = told.get(each.gpu_model)
-                told[each.gpu_model] = _more(cell, each.cell.amount, each.cell.weight)
+                told[each.gpu_model] = _weighed_more(cell, each.cell.amount, each.cell.weight)
         cells.append(told)
         costs.append(sum_or_unknown(each.micros for each in series.trained if each.day in days))
     a_month = None if costs[1] is None else costs[1] / len(spans.after) * DAYS_OF_IMPACT
@@ -152,7 +154,7 @@ def _of_means(
     return Story(whole[0] / MILLION, whole[1] / MILLION, parts, impact)
 
 
-def _more(cell: Weighed | None, amount: float, weight: float) -> Weighed:
+def _weighed_more(cell: Weighed | None, amount: float, weight: float) -> Weighed:
     return (
         Weighed(amount, weight)
         if cell is None
@@ -160,5 +162,5 @@ def _more(cell: Weighed | None, amount: float, weight: float) -> Weighed:
     )
 
 
-def _dates(ordinals: Iterable[int]) -> frozenset[date]:
+def _dates_of(ordinals: Iterable[int]) -> frozenset[date]:
     return frozenset(date.fromordinal(day) for day in ordinals)

@@ -83,23 +83,23 @@ def write_service_days(rolled: RolledDay) -> frozenset[Cell]:
     for query in DELETE:
         run(query, params)
     counted = request_hours(services, (rolled.starts_at, rolled.ends_at))
-    hours = {cell: _hour(list(told)) for cell, told in groupby(counted, _cell)}
+    hours = {cell: _hour_division(list(told)) for cell, told in groupby(counted, _cell_of_count)}
     _write_days(params, hours)
     lived = {(workload_id, hour): ms for workload_id, hour, ms in rows(LIVED, params)}
     _write_counts(params, hours, lived)
-    run(TOTALS, params | _costless(hours, lived) | CONSTANTS)
+    run(TOTALS, params | _costless_requests(hours, lived) | CONSTANTS)
     return frozenset(
         cell for cell, hour in hours.items() if hour.portions[0].purpose is Purpose.IDLE
     )
 
 
-def _cell(told: HourCount) -> Cell:
+def _cell_of_count(told: HourCount) -> Cell:
     return told.workload_id, told.hour
 
 
-def _hour(counted: Sequence[HourCount]) -> _Hour:
+def _hour_division(counted: Sequence[HourCount]) -> _Hour:
     engine, gateway = (
-        {each.feature: _told(each) for each in counted if each.source == source}
+        {each.feature: _tokens_told(each) for each in counted if each.source == source}
         for source in ("engine", "gateway")
     )
     time = _engine_time(counted)
@@ -107,7 +107,7 @@ def _hour(counted: Sequence[HourCount]) -> _Hour:
     return _Hour(found, is_measured=time is not None)
 
 
-def _told(counted: HourCount) -> ToldTokens:
+def _tokens_told(counted: HourCount) -> ToldTokens:
     counts = counted.counts
     return ToldTokens(
         counts.requests,
@@ -145,9 +145,9 @@ def _write_days(params: Mapping[str, object], hours: Mapping[Cell, _Hour]) -> No
         "uncounted": int(Purpose.UNCOUNTED),
     }
     run(WHOLE, {**params, **named})
-    sums = _divided(rows(DIVIDED, {**params, **named}), divided) if divided else {}
+    sums = _divided_sums(rows(DIVIDED, {**params, **named}), divided) if divided else {}
     if sums:
-        _insert(params, sums)
+        _insert_days(params, sums)
 
 
 Name = tuple[str, int]
@@ -155,7 +155,7 @@ Name = tuple[str, int]
 Sums = dict[tuple[object, ...], dict[Name, list[int]]]
 
 
-def _divided(groups: Iterable[Row], hours: Mapping[Cell, _Hour]) -> Sums:
+def _divided_sums(groups: Iterable[Row], hours: Mapping[Cell, _Hour]) -> Sums:
     """Each group of an hour's lines by its portions' billionths, added up over the day.
 
     Effective, contracted − effective and list − contracted apart, as lines are split: then each part
@@ -181,16 +181,16 @@ def _divided(groups: Iterable[Row], hours: Mapping[Cell, _Hour]) -> Sums:
     return sums
 
 
-def _insert(params: Mapping[str, object], sums: Sums) -> None:
+def _insert_days(params: Mapping[str, object], sums: Sums) -> None:
     """Each part to the micro-unit: the parts of a key sum to its lines exactly."""
-    rows_ = [row for key, parts in sums.items() for row in _rounded(key, parts)]
+    rows_ = [row for key, parts in sums.items() for row in _rounded_rows(key, parts)]
     names = ("of", "features", "parts", "months", "statuses", "kinds", "pools", "teams", "states",
              "flags", "listed", "contracted", "effective", "billed", "marginal", "ms")  # fmt: skip
     columns = dict(zip(names, zip(*rows_, strict=True), strict=True))
     run(INSERT, {**params, **{f"new_{name}": list(values) for name, values in columns.items()}})
 
 
-def _rounded(key: tuple[object, ...], parts: Mapping[Name, list[int]]) -> Iterable[Row]:
+def _rounded_rows(key: tuple[object, ...], parts: Mapping[Name, list[int]]) -> Iterable[Row]:
     workload_id, *kept, no_list, no_contracted, no_effective, no_billed = key
     columns = [whole_parts(column, BILLION) for column in zip(*parts.values(), strict=True)]
     for (feature, part), row in zip(parts, zip(*columns, strict=True), strict=True):
@@ -221,9 +221,9 @@ def _write_counts(
         for portion, own_ms in zip(hour.portions, largest_remainder(ms, hour.weights), strict=True):
             key = (cell[0], portion.feature, int(portion.purpose))
             told[key].append(_of_its_work(portion))
-            for place, more in enumerate(_work(portion, own_ms, hour)):
+            for place, more in enumerate(_work_times(portion, own_ms, hour)):
                 works[key][place] += more
-    counts = [_counts(each) for each in told.values()]
+    counts = [_summed_counts(each) for each in told.values()]
     columns = {
         "of": [workload_id for workload_id, _, _ in told],
         "features": [feature for _, feature, _ in told],
@@ -243,7 +243,7 @@ def _of_its_work(portion: Portion) -> ToldTokens:
     return portion.told._replace(prompt_tokens=None, cached_tokens=None, output_tokens=None)
 
 
-def _counts(told: Sequence[ToldTokens]) -> ToldTokens:
+def _summed_counts(told: Sequence[ToldTokens]) -> ToldTokens:
     """Requests of all hours, or not told; tokens of the hours that tell them."""
     tokens = {
         name: sum_of_known([getattr(each, name) for each in told])
@@ -252,7 +252,7 @@ def _counts(told: Sequence[ToldTokens]) -> ToldTokens:
     return summed(told)._replace(**tokens)
 
 
-def _work(portion: Portion, ms: int, hour: _Hour) -> list[int]:
+def _work_times(portion: Portion, ms: int, hour: _Hour) -> list[int]:
     """Its milliseconds by kind of token, those without tokens, and those measured."""
     by_token = [portion.prompt, portion.cached, portion.output]
     if sum(by_token):
@@ -261,7 +261,7 @@ def _work(portion: Portion, ms: int, hour: _Hour) -> list[int]:
     return [0, 0, 0, ms if is_work else 0, 0]
 
 
-def _costless(hours: Mapping[Cell, _Hour], lived: Mapping[Cell, int]) -> dict[str, object]:
+def _costless_requests(hours: Mapping[Cell, _Hour], lived: Mapping[Cell, int]) -> dict[str, object]:
     """Requests of hours in which a service has no line: they have no cost here."""
     found: dict[int, int] = defaultdict(int)
     for cell, hour in hours.items():

@@ -7,7 +7,7 @@ def _money(amount: str) -> dict[str, str]:
     return {"amount": amount, "currency": "USD"}
 
 
-def _range(value: float, low: float, high: float) -> dict[str, float]:
+def _range_example(value: float, low: float, high: float) -> dict[str, float]:
     return {"value": value, "low": low, "high": high}
 
 
@@ -112,10 +112,10 @@ SCALING = answered(
         "answer": {
             "from_gpus": 32,
             "to_gpus": 64,
-            "speed_up": _range(1.8, 1.72, 1.86),
-            "cost_multiplier": _range(1.1111, 1.0753, 1.1628),
+            "speed_up": _range_example(1.8, 1.72, 1.86),
+            "cost_multiplier": _range_example(1.1111, 1.0753, 1.1628),
             "version_tokens": 1_000_000_000_000,
-            "version_hours": _range(258.0, 243.0, 275.0),
+            "version_hours": _range_example(258.0, 243.0, 275.0),
             "version_cost": {
                 "value": _money("41300.000000"),
                 "low": _money("39000.000000"),
@@ -130,8 +130,8 @@ SCALING = answered(
         "points": [
             {
                 "gpus": 64,
-                "tokens_per_second": _range(1077000.0, 1029000.0, 1112000.0),
-                "hours": _range(258.0, 243.0, 275.0),
+                "tokens_per_second": _range_example(1077000.0, 1029000.0, 1112000.0),
+                "hours": _range_example(258.0, 243.0, 275.0),
                 "cost": {
                     "value": _money("41300.000000"),
                     "low": _money("39000.000000"),

@@ -54,11 +54,11 @@ def league_of(
             each for each in places if is_published or viewer.sees_team(each.work.team_id)
         ),
         teams=len(places),
-        median_ratio=_median(ranked, 1 if is_published else FEWEST_TEAMS),
+        median_ratio=_median_ratio(ranked, 1 if is_published else FEWEST_TEAMS),
         is_published=is_published,
     )
 
 
-def _median(ranked: Sequence[TeamWork], fewest: int) -> float | None:
+def _median_ratio(ranked: Sequence[TeamWork], fewest: int) -> float | None:
     ratios = [each.wasted_ratio for each in ranked if each.wasted_ratio is not None]
     return median(ratios) if len(ratios) >= fewest else None

@@ -53,11 +53,11 @@ def served_days(window: Window, workload_id: int | None = None) -> list[ServedDa
     only = None if workload_id is None else frozenset({workload_id})
     chosen = UnitFilter(window, Basis.EFFECTIVE, workload_ids=only)
     whole = [
-        _served(cost, cost.keys[0], "", cost.keys[1])
+        _served_day(cost, cost.keys[0], "", cost.keys[1])
         for cost in unit_cost_groups(chosen, ["service", "day"])
     ]
     by_feature = [
-        _served(cost, cost.keys[0], cost.keys[1], cost.keys[2])
+        _served_day(cost, cost.keys[0], cost.keys[1], cost.keys[2])
         for cost in unit_cost_groups(chosen, ["service", "feature", "day"])
         if cost.purpose is Purpose.ANSWERED
     ]
@@ -110,7 +110,7 @@ def waited_days(window: Window, workload_id: int | None = None) -> list[TrainedD
         "not_told": [int(bucket) for bucket in NOT_TRAINING],
         "provisional": str(Status.PROVISIONAL),
     }
-    return _trained(WAITED, params)
+    return _trained_days(WAITED, params)
 
 
 def used_days(window: Window, workload_id: int | None = None) -> list[TrainedDay]:
@@ -123,10 +123,10 @@ def used_days(window: Window, workload_id: int | None = None) -> list[TrainedDay
         "to": window.ends_at,
         "zone": window.zone,
     }
-    return _trained(USED, params)
+    return _trained_days(USED, params)
 
 
-def _served(cost: UnitCost, workload_id: int, feature: str, day: date) -> ServedDay | None:
+def _served_day(cost: UnitCost, workload_id: int, feature: str, day: date) -> ServedDay | None:
     requests = cost.answered_requests
     if cost.micros is None or not requests or cost.unpriced_milliseconds:
         return None
@@ -136,7 +136,7 @@ def _served(cost: UnitCost, workload_id: int, feature: str, day: date) -> Served
     return ServedDay(workload_id, feature, day, cost.micros, requests, tokens)
 
 
-def _trained(query: LiteralString, params: Mapping[str, object]) -> list[TrainedDay]:
+def _trained_days(query: LiteralString, params: Mapping[str, object]) -> list[TrainedDay]:
     return [
         TrainedDay(workload_id, day, model, Weighed(float(amount), float(weight)), micros)
         for workload_id, day, model, amount, weight, micros in rows(query, params)

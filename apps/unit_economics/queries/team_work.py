@@ -65,12 +65,12 @@ class TeamWork:
 
 def work_of_teams(window: Window, team_ids: frozenset[int] | None, at: datetime) -> list[TeamWork]:
     """By team and workload (None: of none), the dearest first; None: every team."""
-    costs = _costs(window, team_ids)
-    now, before = _compared(window, team_ids, at)
+    costs = _costs_by_work(window, team_ids)
+    now, before = _compared_costs(window, team_ids, at)
     waste = waste_by(CostFilter(window, team_ids=team_ids), ["team", "workload"])
-    starved = _starved(window, team_ids)
-    thousand = _thousand(window, team_ids)
-    million = _million(window, team_ids)
+    starved = _starved_costs(window, team_ids)
+    thousand = _cost_per_thousand(window, team_ids)
+    million = _cost_per_million(window, team_ids)
     found = []
     for team_id, workload_id in sorted({*costs, *starved}, key=lambda key: (key[0], key[1] or 0)):
         micros, held, active, observed, unpriced, provisional = costs.get(
@@ -105,12 +105,12 @@ def by_team(work: Iterable[TeamWork]) -> list[TeamWork]:
         teams[each.team_id] = (
             replace(each, workload_id=None, thousand_micros=None, million_micros=None)
             if found is None
-            else _sum(found, each)
+            else _sum_of_two(found, each)
         )
     return sorted(teams.values(), key=lambda each: -(each.micros or 0))
 
 
-def _sum(one: TeamWork, other: TeamWork) -> TeamWork:
+def _sum_of_two(one: TeamWork, other: TeamWork) -> TeamWork:
     return replace(
         one,
         micros=sum_of_known((one.micros, other.micros)),
@@ -129,34 +129,36 @@ def _sum(one: TeamWork, other: TeamWork) -> TeamWork:
 Key = tuple[int, int | None]
 
 
-def _costs(
+def _costs_by_work(
     window: Window, team_ids: frozenset[int] | None
 ) -> dict[Key, tuple[int | None, int, int, int, int, bool]]:
-    params = _params(window, team_ids) | {"active": int(State.ACTIVE)}
+    params = _query_params(window, team_ids) | {"active": int(State.ACTIVE)}
     return {(row[0], row[1]): row[2:] for row in rows(COSTS, params)}
 
 
-def _compared(
+def _compared_costs(
     window: Window, team_ids: frozenset[int] | None, at: datetime
 ) -> tuple[dict[Key, int | None], dict[Key, int | None]]:
     """What each cost in the spans that are compared; 0 where there was none of it in one of them."""
     spans = compared_spans(window, at)
     if spans is None:
         return {}, {}
-    now, before = ({key: row[0] for key, row in _costs(span, team_ids).items()} for span in spans)
+    now, before = (
+        {key: row[0] for key, row in _costs_by_work(span, team_ids).items()} for span in spans
+    )
     keys = now.keys() | before.keys()
     return {key: now.get(key, 0) for key in keys}, {key: before.get(key, 0) for key in keys}
 
 
-def _starved(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int | None]:
-    params = _params(window, team_ids) | {
+def _starved_costs(window: Window, team_ids: frozenset[int] | None) -> dict[Key, int | None]:
+    params = _query_params(window, team_ids) | {
         "of_states": [int(part) for part in OF_STATES],
         "starved": int(Bucket.DATA_WAIT),
     }
     return {(row[0], row[1]): row[2] for row in rows(STARVED, params)}
 
 
-def _thousand(window: Window, team_ids: frozenset[int] | None) -> dict[int, int]:
+def _cost_per_thousand(window: Window, team_ids: frozenset[int] | None) -> dict[int, int]:
     chosen = UnitFilter(window, Basis.EFFECTIVE, team_ids=team_ids)
     found: dict[int, int] = {}
     for cost in unit_cost_groups(chosen, ["service"]):
@@ -166,12 +168,12 @@ def _thousand(window: Window, team_ids: frozenset[int] | None) -> dict[int, int]
     return found
 
 
-def _million(window: Window, team_ids: frozenset[int] | None) -> dict[int, int]:
-    params = _params(window, team_ids) | {"from": window.starts_at, "to": window.ends_at}
+def _cost_per_million(window: Window, team_ids: frozenset[int] | None) -> dict[int, int]:
+    params = _query_params(window, team_ids) | {"from": window.starts_at, "to": window.ends_at}
     return {row[0]: row[1] for row in rows(MILLION, params)}
 
 
-def _params(window: Window, team_ids: frozenset[int] | None) -> dict[str, object]:
+def _query_params(window: Window, team_ids: frozenset[int] | None) -> dict[str, object]:
     return {
         "first_day": window.first_day,
         "end_day": window.end_day,

@@ -78,12 +78,12 @@ def first_work(window: Window, team_ids: frozenset[int] | None, at: datetime) ->
         for query, is_told in ((TOLD, True), (SEEN, False))
         for team_id, workload_id, entered_at, worked_at, ended_at in rows(query, params)
     ]  # fmt: skip
-    found += _queued(rows(QUEUED, params), team_ids, at)
+    found += _queued_jobs(rows(QUEUED, params), team_ids, at)
     possible = [each for each in found if each.wait.length >= timedelta(0)]
     return sorted(possible, key=lambda each: each.entered_at)
 
 
-def _queued(
+def _queued_jobs(
     jobs: Sequence[Row], team_ids: frozenset[int] | None, at: datetime
 ) -> Iterator[FirstWork]:
     """Jobs that nobody let run, as whose they are by the rules of now: no line says it yet."""

@@ -165,7 +165,7 @@ def unit_cost_groups(chosen: UnitFilter, group_by: Sequence[str] = ()) -> list[U
     for name in group_by:
         if name not in GROUPS:
             raise UnitGroupNotKnown(f"group_by: {name!r} is none of {', '.join(GROUPS)}")
-    owners = _owners(chosen)
+    owners = _owners_of_services(chosen)
     params: dict[str, object] = {
         "first_day": chosen.window.first_day,
         "end_day": chosen.window.end_day,
@@ -178,8 +178,8 @@ def unit_cost_groups(chosen: UnitFilter, group_by: Sequence[str] = ()) -> list[U
     else:
         found = _by_service(group_by, params)
     is_used = chosen.allocation is AllocationBasis.USAGE
-    costs = [_cost(row, len(group_by), is_used=is_used) for row in found]
-    return sorted(costs, key=partial(_place, group_by)) if "feature" in group_by else costs
+    costs = [_unit_cost(row, len(group_by), is_used=is_used) for row in found]
+    return sorted(costs, key=partial(_place_of_cost, group_by)) if "feature" in group_by else costs
 
 
 def together(costs: Sequence[UnitCost]) -> UnitCost | None:
@@ -207,7 +207,7 @@ def together(costs: Sequence[UnitCost]) -> UnitCost | None:
     )
 
 
-def _owners(chosen: UnitFilter) -> dict[int, int]:
+def _owners_of_services(chosen: UnitFilter) -> dict[int, int]:
     """The team of each service that is meant."""
     return {
         each.id: each.team_id
@@ -219,14 +219,14 @@ def _owners(chosen: UnitFilter) -> dict[int, int]:
 
 
 def _by_service(group_by: Sequence[str], params: dict[str, object]) -> list[Row]:
-    keys, grouped = _columns(group_by, ())
+    keys, grouped = _key_columns(group_by, ())
     return rows(sql.SQL(TOTALS).format(keys=keys, grouped=grouped), params)
 
 
 def _by_feature(
     chosen: UnitFilter, group_by: Sequence[str], params: dict[str, object]
 ) -> list[Row]:
-    keys, grouped = _columns(group_by, ("told.part",))
+    keys, grouped = _key_columns(group_by, ("told.part",))
     amount = sql.SQL(AMOUNTS[measure_of(chosen.basis, chosen.load)])
     params |= {
         "active": int(State.ACTIVE),
@@ -240,18 +240,20 @@ def _by_feature(
         keys=keys,
         grouped=grouped,
         amount=amount,
-        both=_both(len(group_by) + 1),
-        part=_key(len(group_by)),
+        both=_joined_keys(len(group_by) + 1),
+        part=_key_column(len(group_by)),
     )
     return rows(query, params)
 
 
-def _columns(
+def _key_columns(
     group_by: Sequence[str], more: Sequence[LiteralString]
 ) -> tuple[sql.Composable, sql.Composable]:
     """The keys of a SELECT, each with its comma, and what groups by them."""
     names = [*(GROUPS[name] for name in group_by), *more]
-    keys = [sql.SQL("{} AS {}, ").format(sql.SQL(name), _key(n)) for n, name in enumerate(names)]
+    keys = [
+        sql.SQL("{} AS {}, ").format(sql.SQL(name), _key_column(n)) for n, name in enumerate(names)
+    ]
     numbers = sql.SQL(", ").join([sql.Literal(n + 1) for n in range(len(names))])
     grouped = (
         sql.SQL("GROUP BY {0} ORDER BY {0}").format(numbers)
@@ -261,7 +263,7 @@ def _columns(
     return sql.SQL("").join(keys), grouped
 
 
-def _place(group_by: Sequence[str], cost: UnitCost) -> tuple[Any, ...]:
+def _place_of_cost(group_by: Sequence[str], cost: UnitCost) -> tuple[Any, ...]:
     """Where a row stands: what no feature has comes after the features."""
     return tuple(
         (cost.purpose, key) if name == "feature" else key
@@ -269,16 +271,16 @@ def _place(group_by: Sequence[str], cost: UnitCost) -> tuple[Any, ...]:
     )
 
 
-def _key(place: int) -> sql.Identifier:
+def _key_column(place: int) -> sql.Identifier:
     return sql.Identifier(f"key_{place}")
 
 
-def _both(keys: int) -> sql.Composable:
+def _joined_keys(keys: int) -> sql.Composable:
     """Rows of both sides by all keys, whether or not the other side has one."""
-    return sql.SQL(", ").join([_key(place) for place in range(keys)])
+    return sql.SQL(", ").join([_key_column(place) for place in range(keys)])
 
 
-def _cost(row: Row, keys: int, *, is_used: bool) -> UnitCost:
+def _unit_cost(row: Row, keys: int, *, is_used: bool) -> UnitCost:
     (purpose, answered, idle, unattributed, uncounted, stated, active, unit_ms, unpriced_ms, held_ms,
      observed_ms, statuses, *counts) = row[keys:]  # fmt: skip
     parts = PartAmounts(answered, idle, unattributed, uncounted)

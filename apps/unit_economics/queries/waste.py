@@ -97,7 +97,7 @@ def waste_by(chosen: CostFilter, group_by: Sequence[str] = ()) -> dict[tuple[Any
     names = [f"{name}_key" for name in group_by]
     numbers = sql.SQL(", ").join([sql.Literal(place + 1) for place in range(len(names) + 1)])
     found: dict[tuple[Any, ...], dict[WastePart, int]] = {}
-    for *key, part, micros in _rows(chosen, group_by, names, numbers):
+    for *key, part, micros in _waste_rows(chosen, group_by, names, numbers):
         found.setdefault(tuple(key), {})[WastePart(part)] = micros
     return {key: Waste(parts) for key, parts in found.items()}
 
@@ -107,18 +107,18 @@ def waste_of_window(chosen: CostFilter, against: Comparison | None) -> WasteOfWi
     first_day = against.before.first_day if against else chosen.window.first_day
     days, teams = _of_days_and_teams(chosen, first_day)
     return WasteOfWindow(
-        days=_between(days, chosen.window),
+        days=_days_between(days, chosen.window),
         teams=teams,
         compared=None
         if against is None
         else (
-            wastes_summed(_between(days, against.now).values()),
-            wastes_summed(_between(days, against.before).values()),
+            wastes_summed(_days_between(days, against.now).values()),
+            wastes_summed(_days_between(days, against.before).values()),
         ),
     )
 
 
-def _between(waste: Mapping[date, Waste], window: Window) -> dict[date, Waste]:
+def _days_between(waste: Mapping[date, Waste], window: Window) -> dict[date, Waste]:
     return {day: each for day, each in waste.items() if window.first_day <= day < window.end_day}
 
 
@@ -132,7 +132,9 @@ def _of_days_and_teams(
     teams: dict[int, dict[WastePart, int]] = {}
     columns = ["day", "team of the window"]
     since = {"window_day": chosen.window.first_day}
-    for day, team_id, part, micros in _rows(wider, columns, ["day_key", "team_key"], sets, since):
+    for day, team_id, part, micros in _waste_rows(
+        wider, columns, ["day_key", "team_key"], sets, since
+    ):
         if day is not None:
             days.setdefault(day, {})[WastePart(part)] = micros
         elif team_id is not None:
@@ -143,7 +145,7 @@ def _of_days_and_teams(
     )
 
 
-def _rows(
+def _waste_rows(
     chosen: CostFilter,
     columns: Sequence[str],
     names: Sequence[str],

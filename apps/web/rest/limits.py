@@ -32,8 +32,8 @@ class PerMinute(BaseThrottle):
         self.at = timezone.now()
         kind = "reads" if request.method in SAFE_METHODS else getattr(view, "counted_as", "writes")
         minute = int(self.at.timestamp() // WINDOW_SECONDS)
-        key = f"per-minute/{kind}/{_who(request)}/{minute}"
-        asked = _counted(key)
+        key = f"per-minute/{kind}/{_caller_key(request)}/{minute}"
+        asked = _count_request(key)
         most: int = settings.API_REQUESTS_PER_MINUTE[kind]
         return asked <= most
 
@@ -52,7 +52,7 @@ def caller_of(request: Request) -> str | None:
     return None if person_id is None else f"person:{person_id}"
 
 
-def _counted(key: str) -> int:
+def _count_request(key: str) -> int:
     """One more; two first ones at once are two."""
     try:
         return int(cache.incr(key))
@@ -60,5 +60,5 @@ def _counted(key: str) -> int:
         return 1 if cache.add(key, 1, timeout=2 * WINDOW_SECONDS) else int(cache.incr(key))
 
 
-def _who(request: Request) -> str:
+def _caller_key(request: Request) -> str:
     return caller_of(request) or machine_of(request.META)

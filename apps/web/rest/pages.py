@@ -33,13 +33,16 @@ def page_asked(request: Request) -> PageAsked:
     cursor = request.query_params.get("cursor")
     if cursor is None:
         return PageAsked(limit=int(text))
-    side, key = _opened(cursor, request.path)
+    side, key = _opened_cursor(cursor, request.path)
     return PageAsked(limit=int(text), **{side: key})
 
 
 def paged(request: Request, page: Slice[Row], told: Callable[[Row], Mapping[str, Any]]) -> Response:
     """The answer of a list: each row as `told` tells it, and the ways to the neighbour pages."""
-    before, after = _link(request, "before", page.before), _link(request, "after", page.after)
+    before, after = (
+        _page_link(request, "before", page.before),
+        _page_link(request, "after", page.after),
+    )
     links = [f'<{url}>; rel="{name}"' for url, name in ((after, "next"), (before, "prev")) if url]
     return Response(
         {"next": after, "previous": before, "results": [told(row) for row in page.rows]},
@@ -49,11 +52,11 @@ def paged(request: Request, page: Slice[Row], told: Callable[[Row], Mapping[str,
 
 def told_as(form: type[serializers.Serializer[Any]], thing: Any) -> dict[str, Any]:
     """One thing as its serializer tells it."""
-    return dict(_made(form).to_representation(thing))
+    return dict(_serializer_made(form).to_representation(thing))
 
 
 @cache
-def _made(form: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
+def _serializer_made(form: type[serializers.Serializer[Any]]) -> serializers.Serializer[Any]:
     # Making a serializer takes six times as long as telling a row by it.
     return form()
 
@@ -97,16 +100,16 @@ def _is_csv(request: Request) -> bool:
     return getattr(request, "accepted_media_type", None) == "text/csv"
 
 
-def _link(request: Request, side: str, key: tuple[Any, ...] | None) -> str | None:
+def _page_link(request: Request, side: str, key: tuple[Any, ...] | None) -> str | None:
     if key is None:
         return None
     given = {name: request.query_params[name] for name in request.query_params}
-    cursor = signing.dumps([side, *map(_plain, key)], salt=request.path)
+    cursor = signing.dumps([side, *map(_plain_value, key)], salt=request.path)
     return request.build_absolute_uri(f"{request.path}?{urlencode(given | {'cursor': cursor})}")
 
 
-def _opened(cursor: str, path: str) -> tuple[str, tuple[Any, ...]]:
-    """Signed, and for this list alone: what it holds was put there by `_link`."""
+def _opened_cursor(cursor: str, path: str) -> tuple[str, tuple[Any, ...]]:
+    """Signed, and for this list alone: what it holds was put there by `_page_link`."""
     try:
         side, *key = signing.loads(cursor, salt=path)
     except (signing.BadSignature, ValueError) as refused:
@@ -114,5 +117,5 @@ def _opened(cursor: str, path: str) -> tuple[str, tuple[Any, ...]]:
     return side, tuple(key)
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value

@@ -78,7 +78,7 @@ def with_problems(result: dict[str, Any], **_: object) -> dict[str, Any]:
         if path.endswith("/enrolments"):
             answers |= OF_INVITATIONS
         for status, description in answers.items():
-            operation["responses"].setdefault(status, _problem(description))
+            operation["responses"].setdefault(status, _problem_response(description))
         _tell_csv(operation)
         operation["responses"] = dict(sorted(operation["responses"].items()))
     return result
@@ -99,7 +99,7 @@ def _tell_csv(operation: dict[str, Any]) -> None:
             answer["content"]["text/csv"] = {"schema": {"type": "string"}}
 
 
-def _problem(description: str) -> dict[str, Any]:
+def _problem_response(description: str) -> dict[str, Any]:
     reference = {"$ref": "#/components/schemas/Problem"}
     return {
         "description": description,

@@ -45,7 +45,7 @@ class Parameters(serializers.Serializer[Any]):
         """The parsed parameters of a request; those not given and without a default are absent."""
         given = request.query_params
         asked = cls(data=_single_values(given), context=context)
-        refusals = _refusals(given, set(asked.fields) | PAGING)
+        refusals = _parameter_refusals(given, set(asked.fields) | PAGING)
         if not asked.is_valid():
             refusals = {**asked.errors, **refusals}
         if refusals:
@@ -124,7 +124,7 @@ class IdInBody(Whole):
 
 def parsed(serializer: type[Strict], request: Request, **context: Any) -> dict[str, Any]:
     """The body of a request as `serializer` understands it; it takes no query parameters."""
-    unread = _refusals(request.query_params, set())
+    unread = _parameter_refusals(request.query_params, set())
     if unread:
         raise ValidationError(unread)
     body = serializer(data=request.data, context=context)
@@ -136,7 +136,7 @@ def _single_values(given: QueryDict) -> dict[str, str]:
     return {name: str(given[name]) for name in given if name not in PAGING}
 
 
-def _refusals(given: QueryDict, known: set[str]) -> dict[str, list[str]]:
+def _parameter_refusals(given: QueryDict, known: set[str]) -> dict[str, list[str]]:
     refusals = {
         name: [f"there is no parameter {name!r}; there are {', '.join(sorted(known)) or 'none'}"]
         for name in given

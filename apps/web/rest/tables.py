@@ -35,7 +35,7 @@ class CsvRenderer(BaseRenderer):
         """The rows under `results`; a problem stays a document of JSON."""
         if not isinstance(data, Mapping) or "results" not in data:
             return json.dumps(data)
-        rows = [dict(_cells(result)) for result in data["results"]]
+        rows = [dict(_cells_of_result(result)) for result in data["results"]]
         row = getattr((renderer_context or {}).get("view"), "row", None)
         columns = list(rows[0]) if row is None and rows else columns_of(row)
         out = io.StringIO()
@@ -50,7 +50,7 @@ def columns_of(row: type[serializers.Serializer[Any]] | None) -> list[str]:
     columns = []
     for name, field in (row().fields if row is not None else {}).items():
         parts = list(field.fields) if isinstance(field, serializers.Serializer) else []
-        columns += [_joined(name, part) for part in parts] or [name]
+        columns += [_column_name(name, part) for part in parts] or [name]
     return columns
 
 
@@ -63,15 +63,15 @@ def safe_cell(value: Any) -> Any:
     return csv_text(value)
 
 
-def _cells(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _cells_of_result(result: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in result.items():
         if isinstance(value, Mapping):
             for part, inner in value.items():
-                yield _joined(name, part), safe_cell(inner)
+                yield _column_name(name, part), safe_cell(inner)
         else:
             yield name, safe_cell(value)
 
 
-def _joined(name: str, part: str) -> str:
+def _column_name(name: str, part: str) -> str:
     """`team` for its name, `team_id` for its id, `amount` for its amount."""
     return name if part in {"name", "amount"} else f"{name}_{part}"

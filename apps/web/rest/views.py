@@ -153,8 +153,8 @@ def repeats(made: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
 
     Both as they are told over the wire; what is told by id and name is compared by its name.
     """
-    return all(_plain(made.get(name)) == _plain(value) for name, value in asked.items())
+    return all(_plain_name(made.get(name)) == _plain_name(value) for name, value in asked.items())
 
 
-def _plain(value: Any) -> Any:
+def _plain_name(value: Any) -> Any:
     return value["name"] if isinstance(value, Mapping) and "name" in value else value

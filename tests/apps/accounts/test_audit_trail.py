@@ -112,9 +112,9 @@ def test_prices_pools_and_their_policies_are_in_the_trail() -> None:
 
 
 def test_every_audited_table_has_a_word() -> None:
-    from apps.accounts.queries.trail import _audited
+    from apps.accounts.queries.trail import _audited_models
 
-    assert {label for label, _ in _audited()} == set(KINDS)
+    assert {label for label, _ in _audited_models()} == set(KINDS)
 
 
 def test_older_changes_follow_newer_ones() -> None:
@@ -173,6 +173,6 @@ def test_a_database_that_is_away_is_told_by_what_was_asked_of_it(monkeypatch) ->
     def away(*_: object) -> None:
         raise OperationalError("the server closed the connection")
 
-    monkeypatch.setattr("apps.accounts.actions.audit._tell", away)
+    monkeypatch.setattr("apps.accounts.actions.audit._set_context", away)
     answer = Client().post("/sign-in", {"login": "x"})
     assert answer.status_code == 200

@@ -32,7 +32,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the link, or say why there is none."""
         try:
-            invited = _again(options) if options["again"] else _invited(options)
+            invited = _invite_again(options) if options["again"] else _invite_new(options)
         except Refusal as refusal:
             raise CommandError(str(refusal)) from refusal
         origins = [*settings.CSRF_TRUSTED_ORIGINS, "http://127.0.0.1:8000"]
@@ -44,14 +44,14 @@ class Command(BaseCommand):
             self.stdout.write(f"{link}\nIt works once, until {invited.expires_at:%Y-%m-%d %H:%M}Z.")
 
 
-def _again(options: dict[str, Any]) -> actions.Invited:
+def _invite_again(options: dict[str, Any]) -> actions.Invited:
     person_id = person_of_address(options["email"])
     if person_id is None:
         raise CommandError(f"nobody signs in as {options['email']}")
     return actions.invite_again(person_id=person_id, invited_by_id=None, at=timezone.now())
 
 
-def _invited(options: dict[str, Any]) -> actions.Invited:
+def _invite_new(options: dict[str, Any]) -> actions.Invited:
     ids = {team.name: team.id for team in teams()}
     unknown = [name for name in options["team"] if name not in ids]
     if unknown:

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         added: list[int] = []
         rejected: list[dict[str, object]] = []
         for entry in entries:
-            commitment_id, reason = _entered(entry)
+            commitment_id, reason = _entered_commitment(entry)
             if commitment_id is None:
                 self.stderr.write(f"commitment {entry.number}: {reason}")
                 rejected.append({"number": entry.number, "reason": reason})
@@ -49,7 +49,7 @@ class Command(BaseCommand):
             raise CommandError(f"{len(rejected)} of {len(entries)} were refused")
 
 
-def _entered(entry: Entry) -> tuple[int | None, str]:
+def _entered_commitment(entry: Entry) -> tuple[int | None, str]:
     if entry.commitment is None:
         return None, entry.reason
     try:

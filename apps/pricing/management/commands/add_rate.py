@@ -33,7 +33,7 @@ class Command(BaseCommand):
         parser.add_argument("--currency", help="of the amount, where it is not the organisation's")
         parser.add_argument(
             "--tiers",
-            type=_tiers,
+            type=_tiers_argument,
             default=(),
             metavar="FROM=AMOUNT;…",
             help="what more costs in a month: 1000=8 is 8 beyond 1,000 node-hours or GPU-hours",
@@ -90,7 +90,7 @@ def _decimal_amount(text: str) -> Decimal:
         raise ArgumentTypeError(f"{text!r} is not an amount") from None
 
 
-def _tiers(text: str) -> tuple[Tier, ...]:
+def _tiers_argument(text: str) -> tuple[Tier, ...]:
     try:
         return parsed(text)
     except NotTiers as refusal:

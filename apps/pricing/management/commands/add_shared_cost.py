@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """What, how much, by which method, and when."""
         parser.add_argument("name", metavar="NAME")
-        parser.add_argument("amount", metavar="AMOUNT", type=_number, help="a month")
+        parser.add_argument("amount", metavar="AMOUNT", type=_decimal_argument, help="a month")
         parser.add_argument("--method", default="by_cost", choices=[str(each) for each in METHODS])
         parser.add_argument(
             "--weight", action="append", default=[], metavar="TEAM=WEIGHT", help="for weighted"
@@ -41,7 +41,7 @@ class Command(BaseCommand):
             method=options["method"],
             starts_at=options["starts_at"],
             ends_at=options["ends_at"],
-            weights=_weights(options["weight"]),
+            weights=_weights_by_team(options["weight"]),
         )
         try:
             cost_id = actions.add_shared_cost(cost=cost, at=timezone.now())
@@ -56,7 +56,7 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps({"id": cost_id}) if options["json"] else said)
 
 
-def _weights(texts: list[str]) -> dict[int, Decimal]:
+def _weights_by_team(texts: list[str]) -> dict[int, Decimal]:
     ids = {team.name: team.id for team in accounts.teams()}
     found = {}
     for text in texts:
@@ -70,7 +70,7 @@ def _weights(texts: list[str]) -> dict[int, Decimal]:
     return found
 
 
-def _number(text: str) -> Decimal:
+def _decimal_argument(text: str) -> Decimal:
     try:
         return Decimal(text)
     except InvalidOperation:

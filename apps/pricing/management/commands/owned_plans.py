@@ -37,7 +37,9 @@ class Command(BaseCommand):
                 clock_of(minute): f"{Decimal(micros).scaleb(-6):f}"
                 for minute, micros in plan.tariffs_at(at)
             }
-            told.append(_plan(plan, names[plan.pool_id], off) | {"monthly": held, "power": power})
+            told.append(
+                _plan_fields(plan, names[plan.pool_id], off) | {"monthly": held, "power": power}
+            )
         if options["json"]:
             self.stdout.write(json.dumps({"plans": told}))
             return
@@ -50,7 +52,7 @@ class Command(BaseCommand):
             self.stdout.write(EMPTY)
 
 
-def _plan(plan: OwnedPlanFact, pool: str, off: Decimal) -> dict[str, object]:
+def _plan_fields(plan: OwnedPlanFact, pool: str, off: Decimal) -> dict[str, object]:
     return {
         "id": plan.id,
         "name": plan.name,

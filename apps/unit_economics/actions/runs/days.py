@@ -102,21 +102,21 @@ def write_run_days(rolled: RolledDay, unasked: Collection[tuple[int, datetime]])
     if not job_ids:
         return were
     found = rows(LINES, params | {"jobs": job_ids})
-    carried = _carried(rolled, {row[0] for row in found})
+    carried = _hours_carried(rolled, {row[0] for row in found})
     meters = job_meters(list(carried), rolled.starts_at, rolled.ends_at) if carried else {}
     lived = lives(list(carried))
     hours: list[JobHourParts] = []
     for (job_id, hour), of_hour in groupby(found, itemgetter(0, 1)):
         runs = carried.get(job_id, {}).get(hour, ())
         if runs:
-            parted = _parted([_lines(row) for row in of_hour], lived[job_id], runs)
+            parted = _parts_of_hour([_lines_of_row(row) for row in of_hour], lived[job_id], runs)
             hours += [parted] if any(parted.weights) else []
     seen = job_minutes(
         [(each.lines[0].job_id, each.lines[0].hour) for each in hours if each.is_told_apart]
     )
     written = _Rows()
     for each in hours:
-        _divide(
+        _divide_lines(
             written, each, seen.get((each.lines[0].job_id, each.lines[0].hour)), meters, unasked
         )
     copy_in(COPY, ((rolled.day, *row) for row in written.told()))
@@ -158,7 +158,7 @@ class _Rows:
             yield job_id, run_id, int(bucket), is_unasked, *traits, *amounts, unpriced, *told
 
 
-def _carried(
+def _hours_carried(
     rolled: RolledDay, job_ids: Iterable[int]
 ) -> Mapping[int, Mapping[datetime, list[CarriedHour]]]:
     found: dict[int, dict[datetime, list[CarriedHour]]] = {}
@@ -167,11 +167,11 @@ def _carried(
     return found
 
 
-def _lines(row: Row) -> Lines:
+def _lines_of_row(row: Row) -> Lines:
     return Lines._make((*row[:3], row[3 : 3 + TRAITS], *row[3 + TRAITS :]))
 
 
-def _parted(lines: Sequence[Lines], life: Life, runs: Sequence[CarriedHour]) -> JobHourParts:
+def _parts_of_hour(lines: Sequence[Lines], life: Life, runs: Sequence[CarriedHour]) -> JobHourParts:
     """By the job's time and its runs' in the hour, which in progress ends where its charges do."""
     hour = max(each.hour for each in lines)
     through = max((each.through for each in lines if each.through), default=hour + HOUR)
@@ -186,10 +186,12 @@ def _parted(lines: Sequence[Lines], life: Life, runs: Sequence[CarriedHour]) -> 
         for each in runs
     ]
     lived = within(since, ended_at or through)
-    return JobHourParts(lines, hour_weights(lived, carried), _minutes(lived, carried, runs))
+    return JobHourParts(
+        lines, hour_weights(lived, carried), _minutes_of_parts(lived, carried, runs)
+    )
 
 
-def _minutes(
+def _minutes_of_parts(
     lived: tuple[int, int], carried: Sequence[CarriedShare], runs: Sequence[CarriedHour]
 ) -> dict[Part, Minutes]:
     """When each part was: the buckets of runs as they were folded, and the job's time in no run."""
@@ -206,7 +208,7 @@ def _minutes(
     return found | {None: alone}
 
 
-def _divide(
+def _divide_lines(
     written: _Rows,
     parted: JobHourParts,
     seen: Mapping[State, Minutes] | None,
@@ -237,26 +239,28 @@ def _divide(
         whole = sum(of_parts)
         is_unasked = (each.workload_id, each.hour) in unasked
         about = (each.job_id, each.traits, is_unasked, each.unknown)
-        for part, weight, amounts in zip(parts, of_parts, _split(each, of_parts), strict=True):
+        for part, weight, amounts in zip(
+            parts, of_parts, _split_amounts(each, of_parts), strict=True
+        ):
             if part is not None and weight:
                 written.add((part, *about), amounts, metered and metered.part(weight, whole))
 
 
-def _split(lines: Lines, weights: Sequence[int]) -> Iterator[tuple[int | None, ...]]:
+def _split_amounts(lines: Lines, weights: Sequence[int]) -> Iterator[tuple[int | None, ...]]:
     bases = split_bases(
         Amounts(lines.list_micros, lines.contracted_micros, lines.effective_micros), weights
     )
     marginal: Sequence[int | None] = [each.effective_micros for each in bases]
     if lines.marginal_micros != lines.effective_micros:
-        marginal = _shares(lines.marginal_micros, weights)
-    billed = _shares(lines.billed_micros, weights)
+        marginal = _shares_of_amount(lines.marginal_micros, weights)
+    billed = _shares_of_amount(lines.billed_micros, weights)
     times = largest_remainder(lines.unit_milliseconds, weights)
     return (
         (*amounts, *rest) for amounts, *rest in zip(bases, billed, marginal, times, strict=True)
     )
 
 
-def _shares(amount: int | None, weights: Sequence[int]) -> Sequence[int | None]:
+def _shares_of_amount(amount: int | None, weights: Sequence[int]) -> Sequence[int | None]:
     return [None] * len(weights) if amount is None else largest_remainder(amount, weights)
 
 

@@ -51,15 +51,15 @@ def figures_of(run_id: int, told: Told, sums: Sequence[RunSum], at: datetime) ->
         team_id=whole.owner.team_id,
         workload_id=whole.owner.workload_id,
         computed_at=at,
-        **_life(told, at),
-        **_spent(sums),
+        **_life_figures(told, at),
+        **_cost_figures(sums),
         **_of_clock(told.clock),
-        **_trained(told, sums),
-        **_yields(told.summary, sum_of_known([each.effective_micros for each in sums])),
+        **_training_figures(told, sums),
+        **_yield_figures(told.summary, sum_of_known([each.effective_micros for each in sums])),
     )
 
 
-def _life(told: Told, at: datetime) -> dict[str, Any]:
+def _life_figures(told: Told, at: datetime) -> dict[str, Any]:
     summary, whole = told.summary, told.whole
     began_at = (summary and summary.began_at) or whole.began_at
     ended_at = summary.ended_at if summary and summary.began_at else whole.ended_at
@@ -76,7 +76,7 @@ def _life(told: Told, at: datetime) -> dict[str, Any]:
     }
 
 
-def _spent(sums: Sequence[RunSum]) -> dict[str, Any]:
+def _cost_figures(sums: Sequence[RunSum]) -> dict[str, Any]:
     of_bucket = {bucket: [each for each in sums if each.bucket is bucket] for bucket in Bucket}
     micros = {
         b: sum_of_known([each.effective_micros for each in of]) for b, of in of_bucket.items()
@@ -106,7 +106,7 @@ def _of_clock(clock: RunClock | None) -> dict[str, Any]:
     }
 
 
-def _trained(told: Told, sums: Sequence[RunSum]) -> dict[str, Any]:
+def _training_figures(told: Told, sums: Sequence[RunSum]) -> dict[str, Any]:
     """Speed and MFU are of the time of its steps: waits between them show in goodput."""
     summary = told.summary
     seconds = told.clock.step_ms / 1_000 if told.clock else None
@@ -145,7 +145,7 @@ def _model_use(trained: Trained, compute: Compute | None) -> ModelUse:
     return model_use(replace(trained, gpus=float(compute.gpus)))
 
 
-def _yields(summary: SummaryFact | None, micros: int | None) -> dict[str, Any]:
+def _yield_figures(summary: SummaryFact | None, micros: int | None) -> dict[str, Any]:
     """A run is all its attempts, so what failed of it and what it recovered is in its cost."""
     if summary is None:
         return {}

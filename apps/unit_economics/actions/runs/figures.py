@@ -52,7 +52,7 @@ def write_run_figures(*, run_ids: Collection[int], at: datetime) -> None:
     RunFigures.objects.bulk_create(
         found, update_conflicts=True, unique_fields=["run"], update_fields=WRITTEN
     )
-    _compare(workloads | {each.workload_id for each in found})
+    _compare_scaling(workloads | {each.workload_id for each in found})
 
 
 @logged_pass("figure_runs")
@@ -68,7 +68,7 @@ def figure_due_runs(*, at: datetime) -> int:
             return written
 
 
-def _compare(workload_ids: Collection[int | None]) -> None:
+def _compare_scaling(workload_ids: Collection[int | None]) -> None:
     """Scaling is against the smallest runs of a workload, so one run's figures move the others'."""
     known = list(
         RunFigures.objects.filter(

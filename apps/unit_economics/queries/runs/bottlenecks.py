@@ -104,33 +104,35 @@ class WhereTimeWent:
 
 def where_time_of_run_went(run_id: int, *, window: Window | None = None) -> WhereTimeWent:
     """Of a run; all of it where no window is given."""
-    return _where([run_id], window)
+    return _time_of_runs([run_id], window)
 
 
 def where_time_of_workload_went(workload_id: int, *, window: Window) -> WhereTimeWent:
     """Of all runs of a workload."""
-    return _where(run_ids_of_window(workload_id, window), window)
+    return _time_of_runs(run_ids_of_window(workload_id, window), window)
 
 
-def _where(run_ids: Sequence[int], window: Window | None) -> WhereTimeWent:
+def _time_of_runs(run_ids: Sequence[int], window: Window | None) -> WhereTimeWent:
     spent = spent_by_bucket(run_ids, window)
     whole = sum(each.unit_milliseconds for each in spent)
     told = sum(each.unit_milliseconds for each in spent if each.bucket is not Bucket.UNTOLD)
-    parts = tuple(_part(each, told) for each in spent if each.unit_milliseconds or each.micros)
+    parts = tuple(
+        _bucket_part(each, told) for each in spent if each.unit_milliseconds or each.micros
+    )
     ratio = told / whole if whole else None
     found = parts if ratio is not None and ratio >= LEAST_TOLD else ()
-    verdicts = _verdicts(found, run_ids, window)
+    verdicts = _verdicts_of_parts(found, run_ids, window)
     return WhereTimeWent(
         parts=parts,
         micros=micros_of(spent),
         unit_milliseconds=whole,
         told_ratio=ratio,
         verdicts=verdicts,
-        words=_words(ratio, parts, verdicts),
+        words=_summary_words(ratio, parts, verdicts),
     )
 
 
-def _part(spent: BucketSpent, told: int) -> BucketPart:
+def _bucket_part(spent: BucketSpent, told: int) -> BucketPart:
     is_told = spent.bucket is not Bucket.UNTOLD and told
     return BucketPart(
         bucket=spent.bucket,
@@ -141,7 +143,7 @@ def _part(spent: BucketSpent, told: int) -> BucketPart:
     )
 
 
-def _verdicts(
+def _verdicts_of_parts(
     parts: Sequence[BucketPart], run_ids: Sequence[int], window: Window | None
 ) -> tuple[Verdict, ...]:
     found = [each for each in parts if _is_finding(each)]
@@ -154,7 +156,10 @@ def _verdicts(
 
     dearest = sorted(found, key=lambda each: (-(each.micros or 0), -each.unit_milliseconds))
     return tuple(
-        _verdict(each, causes(each), f"{_cost(each, currency)}{_when(window)}") for each in dearest
+        _verdict_of_part(
+            each, causes(each), f"{_cost_words(each, currency)}{_window_words(window)}"
+        )
+        for each in dearest
     )
 
 
@@ -168,19 +173,19 @@ def threshold_of(bucket: Bucket) -> float:
     return settings.VERDICT_SHARES.get(bucket.name.lower(), usual)
 
 
-def _cost(part: BucketPart, currency: str) -> str:
+def _cost_words(part: BucketPart, currency: str) -> str:
     if part.micros is None:
         return f"{gpu_hours(part.unit_milliseconds)} GPU-hours without a price"
     return whole_amount(part.micros, currency)
 
 
-def _when(window: Window | None) -> str:
+def _window_words(window: Window | None) -> str:
     """The window in the words of a sentence; empty where it is not of the present."""
     named = {"today": " today", "week": " this week", "month": " this month"}
     return named.get(window.text, "") if window else ""
 
 
-def _verdict(part: BucketPart, causes: tuple[Cause, ...] | None, cost: str) -> Verdict:
+def _verdict_of_part(part: BucketPart, causes: tuple[Cause, ...] | None, cost: str) -> Verdict:
     sentence, share = FINDINGS[part.bucket], part.share or 0.0
     evidence = "".join(f"; {each.words}" for each in causes or ())
     return Verdict(
@@ -196,7 +201,7 @@ def _verdict(part: BucketPart, causes: tuple[Cause, ...] | None, cost: str) -> V
     )
 
 
-def _words(
+def _summary_words(
     told_ratio: float | None, parts: Sequence[BucketPart], verdicts: Sequence[Verdict]
 ) -> str:
     if told_ratio is None:

@@ -60,24 +60,28 @@ def causes_of(
     if seen is None:
         return None
     found = [
-        cause for resource in MAY_CAUSE[bucket] if (cause := _cause(resource, seen)) is not None
+        cause
+        for resource in MAY_CAUSE[bucket]
+        if (cause := _cause_of_wait(resource, seen)) is not None
     ]
     return tuple(sorted(found, key=lambda each: -each.ratio))
 
 
-def _cause(resource: Resource, seen: Saturation) -> Cause | None:
+def _cause_of_wait(resource: Resource, seen: Saturation) -> Cause | None:
     if resource is Resource.STORAGE:
-        return _stall(resource, "io", seen.io_stalled_ratio) or _flow(resource, "disk", seen.disk)
+        return _stalled_cause(resource, "io", seen.io_stalled_ratio) or _flow_cause(
+            resource, "disk", seen.disk
+        )
     if resource is Resource.CPU:
-        return _stall(resource, "cpu", seen.cpu_stalled_ratio)
+        return _stalled_cause(resource, "cpu", seen.cpu_stalled_ratio)
     if resource is Resource.MEMORY:
-        return _stall(resource, "memory", seen.memory_stalled_ratio)
+        return _stalled_cause(resource, "memory", seen.memory_stalled_ratio)
     if resource is Resource.FABRIC:
-        return _flow(resource, "fabric", seen.fabric)
-    return _flow(resource, "network", seen.network)
+        return _flow_cause(resource, "fabric", seen.fabric)
+    return _flow_cause(resource, "network", seen.network)
 
 
-def _stall(resource: Resource, name: str, ratio: float | None) -> Cause | None:
+def _stalled_cause(resource: Resource, name: str, ratio: float | None) -> Cause | None:
     if ratio is None or ratio < STALLED[name]:
         return None
     waited = {"cpu": "a CPU", "io": "disks", "memory": "memory"}[name]
@@ -87,7 +91,7 @@ def _stall(resource: Resource, name: str, ratio: float | None) -> Cause | None:
     return Cause(resource, ratio, words)
 
 
-def _flow(resource: Resource, name: str, flow: DeviceFlow | None) -> Cause | None:
+def _flow_cause(resource: Resource, name: str, flow: DeviceFlow | None) -> Cause | None:
     if flow is None or flow.of_most_ratio < FULL:
         return None
     if flow.bytes_per_second < LEAST_BYTES_PER_SECOND[name]:

@@ -86,7 +86,7 @@ class _Measured:
 def checkpoint_advice_of_run(run_id: int) -> CheckpointAdvice:
     """Of a run, with the failures of all its workload's runs: one estimate for all of them."""
     run = RunFigures.objects.filter(run_id=run_id).first()
-    return _advice(run_id, run)
+    return _advice_for_run(run_id, run)
 
 
 def checkpoint_advice_of_workload(workload_id: int, *, window: Window) -> CheckpointAdvice:
@@ -94,7 +94,7 @@ def checkpoint_advice_of_workload(workload_id: int, *, window: Window) -> Checkp
     found = runs_of_window(workload_id, window)
     saved = checkpoint_saves([each.run_id for each in found])
     chosen = next((each for each in found if each.run_id in saved), next(iter(found), None))
-    return _advice(None if chosen is None else chosen.run_id, chosen)
+    return _advice_for_run(None if chosen is None else chosen.run_id, chosen)
 
 
 def failures_of(run_ids: Sequence[int]) -> Failures:
@@ -108,16 +108,16 @@ def failures_of(run_ids: Sequence[int]) -> Failures:
     return Failures(count, exposed)
 
 
-def _advice(run_id: int | None, run: RunFigures | None) -> CheckpointAdvice:
+def _advice_for_run(run_id: int | None, run: RunFigures | None) -> CheckpointAdvice:
     workload_id = None if run is None else run.workload_id
-    alike = _alike(run_id, workload_id)
+    alike = _runs_alike(run_id, workload_id)
     failures = failures_of(alike)
-    measured = _measured(run_id)
+    measured = _measured_saves(run_id)
     gpus = None if run is None else run.gpus
-    mtbf = _mtbf(failures.hazard, gpus)
+    mtbf = _mtbf_seconds(failures.hazard, gpus)
     best = best_cadence(measured.write_seconds, mtbf) if measured.write_seconds and mtbf else None
-    weekly = _weekly(run)
-    excess = None if weekly is None else _excess(measured, best, mtbf, weekly)
+    weekly = _weekly_micros(run)
+    excess = None if weekly is None else _weekly_excess(measured, best, mtbf, weekly)
     return CheckpointAdvice(
         run_id=run_id,
         gpus=gpus,
@@ -134,11 +134,11 @@ def _advice(run_id: int | None, run: RunFigures | None) -> CheckpointAdvice:
         weekly_micros=weekly,
         weekly_excess_micros=excess,
         restored_at=last_tested_restore(alike),
-        words=_words(measured.cadence_seconds, best, failures, excess),
+        words=_advice_words(measured.cadence_seconds, best, failures, excess),
     )
 
 
-def _alike(run_id: int | None, workload_id: int | None) -> list[int]:
+def _runs_alike(run_id: int | None, workload_id: int | None) -> list[int]:
     """The run and all others of its workload."""
     if workload_id is None:
         return [] if run_id is None else [run_id]
@@ -146,7 +146,7 @@ def _alike(run_id: int | None, workload_id: int | None) -> list[int]:
     return list(found.values_list("run_id", flat=True))
 
 
-def _measured(run_id: int | None) -> _Measured:
+def _measured_saves(run_id: int | None) -> _Measured:
     if run_id is None:
         return _Measured(0, None, None)
     saves = checkpoint_saves([run_id]).get(run_id, [])
@@ -160,7 +160,7 @@ def _measured(run_id: int | None) -> _Measured:
     )
 
 
-def _mtbf(found: Hazard | None, gpus: int | None) -> float | None:
+def _mtbf_seconds(found: Hazard | None, gpus: int | None) -> float | None:
     """Of the whole run; where nothing failed yet, by the highest rate that is still likely."""
     if found is None or not gpus:
         return None
@@ -168,13 +168,15 @@ def _mtbf(found: Hazard | None, gpus: int | None) -> float | None:
     return SECONDS_PER_HOUR / (rate * gpus)
 
 
-def _weekly(run: RunFigures | None) -> int | None:
+def _weekly_micros(run: RunFigures | None) -> int | None:
     if run is None or run.effective_micros is None or not run.wall_seconds:
         return None
     return round(run.effective_micros / run.wall_seconds * SECONDS_PER_WEEK)
 
 
-def _excess(measured: _Measured, best: float | None, mtbf: float | None, weekly: int) -> int | None:
+def _weekly_excess(
+    measured: _Measured, best: float | None, mtbf: float | None, weekly: int
+) -> int | None:
     """What of a week's cost goes beyond the best cadence's; the restart is the same for both."""
     cadence, write = measured.cadence_seconds, measured.write_seconds
     if cadence is None or write is None or best is None or mtbf is None:
@@ -186,7 +188,7 @@ def _excess(measured: _Measured, best: float | None, mtbf: float | None, weekly:
     return round(weekly * (1 - then / now))
 
 
-def _words(
+def _advice_words(
     cadence: float | None, best: float | None, failures: Failures, excess: int | None
 ) -> str | None:
     if cadence is None or best is None or not is_worth_saying(cadence, best):
@@ -201,10 +203,10 @@ def _words(
         else f"; that costs {whole_amount(excess, accounts.organisation().currency)} a week"
     )
     return (
-        f"Saves checkpoints too {often}: every {_length(cadence)} of training, "
-        f"where every {_length(best)} is best{cost}."
+        f"Saves checkpoints too {often}: every {_duration_words(cadence)} of training, "
+        f"where every {_duration_words(best)} is best{cost}."
     )
 
 
-def _length(seconds: float) -> str:
+def _duration_words(seconds: float) -> str:
     return duration(timedelta(seconds=round(seconds)))

@@ -47,7 +47,7 @@ def run_costs(run_id: int, viewer: Viewer) -> RunAnatomy | None:
     """One run that the viewer may see; None where there is none."""
     team_ids = None if viewer.sees_everything else viewer.team_ids
     row = run_rows([run_id], team_ids).get(run_id)
-    return None if row is None else _anatomy(row, viewer)
+    return None if row is None else _anatomy_of_run(row, viewer)
 
 
 def runs_compared(run_ids: Sequence[int], viewer: Viewer) -> tuple[RunAnatomy, ...]:
@@ -72,8 +72,8 @@ def added(amounts: Iterable[RunAmounts]) -> RunAmounts:
     )
 
 
-def _anatomy(run: RunRow, viewer: Viewer) -> RunAnatomy:
-    parts = _parts(run.id)
+def _anatomy_of_run(run: RunRow, viewer: Viewer) -> RunAnatomy:
+    parts = _parts_of_run(run.id)
     organisation = accounts.organisation()
     told = {each.status for each in parts}
     return RunAnatomy(
@@ -82,18 +82,18 @@ def _anatomy(run: RunRow, viewer: Viewer) -> RunAnatomy:
         amounts=added(each.amounts for each in parts),
         status=next((status for status in Status.values if status in told), None),
         as_of=run.computed_at,
-        pending_days=_pending(parts, organisation.zone),
+        pending_days=_pending_days(parts, organisation.zone),
         numbers=five_numbers(run),
-        buckets=_buckets(parts),
+        buckets=_buckets_of_parts(parts),
         days=tuple(
-            RunDayCost(day, added(each.amounts for each in of), _buckets(of))
-            for day, of in _by(parts, lambda each: each.day)
+            RunDayCost(day, added(each.amounts for each in of), _buckets_of_parts(of))
+            for day, of in _parts_by(parts, lambda each: each.day)
         ),
-        jobs=_jobs(run.id, parts, viewer),
+        jobs=_jobs_of_run(run.id, parts, viewer),
     )
 
 
-def _parts(run_id: int) -> list[_Part]:
+def _parts_of_run(run_id: int) -> list[_Part]:
     found = rows(PARTS, {"run": run_id, "shared_idle": int(Flag.SHARED_IDLE)})
     return [
         _Part(day, job_id, Bucket(bucket), status, tuple(pool_ids), RunAmounts(*amounts))
@@ -101,31 +101,31 @@ def _parts(run_id: int) -> list[_Part]:
     ]
 
 
-def _by(parts: Sequence[_Part], key: Callable[[_Part], Key]) -> list[tuple[Key, list[_Part]]]:
+def _parts_by(parts: Sequence[_Part], key: Callable[[_Part], Key]) -> list[tuple[Key, list[_Part]]]:
     groups: dict[Key, list[_Part]] = {}
     for each in parts:
         groups.setdefault(key(each), []).append(each)
     return sorted(groups.items(), key=lambda group: group[0])
 
 
-def _buckets(parts: Sequence[_Part]) -> tuple[RunBucket, ...]:
+def _buckets_of_parts(parts: Sequence[_Part]) -> tuple[RunBucket, ...]:
     return tuple(
         RunBucket(bucket, added(each.amounts for each in of))
-        for bucket, of in _by(parts, lambda each: each.bucket)
+        for bucket, of in _parts_by(parts, lambda each: each.bucket)
     )
 
 
-def _jobs(run_id: int, parts: Sequence[_Part], viewer: Viewer) -> tuple[RunJobCost, ...]:
+def _jobs_of_run(run_id: int, parts: Sequence[_Part], viewer: Viewer) -> tuple[RunJobCost, ...]:
     """Those that carried it and those that cost it, in the order in which they began."""
     told = listing.run_told(run_id, viewer)
     seen = set(told["jobs"]) if told else set()
-    of_job = dict(_by(parts, lambda each: each.job_id))
+    of_job = dict(_parts_by(parts, lambda each: each.job_id))
     facts = workloads.jobs(sorted(seen | set(of_job)))
-    found = [_job(facts, job_id, of_job.get(job_id, []), seen) for job_id in sorted(facts)]
-    return tuple(sorted(found, key=_began))
+    found = [_job_cost(facts, job_id, of_job.get(job_id, []), seen) for job_id in sorted(facts)]
+    return tuple(sorted(found, key=_start_order))
 
 
-def _job(
+def _job_cost(
     facts: Mapping[int, workloads.JobFact], job_id: int, parts: Sequence[_Part], seen: set[int]
 ) -> RunJobCost:
     fact, is_seen = facts[job_id], job_id in seen
@@ -137,16 +137,16 @@ def _job(
         started_at=fact.started_at,
         ended_at=fact.ended_at,
         amounts=added(each.amounts for each in parts),
-        buckets=_buckets(parts),
+        buckets=_buckets_of_parts(parts),
     )
 
 
-def _began(job: RunJobCost) -> tuple[bool, float, int]:
+def _start_order(job: RunJobCost) -> tuple[bool, float, int]:
     started_at: datetime | None = job.started_at
     return started_at is None, started_at.timestamp() if started_at else 0.0, job.job_id or 0
 
 
-def _pending(parts: Sequence[_Part], zone: str) -> int:
+def _pending_days(parts: Sequence[_Part], zone: str) -> int:
     """How many of its days wait to be summed or divided, of a pool that it ran on."""
     days = {first_hour(each.day, zone) for each in parts}
     pools = {pool_id for each in parts for pool_id in each.pool_ids}

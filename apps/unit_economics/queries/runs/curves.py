@@ -146,15 +146,15 @@ def scaling_of(
     of the last one of which three sizes are known. Gunther's universal scalability law, fitted by
     non-negative least squares.
     """
-    groups = _comparable(runs_of_window(workload_id, window))
+    groups = _comparable_groups(runs_of_window(workload_id, window))
     if not groups:
         return ScalingRefusal(
             workload_id, "No run of this time reported how many tokens it trained.", ()
         )
-    enough = (each for each in groups if len(_sizes(each)) >= scaling.FEWEST_SIZES)
+    enough = (each for each in groups if len(_sizes_of_runs(each)) >= scaling.FEWEST_SIZES)
     chosen = next(enough, groups[0])
-    runs = tuple(_told(each) for each in chosen)
-    sizes = _sizes(chosen)
+    runs = tuple(_scaling_run(each) for each in chosen)
+    sizes = _sizes_of_runs(chosen)
     if len(sizes) < scaling.FEWEST_SIZES:
         return ScalingRefusal(workload_id, _too_few(sizes, chosen[0]), runs)
     now = chosen[0].gpus or 0
@@ -163,7 +163,7 @@ def scaling_of(
         return ScalingRefusal(workload_id, _too_far(more, max(sizes)), runs)
     throughputs = [Throughput(each.gpus, each.tokens_per_second) for each in runs]
     fitted = _Fitted(scaling.fit(throughputs), scaling.resampled(throughputs), _version_of(chosen))
-    return _answer(
+    return _scaling_answer(
         _Asked(workload_id, now, more, chosen, sum(map(len, groups)) - len(chosen)), fitted
     )
 
@@ -177,7 +177,7 @@ class _Asked:
     others: int
 
 
-def _answer(asked: _Asked, fitted: _Fitted) -> ScalingAnswer:
+def _scaling_answer(asked: _Asked, fitted: _Fitted) -> ScalingAnswer:
     now, more, law, version = asked.now, asked.more, fitted.law, fitted.version
     speed_up = fitted.range_of(lambda each: each.speed_up(now, more))
     multiplier = fitted.range_of(lambda each: each.cost_multiplier(now, more))
@@ -185,7 +185,7 @@ def _answer(asked: _Asked, fitted: _Fitted) -> ScalingAnswer:
     return ScalingAnswer(
         workload_id=asked.workload_id,
         gpu_model=asked.chosen[0].gpu_model,
-        model=_model_words(_models(asked.chosen[:1])[asked.chosen[0].run_id]),
+        model=_model_words(_models_trained(asked.chosen[:1])[asked.chosen[0].run_id]),
         gpus=now,
         more=more,
         speed_up=speed_up,
@@ -197,19 +197,19 @@ def _answer(asked: _Asked, fitted: _Fitted) -> ScalingAnswer:
         micros=micros,
         peak_gpus=law.peak if law.peak <= scaling.FURTHEST * law.largest else None,
         largest=law.largest,
-        runs=tuple(_told(each) for each in asked.chosen),
+        runs=tuple(_scaling_run(each) for each in asked.chosen),
         others=asked.others,
         points=tuple(
-            fitted.point(each) for each in _picture_sizes(_sizes(asked.chosen), (now, more))
+            fitted.point(each) for each in _picture_sizes(_sizes_of_runs(asked.chosen), (now, more))
         ),
         words=_answer_words(now, more, speed_up, multiplier, micros),
     )
 
 
-def _comparable(found: Sequence[RunFigures]) -> list[list[RunFigures]]:
+def _comparable_groups(found: Sequence[RunFigures]) -> list[list[RunFigures]]:
     """The last runs that told their throughput, by GPU model and trained model, newest first."""
     told = [each for each in found if each.tokens_per_second and each.gpus][:MOST_LOOKED_AT]
-    models = _models(told)
+    models = _models_trained(told)
     order: dict[tuple[str, str], list[RunFigures]] = {}
     for each in told:
         model = json.dumps(models[each.run_id], sort_keys=True)
@@ -217,7 +217,7 @@ def _comparable(found: Sequence[RunFigures]) -> list[list[RunFigures]]:
     return [group[:MOST_RUNS] for group in order.values()]
 
 
-def _models(found: Sequence[RunFigures]) -> dict[int, Mapping[str, object]]:
+def _models_trained(found: Sequence[RunFigures]) -> dict[int, Mapping[str, object]]:
     summaries = run_summaries([each.run_id for each in found])
     return {
         each.run_id: summaries[each.run_id].model if each.run_id in summaries else {}
@@ -240,10 +240,10 @@ def _version_of(chosen: Sequence[RunFigures]) -> _Version | None:
         cast("int", each.tokens) / cast("float", each.tokens_per_second) * cast("int", each.gpus)
         for each in counted_runs
     )
-    return _Version(round(median(tokens)), paid / trained, _price(counted_runs))
+    return _Version(round(median(tokens)), paid / trained, _price_per_second(counted_runs))
 
 
-def _price(chosen: Sequence[RunFigures]) -> float | None:
+def _price_per_second(chosen: Sequence[RunFigures]) -> float | None:
     """Micro-units for a GPU-second that has a price."""
     priced = [each for each in chosen if each.effective_micros is not None]
     seconds = sum(each.unit_milliseconds - each.unpriced_milliseconds for each in priced) / 1000
@@ -259,11 +259,11 @@ def _picture_sizes(sizes: Sequence[int], asked: Sequence[int]) -> list[int]:
     return sorted({*sizes, *asked, *steps})
 
 
-def _sizes(group: Sequence[RunFigures]) -> list[int]:
+def _sizes_of_runs(group: Sequence[RunFigures]) -> list[int]:
     return sorted({each.gpus for each in group if each.gpus})
 
 
-def _told(run: RunFigures) -> ScalingRun:
+def _scaling_run(run: RunFigures) -> ScalingRun:
     # Both are there: runs without are left aside by _comparable.
     return ScalingRun(run.run_id, run.key, run.gpus or 0, run.tokens_per_second or 0.0)
 

@@ -37,28 +37,28 @@ def run_page(wanted: RunsWanted, asked: PageAsked) -> Slice[RunRow]:
     """The asked page of the wanted runs; those whose figure is not known come last either way."""
     column = COLUMNS[wanted.sort]
     found = (
-        RunFigures.objects.filter(_chosen(wanted))
+        RunFigures.objects.filter(_runs_filter(wanted))
         .annotate(
             is_unknown=Case(
                 When(**{f"{column}__isnull": True}, then=1), default=0, output_field=IntegerField()
             ),
-            sorted_by=Coalesce(F(column), _lowest(column)),
+            sorted_by=Coalesce(F(column), _lowest_value(column)),
         )
         .values("is_unknown", "sorted_by", *READ)
     )
     way = "-" if wanted.order is Order.FALLING else ""
     page = page_of(found, asked, "is_unknown", f"{way}sorted_by", f"{way}run_id")
-    return Slice([_row(row) for row in page.rows], page.after, page.before)
+    return Slice([_run_row(row) for row in page.rows], page.after, page.before)
 
 
 def run_rows(run_ids: Collection[int], team_ids: frozenset[int] | None) -> dict[int, RunRow]:
     """These runs, as far as they are of these teams (None: anybody's)."""
-    chosen = _chosen(RunsWanted(team_ids=team_ids)) & Q(run_id__in=run_ids)
+    chosen = _runs_filter(RunsWanted(team_ids=team_ids)) & Q(run_id__in=run_ids)
     found = RunFigures.objects.filter(chosen).order_by("run_id").values(*READ)
-    return {row["run_id"]: _row(row) for row in found}
+    return {row["run_id"]: _run_row(row) for row in found}
 
 
-def _chosen(wanted: RunsWanted) -> Q:
+def _runs_filter(wanted: RunsWanted) -> Q:
     chosen = Q()
     if wanted.team_ids is not None:
         chosen &= Q(team_id__in=wanted.team_ids)
@@ -73,7 +73,7 @@ def _chosen(wanted: RunsWanted) -> Q:
     return chosen
 
 
-def _lowest(column: str) -> Value:
+def _lowest_value(column: str) -> Value:
     """Stands where a figure is not known, among its like."""
     field = next(each for each in RunFigures._meta.concrete_fields if each.name == column)
     if isinstance(field, DateTimeField):
@@ -81,7 +81,7 @@ def _lowest(column: str) -> Value:
     return Value("" if column == "key" else 0, output_field=field)
 
 
-def _row(row: Mapping[str, Any]) -> RunRow:
+def _run_row(row: Mapping[str, Any]) -> RunRow:
     told = {NAMED.get(name, name): row[name] for name in READ}
     told["bucket_micros"] = tuple(told["bucket_micros"])
     told["bucket_unit_ms"] = tuple(told["bucket_unit_ms"])

@@ -38,8 +38,8 @@ class RunsTold:
 
 def runs_told(wanted: RunsWanted, window: Window) -> RunsTold:
     """Of the wanted runs; what they cost on days outside the window is left out."""
-    conditions = _conditions(wanted)
-    parameters = _parameters(wanted, window)
+    conditions = _run_conditions(wanted)
+    parameters = _run_parameters(wanted, window)
     ((runs, failed),) = rows(COUNTED.format(conditions), parameters)
     days = rows(BY_DAY.format(chosen=conditions, gpu=sql.SQL(gpu_time("day"))), parameters)
     return RunsTold(
@@ -72,7 +72,7 @@ ORDER BY day.day, day.bucket, day.status
 """)
 
 
-def _conditions(wanted: RunsWanted) -> sql.Composable:
+def _run_conditions(wanted: RunsWanted) -> sql.Composable:
     said = []
     if wanted.team_ids is not None:
         said.append(sql.SQL("AND figures.team_id = ANY(%(teams)s)"))
@@ -83,7 +83,7 @@ def _conditions(wanted: RunsWanted) -> sql.Composable:
     return sql.SQL(" ").join(said)
 
 
-def _parameters(wanted: RunsWanted, window: Window) -> Mapping[str, object]:
+def _run_parameters(wanted: RunsWanted, window: Window) -> Mapping[str, object]:
     return {
         "since": window.starts_at,
         "until": window.ends_at,

@@ -101,9 +101,9 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
     of_others = spent_by_bucket(sorted({*run_ids} - {*failed_ids}), window)
     spent = [*of_failed, *of_others]
     micros = micros_of(spent)
-    versions = _versions(workload_id, window)
+    versions = _versions_shipped(workload_id, window)
     tokens = tokens_kept(run_ids, window.starts_at, window.ends_at)
-    failed = _failed(of_failed, of_others)
+    failed = _failed_micros(of_failed, of_others)
     began = sum(1 for each in found if each.began_at and each.began_at >= window.starts_at)
     told_days = _told_days(window, at)
     by_bucket = dict.fromkeys(Bucket, 0)
@@ -116,9 +116,9 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
         unpriced_milliseconds=sum(each.unpriced_milliseconds for each in spent),
         energy_joules=sum_of_known(each.energy_joules for each in spent),
         versions=versions,
-        version_micros=_each(micros, len(versions)),
+        version_micros=_micros_per(micros, len(versions)),
         tokens=tokens,
-        million_tokens_micros=_each(micros, tokens / MILLION),
+        million_tokens_micros=_micros_per(micros, tokens / MILLION),
         runs=len(found),
         experiments_per_week=began / told_days * DAYS_PER_WEEK if told_days else None,
         told_days=told_days,
@@ -127,16 +127,18 @@ def programme(workload_id: int, *, window: Window, at: datetime) -> Programme:
         failed_runs=len(failed_ids),
         failed_micros=failed,
         failed_share=failed / micros if micros and failed is not None else None,
-        trend=_trend(found),
+        trend=_trend_of_runs(found),
     )
 
 
-def _versions(workload_id: int, window: Window) -> tuple[Version, ...]:
+def _versions_shipped(workload_id: int, window: Window) -> tuple[Version, ...]:
     changes = changes_of(workload_id, (window.starts_at, window.ends_at))
     return tuple(Version(each.name, each.at, each.run_id) for each in changes if each.kind == MODEL)
 
 
-def _failed(of_failed: Sequence[BucketSpent], of_others: Sequence[BucketSpent]) -> int | None:
+def _failed_micros(
+    of_failed: Sequence[BucketSpent], of_others: Sequence[BucketSpent]
+) -> int | None:
     """All of the runs that failed, and of the others what their failed attempts cost."""
     parts = [*of_failed, *(each for each in of_others if each.bucket is Bucket.FAILED)]
     if parts:
@@ -144,7 +146,7 @@ def _failed(of_failed: Sequence[BucketSpent], of_others: Sequence[BucketSpent]) 
     return None if micros_of(of_others) is None else 0
 
 
-def _each(micros: int | None, count: float) -> int | None:
+def _micros_per(micros: int | None, count: float) -> int | None:
     return None if micros is None or not count else round(micros / count)
 
 
@@ -162,7 +164,7 @@ def _told_days(window: Window, at: datetime) -> float | None:
     return seconds / SECONDS_PER_DAY if seconds > 0 else None
 
 
-def _trend(found: Sequence[RunFigures]) -> tuple[ProgrammeRun, ...]:
+def _trend_of_runs(found: Sequence[RunFigures]) -> tuple[ProgrammeRun, ...]:
     return tuple(
         ProgrammeRun(
             run_id=each.run_id,

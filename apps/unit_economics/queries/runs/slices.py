@@ -21,11 +21,11 @@ def compute_held(run_ids: Collection[int]) -> dict[int, Fraction | None]:
     for run_id, of_run in groupby(rows(GRANTS, {"runs": list(run_ids)}), itemgetter(0)):
         grants = [list(grant) for _, grant in groupby(of_run, itemgetter(1))]
         if any(grant[0][HAS_SLICES] for grant in grants):
-            held[run_id] = _most(grants)
+            held[run_id] = _most_compute(grants)
     return held
 
 
-def _most(grants: Iterable[list[Row]]) -> Fraction | None:
+def _most_compute(grants: Iterable[list[Row]]) -> Fraction | None:
     spans = []
     for grant in grants:
         _, _, starts_at, ends_at, numerator, denominator, has_slices, *_ = grant[0]

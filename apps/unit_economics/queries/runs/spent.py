@@ -53,12 +53,12 @@ def spent_by_bucket(run_ids: Collection[int], window: Window | None) -> list[Buc
 
 def runs_of_window(workload_id: int, window: Window) -> list[RunFigures]:
     """The runs of a workload that lived in the window, the one begun last first."""
-    return list(_lived(workload_id, window).defer("bucket_micros", "bucket_unit_ms"))
+    return list(_runs_living(workload_id, window).defer("bucket_micros", "bucket_unit_ms"))
 
 
 def run_ids_of_window(workload_id: int, window: Window) -> list[int]:
     """Their ids, in the same order."""
-    return list(_lived(workload_id, window).values_list("run_id", flat=True))
+    return list(_runs_living(workload_id, window).values_list("run_id", flat=True))
 
 
 def micros_of(parts: Iterable[BucketSpent]) -> int | None:
@@ -66,7 +66,7 @@ def micros_of(parts: Iterable[BucketSpent]) -> int | None:
     return sum_of_known(part.micros for part in parts)
 
 
-def _lived(workload_id: int, window: Window) -> QuerySet[RunFigures]:
+def _runs_living(workload_id: int, window: Window) -> QuerySet[RunFigures]:
     lived = Q(ended_at__isnull=True) | Q(ended_at__gt=window.starts_at)
     found = RunFigures.objects.filter(lived, workload_id=workload_id, began_at__lt=window.ends_at)
     return found.order_by(F("began_at").desc(), "run_id")

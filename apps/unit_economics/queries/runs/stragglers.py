@@ -71,13 +71,13 @@ def slow_ranks(run_id: int, *, window: Window | None = None) -> Stragglers:
     S = Σ slowest ÷ Σ median, waste 1 − 1/S; a rank is slow by a robust z over 3.5 in 60 % or more of
     the windows of 50 steps.
     """
-    told = _told(run_id, window)
-    by_rank = _steps(told)
+    told = _windows_told(run_id, window)
+    by_rank = _seconds_by_step(told)
     steps = [step for step in by_rank.values() if len(step) > 1]
     found = slowness([list(step.values()) for step in steps])
-    slow = _slow(steps, told)
+    slow = _slow_ranks(steps, told)
     spent = [each for each in spent_by_bucket([run_id], window) if each.bucket in STEPPING]
-    micros, unit_ms = _wasted(found, spent)
+    micros, unit_ms = _wasted_cost(found, spent)
     return Stragglers(
         run_id=run_id,
         ranks=len({each.rank for each in told}),
@@ -89,11 +89,11 @@ def slow_ranks(run_id: int, *, window: Window | None = None) -> Stragglers:
         micros=micros,
         unit_milliseconds=unit_ms,
         slow=slow,
-        words=_words(found, slow, micros) if told else UNTOLD,
+        words=_waiting_words(found, slow, micros) if told else UNTOLD,
     )
 
 
-def _told(run_id: int, window: Window | None) -> list[RankWindow]:
+def _windows_told(run_id: int, window: Window | None) -> list[RankWindow]:
     """What ranks told last, of as long as can be looked at while somebody waits."""
     run = RunFigures.objects.filter(run_id=run_id).first()
     if run is None or run.began_at is None:
@@ -108,7 +108,7 @@ def _told(run_id: int, window: Window | None) -> list[RankWindow]:
     return step_times(run_id, max(starts_at, ends_at - timedelta(seconds=seconds)), ends_at)
 
 
-def _steps(told: Sequence[RankWindow]) -> dict[int, dict[int, float]]:
+def _seconds_by_step(told: Sequence[RankWindow]) -> dict[int, dict[int, float]]:
     """Seconds by step and rank; of a step that was done again, its last times."""
     steps: dict[int, dict[int, float]] = {}
     for each in told:
@@ -121,12 +121,14 @@ def _steps(told: Sequence[RankWindow]) -> dict[int, dict[int, float]]:
     return dict(sorted(steps.items()))
 
 
-def _slow(steps: Sequence[Mapping[int, float]], told: Sequence[RankWindow]) -> tuple[SlowRank, ...]:
+def _slow_ranks(
+    steps: Sequence[Mapping[int, float]], told: Sequence[RankWindow]
+) -> tuple[SlowRank, ...]:
     shares = stragglers(steps)
     if not shares:
         return ()
     usual = median([seconds for step in steps for seconds in step.values()])
-    hosts = {rank: dict.fromkeys(_hosts(told, rank)) for rank in shares}
+    hosts = {rank: dict.fromkeys(_hosts_of_rank(told, rank)) for rank in shares}
     return tuple(
         SlowRank(
             rank=rank,
@@ -139,11 +141,13 @@ def _slow(steps: Sequence[Mapping[int, float]], told: Sequence[RankWindow]) -> t
     )
 
 
-def _hosts(told: Sequence[RankWindow], rank: int) -> list[str]:
+def _hosts_of_rank(told: Sequence[RankWindow], rank: int) -> list[str]:
     return [each.host for each in told if each.rank == rank and each.host]
 
 
-def _wasted(found: Slowness | None, spent: Sequence[BucketSpent]) -> tuple[int | None, int | None]:
+def _wasted_cost(
+    found: Slowness | None, spent: Sequence[BucketSpent]
+) -> tuple[int | None, int | None]:
     if found is None:
         return None, None
     micros = micros_of(spent)
@@ -151,7 +155,7 @@ def _wasted(found: Slowness | None, spent: Sequence[BucketSpent]) -> tuple[int |
     return None if micros is None else round(micros * found.wasted), round(unit_ms * found.wasted)
 
 
-def _words(found: Slowness | None, slow: Sequence[SlowRank], micros: int | None) -> str:
+def _waiting_words(found: Slowness | None, slow: Sequence[SlowRank], micros: int | None) -> str:
     if found is None:
         return (
             "Only one rank tells its steps: begin the run with per_rank=True to see which is slow."
@@ -159,7 +163,7 @@ def _words(found: Slowness | None, slow: Sequence[SlowRank], micros: int | None)
     cost = "" if micros is None else f", {whole_amount(micros, accounts.organisation().currency)}"
     lost = f"{per_cent(found.wasted)} of training time{cost}"
     if slow:
-        named = joined([_named(each) for each in slow[:3]])
+        named = joined([_rank_words(each) for each in slow[:3]])
         more = f" and {counted(len(slow) - 3, 'more rank')}" if len(slow) > 3 else ""
         return f"{named}{more} holds every step up: {lost}."
     if found.wasted >= WORTH_SAYING:
@@ -170,6 +174,6 @@ def _words(found: Slowness | None, slow: Sequence[SlowRank], micros: int | None)
     return f"All ranks keep step: waiting for the slowest takes {lost}."
 
 
-def _named(slow: SlowRank) -> str:
+def _rank_words(slow: SlowRank) -> str:
     where = f" on {joined(slow.hosts)}" if slow.hosts else ""
     return f"Rank {slow.rank}{where}"

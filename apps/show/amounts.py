@@ -1,12 +1,11 @@
 """Amounts that are not money: GPU-hours, counts, ratios, and how one compares with another."""
 
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import Decimal
 from fractions import Fraction
 
 from apps.economics.hours import HOUR_MS
+from apps.show.money import GAP, rounded_half_even
 from apps.show.unknown import UNKNOWN
-
-GAP = "\N{NO-BREAK SPACE}"
 
 Ratio = int | float | Decimal | Fraction
 
@@ -17,10 +16,10 @@ def gpu_hours(milliseconds: int | None) -> str:
         return UNKNOWN
     hours = Decimal(milliseconds) / HOUR_MS
     for limit, digits in ((10, 2), (100, 1)):
-        figure = _rounded_half_even(hours, digits)
+        figure = rounded_half_even(hours, digits)
         if abs(figure) < limit:
             return _smallest_above_zero(figure, hours)
-    return f"{_rounded_half_even(hours, 0):,f}"
+    return f"{rounded_half_even(hours, 0):,f}"
 
 
 def count(number: int | None) -> str:
@@ -37,8 +36,7 @@ def gpu_count(count_: Fraction | int | None) -> str:
     """How many GPUs, slices of one as decimals: `6`, `0.25`, `0.33`."""
     if count_ is None:
         return UNKNOWN
-    exact = Decimal(count_.numerator) / Decimal(count_.denominator)
-    figure = _rounded_half_even(exact, 2)
+    figure = rounded_half_even(_decimal_of(count_), 2)
     if figure == figure.to_integral_value():
         return f"{figure:,.0f}"
     return f"{figure.normalize():,f}"
@@ -89,9 +87,9 @@ def points(now: Ratio | None, before: Ratio | None) -> str:
 
 
 def _per_cent_figure(hundredths: Decimal) -> str:
-    one_decimal = _rounded_half_even(hundredths, 1)
+    one_decimal = rounded_half_even(hundredths, 1)
     if abs(one_decimal) >= 10 or one_decimal == one_decimal.to_integral_value():
-        return f"{_rounded_half_even(hundredths, 0):,f}"
+        return f"{rounded_half_even(hundredths, 0):,f}"
     return f"{one_decimal:f}"
 
 
@@ -99,10 +97,6 @@ def _smallest_above_zero(figure: Decimal, exact: Decimal) -> str:
     if figure == 0:
         return "< 0.01" if exact else "0"
     return f"{figure:f}"
-
-
-def _rounded_half_even(value: Decimal, digits: int) -> Decimal:
-    return value.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_EVEN)
 
 
 def _decimal_of(ratio: Ratio) -> Decimal:

@@ -4,7 +4,7 @@ Colours are written as `var(--token)`; the page's script puts the theme's values
 A figure has no title of its own: the title is HTML beside it, and states the finding and the unit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -31,6 +31,13 @@ _HATCHED_MARK = "M8,0L13,-5M8,5L18,-5M13,5L18,0"
 _STEPS = (Decimal(1), Decimal(2), Decimal("2.5"), Decimal(5), Decimal(10))
 
 Json = dict[str, object]
+GROUND: Json = {
+    "paper_bgcolor": "rgba(0,0,0,0)",
+    "plot_bgcolor": "rgba(0,0,0,0)",
+    "font": {"family": FONT, "size": 12, "color": "var(--ink-2)"},
+    "dragmode": False,
+    "hovermode": "closest",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +60,16 @@ def daily_cost_by_state(days: Sequence[date], series: Sequence[DailySeries], cur
     shown = [row for row in series if any(row.settled) or any(row.provisional)]
     ticks = ticks_between(*_stack_extent(days, shown))
     traces = [trace for row in shown for trace in _bar_traces(days, row, currency)]
-    layout = _chart_layout(days, ticks, currency)
-    if len(shown) <= MOST_END_LABELS:
-        layout |= _end_labels(shown, ticks)
-        layout["margin"] = {**_chart_margin(ticks, currency), "r": _LABELS_PX}
+    is_labelled = len(shown) <= MOST_END_LABELS
+    layout = plot_layout(
+        ticks,
+        [_tick_text(tick, currency) for tick in ticks],
+        {**_MARGIN_PX, "r": _LABELS_PX} if is_labelled else _MARGIN_PX,
+        barmode="relative",
+        hovermode="x unified",
+        xaxis=day_axis(days),
+        **(_end_labels(shown, ticks) if is_labelled else {}),
+    )
     return checked(traces, layout)
 
 
@@ -110,30 +123,45 @@ def _hover_text(amount: int, provisional: int, currency: str) -> str:
     return f"{text}, {full_amount(provisional, currency)} of it provisional"
 
 
-def _chart_layout(days: Sequence[date], ticks: Sequence[Decimal], currency: str) -> Json:
+def plot_layout(
+    ticks: Sequence[Decimal], texts: Sequence[str], margin: Mapping[str, int], **more: object
+) -> Json:
+    """A plot on the page's own ground, amounts from below up: round values named by `texts`.
+
+    The left margin is as wide as these need; `margin` has the others in pixels. `more` is the axis
+    across, and what else the plot has of its own.
+    """
     return {
-        "barmode": "relative",
         "height": HEIGHT_PX,
-        "margin": _chart_margin(ticks, currency),
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": FONT, "size": 12, "color": "var(--ink-2)"},
+        "margin": {"l": left_margin(texts), **margin},
+        **GROUND,
         "showlegend": False,
-        "dragmode": False,
-        "hovermode": "x unified",
         "hoverlabel": {
             "bgcolor": "var(--card)",
             "bordercolor": "var(--line-strong)",
             "font": {"family": FONT, "size": 12, "color": "var(--ink)"},
         },
-        "xaxis": day_axis(days),
-        "yaxis": _money_axis(ticks, currency),
+        "yaxis": amount_axis(ticks, texts),
+        **more,
     }
 
 
-def _chart_margin(ticks: Sequence[Decimal], currency: str) -> dict[str, int]:
-    widest = max(len(_tick_text(tick, currency)) for tick in ticks)
-    return {"l": 10 + CHARACTER_PX * widest, **_MARGIN_PX}
+def amount_axis(ticks: Sequence[float | Decimal], texts: Sequence[str]) -> Json:
+    """From the first of these values to the last, each named."""
+    return {
+        "range": [float(ticks[0]), float(ticks[-1])],
+        "tickmode": "array",
+        "tickvals": [float(tick) for tick in ticks],
+        "ticktext": list(texts),
+        "gridcolor": "var(--line)",
+        "zerolinecolor": "var(--line-strong)",
+        "fixedrange": True,
+    }
+
+
+def left_margin(texts: Sequence[str]) -> int:
+    """Pixels beside the plot for the longest of these."""
+    return 12 + CHARACTER_PX * max(map(len, texts))
 
 
 def day_axis(days: Sequence[date]) -> Json:
@@ -177,18 +205,6 @@ def _days_between_labels(days: int) -> int:
     return next(
         (every for every in (2, 3, 7, 14, 28) if days <= every * _MOST_DAY_LABELS), days // 6 + 1
     )
-
-
-def _money_axis(ticks: Sequence[Decimal], currency: str) -> Json:
-    return {
-        "range": [float(ticks[0]), float(ticks[-1])],
-        "tickmode": "array",
-        "tickvals": [float(tick) for tick in ticks],
-        "ticktext": [_tick_text(tick, currency) for tick in ticks],
-        "gridcolor": "var(--line)",
-        "zerolinecolor": "var(--line-strong)",
-        "fixedrange": True,
-    }
 
 
 def _tick_text(tick: Decimal, currency: str) -> str:
@@ -237,7 +253,9 @@ def _end_labels(series: Sequence[DailySeries], ticks: Sequence[Decimal]) -> Json
     heights = spread_apart(middles, Decimal(_LABEL_GAP_PX), Decimal(drawn_px - 8))
     places = [float(ticks[0] + height * per_px) for height in heights]
     return {
-        "annotations": [_end_label(row.state, at) for row, at in zip(series, places, strict=True)],
+        "annotations": [
+            end_label(row.state.label, at, 20) for row, at in zip(series, places, strict=True)
+        ],
         "shapes": [_end_mark(row.state, at) for row, at in zip(series, places, strict=True)],
     }
 
@@ -254,13 +272,14 @@ def spread_apart(middles: Sequence[Decimal], gap: Decimal, ceiling: Decimal) -> 
     return placed
 
 
-def _end_label(state: StateWords, at: float) -> Json:
+def end_label(text: str, at: float, shift_px: int) -> Json:
+    """A name right of the plot, beside the value `at`."""
     return {
-        "text": state.label,
+        "text": text,
         "x": 1,
         "xref": "paper",
         "xanchor": "left",
-        "xshift": 20,
+        "xshift": shift_px,
         "y": at,
         "yanchor": "middle",
         "showarrow": False,
@@ -280,6 +299,33 @@ def _end_mark(state: StateWords, at: float) -> Json:
         "ysizemode": "pixel",
         "fillcolor": "rgba(0,0,0,0)" if state.is_hatched else colour,
         "line": {"width": 1.5 if state.is_hatched else 0, "color": colour},
+    }
+
+
+def line_down(at: str, top: float, name: str) -> Json:
+    """A dotted line at a day or moment: a trace, since shapes are left out where room is scarce."""
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": [at] * 2,
+        "y": [0, top],
+        "hoverinfo": "skip",
+        "line": {"color": "var(--ink-3)", "width": 1, "dash": "dot"},
+    }
+
+
+def label_above(at: str, text: str, **more: object) -> Json:
+    """A text over the plot at a day or moment."""
+    return {
+        "text": text,
+        "x": at,
+        "y": 1,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 11, "color": "var(--ink-2)"},
+        **more,
     }
 
 

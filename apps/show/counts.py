@@ -2,8 +2,7 @@
 
 from decimal import Decimal
 
-from apps.show.amounts import GAP
-from apps.show.money import significant
+from apps.show.money import GAP, significant
 from apps.show.unknown import UNKNOWN
 
 _STEPS = ((Decimal(1), ""), (Decimal(10**3), "k"), (Decimal(10**6), "M"), (Decimal(10**9), "B"))

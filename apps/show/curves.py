@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from apps.show.charts import CHARACTER_PX, FONT, HEIGHT_PX, Json, checked, ticks_between
+from apps.show.charts import Json, checked, plot_layout, ticks_between
 
 _MARGIN_PX = {"r": 16, "t": 10, "b": 44}
 _SPARE = 1.04
@@ -114,7 +114,7 @@ def _asked_marker(asked: CurvesAsked, said: Callable[[float], str]) -> Json:
     return {
         "type": "scatter",
         "mode": "markers",
-        "name": "CurvesAsked",
+        "name": "Asked",
         "x": [asked.gpus],
         "y": [asked.value],
         "customdata": [f"Asked: {asked.gpus} GPUs, {said(asked.value)}"],
@@ -132,21 +132,11 @@ def _curve_layout(
     texts = [said(float(tick)) for tick in ticks]
     widest = max([*(each.gpus for each in points), *(each.gpus for each in measured)])
     gpus = [tick for tick in ticks_between(Decimal(0), Decimal(widest)) if tick <= widest]
-    return {
-        "height": HEIGHT_PX,
-        "margin": {"l": 12 + CHARACTER_PX * max(map(len, texts)), **_MARGIN_PX},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": FONT, "size": 12, "color": "var(--ink-2)"},
-        "showlegend": False,
-        "dragmode": False,
-        "hovermode": "closest",
-        "hoverlabel": {
-            "bgcolor": "var(--card)",
-            "bordercolor": "var(--line-strong)",
-            "font": {"family": FONT, "size": 12, "color": "var(--ink)"},
-        },
-        "xaxis": {
+    return plot_layout(
+        ticks,
+        texts,
+        _MARGIN_PX,
+        xaxis={
             "range": [0, widest * _SPARE],
             "tickmode": "array",
             "tickvals": [float(tick) for tick in gpus],
@@ -160,13 +150,4 @@ def _curve_layout(
             "zeroline": False,
             "linecolor": "var(--line-strong)",
         },
-        "yaxis": {
-            "range": [0, float(ticks[-1])],
-            "tickmode": "array",
-            "tickvals": [float(tick) for tick in ticks],
-            "ticktext": texts,
-            "gridcolor": "var(--line)",
-            "zerolinecolor": "var(--line-strong)",
-            "fixedrange": True,
-        },
-    }
+    )

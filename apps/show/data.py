@@ -1,6 +1,6 @@
 """Amounts of data as people read them: in steps of a thousand, three digits."""
 
-from apps.show.amounts import GAP
+from apps.show.money import GAP
 from apps.show.unknown import UNKNOWN
 
 BYTES_PER_MEGABYTE = 1024 * 1024

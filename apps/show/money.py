@@ -70,7 +70,7 @@ def whole_amount(micros: int | None, currency: str) -> str:
     size = _whole_units(abs(micros))
     if size < 100:
         return full_amount(micros, currency)
-    return _signed_figure(micros, currency, f"{_rounded_half_even(size, 0):,f}")
+    return _signed_figure(micros, currency, f"{rounded_half_even(size, 0):,f}")
 
 
 def unit_cost(micros: int | None, currency: str) -> str:
@@ -107,7 +107,7 @@ def bridged(start: int, parts: Sequence[int], end: int, currency: str) -> list[i
     All in micro-units; start + parts is end, exactly. No part moves by more than a minor unit.
     """
     step = MICROS // 10 ** _MINOR_DIGITS.get(currency, 2)
-    first, last = (int(_rounded_half_even(Decimal(each) / step, 0)) for each in (start, end))
+    first, last = (int(rounded_half_even(Decimal(each) / step, 0)) for each in (start, end))
     shown = [part // step for part in parts]
     remainders = [part % step for part in parts]
     # Minor units that rounding down took away, up to one a part; one too many where both ends were
@@ -139,13 +139,14 @@ def _whole_units(micros: int) -> Decimal:
     return Decimal(micros) / MICROS
 
 
-def _rounded_half_even(value: Decimal, digits: int) -> Decimal:
+def rounded_half_even(value: Decimal, digits: int) -> Decimal:
+    """`value` with so many digits after the point."""
     return value.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_EVEN)
 
 
 def _fixed_or_less(size: Decimal, currency: str) -> str:
     digits = _MINOR_DIGITS.get(currency, 2)
-    return f"{_rounded_half_even(size, digits):,f}"
+    return f"{rounded_half_even(size, digits):,f}"
 
 
 def _signed_figure(micros: int, currency: str, figure: str) -> str:

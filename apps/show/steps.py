@@ -6,11 +6,13 @@ from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 
 from apps.show.charts import (
-    CHARACTER_PX,
-    FONT,
     HEIGHT_PX,
     Json,
     checked,
+    end_label,
+    label_above,
+    line_down,
+    plot_layout,
     spread_apart,
     ticks_between,
 )
@@ -58,8 +60,15 @@ def price_steps(series: Sequence[StepSeries], span: PlotSpan, currency: str) -> 
     highest = max((step.amount for each in series for step in each.steps), default=Decimal(0))
     ticks = ticks_between(Decimal(0), highest)
     traces = [_step_line(each, span, currency) for each in series]
-    traces.append(_today_line(span, ticks[-1]))
-    return checked(traces, _step_layout(series, span, ticks, currency))
+    traces.append(line_down(_local_text(span.today, span), float(ticks[-1]), "Today"))
+    layout = plot_layout(
+        ticks,
+        [quoted_amount(tick, currency) for tick in ticks],
+        {"r": _LABELS_PX, "t": _TOP_PX, "b": _BOTTOM_PX},
+        xaxis=_time_axis(span),
+        annotations=[*_end_labels(series, span, ticks), _today_label(span)],
+    )
+    return checked(traces, layout)
 
 
 def _step_line(each: StepSeries, span: PlotSpan, currency: str) -> Json:
@@ -89,56 +98,6 @@ def _step_line(each: StepSeries, span: PlotSpan, currency: str) -> Json:
         "customdata": said,
         "hovertemplate": "%{customdata}, %{x|%-d %b %Y %H:%M}<extra></extra>",
         "line": {"color": f"var({each.token})", "width": 2, "dash": each.dash, "shape": "hv"},
-    }
-
-
-def _today_line(span: PlotSpan, top: Decimal) -> Json:
-    """A line of its own, since shapes are left out where there is little room."""
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": "Today",
-        "x": [_local_text(span.today, span)] * 2,
-        "y": [0, float(top)],
-        "hoverinfo": "skip",
-        "line": {"color": "var(--ink-3)", "width": 1, "dash": "dot"},
-    }
-
-
-def _step_layout(
-    series: Sequence[StepSeries], span: PlotSpan, ticks: Sequence[Decimal], currency: str
-) -> Json:
-    texts = [quoted_amount(tick, currency) for tick in ticks]
-    return {
-        "height": HEIGHT_PX,
-        "margin": {
-            "l": 12 + CHARACTER_PX * max(map(len, texts)),
-            "r": _LABELS_PX,
-            "t": _TOP_PX,
-            "b": _BOTTOM_PX,
-        },
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": FONT, "size": 12, "color": "var(--ink-2)"},
-        "showlegend": False,
-        "dragmode": False,
-        "hovermode": "closest",
-        "hoverlabel": {
-            "bgcolor": "var(--card)",
-            "bordercolor": "var(--line-strong)",
-            "font": {"family": FONT, "size": 12, "color": "var(--ink)"},
-        },
-        "xaxis": _time_axis(span),
-        "yaxis": {
-            "range": [float(ticks[0]), float(ticks[-1])],
-            "tickmode": "array",
-            "tickvals": [float(tick) for tick in ticks],
-            "ticktext": texts,
-            "gridcolor": "var(--line)",
-            "zerolinecolor": "var(--line-strong)",
-            "fixedrange": True,
-        },
-        "annotations": [*_end_labels(series, span, ticks), _today_label(span)],
     }
 
 
@@ -178,32 +137,15 @@ def _end_labels(
     middles = [each.steps[-1].amount / per_px for each in lowest_first]
     heights = spread_apart(middles, Decimal(_LABEL_GAP_PX), Decimal(drawn_px))
     return [
-        {
-            "text": each.label,
-            "x": 1,
-            "xref": "paper",
-            "xanchor": "left",
-            "xshift": 6,
-            "y": float(height * per_px),
-            "yanchor": "middle",
-            "showarrow": False,
-            "font": {"size": 12, "color": "var(--ink-2)"},
-        }
+        end_label(each.label, float(height * per_px), 6)
         for each, height in zip(lowest_first, heights, strict=True)
     ]
 
 
 def _today_label(span: PlotSpan) -> Json:
-    return {
-        "text": f"today, {day(span.today.astimezone(span.zone).date())}",
-        "x": _local_text(span.today, span),
-        "xanchor": "right",
-        "y": 1,
-        "yref": "paper",
-        "yanchor": "bottom",
-        "showarrow": False,
-        "font": {"size": 11, "color": "var(--ink-3)"},
-    }
+    text = f"today, {day(span.today.astimezone(span.zone).date())}"
+    colour = {"size": 11, "color": "var(--ink-3)"}
+    return label_above(_local_text(span.today, span), text, xanchor="right", font=colour)
 
 
 def _local_text(at: datetime, span: PlotSpan) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.show.charts import CHARACTER_PX, FONT, Json, checked
+from apps.show.charts import GROUND, Json, amount_axis, checked, left_margin
 from apps.show.money import MICROS, full_amount, short_amount
 
 _ROW_PX = 34
@@ -53,22 +53,13 @@ def _bars_layout(names: Sequence[str], teams: Sequence[WasteParts], currency: st
     return {
         "barmode": "stack",
         "height": 70 + _ROW_PX * len(names),
-        "margin": {"l": 12 + CHARACTER_PX * max(map(len, names)), "r": 12, "t": 26, "b": 28},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": FONT, "size": 12, "color": "var(--ink-2)"},
+        "margin": {"l": left_margin(names), "r": 12, "t": 26, "b": 28},
+        **GROUND,
         "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
-        "dragmode": False,
-        "hovermode": "closest",
         "xaxis": {
+            **amount_axis([0, most / MICROS], [short_amount(each, currency) for each in (0, most)]),
             "range": [0, most / MICROS or 1],
-            "tickmode": "array",
-            "tickvals": [0, most / MICROS],
-            "ticktext": [short_amount(0, currency), short_amount(most, currency)],
-            "gridcolor": "var(--line)",
-            "zerolinecolor": "var(--line-strong)",
-            "fixedrange": True,
         },
         "yaxis": {"autorange": "reversed", "fixedrange": True, "type": "category"},
     }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import accumulate
 
-from apps.show.charts import CHARACTER_PX, FONT, HEIGHT_PX, Json, checked, ticks_between
+from apps.show.charts import Json, checked, plot_layout, ticks_between
 from apps.show.money import MICROS, full_amount, short_amount, signed_amount
 
 _WIDTH = 0.62
@@ -43,40 +43,18 @@ def waterfall(
         "text": said,
         "textposition": "none",
     }
-    return checked([trace], _waterfall_layout(ticks, currency))
+    layout = plot_layout(
+        ticks,
+        [short_amount(int(tick * MICROS), currency) for tick in ticks],
+        {"r": 8, "t": 10, "b": 28},
+        hovermode="x",
+        # Where there is little room the names turn instead of meeting.
+        xaxis={"type": "category", "fixedrange": True, "automargin": True},
+    )
+    return checked([trace], layout)
 
 
 def _bar_colours(amounts: Sequence[int]) -> list[str]:
     """What costs more is warned of, what costs less is good; the two ends are neither."""
     middle = ["var(--warn)" if amount > 0 else "var(--good)" for amount in amounts[1:-1]]
     return ["var(--ink-3)", *middle, "var(--ink-3)"]
-
-
-def _waterfall_layout(ticks: Sequence[Decimal], currency: str) -> Json:
-    texts = [short_amount(int(tick * MICROS), currency) for tick in ticks]
-    return {
-        "height": HEIGHT_PX,
-        "margin": {"l": 10 + CHARACTER_PX * max(map(len, texts)), "r": 8, "t": 10, "b": 28},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": FONT, "size": 12, "color": "var(--ink-2)"},
-        "showlegend": False,
-        "dragmode": False,
-        "hovermode": "x",
-        "hoverlabel": {
-            "bgcolor": "var(--card)",
-            "bordercolor": "var(--line-strong)",
-            "font": {"family": FONT, "size": 12, "color": "var(--ink)"},
-        },
-        # Where there is little room the names turn instead of meeting.
-        "xaxis": {"type": "category", "fixedrange": True, "automargin": True},
-        "yaxis": {
-            "range": [float(ticks[0]), float(ticks[-1])],
-            "tickmode": "array",
-            "tickvals": [float(tick) for tick in ticks],
-            "ticktext": texts,
-            "gridcolor": "var(--line)",
-            "zerolinecolor": "var(--line-strong)",
-            "fixedrange": True,
-        },
-    }

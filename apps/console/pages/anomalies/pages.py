@@ -23,9 +23,10 @@ from apps.review.queries.findings import MICROS, FindingFact, FindingsWanted, La
 from apps.review.queries.measures import COST, TOKENS
 from apps.review.queries.series import Series, one_series
 from apps.show.amounts import counted
-from apps.show.level_lines import Level, Mark, level_line
+from apps.show.level_lines import Level, level_line
 from apps.show.money import short_amount, whole_amount
 from apps.show.time import weekday
+from apps.show.unit_lines import MarkedDay
 from apps.workloads.queries import WorkloadFact, workloads
 
 DEFAULTS = {"window": "90d"}
@@ -285,7 +286,7 @@ def _chart(found: FindingFact, context: Context) -> LineChart | None:
         Level(changed, max(points[-1][0], changed), found.after * scale, since),
     )
     marks = [
-        Mark(date.fromisoformat(cause["on"]), number)
+        MarkedDay(date.fromisoformat(cause["on"]), number)
         for number, cause in enumerate(found.causes, start=1)
     ]
     return LineChart(

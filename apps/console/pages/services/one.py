@@ -40,7 +40,7 @@ from apps.ledger.queries.windows import Window
 from apps.show.amounts import change, count, counted, per_cent, share
 from apps.show.money import short_amount, unit_cost
 from apps.show.time import weekday
-from apps.show.unit_lines import Changed, unit_line
+from apps.show.unit_lines import MarkedDay, unit_line
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter, unit_cost_groups
 from apps.workloads.queries import WorkloadFact
 from apps.workloads.queries.requests import attainment, changes_of, latency
@@ -270,7 +270,7 @@ def _chart(
     shown = [first + DAY * ahead for ahead in range((last - first).days + 1)]
     dearest = max(amounts, key=lambda day: (amounts[day], day))
     marks = [
-        Changed(
+        MarkedDay(
             _on(row.fact.at, context),
             row.number,
             f"{CHANGES.get(row.fact.kind, row.fact.kind)} {row.fact.name}",

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from apps.economics.serving import Purpose
-from apps.show.amounts import GAP, counted, per_cent
+from apps.show.amounts import counted, per_cent
+from apps.show.money import GAP
 from apps.show.unknown import UNKNOWN
 from apps.show.words import StateWords
 from apps.unit_economics.queries.service_measures import Load

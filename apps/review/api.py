@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
-from apps.economics.money import Money
 from apps.review.queries.findings import MICROS, FindingFact, FindingsWanted, findings
 from apps.review.queries.measures import MEASURES, UNIT_WORDS
 from apps.web.rest.examples import listed
@@ -181,7 +180,6 @@ def _measures_asked(text: str) -> frozenset[str] | None:
 
 def serialize_finding(each: FindingFact, names: Mapping[int, str], currency: str) -> dict[str, Any]:
     """A finding as REST answers it; `names` are of workloads, amounts in the organisation's currency."""
-    impact = each.impact_micros
     answer = {
         **{name: getattr(each, name) for name in PLAIN},
         "is_improvement": not each.is_worse,
@@ -190,13 +188,13 @@ def serialize_finding(each: FindingFact, names: Mapping[int, str], currency: str
         "before": f"{each.before:.6f}",
         "after": f"{each.after:.6f}",
         "effect": round(each.effect_ratio, 6),
-        "impact": None if impact is None else _money(impact, currency),
+        "impact": each.impact_micros,
         "parts": [
             {"name": part["name"], "amount": _millionths_text(part["millionths"])}
             for part in each.parts
         ],
     }
-    return told_as(FindingOut, answer)
+    return told_as(FindingOut, answer, currency)
 
 
 PLAIN = ("id", "kind", "measure", "feature", "changed_on", "first_seen_on", "last_seen_on",
@@ -206,8 +204,3 @@ PLAIN = ("id", "kind", "measure", "feature", "changed_on", "first_seen_on", "las
 def _millionths_text(amount: int) -> str:
     sign = "-" if amount < 0 else ""
     return f"{sign}{abs(amount) // MICROS}.{abs(amount) % MICROS:06d}"
-
-
-def _money(micros: int, currency: str) -> dict[str, str]:
-    money = Money.from_micros(micros, currency)
-    return {"amount": f"{money.amount:f}", "currency": money.currency}

@@ -20,12 +20,10 @@ from apps.ledger.api import api_spend_examples as examples
 from apps.ledger.api.bought import AMOUNT, CODE, LONGEST_AMOUNT, Pattern
 from apps.ledger.api.commitments import BuysAhead
 from apps.ledger.queries.api_spend import GROUPS, Compared, Spend, SpendAsked, compared, spend
-from apps.ledger.queries.windows import calendar_of
-from apps.ledger.rest.answers import money_of
 from apps.ledger.rest.parameters import window_asked
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
 from apps.pricing.queries.api_prices import ApiPriceFact, api_price, api_prices
-from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.money import MoneyOut, NamedOut, money_of
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
@@ -337,10 +335,8 @@ def _told_compared(row: Compared, currency: str) -> dict[str, Any]:
 
 
 def _spend_asked(asked: dict[str, Any], own: Collection[int] | None) -> SpendAsked:
-    ours = organisation()
-    calendar = calendar_of(ours.zone, ours.week_starts_on, timezone.now())
-    window = window_asked(asked["window"], calendar)
-    return SpendAsked(window.starts_at, window.ends_at, ours.zone, own, asked.get("vendor"))
+    window = window_asked(asked["window"], timezone.now())
+    return SpendAsked(window.starts_at, window.ends_at, window.zone, own, asked.get("vendor"))
 
 
 def _group_by(text: str) -> list[str]:

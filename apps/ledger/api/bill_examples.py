@@ -3,7 +3,7 @@
 from drf_spectacular.utils import OpenApiExample
 
 from apps.ledger.api.examples import BILL
-from apps.web.rest.examples import answered, listed
+from apps.web.rest.examples import answered, dollars, listed
 
 _FILE = (
     "BilledCost,EffectiveCost,BillingAccountId,BillingCurrency,BillingPeriodStart,"
@@ -76,29 +76,20 @@ REJECTED_BILL_ROWS = listed(
 )
 
 
-def _in_dollars(amount: str) -> dict[str, str]:
-    return {"amount": amount, "currency": "USD"}
-
-
 BILL_WITH_VARIANCE = answered(
     "Bill",
     BILL
     | {
         "reconciliation": {
-            "billed": _in_dollars("366.000000"),
-            "estimated": _in_dollars("393.280000"),
-            "price": _in_dollars("-27.280000"),
-            "quantity": _in_dollars("0.000000"),
-            "missing": _in_dollars("0.000000"),
-            "unmatched": _in_dollars("0.000000"),
-            "shared": _in_dollars("0.000000"),
+            "billed": dollars("366.000000"),
+            "estimated": dollars("393.280000"),
+            "price": dollars("-27.280000"),
+            "quantity": dollars("0.000000"),
+            "missing": dollars("0.000000"),
+            "unmatched": dollars("0.000000"),
+            "shared": dollars("0.000000"),
             "unbilled": [
-                {
-                    "node": "gpu-07",
-                    "pool": "h100",
-                    "hours": 2,
-                    "estimated": _in_dollars("196.640000"),
-                }
+                {"node": "gpu-07", "pool": "h100", "hours": 2, "estimated": dollars("196.640000")}
             ],
             "apart": [
                 {
@@ -108,8 +99,8 @@ BILL_WITH_VARIANCE = answered(
                     "what": "i-0ab",
                     "team": "Platform",
                     "rows": 3,
-                    "effective": _in_dollars("12.500000"),
-                    "billed": _in_dollars("12.500000"),
+                    "effective": dollars("12.500000"),
+                    "billed": dollars("12.500000"),
                 }
             ],
         }

@@ -13,8 +13,7 @@ from apps.accounts import queries as accounts
 from apps.ledger.api import bill_examples, examples
 from apps.ledger.queries.bills.comparing import ApartSum, apart_sums, variance_of
 from apps.ledger.queries.bills.deliveries import BillFact, bill_fact, bill_page
-from apps.ledger.rest.answers import money_of
-from apps.web.rest.money import MoneyOut
+from apps.web.rest.money import MoneyOut, money_of
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters

@@ -1,11 +1,6 @@
 """Examples of the requests for closed months, and of their answers."""
 
-from apps.web.rest.examples import answered, listed, sent
-
-
-def _in_dollars(amount: str) -> dict[str, str]:
-    return {"amount": amount, "currency": "USD"}
-
+from apps.web.rest.examples import answered, dollars, listed, sent
 
 _CLOSE = {
     "id": 2,
@@ -19,10 +14,10 @@ _CLOSE = {
     "lines": 2011,
     "digest": "9f2c6a0e6a3b",
     "accepted": ["unbilled"],
-    "list": _in_dollars("1983310.500000"),
-    "contracted": _in_dollars("1488200.110000"),
-    "effective": _in_dollars("1201377.930906"),
-    "billed": _in_dollars("1318040.520227"),
+    "list": dollars("1983310.500000"),
+    "contracted": dollars("1488200.110000"),
+    "effective": dollars("1201377.930906"),
+    "billed": dollars("1318040.520227"),
     "reopened_at": None,
     "reopen_reason": "",
 }
@@ -37,8 +32,8 @@ STATEMENTS = listed(
         "cost_centre": "CC-100",
         "gpu_hours": 812.5,
         "unpriced_gpu_hours": 0.0,
-        "effective": _in_dollars("49160.000000"),
-        "billed": _in_dollars("49160.000000"),
+        "effective": dollars("49160.000000"),
+        "billed": dollars("49160.000000"),
         "corrections": None,
     },
 )
@@ -48,6 +43,6 @@ JOURNAL = listed(
         "cost_centre": "CC-100",
         "team": "Research",
         "account": "GPU compute",
-        "amount": _in_dollars("49160.00"),
+        "amount": dollars("49160.00"),
     },
 )

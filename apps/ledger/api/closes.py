@@ -19,8 +19,7 @@ from apps.ledger.api import close_examples as examples
 from apps.ledger.queries.closes.checklist import checklist
 from apps.ledger.queries.closes.months import CloseFact, close_fact, close_page
 from apps.ledger.queries.closes.statements import journal, team_statements
-from apps.ledger.rest.answers import money_of
-from apps.web.rest.money import MoneyOut
+from apps.web.rest.money import MoneyOut, money_of
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY

@@ -1,7 +1,6 @@
 """GET commitments/figures: how what was bought ahead is used; and what a change would move."""
 
 from datetime import datetime
-from fractions import Fraction
 from typing import Any
 
 from django.utils import timezone
@@ -12,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation
-from apps.economics.money import Money
 from apps.ledger.api import commitment_examples as examples
 from apps.ledger.api.bought import CommitmentEndIn, CommitmentIn, new_commitment
 from apps.ledger.api.commitments import BuysAhead
@@ -21,7 +19,7 @@ from apps.ledger.queries.commitment_preview import Moved, if_ended, if_entered
 from apps.ledger.queries.commitments import Figures, commitment_use, term_of
 from apps.pricing import actions
 from apps.pricing.queries.commitments import CommitmentFact
-from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.money import MoneyOut, NamedOut, money_of, rounded_ratio
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text, parsed
@@ -138,14 +136,14 @@ def _told_figures(
 ) -> dict[str, Any]:
     told = {
         "commitment": {"id": fact.id, "name": fact.name},
-        "coverage": _float_ratio(found.coverage),
-        "utilisation": _float_ratio(found.utilisation),
-        "effective_savings_rate": _float_ratio(found.savings_rate),
-        "break_even": _float_ratio(found.break_even),
-        "on_demand": _money(found.on_demand, currency),
-        "cost": _money(found.cost, currency),
-        "unused": _money(found.unused_cost, currency),
-        "saved": _money(found.saved, currency),
+        "coverage": rounded_ratio(found.coverage),
+        "utilisation": rounded_ratio(found.utilisation),
+        "effective_savings_rate": rounded_ratio(found.savings_rate),
+        "break_even": rounded_ratio(found.break_even),
+        "on_demand": money_of(found.on_demand, currency),
+        "cost": money_of(found.cost, currency),
+        "unused": money_of(found.unused_cost, currency),
+        "saved": money_of(found.saved, currency),
         "left_hours": term_of(fact, at).left_hours,
     }
     return told_as(FiguresOut, told)
@@ -156,20 +154,9 @@ def _told_moved(moved: Moved) -> Response:
     told = {
         "hours": moved.hours,
         "closed_hours": moved.closed_hours,
-        "utilisation": _float_ratio(moved.utilisation),
-        "on_demand": _money(moved.on_demand, currency),
-        "cost": _money(moved.cost, currency),
-        "difference": _money(moved.difference, currency),
+        "utilisation": rounded_ratio(moved.utilisation),
+        "on_demand": money_of(moved.on_demand, currency),
+        "cost": money_of(moved.cost, currency),
+        "difference": money_of(moved.difference, currency),
     }
     return Response(told_as(MovedOut, told))
-
-
-def _float_ratio(ratio: Fraction | None) -> float | None:
-    return None if ratio is None else round(float(ratio), 6)
-
-
-def _money(micros: int | None, currency: str) -> dict[str, str] | None:
-    if micros is None:
-        return None
-    money = Money.from_micros(micros, currency)
-    return {"amount": f"{money.amount:f}", "currency": money.currency}

@@ -34,15 +34,13 @@ from apps.ledger.queries.cube import (
 from apps.ledger.rest.answers import (
     CsvRenderer,
     WindowOut,
-    hours_of,
     moment_of,
-    money_of,
     ratio_of,
     window_answer,
 )
 from apps.ledger.rest.parameters import refuse_unknown
 from apps.show.csv_cells import csv_text
-from apps.web.rest.money import MoneyOut
+from apps.web.rest.money import MoneyOut, hours_of, money_of
 from apps.web.rest.views import RestView
 
 SINGLE = ("window", "basis", "cost", "compare")

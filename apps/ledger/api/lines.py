@@ -11,14 +11,13 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR_MS
-from apps.economics.money import Money
 from apps.economics.states import Evidence, Flag, State
 from apps.ledger import queries
 from apps.ledger.api import examples
 from apps.ledger.queries.line_page import LineFact, line_page
 from apps.ledger.queries.wanted import ExportWhat, Wanted, has_more_than
 from apps.ledger.rest.parameters import LISTS, chosen_costs, refuse_unknown
-from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.money import MoneyOut, NamedOut, money_of
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import LARGEST_ID
@@ -165,7 +164,7 @@ def told_line(line: LineFact, names: dict[int, str], currency: str) -> dict[str,
         told["team"] = _id_and_name(line.team_id, names[line.team_id])
     for basis in queries.Basis:
         micros = None if line.micros is None else line.micros[basis]
-        told[f"{basis}_cost"] = _money(micros, currency)
+        told[f"{basis}_cost"] = money_of(micros, currency)
     return told_as(LineOut, told)
 
 
@@ -191,9 +190,3 @@ def _bit_names(bits: Flag | Evidence | None) -> list[str]:
 
 def _id_and_name(id_: int | None, name: str | None) -> dict[str, Any] | None:
     return None if id_ is None else {"id": id_, "name": name}
-
-
-def _money(micros: int | None, currency: str) -> dict[str, str] | None:
-    if micros is None:
-        return None
-    return {"amount": f"{Money.from_micros(micros, currency).amount:f}", "currency": currency}

@@ -11,11 +11,10 @@ from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
 from apps.economics.hours import HOUR_MS
-from apps.economics.money import Money
 from apps.ledger import queries
 from apps.ledger.rest.parameters import DEFAULT_WINDOW, window_asked
 from apps.web.rest.examples import listed
-from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.money import MoneyOut, NamedOut, money_of
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
@@ -78,12 +77,11 @@ class Unowned(RestView):
     def get(self, request: Request) -> Response:
         """What nobody owned in the window's local days, by who submitted it, the highest cost first."""
         text, at = UnownedAsked.of(request).get("window", DEFAULT_WINDOW), timezone.now()
-        organisation = accounts.organisation()
-        calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
         team_id = accounts.special_teams().unowned_id
-        work = queries.unowned_work(window_asked(text, calendar), team_id)
+        work = queries.unowned_work(window_asked(text, at), team_id)
         page = slice_of(work, page_asked(request), lambda one: one.rank)
-        return paged(request, page, lambda one: told_unowned(one, organisation.currency))
+        currency = accounts.organisation().currency
+        return paged(request, page, lambda one: told_unowned(one, currency))
 
 
 def told_unowned(one: queries.UnownedWork, currency: str) -> dict[str, Any]:
@@ -97,12 +95,6 @@ def told_unowned(one: queries.UnownedWork, currency: str) -> dict[str, Any]:
         "jobs": one.jobs,
         "gpu_hours": round(one.unit_milliseconds / HOUR_MS, 6),
         "unpriced_hours": round(one.unpriced_milliseconds / HOUR_MS, 6),
-        "cost": _money(one.micros, currency),
+        "cost": money_of(one.micros, currency),
     }
     return told_as(UnownedOut, told)
-
-
-def _money(micros: int | None, currency: str) -> dict[str, str] | None:
-    if micros is None:
-        return None
-    return {"amount": f"{Money.from_micros(micros, currency).amount:f}", "currency": currency}

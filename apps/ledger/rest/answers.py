@@ -13,15 +13,13 @@ from rest_framework.renderers import BaseRenderer
 
 from apps.accounts import queries as accounts
 from apps.economics.gpu_meters import GpuMeters
-from apps.economics.hours import HOUR_MS
-from apps.economics.money import Money
 from apps.economics.states import State
 from apps.fleet import queries as fleet
 from apps.ledger import queries
 from apps.ledger.rest.meters import COLUMNS as METER_COLUMNS
 from apps.ledger.rest.meters import MetersOut, meters_answer
 from apps.show.csv_cells import csv_text
-from apps.web.rest.money import MoneyOut
+from apps.web.rest.money import MoneyOut, hours_of, money_of
 from apps.workloads import queries as workloads
 
 # What a spreadsheet would take for a formula.
@@ -206,18 +204,6 @@ def _key(name: str, key: Any, named: Named) -> Any:
     if name == "state":
         return None if key is None else State(key).name.lower()
     return key.isoformat() if isinstance(key, date) else key
-
-
-def money_of(micros: int | None, currency: str) -> dict[str, str] | None:
-    """An amount as REST answers it; None where it is not known."""
-    if micros is None:
-        return None
-    return {"amount": f"{Money.from_micros(micros, currency).amount:f}", "currency": currency}
-
-
-def hours_of(milliseconds: int) -> float:
-    """Hours to the sixth decimal."""
-    return round(milliseconds / HOUR_MS, 6)
 
 
 def ratio_of(part: int, whole: int) -> float | None:

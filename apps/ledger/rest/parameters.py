@@ -42,10 +42,8 @@ def cost_question(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> Co
 
 def chosen_costs(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> queries.CostFilter:
     """Which costs the parameters name, within what the viewer sees; refuses as `cost_question`."""
-    organisation = accounts.organisation()
-    calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
     return queries.CostFilter(
-        window=window_asked(given.get("window", DEFAULT_WINDOW), calendar),
+        window=window_asked(given.get("window", DEFAULT_WINDOW), at),
         basis=_basis(given.get("basis", queries.Basis.EFFECTIVE)),
         team_ids=_team_ids(given, viewer),
         workload_ids=_named(given, "workload", _workload_ids(viewer)),
@@ -55,8 +53,10 @@ def chosen_costs(given: QueryDict, viewer: accounts.Viewer, at: datetime) -> que
     )
 
 
-def window_asked(text: str, calendar: queries.Calendar) -> queries.Window:
-    """The window that `text` names; refuses a ValidationError that names the parameter."""
+def window_asked(text: str, at: datetime) -> queries.Window:
+    """The window that `text` names at a moment; refuses a ValidationError that names `window`."""
+    organisation = accounts.organisation()
+    calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
     try:
         return queries.window_of(text, calendar)
     except (queries.WindowNotUnderstood, queries.WindowCutsADay) as refusal:

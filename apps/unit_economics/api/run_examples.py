@@ -3,12 +3,7 @@
 from typing import Any
 
 from apps.ledger.rest import meters
-from apps.web.rest.examples import answered, listed
-
-
-def _usd(amount: str) -> dict[str, str]:
-    return {"amount": amount, "currency": "USD"}
-
+from apps.web.rest.examples import answered, dollars, listed
 
 _RUN: dict[str, Any] = {
     "id": 2,
@@ -24,7 +19,7 @@ _RUN: dict[str, Any] = {
     "wall_seconds": 3600.0,
     "gpus": 8,
     "gpu_model": "NVIDIA H100 80GB HBM3",
-    "cost": _usd("98.320000"),
+    "cost": dollars("98.320000"),
     "gpu_hours": 8.0,
     "unpriced_hours": 0.0,
     "energy_joules": 17280000.0,
@@ -42,17 +37,17 @@ _RUN: dict[str, Any] = {
     "scaling_ratio": 0.93,
     "first_good_seconds": 4500.0,
     "good_checkpoints": 4,
-    "cost_per_checkpoint": _usd("24.580000"),
-    "cost_per_million_tokens": _usd("0.455185"),
+    "cost_per_checkpoint": dollars("24.580000"),
+    "cost_per_million_tokens": dollars("0.455185"),
     "figures_at": "2026-03-02T11:10:00Z",
 }
 _AMOUNTS: dict[str, Any] = {
-    "cost": _usd("98.320000"),
-    "list_cost": _usd("98.320000"),
-    "contracted_cost": _usd("98.320000"),
+    "cost": dollars("98.320000"),
+    "list_cost": dollars("98.320000"),
+    "contracted_cost": dollars("98.320000"),
     "billed_cost": None,
-    "marginal_cost": _usd("98.320000"),
-    "loaded_cost": _usd("98.320000"),
+    "marginal_cost": dollars("98.320000"),
+    "loaded_cost": dollars("98.320000"),
     "gpu_hours": 8.0,
     "unpriced_hours": 0.0,
     "energy_joules": 17280000.0,

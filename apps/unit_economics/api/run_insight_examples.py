@@ -1,10 +1,6 @@
 """Examples of what is told of runs, for the OpenAPI document."""
 
-from apps.web.rest.examples import answered
-
-
-def _money(amount: str) -> dict[str, str]:
-    return {"amount": amount, "currency": "USD"}
+from apps.web.rest.examples import answered, dollars
 
 
 def _range_example(value: float, low: float, high: float) -> dict[str, float]:
@@ -16,7 +12,7 @@ BOTTLENECKS = answered(
     {
         "words": "Starved: 15 % of GPU time waits for data; $240; storage: in 50 % of that time "
         "some task of the node waited for disks.",
-        "cost": _money("1600.000000"),
+        "cost": dollars("1600.000000"),
         "gpu_hours": 640.0,
         "told_ratio": 1.0,
         "verdicts": [
@@ -24,7 +20,7 @@ BOTTLENECKS = answered(
                 "bucket": "data_wait",
                 "name": "Starved",
                 "share_ratio": 0.15,
-                "cost": _money("240.000000"),
+                "cost": dollars("240.000000"),
                 "gpu_hours": 96.0,
                 "words": "Starved: 15 % of GPU time waits for data; $240; storage: in 50 % of that "
                 "time some task of the node waited for disks.",
@@ -42,14 +38,14 @@ BOTTLENECKS = answered(
         "buckets": [
             {
                 "bucket": "data_wait",
-                "cost": _money("240.000000"),
+                "cost": dollars("240.000000"),
                 "gpu_hours": 96.0,
                 "unpriced_hours": 0.0,
                 "share_ratio": 0.15,
             },
             {
                 "bucket": "productive",
-                "cost": _money("1360.000000"),
+                "cost": dollars("1360.000000"),
                 "gpu_hours": 544.0,
                 "unpriced_hours": 0.0,
                 "share_ratio": 0.85,
@@ -67,7 +63,7 @@ STRAGGLERS = answered(
         "looked_to": "2026-03-02T12:00:00Z",
         "slowdown_factor": 1.430894,
         "wasted_ratio": 0.301136,
-        "wasted_cost": _money("409.545000"),
+        "wasted_cost": dollars("409.545000"),
         "wasted_gpu_hours": 163.818,
         "slow_ranks": [
             {
@@ -99,8 +95,8 @@ CHECKPOINTS = answered(
             "low_per_gpu_hour": 0.00283,
             "high_per_gpu_hour": 0.00525,
         },
-        "weekly_cost": _money("26880.000000"),
-        "weekly_excess_cost": _money("5310.000000"),
+        "weekly_cost": dollars("26880.000000"),
+        "weekly_excess_cost": dollars("5310.000000"),
         "restore_tested_at": "2026-03-02T11:00:00Z",
     },
 )
@@ -117,9 +113,9 @@ SCALING = answered(
             "version_tokens": 1_000_000_000_000,
             "version_hours": _range_example(258.0, 243.0, 275.0),
             "version_cost": {
-                "value": _money("41300.000000"),
-                "low": _money("39000.000000"),
-                "high": _money("44100.000000"),
+                "value": dollars("41300.000000"),
+                "low": dollars("39000.000000"),
+                "high": dollars("44100.000000"),
             },
             "peak_gpus": 98.99,
             "gpu_model": "H100 SXM",
@@ -133,9 +129,9 @@ SCALING = answered(
                 "tokens_per_second": _range_example(1077000.0, 1029000.0, 1112000.0),
                 "hours": _range_example(258.0, 243.0, 275.0),
                 "cost": {
-                    "value": _money("41300.000000"),
-                    "low": _money("39000.000000"),
-                    "high": _money("44100.000000"),
+                    "value": dollars("41300.000000"),
+                    "low": dollars("39000.000000"),
+                    "high": dollars("44100.000000"),
                 },
             }
         ],
@@ -144,19 +140,19 @@ SCALING = answered(
 PROGRAMME = answered(
     "Programme",
     {
-        "cost": _money("13800.000000"),
+        "cost": dollars("13800.000000"),
         "gpu_hours": 5520.0,
         "unpriced_hours": 0.0,
         "energy_joules": 1.4e10,
-        "cost_per_version": _money("3450.000000"),
-        "cost_per_million_tokens": _money("0.013800"),
+        "cost_per_version": dollars("3450.000000"),
+        "cost_per_million_tokens": dollars("0.013800"),
         "tokens": 1_000_000_000_000,
         "runs": 5,
         "experiments_per_week": 2.5,
         "goodput_ratio": 0.75,
         "told_ratio": 0.98,
         "failed_runs": 1,
-        "failed_cost": _money("1800.000000"),
+        "failed_cost": dollars("1800.000000"),
         "failed_ratio": 0.130435,
         "versions": [{"name": "v3", "shipped_at": "2026-03-02T12:00:00Z", "run_id": 2}],
         "trend": [
@@ -165,14 +161,14 @@ PROGRAMME = answered(
                 "status": "finished",
                 "began_at": "2026-03-02T10:00:00Z",
                 "gpus": 32,
-                "cost": _money("12000.000000"),
+                "cost": dollars("12000.000000"),
                 "tokens_per_second": 598000.0,
                 "mfu_ratio": 0.4,
                 "mfu_doubt": "",
                 "tensor_active_ratio": None,
                 "scaling_ratio": 0.9,
                 "first_good_seconds": 86400.0,
-                "checkpoint_cost": _money("3000.000000"),
+                "checkpoint_cost": dollars("3000.000000"),
             }
         ],
     },

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.money import HoursOut, KeyOut, MoneyOut, NamedOut, RatioOut
 from apps.web.rest.strict import Parameters, Text
 
 WINDOW = "today, yesterday, 7d, week, month, lastmonth, 2026-07, 2026-07-31 or start/end; default "
@@ -19,7 +19,7 @@ class RunAsked(Parameters):
 class WorkloadAsked(Parameters):
     """Over which time of a workload."""
 
-    window = Text(required=False, help_text=f"{WINDOW}90d")
+    window = Text(required=False, default="90d", help_text=f"{WINDOW}90d")
 
 
 class ScalingAsked(WorkloadAsked):
@@ -36,21 +36,25 @@ class ScalingAsked(WorkloadAsked):
 class RunTimeOut(serializers.Serializer[Any]):
     """A bucket of time: `share_ratio` is of reported GPU time, null for what was not."""
 
-    bucket = serializers.CharField(
+    bucket = KeyOut(
         help_text="failed, lost, recovery, checkpoint, data_wait, communication, startup, "
         "productive, capacity_wait, idle_after_end or untold"
     )
-    cost = MoneyOut(allow_null=True, help_text="effective; null where nothing of it has a price")
-    gpu_hours = serializers.FloatField()
-    unpriced_hours = serializers.FloatField()
-    share_ratio = serializers.FloatField(allow_null=True)
+    cost = MoneyOut(
+        source="micros",
+        allow_null=True,
+        help_text="effective; null where nothing of it has a price",
+    )
+    gpu_hours = HoursOut(source="unit_milliseconds")
+    unpriced_hours = HoursOut(source="unpriced_milliseconds")
+    share_ratio = RatioOut(source="share", allow_null=True)
 
 
 class UsedUpOut(serializers.Serializer[Any]):
     """What of the nodes was used up while their GPUs waited."""
 
     resource = serializers.CharField(help_text="storage, network, fabric, CPU or memory")
-    ratio = serializers.FloatField(
+    ratio = RatioOut(
         help_text="of the most the nodes were seen to move, or of the time in which a task waited"
     )
     words = serializers.CharField()
@@ -62,13 +66,13 @@ class VerdictOut(serializers.Serializer[Any]):
     `causes_looked_for` is false where no counter of the nodes could tell what held them up.
     """
 
-    bucket = serializers.CharField()
+    bucket = KeyOut()
     name = serializers.CharField()
-    share_ratio = serializers.FloatField()
-    cost = MoneyOut(allow_null=True)
-    gpu_hours = serializers.FloatField()
+    share_ratio = RatioOut(source="share")
+    cost = MoneyOut(source="micros", allow_null=True)
+    gpu_hours = HoursOut(source="unit_milliseconds")
     words = serializers.CharField()
-    causes_looked_for = serializers.BooleanField()
+    causes_looked_for = serializers.BooleanField(source="is_seen")
     causes = UsedUpOut(many=True)
 
 
@@ -76,18 +80,18 @@ class BottlenecksOut(serializers.Serializer[Any]):
     """Where GPU time went; the buckets sum to its whole exactly."""
 
     words = serializers.CharField()
-    cost = MoneyOut(allow_null=True)
-    gpu_hours = serializers.FloatField()
-    told_ratio = serializers.FloatField(allow_null=True)
+    cost = MoneyOut(source="micros", allow_null=True)
+    gpu_hours = HoursOut(source="unit_milliseconds")
+    told_ratio = RatioOut(allow_null=True)
     verdicts = VerdictOut(many=True)
-    buckets = RunTimeOut(many=True)
+    buckets = RunTimeOut(source="parts", many=True)
 
 
 class SlowRankOut(serializers.Serializer[Any]):
     """A rank that is slow in most windows of 50 steps, and where it said it ran."""
 
     rank = serializers.IntegerField()
-    slow_ratio = serializers.FloatField(help_text="of the windows of 50 steps")
+    slow_ratio = RatioOut(source="share", help_text="of the windows of 50 steps")
     median_seconds = serializers.FloatField()
     usual_seconds = serializers.FloatField()
     hosts = serializers.ListField(child=serializers.CharField())
@@ -101,11 +105,11 @@ class StragglersOut(serializers.Serializer[Any]):
     steps = serializers.IntegerField()
     looked_from = serializers.DateTimeField(allow_null=True)
     looked_to = serializers.DateTimeField(allow_null=True)
-    slowdown_factor = serializers.FloatField(allow_null=True)
-    wasted_ratio = serializers.FloatField(allow_null=True)
-    wasted_cost = MoneyOut(allow_null=True)
-    wasted_gpu_hours = serializers.FloatField(allow_null=True)
-    slow_ranks = SlowRankOut(many=True)
+    slowdown_factor = RatioOut(source="factor", allow_null=True)
+    wasted_ratio = RatioOut(source="wasted", allow_null=True)
+    wasted_cost = MoneyOut(source="micros", allow_null=True)
+    wasted_gpu_hours = HoursOut(source="unit_milliseconds", allow_null=True)
+    slow_ranks = SlowRankOut(source="slow", many=True)
 
 
 class HazardOut(serializers.Serializer[Any]):
@@ -114,11 +118,11 @@ class HazardOut(serializers.Serializer[Any]):
     `per_gpu_hour` is null where none happened yet: then only `high` is known.
     """
 
-    failures = serializers.IntegerField()
-    exposed_gpu_hours = serializers.FloatField()
-    per_gpu_hour = serializers.FloatField(allow_null=True)
-    low_per_gpu_hour = serializers.FloatField(allow_null=True)
-    high_per_gpu_hour = serializers.FloatField(allow_null=True)
+    failures = serializers.IntegerField(source="failures.count")
+    exposed_gpu_hours = serializers.FloatField(source="failures.exposed_gpu_hours")
+    per_gpu_hour = serializers.FloatField(source="hazard.rate", allow_null=True)
+    low_per_gpu_hour = serializers.FloatField(source="hazard.low", allow_null=True)
+    high_per_gpu_hour = serializers.FloatField(source="hazard.high", allow_null=True)
 
 
 class CheckpointsOut(serializers.Serializer[Any]):
@@ -128,18 +132,18 @@ class CheckpointsOut(serializers.Serializer[Any]):
     not measured.
     """
 
-    advice = serializers.CharField(allow_null=True)
+    advice = serializers.CharField(source="words", allow_null=True)
     gpus = serializers.IntegerField(allow_null=True)
     saves = serializers.IntegerField()
     write_seconds = serializers.FloatField(allow_null=True)
     cadence_seconds = serializers.FloatField(allow_null=True)
-    best_cadence_seconds = serializers.FloatField(allow_null=True)
-    young_cadence_seconds = serializers.FloatField(allow_null=True)
+    best_cadence_seconds = serializers.FloatField(source="best_seconds", allow_null=True)
+    young_cadence_seconds = serializers.FloatField(source="young_seconds", allow_null=True)
     mtbf_seconds = serializers.FloatField(allow_null=True)
-    hazard = HazardOut()
-    weekly_cost = MoneyOut(allow_null=True)
-    weekly_excess_cost = MoneyOut(allow_null=True)
-    restore_tested_at = serializers.DateTimeField(allow_null=True)
+    hazard = HazardOut(source="*")
+    weekly_cost = MoneyOut(source="weekly_micros", allow_null=True)
+    weekly_excess_cost = MoneyOut(source="weekly_excess_micros", allow_null=True)
+    restore_tested_at = serializers.DateTimeField(source="restored_at", allow_null=True)
 
 
 class RangeOut(serializers.Serializer[Any]):
@@ -161,7 +165,7 @@ class MoneyRangeOut(serializers.Serializer[Any]):
 class ScalingRunOut(serializers.Serializer[Any]):
     """A run that the curves are fitted on."""
 
-    id = serializers.IntegerField()
+    id = serializers.IntegerField(source="run_id")
     key = serializers.CharField()
     gpus = serializers.IntegerField()
     tokens_per_second = serializers.FloatField()
@@ -173,23 +177,23 @@ class ScalingPointOut(serializers.Serializer[Any]):
     gpus = serializers.IntegerField()
     tokens_per_second = RangeOut()
     hours = RangeOut(allow_null=True)
-    cost = MoneyRangeOut(allow_null=True)
+    cost = MoneyRangeOut(source="micros", allow_null=True)
 
 
 class ScalingFigures(serializers.Serializer[Any]):
     """From `from_gpus` to `to_gpus`."""
 
-    from_gpus = serializers.IntegerField()
-    to_gpus = serializers.IntegerField()
+    from_gpus = serializers.IntegerField(source="gpus")
+    to_gpus = serializers.IntegerField(source="more")
     speed_up = RangeOut()
     cost_multiplier = RangeOut()
     version_tokens = serializers.IntegerField(allow_null=True)
-    version_hours = RangeOut(allow_null=True)
-    version_cost = MoneyRangeOut(allow_null=True)
+    version_hours = RangeOut(source="hours", allow_null=True)
+    version_cost = MoneyRangeOut(source="micros", allow_null=True)
     peak_gpus = serializers.FloatField(allow_null=True)
     gpu_model = serializers.CharField()
     model = serializers.CharField()
-    other_runs = serializers.IntegerField()
+    other_runs = serializers.IntegerField(source="others")
 
 
 class ScalingOut(serializers.Serializer[Any]):
@@ -205,7 +209,7 @@ class ShippedOut(serializers.Serializer[Any]):
     """A model version that was shipped."""
 
     name = serializers.CharField()
-    shipped_at = serializers.DateTimeField()
+    shipped_at = serializers.DateTimeField(source="at")
     run_id = serializers.IntegerField(allow_null=True)
 
 
@@ -216,32 +220,32 @@ class TrendOut(serializers.Serializer[Any]):
     status = serializers.CharField()
     began_at = serializers.DateTimeField()
     gpus = serializers.IntegerField(allow_null=True)
-    cost = MoneyOut(allow_null=True)
+    cost = MoneyOut(source="micros", allow_null=True)
     tokens_per_second = serializers.FloatField(allow_null=True)
     mfu_ratio = serializers.FloatField(allow_null=True)
     mfu_doubt = serializers.CharField()
     tensor_active_ratio = serializers.FloatField(allow_null=True)
     scaling_ratio = serializers.FloatField(allow_null=True)
     first_good_seconds = serializers.FloatField(allow_null=True)
-    checkpoint_cost = MoneyOut(allow_null=True)
+    checkpoint_cost = MoneyOut(source="checkpoint_micros", allow_null=True)
 
 
 class ProgrammeOut(serializers.Serializer[Any]):
     """What a training programme brought for its money; null where nothing is known or to divide by."""
 
-    cost = MoneyOut(allow_null=True)
-    gpu_hours = serializers.FloatField()
-    unpriced_hours = serializers.FloatField()
+    cost = MoneyOut(source="micros", allow_null=True)
+    gpu_hours = HoursOut(source="unit_milliseconds")
+    unpriced_hours = HoursOut(source="unpriced_milliseconds")
     energy_joules = serializers.FloatField(allow_null=True)
-    cost_per_version = MoneyOut(allow_null=True)
-    cost_per_million_tokens = MoneyOut(allow_null=True)
+    cost_per_version = MoneyOut(source="version_micros", allow_null=True)
+    cost_per_million_tokens = MoneyOut(source="million_tokens_micros", allow_null=True)
     tokens = serializers.IntegerField()
     runs = serializers.IntegerField()
-    experiments_per_week = serializers.FloatField(allow_null=True)
-    goodput_ratio = serializers.FloatField(allow_null=True)
-    told_ratio = serializers.FloatField(allow_null=True)
+    experiments_per_week = RatioOut(allow_null=True)
+    goodput_ratio = RatioOut(allow_null=True)
+    told_ratio = RatioOut(allow_null=True)
     failed_runs = serializers.IntegerField()
-    failed_cost = MoneyOut(allow_null=True)
-    failed_ratio = serializers.FloatField(allow_null=True)
+    failed_cost = MoneyOut(source="failed_micros", allow_null=True)
+    failed_ratio = RatioOut(source="failed_share", allow_null=True)
     versions = ShippedOut(many=True)
     trend = TrendOut(many=True)

@@ -1,6 +1,5 @@
 """GET /api/v1/runs/{id}/… and /api/v1/workloads/{id}/…: what runs' time and money went into."""
 
-from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -8,10 +7,11 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
-from apps.ledger import queries
+from apps.ledger.queries import Window
 from apps.ledger.rest.parameters import window_asked
 from apps.unit_economics.api import run_insight_examples as examples
 from apps.unit_economics.api.run_insight_shapes import (
@@ -24,13 +24,6 @@ from apps.unit_economics.api.run_insight_shapes import (
     StragglersOut,
     WorkloadAsked,
 )
-from apps.unit_economics.api.run_insights_told import (
-    told_bottlenecks,
-    told_checkpoints,
-    told_programme,
-    told_scaling,
-    told_stragglers,
-)
 from apps.unit_economics.queries.runs.bottlenecks import (
     where_time_of_run_went,
     where_time_of_workload_went,
@@ -39,15 +32,13 @@ from apps.unit_economics.queries.runs.checkpoints import (
     checkpoint_advice_of_run,
     checkpoint_advice_of_workload,
 )
-from apps.unit_economics.queries.runs.curves import scaling_of
-from apps.unit_economics.queries.runs.programme import programme
+from apps.unit_economics.queries.runs.curves import ScalingAnswer, ScalingRefusal, scaling_of
+from apps.unit_economics.queries.runs.programme import Programme, programme
 from apps.unit_economics.queries.runs.stragglers import slow_ranks
-from apps.web.rest.pages import told_as
+from apps.web.rest.pages import slots_of, told_as
 from apps.web.rest.strict import Parameters
 from apps.web.rest.views import RestView
 from apps.workloads.queries import listing
-
-DEFAULT_WINDOW = "90d"
 
 
 class RunBottlenecks(RestView):
@@ -63,8 +54,8 @@ class RunBottlenecks(RestView):
         """Its GPU time and cost by bucket, and what of it is more than usual, in plain words."""
         asked = RunAsked.of(request)
         _see_run(run_id, self.viewer())
-        found = where_time_of_run_went(run_id, window=_window(asked))
-        return Response(told_as(BottlenecksOut, told_bottlenecks(found, _currency())))
+        found = where_time_of_run_went(run_id, window=_window_of_run(asked))
+        return _told_answer(BottlenecksOut, found)
 
 
 class RunStragglers(RestView):
@@ -80,8 +71,8 @@ class RunStragglers(RestView):
         """Ranks that hold every step up, where they ran, and what waiting for them cost."""
         asked = RunAsked.of(request)
         _see_run(run_id, self.viewer())
-        found = slow_ranks(run_id, window=_window(asked))
-        return Response(told_as(StragglersOut, told_stragglers(found, _currency())))
+        found = slow_ranks(run_id, window=_window_of_run(asked))
+        return _told_answer(StragglersOut, found)
 
 
 class RunCheckpoints(RestView):
@@ -97,7 +88,7 @@ class RunCheckpoints(RestView):
         Parameters.of(request)
         _see_run(run_id, self.viewer())
         found = checkpoint_advice_of_run(run_id)
-        return Response(told_as(CheckpointsOut, told_checkpoints(found, _currency())))
+        return _told_answer(CheckpointsOut, found)
 
 
 class WorkloadBottlenecks(RestView):
@@ -113,8 +104,10 @@ class WorkloadBottlenecks(RestView):
         """GPU time and cost of all its runs by bucket, and what of it is more than usual."""
         asked = WorkloadAsked.of(request)
         _see_workload(workload_id, self.viewer())
-        found = where_time_of_workload_went(workload_id, window=_span(asked, timezone.now()))
-        return Response(told_as(BottlenecksOut, told_bottlenecks(found, _currency())))
+        found = where_time_of_workload_went(
+            workload_id, window=window_asked(asked["window"], timezone.now())
+        )
+        return _told_answer(BottlenecksOut, found)
 
 
 class WorkloadCheckpoints(RestView):
@@ -130,8 +123,10 @@ class WorkloadCheckpoints(RestView):
         """Of the last run that saved any; when a run last went on from one."""
         asked = WorkloadAsked.of(request)
         _see_workload(workload_id, self.viewer())
-        found = checkpoint_advice_of_workload(workload_id, window=_span(asked, timezone.now()))
-        return Response(told_as(CheckpointsOut, told_checkpoints(found, _currency())))
+        found = checkpoint_advice_of_workload(
+            workload_id, window=window_asked(asked["window"], timezone.now())
+        )
+        return _told_answer(CheckpointsOut, found)
 
 
 class WorkloadScaling(RestView):
@@ -150,9 +145,9 @@ class WorkloadScaling(RestView):
         """
         asked = ScalingAsked.of(request)
         _see_workload(workload_id, self.viewer())
-        window = _span(asked, timezone.now())
+        window = window_asked(asked["window"], timezone.now())
         found = scaling_of(workload_id, window=window, gpus=asked.get("gpus"))
-        return Response(told_as(ScalingOut, told_scaling(found, _currency())))
+        return _told_answer(ScalingOut, _scaling_parts(found))
 
 
 class WorkloadProgramme(RestView):
@@ -168,8 +163,8 @@ class WorkloadProgramme(RestView):
         """Cost of a model version and of tokens, experiments, goodput, and its runs' key metrics."""
         asked, at = WorkloadAsked.of(request), timezone.now()
         _see_workload(workload_id, self.viewer())
-        found = programme(workload_id, window=_span(asked, at), at=at)
-        return Response(told_as(ProgrammeOut, told_programme(found, _currency())))
+        found = programme(workload_id, window=window_asked(asked["window"], at), at=at)
+        return _told_answer(ProgrammeOut, _programme_parts(found))
 
 
 def _see_run(run_id: int, viewer: Viewer) -> None:
@@ -184,15 +179,21 @@ def _see_workload(workload_id: int, viewer: Viewer) -> None:
         raise ObjectDoesNotExist(f"there is no workload {workload_id}")
 
 
-def _window(asked: dict[str, Any]) -> queries.Window | None:
-    return _span(asked, timezone.now()) if "window" in asked else None
+def _window_of_run(asked: dict[str, Any]) -> Window | None:
+    return window_asked(asked["window"], timezone.now()) if "window" in asked else None
 
 
-def _span(asked: dict[str, Any], at: datetime) -> queries.Window:
-    organisation = accounts.organisation()
-    calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
-    return window_asked(asked.get("window", DEFAULT_WINDOW), calendar)
+def _told_answer(form: type[Serializer[Any]], found: object) -> Response:
+    return Response(told_as(form, found, accounts.organisation().currency))
 
 
-def _currency() -> str:
-    return accounts.organisation().currency
+def _scaling_parts(found: ScalingAnswer | ScalingRefusal) -> dict[str, Any]:
+    """The two curves, or why there are none."""
+    answer = found if isinstance(found, ScalingAnswer) else None
+    points = () if answer is None else answer.points
+    return {"words": found.words, "answer": answer, "runs": found.runs, "points": points}
+
+
+def _programme_parts(found: Programme) -> dict[str, Any]:
+    trend = [slots_of(run) | {"run": {"id": run.run_id, "name": run.key}} for run in found.trend]
+    return slots_of(found) | {"trend": trend}

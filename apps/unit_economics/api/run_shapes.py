@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from apps.ledger.rest.meters import MetersOut
 from apps.unit_economics.queries.runs.values import Order, RunFigure, RunSort
-from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.money import HoursOut, KeyOut, MoneyOut, NamedOut, RatioOut
 from apps.web.rest.strict import Parameters, Text
 
 STATUSES = ("finished", "failed", "interrupted")
@@ -46,36 +46,42 @@ class RunOut(serializers.Serializer[Any]):
     wall_seconds = serializers.FloatField(allow_null=True)
     gpus = serializers.IntegerField(allow_null=True, help_text="the most it held at once")
     gpu_model = serializers.CharField(allow_null=True)
-    cost = MoneyOut(allow_null=True, help_text="without idle that is shared out to it")
-    gpu_hours = serializers.FloatField(allow_null=True)
-    unpriced_hours = serializers.FloatField(allow_null=True)
-    energy_joules = serializers.FloatField(allow_null=True)
-    coverage = serializers.FloatField(
-        allow_null=True, help_text="the part of what it held that an agent looked at"
+    cost = MoneyOut(
+        source="effective_micros",
+        allow_null=True,
+        help_text="without idle that is shared out to it",
     )
-    told_ratio = serializers.FloatField(allow_null=True, help_text="reported ÷ all of its time")
-    goodput_ratio = serializers.FloatField(allow_null=True)
-    data_wait_ratio = serializers.FloatField(allow_null=True)
+    gpu_hours = HoursOut(source="unit_milliseconds", allow_null=True)
+    unpriced_hours = HoursOut(source="unpriced_milliseconds", allow_null=True)
+    energy_joules = serializers.FloatField(allow_null=True)
+    coverage = RatioOut(
+        source="observed_ratio",
+        allow_null=True,
+        help_text="the part of what it held that an agent looked at",
+    )
+    told_ratio = RatioOut(allow_null=True, help_text="reported ÷ all of its time")
+    goodput_ratio = RatioOut(allow_null=True)
+    data_wait_ratio = RatioOut(allow_null=True)
     tokens = serializers.IntegerField(allow_null=True, help_text="what was done again counts once")
     examples = serializers.IntegerField(allow_null=True)
     tokens_per_second = serializers.FloatField(allow_null=True, help_text="while it was in steps")
-    mfu_ratio = serializers.FloatField(allow_null=True, help_text="of the dense peak")
+    mfu_ratio = RatioOut(allow_null=True, help_text="of the dense peak")
     mfu_doubt = serializers.CharField(
         allow_null=True, help_text="why it is not known, or not to be believed"
     )
-    tensor_active_ratio = serializers.FloatField(allow_null=True)
+    tensor_active_ratio = RatioOut(allow_null=True)
     meters = MetersOut(allow_null=True)
-    scaling_ratio = serializers.FloatField(
+    scaling_ratio = RatioOut(
         allow_null=True, help_text="against the smallest runs of its workload; 1 is linear"
     )
     first_good_seconds = serializers.FloatField(
         allow_null=True, help_text="from submission to the first checkpoint that passed"
     )
     good_checkpoints = serializers.IntegerField(allow_null=True)
-    cost_per_checkpoint = MoneyOut(allow_null=True)
-    cost_per_million_tokens = MoneyOut(allow_null=True)
+    cost_per_checkpoint = MoneyOut(source="checkpoint_micros", allow_null=True)
+    cost_per_million_tokens = MoneyOut(source="million_tokens_micros", allow_null=True)
     figures_at = serializers.DateTimeField(
-        allow_null=True, help_text="as of when; null: not summed up yet"
+        source="computed_at", allow_null=True, help_text="as of when; null: not summed up yet"
     )
 
 
@@ -85,21 +91,25 @@ class RunAmountsOut(serializers.Serializer[Any]):
     All but `loaded_cost`, which is `cost` with idle that was shared out, leave that out.
     """
 
-    cost = MoneyOut(allow_null=True)
-    list_cost = MoneyOut(allow_null=True)
-    contracted_cost = MoneyOut(allow_null=True)
-    billed_cost = MoneyOut(allow_null=True)
-    marginal_cost = MoneyOut(allow_null=True, help_text="of owned hardware, its power alone")
-    loaded_cost = MoneyOut(allow_null=True)
-    gpu_hours = serializers.FloatField()
-    unpriced_hours = serializers.FloatField()
-    energy_joules = serializers.FloatField(allow_null=True)
+    cost = MoneyOut(source="amounts.effective_micros", allow_null=True)
+    list_cost = MoneyOut(source="amounts.list_micros", allow_null=True)
+    contracted_cost = MoneyOut(source="amounts.contracted_micros", allow_null=True)
+    billed_cost = MoneyOut(source="amounts.billed_micros", allow_null=True)
+    marginal_cost = MoneyOut(
+        source="amounts.marginal_micros",
+        allow_null=True,
+        help_text="of owned hardware, its power alone",
+    )
+    loaded_cost = MoneyOut(source="amounts.loaded_micros", allow_null=True)
+    gpu_hours = HoursOut(source="amounts.unit_milliseconds")
+    unpriced_hours = HoursOut(source="amounts.unpriced_milliseconds")
+    energy_joules = serializers.FloatField(source="amounts.energy_joules", allow_null=True)
 
 
 class RunBucketOut(RunAmountsOut):
     """The part of it that was of this bucket."""
 
-    bucket = serializers.CharField(
+    bucket = KeyOut(
         help_text="failed, lost, recovery, checkpoint, data_wait, communication, startup, "
         "productive, capacity_wait, idle_after_end or untold"
     )
@@ -115,7 +125,7 @@ class RunDayOut(RunAmountsOut):
 class RunJobOut(RunAmountsOut):
     """A job that carried it; `id` and `raw_id` are null where it is another team's."""
 
-    id = serializers.IntegerField(allow_null=True)
+    id = serializers.IntegerField(source="job_id", allow_null=True)
     raw_id = serializers.CharField(allow_null=True)
     restart_count = serializers.IntegerField()
     state = serializers.CharField()
@@ -141,12 +151,12 @@ class RunCostsOut(serializers.Serializer[Any]):
     run = NamedOut()
     currency = serializers.CharField()
     status = serializers.CharField(allow_null=True, help_text="of its least sure amount")
-    coverage = serializers.FloatField(allow_null=True)
-    told_ratio = serializers.FloatField(allow_null=True)
+    coverage = RatioOut(source="run.observed_ratio", allow_null=True)
+    told_ratio = RatioOut(source="run.told_ratio", allow_null=True)
     as_of = serializers.DateTimeField(allow_null=True)
     pending_days = serializers.IntegerField(help_text="that are being summed anew")
     numbers = RunNumberOut(many=True)
-    totals = RunAmountsOut()
+    totals = RunAmountsOut(source="*")
     buckets = RunBucketOut(many=True)
     days = RunDayOut(many=True)
     jobs = RunJobOut(many=True)

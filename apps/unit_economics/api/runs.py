@@ -8,8 +8,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.accounts import queries as accounts
-from apps.ledger import queries
 from apps.ledger.rest.parameters import window_asked
 from apps.unit_economics.api import run_examples as examples
 from apps.unit_economics.api.run_shapes import RunCostsOut, RunOut, RunsAsked
@@ -39,7 +37,7 @@ class Runs(RestView):
     def get(self, request: Request) -> Response:
         """The runs of the caller's teams with their figures, those begun last first."""
         asked, teller = RunsAsked.of(request), RunTeller(self.viewer())
-        page = run_page(_wanted(asked, teller), page_asked(request))
+        page = run_page(_runs_wanted(asked, teller), page_asked(request))
         runs = listing.runs_by_id([row.id for row in page.rows], self.viewer())
         meters = meters_of_runs([row.id for row in page.rows])
         return paged(request, page, lambda row: teller.told(runs[row.id], row, meters.get(row.id)))
@@ -76,8 +74,8 @@ class RunCosts(RestView):
         return Response(told_costs(found))
 
 
-def _wanted(asked: dict[str, Any], teller: RunTeller) -> RunsWanted:
-    window = _window(asked.get("window"))
+def _runs_wanted(asked: dict[str, Any], teller: RunTeller) -> RunsWanted:
+    window = window_asked(asked["window"], timezone.now()) if "window" in asked else None
     return RunsWanted(
         team_ids=teller.team_ids(asked.get("team")),
         workload_ids=teller.workload_ids(asked.get("workload")),
@@ -87,11 +85,3 @@ def _wanted(asked: dict[str, Any], teller: RunTeller) -> RunsWanted:
         sort=RunSort(asked["sort"]),
         order=Order(asked["order"]),
     )
-
-
-def _window(text: str | None) -> queries.Window | None:
-    if text is None:
-        return None
-    organisation = accounts.organisation()
-    calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, timezone.now())
-    return window_asked(text, calendar)

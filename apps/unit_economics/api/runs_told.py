@@ -5,19 +5,10 @@ from typing import Any
 
 from apps.accounts.queries import Viewer, organisation, teams
 from apps.economics.gpu_meters import GpuMeters
-from apps.economics.hours import HOUR_MS
-from apps.ledger.rest.answers import money_of
 from apps.ledger.rest.meters import meters_answer
 from apps.unit_economics.api.run_shapes import RunCostsOut, RunOut
-from apps.unit_economics.queries.runs.values import (
-    RunAmounts,
-    RunAnatomy,
-    RunBucket,
-    RunFigure,
-    RunNumber,
-    RunRow,
-)
-from apps.web.rest.pages import told_as
+from apps.unit_economics.queries.runs.values import RunAnatomy, RunFigure, RunNumber, RunRow
+from apps.web.rest.pages import slots_of, told_as
 from apps.web.rest.views import team_seen
 from apps.workloads.queries import workloads
 
@@ -38,17 +29,17 @@ class RunTeller:
         self, run: Mapping[str, Any], figures: RunRow | None, meters: GpuMeters | None
     ) -> Told:
         """A run as `listing.runs_told` tells it, with its figures; without any they are null."""
-        owner = run["owner"]
+        known = {} if figures is None else slots_of(figures)
         told = {
-            **dict.fromkeys(FIGURES),
+            "attempts": 0,
+            **{name: None if value == "" else value for name, value in known.items()},
             **run,
             "job_ids": run["jobs"],
-            "team": team_seen(self.viewer, owner.team_id, self._teams),
-            "workload": self._workload(owner.workload_id),
-            "attempts": 0,
+            "team": team_seen(self.viewer, run["owner"].team_id, self._teams),
+            "workload": self._workload_seen(run["owner"].workload_id),
             "meters": meters_answer(meters),
         }
-        return told_as(RunOut, told | (_figures(figures, self._currency) if figures else {}))
+        return told_as(RunOut, told, self._currency)
 
     def team_ids(self, name: str | None) -> frozenset[int] | None:
         """The team of this name, as a filter: none of the viewer's is as if there were none."""
@@ -64,7 +55,7 @@ class RunTeller:
         seen = (each for each in self._workloads.values() if self.viewer.sees_team(each.team_id))
         return frozenset(each.id for each in seen if each.name == name)
 
-    def _workload(self, workload_id: int | None) -> Told | None:
+    def _workload_seen(self, workload_id: int | None) -> Told | None:
         known = None if workload_id is None else self._workloads[workload_id]
         if known is None or not self.viewer.sees_team(known.team_id):
             return None
@@ -73,96 +64,15 @@ class RunTeller:
 
 def told_costs(found: RunAnatomy) -> Told:
     """A run taken apart."""
-    currency = found.currency
-    told = {
-        "run": {"id": found.run.id, "name": found.run.key},
-        "currency": currency,
-        "status": found.status,
-        "coverage": _ratio(found.run.observed_ratio),
-        "told_ratio": _ratio(found.run.told_ratio),
-        "as_of": found.as_of,
-        "pending_days": found.pending_days,
-        "numbers": [_number(each) for each in found.numbers],
-        "totals": _amounts(found.amounts, currency),
-        "buckets": _buckets(found.buckets, currency),
-        "days": [
-            _amounts(each.amounts, currency)
-            | {"day": each.day, "buckets": _buckets(each.buckets, currency)}
-            for each in found.days
-        ],
-        "jobs": [
-            _amounts(each.amounts, currency)
-            | {
-                "id": each.job_id,
-                "raw_id": each.raw_id,
-                "restart_count": each.restart_count,
-                "state": each.state,
-                "started_at": each.started_at,
-                "ended_at": each.ended_at,
-                "buckets": _buckets(each.buckets, currency),
-            }
-            for each in found.jobs
-        ],
+    told = slots_of(found) | {
+        "run": slots_of(found.run) | {"name": found.run.key},
+        "numbers": [_number_answer(number) for number in found.numbers],
     }
-    return told_as(RunCostsOut, told)
+    return told_as(RunCostsOut, told, found.currency)
 
 
-def _figures(row: RunRow, currency: str) -> Told:
-    return {name: getattr(row, name) for name in SAME} | {
-        "status": row.status or None,
-        "gpu_model": row.gpu_model or None,
-        "mfu_doubt": row.mfu_doubt or None,
-        "cost": money_of(row.effective_micros, currency),
-        "gpu_hours": _hours(row.unit_milliseconds),
-        "unpriced_hours": _hours(row.unpriced_milliseconds),
-        "coverage": _ratio(row.observed_ratio),
-        "cost_per_checkpoint": money_of(row.checkpoint_micros, currency),
-        "cost_per_million_tokens": money_of(row.million_tokens_micros, currency),
-        "figures_at": row.computed_at,
-    } | {name: _ratio(getattr(row, name)) for name in RATIOS}  # fmt: skip
-
-
-def _amounts(amounts: RunAmounts, currency: str) -> Told:
-    return {
-        "cost": money_of(amounts.effective_micros, currency),
-        "list_cost": money_of(amounts.list_micros, currency),
-        "contracted_cost": money_of(amounts.contracted_micros, currency),
-        "billed_cost": money_of(amounts.billed_micros, currency),
-        "marginal_cost": money_of(amounts.marginal_micros, currency),
-        "loaded_cost": money_of(amounts.loaded_micros, currency),
-        "gpu_hours": _hours(amounts.unit_milliseconds),
-        "unpriced_hours": _hours(amounts.unpriced_milliseconds),
-        "energy_joules": amounts.energy_joules,
-    }
-
-
-def _buckets(buckets: tuple[RunBucket, ...], currency: str) -> list[Told]:
-    return [
-        _amounts(each.amounts, currency) | {"bucket": each.bucket.name.lower()} for each in buckets
-    ]
-
-
-def _number(number: RunNumber) -> Told:
+def _number_answer(number: RunNumber) -> Told:
     value = number.value
     if value is not None and number.figure is RunFigure.CHECKPOINT_COST:
         value = value / MICROS
     return {"figure": str(number.figure), "value": value, "doubt": number.doubt or None}
-
-
-def _hours(milliseconds: int) -> float:
-    return round(milliseconds / HOUR_MS, 6)
-
-
-def _ratio(ratio: float | None) -> float | None:
-    return None if ratio is None else round(ratio, 6)
-
-
-RATIOS = (
-    *("told_ratio", "goodput_ratio", "data_wait_ratio", "mfu_ratio", "tensor_active_ratio"),
-    "scaling_ratio",
-)
-SAME = (
-    *("attempts", "wall_seconds", "gpus", "energy_joules", "tokens", "examples"),
-    *("tokens_per_second", "first_good_seconds", "good_checkpoints"),
-)
-FIGURES = tuple(RunOut().fields)

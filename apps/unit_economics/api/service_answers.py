@@ -1,17 +1,15 @@
 """Unit costs and services as JSON and as CSV."""
 
-from collections.abc import Mapping, Sequence
-from datetime import date, datetime
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
 
-from apps.economics.hours import HOUR_MS
 from apps.ledger.queries import Standing
-from apps.ledger.rest.answers import LEAST_SURE_FIRST, MetaOut, Named, money_of
+from apps.ledger.rest.answers import LEAST_SURE_FIRST, MetaOut, Named
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter
-from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.money import HoursOut, MoneyOut, NamedOut, RatioOut, rounded_ratio
+from apps.web.rest.pages import told_as
 
 UNDEFINED = "null where nothing was answered, or its cost or count is not known"
 
@@ -31,37 +29,53 @@ class UnitSumsOut(serializers.Serializer[Any]):
     that were computed.
     """
 
-    cost = MoneyOut(allow_null=True)
-    answered_cost = MoneyOut(allow_null=True)
-    idle_cost = MoneyOut(allow_null=True, help_text="hours without requests")
+    cost = MoneyOut(source="parts.total", allow_null=True)
+    answered_cost = MoneyOut(source="parts.answered", allow_null=True)
+    idle_cost = MoneyOut(source="parts.idle", allow_null=True, help_text="hours without requests")
     unattributed_cost = MoneyOut(
-        allow_null=True, help_text="tokens of the engine beyond those that the gateway counted"
+        source="parts.unattributed",
+        allow_null=True,
+        help_text="tokens of the engine beyond those that the gateway counted",
     )
-    uncounted_cost = MoneyOut(allow_null=True, help_text="hours in which nobody counted")
-    charged_cost = MoneyOut(allow_null=True)
-    requests = serializers.IntegerField(allow_null=True)
-    succeeded_requests = serializers.IntegerField(allow_null=True)
-    prompt_tokens = serializers.IntegerField(allow_null=True)
-    cached_tokens = serializers.IntegerField(allow_null=True)
-    output_tokens = serializers.IntegerField(allow_null=True)
-    cost_per_1000_requests = MoneyOut(allow_null=True, help_text=UNDEFINED)
-    cost_per_million_tokens = MoneyOut(allow_null=True, help_text=UNDEFINED)
-    cost_per_million_prompt_tokens = MoneyOut(allow_null=True, help_text=UNDEFINED)
-    cost_per_million_cached_tokens = MoneyOut(allow_null=True, help_text=UNDEFINED)
-    cost_per_million_output_tokens = MoneyOut(allow_null=True, help_text=UNDEFINED)
-    decode_ratio = serializers.FloatField(
-        allow_null=True, help_text="the part of its work that was writing answers"
+    uncounted_cost = MoneyOut(
+        source="parts.uncounted", allow_null=True, help_text="hours in which nobody counted"
     )
-    measured_ratio = serializers.FloatField(
+    charged_cost = MoneyOut(source="of.micros", allow_null=True)
+    requests = serializers.IntegerField(source="told.requests", allow_null=True)
+    succeeded_requests = serializers.IntegerField(source="told.succeeded", allow_null=True)
+    prompt_tokens = serializers.IntegerField(source="told.prompt_tokens", allow_null=True)
+    cached_tokens = serializers.IntegerField(source="told.cached_tokens", allow_null=True)
+    output_tokens = serializers.IntegerField(source="told.output_tokens", allow_null=True)
+    cost_per_1000_requests = MoneyOut(
+        source="units.thousand_requests", allow_null=True, help_text=UNDEFINED
+    )
+    cost_per_million_tokens = MoneyOut(
+        source="units.million_tokens", allow_null=True, help_text=UNDEFINED
+    )
+    cost_per_million_prompt_tokens = MoneyOut(
+        source="units.million_prompt", allow_null=True, help_text=UNDEFINED
+    )
+    cost_per_million_cached_tokens = MoneyOut(
+        source="units.million_cached", allow_null=True, help_text=UNDEFINED
+    )
+    cost_per_million_output_tokens = MoneyOut(
+        source="units.million_output", allow_null=True, help_text=UNDEFINED
+    )
+    decode_ratio = RatioOut(
+        source="of.decode_ratio",
+        allow_null=True,
+        help_text="the part of its work that was writing answers",
+    )
+    measured_ratio = RatioOut(
         allow_null=True, help_text="the part of that for which the engine reported its time"
     )
-    counted_ratio = serializers.FloatField(allow_null=True)
-    coverage = serializers.FloatField(allow_null=True)
+    counted_ratio = RatioOut(source="of.counted_ratio", allow_null=True)
+    coverage = RatioOut(source="of.coverage", allow_null=True)
     costless_requests = serializers.IntegerField(
         help_text="answered in hours in which the service has no cost; not in the unit costs"
     )
-    gpu_hours = serializers.FloatField()
-    unpriced_hours = serializers.FloatField()
+    gpu_hours = HoursOut(source="unit_milliseconds")
+    unpriced_hours = HoursOut(source="unpriced_milliseconds")
     status = serializers.CharField(allow_null=True)
 
 
@@ -159,23 +173,21 @@ def unit_meta(
     chosen: UnitFilter, total: UnitCost | None, known: Standing, currency: str
 ) -> dict[str, Any]:
     """The window, the bases and how sure it all is."""
-    return {
-        "window": {
-            "text": chosen.window.text,
-            "starts_at": _moment(chosen.window.starts_at),
-            "ends_at": _moment(chosen.window.ends_at),
-            "zone": chosen.window.zone,
-        },
+    statuses = [] if total is None else [w for w in LEAST_SURE_FIRST if w in total.statuses]
+    coverage = None if total is None else rounded_ratio(total.coverage)
+    meta = {
+        "window": chosen.window,
         "basis": str(chosen.basis),
         "load": str(chosen.load),
         "allocation": str(chosen.allocation),
         "currency": currency,
-        "status": None if total is None else _status(total),
-        "statuses": [w for w in LEAST_SURE_FIRST if total is not None and w in total.statuses],
-        "coverage": None if total is None else _ratio(total.coverage),
-        "as_of": None if known.as_of is None else _moment(known.as_of),
+        "status": statuses[0] if statuses else None,
+        "statuses": statuses,
+        "coverage": coverage,
+        "as_of": known.as_of,
         "pending_hours": known.pending_hours,
     }
+    return told_as(UnitMetaOut, meta)
 
 
 def unit_result(
@@ -187,70 +199,29 @@ def unit_result(
         name: {"id": given[name], "name": names[given[name]]} if name in given else None
         for name, names in (("service", named.workloads), ("team", named.teams))
     }
-    keys["feature"] = given.get("feature")
-    keys["part"] = None if cost.purpose is None else cost.purpose.name.lower()
-    keys |= {name: _day(given.get(name)) for name in ("day", "week", "month")}
-    return keys | unit_sums(cost, currency)
+    part = None if cost.purpose is None else cost.purpose.name.lower()
+    told = {"part": part, **given, **keys, **unit_figures(cost)}
+    return told_as(UnitCostOut, told, currency)
 
 
 def unit_sums(cost: UnitCost | None, currency: str) -> dict[str, Any]:
-    """The sums alone; of nothing, everything is null or 0."""
+    """The sums alone."""
+    return told_as(UnitSumsOut, unit_figures(cost), currency)
+
+
+def unit_figures(cost: UnitCost | None) -> dict[str, Any]:
+    """What UnitSumsOut is told by; of nothing, everything is null or 0."""
     if cost is None:
-        return dict(_NOTHING)
-    parts, told, worked = cost.parts, cost.told, sum(cost.worked)
-    amounts = {
-        "cost": parts.total,
-        "answered_cost": parts.answered,
-        "idle_cost": parts.idle,
-        "unattributed_cost": parts.unattributed,
-        "uncounted_cost": parts.uncounted,
-        "charged_cost": cost.micros,
-    }
-    units = cost.units
+        return {"costless_requests": 0, "unit_milliseconds": 0, "unpriced_milliseconds": 0}
+    worked = sum(cost.worked)
     return {
-        **{name: money_of(micros, currency) for name, micros in amounts.items()},
-        "requests": told.requests,
-        "succeeded_requests": told.succeeded,
-        "prompt_tokens": told.prompt_tokens,
-        "cached_tokens": told.cached_tokens,
-        "output_tokens": told.output_tokens,
-        "cost_per_1000_requests": _unit(units.thousand_requests, currency),
-        "cost_per_million_tokens": _unit(units.million_tokens, currency),
-        "cost_per_million_prompt_tokens": _unit(units.million_prompt, currency),
-        "cost_per_million_cached_tokens": _unit(units.million_cached, currency),
-        "cost_per_million_output_tokens": _unit(units.million_output, currency),
-        "decode_ratio": _ratio(cost.decode_ratio),
-        "measured_ratio": _ratio(cost.measured_ms / worked if worked else None),
-        "counted_ratio": _ratio(cost.counted_ratio),
-        "coverage": _ratio(cost.coverage),
+        "of": cost,
+        "parts": cost.parts,
+        "told": cost.told,
+        "units": cost.units,
         "costless_requests": cost.costless_requests,
-        "gpu_hours": round(cost.unit_milliseconds / HOUR_MS, 6),
-        "unpriced_hours": round(cost.unpriced_milliseconds / HOUR_MS, 6),
-        "status": _status(cost),
+        "unit_milliseconds": cost.unit_milliseconds,
+        "unpriced_milliseconds": cost.unpriced_milliseconds,
+        "measured_ratio": cost.measured_ms / worked if worked else None,
+        "status": next((word for word in LEAST_SURE_FIRST if word in cost.statuses), None),
     }
-
-
-_NOTHING: Mapping[str, Any] = {
-    name: 0 if isinstance(field, serializers.FloatField) and not field.allow_null else None
-    for name, field in UnitSumsOut().fields.items()
-} | {"costless_requests": 0}
-
-
-def _status(cost: UnitCost) -> str | None:
-    return next((word for word in LEAST_SURE_FIRST if word in cost.statuses), None)
-
-
-def _unit(micros: Fraction | None, currency: str) -> dict[str, str] | None:
-    return None if micros is None else money_of(round(micros), currency)
-
-
-def _ratio(ratio: float | None) -> float | None:
-    return None if ratio is None else round(ratio, 6)
-
-
-def _day(day: date | None) -> str | None:
-    return None if day is None else day.isoformat()
-
-
-def _moment(moment: datetime) -> str:
-    return moment.isoformat().replace("+00:00", "Z")

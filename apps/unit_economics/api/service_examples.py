@@ -2,30 +2,25 @@
 
 from typing import Any
 
-from apps.web.rest.examples import answered, listed
-
-
-def _usd(amount: str) -> dict[str, str]:
-    return {"amount": amount, "currency": "USD"}
-
+from apps.web.rest.examples import answered, dollars, listed
 
 _SUMS: dict[str, Any] = {
-    "cost": _usd("294.960000"),
-    "answered_cost": _usd("182.880000"),
-    "idle_cost": _usd("98.320000"),
-    "unattributed_cost": _usd("13.760000"),
+    "cost": dollars("294.960000"),
+    "answered_cost": dollars("182.880000"),
+    "idle_cost": dollars("98.320000"),
+    "unattributed_cost": dollars("13.760000"),
     "uncounted_cost": None,
-    "charged_cost": _usd("294.960000"),
+    "charged_cost": dollars("294.960000"),
     "requests": 712000,
     "succeeded_requests": 702286,
     "prompt_tokens": 961000000,
     "cached_tokens": 310000000,
     "output_tokens": 188000000,
-    "cost_per_1000_requests": _usd("0.420000"),
-    "cost_per_million_tokens": _usd("0.256710"),
-    "cost_per_million_prompt_tokens": _usd("0.206502"),
-    "cost_per_million_cached_tokens": _usd("0.020650"),
-    "cost_per_million_output_tokens": _usd("0.826008"),
+    "cost_per_1000_requests": dollars("0.420000"),
+    "cost_per_million_tokens": dollars("0.256710"),
+    "cost_per_million_prompt_tokens": dollars("0.206502"),
+    "cost_per_million_cached_tokens": dollars("0.020650"),
+    "cost_per_million_output_tokens": dollars("0.826008"),
     "decode_ratio": 0.526481,
     "measured_ratio": 0.0,
     "counted_ratio": 1.0,

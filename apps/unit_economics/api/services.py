@@ -1,5 +1,6 @@
 """GET /api/v1/unit-costs, /services and /services/{id}: what a service's units cost."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -22,6 +23,7 @@ from apps.unit_economics.api.service_answers import (
     ServiceOut,
     UnitCostOut,
     UnitCostsOut,
+    unit_figures,
     unit_meta,
     unit_result,
     unit_sums,
@@ -35,7 +37,7 @@ from apps.unit_economics.queries.unit_costs import (
     together,
     unit_cost_groups,
 )
-from apps.web.rest.pages import list_of, page_asked, paged, slice_of
+from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import OptionalText, Parameters, Text
 from apps.web.rest.views import RestView
@@ -100,7 +102,7 @@ class UnitCosts(RestView):
         """
         asked, at = UnitCostsAsked.of(request), timezone.now()
         group_by = _group_by(asked["group_by"])
-        chosen = _chosen(asked, self.viewer(), at)
+        chosen = _chosen_units(asked, self.viewer(), at)
         currency, named = accounts.organisation().currency, names()
         costs = unit_cost_groups(chosen, group_by)
         total = together(unit_cost_groups(chosen) if "feature" in group_by else costs)
@@ -129,13 +131,15 @@ class Services(RestView):
     def get(self, request: Request) -> Response:
         """Every service of the caller's teams, with what its units cost in the window."""
         asked, viewer = UnitsAsked.of(request), self.viewer()
-        chosen = _chosen(asked, viewer, timezone.now())
+        chosen = _chosen_units(asked, viewer, timezone.now())
         costs = {cost.keys[0]: cost for cost in unit_cost_groups(chosen, ["service"])}
         teams = {team.id: team.name for team in accounts.teams()}
         currency = accounts.organisation().currency
-        wanted = [each for each in _services(viewer).values() if _is_meant(each, chosen)]
+        wanted = [each for each in _services_seen(viewer).values() if _is_meant(each, chosen)]
         page = slice_of(wanted, page_asked(request), lambda fact: (fact.id,))
-        return paged(request, page, lambda fact: _told(fact, teams, costs.get(fact.id), currency))
+        return paged(
+            request, page, lambda fact: _told_service(fact, teams, costs.get(fact.id), currency)
+        )
 
 
 class Service(RestView):
@@ -150,34 +154,34 @@ class Service(RestView):
     def get(self, request: Request, service_id: int) -> Response:
         """Its units by feature, its latency, its promises, and what changed in the window."""
         asked, viewer, at = UnitsAsked.of(request), self.viewer(), timezone.now()
-        fact = _services(viewer).get(service_id)
+        fact = _services_seen(viewer).get(service_id)
         if fact is None:
             raise NotFound("there is no such service")
         asked |= {"service": "", "team": ""}
-        chosen = _chosen(asked, viewer, at, frozenset({service_id}))
+        chosen = _chosen_units(asked, viewer, at, frozenset({service_id}))
         currency, named = accounts.organisation().currency, names()
         total = next(iter(unit_cost_groups(chosen)), None)
         group_by = ["service", "feature"]
         return Response(
             {
                 "meta": unit_meta(chosen, total, queries.standing(chosen.window, at), currency),
-                **_told(fact, named.teams, total, currency),
+                **_told_service(fact, named.teams, total, currency),
                 "features": [
                     unit_result(cost, group_by, named, currency)
                     for cost in unit_cost_groups(chosen, group_by)
                 ],
-                **_answering(service_id, chosen.window),
+                **_answering_of(service_id, chosen.window),
             }
         )
 
 
-def _answering(service_id: int, window: queries.Window) -> dict[str, Any]:
+def _answering_of(service_id: int, window: queries.Window) -> dict[str, Any]:
     """How fast it answered, what was promised of that, and what changed."""
     span = (window.starts_at, window.ends_at)
     objectives = [asdict(each) for each in attainment(service_id, span)]
     return {
-        "latency": _latency(latency(service_id, None, span)),
-        "first_token": _latency(latency(service_id, None, span, "first_token")),
+        "latency": _latency_answer(latency(service_id, None, span)),
+        "first_token": _latency_answer(latency(service_id, None, span, "first_token")),
         "objectives": [
             {"id": each.pop("objective_id"), **each}
             for each in objectives
@@ -190,26 +194,22 @@ def _answering(service_id: int, window: queries.Window) -> dict[str, Any]:
     }
 
 
-def _latency(found: Latency | None) -> dict[str, Any] | None:
+def _latency_answer(found: Latency | None) -> dict[str, Any] | None:
     if found is None:
         return None
     quantiles = [asdict(each) for each in found.quantiles]
     return {"told_by": found.source, "requests": found.requests, "quantiles": quantiles}
 
 
-def _told(
-    fact: workloads.WorkloadFact, teams: Any, cost: UnitCost | None, currency: str
+def _told_service(
+    fact: workloads.WorkloadFact, teams: Mapping[int, str], cost: UnitCost | None, currency: str
 ) -> dict[str, Any]:
-    return {
-        "id": fact.id,
-        "name": fact.name,
-        "kind": fact.kind,
-        "team": {"id": fact.team_id, "name": teams[fact.team_id]},
-        **unit_sums(cost, currency),
-    }
+    team = {"id": fact.team_id, "name": teams[fact.team_id]}
+    told = {"id": fact.id, "name": fact.name, "kind": fact.kind, "team": team}
+    return told_as(ServiceOut, told | unit_figures(cost), currency)
 
 
-def _services(viewer: accounts.Viewer) -> dict[int, workloads.WorkloadFact]:
+def _services_seen(viewer: accounts.Viewer) -> dict[int, workloads.WorkloadFact]:
     """The services that the viewer sees, by id."""
     return {
         each.id: each
@@ -224,31 +224,29 @@ def _is_meant(fact: workloads.WorkloadFact, chosen: UnitFilter) -> bool:
     )
 
 
-def _chosen(
+def _chosen_units(
     asked: dict[str, Any],
     viewer: accounts.Viewer,
     at: datetime,
     workload_ids: frozenset[int] | None = None,
 ) -> UnitFilter:
-    organisation = accounts.organisation()
-    calendar = queries.calendar_of(organisation.zone, organisation.week_starts_on, at)
     teams = {team.name: [team.id] for team in accounts.teams() if viewer.sees_team(team.id)}
     found: dict[str, list[int]] = {}
-    for fact in _services(viewer).values():
+    for fact in _services_seen(viewer).values():
         found.setdefault(fact.name, []).append(fact.id)
-    named_teams = _named("team", asked["team"], teams)
+    named_teams = _ids_named("team", asked["team"], teams)
     return UnitFilter(
-        window=window_asked(asked["window"], calendar),
+        window=window_asked(asked["window"], at),
         basis=queries.Basis(asked["basis"]),
         load=Load(asked["load"]),
         allocation=AllocationBasis(asked["allocation"]),
         team_ids=viewer.team_ids if named_teams is None and not viewer.sees_everything
         else named_teams,
-        workload_ids=workload_ids or _named("service", asked["service"], found),
+        workload_ids=workload_ids or _ids_named("service", asked["service"], found),
     )  # fmt: skip
 
 
-def _named(parameter: str, text: str, ids: dict[str, list[int]]) -> frozenset[int] | None:
+def _ids_named(parameter: str, text: str, ids: dict[str, list[int]]) -> frozenset[int] | None:
     """Ids of the names given by comma; None where none is."""
     given = [part.strip() for part in text.split(",") if part.strip()]
     for name in given:

@@ -9,8 +9,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.economics.hours import HOUR_MS
-from apps.economics.money import Money
 from apps.economics.waiting import WaitQuantile
 from apps.ledger import queries
 from apps.ledger.queries.gpu_meters import meters_by
@@ -20,8 +18,8 @@ from apps.ledger.rest.parameters import window_asked
 from apps.unit_economics.queries.team_work import TeamWork, work_of_teams
 from apps.unit_economics.queries.time_to_work import Waits, first_work, waits_of
 from apps.unit_economics.queries.waste import NOT_HELD, WastePart
-from apps.web.rest.examples import listed
-from apps.web.rest.money import MoneyOut, NamedOut
+from apps.web.rest.examples import dollars, listed
+from apps.web.rest.money import HoursOut, MoneyOut, NamedOut, RatioOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
@@ -43,13 +41,19 @@ class TeamWorkOut(serializers.Serializer[Any]):
 
     team = NamedOut()
     workload = NamedOut(allow_null=True)
-    cost = MoneyOut(allow_null=True)
-    cost_compared = MoneyOut(allow_null=True, help_text="of the window's whole days that are over")
-    cost_before = MoneyOut(
-        allow_null=True, help_text="of the same days of the span before; null: nothing to compare"
+    cost = MoneyOut(source="work.micros", allow_null=True)
+    cost_compared = MoneyOut(
+        source="work.now_micros",
+        allow_null=True,
+        help_text="of the window's whole days that are over",
     )
-    gpu_hours_held = serializers.FloatField()
-    active_ratio = serializers.FloatField(allow_null=True)
+    cost_before = MoneyOut(
+        source="work.before_micros",
+        allow_null=True,
+        help_text="of the same days of the span before; null: nothing to compare",
+    )
+    gpu_hours_held = HoursOut(source="work.held_ms")
+    active_ratio = RatioOut(source="work.active_ratio", allow_null=True)
     failed_cost = MoneyOut(allow_null=True, help_text="of waste: failed or redone by runs")
     no_requests_cost = MoneyOut(allow_null=True, help_text="of waste: hours without requests")
     idle_cost = MoneyOut(
@@ -58,42 +62,44 @@ class TeamWorkOut(serializers.Serializer[Any]):
     not_held_cost = MoneyOut(
         allow_null=True, help_text="of waste: unallocated, stranded, out of service"
     )
-    wasted_cost = MoneyOut(allow_null=True, help_text="the four parts together")
-    wasted_ratio = serializers.FloatField(allow_null=True, help_text="of the cost")
-    starved_cost = MoneyOut(allow_null=True, help_text="waited for data: overhead, no waste")
-    cost_per_1000_requests = MoneyOut(allow_null=True)
-    cost_per_million_tokens_trained = MoneyOut(allow_null=True)
+    wasted_cost = MoneyOut(
+        source="work.wasted_micros", allow_null=True, help_text="the four parts together"
+    )
+    wasted_ratio = RatioOut(source="work.wasted_ratio", allow_null=True, help_text="of the cost")
+    starved_cost = MoneyOut(
+        source="work.starved_micros",
+        allow_null=True,
+        help_text="waited for data: overhead, no waste",
+    )
+    cost_per_1000_requests = MoneyOut(source="work.thousand_micros", allow_null=True)
+    cost_per_million_tokens_trained = MoneyOut(source="work.million_micros", allow_null=True)
     waits = serializers.IntegerField(help_text="runs and jobs that made their first step")
     still_waiting = serializers.IntegerField(help_text="in the quantiles as far as they waited")
     median_wait_seconds = serializers.IntegerField(
         allow_null=True, help_text="null: longer than anything has waited yet"
     )
     ninth_decile_wait_seconds = serializers.IntegerField(allow_null=True)
-    is_provisional = serializers.BooleanField()
+    is_provisional = serializers.BooleanField(source="work.is_provisional")
     meters = MetersOut(allow_null=True)
-
-
-def _usd(amount: str) -> dict[str, str]:
-    return {"amount": amount, "currency": "USD"}
 
 
 EXAMPLE: dict[str, Any] = {
     "team": {"id": 3, "name": "Research"},
     "workload": {"id": 1, "name": "llm-7b"},
-    "cost": _usd("41302.170000"),
-    "cost_compared": _usd("41302.170000"),
-    "cost_before": _usd("39811.020000"),
+    "cost": dollars("41302.170000"),
+    "cost_compared": dollars("41302.170000"),
+    "cost_before": dollars("39811.020000"),
     "gpu_hours_held": 3360.5,
     "active_ratio": 0.81,
-    "failed_cost": _usd("910.500000"),
-    "no_requests_cost": _usd("0.000000"),
-    "idle_cost": _usd("4120.000000"),
-    "not_held_cost": _usd("0.000000"),
-    "wasted_cost": _usd("5030.500000"),
+    "failed_cost": dollars("910.500000"),
+    "no_requests_cost": dollars("0.000000"),
+    "idle_cost": dollars("4120.000000"),
+    "not_held_cost": dollars("0.000000"),
+    "wasted_cost": dollars("5030.500000"),
     "wasted_ratio": 0.121798,
-    "starved_cost": _usd("3120.000000"),
+    "starved_cost": dollars("3120.000000"),
     "cost_per_1000_requests": None,
-    "cost_per_million_tokens_trained": _usd("2.410000"),
+    "cost_per_million_tokens_trained": dollars("2.410000"),
     "waits": 14,
     "still_waiting": 1,
     "median_wait_seconds": 480,
@@ -116,80 +122,57 @@ class Teams(RestView):
     )
     def get(self, request: Request) -> Response:
         """By team and workload; the caller's teams alone, unless they see the organisation."""
-        asked, viewer, chosen = TeamWorkAsked.of(request), self.viewer(), accounts.organisation()
-        at = timezone.now()
-        calendar = queries.calendar_of(chosen.zone, chosen.week_starts_on, at)
-        window = window_asked(asked["window"], calendar)
+        asked, viewer, at = TeamWorkAsked.of(request), self.viewer(), timezone.now()
+        window = window_asked(asked["window"], at)
         seen = None if viewer.sees_everything else viewer.team_ids
         waits = {
-            (each.team_id, each.workload_id): each
-            for each in waits_of(first_work(window, seen, at))
+            (waited.team_id, waited.workload_id): waited
+            for waited in waits_of(first_work(window, seen, at))
         }
+        metered = meters_by(queries.CostFilter(window, team_ids=seen), ["team", "workload"])
         teams = {team.id: team.name for team in accounts.teams()}
-        chosen_work = queries.CostFilter(window, team_ids=seen)
-        metered = meters_by(chosen_work, ["team", "workload"])
-        page = slice_of(work_of_teams(window, seen, at), page_asked(request), _place)
-        return paged(
-            request,
-            page,
-            lambda each: (
-                _told(each, waits.get((each.team_id, each.workload_id)), teams, chosen.currency)
-                | {"meters": meters_answer(metered.get((each.team_id, each.workload_id)))}
-            ),
-        )
+        known, currency = workloads.workloads(), accounts.organisation().currency
+        page = slice_of(work_of_teams(window, seen, at), page_asked(request), _key_of_work)
+
+        def told(work: TeamWork) -> dict[str, Any]:
+            workload_id = work.workload_id
+            key = work.team_id, workload_id
+            answer = {
+                "team": {"id": work.team_id, "name": teams[work.team_id]},
+                "workload": workload_id and {"id": workload_id, "name": known[workload_id].name},
+                "meters": meters_answer(metered.get(key)),
+                **_wasted_parts(work),
+                **_waits_answer(waits.get(key)),
+                "work": work,
+            }
+            return told_as(TeamWorkOut, answer, currency)
+
+        return paged(request, page, told)
 
 
-def _place(each: TeamWork) -> tuple[int, int]:
-    return each.team_id, each.workload_id or 0
+def _key_of_work(work: TeamWork) -> tuple[int, int]:
+    return work.team_id, work.workload_id or 0
 
 
-def _told(
-    each: TeamWork, waited: Waits | None, teams: dict[int, str], currency: str
-) -> dict[str, Any]:
-    named = workloads.workloads()
-    workload = None
-    if each.workload_id is not None:
-        workload = {"id": each.workload_id, "name": named[each.workload_id].name}
-    amounts = {
-        "cost": each.micros,
-        "cost_compared": each.now_micros,
-        "cost_before": each.before_micros,
-        "failed_cost": each.wasted(WastePart.FAILED),
-        "no_requests_cost": each.wasted(WastePart.NO_REQUESTS),
-        "idle_cost": each.wasted(WastePart.HELD_IDLE),
-        "not_held_cost": each.wasted(*NOT_HELD),
-        "wasted_cost": each.wasted_micros,
-        "starved_cost": each.starved_micros,
-        "cost_per_1000_requests": each.thousand_micros,
-        "cost_per_million_tokens_trained": each.million_micros,
+def _wasted_parts(work: TeamWork) -> dict[str, int | None]:
+    return {
+        "failed_cost": work.wasted(WastePart.FAILED),
+        "no_requests_cost": work.wasted(WastePart.NO_REQUESTS),
+        "idle_cost": work.wasted(WastePart.HELD_IDLE),
+        "not_held_cost": work.wasted(*NOT_HELD),
     }
-    told = {
-        "team": {"id": each.team_id, "name": teams[each.team_id]},
-        "workload": workload,
-        **{name: _money(micros, currency) for name, micros in amounts.items()},
-        "gpu_hours_held": round(each.held_ms / HOUR_MS, 6),
-        "active_ratio": _ratio(each.active_ratio),
-        "wasted_ratio": _ratio(each.wasted_ratio),
-        "waits": 0 if waited is None else waited.count,
-        "still_waiting": 0 if waited is None else waited.waiting,
-        "median_wait_seconds": None if waited is None else _seconds(waited.median),
-        "ninth_decile_wait_seconds": None if waited is None else _seconds(waited.ninth),
-        "is_provisional": each.is_provisional,
-        "meters": None,
+
+
+def _waits_answer(waited: Waits | None) -> dict[str, int | None]:
+    if waited is None:
+        return {"waits": 0, "still_waiting": 0}
+    return {
+        "waits": waited.count,
+        "still_waiting": waited.waiting,
+        "median_wait_seconds": _seconds_waited(waited.median),
+        "ninth_decile_wait_seconds": _seconds_waited(waited.ninth),
     }
-    return told_as(TeamWorkOut, told)
 
 
-def _ratio(ratio: float | None) -> float | None:
-    return None if ratio is None else round(ratio, 6)
-
-
-def _seconds(found: WaitQuantile) -> int | None:
+def _seconds_waited(found: WaitQuantile) -> int | None:
     return None if found.is_longer else round(found.length.total_seconds())
-
-
-def _money(micros: int | None, currency: str) -> dict[str, str] | None:
-    if micros is None:
-        return None
-    money = Money.from_micros(micros, currency)
-    return {"amount": f"{money.amount:f}", "currency": money.currency}

@@ -25,3 +25,8 @@ def answered(name: str, body: Mapping[str, Any], *statuses: int) -> OpenApiExamp
 def listed(name: str, row: Mapping[str, Any]) -> OpenApiExample:
     """A list of one row."""
     return answered(name, {"next": None, "previous": None, "results": [dict(row)]})
+
+
+def dollars(amount: str) -> dict[str, str]:
+    """An amount as MoneyOut tells it."""
+    return {"amount": amount, "currency": "USD"}

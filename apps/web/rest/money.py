@@ -1,8 +1,32 @@
-"""Amounts over the wire: exact text beside a currency, never a float."""
+"""Figures over the wire: exact amounts beside a currency, hours, shares, names; null is unknown."""
 
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from rest_framework import serializers
+
+from apps.economics.hours import HOUR_MS
+from apps.economics.money import Money
+
+DIGITS = 6
+
+
+def money_of(micros: int | None, currency: str) -> dict[str, str] | None:
+    """An amount as REST answers it; None where it is not known."""
+    if micros is None:
+        return None
+    return {"amount": f"{Money.from_micros(micros, currency).amount:f}", "currency": currency}
+
+
+def hours_of(milliseconds: int) -> float:
+    """Hours to the sixth decimal."""
+    return round(milliseconds / HOUR_MS, DIGITS)
+
+
+def rounded_ratio(ratio: float | Fraction | None) -> float | None:
+    """A share to the sixth decimal; None where it is not known."""
+    return None if ratio is None else round(float(ratio), DIGITS)
 
 
 class MoneyOut(serializers.Serializer[Any]):
@@ -10,6 +34,36 @@ class MoneyOut(serializers.Serializer[Any]):
 
     amount = serializers.CharField()
     currency = serializers.CharField()
+
+    def to_representation(self, instance: Any) -> Any:
+        """Of micro-units (rounded to whole ones) in the answer's currency, or of such a mapping."""
+        if isinstance(instance, Mapping):
+            return super().to_representation(instance)
+        return money_of(round(instance), self.context["currency"])
+
+
+class HoursOut(serializers.FloatField):
+    """Hours, of milliseconds."""
+
+    def to_representation(self, value: Any) -> float:
+        """To the sixth decimal."""
+        return hours_of(value)
+
+
+class RatioOut(serializers.FloatField):
+    """A share or another figure without a unit."""
+
+    def to_representation(self, value: Any) -> float | None:
+        """To the sixth decimal."""
+        return rounded_ratio(value)
+
+
+class KeyOut(serializers.CharField):
+    """A member of an enumeration of numbers, by its name in small letters."""
+
+    def to_representation(self, value: Any) -> str:
+        """Such as data_wait."""
+        return str(value.name.lower())
 
 
 class NamedOut(serializers.Serializer[Any]):

@@ -23,13 +23,13 @@ from apps.economics.node_hour import (
     UsageFact,
     split_node_hour,
 )
-from apps.economics.rates import Per, Piece, Rate, RateSpan, pieces_of_hour
+from apps.economics.rates import Per, Piece, QuotedRate, RateInHour, pieces_of_hour
 
 NODES = 1_250
 SLICES = (Fraction(1, 2), Fraction(2, 7), Fraction(1, 7))
 FULL = bytes([240]) * 60
-LIST = Rate(id=1, amount=Decimal("98.32"), quantity_seconds=3600, per=Per.NODE)
-CONTRACT = Rate(id=2, amount=Decimal("7.9123"), quantity_seconds=3600, per=Per.GPU)
+LIST = QuotedRate(id=1, amount=Decimal("98.32"), quantity_seconds=3600, per=Per.NODE)
+CONTRACT = QuotedRate(id=2, amount=Decimal("7.9123"), quantity_seconds=3600, per=Per.GPU)
 WHOLE = Fraction(1)
 CROWDS = (3_125, 6_250)
 
@@ -49,7 +49,7 @@ def pieces() -> dict[int, list[Piece]]:
     """A contract below a list price, all hour."""
     return {
         1: pieces_of_hour(
-            [(0, HOUR_MS, 8)], [RateSpan(0, HOUR_MS, LIST)], [RateSpan(0, HOUR_MS, CONTRACT)]
+            [(0, HOUR_MS, 8)], [RateInHour(0, HOUR_MS, LIST)], [RateInHour(0, HOUR_MS, CONTRACT)]
         )
     }
 
@@ -160,7 +160,7 @@ def crowded_pool(jobs: int) -> NodeHourFacts:
             start = number * (HOUR_MS // 2) // jobs
             end = start + HOUR_MS // 4
         claims.append(ClaimFact(number + 1, number + 1, start, end, Fraction(1)))
-    lone = [RateSpan(0, HOUR_MS, CONTRACT)]
+    lone = [RateInHour(0, HOUR_MS, CONTRACT)]
     charges = {1: pieces_of_hour([(0, HOUR_MS, 2 * jobs)], [], lone)}
     counts = [CapacityFact(0, HOUR_MS, 2 * jobs)]
     return NodeHourFacts((0, HOUR_MS), HOUR_MS, charges, claims=claims, capacity=counts)

@@ -39,7 +39,7 @@ class Traits:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class BillRowRule:
     """What somebody said of rows that do not say it themselves; an empty pattern fits all."""
 
     id: int
@@ -125,7 +125,7 @@ OF_ITS_KIND = {
 }
 
 
-def match(traits: Traits, rules: Sequence[Rule], places: Places) -> BillMatch:
+def match(traits: Traits, rules: Sequence[BillRowRule], places: Places) -> BillMatch:
     """Where rows of these traits go: by rule, then resource id, then tags, then usage type.
 
     `rules` are in order; the first that fits wins, and what it leaves open is found as ever.
@@ -189,7 +189,7 @@ def _charge_beside_compute(kind: str, traits: Traits) -> tuple[Becomes, str]:
 
 
 def _node_beside(
-    becomes: Becomes, rule: Rule | None, traits: Traits, places: Places
+    becomes: Becomes, rule: BillRowRule | None, traits: Traits, places: Places
 ) -> tuple[int, str] | None:
     """The node that a row beside its time follows, and by what; what a rule says goes first.
 

@@ -53,7 +53,7 @@ class CommitmentScope:
 
 
 @dataclass(frozen=True, slots=True)
-class Commitment:
+class CommitmentOfHour:
     """`units` nodes or GPUs, or `spend_micros` an hour at `prices` (micro-units of a node's hour).
 
     `paid_micros` is the part of its whole price that belongs to this hour (`amortised`), `lasts_ms`
@@ -165,7 +165,7 @@ def amortised(*, upfront_micros: int, hourly_micros: int, hours: int, hour: int)
     return hourly_micros + term_amount_in_hour(upfront_micros, hours, hour)
 
 
-def apply(commitments: Sequence[Commitment], uses: Sequence[CommitmentUse]) -> Applied:
+def apply(commitments: Sequence[CommitmentOfHour], uses: Sequence[CommitmentUse]) -> Applied:
     """Cover the uses of one hour over all pools; nothing is covered twice.
 
     Capacity blocks first, then reserved, committed use and savings plans. Among the first three
@@ -204,7 +204,7 @@ def apply(commitments: Sequence[Commitment], uses: Sequence[CommitmentUse]) -> A
     return Applied(tuple(covered), tuple(unused))
 
 
-def capacity_per_ms(commitment: Commitment, use: CommitmentUse) -> int:
+def capacity_per_ms(commitment: CommitmentOfHour, use: CommitmentUse) -> int:
     """Capacity that a millisecond of this use takes; 0 where the commitment does not cover it."""
     if not _is_eligible(commitment, use):
         return 0
@@ -238,7 +238,7 @@ def break_even(committed_micros: int, on_demand_micros: int) -> Fraction | None:
     return Fraction(committed_micros, on_demand_micros) if on_demand_micros else None
 
 
-def _is_eligible(commitment: Commitment, use: CommitmentUse) -> bool:
+def _is_eligible(commitment: CommitmentOfHour, use: CommitmentUse) -> bool:
     scope = commitment.scope
     machine = (scope.instance_type, use.instance_type)
     if commitment.size_quarters:
@@ -253,7 +253,7 @@ def _is_eligible(commitment: Commitment, use: CommitmentUse) -> bool:
     return in_pool and in_place and all(wanted in ("", found) for wanted, found in pairs)
 
 
-def _saving_order(pair: tuple[Commitment, CommitmentUse]) -> tuple[int | Fraction, ...]:
+def _saving_order(pair: tuple[CommitmentOfHour, CommitmentUse]) -> tuple[int | Fraction, ...]:
     commitment, use = pair
     # A use without a price saves nothing that anybody knows of.
     saved = use.contracted_micros or 0
@@ -271,7 +271,9 @@ def _saving_order(pair: tuple[Commitment, CommitmentUse]) -> tuple[int | Fractio
     return (commitment.kind, *place, commitment.id, use.node_id, use.start_ms)
 
 
-def _covered_parts(commitment: Commitment, taken: Sequence[_Taken], left: int) -> list[Covered]:
+def _covered_parts(
+    commitment: CommitmentOfHour, taken: Sequence[_Taken], left: int
+) -> list[Covered]:
     weights = [each.weight for each in taken]
     shares = largest_remainder(commitment.paid_micros, [*weights, left])
     parts = []

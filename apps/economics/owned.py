@@ -14,7 +14,7 @@ class NotAnOwnedPlan(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class OwnedPlan:
+class OwnedPurchase:
     """Hardware bought, in micro-units: the whole purchase of some nodes, for all of them.
 
     `monthly_micros` are costs by name (maintenance, colocation, network, staff). `pue` is what a
@@ -76,7 +76,7 @@ class OwnedHour:
 
 
 def cost_of_hour(
-    plan: OwnedPlan,
+    plan: OwnedPurchase,
     when: HourOfLife,
     measured: Sequence[DrawnPower] | None,
     rated: Sequence[DrawnPower],
@@ -100,7 +100,7 @@ def cost_of_hour(
     return OwnedHour(owed, running, power_micros(drawn, plan.pue), measured is not None)
 
 
-def written_off_before(plan: OwnedPlan, month: int, hour: int, hours_in_month: int) -> int:
+def written_off_before(plan: OwnedPurchase, month: int, hour: int, hours_in_month: int) -> int:
     """Micro-units of depreciation before hour `hour` of month `month` of the life (both from 0).
 
     Each month takes an equal part of purchase − salvage, each hour of it an equal part of that;

@@ -28,7 +28,7 @@ class Per(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class QuotedRate:
     """`amount` as quoted, for `quantity_seconds` of one node or one GPU; never converted.
 
     `exchange` is what one unit of its currency is worth; None: nobody knows, and neither what it
@@ -48,16 +48,16 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class RateSpan:
+class RateInHour:
     """A rate and when it holds, in milliseconds of the hour; the highest priority wins."""
 
     start_ms: int
     end_ms: int
-    rate: Rate
+    rate: QuotedRate
     priority: int = 0
 
 
-_Spanned = tuple[int, int, Rate | None, Rate | None]
+_Spanned = tuple[int, int, QuotedRate | None, QuotedRate | None]
 """From, to, the list price and the contract's, of one stretch in which neither changes."""
 
 
@@ -83,8 +83,8 @@ class Piece:
 
 def pieces_of_hour(
     lived: Sequence[tuple[int, int, int]],
-    list_rates: Sequence[RateSpan],
-    contract_rates: Sequence[RateSpan],
+    list_rates: Sequence[RateInHour],
+    contract_rates: Sequence[RateInHour],
 ) -> list[Piece]:
     """Cut what was lived of an hour at every change of rate, in order of time.
 
@@ -105,8 +105,8 @@ def pieces_of_hour(
 def _rated_spans(
     lived_from: int,
     lived_to: int,
-    list_rates: Sequence[RateSpan],
-    contract_rates: Sequence[RateSpan],
+    list_rates: Sequence[RateInHour],
+    contract_rates: Sequence[RateInHour],
 ) -> list[_Spanned]:
     if lived_from >= lived_to:
         return []
@@ -122,7 +122,7 @@ def _rated_spans(
 
 
 @lru_cache(maxsize=4096)
-def amount_micros(rate: Rate, duration_ms: int, gpus: int) -> int | None:
+def amount_micros(rate: QuotedRate, duration_ms: int, gpus: int) -> int | None:
     """What `duration_ms` costs at `rate`, in micro-units, rounded once and half-even.
 
     None where nobody knows what its currency is worth.
@@ -131,7 +131,7 @@ def amount_micros(rate: Rate, duration_ms: int, gpus: int) -> int | None:
     return None if exact is None else round(exact)
 
 
-def _exact_micros(rate: Rate, duration_ms: int, gpus: int) -> Fraction | None:
+def _exact_micros(rate: QuotedRate, duration_ms: int, gpus: int) -> Fraction | None:
     if rate.exchange is None:
         return None
     count = gpus if rate.per is Per.GPU else 1
@@ -142,7 +142,7 @@ def _exact_micros(rate: Rate, duration_ms: int, gpus: int) -> Fraction | None:
     )
 
 
-def _rate_at(moment_ms: int, spans: Sequence[RateSpan]) -> Rate | None:
+def _rate_at(moment_ms: int, spans: Sequence[RateInHour]) -> QuotedRate | None:
     holding = [span for span in spans if span.start_ms <= moment_ms < span.end_ms]
     if not holding:
         return None
@@ -165,7 +165,7 @@ def _join_spans(spans: list[_Spanned]) -> list[_Spanned]:
 
 
 def _piece_of_span(
-    start: int, end: int, quoted: Rate | None, agreed: Rate | None, gpus: int
+    start: int, end: int, quoted: QuotedRate | None, agreed: QuotedRate | None, gpus: int
 ) -> Piece:
     """What cannot be paid in money that is known is unpriced: the list price does not stand in."""
     duration = end - start
@@ -185,7 +185,7 @@ def _piece_of_span(
 
 
 def _rounded_once(
-    pieces: list[Piece], spans: Sequence[tuple[int, int, Rate | None, Rate | None, int]]
+    pieces: list[Piece], spans: Sequence[tuple[int, int, QuotedRate | None, QuotedRate | None, int]]
 ) -> list[Piece]:
     """The pieces so that they sum to the exact amount of all of them, rounded once.
 

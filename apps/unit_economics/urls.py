@@ -12,7 +12,7 @@ from apps.unit_economics.api.run_insights import (
     WorkloadScaling,
 )
 from apps.unit_economics.api.runs import RunCosts, Runs, RunView
-from apps.unit_economics.api.services import Service, Services, UnitCosts
+from apps.unit_economics.api.services import Service, Services, UnitCostsView
 from apps.unit_economics.api.team_work import Teams
 
 urlpatterns = [
@@ -25,7 +25,7 @@ urlpatterns = [
     path("runs/<int:run_id>/stragglers", RunStragglers.as_view(), name="rest-run-stragglers"),
     path("services", Services.as_view(), name="rest-services"),
     path("services/<int:service_id>", Service.as_view(), name="rest-service"),
-    path("unit-costs", UnitCosts.as_view(), name="unit-costs"),
+    path("unit-costs", UnitCostsView.as_view(), name="unit-costs"),
     path(
         "workloads/<int:workload_id>/bottlenecks",
         WorkloadBottlenecks.as_view(),

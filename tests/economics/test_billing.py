@@ -10,8 +10,8 @@ from apps.economics.billing import (
     Becomes,
     BilledCosts,
     BillMatch,
+    BillRowRule,
     Places,
-    Rule,
     Traits,
     match,
     spread,
@@ -100,9 +100,9 @@ def test_what_is_billed_with_a_node_follows_it(kind: str, names: dict, by: str) 
 
 def test_a_rule_says_what_a_node_does_not_carry() -> None:
     traffic = replace(PLAIN, kind="network", resource_id="i-01")
-    team = match(traffic, [Rule(1, service="Machines", team_id=7)], PLACES)
+    team = match(traffic, [BillRowRule(1, service="Machines", team_id=7)], PLACES)
     assert (team.node_id, team.team_id) == (None, 7)
-    node = match(replace(traffic, resource_id="eni-9"), [Rule(2, node_id=2)], PLACES)
+    node = match(replace(traffic, resource_id="eni-9"), [BillRowRule(2, node_id=2)], PLACES)
     assert (node.node_id, node.by) == (2, "rule 2")
     # A commitment follows its owner, whatever node its row names.
     fee = replace(PLAIN, kind="commitment", category="Purchase", resource_id="i-01")
@@ -111,15 +111,15 @@ def test_a_rule_says_what_a_node_does_not_carry() -> None:
 
 def test_the_first_rule_that_fits_wins_and_leaves_the_rest_as_ever() -> None:
     rules = [
-        Rule(1, issuer="another*", node_id=9),
-        Rule(2, sub_account="1?", tag_key="env", tag_value="prod*", pool_id=11),
-        Rule(3, usage_type="boxusage:*", team_id=7),
+        BillRowRule(1, issuer="another*", node_id=9),
+        BillRowRule(2, sub_account="1?", tag_key="env", tag_value="prod*", pool_id=11),
+        BillRowRule(3, usage_type="boxusage:*", team_id=7),
     ]
     assert match(replace(PLAIN, tags={"env": "production"}), rules, PLACES).pool_id == 11
     third = match(replace(PLAIN, resource_id="i-99", tags={"env": "dev"}), rules, PLACES)
     assert (third.becomes, third.team_id, third.by) == (Becomes.UNMATCHED, 7, "rule 3")
     assert match(PLAIN, rules[:2], PLACES).by == "usage type"
-    any_value = Rule(4, tag_key="env", kind="disk", pool_id=11)
+    any_value = BillRowRule(4, tag_key="env", kind="disk", pool_id=11)
     disk = match(replace(PLAIN, tags={"env": ""}), [any_value], PLACES)
     words = ("billed beside the machines", "Machines", "rule 4")
     assert disk == BillMatch("disk", Becomes.SERVICE, None, 11, None, *words, rule_id=4)

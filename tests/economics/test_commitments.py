@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.commitments import (
-    Commitment,
     CommitmentKind,
+    CommitmentOfHour,
     CommitmentScope,
     CommitmentUse,
     NotACommitment,
@@ -37,14 +37,14 @@ USE = CommitmentUse(
     list_micros=98_320_000,
     contracted_micros=80_000_000,
 )
-RESERVED = Commitment(
+RESERVED = CommitmentOfHour(
     id=1,
     kind=CommitmentKind.RESERVED,
     scope=CommitmentScope(provider="aws"),
     paid_micros=40_000_000,
     units=1,
 )
-PLAN = Commitment(
+PLAN = CommitmentOfHour(
     id=2,
     kind=CommitmentKind.SAVINGS_PLAN,
     scope=CommitmentScope(provider="aws"),
@@ -81,7 +81,7 @@ def uses_of_an_hour(draw: st.DrawFn) -> list[CommitmentUse]:
 
 
 @st.composite
-def commitments_of_an_hour(draw: st.DrawFn) -> list[Commitment]:
+def commitments_of_an_hour(draw: st.DrawFn) -> list[CommitmentOfHour]:
     """Some commitments of every kind."""
     held = []
     for id_ in range(draw(st.integers(0, 4))):
@@ -93,7 +93,7 @@ def commitments_of_an_hour(draw: st.DrawFn) -> list[Commitment]:
         price = draw(st.integers(1, 10**8))
         is_spend = draw(st.booleans())
         held.append(
-            Commitment(
+            CommitmentOfHour(
                 id=id_,
                 kind=draw(st.sampled_from(CommitmentKind)),
                 scope=scope,
@@ -122,7 +122,7 @@ def test_used_and_unused_over_a_life_are_what_was_billed(
 
 @given(commitments_of_an_hour(), uses_of_an_hour())
 def test_every_hour_comes_back_whole_and_nothing_is_dearer_or_covered_twice(
-    held: list[Commitment], uses: list[CommitmentUse]
+    held: list[CommitmentOfHour], uses: list[CommitmentUse]
 ) -> None:
     applied = apply(held, uses)
     spans = {use.node_id: (use.start_ms, use.end_ms) for use in uses}
@@ -142,7 +142,9 @@ def test_every_hour_comes_back_whole_and_nothing_is_dearer_or_covered_twice(
 
 
 @given(commitments_of_an_hour(), uses_of_an_hour())
-def test_the_order_given_does_not_matter(held: list[Commitment], uses: list[CommitmentUse]) -> None:
+def test_the_order_given_does_not_matter(
+    held: list[CommitmentOfHour], uses: list[CommitmentUse]
+) -> None:
     assert apply(held[::-1], uses[::-1]) == apply(held, uses)
 
 
@@ -240,7 +242,7 @@ def test_a_region_covers_its_zones_and_not_what_begins_like_it(
 # (49 %) than the narrow one does (39 %), and the narrow one goes first all the same.
 P5 = replace(USE, contracted_micros=98_320_000)
 P4D = replace(USE, node_id=2, instance_type="p4d.24xlarge", contracted_micros=32_770_000)
-INSTANCE_PLAN = Commitment(
+INSTANCE_PLAN = CommitmentOfHour(
     id=8,
     kind=CommitmentKind.SAVINGS_PLAN,
     scope=CommitmentScope(provider="aws", region="us-east-1"),
@@ -248,7 +250,7 @@ INSTANCE_PLAN = Commitment(
     spend_micros=40_000_000,
     prices={"p5.48xlarge": 60_000_000},
 )
-COMPUTE_PLAN = Commitment(
+COMPUTE_PLAN = CommitmentOfHour(
     id=2,
     kind=CommitmentKind.SAVINGS_PLAN,
     scope=CommitmentScope(provider="aws"),
@@ -258,7 +260,7 @@ COMPUTE_PLAN = Commitment(
 )
 
 
-def _cost_of_hour(held: list[Commitment], uses: list[CommitmentUse]) -> int:
+def _cost_of_hour(held: list[CommitmentOfHour], uses: list[CommitmentUse]) -> int:
     """Every commitment in full, and the rest of the use at its own price."""
     applied = apply(held, uses)
     covered = sum(part.contracted_micros or 0 for part in applied.covered)
@@ -297,12 +299,14 @@ def _ec2(node_id: int, instance_type: str, region: str = "us-east-1a") -> Commit
     return replace(USE, node_id=node_id, instance_type=instance_type, region=region)
 
 
-def _reserved(id_: int, units: int, instance_type: str, region: str = "us-east-1") -> Commitment:
+def _reserved(
+    id_: int, units: int, instance_type: str, region: str = "us-east-1"
+) -> CommitmentOfHour:
     scope = CommitmentScope(provider="aws", region=region, instance_type=instance_type)
     return replace(RESERVED, id=id_, units=units, scope=scope)
 
 
-def _covered_ms(held: list[Commitment], uses: list[CommitmentUse]) -> dict[int, int]:
+def _covered_ms(held: list[CommitmentOfHour], uses: list[CommitmentUse]) -> dict[int, int]:
     found: dict[int, int] = {}
     for part in apply(held, uses).covered:
         found[part.node_id] = found.get(part.node_id, 0) + part.end_ms - part.start_ms

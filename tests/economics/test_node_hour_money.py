@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from apps.economics.hours import HOUR_MS
-from apps.economics.rates import Per, Piece, Rate, RateSpan, pieces_of_hour
+from apps.economics.rates import Per, Piece, QuotedRate, RateInHour, pieces_of_hour
 from apps.economics.states import State
 from tests.economics.node_hours import claim, gpu, key, minutes, split, usage
 
@@ -22,9 +22,9 @@ def test_each_basis_is_split_by_time_and_sums_exactly():
 
 
 def test_a_price_cut_inside_the_hour_is_paid_by_those_who_were_there():
-    dear = Rate(1, Decimal(10), 3600, Per.NODE)
-    cheap = Rate(2, Decimal(4), 3600, Per.NODE)
-    spans = [RateSpan(*minutes(0, 30), dear), RateSpan(*minutes(30, 60), cheap)]
+    dear = QuotedRate(1, Decimal(10), 3600, Per.NODE)
+    cheap = QuotedRate(2, Decimal(4), 3600, Per.NODE)
+    spans = [RateInHour(*minutes(0, 30), dear), RateInHour(*minutes(30, 60), cheap)]
     answer = split(
         charges={7: pieces_of_hour([(0, HOUR_MS, 1)], spans, [])},
         devices=[gpu(1)],

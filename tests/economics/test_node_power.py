@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.economics.node_power import Meter, NodeEnergy, Plate, drawn_by_tariff, energy_of_node
-from apps.economics.owned import DrawnPower, OwnedPlan, power_micros, written_off_before
+from apps.economics.owned import DrawnPower, OwnedPurchase, power_micros, written_off_before
 from apps.economics.owned_time import TariffSpan
 
 HOUR_MS = 3_600_000
@@ -62,7 +62,7 @@ def test_energy_goes_to_tariffs_by_time() -> None:
 
 def test_what_is_written_off_by_the_month() -> None:
     # 280,000 less 28,000 over four years: 63,000 a year (METHODS 9).
-    plan = OwnedPlan(280_000_000_000, 28_000_000_000, 48, {})
+    plan = OwnedPurchase(280_000_000_000, 28_000_000_000, 48, {})
     assert written_off_before(plan, 12, 0, 744) == 63_000_000_000
     assert written_off_before(plan, 12, 372, 744) == 63_000_000_000 + 2_625_000_000
     assert written_off_before(plan, 48, 0, 744) == 252_000_000_000
@@ -73,7 +73,7 @@ def test_what_is_written_off_by_the_month() -> None:
 def test_written_off_grows_by_what_each_hour_takes(
     purchase: int, life: int, month: int, hours: int
 ) -> None:
-    plan = OwnedPlan(purchase, 0, life, {})
+    plan = OwnedPurchase(purchase, 0, life, {})
     steps = [written_off_before(plan, month, hour, hours) for hour in range(hours)]
     steps.append(written_off_before(plan, month + 1, 0, 1))
     assert steps == sorted(steps)

@@ -11,7 +11,7 @@ from apps.economics.owned import (
     DrawnPower,
     HourOfLife,
     NotAnOwnedPlan,
-    OwnedPlan,
+    OwnedPurchase,
     cost_of_hour,
     per_unit_hour,
     power_micros,
@@ -21,7 +21,9 @@ from apps.economics.owned import (
 DAY_MS = 86_400_000
 KWH = 3_600_000
 # 280,000 with 28,000 left after four years: 63,000 a year.
-PLAN = OwnedPlan(280_000_000_000, 28_000_000_000, 48, {"staff": 7_300_000_000}, Fraction(13, 10))
+PLAN = OwnedPurchase(
+    280_000_000_000, 28_000_000_000, 48, {"staff": 7_300_000_000}, Fraction(13, 10)
+)
 
 
 @given(
@@ -32,7 +34,7 @@ PLAN = OwnedPlan(280_000_000_000, 28_000_000_000, 48, {"staff": 7_300_000_000}, 
 def test_depreciation_over_the_life_is_the_purchase_less_the_salvage(
     written_off: int, salvage: int, months: list[int]
 ) -> None:
-    plan = OwnedPlan(written_off + salvage, salvage, len(months), {})
+    plan = OwnedPurchase(written_off + salvage, salvage, len(months), {})
     hours = [
         cost_of_hour(plan, HourOfLife(month, hour, length), None, [])
         for month, length in enumerate(months)

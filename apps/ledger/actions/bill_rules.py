@@ -5,7 +5,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Max
 
-from apps.economics.billing import Rule
+from apps.economics.billing import BillRowRule
 from apps.ledger.actions.reconcile import reconcile_again
 from apps.ledger.models import Bill, BillRule
 from apps.logs.changes import logged_change
@@ -19,7 +19,7 @@ class BillRuleSaysNothing(ValueError):
 
 @logged_change()
 @transaction.atomic
-def add_bill_rule(*, rule: Rule, at: datetime) -> int:
+def add_bill_rule(*, rule: BillRowRule, at: datetime) -> int:
     """Keep a rule after those there are; bills of open months are reconciled by it again.
 
     The rule's own id is not looked at: the one that it is kept under is the answer. Refuses
@@ -46,7 +46,7 @@ def add_bill_rule(*, rule: Rule, at: datetime) -> int:
     return made.id
 
 
-def check_bill_rule(rule: Rule) -> None:
+def check_bill_rule(rule: BillRowRule) -> None:
     """Refuse BillRuleSaysNothing."""
     says = (rule.kind, rule.node_id, rule.pool_id, rule.team_id)
     fits = (rule.issuer, rule.service, rule.usage_type, rule.resource_id, rule.sub_account)

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts import queries as accounts
-from apps.economics.billing import Becomes, Rule
+from apps.economics.billing import Becomes, BillRowRule
 from apps.economics.focus.kinds import KINDS
 from apps.fleet import queries as fleet
 from apps.ledger.actions.bill_rules import add_bill_rule, check_bill_rule, end_bill_rule
@@ -211,12 +211,12 @@ class BillRuleEndPreview(BillRulesView):
         return _told_moves([] if rule.ended_at else moves_if_ended(bill_rule_id))
 
 
-def _rule_asked(request: Request) -> Rule:
+def _rule_asked(request: Request) -> BillRowRule:
     """The rule that a body describes; refuses a ValidationError that names the field."""
     asked = parsed(BillRuleIn, request)
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
     teams = {team.name: team.id for team in accounts.teams()}
-    return Rule(
+    return BillRowRule(
         id=0,
         **{name: asked[name] for name in PATTERNS},
         kind=asked["kind"],

@@ -10,8 +10,8 @@ from apps.ledger import queries
 from apps.ledger.api import examples
 from apps.ledger.queries.gpu_meters import meters_by
 from apps.ledger.rest.answers import (
+    CostCsvRenderer,
     CostsOut,
-    CsvRenderer,
     SumsOut,
     meta_of,
     names,
@@ -39,7 +39,7 @@ class Costs(RestView):
     """What GPU time cost, by whatever it is grouped by."""
 
     row = SumsOut
-    csv_renderer = CsvRenderer
+    csv_renderer = CostCsvRenderer
 
     @extend_schema(
         operation_id="costs",

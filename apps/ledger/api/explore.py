@@ -32,7 +32,7 @@ from apps.ledger.queries.cube import (
     variance_of,
 )
 from apps.ledger.rest.answers import (
-    CsvRenderer,
+    CostCsvRenderer,
     WindowOut,
     moment_of,
     ratio_of,
@@ -151,7 +151,7 @@ class ExplorationOut(serializers.Serializer[Any]):
     previous = serializers.CharField(allow_null=True)
 
 
-class ExploredCsv(CsvRenderer):
+class ExploredCsv(CostCsvRenderer):
     """One row for each group: a column for each dimension, then the sums."""
 
     def render(
@@ -234,7 +234,7 @@ def _read(request: Request, viewer: accounts.Viewer, at: Any) -> CubeReading:
     return reading
 
 
-def _meta(answer: CubeAnswer, known: queries.Standing, currency: str) -> dict[str, Any]:
+def _meta(answer: CubeAnswer, known: queries.CostStanding, currency: str) -> dict[str, Any]:
     question, whole = answer.question, answer.total.sums
     return {
         "window": window_answer(question.window),

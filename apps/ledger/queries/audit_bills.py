@@ -1,6 +1,6 @@
 """The checks of what bills ask against what is charged for it."""
 
-from apps.ledger.queries.audit_compare import Agreement, Comparison, Fact
+from apps.ledger.queries.audit_compare import Agreement, AuditComparison, Fact
 from apps.ledger.queries.audit_lines import MONTH, SPAN
 from apps.ledger.queries.audit_sql import FROZEN, WAITING
 
@@ -12,7 +12,7 @@ CHARGED: str = f"""
 
 # All bills of a node-hour together; what one of them does not say, none says. Where they rounded
 # their effective cost, the estimate stands and only what they billed is theirs.
-BILLED_HOURS = Comparison(
+BILLED_HOURS = AuditComparison(
     tables=(FROZEN, WAITING),
     expected=f"""
     SELECT hour, node_id,
@@ -65,7 +65,7 @@ BILLED_HOURS = Comparison(
 # What names a node that lived then is on that node's lines, and nobody's as a whole. What is of a
 # commitment stays with its owner and pool (of two that a bill calls alike, the one entered first);
 # else it is whose the bill says, and Platform's where it says nobody's.
-BILLED_CHARGES = Comparison(
+BILLED_CHARGES = AuditComparison(
     tables=(FROZEN, WAITING),
     expected=f"""
     SELECT charge.id, charge.hour, charge.kind, charge.ends_at AS through,
@@ -130,7 +130,7 @@ RESIDUALS = Agreement(
 )
 
 # A file's sums as they were taken in, by currency and basis, against the rows that are kept of it.
-DELIVERIES = Comparison(
+DELIVERIES = AuditComparison(
     tables=(),
     expected="""
     SELECT batch.id, currency.key AS currency, (currency.value ->> 'list')::numeric AS list,

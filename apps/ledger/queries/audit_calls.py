@@ -2,7 +2,7 @@
 
 from typing import LiteralString
 
-from apps.ledger.queries.audit_compare import Agreement, Comparison, Fact
+from apps.ledger.queries.audit_compare import Agreement, AuditComparison, Fact
 from apps.ledger.queries.audit_sql import FROZEN, WAITING
 
 # Pass 6 prices calls and sums their hours; a call that several told of is counted once. Public prices are in dollars; amounts of a currency that
@@ -61,7 +61,7 @@ CALL_COSTS = Agreement(
     hour="cost.hour",
 )
 
-CALL_HOURS = Comparison(
+CALL_HOURS = AuditComparison(
     tables=(WAITING,),
     expected=f"""
     SELECT cost.hour, call.vendor, call.model, call.tier, call.team_id, call.workload_id,
@@ -96,7 +96,7 @@ CALL_HOURS = Comparison(
 )
 
 # Rounded once for all calls of a model and owner in an hour.
-CALL_AMOUNTS = Comparison(
+CALL_AMOUNTS = AuditComparison(
     tables=(WAITING,),
     expected=f"""
     SELECT cost.hour, call.vendor, call.model, call.team_id, call.workload_id,
@@ -122,7 +122,7 @@ CALL_AMOUNTS = Comparison(
 )
 
 # What vendors book by their own bill has no charge here; a closed month keeps its charges.
-CALL_CHARGES = Comparison(
+CALL_CHARGES = AuditComparison(
     tables=(FROZEN, WAITING),
     expected=f"""
     SELECT called.hour, item.id, called.team_id, called.workload_id,

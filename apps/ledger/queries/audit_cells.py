@@ -2,7 +2,7 @@
 
 from typing import LiteralString
 
-from apps.ledger.queries.audit_compare import Comparison
+from apps.ledger.queries.audit_compare import AuditComparison
 from apps.ledger.queries.audit_rollups import (
     DAY,
     HELD_SUMS,
@@ -54,7 +54,7 @@ OPEN_USER: LiteralString = """
 OPEN_ROW_USER: LiteralString = """
     CASE WHEN row.posting_month NOT IN (SELECT month FROM frozen) THEN row.user_name END"""
 
-USER_DAYS = Comparison(
+USER_DAYS = AuditComparison(
     tables=(FROZEN, WAITING, POOLS_WAITING, STATUSES_WAITING, BOUND_DAYS),
     expected=f"""
     SELECT {LINE_CELLS}, line.job_id IS NOT NULL AS is_of_job, {OPEN_USER}, {LINE_SUMS}, {HELD_SUMS}
@@ -72,7 +72,7 @@ USER_DAYS = Comparison(
     only=NOT_WAITING,
 )
 
-NODE_DAYS = Comparison(
+NODE_DAYS = AuditComparison(
     tables=(FROZEN, WAITING, POOLS_WAITING, STATUSES_WAITING, BOUND_DAYS),
     expected=f"""
     SELECT {LINE_CELLS}, charge.node_id, {LINE_SUMS}, {HELD_SUMS}
@@ -93,7 +93,7 @@ IN_MONTHS: LiteralString = """
     row.posting_month BETWEEN date_trunc('month', bounds.first_day)::date AND bounds.last_day"""
 
 # Of each month that the span touches all its days. In one transaction with these: nothing waits.
-MONTHS = Comparison(
+MONTHS = AuditComparison(
     tables=(BOUND_DAYS,),
     expected=f"""
     SELECT row.posting_month, row.status, row.kind, row.team_id, row.workload_id, row.pool_id,

@@ -2,7 +2,7 @@
 
 from typing import LiteralString
 
-from apps.ledger.queries.audit_compare import Comparison
+from apps.ledger.queries.audit_compare import AuditComparison
 from apps.ledger.queries.audit_sql import FROZEN, Query
 
 # Closes of which the month touches the span, and are in force.
@@ -65,7 +65,7 @@ CLOSED: LiteralString = """
      AND (close.month::timestamp AT TIME ZONE %(zone)s) < %(to)s
      AND ((close.month + interval '1 month') AT TIME ZONE %(zone)s) > %(from)s
 """
-STATEMENTS = Comparison(
+STATEMENTS = AuditComparison(
     tables=(),
     expected=f"""
     SELECT line.posting_month AS day, line.team_id, line.workload_id, line.pool_id, charge.kind,

@@ -12,7 +12,7 @@ ROWS: LiteralString = "rows"
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class AuditComparison:
     """Two SELECTs of the same columns, first `keys`, then `measures`; a place is where they differ.
 
     Rows of a key are summed on each side; a sum of nothing known is null and differs from 0. So a
@@ -140,7 +140,7 @@ class Check:
     """A query whose rows are places; its last columns count and sum all of them."""
 
     name: str
-    query: Query | Comparison | Agreement
+    query: Query | AuditComparison | Agreement
 
 
 def _with_prefix(prefix: LiteralString, names: Iterable[LiteralString]) -> list[LiteralString]:

@@ -2,7 +2,7 @@
 
 from typing import LiteralString
 
-from apps.ledger.queries.audit_compare import Agreement, Comparison, Fact
+from apps.ledger.queries.audit_compare import Agreement, AuditComparison, Fact
 from apps.ledger.queries.audit_sql import FROZEN, WAITING
 
 # The settlement that a line of a node-hour is of; flag 64 is shared-out idle, part 4 does not ride
@@ -190,7 +190,7 @@ PIECE_FACTS = Agreement(
 
 # What a settlement in force says of itself, and what its lines come to. Versions count up from 1;
 # 0 is provisional.
-SETTLEMENTS = Comparison(
+SETTLEMENTS = AuditComparison(
     tables=(FROZEN, WAITING),
     expected=f"""
     SELECT charge.hour, charge.node_id,

@@ -5,7 +5,7 @@ Whole local days only: a day that the span cuts is compared by all of its lines.
 
 from typing import LiteralString
 
-from apps.ledger.queries.audit_compare import Comparison
+from apps.ledger.queries.audit_compare import AuditComparison
 from apps.ledger.queries.audit_sql import (
     BOUND_DAYS,
     FROZEN,
@@ -131,7 +131,7 @@ labelled AS MATERIALIZED (
 )
 """
 
-ROLLUPS = Comparison(
+ROLLUPS = AuditComparison(
     tables=(FROZEN, WAITING, POOLS_WAITING, STATUSES_WAITING, BOUND_DAYS, TAG_KEYS, LABELLED),
     expected=f"""
     SELECT {DAY}, {STATUS}, charge.kind, line.team_id, line.workload_id, line.pool_id,
@@ -168,7 +168,7 @@ ROLLUPS = Comparison(
     only=NOT_WAITING,
 )
 
-JOB_DAYS = Comparison(
+JOB_DAYS = AuditComparison(
     tables=(FROZEN, WAITING, POOLS_WAITING, BOUND_DAYS),
     expected=f"""
     SELECT {DAY}, line.pool_id, line.job_id, line.team_id, line.workload_id, line.state, line.flags,
@@ -194,7 +194,7 @@ JOB_DAYS = Comparison(
 )
 
 # In one transaction with the days that they sum, so nothing waits.
-TEAM_DAYS = Comparison(
+TEAM_DAYS = AuditComparison(
     tables=(BOUND_DAYS,),
     expected=f"""
     SELECT row.day, row.posting_month, row.status, row.kind, row.team_id, row.unit, row.state,

@@ -9,7 +9,7 @@ from django.db.models import BigIntegerField
 from django.db.models.functions import Coalesce
 
 from apps.economics.hours import HOUR
-from apps.economics.rates import RateSpan
+from apps.economics.rates import RateInHour
 from apps.fleet import queries as fleet
 from apps.ledger.models import Charge
 from apps.ledger.queries.calendar import milliseconds_into
@@ -35,8 +35,8 @@ class HeldCharge:
 class HourRates:
     """A pool's list and contract rates, in milliseconds of the hour."""
 
-    listed: tuple[RateSpan, ...]
-    contracted: tuple[RateSpan, ...]
+    listed: tuple[RateInHour, ...]
+    contracted: tuple[RateInHour, ...]
 
 
 NO_RATES = HourRates((), ())
@@ -66,12 +66,12 @@ def rates_of_hour(hour: datetime, pools: Mapping[int, fleet.PoolFact]) -> dict[i
     return {
         pool_id: HourRates(
             tuple(
-                RateSpan(*_within_hour(hour, span), rate=span.list_rate)
+                RateInHour(*_within_hour(hour, span), rate=span.list_rate)
                 for span in spans
                 if span.list_rate is not None
             ),
             tuple(
-                RateSpan(*_within_hour(hour, span), rate=span.contract_rate)
+                RateInHour(*_within_hour(hour, span), rate=span.contract_rate)
                 for span in spans
                 if span.contract_rate is not None
             ),

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, LiteralString
 
 from apps.accounts.queries import organisation
-from apps.economics.commitments import Commitment, capacity_per_ms
+from apps.economics.commitments import CommitmentOfHour, capacity_per_ms
 from apps.economics.hours import HOUR, hour_of
 from apps.economics.money import sum_or_unknown
 from apps.fleet import queries as fleet
@@ -109,7 +109,7 @@ def if_ended(commitment_id: int, ended_at: datetime, at: datetime) -> Moved:
 
 
 def _would_cover(
-    bought: Commitment, starts_at: datetime, ends_at: datetime, closed: list[HourSpan]
+    bought: CommitmentOfHour, starts_at: datetime, ends_at: datetime, closed: list[HourSpan]
 ) -> tuple[int, int | None]:
     """The capacity that would be used, and what that use costs as it stands."""
     pools = fleet.pools()
@@ -131,7 +131,12 @@ def _would_cover(
 
 
 def _offered_use(
-    bought: Commitment, pool: fleet.PoolFact, kind: str, units: int, lasts_ms: int, micros: Any
+    bought: CommitmentOfHour,
+    pool: fleet.PoolFact,
+    kind: str,
+    units: int,
+    lasts_ms: int,
+    micros: Any,
 ) -> tuple[int, int | None]:
     """What some use takes of the commitment in all, and costs."""
     return capacity_per_ms(bought, use_of(pool, kind, units, micros)) * lasts_ms, micros

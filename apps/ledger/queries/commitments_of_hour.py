@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import LiteralString
 
 from apps.accounts import queries as accounts
-from apps.economics.commitments import Commitment, CommitmentKind, CommitmentScope
+from apps.economics.commitments import CommitmentKind, CommitmentOfHour, CommitmentScope
 from apps.economics.hours import HOUR, HOUR_MS
 from apps.economics.rates import MICROS, Per
 from apps.ledger.queries.calendar import milliseconds_into, posting_month
@@ -57,7 +57,7 @@ class HeldCommitment:
 
     id: int
     name: str
-    applied: Commitment
+    applied: CommitmentOfHour
     owner_id: int | None
     pool_id: int | None
     external_id: str
@@ -94,9 +94,11 @@ def hours_told_otherwise(starts_at: datetime, ends_at: datetime) -> list[datetim
     return [hour for (hour,) in found]
 
 
-def bought_as(fact: CommitmentFact, *, paid_micros: int = 0, lasts_ms: int = HOUR_MS) -> Commitment:
+def bought_as(
+    fact: CommitmentFact, *, paid_micros: int = 0, lasts_ms: int = HOUR_MS
+) -> CommitmentOfHour:
     """A commitment as arithmetic knows it, in an hour that costs `paid_micros`."""
-    return Commitment(
+    return CommitmentOfHour(
         id=fact.id,
         kind=CommitmentKind[fact.kind.upper()],
         scope=CommitmentScope(

@@ -92,7 +92,7 @@ class CostGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CostStanding:
     """How sure sums of a window are: settled as far as `as_of`, with hours still to be done."""
 
     as_of: datetime | None
@@ -130,7 +130,7 @@ def cost_groups(chosen: CostFilter, group_by: Sequence[str]) -> list[CostGroup]:
     return [_group(row, len(columns)) for row in rows(query, parameters(chosen))]
 
 
-def standing(window: Window, at: datetime) -> Standing:
+def standing(window: Window, at: datetime) -> CostStanding:
     """How far the window is settled, and what still waits in it."""
     ((as_of, closed),) = rows(
         """
@@ -141,7 +141,7 @@ def standing(window: Window, at: datetime) -> Standing:
         """,
         {"from": window.starts_at, "to": window.ends_at},
     )
-    return Standing(
+    return CostStanding(
         as_of=as_of,
         pending_hours=open_pending_hours(window.starts_at, min(at, window.ends_at), closed),
     )

@@ -14,7 +14,7 @@ from itertools import accumulate
 
 from apps.economics import tiers
 from apps.economics.hours import HOUR, HOUR_MS, hour_from, hour_of
-from apps.economics.rates import BETWEEN_DETAILS, Per, Rate, RateSpan
+from apps.economics.rates import BETWEEN_DETAILS, Per, QuotedRate, RateInHour
 from apps.fleet import queries as fleet
 from apps.ledger.queries.calendar import HourSpan, month_span, posting_month
 from apps.ledger.queries.charges import HourRates, spans_of_units
@@ -137,7 +137,7 @@ def _rented_spans(priced: pricing.RateSpan, owned: Iterable[HourSpan]) -> list[H
     return left
 
 
-def _per_unit(rate: Rate, node: fleet.NodeFact, pool: fleet.PoolFact) -> Fraction | None:
+def _per_unit(rate: QuotedRate, node: fleet.NodeFact, pool: fleet.PoolFact) -> Fraction | None:
     """How much one of a node's GPUs is; None: the node is one, however many it has."""
     if rate.per is Per.GPU:
         return Fraction(1)
@@ -169,7 +169,7 @@ def _quantity_of(steps: Steps) -> Quantity:
     return Quantity(times, list(accumulate(grown, initial=0)), slopes)
 
 
-def _blended_rate(rate: Rate, lived: Quantity, start_ms: int, end_ms: int) -> Rate:
+def _blended_rate(rate: QuotedRate, lived: Quantity, start_ms: int, end_ms: int) -> QuotedRate:
     before = lived.until(start_ms)
     quantity = lived.until(end_ms) - before
     told = [rate.detail, _tier_words(rate, lived, start_ms, end_ms)]
@@ -180,7 +180,7 @@ def _blended_rate(rate: Rate, lived: Quantity, start_ms: int, end_ms: int) -> Ra
     )
 
 
-def _tier_words(rate: Rate, lived: Quantity, start_ms: int, end_ms: int) -> str:
+def _tier_words(rate: QuotedRate, lived: Quantity, start_ms: int, end_ms: int) -> str:
     before = lived.until(start_ms)
     quantity = lived.until(end_ms) - before
     return tiers.in_words(rate.amount, rate.tiers, UNITS[rate.per], before, quantity)
@@ -210,18 +210,20 @@ def _details_told(
     )
 
 
-def _all_spans(rates: HourRates) -> Iterable[RateSpan]:
+def _all_spans(rates: HourRates) -> Iterable[RateInHour]:
     return (*rates.listed, *rates.contracted)
 
 
-def _tiered_rates(spans: Iterable[pricing.RateSpan]) -> Iterable[Rate]:
+def _tiered_rates(spans: Iterable[pricing.RateSpan]) -> Iterable[QuotedRate]:
     for span in spans:
         for rate in (span.list_rate, span.contract_rate):
             if rate is not None and rate.tiers:
                 yield rate
 
 
-def _replace_rates(spans: Iterable[RateSpan], blends: Mapping[int, Rate]) -> tuple[RateSpan, ...]:
+def _replace_rates(
+    spans: Iterable[RateInHour], blends: Mapping[int, QuotedRate]
+) -> tuple[RateInHour, ...]:
     return tuple(replace(span, rate=blends.get(span.rate.id, span.rate)) for span in spans)
 
 

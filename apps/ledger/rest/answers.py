@@ -92,7 +92,7 @@ class CostsOut(serializers.Serializer[Any]):
     previous = serializers.CharField(allow_null=True)
 
 
-class CsvRenderer(BaseRenderer):
+class CostCsvRenderer(BaseRenderer):
     """`Accept: text/csv`: one row for each result, amounts as they are in JSON."""
 
     media_type = "text/csv"
@@ -131,7 +131,7 @@ def names() -> Named:
 def meta_of(
     chosen: queries.CostFilter,
     by_status: Sequence[queries.CostGroup],
-    known: queries.Standing,
+    known: queries.CostStanding,
     currency: str,
 ) -> dict[str, Any]:
     """The window, the basis and how sure the sums are; `status` is the least sure one."""

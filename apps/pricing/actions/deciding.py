@@ -11,8 +11,8 @@ from apps.pricing.actions.checking import mark_charge
 from apps.pricing.actions.rates import RateOverlaps
 from apps.pricing.actions.rows import in_force_since
 from apps.pricing.actions.spot import accept_spot_point
-from apps.pricing.models import Rate, Standing
-from apps.pricing.queries.deciding import Place, is_spot_point, place_of
+from apps.pricing.models import Rate, RateStanding
+from apps.pricing.queries.deciding import RatePlace, is_spot_point, place_of
 
 LONGEST_NOTE = 500
 
@@ -64,14 +64,14 @@ def refuse_rate(*, rate_id: int, by: int, note: str, at: datetime) -> None:
     said = note.strip()[:LONGEST_NOTE]
     if not said:
         raise NoteMissing("note: say why the price is refused")
-    rate.standing = Standing.REFUSED
+    rate.standing = RateStanding.REFUSED
     rate.doubt = f"{rate.doubt}; refused: {said}"
     _save_decision(rate, by, at)
 
 
 def _waiting_rate(rate_id: int, by: int) -> Rate:
     rate = Rate.objects.select_for_update().get(pk=rate_id)
-    if rate.standing not in {Standing.QUARANTINED, Standing.WAITING}:
+    if rate.standing not in {RateStanding.QUARANTINED, RateStanding.WAITING}:
         raise RateNotWaiting(f"{rate.target} is {rate.get_standing_display()}: nothing waits")
     who = person(by)
     if who is None or who.role != Role.FINANCE:
@@ -83,9 +83,9 @@ def _waiting_rate(rate_id: int, by: int) -> Rate:
 
 def _accept_point(rate: Rate, at: datetime) -> None:
     if accept_spot_point(rate=rate, at=at):
-        rate.standing = Standing.IN_FORCE
+        rate.standing = RateStanding.IN_FORCE
     else:
-        rate.standing = Standing.REFUSED
+        rate.standing = RateStanding.REFUSED
         rate.doubt = f"{rate.doubt}; accepted, but the price before says the same"
 
 
@@ -93,11 +93,11 @@ def _take_place(rate: Rate, at: datetime) -> None:
     place = place_of(rate)
     _end_at(place, rate.period.lower)
     rate.period = (rate.period.lower, place.ends_at)
-    rate.standing = Standing.IN_FORCE
+    rate.standing = RateStanding.IN_FORCE
     mark_charge(place.starts_at, place.changes_until, at)
 
 
-def _end_at(place: Place, ended_at: datetime | None) -> None:
+def _end_at(place: RatePlace, ended_at: datetime | None) -> None:
     """End the price before; first, so that the two never overlap."""
     if place.predecessor_id is None:
         return

@@ -17,7 +17,7 @@ from apps.economics.plausibility import (
 )
 from apps.economics.purchase import PurchaseOption
 from apps.pricing.actions.quoted import NewRate, target_of
-from apps.pricing.models import RateKind, Standing
+from apps.pricing.models import RateKind, RateStanding
 from apps.pricing.queries.neighbours import (
     NeighbourMachine,
     PriceBefore,
@@ -37,7 +37,7 @@ EVER = datetime.min.replace(tzinfo=UTC)
 class Judged:
     """How a price enters, and what speaks against it in words; empty: nothing."""
 
-    standing: str = Standing.IN_FORCE
+    standing: str = RateStanding.IN_FORCE
     doubt: str = ""
 
 
@@ -70,11 +70,11 @@ class Doubts:
     def entered(self, rate: NewRate, standing: str) -> None:
         """It is beside those that follow from now on."""
         amount = hourly(rate.amount, rate.quantity_seconds)
-        if standing == Standing.IN_FORCE:
+        if standing == RateStanding.IN_FORCE:
             self._amounts_in_force(_machine_of_rate(rate)).append(amount)
         if self._has_spot and rate.purchase_option == PurchaseOption.ON_DEMAND:
             told = self._said_of(target_of(rate))
-            told.append(SaidOfPlace(rate.starts_at, amount, standing == Standing.QUARANTINED))
+            told.append(SaidOfPlace(rate.starts_at, amount, standing == RateStanding.QUARANTINED))
             told.sort(key=_began_at)
 
     def _neighbour_amounts(self, rate: NewRate) -> Sequence[Decimal]:
@@ -138,10 +138,10 @@ def moved(rate: NewRate, before: PriceBefore | None, threshold: int | None) -> s
 def judged(rate: NewRate) -> Judged:
     """How a price would enter that somebody proposes."""
     if doubt := Doubts().of(rate):
-        return Judged(Standing.QUARANTINED, doubt)
+        return Judged(RateStanding.QUARANTINED, doubt)
     before = price_before(target_of(rate), rate.starts_at)
     doubt = moved(rate, before, organisation().price_approval_per_cent)
-    return Judged(Standing.WAITING, doubt) if doubt else Judged()
+    return Judged(RateStanding.WAITING, doubt) if doubt else Judged()
 
 
 def _machine_of_rate(rate: NewRate) -> NeighbourMachine:

@@ -18,8 +18,8 @@ from apps.pricing.models import (
     ExchangeKind,
     ExchangeRate,
     Rate,
+    RateStanding,
     SharedCost,
-    Standing,
 )
 
 
@@ -90,7 +90,7 @@ def _spans_of(
 ) -> Iterable[tuple[datetime, datetime]]:
     """When rates in force, shared costs and commitments of a currency hold, clipped to the span."""
     held: tuple[QuerySet[Any], ...] = (
-        Rate.objects.filter(standing=Standing.IN_FORCE),
+        Rate.objects.filter(standing=RateStanding.IN_FORCE),
         SharedCost.objects.all(),
         Commitment.objects.all(),
     )

@@ -26,7 +26,7 @@ from apps.pricing.actions.checking import (
 from apps.pricing.actions.doubts import Doubts, Judged, judged, moved
 from apps.pricing.actions.quoted import NewRate, target_of
 from apps.pricing.actions.rows import begins_at, in_force_since, kept_tiers, outlasted, row_of
-from apps.pricing.models import Rate, RateKind, RateUnit, Standing
+from apps.pricing.models import Rate, RateKind, RateStanding, RateUnit
 from apps.pricing.queries.neighbours import last_rate_id, price_before
 
 
@@ -82,7 +82,7 @@ def add_rate(*, rate: NewRate, at: datetime) -> int:
     """
     check_rate(rate)
     doubt = Doubts().of(rate)
-    as_judged = Judged(Standing.QUARANTINED, doubt) if doubt else Judged()
+    as_judged = Judged(RateStanding.QUARANTINED, doubt) if doubt else Judged()
     return _enter_rate(rate, as_judged, None, at).id
 
 
@@ -115,7 +115,7 @@ def end_rate(*, rate_id: int, ended_at: datetime, at: datetime) -> None:
     Refuses RateNotInForce, RateAlreadyEnded and RateEndsBeforeItStarts.
     """
     rate = Rate.objects.select_for_update().get(pk=rate_id)
-    if rate.standing != Standing.IN_FORCE:
+    if rate.standing != RateStanding.IN_FORCE:
         raise RateNotInForce(f"{rate.target} is {rate.get_standing_display()}: it has no end")
     began_at, until = rate.period.lower, rate.period.upper
     if until is not None and until <= ended_at:
@@ -158,8 +158,8 @@ def load_price_table(
             rejected.append(RefusedRow(line, f"{type(refusal).__name__}: {refusal}"))
         else:
             judge.entered(rate, entered.standing)
-            imported += entered.standing == Standing.IN_FORCE
-            waiting += entered.standing != Standing.IN_FORCE
+            imported += entered.standing == RateStanding.IN_FORCE
+            waiting += entered.standing != RateStanding.IN_FORCE
     rejected.sort(key=lambda row: row.line)
     return TableLoaded(imported, unchanged, tuple(rejected), waiting)
 
@@ -174,12 +174,12 @@ class _TableJudge:
 
     def of(self, rate: NewRate) -> Judged:
         if doubt := self._doubts.of(rate):
-            return Judged(Standing.QUARANTINED, doubt)
+            return Judged(RateStanding.QUARANTINED, doubt)
         if rate.purchase_option == PurchaseOption.SPOT:
             return Judged()
         before = price_before(target_of(rate), rate.starts_at, last_id=self._last_id)
         doubt = moved(rate, before, self._threshold)
-        return Judged(Standing.WAITING, doubt) if doubt else Judged()
+        return Judged(RateStanding.WAITING, doubt) if doubt else Judged()
 
     def entered(self, rate: NewRate, standing: str) -> None:
         self._doubts.entered(rate, standing)
@@ -187,7 +187,7 @@ class _TableJudge:
 
 def _enter_row(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> EnteredRate:
     with transaction.atomic():
-        if as_judged.standing == Standing.IN_FORCE:
+        if as_judged.standing == RateStanding.IN_FORCE:
             _end_predecessor(rate, at)
         return _enter_rate(rate, as_judged, by, at)
 
@@ -195,7 +195,7 @@ def _enter_row(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -
 def _enter_rate(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) -> EnteredRate:
     target = target_of(rate)
     overlaps = RateOverlaps("", f"{target} has a price at that time already; end it first")
-    if as_judged.standing != Standing.IN_FORCE:
+    if as_judged.standing != RateStanding.IN_FORCE:
         if (known := known_doubtful(rate)) is not None:
             return known
         if in_force_since(target, rate.starts_at):
@@ -204,7 +204,7 @@ def _enter_rate(rate: NewRate, as_judged: Judged, by: int | None, at: datetime) 
         row = Rate.objects.create(
             **row_of(rate), **_judgement_columns(as_judged, by), created_at=at
         )
-    if as_judged.standing == Standing.IN_FORCE:
+    if as_judged.standing == RateStanding.IN_FORCE:
         mark_charge(rate.starts_at, rate.ends_at, at)
     return EnteredRate(row.id, as_judged.standing, as_judged.doubt)
 
@@ -215,7 +215,7 @@ def _judgement_columns(as_judged: Judged, by: int | None) -> dict[str, Any]:
 
 def known_doubtful(rate: NewRate) -> EnteredRate | None:
     """The very same price that waits or was refused: nobody is asked twice."""
-    rows = _said_already(rate).exclude(standing=Standing.IN_FORCE).order_by("id")
+    rows = _said_already(rate).exclude(standing=RateStanding.IN_FORCE).order_by("id")
     row = rows.filter(period__endswith=rate.ends_at).first() if rate.ends_at else rows.first()
     return None if row is None else EnteredRate(row.id, row.standing, row.doubt, is_new=False)
 
@@ -278,7 +278,7 @@ def _said_already(rate: NewRate) -> "QuerySet[Rate]":
 def _end_predecessor(rate: NewRate, at: datetime) -> None:
     if rate.starts_at is None:
         return
-    rows = Rate.objects.filter(standing=Standing.IN_FORCE, target=target_of(rate))
+    rows = Rate.objects.filter(standing=RateStanding.IN_FORCE, target=target_of(rate))
     held = rows.filter(period__contains=rate.starts_at).first()
     if held is not None and held.period.upper is None and held.period.lower != rate.starts_at:
         end_rate(rate_id=held.id, ended_at=rate.starts_at, at=at)

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from apps.pricing.actions.quoted import NewRate, target_of
-from apps.pricing.models import Rate, Standing
+from apps.pricing.models import Rate, RateStanding
 
 SAID = (
     *("provider", "region", "instance_type", "gpu_model", "purchase_option", "pool_id", "kind"),
@@ -48,7 +48,7 @@ def begins_at(starts_at: datetime | None) -> dict[str, Any]:
 
 def in_force_since(target: str, starts_at: datetime | None) -> bool:
     """Whether a price of this thing in force begins at this very moment."""
-    rows = Rate.objects.filter(standing=Standing.IN_FORCE, target=target)
+    rows = Rate.objects.filter(standing=RateStanding.IN_FORCE, target=target)
     return rows.filter(**begins_at(starts_at)).exists()
 
 
@@ -56,7 +56,7 @@ def outlasted(rate: NewRate) -> bool:
     """Whether a price in force would have to begin again when this one is over."""
     if rate.ends_at is None:
         return False
-    rows = Rate.objects.filter(standing=Standing.IN_FORCE, target=target_of(rate))
+    rows = Rate.objects.filter(standing=RateStanding.IN_FORCE, target=target_of(rate))
     return rows.filter(
         period__overlap=(rate.starts_at, rate.ends_at), period__contains=rate.ends_at
     ).exists()

@@ -32,7 +32,7 @@ from apps.pricing.actions.rates import (
     known_doubtful,
 )
 from apps.pricing.actions.rows import copied, row_of
-from apps.pricing.models import Rate, SpotRepeat, Standing
+from apps.pricing.models import Rate, RateStanding, SpotRepeat
 
 LOCK_CLASS = 102
 EVER = datetime.min.replace(tzinfo=UTC)
@@ -141,7 +141,7 @@ def _record_series(
 def _quarantine_point(rate: NewRate, doubt: str, at: datetime) -> bool:
     if known_doubtful(rate) is not None:
         return False
-    judgement = Judged(Standing.QUARANTINED, doubt)
+    judgement = Judged(RateStanding.QUARANTINED, doubt)
     Rate.objects.create(
         **row_of(rate), standing=judgement.standing, doubt=judgement.doubt, created_at=at
     )
@@ -229,7 +229,7 @@ class _Series:
 
 def _rows_around(target: str, first: datetime, last: datetime) -> list[Rate]:
     """What holds from `first` to `last`, what ends just then, and the next one after."""
-    rows = Rate.objects.select_for_update().filter(standing=Standing.IN_FORCE, target=target)
+    rows = Rate.objects.select_for_update().filter(standing=RateStanding.IN_FORCE, target=target)
     later = rows.filter(period__startswith__gt=last).order_by("period__startswith").first()
     until = last if later is None else later.period.lower
     chosen = rows.filter(Q(period__endswith=None) | Q(period__endswith__gte=first)).filter(

@@ -24,7 +24,7 @@ class RateUnit(models.TextChoices):
     GPU = "gpu"
 
 
-class Standing(models.TextChoices):
+class RateStanding(models.TextChoices):
     """Whether a rate prices anything: only one in force does.
 
     One that cannot be what it says waits in quarantine, one that moves much for a second person.
@@ -65,7 +65,7 @@ class Rate(models.Model):
     source = models.TextField(blank=True, default="")
     source_date = models.DateField(null=True)
     created_at = models.DateTimeField()
-    standing = models.TextField(choices=Standing.choices, default=Standing.IN_FORCE)
+    standing = models.TextField(choices=RateStanding.choices, default=RateStanding.IN_FORCE)
     doubt = models.TextField(blank=True, default="")
     tiers = models.JSONField(default=list)
     entered_by = models.ForeignKey(

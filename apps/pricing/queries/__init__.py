@@ -11,7 +11,7 @@ from django.db.models import Q
 from apps.economics import rates as economics
 from apps.economics.purchase import PurchaseOption
 from apps.fleet.queries import PoolFact
-from apps.pricing.models import Rate, RateKind, RateUnit, SharedCost, Standing
+from apps.pricing.models import Rate, RateKind, RateStanding, RateUnit, SharedCost
 from apps.pricing.queries.converting import Conversion, conversions
 from apps.pricing.queries.tiers import tiers_of
 
@@ -36,17 +36,17 @@ class RateSpan:
 
     starts_at: datetime
     ends_at: datetime
-    list_rate: economics.Rate | None
-    contract_rate: economics.Rate | None
+    list_rate: economics.QuotedRate | None
+    contract_rate: economics.QuotedRate | None
     list_is_paid: bool = True
 
     @property
-    def paid_rate(self) -> economics.Rate | None:
+    def paid_rate(self) -> economics.QuotedRate | None:
         """What is paid, before commitments; None: nobody knows."""
         return self.contract_rate or self.list_rate
 
     @property
-    def pricing_rates(self) -> tuple[economics.Rate, ...]:
+    def pricing_rates(self) -> tuple[economics.QuotedRate, ...]:
         """The rates that count this pool's time as theirs: on whose terms it may be bought."""
         own = (self.list_rate if self.list_is_paid else None, self.contract_rate)
         return tuple(rate for rate in own if rate is not None)
@@ -86,7 +86,7 @@ class SharedCostFact:
 class _Offer:
     """A rate for a pool: one to pay by, one that is the list price, or both."""
 
-    rate: economics.Rate
+    rate: economics.QuotedRate
     is_paid: bool
     is_list: bool
     priority: int
@@ -105,7 +105,7 @@ def rates_of_pools(
     pools: Mapping[int, PoolFact], starts_at: datetime, ends_at: datetime
 ) -> list[Rate]:
     """The rates that may price one of these pools in `[starts_at, ends_at)`, by id."""
-    rows = Rate.objects.filter(standing=Standing.IN_FORCE, period__overlap=(starts_at, ends_at))
+    rows = Rate.objects.filter(standing=RateStanding.IN_FORCE, period__overlap=(starts_at, ends_at))
     return list(rows.filter(_of_pools(pools.values())).order_by("id"))
 
 
@@ -124,7 +124,7 @@ def spans_of_pools(
 
 def rates_in_force(at: datetime) -> list[RateFact]:
     """Every rate that holds at `at`, by what it prices."""
-    rows = Rate.objects.filter(standing=Standing.IN_FORCE, period__contains=at).order_by(
+    rows = Rate.objects.filter(standing=RateStanding.IN_FORCE, period__contains=at).order_by(
         "target", "id"
     )
     return [
@@ -195,7 +195,7 @@ def _offers_of_rate(
     converted: Sequence[Conversion] | None,
 ) -> Iterable[_Offer]:
     """One offer; of a foreign rate one for each month, at that month's rate of exchange."""
-    rate = economics.Rate(
+    rate = economics.QuotedRate(
         id=row.id,
         amount=row.amount,
         quantity_seconds=row.quantity_seconds,

@@ -7,14 +7,14 @@ from typing import Any
 from django.db.models import F, Q
 
 from apps.economics.purchase import PurchaseOption
-from apps.pricing.models import Rate, Standing
+from apps.pricing.models import Rate, RateStanding
 from apps.pricing.queries.listing import rate_table
 
-WAITS = (Standing.QUARANTINED, Standing.WAITING)
+WAITS = (RateStanding.QUARANTINED, RateStanding.WAITING)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RatePlace:
     """Where a price that waits would hold: `[starts_at, ends_at)`, after `predecessor_id` ends.
 
     What the predecessor no longer prices lies before `changes_until` (None: for good).
@@ -37,10 +37,10 @@ def is_spot_point(rate: Rate) -> bool:
     return is_open and rate.purchase_option == PurchaseOption.SPOT
 
 
-def place_of(rate: Rate) -> Place:
+def place_of(rate: Rate) -> RatePlace:
     """Between the prices in force of the same thing; a later one goes on as it does."""
     starts_at, ends_at = rate.period.lower, rate.period.upper
-    in_force = Rate.objects.filter(standing=Standing.IN_FORCE, target=rate.target)
+    in_force = Rate.objects.filter(standing=RateStanding.IN_FORCE, target=rate.target)
     before = None
     if starts_at is not None:
         before = in_force.filter(period__contains=starts_at).first()
@@ -54,6 +54,6 @@ def place_of(rate: Rate) -> Place:
     bounds = [ends_at, begins_next, upper if is_spot_point(rate) else None]
     until = min((bound for bound in bounds if bound is not None), default=None)
     if before is None:
-        return Place(starts_at, until, None, until)
+        return RatePlace(starts_at, until, None, until)
     ends = None if upper is None or until is None else max(upper, until)
-    return Place(starts_at, until, before.id, ends)
+    return RatePlace(starts_at, until, before.id, ends)

@@ -9,7 +9,7 @@ from django.db.models import F, Q, QuerySet
 
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
 from apps.fleet.queries import PoolFact
-from apps.pricing.models import Rate, RateKind, Standing
+from apps.pricing.models import Rate, RateKind, RateStanding
 
 Rows: TypeAlias = "QuerySet[Any, Any]"
 
@@ -32,7 +32,7 @@ def rate_page(wanted: RatesWanted, asked: PageAsked) -> Slice[dict[str, Any]]:
         "pool__name": wanted.pool,
         "kind": wanted.kind,
         "period__contains": wanted.in_force_at,
-        "standing": wanted.standing if wanted.in_force_at is None else Standing.IN_FORCE,
+        "standing": wanted.standing if wanted.in_force_at is None else RateStanding.IN_FORCE,
     }
     given = Q(**{name: value for name, value in chosen.items() if value is not None})
     return page_of(rate_table().filter(given), asked, "target", "id")
@@ -68,7 +68,7 @@ def may_price(rate: dict[str, Any], pool: PoolFact) -> bool:
 
 def rate_begun(target: str, starts_at: datetime | None) -> int | None:
     """The rate in force of this very thing that began at this very moment."""
-    begun = Rate.objects.filter(standing=Standing.IN_FORCE, target=target)
+    begun = Rate.objects.filter(standing=RateStanding.IN_FORCE, target=target)
     begun = (
         begun.filter(period__startswith__isnull=True)
         if starts_at is None
@@ -94,7 +94,7 @@ def quoted_history(target: str) -> list[dict[str, Any]]:
     """The rates in force of one thing, as list and as contract prices; the first first."""
     _, _, thing = target.partition(" ")
     targets = [f"{kind} {thing}" for kind in RateKind.values]
-    rows = rate_table().filter(standing=Standing.IN_FORCE, target__in=targets)
+    rows = rate_table().filter(standing=RateStanding.IN_FORCE, target__in=targets)
     return list(rows.order_by(F("period__startswith").asc(nulls_first=True), "id"))
 
 
@@ -103,7 +103,7 @@ def overlapping_rate(
 ) -> dict[str, Any] | None:
     """A rate in force of this very thing that holds during some of that time."""
     rows = rate_table().filter(
-        standing=Standing.IN_FORCE, target=target, period__overlap=(starts_at, ends_at)
+        standing=RateStanding.IN_FORCE, target=target, period__overlap=(starts_at, ends_at)
     )
     found: dict[str, Any] | None = rows.order_by("id").first()
     return found

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import F, Q, Value
 
 from apps.fleet.queries import PoolFact, pools
-from apps.pricing.models import Rate, Standing
+from apps.pricing.models import Rate, RateStanding
 from apps.pricing.queries.listing import Rows, rate_table
 
 HOUR_SECONDS = 3600
@@ -106,7 +106,7 @@ def price_before(
     """
     if starts_at is None:
         return None
-    rows = Rate.objects.filter(standing=Standing.IN_FORCE, target=target)
+    rows = Rate.objects.filter(standing=RateStanding.IN_FORCE, target=target)
     if last_id is not None:
         rows = rows.filter(id__lte=last_id)
     began = Q(period__startswith__lte=starts_at) | Q(period__startswith=None)
@@ -121,10 +121,10 @@ def price_before(
 
 def said_of_place(target: str) -> list[SaidOfPlace]:
     """Everything that was said of the price of one thing, the first first; refused ones are not."""
-    rows = Rate.objects.filter(target=target).exclude(standing=Standing.REFUSED)
+    rows = Rate.objects.filter(target=target).exclude(standing=RateStanding.REFUSED)
     told = rows.order_by(F("period__startswith").asc(nulls_first=True), "id")
     return [
-        SaidOfPlace(starts_at, hourly(amount, seconds), standing == Standing.QUARANTINED)
+        SaidOfPlace(starts_at, hourly(amount, seconds), standing == RateStanding.QUARANTINED)
         for starts_at, amount, seconds, standing in told.values_list(
             "period__startswith", "amount", "quantity_seconds", "standing"
         )
@@ -138,7 +138,7 @@ def last_rate_id() -> int:
 
 def _rates_beside(machine: NeighbourMachine, rows: Rows, known: Mapping[int, PoolFact]) -> Rows:
     return rows.filter(
-        standing=Standing.IN_FORCE,
+        standing=RateStanding.IN_FORCE,
         kind=machine.kind,
         purchase_option=machine.purchase_option,
         unit=machine.unit,

@@ -176,8 +176,8 @@ def _running_until(cost: OwnedCostFact, at: datetime, zone: str) -> int:
     return monthly * month.month + monthly * month.hour // month.hours
 
 
-def _purchase_of_plan(plan: OwnedPlanFact) -> economics.OwnedPlan:
-    return economics.OwnedPlan(
+def _purchase_of_plan(plan: OwnedPlanFact) -> economics.OwnedPurchase:
+    return economics.OwnedPurchase(
         purchase_micros=_whole_micros(plan.purchase),
         salvage_micros=_whole_micros(plan.salvage),
         life_months=plan.life_months,

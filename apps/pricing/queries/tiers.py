@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from apps.economics.tiers import Tier
-from apps.pricing.models import Rate, Standing
+from apps.pricing.models import Rate, RateStanding
 
 
 def tiers_of(kept: Iterable[tuple[str, str]]) -> tuple[Tier, ...]:
@@ -15,5 +15,5 @@ def tiers_of(kept: Iterable[tuple[str, str]]) -> tuple[Tier, ...]:
 
 def has_tiers(starts_at: datetime, ends_at: datetime) -> bool:
     """Whether a rate in force has tiers at some time of `[starts_at, ends_at)`."""
-    rows = Rate.objects.filter(standing=Standing.IN_FORCE, period__overlap=(starts_at, ends_at))
+    rows = Rate.objects.filter(standing=RateStanding.IN_FORCE, period__overlap=(starts_at, ends_at))
     return rows.exclude(tiers=[]).exists()

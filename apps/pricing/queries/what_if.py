@@ -150,7 +150,7 @@ def _reach_cost(
     zone = organisation().zone
     if any(row.tiers for row in rows):
         spans = {pool_id: _by_month(of_pool, zone) for pool_id, of_pool in spans.items()}
-    lived: dict[tuple[economics.Rate, date | None], int] = {}
+    lived: dict[tuple[economics.QuotedRate, date | None], int] = {}
     unpriced = 0.0
     for node in reach.lived:
         for span in spans[node.pool_id]:
@@ -173,7 +173,7 @@ def _by_month(spans: Sequence[RateSpan], zone: str) -> list[RateSpan]:
     ]
 
 
-def _lived_microseconds(paid: economics.Rate, node: NodeFact, span: RateSpan) -> int:
+def _lived_microseconds(paid: economics.QuotedRate, node: NodeFact, span: RateSpan) -> int:
     """Microseconds of nodes, or of GPUs."""
     if paid.per is economics.Per.NODE:
         return _overlap_of_span(node.lived_from, node.lived_to, span) // MICROSECOND
@@ -183,7 +183,7 @@ def _lived_microseconds(paid: economics.Rate, node: NodeFact, span: RateSpan) ->
     )
 
 
-def _exact_cost(paid: economics.Rate, lived: int) -> Fraction:
+def _exact_cost(paid: economics.QuotedRate, lived: int) -> Fraction:
     """Microseconds of time times whole units of money: micro-units. Tiers begin with the reach."""
     amount = Fraction(paid.amount) * lived
     if paid.tiers:

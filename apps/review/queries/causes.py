@@ -19,7 +19,7 @@ KINDS = {"deploy": "deployment", "model": "model", "prompt": "prompt", "config":
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class NearbyChange:
     """Something that changed; `days` after the figure did (below 0: before)."""
 
     kind: str
@@ -38,7 +38,7 @@ def causes_of(workload_id: int, feature: str, day: date, zone: str) -> list[dict
     return [asdict(each) for each in sorted(found, key=lambda each: (abs(each.days), each.what))]
 
 
-def _reported_changes(workload_id: int, feature: str, day: date, zone: str) -> list[Cause]:
+def _reported_changes(workload_id: int, feature: str, day: date, zone: str) -> list[NearbyChange]:
     """What people or pipelines told; of a feature, and of the whole service."""
     first, last = day - timedelta(days=NEAR_DAYS), day + timedelta(days=NEAR_DAYS + 1)
     span = (first_hour(first, zone), first_hour(last, zone))
@@ -49,7 +49,7 @@ def _reported_changes(workload_id: int, feature: str, day: date, zone: str) -> l
     ]
 
 
-def _machine_causes(workload_id: int, day: date) -> list[Cause]:
+def _machine_causes(workload_id: int, day: date) -> list[NearbyChange]:
     """Pools in which the workload began, or ceased, to run about then."""
     used = timedelta(days=USED_DAYS)
     named, found = fleet.pools(), []
@@ -64,7 +64,7 @@ def _machine_causes(workload_id: int, day: date) -> list[Cause]:
     return found
 
 
-def _price_causes(workload_id: int, day: date, zone: str) -> list[Cause]:
+def _price_causes(workload_id: int, day: date, zone: str) -> list[NearbyChange]:
     """Rates of its pools, and commitments, that began or ended about then."""
     near = timedelta(days=NEAR_DAYS)
     first, last = first_hour(day - near, zone), first_hour(day + near + timedelta(days=1), zone)
@@ -91,5 +91,5 @@ def _is_near(on: date, day: date) -> bool:
     return abs((on - day).days) <= NEAR_DAYS
 
 
-def _cause_near(kind: str, what: str, on: date, day: date) -> Cause:
-    return Cause(kind, what, on.isoformat(), (on - day).days)
+def _cause_near(kind: str, what: str, on: date, day: date) -> NearbyChange:
+    return NearbyChange(kind, what, on.isoformat(), (on - day).days)

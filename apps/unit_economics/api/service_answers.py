@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from apps.ledger.queries import Standing
+from apps.ledger.queries import CostStanding
 from apps.ledger.rest.answers import LEAST_SURE_FIRST, MetaOut, Named
 from apps.unit_economics.queries.unit_costs import UnitCost, UnitFilter
 from apps.web.rest.money import HoursOut, MoneyOut, NamedOut, RatioOut, rounded_ratio
@@ -170,7 +170,7 @@ class ServiceDetailOut(ServiceOut):
 
 
 def unit_meta(
-    chosen: UnitFilter, total: UnitCost | None, known: Standing, currency: str
+    chosen: UnitFilter, total: UnitCost | None, known: CostStanding, currency: str
 ) -> dict[str, Any]:
     """The window, the bases and how sure it all is."""
     statuses = [] if total is None else [w for w in LEAST_SURE_FIRST if w in total.statuses]

@@ -83,7 +83,7 @@ class UnitCostsAsked(UnitsAsked):
     )
 
 
-class UnitCosts(RestView):
+class UnitCostsView(RestView):
     """What a thousand requests and a million tokens cost."""
 
     row = UnitCostOut

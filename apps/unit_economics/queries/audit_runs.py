@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import LiteralString
 
-from apps.ledger.queries.audit_compare import Agreement, Check, Comparison, Fact
+from apps.ledger.queries.audit_compare import Agreement, AuditComparison, Check, Fact
 from apps.ledger.queries.audit_rollups import (
     DAY,
     IN_DAYS,
@@ -70,7 +70,7 @@ covered AS (
       AND wholes.posting_month NOT IN (SELECT month FROM frozen)
 )
 """
-RUN_DAYS = Comparison(
+RUN_DAYS = AuditComparison(
     tables=(
         *(FROZEN, WAITING, POOLS_UNDIVIDED, STATUSES_WAITING, BOUND_DAYS, CARRIED, OF_RUNS, WHOLES),
         *(COVERED, MARGINAL),
@@ -105,7 +105,7 @@ RUN_DAYS = Comparison(
 
 # A run's figures are of all its days but for idle that is shared out (flag 64), by bucket, and their
 # time is of GPUs, without pools measured in cores; the arrays have a place for each bucket. States 1 to 3 are held, 3 is unobserved.
-BUCKETS = Comparison(
+BUCKETS = AuditComparison(
     tables=(),
     expected="""
     SELECT row.run_id, row.bucket, sum(row.effective_micros) AS effective,

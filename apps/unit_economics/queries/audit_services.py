@@ -2,7 +2,7 @@
 
 from typing import LiteralString
 
-from apps.ledger.queries.audit_compare import Agreement, Check, Comparison, Fact
+from apps.ledger.queries.audit_compare import Agreement, AuditComparison, Check, Fact
 from apps.ledger.queries.audit_rollups import (
     DAY,
     IN_DAYS,
@@ -52,7 +52,7 @@ NOT_WAITING: LiteralString = """
 """
 IN_BOUNDS: LiteralString = "row.day BETWEEN bounds.first_day AND bounds.last_day"
 
-SERVICE_DAYS = Comparison(
+SERVICE_DAYS = AuditComparison(
     tables=(
         *(FROZEN, WAITING, POOLS_UNDIVIDED, STATUSES_WAITING, BOUND_DAYS, SERVICES),
         *(SERVICES_WAITING, MARGINAL),
@@ -87,7 +87,7 @@ MEASURES: LiteralString = """
         ('billed.direct', CASE WHEN is_direct THEN row.billed_micros END),
         ('marginal', row.marginal_micros)) AS measure (name, micros)
 """
-SERVICE_TOTALS = Comparison(
+SERVICE_TOTALS = AuditComparison(
     tables=(BOUND_DAYS,),
     expected=f"""
     SELECT row.day, row.workload_id, measure.name AS measure,

@@ -13,7 +13,7 @@ from apps.unit_economics.queries.team_work import TeamWork, by_team, work_of_tea
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LeaguePlace:
     """A team in the league: its place from 1, by the share of its cost that was wasted."""
 
     place: int
@@ -28,7 +28,7 @@ class League:
     own share where there are fewer than three.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[LeaguePlace, ...]
     teams: int
     median_ratio: float | None
     is_published: bool
@@ -47,7 +47,7 @@ def league_of(
     read = work_of_teams(window, None, at) if work is None else work
     everybody = [each for each in by_team(read) if each.wasted_ratio is not None]
     ranked = sorted(everybody, key=lambda each: (-(each.wasted_ratio or 0), each.team_id))
-    places = tuple(Place(number, each) for number, each in enumerate(ranked, start=1))
+    places = tuple(LeaguePlace(number, each) for number, each in enumerate(ranked, start=1))
     is_published = viewer.sees_everything or settings.PUBLISH_WASTE
     return League(
         places=tuple(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.economics.billing import Rule
+from apps.economics.billing import BillRowRule
 from apps.ledger.actions.bill_rules import add_bill_rule
 from apps.ledger.models import BilledMatch, BillRule, Charge, Close
 from apps.ledger.queries.bills.rules import bill_rule_rows, moves_if_added, moves_if_ended
@@ -51,7 +51,7 @@ def bill_of_two_machines(folder: Path) -> None:
 
 def test_what_a_rule_would_move_is_what_it_moves(node_id: int, tmp_path: Path) -> None:
     bill_of_two_machines(tmp_path)
-    rule = Rule(0, resource_id="host-*", node_id=node_id)
+    rule = BillRowRule(0, resource_id="host-*", node_id=node_id)
 
     (move,) = moves_if_added(rule)
 
@@ -69,9 +69,9 @@ def test_what_a_rule_would_move_is_what_it_moves(node_id: int, tmp_path: Path) -
 
 def test_rows_of_an_earlier_rule_stay_with_it(node_id: int, tmp_path: Path) -> None:
     bill_of_two_machines(tmp_path)
-    add_bill_rule(rule=Rule(0, resource_id="host-*", node_id=node_id), at=LATER)
+    add_bill_rule(rule=BillRowRule(0, resource_id="host-*", node_id=node_id), at=LATER)
 
-    assert moves_if_added(Rule(0, resource_id="host-7", kind="network")) == []
+    assert moves_if_added(BillRowRule(0, resource_id="host-7", kind="network")) == []
 
 
 def test_bills_of_closed_months_are_not_moved(node_id: int, tmp_path: Path) -> None:
@@ -81,14 +81,14 @@ def test_bills_of_closed_months_are_not_moved(node_id: int, tmp_path: Path) -> N
         digest="0" * 64, lines=0, totals={},
     )  # fmt: skip
 
-    assert moves_if_added(Rule(0, resource_id="host-*", node_id=node_id)) == []
+    assert moves_if_added(BillRowRule(0, resource_id="host-*", node_id=node_id)) == []
 
 
 def test_a_cost_beside_machines_goes_to_the_team_that_a_rule_names(tmp_path: Path) -> None:
     bill_of_two_machines(tmp_path)
     research = make.make_team("Research")
 
-    (move,) = moves_if_added(Rule(0, service="Disks", team_id=research))
+    (move,) = moves_if_added(BillRowRule(0, service="Disks", team_id=research))
 
     assert (move.came.team, move.goes.team, move.goes.kind) == ("Platform", "Research", "disk")
 
@@ -130,7 +130,7 @@ def test_a_row_without_a_resource_is_mapped_by_its_service(tmp_path: Path) -> No
 
 def test_ending_a_rule_says_where_its_rows_go_first(node_id: int, tmp_path: Path) -> None:
     bill_of_two_machines(tmp_path)
-    rule_id = add_bill_rule(rule=Rule(0, resource_id="host-*", node_id=node_id), at=LATER)
+    rule_id = add_bill_rule(rule=BillRowRule(0, resource_id="host-*", node_id=node_id), at=LATER)
     reconcile(LATER)
     finance = signed_in("finance")
 
@@ -217,7 +217,7 @@ def test_the_list_asks_no_more_for_more_rules(
 ) -> None:
     bill_of_two_machines(tmp_path)
     for number in range(5):
-        add_bill_rule(rule=Rule(0, resource_id=f"host-{number}", node_id=node_id), at=LATER)
+        add_bill_rule(rule=BillRowRule(0, resource_id=f"host-{number}", node_id=node_id), at=LATER)
     finance = signed_in("finance")
     assert "The 5 rules map no row of bills in open months." in words(finance.get("/bills/rules"))
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from apps.economics.rates import Per
-from apps.economics.rates import Rate as QuotedRate
+from apps.economics.rates import Per, QuotedRate
 from apps.fleet.queries import pools
 from apps.marks.models import ChangedHour, ChangedRange
 from apps.marks.queries import Pass

@@ -15,7 +15,7 @@ from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, request_context, shown_to
 from apps.console.pages.bill_rules.words import KINDS, fits, moves_said, says
 from apps.console.pages.changes import Entries
-from apps.economics.billing import Rule
+from apps.economics.billing import BillRowRule
 from apps.fleet import queries as fleet
 from apps.ledger.actions.bill_rules import (
     BillRuleSaysNothing,
@@ -118,7 +118,7 @@ def _names() -> Names:
     )
 
 
-def _rule(entries: Entries, names: Names) -> Rule | None:
+def _rule(entries: Entries, names: Names) -> BillRowRule | None:
     """What was entered as a rule; None where a field is wrong, or nothing was asked yet."""
     kind = entries.read("kind", one_of(names.kinds))
     pool = entries.read("pool", one_of(names.pools))
@@ -126,7 +126,7 @@ def _rule(entries: Entries, names: Names) -> Rule | None:
     node_id = entries.read("node", _node)
     if entries.problems or not entries.is_asked:
         return None
-    rule = Rule(
+    rule = BillRowRule(
         id=0,
         **{name: entries.texts[name] for name in PATTERNS},
         kind=kind or "",

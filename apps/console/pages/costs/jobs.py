@@ -36,7 +36,7 @@ from apps.console.pages.costs.values import CostTable, Detail
 from apps.console.pages.costs.words import spent
 from apps.console.pages.overview.sums import sums_of
 from apps.economics.states import State
-from apps.ledger.queries import DaySum, Standing, StateSum, standing
+from apps.ledger.queries import CostStanding, DaySum, StateSum, standing
 from apps.ledger.queries.drill import (
     Daily,
     Drill,
@@ -189,7 +189,7 @@ def _lines_of(asked: CostQuestion, job_id: int, whole: Sequence[StateSum]) -> Li
     )
 
 
-def _known(lines: Sequence[LineRow], whole: Sequence[StateSum], stands: Standing) -> Sureness:
+def _known(lines: Sequence[LineRow], whole: Sequence[StateSum], stands: CostStanding) -> Sureness:
     """How sure this one job's sums are."""
     held = sum(each.gpu_milliseconds for each in whole if each.state is not None)
     unobserved = sum(each.gpu_milliseconds for each in whole if each.state == State.UNOBSERVED)

@@ -295,7 +295,7 @@ def _finding(answer: CubeAnswer, rows: list[ExploredRow], within: str, currency:
 
 
 def _under(
-    answer: CubeAnswer, known: ledger.Standing, days: str, context: Context
+    answer: CubeAnswer, known: ledger.CostStanding, days: str, context: Context
 ) -> tuple[str, ...]:
     basis = next(word.label for word in BASES if word.key == answer.question.basis)
     labels = [dimensions()[name].label.lower() for name in answer.of_today]

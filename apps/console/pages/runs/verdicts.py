@@ -7,7 +7,7 @@ from apps.console.kit.frame import Link
 from apps.console.pages.runs.words import span_of
 from apps.show.amounts import per_cent
 from apps.show.time import duration
-from apps.unit_economics.queries.runs.bottlenecks import Verdict, WhereTimeWent
+from apps.unit_economics.queries.runs.bottlenecks import Bottleneck, WhereTimeWent
 from apps.unit_economics.queries.runs.checkpoints import CheckpointAdvice
 from apps.unit_economics.queries.runs.stragglers import Stragglers
 
@@ -28,7 +28,7 @@ def bottleneck_verdicts(went: WhereTimeWent) -> tuple[Advice, ...]:
     return tuple(Advice(each.words, _what_counters_say(each)) for each in went.verdicts)
 
 
-def _what_counters_say(verdict: Verdict) -> str:
+def _what_counters_say(verdict: Bottleneck) -> str:
     """What to know of the nodes' counters where the verdict does not say it itself."""
     if verdict.causes or not verdict.asks_counters:
         return ""

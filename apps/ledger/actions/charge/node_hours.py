@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from apps.economics.bases import Amounts, split_bases
 from apps.economics.money import sum_or_unknown
-from apps.economics.rates import Per, Piece, RateSpan, pieces_of_hour
+from apps.economics.rates import Per, Piece, RateInHour, pieces_of_hour
 from apps.fleet import queries as fleet
 from apps.ledger.actions.charge.covering import cover
 from apps.ledger.actions.charge.owned import owned_hours
@@ -79,7 +79,7 @@ def _of_kind(rates: HourRates, kind: str, pool: fleet.PoolFact) -> HourRates:
     )
 
 
-def _by_gpu(span: RateSpan, gpus_per_node: int) -> list[RateSpan]:
+def _by_gpu(span: RateInHour, gpus_per_node: int) -> list[RateInHour]:
     rate = span.rate
     if rate.per is Per.GPU:
         return [span]
@@ -87,7 +87,7 @@ def _by_gpu(span: RateSpan, gpus_per_node: int) -> list[RateSpan]:
         return []
     seconds = rate.quantity_seconds * gpus_per_node
     whole = replace(rate, quantity_seconds=seconds, per=Per.GPU)
-    return [RateSpan(span.start_ms, span.end_ms, whole, span.priority)]
+    return [RateInHour(span.start_ms, span.end_ms, whole, span.priority)]
 
 
 def _part_prices(

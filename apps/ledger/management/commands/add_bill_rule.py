@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts import queries as accounts
-from apps.economics.billing import Rule
+from apps.economics.billing import BillRowRule
 from apps.economics.focus.kinds import KINDS
 from apps.fleet import queries as fleet
 from apps.ledger.actions.bill_rules import (
@@ -51,12 +51,12 @@ class Command(BaseCommand):
         print(json.dumps({"id": rule_id}) if options["json"] else f"Rule {rule_id} is kept.")
 
 
-def _rule_asked(options: dict[str, Any], at: datetime) -> Rule:
+def _rule_asked(options: dict[str, Any], at: datetime) -> BillRowRule:
     key, _, value = options["tag"].partition("=")
     nodes = {node.name: node.id for node in fleet.standing_nodes(at)} if options["node"] else {}
     pools = {pool.name: pool.id for pool in fleet.pools().values()}
     teams = {team.name: team.id for team in accounts.teams()}
-    return Rule(
+    return BillRowRule(
         id=0,
         **{name: options[name] for name in PATTERNS},
         tag_key=key,

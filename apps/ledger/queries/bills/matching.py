@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from apps.accounts import queries as accounts
-from apps.economics.billing import Places, Rule, Traits
+from apps.economics.billing import BillRowRule, Places, Traits
 from apps.fleet import queries as fleet
 from apps.ledger.models import Bill, BillRule
 from apps.ledger.queries.bills.parts import filled
@@ -33,14 +33,14 @@ def traits_of(bills: Sequence[Bill]) -> dict[int, dict[bytes, Traits]]:
     return found
 
 
-def rules() -> list[Rule]:
+def rules() -> list[BillRowRule]:
     """The rules in force, in order."""
     found = BillRule.objects.filter(ended_at=None).order_by("priority")
     columns = (
         *("id", "issuer", "service", "usage_type", "resource_id", "sub_account", "tag_key"),
         *("tag_value", "kind", "node_id", "pool_id", "team_id"),
     )
-    return [Rule(*row) for row in found.values_list(*columns)]
+    return [BillRowRule(*row) for row in found.values_list(*columns)]
 
 
 def places(starts_at: datetime, ends_at: datetime) -> Places:

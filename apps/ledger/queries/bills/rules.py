@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice, page_of
-from apps.economics.billing import BillMatch, Rule, match
+from apps.economics.billing import BillMatch, BillRowRule, match
 from apps.fleet import queries as fleet
 from apps.ledger.models import Bill, BillRule
 from apps.ledger.queries.bills.matching import places, rules, traits_of
@@ -101,7 +101,7 @@ def bill_rule(rule_id: int) -> BillRuleRow:
     return _with_sums([BillRuleRow(*found)])[0]
 
 
-def moves_if_added(rule: Rule) -> list[RuleMove]:
+def moves_if_added(rule: BillRowRule) -> list[RuleMove]:
     """What of the bills of open months a rule kept after all others would take elsewhere."""
     now = rules()
     return _moves_between(now, [*now, rule])
@@ -127,7 +127,7 @@ def unmatched_usage_types(bill_id: int) -> dict[str, str]:
     return {label: usage_type for label, usage_type in found if usage_type}
 
 
-def _moves_between(before: Sequence[Rule], after: Sequence[Rule]) -> list[RuleMove]:
+def _moves_between(before: Sequence[BillRowRule], after: Sequence[BillRowRule]) -> list[RuleMove]:
     """By bill, the dearest first."""
     bills = {bill.id: bill for bill in _open_bills()}
     traits = traits_of(list(bills.values()))

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from apps.accounts.queries import Viewer
 from apps.ledger.queries.comparison import compared_spans
-from apps.ledger.queries.costs import Standing, standing
+from apps.ledger.queries.costs import CostStanding, standing
 from apps.ledger.queries.drill.sums import DayState, Drill, States, Sureness, sums_by_day
 from apps.ledger.queries.overview import DaySum
 from apps.ledger.queries.windows import Window
@@ -51,7 +51,7 @@ def _days(found: Sequence[DayState]) -> tuple[DaySum, ...]:
     )
 
 
-def _sureness(found: Sequence[DayState], known: Standing) -> Sureness:
+def _sureness(found: Sequence[DayState], known: CostStanding) -> Sureness:
     return Sureness(
         statuses=frozenset(status for each in found for status in each.statuses),
         held_milliseconds=sum(each.held_milliseconds for each in found),

@@ -10,7 +10,12 @@ from apps.economics.run_time import Bucket
 from apps.ledger.queries.windows import Window
 from apps.show.amounts import gpu_hours, per_cent
 from apps.show.money import whole_amount
-from apps.unit_economics.queries.runs.causes import MAY_CAUSE, Cause, Resource, causes_of
+from apps.unit_economics.queries.runs.causes import (
+    MAY_CAUSE,
+    Resource,
+    SaturatedResource,
+    causes_of,
+)
 from apps.unit_economics.queries.runs.spent import (
     BucketSpent,
     micros_of,
@@ -19,10 +24,10 @@ from apps.unit_economics.queries.runs.spent import (
 )
 
 __all__ = [
+    "Bottleneck",
     "BucketPart",
-    "Cause",
     "Resource",
-    "Verdict",
+    "SaturatedResource",
     "WhereTimeWent",
     "where_time_of_run_went",
     "where_time_of_workload_went",
@@ -68,7 +73,7 @@ class BucketPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Bottleneck:
     """Time that went elsewhere than into training, and more of it than is usual.
 
     `name` is a word such as *Starved*; `words` the whole sentence. `causes` is empty where the
@@ -82,7 +87,7 @@ class Verdict:
     micros: int | None
     unit_milliseconds: int
     words: str
-    causes: tuple[Cause, ...]
+    causes: tuple[SaturatedResource, ...]
     is_seen: bool
     asks_counters: bool
 
@@ -98,7 +103,7 @@ class WhereTimeWent:
     micros: int | None
     unit_milliseconds: int
     told_ratio: float | None
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[Bottleneck, ...]
     words: str
 
 
@@ -145,13 +150,13 @@ def _bucket_part(spent: BucketSpent, told: int) -> BucketPart:
 
 def _verdicts_of_parts(
     parts: Sequence[BucketPart], run_ids: Sequence[int], window: Window | None
-) -> tuple[Verdict, ...]:
+) -> tuple[Bottleneck, ...]:
     found = [each for each in parts if _is_finding(each)]
     if not found:
         return ()
     currency = accounts.organisation().currency
 
-    def causes(part: BucketPart) -> tuple[Cause, ...] | None:
+    def causes(part: BucketPart) -> tuple[SaturatedResource, ...] | None:
         return causes_of(part.bucket, threshold_of(part.bucket), run_ids, window)
 
     dearest = sorted(found, key=lambda each: (-(each.micros or 0), -each.unit_milliseconds))
@@ -185,10 +190,12 @@ def _window_words(window: Window | None) -> str:
     return named.get(window.text, "") if window else ""
 
 
-def _verdict_of_part(part: BucketPart, causes: tuple[Cause, ...] | None, cost: str) -> Verdict:
+def _verdict_of_part(
+    part: BucketPart, causes: tuple[SaturatedResource, ...] | None, cost: str
+) -> Bottleneck:
     sentence, share = FINDINGS[part.bucket], part.share or 0.0
     evidence = "".join(f"; {each.words}" for each in causes or ())
-    return Verdict(
+    return Bottleneck(
         bucket=part.bucket,
         name=sentence.name,
         share=share,
@@ -202,7 +209,7 @@ def _verdict_of_part(part: BucketPart, causes: tuple[Cause, ...] | None, cost: s
 
 
 def _summary_words(
-    told_ratio: float | None, parts: Sequence[BucketPart], verdicts: Sequence[Verdict]
+    told_ratio: float | None, parts: Sequence[BucketPart], verdicts: Sequence[Bottleneck]
 ) -> str:
     if told_ratio is None:
         return "No GPU time was charged in this time."

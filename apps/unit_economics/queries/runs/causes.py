@@ -38,7 +38,7 @@ MAY_CAUSE: dict[Bucket, tuple[Resource, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class SaturatedResource:
     """A resource that the node's own counters show saturated while GPUs waited, with the evidence."""
 
     resource: Resource
@@ -48,7 +48,7 @@ class Cause:
 
 def causes_of(
     bucket: Bucket, threshold: float, run_ids: Collection[int], window: Window | None
-) -> tuple[Cause, ...] | None:
+) -> tuple[SaturatedResource, ...] | None:
     """What was saturated in the hours of which this bucket had `threshold` or more, the worst first.
 
     None where counters could say nothing of such a bucket, or no node of these hours told any.
@@ -67,7 +67,7 @@ def causes_of(
     return tuple(sorted(found, key=lambda each: -each.ratio))
 
 
-def _cause_of_wait(resource: Resource, seen: Saturation) -> Cause | None:
+def _cause_of_wait(resource: Resource, seen: Saturation) -> SaturatedResource | None:
     if resource is Resource.STORAGE:
         return _stalled_cause(resource, "io", seen.io_stalled_ratio) or _flow_cause(
             resource, "disk", seen.disk
@@ -81,17 +81,17 @@ def _cause_of_wait(resource: Resource, seen: Saturation) -> Cause | None:
     return _flow_cause(resource, "network", seen.network)
 
 
-def _stalled_cause(resource: Resource, name: str, ratio: float | None) -> Cause | None:
+def _stalled_cause(resource: Resource, name: str, ratio: float | None) -> SaturatedResource | None:
     if ratio is None or ratio < STALLED[name]:
         return None
     waited = {"cpu": "a CPU", "io": "disks", "memory": "memory"}[name]
     words = (
         f"{resource}: in {per_cent(ratio)} of that time some task of the node waited for {waited}"
     )
-    return Cause(resource, ratio, words)
+    return SaturatedResource(resource, ratio, words)
 
 
-def _flow_cause(resource: Resource, name: str, flow: DeviceFlow | None) -> Cause | None:
+def _flow_cause(resource: Resource, name: str, flow: DeviceFlow | None) -> SaturatedResource | None:
     if flow is None or flow.of_most_ratio < FULL:
         return None
     if flow.bytes_per_second < LEAST_BYTES_PER_SECOND[name]:
@@ -100,4 +100,4 @@ def _flow_cause(resource: Resource, name: str, flow: DeviceFlow | None) -> Cause
         f"{resource}: each node moved {short_count(flow.bytes_per_second)}B/s, "
         f"{per_cent(min(1.0, flow.of_most_ratio))} of the most it was ever seen to"
     )
-    return Cause(resource, flow.of_most_ratio, words)
+    return SaturatedResource(resource, flow.of_most_ratio, words)

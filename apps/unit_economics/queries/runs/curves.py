@@ -164,12 +164,13 @@ def scaling_of(
     throughputs = [Throughput(each.gpus, each.tokens_per_second) for each in runs]
     fitted = _Fitted(scaling.fit(throughputs), scaling.resampled(throughputs), _version_of(chosen))
     return _scaling_answer(
-        _Asked(workload_id, now, more, chosen, sum(map(len, groups)) - len(chosen)), fitted
+        _ScalingQuestion(workload_id, now, more, chosen, sum(map(len, groups)) - len(chosen)),
+        fitted,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ScalingQuestion:
     workload_id: int
     now: int
     more: int
@@ -177,7 +178,7 @@ class _Asked:
     others: int
 
 
-def _scaling_answer(asked: _Asked, fitted: _Fitted) -> ScalingAnswer:
+def _scaling_answer(asked: _ScalingQuestion, fitted: _Fitted) -> ScalingAnswer:
     now, more, law, version = asked.now, asked.more, fitted.law, fitted.version
     speed_up = fitted.range_of(lambda each: each.speed_up(now, more))
     multiplier = fitted.range_of(lambda each: each.cost_multiplier(now, more))

@@ -1,9 +1,6 @@
 """GET /api/v1/costs/explore."""
 
-import csv
-import io
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -32,7 +29,6 @@ from apps.ledger.queries.cube import (
     variance_of,
 )
 from apps.ledger.rest.answers import (
-    CostCsvRenderer,
     WindowOut,
     moment_of,
     ratio_of,
@@ -41,6 +37,7 @@ from apps.ledger.rest.answers import (
 from apps.ledger.rest.parameters import refuse_unknown
 from apps.show.csv_cells import csv_text
 from apps.web.rest.money import MoneyOut, hours_of, money_of
+from apps.web.rest.tables import CsvRenderer
 from apps.web.rest.views import RestView
 
 SINGLE = ("window", "basis", "cost", "compare")
@@ -151,29 +148,25 @@ class ExplorationOut(serializers.Serializer[Any]):
     previous = serializers.CharField(allow_null=True)
 
 
-class ExploredCsv(CostCsvRenderer):
+class ExploredCsv(CsvRenderer):
     """One row for each group: a column for each dimension, then the sums."""
 
-    def render(
-        self,
-        data: Any,
-        accepted_media_type: str | None = None,
-        renderer_context: Mapping[str, Any] | None = None,
-    ) -> str:
-        """The rows under `results`; a problem stays a document of JSON."""
-        if not isinstance(data, Mapping) or "results" not in data:
-            return json.dumps(data)
+    def table(
+        self, data: Mapping[str, Any], view: object
+    ) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
+        """Sums that were not asked for have no column."""
         meta = data["meta"]
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\r\n")
         sums = [name for name in ExploredSumsOut().fields if name in data["totals"]]
-        writer.writerow([*meta["group_by"], *sums, "currency", "as_of_today"])
-        today = ", ".join(meta["as_of_today"])
-        for row in data["results"]:
-            names = [csv_text(group["name"]) for group in row["groups"]]
-            cells = [_cell(row[name]) for name in sums]
-            writer.writerow([*names, *cells, meta["currency"], today])
-        return out.getvalue()
+        last = [meta["currency"], ", ".join(meta["as_of_today"])]
+        rows = (
+            [
+                *(csv_text(group["name"]) for group in row["groups"]),
+                *(_cell(row[name]) for name in sums),
+                *last,
+            ]
+            for row in data["results"]
+        )
+        return [*meta["group_by"], *sums, "currency", "as_of_today"], rows
 
 
 class ExploreCosts(RestView):

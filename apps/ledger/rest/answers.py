@@ -1,15 +1,11 @@
 """Costs as JSON and as CSV."""
 
-import csv
-import io
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from rest_framework import serializers
-from rest_framework.renderers import BaseRenderer
 
 from apps.accounts import queries as accounts
 from apps.economics.gpu_meters import GpuMeters
@@ -20,6 +16,7 @@ from apps.ledger.rest.meters import COLUMNS as METER_COLUMNS
 from apps.ledger.rest.meters import MetersOut, meters_answer
 from apps.show.csv_cells import csv_text
 from apps.web.rest.money import MoneyOut, hours_of, money_of
+from apps.web.rest.tables import CsvRenderer
 from apps.workloads import queries as workloads
 
 # What a spreadsheet would take for a formula.
@@ -92,29 +89,16 @@ class CostsOut(serializers.Serializer[Any]):
     previous = serializers.CharField(allow_null=True)
 
 
-class CostCsvRenderer(BaseRenderer):
-    """`Accept: text/csv`: one row for each result, amounts as they are in JSON."""
+class CostCsvRenderer(CsvRenderer):
+    """`Accept: text/csv`: amounts without their currency, which has one column for all of them."""
 
-    media_type = "text/csv"
-    format = "csv"
-    charset = "utf-8"
-
-    def render(
-        self,
-        data: Any,
-        accepted_media_type: str | None = None,
-        renderer_context: Mapping[str, Any] | None = None,
-    ) -> str:
-        """Problems stay documents of JSON."""
-        if not isinstance(data, dict) or "results" not in data:
-            return json.dumps(data)
+    def table(
+        self, data: Mapping[str, Any], view: object
+    ) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
+        """A row for each result; the columns of the totals where there is none."""
         rows = [_flat(result) for result in data["results"]]
-        columns = list(rows[0]) if rows else list(_flat(data["totals"]))
-        out = io.StringIO()
-        writer = csv.DictWriter(out, columns, lineterminator="\r\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return out.getvalue()
+        columns = list(rows[0] if rows else _flat(data["totals"]))
+        return columns, (list(cells.values()) for cells in rows)
 
 
 def names() -> Named:

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rest_framework import serializers
@@ -35,14 +35,19 @@ class CsvRenderer(BaseRenderer):
         """The rows under `results`; a problem stays a document of JSON."""
         if not isinstance(data, Mapping) or "results" not in data:
             return json.dumps(data)
-        rows = [dict(_cells_of_result(result)) for result in data["results"]]
-        row = getattr((renderer_context or {}).get("view"), "row", None)
-        columns = list(rows[0]) if row is None and rows else columns_of(row)
+        columns, rows = self.table(data, (renderer_context or {}).get("view"))
         out = io.StringIO()
-        writer = csv.DictWriter(out, columns, lineterminator="\r\n", extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
+        csv.writer(out, lineterminator="\r\n").writerows([columns, *rows])
         return out.getvalue()
+
+    def table(
+        self, data: Mapping[str, Any], view: object
+    ) -> tuple[Sequence[str], Iterable[Sequence[Any]]]:
+        """The columns, and the cells of each result in their order."""
+        rows = [dict(_cells_of_result(result)) for result in data["results"]]
+        row = getattr(view, "row", None)
+        columns = list(rows[0]) if row is None and rows else columns_of(row)
+        return columns, ([cells.get(name) for name in columns] for cells in rows)
 
 
 def columns_of(row: type[serializers.Serializer[Any]] | None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentTypeError
 from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
 
 
 def parse_moment(text: str) -> datetime:
@@ -14,3 +15,11 @@ def parse_moment(text: str) -> datetime:
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not a moment such as 2026-03-02T10:00Z") from None
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def parse_amount(text: str) -> Decimal:
+    """`98.32`, exactly; refuses ArgumentTypeError."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ArgumentTypeError(f"{text!r} is not an amount") from None

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from apps.fleet.queries import pools
 from apps.pricing.actions import NewRate, propose_rate
-from apps.pricing.queries import rates_in_force
+from apps.pricing.queries.listing import rates_in_force
 from tests.browser.conftest import Desk, fits
 from tests.browser.fleet import PASSWORD, make_fleet, make_people
 
@@ -74,7 +74,7 @@ def halved() -> int:
     now = datetime.now(UTC)
     rate = NewRate(
         kind="list",
-        amount=held.amount / 2,
+        amount=held["amount"] / 2,
         currency="USD",
         starts_at=now - timedelta(days=30),
         purchase_option="on_demand",

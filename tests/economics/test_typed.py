@@ -1,11 +1,12 @@
-"""Moments that people type at commands are read in UTC, or refused in words."""
+"""What people type at commands is read exactly, moments in UTC, or refused in words."""
 
 from argparse import ArgumentTypeError
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import pytest
 
-from apps.economics.typed import parse_moment
+from apps.economics.typed import parse_amount, parse_moment
 
 
 @pytest.mark.parametrize(
@@ -21,3 +22,9 @@ def test_what_is_no_moment_is_refused_with_an_example() -> None:
         ArgumentTypeError, match=r"'soon' is not a moment such as 2026-03-02T10:00Z"
     ):
         parse_moment("soon")
+
+
+def test_an_amount_is_read_to_its_last_digit_or_refused() -> None:
+    assert parse_amount("98.320000001") == Decimal("98.320000001")
+    with pytest.raises(ArgumentTypeError, match="'much' is not an amount"):
+        parse_amount("much")

@@ -4,7 +4,6 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,7 +13,7 @@ from apps.web.rest.examples import listed
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
-from apps.web.rest.views import RestView, SeesPrices
+from apps.web.rest.views import PricesView
 
 STATES = ("never", "running", "done", "failed")
 SAME_OF_ACCOUNT = ("id", "name", "provider", "account", "regions", "role_arn", "export_uri")
@@ -81,14 +80,10 @@ class CloudAccountOut(serializers.Serializer[Any]):
     syncs = SyncOut(many=True)
 
 
-class CloudAccounts(RestView):
+class CloudAccounts(PricesView):
     """What is read from clouds, for finance and platform."""
 
     row = CloudAccountOut
-
-    def get_permissions(self) -> list[BasePermission]:
-        """As everywhere, and only for who sees prices."""
-        return [*super().get_permissions(), SeesPrices()]
 
     @extend_schema(
         operation_id="list_cloud_accounts",

@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.accounts.queries import organisation, teams
+from apps.economics.calls import Contract
 from apps.ledger.actions.api_prices import end_price, enter_price
 from apps.ledger.actions.vendor_costs import take_vendor_costs
 from apps.ledger.api import api_spend_examples as examples
@@ -22,7 +23,7 @@ from apps.ledger.api.commitments import BuysAhead
 from apps.ledger.queries.api_spend import GROUPS, Compared, Spend, SpendAsked, compared, spend
 from apps.ledger.rest.parameters import window_asked
 from apps.pricing.actions.api_prices import UNITS, NewApiPrice
-from apps.pricing.queries.api_prices import ApiPriceFact, api_price, api_prices
+from apps.pricing.queries.api_prices import api_price, api_prices
 from apps.web.rest.money import MoneyOut, NamedOut, money_of
 from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
@@ -297,9 +298,9 @@ class VendorCosts(RestView):
         return Response({"vendor": vendor, "rows": rows})
 
 
-def told_price(fact: ApiPriceFact) -> dict[str, Any]:
+def told_price(fact: Contract) -> dict[str, Any]:
     """A contract price as it is answered."""
-    told = {name: getattr(fact, name) for name in ApiPriceFact.__slots__}
+    told = {name: getattr(fact, name) for name in Contract.__slots__}
     for name in ("amount", "discount_ratio"):
         told[name] = None if told[name] is None else f"{told[name]:f}"
     return told_as(ApiPriceOut, told)
@@ -351,7 +352,7 @@ def _decimal_or_none(text: str | None) -> Decimal | None:
     return None if text is None else Decimal(text)
 
 
-def _price_found(fact: ApiPriceFact | None) -> ApiPriceFact:
+def _price_found(fact: Contract | None) -> Contract:
     if fact is None:
         raise ObjectDoesNotExist("there is no such contract price")
     return fact

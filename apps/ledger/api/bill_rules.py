@@ -6,7 +6,6 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -31,7 +30,7 @@ from apps.web.rest.once import once
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import OptionalText, Parameters, Strict, Text, parsed
-from apps.web.rest.views import RestView, SeesPrices
+from apps.web.rest.views import PricesView
 
 PATTERNS = (
     *("issuer", "service", "usage_type", "resource_id", "sub_account", "tag_key", "tag_value"),
@@ -106,12 +105,8 @@ class BillMovesOut(serializers.Serializer[Any]):
     moves = BillMoveOut(many=True)
 
 
-class BillRulesView(RestView):
+class BillRulesView(PricesView):
     """Bills are for finance and platform; platform changes what is made of them."""
-
-    def get_permissions(self) -> list[BasePermission]:
-        """As everywhere, and only for who sees prices."""
-        return [*super().get_permissions(), SeesPrices()]
 
 
 class BillRules(BillRulesView):

@@ -5,7 +5,6 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -18,7 +17,7 @@ from apps.web.rest.money import MoneyOut, NamedOut, money_of
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
-from apps.web.rest.views import RestView, SeesPrices
+from apps.web.rest.views import PricesView
 
 
 class UnownedAsked(Parameters):
@@ -59,14 +58,10 @@ EXAMPLE = listed(
 )
 
 
-class Unowned(RestView):
+class Unowned(PricesView):
     """What no ownership rule gives to a team."""
 
     row = UnownedOut
-
-    def get_permissions(self) -> list[BasePermission]:
-        """What is nobody's is for who sees the whole organisation and its amounts."""
-        return [*super().get_permissions(), SeesPrices()]
 
     @extend_schema(
         operation_id="list_unowned",

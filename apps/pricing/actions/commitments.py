@@ -23,7 +23,10 @@ from apps.pricing.queries.exchange import exchange
 
 MOST_UNITS = 2**31 - 1
 FARTHEST_ZONE = timedelta(hours=14)
-TEXTS = ("provider", "region", "instance_type", "gpu_model", "external_id", "source")
+TEXTS = ("name", "provider", "region", "instance_type", "gpu_model", "external_id", "source")
+PLAIN = (
+    *("kind", "pool_id", "units", "unit", "spend", "upfront", "hourly", "currency", "owner_id"),
+)
 ADDED, UPDATED, UNCHANGED = "added", "updated", "unchanged"
 
 
@@ -339,22 +342,13 @@ def _mark_term(starts_at: datetime, ends_at: datetime, at: datetime, external_id
 
 def _commitment_columns(commitment: NewCommitment) -> dict[str, Any]:
     return {
+        **{name: getattr(commitment, name) for name in PLAIN},
         **{name: getattr(commitment, name).strip() for name in TEXTS},
-        "name": commitment.name.strip(),
-        "kind": commitment.kind,
-        "pool_id": commitment.pool_id,
-        "units": commitment.units,
-        "unit": commitment.unit,
-        "spend": commitment.spend,
         "prices": {
             name.strip(): f"{price.normalize():f}"
             for name, price in sorted(commitment.prices.items())
         },
-        "upfront": commitment.upfront,
-        "hourly": commitment.hourly,
-        "currency": commitment.currency,
         "period": (commitment.starts_at, commitment.ends_at),
-        "owner_id": commitment.owner_id,
     }
 
 

@@ -19,6 +19,7 @@ from apps.pricing.models import OwnedCost, OwnedPlan, PowerTariff
 MINUTES_OF_DAY = 1440
 # The first key of an advisory lock: plans of one pool that do not exist yet cannot be locked.
 LOCK = 7305043
+COLUMNS = (*("pool_id", "nodes", "purchase", "salvage", "life_months", "watts", "pue", "currency"),)
 
 
 class OwnedPlanNotUnderstood(Refusal):
@@ -69,14 +70,7 @@ def add_owned_plan(*, plan: NewOwnedPlan, at: datetime) -> int:
     with refusing({"pricing_ownedplan_name_key": _named_already(plan.name)}):
         row = OwnedPlan.objects.create(
             name=plan.name.strip(),
-            pool_id=plan.pool_id,
-            nodes=plan.nodes,
-            purchase=plan.purchase,
-            salvage=plan.salvage,
-            life_months=plan.life_months,
-            watts=plan.watts,
-            pue=plan.pue,
-            currency=plan.currency,
+            **{column: getattr(plan, column) for column in COLUMNS},
             period=(plan.starts_at, plan.ends_at),
             created_at=at,
         )

@@ -12,13 +12,13 @@ from rest_framework.response import Response
 from apps.accounts.queries import organisation
 from apps.economics.hours import hour_of
 from apps.fleet.queries import pools
-from apps.pricing.api.rates import PricesView
 from apps.pricing.queries.owned import OwnedPlanFact, clock_of, owned_plans, written_off
 from apps.web.rest.examples import listed
 from apps.web.rest.money import NamedOut
 from apps.web.rest.pages import list_of, page_asked, paged, slice_of, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters
+from apps.web.rest.views import PricesView
 
 EXAMPLE = listed(
     "Owned plans",

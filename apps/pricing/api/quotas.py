@@ -7,12 +7,12 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.pricing.api.rates import PricesView
 from apps.pricing.queries.quotas import QuotasWanted, quota_page
 from apps.web.rest.examples import listed
 from apps.web.rest.pages import list_of, page_asked, paged, told_as
 from apps.web.rest.schema import PAGES
 from apps.web.rest.strict import Parameters, Text
+from apps.web.rest.views import PricesView
 
 EXAMPLE = listed(
     "Quotas",

@@ -7,7 +7,6 @@ from typing import Any
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,18 +19,10 @@ from apps.pricing.queries import listing
 from apps.pricing.queries.reach import Prices, Reach, reach_of
 from apps.pricing.queries.tiers import tiers_of
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged
+from apps.web.rest.pages import list_of, page_asked, paged, slots_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Parameters, parsed
-from apps.web.rest.views import RestView, SeesPrices
-
-
-class PricesView(RestView):
-    """Prices are for finance and platform; platform changes them."""
-
-    def get_permissions(self) -> list[BasePermission]:
-        """As everywhere, and only for who sees prices."""
-        return [*super().get_permissions(), SeesPrices()]
+from apps.web.rest.views import PricesView
 
 
 class Rates(PricesView):
@@ -90,15 +81,8 @@ class RatePreview(PricesView):
     def post(self, request: Request) -> Response:
         """The hours and nodes that would be charged again; nothing is entered."""
         rate = _new_rate(parsed(RateIn, request))
-        prices = Prices(
-            rate.pool_id,
-            rate.provider,
-            rate.region,
-            rate.instance_type,
-            rate.gpu_model,
-            rate.purchase_option,
-        )
-        return _told_reach(reach_of(prices, rate.starts_at, rate.ends_at, timezone.now()))
+        reach = reach_of(Prices.of(rate), rate.starts_at, rate.ends_at, timezone.now())
+        return _told_reach(reach)
 
 
 class RateView(PricesView):
@@ -175,12 +159,5 @@ def _is_same(row: dict[str, Any], rate: actions.NewRate) -> bool:
 
 
 def _told_reach(reach: Reach) -> Response:
-    told = {
-        "starts_at": reach.starts_at,
-        "ends_at": reach.ends_at,
-        "hours": reach.hours,
-        "node_hours": reach.node_hours,
-        "nodes": reach.nodes,
-        "pools": [{"id": pool_id, "name": name} for pool_id, name in reach.pools],
-    }
-    return Response(ReachOut(told).data)
+    pools_reached = [{"id": pool_id, "name": name} for pool_id, name in reach.pools]
+    return Response(told_as(ReachOut, slots_of(reach) | {"pools": pools_reached}))

@@ -9,7 +9,6 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
-from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -20,10 +19,10 @@ from apps.pricing.api.wire import PatternOfRows, PriceIn
 from apps.pricing.queries.shared import METHODS, SharedCostRow, shared_cost, shared_cost_page
 from apps.web.rest.money import MoneyOut, NamedOut
 from apps.web.rest.once import once
-from apps.web.rest.pages import list_of, page_asked, paged, told_as
+from apps.web.rest.pages import list_of, page_asked, paged, slots_of, told_as
 from apps.web.rest.schema import PAGES, REPEAT_KEY
 from apps.web.rest.strict import Moment, Parameters, Strict, Text, parsed
-from apps.web.rest.views import RestView, SeesPrices
+from apps.web.rest.views import PricesView
 
 METHOD_KEYS = tuple(str(method) for method in METHODS)
 
@@ -79,15 +78,7 @@ class SharedCostOut(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
-class SharedCostsView(RestView):
-    """Shared costs are for finance and platform; platform and tokens that manage change them."""
-
-    def get_permissions(self) -> list[BasePermission]:
-        """As everywhere, and only for who sees prices."""
-        return [*super().get_permissions(), SeesPrices()]
-
-
-class SharedCosts(SharedCostsView):
+class SharedCosts(PricesView):
     """What is shared, and how."""
 
     row = SharedCostOut
@@ -127,7 +118,7 @@ class SharedCosts(SharedCostsView):
         return Response(told_shared_cost(shared_cost(cost_id)), status=201)
 
 
-class OneSharedCost(SharedCostsView):
+class OneSharedCost(PricesView):
     """One shared cost."""
 
     @extend_schema(
@@ -139,7 +130,7 @@ class OneSharedCost(SharedCostsView):
         return Response(told_shared_cost(shared_cost(shared_cost_id)))
 
 
-class SharedCostEnd(SharedCostsView):
+class SharedCostEnd(PricesView):
     """The end of a shared cost."""
 
     @extend_schema(
@@ -158,7 +149,7 @@ class SharedCostEnd(SharedCostsView):
         return Response(told_shared_cost(shared_cost(shared_cost_id)))
 
 
-class SharedCostWeights(SharedCostsView):
+class SharedCostWeights(PricesView):
     """The weights of a shared cost."""
 
     @extend_schema(
@@ -184,7 +175,7 @@ class SharedCostWeights(SharedCostsView):
 def told_shared_cost(cost: SharedCostRow) -> dict[str, Any]:
     """A shared cost as it is answered."""
     names = {team.id: team.name for team in accounts.teams()} if cost.weights else {}
-    told: dict[str, Any] = {name: getattr(cost, name) for name in SharedCostRow.__slots__}
+    told = slots_of(cost)
     told["price"] = {"amount": f"{told.pop('amount'):f}", "currency": told.pop("currency")}
     told["weights"] = [
         {"team": {"id": team_id, "name": names[team_id]}, "weight": f"{weight:f}"}

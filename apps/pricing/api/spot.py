@@ -11,12 +11,12 @@ from rest_framework.response import Response
 from apps.economics.purchase import PurchaseOption
 from apps.pricing import actions
 from apps.pricing.api import examples
-from apps.pricing.api.rates import PricesView
 from apps.pricing.api.wire import SpotPricesIn, SpotPricesOut
 from apps.pricing.queries import RateKind
 from apps.web.rest.once import once
 from apps.web.rest.schema import REPEAT_KEY
 from apps.web.rest.strict import parsed
+from apps.web.rest.views import PricesView
 
 
 class SpotPrices(PricesView):

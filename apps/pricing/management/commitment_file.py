@@ -1,17 +1,22 @@
 """Commitments as somebody writes them down: a TOML file of one or of several."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from apps.accounts.queries import organisation, teams
 from apps.fleet.queries import pools
 from apps.pricing.actions import CommitmentNotUnderstood, NewCommitment
-from apps.pricing.management.toml_fields import amount_of, moment_of, text_of
+from apps.pricing.management.toml_fields import (
+    amount_of,
+    amounts_of,
+    count_of,
+    moment_of,
+    read_fields,
+    read_toml,
+    text_of,
+)
 
 TEXTS = (
     *("name", "kind", "currency", "provider", "region", "instance_type", "gpu_model", "unit"),
@@ -19,7 +24,14 @@ TEXTS = (
 )
 AMOUNTS = ("spend", "upfront", "hourly")
 MOMENTS = ("starts_at", "ends_at")
-KNOWN = frozenset({*TEXTS, *AMOUNTS, *MOMENTS, "units", "prices"})
+NEEDED = ("name", "kind", *MOMENTS)
+READERS: Mapping[str, Callable[..., Any]] = {
+    **dict.fromkeys(TEXTS, text_of),
+    **dict.fromkeys(AMOUNTS, amount_of),
+    **dict.fromkeys(MOMENTS, moment_of),
+    "units": count_of,
+    "prices": amounts_of,
+}
 
 
 class CommitmentFileUnreadable(ValueError):
@@ -37,10 +49,7 @@ class Entry:
 
 def read_commitments(path: Path) -> list[Entry]:
     """Every commitment of the file; refuses CommitmentFileUnreadable. Figures are exact decimals."""
-    try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as problem:
-        raise CommitmentFileUnreadable(f"{path}: {problem}") from problem
+    told = read_toml(path, CommitmentFileUnreadable)
     tables = told.pop("commitments") if "commitments" in told else [told]
     beside = sorted(told) if [told] != tables else []
     if beside:
@@ -59,47 +68,13 @@ def _entry_of_table(number: int, table: object) -> Entry:
 
 def commitment_of(told: Mapping[str, Any]) -> NewCommitment:
     """What was written, field by field; refuses CommitmentNotUnderstood."""
-    unknown = sorted(set(told) - KNOWN)
-    if unknown:
-        raise CommitmentNotUnderstood(unknown[0], "there is no such field")
-    missing = [name for name in ("name", "kind", *MOMENTS) if name not in told]
-    if missing:
-        raise CommitmentNotUnderstood(missing[0], "this is missing")
-    read = {name: _READERS[name](name, value) for name, value in told.items()}
+    read = read_fields(told, READERS, NEEDED, CommitmentNotUnderstood)
     pool, owner = read.pop("pool", ""), read.pop("owner", "")
     return NewCommitment(
         **{"currency": organisation().currency, **read},
         pool_id=_id_by_name("pool", pool, {each.name: each.id for each in pools().values()}),
         owner_id=_id_by_name("owner", owner, {each.name: each.id for each in teams()}),
     )
-
-
-_text = partial(text_of, refusal=CommitmentNotUnderstood)
-_amount = partial(amount_of, refusal=CommitmentNotUnderstood)
-
-
-def _whole_count(name: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise CommitmentNotUnderstood(name, f"{value!r} is not a count")
-    return value
-
-
-def _prices_by_type(name: str, value: object) -> dict[str, Decimal]:
-    if not isinstance(value, dict):
-        raise CommitmentNotUnderstood(name, "this is a table of amounts by instance type")
-    return {each: _amount(f"{name}.{each}", amount) for each, amount in value.items()}
-
-
-_moment = partial(moment_of, refusal=CommitmentNotUnderstood)
-
-
-_READERS: Mapping[str, Callable[[str, object], Any]] = {
-    **dict.fromkeys(TEXTS, _text),
-    **dict.fromkeys(AMOUNTS, _amount),
-    **dict.fromkeys(MOMENTS, _moment),
-    "units": _whole_count,
-    "prices": _prices_by_type,
-}
 
 
 def _id_by_name(field: str, name: str, known: Mapping[str, int]) -> int | None:

@@ -1,33 +1,22 @@
 """A price table as a CSV file, row by row, into rates or reasons."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from apps.economics.tiers import NotTiers, Tier, parsed
 from apps.pricing.actions import NewRate, RefusedRow
 from apps.pricing.management.table_cells import day_in, decimal_in, whole_number_in
 
 REVIEWED = Path(__file__).with_name("price_table.csv")
-COLUMNS = (
-    "provider",
-    "region",
-    "instance_type",
-    "gpu_model",
-    "pool",
-    "purchase_option",
-    "kind",
-    "amount",
-    "currency",
-    "quantity_seconds",
-    "unit",
-    "valid_from",
-    "valid_to",
-    "source",
-    "source_date",
+SAID = (
+    *("provider", "region", "instance_type", "gpu_model", "purchase_option", "kind"),
+    *("currency", "unit", "source"),
 )
+COLUMNS = (*SAID, "pool", "amount", "quantity_seconds", "valid_from", "valid_to", "source_date")
 OPTIONAL = frozenset({"tiers"})
 
 
@@ -51,51 +40,56 @@ def read_price_table(lines: Iterable[str], *, pool_ids: Mapping[str, int]) -> Pr
     Every price says its source and the source's date. Refuses ColumnsUnknown; a bad row is
     rejected with its line and reason, and the others are kept.
     """
+    needed, known = set(COLUMNS), {*COLUMNS, *OPTIONAL}
+    return read_table(
+        lines,
+        lambda header: (sorted(needed - header), sorted(header - known)),
+        lambda text: _rate_of_row(text, pool_ids),
+    )
+
+
+def read_table(
+    lines: Iterable[str],
+    columns: Callable[[set[str]], tuple[list[str], list[str]]],
+    rate_of: Callable[[Mapping[str, str]], NewRate],
+) -> PriceTable:
+    """The rows of a CSV file as rates; those of which `rate_of` refuses (ValueError) are rejected.
+
+    `columns` says what a header lacks and what of it is unknown. Refuses ColumnsUnknown.
+    """
     reader = csv.DictReader(lines)
-    _refuse_columns(reader.fieldnames or ())
+    missing, unknown = columns(set(reader.fieldnames or ()))
+    if missing or unknown:
+        raise ColumnsUnknown(
+            f"missing columns: {', '.join(missing) or 'none'}; "
+            f"unknown columns: {', '.join(unknown) or 'none'}"
+        )
     rows: list[tuple[int, NewRate]] = []
     rejected: list[RefusedRow] = []
     for row in reader:
         try:
-            rows.append((reader.line_num, _rate_of_row(row, pool_ids)))
+            if None in row or None in row.values():
+                raise ValueError("the row does not have as many fields as the header")
+            text = {name: value.strip() for name, value in row.items()}
+            rows.append((reader.line_num, rate_of(text)))
         except ValueError as reason:
             rejected.append(RefusedRow(reader.line_num, str(reason)))
     return PriceTable(tuple(rows), tuple(rejected))
 
 
-def _refuse_columns(names: Iterable[str]) -> None:
-    header = set(names)
-    missing, unknown = set(COLUMNS) - header, header - set(COLUMNS) - OPTIONAL
-    if missing or unknown:
-        raise ColumnsUnknown(
-            f"missing columns: {', '.join(sorted(missing)) or 'none'}; "
-            f"unknown columns: {', '.join(sorted(unknown)) or 'none'}"
-        )
-
-
-def _rate_of_row(row: Mapping[str | None, str | None], pool_ids: Mapping[str, int]) -> NewRate:
-    if None in row or None in row.values():
-        raise ValueError(f"the row does not have {len(COLUMNS)} fields")
-    text = {str(name): str(value).strip() for name, value in row.items()}
+def _rate_of_row(text: Mapping[str, str], pool_ids: Mapping[str, int]) -> NewRate:
     if not text["source"]:
         raise ValueError("source: a price says where it comes from")
     if text["pool"] and text["pool"] not in pool_ids:
         raise ValueError(f"pool: there is no pool named {text['pool']!r}")
+    said: dict[str, Any] = {name: text[name] for name in SAID}
     return NewRate(
-        kind=text["kind"],
+        **said,
         amount=decimal_in("amount", text["amount"]),
-        currency=text["currency"],
         starts_at=_midnight_of_day("valid_from", text["valid_from"]),
         ends_at=_midnight_of_day("valid_to", text["valid_to"]),
-        purchase_option=text["purchase_option"],
-        provider=text["provider"],
-        region=text["region"],
-        instance_type=text["instance_type"],
-        gpu_model=text["gpu_model"],
         pool_id=pool_ids[text["pool"]] if text["pool"] else None,
         quantity_seconds=whole_number_in("quantity_seconds", text["quantity_seconds"]),
-        unit=text["unit"],
-        source=text["source"],
         source_date=day_in("source_date", text["source_date"]),
         tiers=_tiers_of_text(text.get("tiers", "")),
     )

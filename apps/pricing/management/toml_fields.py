@@ -1,9 +1,37 @@
 """What somebody wrote in a TOML file, field by field; each refuses by the exception it is given."""
 
+import tomllib
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, date, datetime, time, tzinfo
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 from apps.economics.refusal import Refusal
+
+
+def read_toml(path: Path, unreadable: type[ValueError]) -> dict[str, Any]:
+    """The tables of a file, figures as exact decimals; refuses `unreadable`, with the path."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as problem:
+        raise unreadable(f"{path}: {problem}") from problem
+
+
+def read_fields(
+    told: Mapping[str, Any],
+    readers: Mapping[str, Callable[..., Any]],
+    needed: Collection[str],
+    refusal: type[Refusal],
+) -> dict[str, Any]:
+    """Each field as its reader understands it; refuses one that is unknown, and a needed one missing."""
+    unknown = sorted(set(told) - set(readers))
+    if unknown:
+        raise refusal(unknown[0], "there is no such field")
+    missing = [name for name in needed if name not in told]
+    if missing:
+        raise refusal(missing[0], "this is missing")
+    return {name: readers[name](name, value, refusal) for name, value in told.items()}
 
 
 def text_of(name: str, value: object, refusal: type[Refusal]) -> str:
@@ -21,6 +49,20 @@ def amount_of(name: str, value: object, refusal: type[Refusal]) -> Decimal:
         return Decimal(value)
     except ArithmeticError:
         raise refusal(name, f"{value!r} is not an amount") from None
+
+
+def count_of(name: str, value: object, refusal: type[Refusal]) -> int:
+    """A whole number."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise refusal(name, f"{value!r} is not a whole number")
+    return value
+
+
+def amounts_of(name: str, value: object, refusal: type[Refusal]) -> dict[str, Decimal]:
+    """A table of amounts by name."""
+    if not isinstance(value, dict):
+        raise refusal(name, "this is a table of amounts by name")
+    return {each: amount_of(f"{name}.{each}", amount, refusal) for each, amount in value.items()}
 
 
 def moment_of(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
 
@@ -50,23 +50,6 @@ class RateSpan:
         """The rates that count this pool's time as theirs: on whose terms it may be bought."""
         own = (self.list_rate if self.list_is_paid else None, self.contract_rate)
         return tuple(rate for rate in own if rate is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class RateFact:
-    """A rate as it was entered, with where it comes from."""
-
-    id: int
-    target: str
-    kind: str
-    amount: Decimal
-    currency: str
-    quantity_seconds: int
-    unit: str
-    starts_at: datetime | None
-    ends_at: datetime | None
-    source: str
-    source_date: date | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,29 +103,6 @@ def spans_of_pools(
         )
         for pool_id, pool in pools.items()
     }
-
-
-def rates_in_force(at: datetime) -> list[RateFact]:
-    """Every rate that holds at `at`, by what it prices."""
-    rows = Rate.objects.filter(standing=RateStanding.IN_FORCE, period__contains=at).order_by(
-        "target", "id"
-    )
-    return [
-        RateFact(*row)
-        for row in rows.values_list(
-            "id",
-            "target",
-            "kind",
-            "amount",
-            "currency",
-            "quantity_seconds",
-            "unit",
-            "period__startswith",
-            "period__endswith",
-            "source",
-            "source_date",
-        )
-    ]
 
 
 def has_prices() -> bool:

@@ -87,28 +87,11 @@ def _in_order(rows: "QuerySet[Commitment]") -> "QuerySet[Commitment]":
 
 def _commitment_fact(row: Commitment) -> CommitmentFact:
     starts_at, term_ends_at = row.period.lower, row.period.upper
+    said = {name: getattr(row, name) for name in CommitmentFact.__slots__ if hasattr(row, name)}
     return CommitmentFact(
-        id=row.id,
-        name=row.name,
-        kind=row.kind,
-        provider=row.provider,
-        region=row.region,
-        instance_type=row.instance_type,
-        gpu_model=row.gpu_model,
-        pool_id=row.pool_id,
-        units=row.units,
-        unit=row.unit,
-        spend=row.spend,
-        prices={name: Decimal(amount) for name, amount in sorted(row.prices.items())},
-        upfront=row.upfront,
-        hourly=row.hourly,
-        currency=row.currency,
+        **said | {"prices": {name: Decimal(price) for name, price in sorted(row.prices.items())}},
         starts_at=starts_at,
         ends_at=term_ends_at if row.ended_at is None else min(term_ends_at, row.ended_at),
         hours=-((starts_at - term_ends_at) // HOUR),
         term_ms=(term_ends_at - starts_at) // MILLISECOND,
-        owner_id=row.owner_id,
-        external_id=row.external_id,
-        source=row.source,
-        ended_at=row.ended_at,
     )

@@ -84,6 +84,12 @@ def all_rates() -> list[dict[str, Any]]:
     )
 
 
+def rates_in_force(at: datetime) -> list[dict[str, Any]]:
+    """Every rate that holds at `at`, by what it prices."""
+    rows = rate_table().filter(standing=RateStanding.IN_FORCE, period__contains=at)
+    return list(rows.order_by("target", "id"))
+
+
 def rates_of_target(target: str) -> list[dict[str, Any]]:
     """The history of the price of one thing, the newest first."""
     rows = rate_table().filter(target=target)

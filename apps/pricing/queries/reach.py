@@ -19,6 +19,11 @@ class Prices:
     gpu_model: str
     purchase_option: str
 
+    @classmethod
+    def of(cls, rate: object) -> "Prices":
+        """What this rate prices, entered or not."""
+        return cls(**{name: getattr(rate, name) for name in cls.__slots__})
+
 
 @dataclass(frozen=True, slots=True)
 class Reach:

@@ -4,7 +4,7 @@ An estimate by nodes' lives and rates as they stand, without rounding by the hou
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
@@ -69,12 +69,7 @@ def if_entered(proposal: Proposal, at: datetime) -> WhatIf:
     reach = reach_of(prices, proposal.starts_at, proposal.ends_at, at)
     entered = Rate(
         id=PROPOSED,
-        provider=prices.provider,
-        region=prices.region,
-        instance_type=prices.instance_type,
-        gpu_model=prices.gpu_model,
-        purchase_option=prices.purchase_option,
-        pool_id=prices.pool_id,
+        **asdict(prices),
         kind=proposal.kind,
         amount=proposal.amount,
         currency=proposal.currency,
@@ -91,7 +86,7 @@ def if_accepted(rate_id: int, at: datetime) -> WhatIf:
     """What accepting this price, which waits, would move in hours before `at`."""
     row = Rate.objects.get(id=rate_id)
     place = place_of(row)
-    reach = reach_of(_prices_of_rate(row), place.starts_at, place.changes_until, at)
+    reach = reach_of(Prices.of(row), place.starts_at, place.changes_until, at)
     row.period = _Period(place.starts_at, place.ends_at)
     # In the reach the price before is what ends.
     return _what_if(reach, lambda rows: [*_rates_without(rows, place.predecessor_id), row])
@@ -100,20 +95,9 @@ def if_accepted(rate_id: int, at: datetime) -> WhatIf:
 def if_ended(rate_id: int, ended_at: datetime, at: datetime) -> WhatIf:
     """What ending this price would move, in hours before `at`."""
     row = Rate.objects.get(id=rate_id)
-    reach = reach_of(_prices_of_rate(row), ended_at, row.period.upper, at)
+    reach = reach_of(Prices.of(row), ended_at, row.period.upper, at)
     # In the reach the rate is what ends; before it nothing changes.
     return _what_if(reach, lambda rows: _rates_without(rows, rate_id))
-
-
-def _prices_of_rate(row: Rate) -> Prices:
-    return Prices(
-        pool_id=row.pool_id,
-        provider=row.provider,
-        region=row.region,
-        instance_type=row.instance_type,
-        gpu_model=row.gpu_model,
-        purchase_option=row.purchase_option,
-    )
 
 
 def _rates_without(rows: Sequence[Rate], rate_id: int | None) -> list[Rate]:

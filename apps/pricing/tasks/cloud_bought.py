@@ -10,6 +10,7 @@ from apps.pricing.tasks.rounds import ReadingRound
 from apps.providers.reading import BoughtAhead, CloudFact, GivenBack, NotCounted, NotKept
 
 PURCHASE_COUNTS = ("added", "updated", "unchanged", "ended", "left_out", "rejected")
+SAID = actions.NewCommitment.__slots__
 REFUSED = (
     actions.CommitmentNotUnderstood,
     actions.CommitmentEndsBeforeItStarts,
@@ -67,22 +68,6 @@ class PurchaseLedger:
         self.round.note(f"{name} is not kept: {reason}")
 
     def _new_commitment(self, bought: BoughtAhead) -> actions.NewCommitment:
-        return actions.NewCommitment(
-            name=bought.name,
-            kind=bought.kind,
-            currency=bought.currency,
-            starts_at=bought.starts_at,
-            ends_at=bought.ends_at,
-            provider=self.provider,
-            region=bought.region,
-            instance_type=bought.instance_type,
-            gpu_model=bought.gpu_model,
-            units=bought.units,
-            unit=RateUnit.GPU if bought.is_by_gpu else RateUnit.NODE,
-            spend=bought.spend,
-            prices=bought.prices,
-            upfront=bought.upfront,
-            hourly=bought.hourly,
-            external_id=bought.external_id,
-            source=bought.source,
-        )
+        said = {name: getattr(bought, name) for name in SAID if hasattr(bought, name)}
+        unit = RateUnit.GPU if bought.is_by_gpu else RateUnit.NODE
+        return actions.NewCommitment(**said, provider=self.provider, unit=unit)

@@ -10,6 +10,7 @@ from apps.fleet.actions import clouds
 from apps.fleet.queries import pools
 from apps.fleet.queries.clouds import CloudAccountFact
 from apps.pricing import actions, queries
+from apps.pricing.queries.listing import rates_in_force
 from apps.pricing.tasks.rounds import Clock
 from apps.providers.reading import CloudPrice, PricesRead, ReadingRequest, WantedPrice
 from apps.providers.registry import reader_of
@@ -122,7 +123,7 @@ def _enter_rates(rates: Sequence[actions.NewRate], tally: PriceTally, at: dateti
 
 def _changed_rates(rates: Iterable[actions.NewRate], at: datetime) -> Iterator[actions.NewRate]:
     """Those that say something new: not older than what is in force, nor the same again."""
-    last = {fact.target: (fact.starts_at, fact.amount) for fact in queries.rates_in_force(at)}
+    last = {rate["target"]: (rate["starts_at"], rate["amount"]) for rate in rates_in_force(at)}
     for rate in rates:
         target = actions.target_of(rate)
         began_at, amount = last.get(target, (None, None))

@@ -129,6 +129,14 @@ class RestView(APIView):
         return self._viewer
 
 
+class PricesView(RestView):
+    """Prices are for finance and platform; platform changes them."""
+
+    def get_permissions(self) -> list[BasePermission]:
+        """As everywhere, and only for who sees prices."""
+        return [*super().get_permissions(), SeesPrices()]
+
+
 def _viewer_in(request: Request, view: object) -> Viewer | None:
     """None to a stranger."""
     known = request.auth is not None or bool(request.user and request.user.is_authenticated)

@@ -19,6 +19,7 @@ from apps.pricing import actions, queries
 from apps.pricing.actions.doubts import Doubts
 from apps.pricing.models import Rate
 from apps.pricing.queries.deciding import rates_waiting
+from apps.pricing.queries.listing import rates_in_force
 from apps.pricing.queries.neighbours import neighbours_of
 from tests.make import NOON, make_node, make_organisation, make_person, make_pool, make_rate
 
@@ -76,7 +77,7 @@ def test_a_region_priced_without_its_accelerators_prices_nothing() -> None:
     loaded = load(LIST, price("12.2", region="ca-central-1"))
     assert (loaded.imported, loaded.waiting, loaded.rejected) == (1, 1, ())
     assert paid(pool, NOON) is None
-    assert queries.rates_in_force(NOON)[0].amount == Decimal("98.32")
+    assert rates_in_force(NOON)[0]["amount"] == Decimal("98.32")
     (waiting,) = rates_waiting()
     assert waiting["doubt"] == "12.2 is under a third of the usual 98.32"
     assert [row["amount"] for row in neighbours_of([waiting])[waiting["id"]]] == [Decimal("98.32")]

@@ -14,6 +14,7 @@ from apps.fleet.queries import pools
 from apps.marks.models import ChangedHour, ChangedRange
 from apps.marks.queries import Pass
 from apps.pricing import actions, queries
+from apps.pricing.queries.listing import rates_in_force
 from tests.make import NOON, make_node, make_organisation, make_pool, make_rate
 
 pytestmark = pytest.mark.django_db
@@ -281,14 +282,14 @@ def test_a_rate_ends_once_and_not_before_it_starts() -> None:
 
 def test_rates_in_force_say_where_they_come_from() -> None:
     make_rate("55.04", source="a price list", source_date=date(2026, 2, 1))
-    (rate,) = queries.rates_in_force(NOON)
-    assert (rate.amount, rate.source, rate.source_date) == (
+    (rate,) = rates_in_force(NOON)
+    assert (rate["amount"], rate["source"], rate["source_date"]) == (
         Decimal("55.04"),
         "a price list",
         date(2026, 2, 1),
     )
-    assert rate.target == "list aws / us-east-1 / instance p5.48xlarge / on_demand"
-    assert queries.rates_in_force(NOON - 9 * DAY) == []
+    assert rate["target"] == "list aws / us-east-1 / instance p5.48xlarge / on_demand"
+    assert rates_in_force(NOON - 9 * DAY) == []
 
 
 def test_a_shared_cost_runs_inside_the_window_and_marks_it() -> None:

@@ -20,10 +20,10 @@ from apps.console.kit.cells import (
     warned,
 )
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.economics.calls import Contract
 from apps.ledger.queries.api_spend import Compared, Spend, Unpriced
 from apps.pricing.actions.api_prices import UNITS
 from apps.pricing.queries.api_ends import ApiEnd, end_of
-from apps.pricing.queries.api_prices import ApiPriceFact
 from apps.show.amounts import count, per_cent
 from apps.show.money import quoted_amount
 
@@ -56,7 +56,7 @@ class OwnedCalls(NamedTuple):
 class PriceRow(NamedTuple):
     """A contract price; `end_href` leads to ending it, where the viewer may."""
 
-    fact: ApiPriceFact
+    fact: Contract
     end_href: str
 
 
@@ -211,7 +211,7 @@ PRICES = Table[PriceRow](
 )  # fmt: skip
 
 
-def price_rows(facts: list[ApiPriceFact], at: datetime, *, may_end: bool) -> list[PriceRow]:
+def price_rows(facts: list[Contract], at: datetime, *, may_end: bool) -> list[PriceRow]:
     """The contract prices, with what ends those that are not over."""
     return [
         PriceRow(
@@ -224,7 +224,7 @@ def price_rows(facts: list[ApiPriceFact], at: datetime, *, may_end: bool) -> lis
     ]
 
 
-def price_words(fact: ApiPriceFact) -> str:
+def price_words(fact: Contract) -> str:
     """An amount for a quantity, or a share off the public price."""
     if fact.amount is None:
         return f"{per_cent(fact.discount_ratio or Decimal(0))} off the public price"

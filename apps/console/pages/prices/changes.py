@@ -265,14 +265,7 @@ def _day_or_none(text: str) -> date | None:
 
 def _proposal(rate: actions.NewRate) -> Proposal:
     return Proposal(
-        prices=Prices(
-            pool_id=rate.pool_id,
-            provider=rate.provider,
-            region=rate.region,
-            instance_type=rate.instance_type,
-            gpu_model=rate.gpu_model,
-            purchase_option=rate.purchase_option,
-        ),
+        prices=Prices.of(rate),
         kind=rate.kind,
         amount=rate.amount,
         quantity_seconds=rate.quantity_seconds,

@@ -2,7 +2,6 @@
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError
-from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -10,7 +9,7 @@ from django.utils import timezone
 
 from apps.accounts.queries import organisation
 from apps.economics.tiers import NotTiers, Tier, parsed
-from apps.economics.typed import parse_moment
+from apps.economics.typed import parse_amount, parse_moment
 from apps.fleet.queries import PoolFact, pools
 from apps.pricing import actions
 from apps.pricing.management.people import BY, person_named
@@ -25,7 +24,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """How much for what, and when it holds."""
         parser.add_argument("pool", metavar="POOL")
-        parser.add_argument("amount", metavar="AMOUNT", type=_decimal_amount, help="per hour")
+        parser.add_argument("amount", metavar="AMOUNT", type=parse_amount, help="per hour")
         parser.add_argument("--from", dest="starts_at", type=parse_moment, required=True)
         parser.add_argument("--to", dest="ends_at", type=parse_moment)
         parser.add_argument("--per", default=RateUnit.NODE, choices=RateUnit.values)
@@ -81,13 +80,6 @@ def _pool_named(name: str) -> PoolFact:
         if pool.name == name:
             return pool
     raise CommandError(f"there is no pool named {name!r}")
-
-
-def _decimal_amount(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ArgumentTypeError(f"{text!r} is not an amount") from None
 
 
 def _tiers_argument(text: str) -> tuple[Tier, ...]:

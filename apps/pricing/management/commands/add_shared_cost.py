@@ -1,7 +1,7 @@
 """Share a monthly amount over the lines of every hour."""
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from apps.accounts import queries as accounts
-from apps.economics.typed import parse_moment
+from apps.economics.typed import parse_amount, parse_moment
 from apps.pricing import actions
 from apps.pricing.queries.shared import METHODS
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """What, how much, by which method, and when."""
         parser.add_argument("name", metavar="NAME")
-        parser.add_argument("amount", metavar="AMOUNT", type=_decimal_argument, help="a month")
+        parser.add_argument("amount", metavar="AMOUNT", type=parse_amount, help="a month")
         parser.add_argument("--method", default="by_cost", choices=[str(each) for each in METHODS])
         parser.add_argument(
             "--weight", action="append", default=[], metavar="TEAM=WEIGHT", help="for weighted"
@@ -68,10 +68,3 @@ def _weights_by_team(texts: list[str]) -> dict[int, Decimal]:
         except InvalidOperation:
             raise CommandError(f"weight: {weight!r} is not a number") from None
     return found
-
-
-def _decimal_argument(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ArgumentTypeError(f"{text!r} is not an amount") from None

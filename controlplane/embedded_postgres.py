@@ -96,7 +96,7 @@ def start(home: Path) -> str:
         is_changed = _write_settings(data, account)
         if _is_running_elsewhere(data, folder):
             # A version before this one may have left its socket where everybody can reach it.
-            log.warning("postgres_started_again", extra={"data": str(data)})
+            log.warning("postgres_started_again data=%s", data)
             _stop(data)
             folder = _socket_folder(data, account)
         folder = folder or _new_socket_folder(data, account)
@@ -277,7 +277,7 @@ def _forget_dead_postmaster(data: Path, folder: Path) -> None:
 def _outlive_backends(data: Path) -> None:
     """They end by themselves when they notice; what does not is killed, as by a crash."""
     for backend in _left_after(BACKEND_SECONDS, data):
-        log.warning("old_backend_killed", extra={"pid": backend.pid})
+        log.warning("old_backend_killed pid=%s", backend.pid)
         with suppress(psutil.NoSuchProcess):
             backend.kill()
     left = _left_after(BACKEND_SECONDS, data)
@@ -321,7 +321,7 @@ def _stop(data: Path) -> None:
     account = account_for(data)
     _control(data, account, "stop", "-m", "fast", "-w", "-t", str(START_SECONDS))
     if (process := _postmaster(data)) is not None:
-        log.warning("postgres_killed", extra={"pid": process.pid})
+        log.warning("postgres_killed pid=%s", process.pid)
         process.kill()
         _outlive_backends(data)
     link = _link_to_socket(data)

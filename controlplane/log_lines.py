@@ -8,8 +8,11 @@ from typing import Any
 
 import structlog
 
+from apps.logs.context import current_request
+
 ORDER = ["timestamp", "level", "event", "who", "count", "ms", "request_id"]
 OURS = "runrate"
+MODULES = ("apps.", "controlplane.")
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING}
 
 
@@ -23,7 +26,8 @@ class LineFormatter(structlog.stdlib.ProcessorFormatter):
                 structlog.processors.format_exc_info,
                 _renderer(style),
             ],
-            foreign_pre_chain=[*ANY_LINE, _name_library],
+            foreign_pre_chain=[*ANY_LINE, _read_fields],
+            pass_foreign_args=True,
         )
 
     def format(self, record: logging.LogRecord) -> str:
@@ -100,10 +104,17 @@ def _hand_on(level: int, line: str) -> None:
         gathered.append((level, line))
 
 
-def _name_library(
+def _read_fields(
     logger: Any, method: str, event: MutableMapping[str, Any]
 ) -> MutableMapping[str, Any]:
-    event["logger"] = event["_record"].name
+    """A line of a module of ours, `event key=%s …`, by its fields; of a library with its name."""
+    record, values = event["_record"], event.pop("positional_args", ())
+    event["logger"] = record.name
+    name, *keys = str(record.msg).replace("=%s", "").split() or [""]
+    if record.name.startswith(MODULES) and len(keys) == len(values):
+        event |= {"event": name, **dict(zip(keys, map(str, values), strict=True))}
+        if request_id := current_request():
+            event["request_id"] = request_id
     return event
 
 

@@ -134,3 +134,26 @@ def test_the_page_of_logs_names_every_event() -> None:
 def test_events_are_words_in_snake_case() -> None:
     odd = [event for each in events().values() for event in each if not event.islower()]
     assert odd == []
+
+
+def plain_lines() -> Iterator[tuple[str, str, int]]:
+    """Where a module writes a line by Python's own logging, its text, and how many values it has."""
+    for path in sources():
+        for node in ast.walk(ast.parse((ROOT / path).read_text())):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            by = node.func
+            if isinstance(by.value, ast.Name) and by.value.id in {"log", "logger"} and node.args:
+                text = ast.literal_eval(node.args[0])
+                yield f"{path}:{node.lineno}", text, len(node.args) - 1
+
+
+def test_a_line_by_hand_is_an_event_and_its_fields() -> None:
+    lines = [line for line in plain_lines() if not line[0].startswith("apps/logs/")]
+    assert len(lines) > 10
+    unlike = [
+        where
+        for where, text, values in lines
+        if not re.fullmatch(r"[a-z_]+( [a-z_]+=%s)*", text) or text.count("%s") != values
+    ]
+    assert unlike == []

@@ -56,7 +56,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]  # all
 
     def on_authentication_error(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
         """The provider could not be asked, or its answer was not good."""
-        log.warning("sign_in_failed provider=oidc error=%s", kwargs.get("error"))
+        log.warning("sign_in_failed provider=%s error=%s", "oidc", kwargs.get("error"))
 
 
 def refused(request: HttpRequest, reason: str) -> Any:

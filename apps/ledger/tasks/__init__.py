@@ -90,7 +90,9 @@ def sync_cloud_bills() -> None:
         try:
             sync_bills(account, what, timezone.now)
         except (CloudRefused, SyncRunsAlready, SyncTakenOver) as refused:
-            log.warning("sync_broken_off account=%s what=%s %s", account.name, what, refused)
+            log.warning(
+                "sync_broken_off account_id=%s what=%s reason=%s", account.id, what, refused
+            )
 
 
 def _roll_up(at: datetime, until: float) -> None:

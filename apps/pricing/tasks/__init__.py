@@ -24,4 +24,6 @@ def sync_clouds() -> None:
         try:
             sync_cloud(account, what, timezone.now)
         except REFUSALS as refused:
-            log.warning("sync_broken_off account=%s what=%s %s", account.name, what, refused)
+            log.warning(
+                "sync_broken_off account_id=%s what=%s reason=%s", account.id, what, refused
+            )

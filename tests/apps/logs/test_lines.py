@@ -282,3 +282,18 @@ def test_a_library_line_is_key_value_too_and_a_traceback_follows_its_line(lines)
     assert "logger=a.library" in first
     assert rest[0].startswith("Traceback")
     assert rest[-1] == "ValueError: seven"
+
+
+def test_a_line_of_what_went_wrong_has_its_fields_apart(lines) -> None:
+    with acting(actor="worker", request_id="sweep-0001"):
+        logging.getLogger("apps.ledger.actions.settle").warning(
+            "settle_deferred pass=%s hour=%s reason=%s", "CHARGE", 7, "it was\nlocked"
+        )
+    fields = dict(FIELD.findall(lines.text))
+    assert (fields["event"], fields["pass"], fields["hour"]) == ("settle_deferred", "CHARGE", "7")
+    assert fields["reason"] == '"it was\\nlocked"'
+    assert (fields["logger"], fields["request_id"]) == (
+        "apps.ledger.actions.settle",
+        "sweep-0001",
+    )
+    assert len(lines.text.splitlines()) == 1

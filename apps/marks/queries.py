@@ -9,20 +9,6 @@ from django.db.models import Count, Min
 
 from apps.marks.models import ChangedHour, ChangedRange, Pass
 
-__all__ = [
-    "OF_DAYS",
-    "MarkFact",
-    "Pass",
-    "Waiting",
-    "days_marked",
-    "days_marked_of",
-    "hours_marked",
-    "marks_of_hour",
-    "pending_hours",
-    "waiting_by_pass",
-]
-
-
 OF_DAYS = (Pass.ROLLUP, Pass.DIVIDE)
 """The passes that do a local day, of which their marks name the first hour."""
 OF_HOURS = tuple(each for each in Pass if each not in OF_DAYS)

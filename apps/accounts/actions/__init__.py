@@ -14,7 +14,6 @@ from apps.accounts.actions.organisation import (
     set_price_approval,
 )
 from apps.accounts.actions.people import (
-    AddressUnreadable,
     Invited,
     LastManager,
     LinkUnknown,
@@ -37,7 +36,7 @@ from apps.accounts.actions.provided import (
 )
 from apps.accounts.actions.repeats import RepeatDiffers
 from apps.accounts.actions.sessions import forget_ended_sessions
-from apps.accounts.actions.teams import TeamNameTaken, TeamTreeLoops, add_team, book_team, move_team
+from apps.accounts.actions.teams import TeamNameTaken, TeamTreeLoops, add_team, move_team
 from apps.accounts.actions.tokens import (
     IssuedToken,
     ScopeUnknown,
@@ -48,50 +47,3 @@ from apps.accounts.actions.tokens import (
     touch_token,
     touch_tokens,
 )
-
-__all__ = [
-    "AddressUnreadable",
-    "AlreadyBootstrapped",
-    "Bootstrap",
-    "CurrencyUnknown",
-    "GroupsGrantNothing",
-    "Invited",
-    "IssuedToken",
-    "LastManager",
-    "LinkUnknown",
-    "NameMissing",
-    "NewPerson",
-    "PasswordTooWeak",
-    "PersonDeactivated",
-    "PersonExists",
-    "PriceApprovalUnknown",
-    "ProvidedAddressNotVerified",
-    "RepeatDiffers",
-    "RoleUnknown",
-    "ScopeUnknown",
-    "TeamNameTaken",
-    "TeamTreeLoops",
-    "TokenAlreadyRevoked",
-    "TokenExpiresInThePast",
-    "WeekStartUnknown",
-    "ZoneUnknown",
-    "accept_invitation",
-    "add_person",
-    "add_team",
-    "book_team",
-    "bootstrap",
-    "bootstrap_with_defaults",
-    "change_role",
-    "choose_organisation",
-    "deactivate_person",
-    "forget_ended_sessions",
-    "invite_again",
-    "invite_person",
-    "make_token",
-    "move_team",
-    "place_in_teams",
-    "revoke_token",
-    "set_price_approval",
-    "touch_token",
-    "touch_tokens",
-]

@@ -3,19 +3,8 @@
 from apps.accounts.authentication.tokens import (
     AuthenticationRefused,
     BearerToken,
-    Machine,
     needs,
     scopes_of,
     token_from_header,
 )
 from apps.accounts.authentication.viewers import viewer_of_request
-
-__all__ = [
-    "AuthenticationRefused",
-    "BearerToken",
-    "Machine",
-    "needs",
-    "scopes_of",
-    "token_from_header",
-    "viewer_of_request",
-]

@@ -15,20 +15,3 @@ from apps.economics.node_hour.facts import (
     UsageFact,
 )
 from apps.economics.node_hour.splitting import PiecesDoNotCoverTheHour, split_node_hour
-
-__all__ = [
-    "MINUTE_MS",
-    "CapacityFact",
-    "ClaimFact",
-    "CoresFact",
-    "DeviceOfHour",
-    "ForeignProcess",
-    "KeyFact",
-    "LinePart",
-    "NodeHourFacts",
-    "NodeHourSplit",
-    "OutageOfHour",
-    "PiecesDoNotCoverTheHour",
-    "UsageFact",
-    "split_node_hour",
-]

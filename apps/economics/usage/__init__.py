@@ -2,5 +2,3 @@
 
 from apps.economics.usage.columns import ColumnsDiffer, UsageRow, WindowColumns
 from apps.economics.usage.hour import usage_of_hour
-
-__all__ = ["ColumnsDiffer", "UsageRow", "WindowColumns", "usage_of_hour"]

@@ -2,7 +2,6 @@
 
 from apps.fleet.actions.clouds import (
     CloudAccountNameTaken,
-    CloudAccountNotUnderstood,
     SyncRunsAlready,
     SyncTakenOver,
 )

@@ -5,7 +5,6 @@ from apps.fleet.queries.agents import (
     AgentsHeard,
     agent_of_token,
     agentless_nodes,
-    agents,
     agents_by_token,
     agents_heard,
     cluster_of_token,

@@ -1,5 +1,3 @@
 """What other programs ask the ledger."""
 
 from apps.ledger.api.costs import Costs
-
-__all__ = ["Costs"]

@@ -1,6 +1,6 @@
 """Questions to the ledger: what it cost, how sure that is, and how far it is settled."""
 
-from apps.ledger.queries.comparison import Compared, Comparison
+from apps.ledger.queries.comparison import Comparison
 from apps.ledger.queries.costs import (
     Basis,
     CostFilter,
@@ -12,7 +12,6 @@ from apps.ledger.queries.costs import (
     standing,
 )
 from apps.ledger.queries.node_time import (
-    ChargedSince,
     PoolSpan,
     charged_since,
     hours_of_node,
@@ -20,7 +19,6 @@ from apps.ledger.queries.node_time import (
     time_of_pools,
 )
 from apps.ledger.queries.open_questions import (
-    UnclaimedWork,
     UnpricedPool,
     unclaimed_work,
     unpriced_pools,
@@ -28,13 +26,12 @@ from apps.ledger.queries.open_questions import (
 from apps.ledger.queries.overview import (
     DaySum,
     OverviewFacts,
-    PoolTime,
     Share,
     StateSum,
     TeamSum,
     overview_facts,
 )
-from apps.ledger.queries.ownership import JobCost, cost_of_jobs
+from apps.ledger.queries.ownership import cost_of_jobs
 from apps.ledger.queries.unowned import UnownedWork, unowned_work
 from apps.ledger.queries.windows import (
     Calendar,
@@ -44,43 +41,3 @@ from apps.ledger.queries.windows import (
     calendar_of,
     window_of,
 )
-
-__all__ = [
-    "Basis",
-    "Calendar",
-    "ChargedSince",
-    "Compared",
-    "Comparison",
-    "CostFilter",
-    "CostGroup",
-    "CostStanding",
-    "DaySum",
-    "GroupNotKnown",
-    "JobCost",
-    "OverviewFacts",
-    "PoolSpan",
-    "PoolTime",
-    "Share",
-    "StateSum",
-    "TeamSum",
-    "UnclaimedWork",
-    "UnownedWork",
-    "UnpricedPool",
-    "Window",
-    "WindowCutsADay",
-    "WindowNotUnderstood",
-    "calendar_of",
-    "charged_since",
-    "cost_groups",
-    "cost_of_jobs",
-    "groupable",
-    "hours_of_node",
-    "overview_facts",
-    "standing",
-    "time_of_nodes",
-    "time_of_pools",
-    "unclaimed_work",
-    "unowned_work",
-    "unpriced_pools",
-    "window_of",
-]

@@ -7,25 +7,3 @@ from apps.pricing.models.owned import OwnedCost, OwnedPlan, PowerTariff
 from apps.pricing.models.rates import NodePricePolicy, Rate, RateKind, RateStanding, RateUnit
 from apps.pricing.models.shared import SharedCost, SharedWeight, ShareMethod
 from apps.pricing.models.spot import SpotRepeat
-
-__all__ = [
-    "ApiPrice",
-    "ApiVendor",
-    "CloudQuota",
-    "Commitment",
-    "CommitmentKindChoice",
-    "ExchangeKind",
-    "ExchangeRate",
-    "NodePricePolicy",
-    "OwnedCost",
-    "OwnedPlan",
-    "PowerTariff",
-    "Rate",
-    "RateKind",
-    "RateStanding",
-    "RateUnit",
-    "ShareMethod",
-    "SharedCost",
-    "SharedWeight",
-    "SpotRepeat",
-]

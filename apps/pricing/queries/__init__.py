@@ -15,8 +15,6 @@ from apps.pricing.models import Rate, RateKind, RateStanding, RateUnit, SharedCo
 from apps.pricing.queries.converting import Conversion, conversions
 from apps.pricing.queries.tiers import tiers_of
 
-__all__ = ["Conversion", "RateKind", "RateUnit", "conversions"]
-
 # A contract beats a list price, a pool's own rate beats both; below that, what is said more
 # exactly wins: an instance type over a GPU model, a region over none.
 OWN, CONTRACT, INSTANCE_TYPE, REGION = 8, 4, 2, 1

@@ -1,5 +1,3 @@
 """Changes of findings: the daily look."""
 
 from apps.review.actions.looking import look_at_day, look_if_due
-
-__all__ = ["look_at_day", "look_if_due"]

@@ -2,5 +2,3 @@
 
 from apps.review.models.findings import Finding, FindingKind, Measure
 from apps.review.models.looks import Look
-
-__all__ = ["Finding", "FindingKind", "Look", "Measure"]

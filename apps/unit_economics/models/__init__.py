@@ -2,12 +2,3 @@
 
 from apps.unit_economics.models.runs import RunDay, RunFigures
 from apps.unit_economics.models.services import ServiceCount, ServiceDay, ServicePart, ServiceTotal
-
-__all__ = [
-    "RunDay",
-    "RunFigures",
-    "ServiceCount",
-    "ServiceDay",
-    "ServicePart",
-    "ServiceTotal",
-]

@@ -2,5 +2,3 @@
 
 from apps.ledger.actions.charge.hour import charge_hour
 from apps.ledger.actions.charge.values import SETTLES_AFTER
-
-__all__ = ["SETTLES_AFTER", "charge_hour"]

@@ -9,18 +9,5 @@ from apps.ledger.actions.close.closing import (
     close_month,
     reopen_month,
 )
-from apps.ledger.actions.close.corrections import Corrected, post_corrections
+from apps.ledger.actions.close.corrections import post_corrections
 from apps.ledger.actions.close.posting import NoOpenMonth
-
-__all__ = [
-    "CloseAsked",
-    "Corrected",
-    "ItemsNotAccepted",
-    "MonthNotClosed",
-    "MonthNotOver",
-    "MonthNotReady",
-    "NoOpenMonth",
-    "close_month",
-    "post_corrections",
-    "reopen_month",
-]

@@ -1,11 +1,8 @@
 """Bills against node-hours: what was billed takes the place of what was estimated."""
 
 from apps.ledger.actions.reconcile.bill import (
-    Reconciled,
     bills_due,
     note_failure,
     reconcile_again,
     reconcile_bill,
 )
-
-__all__ = ["Reconciled", "bills_due", "note_failure", "reconcile_again", "reconcile_bill"]

@@ -22,34 +22,3 @@ from apps.ledger.queries.cube.reading import CubeReading, parameters, read_quest
 from apps.ledger.queries.cube.sources import Source, add_source
 from apps.ledger.queries.cube.sums import CubeAnswer, CubeKey, CubeRow, CubeSums, explore
 from apps.ledger.queries.cube.variance import CostVariance, variance_of
-
-__all__ = [
-    "CostVariance",
-    "CubeAnswer",
-    "CubeKey",
-    "CubeNames",
-    "CubeQuestion",
-    "CubeReading",
-    "CubeRefusal",
-    "CubeRow",
-    "CubeSums",
-    "Dimension",
-    "DimensionNotKnown",
-    "DimensionsDoNotMeet",
-    "FilterNeeded",
-    "Key",
-    "KeyNotKnown",
-    "Source",
-    "WindowTooLong",
-    "add_dimension",
-    "add_source",
-    "dimensions",
-    "explore",
-    "filter_word",
-    "named_keys",
-    "names_of",
-    "parameters",
-    "read_question",
-    "refuse_unanswerable",
-    "variance_of",
-]

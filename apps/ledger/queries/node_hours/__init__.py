@@ -9,8 +9,6 @@ from apps.ledger.queries.node_hours.digest import KINDS_OF_FACT, changed_kinds, 
 from apps.ledger.queries.node_hours.facts import facts_of
 from apps.ledger.queries.node_hours.reading import Owner, Reading, read
 
-__all__ = ["KINDS_OF_FACT", "NodeHour", "Owner", "changed_kinds", "node_hours"]
-
 
 @dataclass(frozen=True, slots=True)
 class NodeHour:

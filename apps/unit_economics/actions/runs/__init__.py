@@ -2,5 +2,3 @@
 
 from apps.unit_economics.actions.runs.days import write_run_days
 from apps.unit_economics.actions.runs.figures import figure_due_runs, write_run_figures
-
-__all__ = ["figure_due_runs", "write_run_days", "write_run_figures"]

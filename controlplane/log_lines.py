@@ -112,7 +112,7 @@ def _read_fields(
     event["logger"] = record.name
     name, *keys = str(record.msg).replace("=%s", "").split() or [""]
     if record.name.startswith(MODULES) and len(keys) == len(values):
-        event |= {"event": name, **dict(zip(keys, map(str, values), strict=True))}
+        event.update({"event": name, **dict(zip(keys, map(str, values), strict=True))})
         if request_id := current_request():
             event["request_id"] = request_id
     return event

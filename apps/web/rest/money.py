@@ -45,7 +45,7 @@ class MoneyOut(serializers.Serializer[Any]):
 class HoursOut(serializers.FloatField):
     """Hours, of milliseconds."""
 
-    def to_representation(self, value: Any) -> float:
+    def to_representation(self, value: Any) -> Any:
         """To the sixth decimal."""
         return hours_of(value)
 
@@ -53,7 +53,7 @@ class HoursOut(serializers.FloatField):
 class RatioOut(serializers.FloatField):
     """A share or another figure without a unit."""
 
-    def to_representation(self, value: Any) -> float | None:
+    def to_representation(self, value: Any) -> Any:
         """To the sixth decimal."""
         return rounded_ratio(value)
 

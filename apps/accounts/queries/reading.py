@@ -1,15 +1,16 @@
-"""Small whole tables that many questions of one answer need: read once for it, not once for each."""
+"""What many questions of one answer need: read once for it, not once for each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
+Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 
-_kept: ContextVar[dict[Callable[[], Any], Any] | None] = ContextVar("kept", default=None)
+_kept: ContextVar[dict[Hashable, Any] | None] = ContextVar("kept", default=None)
 
 
 @contextmanager
@@ -25,17 +26,25 @@ def reading_once() -> Iterator[None]:
         _kept.reset(token)
 
 
-def once(read: Callable[[], Answer]) -> Callable[[], Answer]:
-    """Read once within `reading_once`, each time outside; whoever asks gets a copy of their own."""
+def once(read: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """Read once for the same arguments within `reading_once`, each time outside.
+
+    Whoever asks gets a copy of their own. Arguments are hashable, or lists of what is.
+    """
 
     @wraps(read)
-    def remembered() -> Answer:
+    def remembered(*args: Given.args, **kwargs: Given.kwargs) -> Answer:
         kept = _kept.get()
         if kept is None:
-            return read()
-        if read not in kept:
-            kept[read] = read()
-        answer: Answer = copy(kept[read])
+            return read(*args, **kwargs)
+        key = read, *map(_hashable, args), *((name, _hashable(kwargs[name])) for name in kwargs)
+        if key not in kept:
+            kept[key] = read(*args, **kwargs)
+        answer: Answer = copy(kept[key])
         return answer
 
     return remembered
+
+
+def _hashable(argument: object) -> Hashable:
+    return tuple(argument) if isinstance(argument, list) else argument

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import BooleanField, Case, Exists, OuterRef, Q, Value, When
 
 from apps.accounts.models import Membership, Role, Scope, Team, User
+from apps.accounts.queries.organisation import teams
 from apps.accounts.queries.tokens import TokenFact
 
 SEES_EVERYTHING = frozenset({Role.FINANCE, Role.PLATFORM})
@@ -91,7 +92,7 @@ def _teams_of_token(token: TokenFact, *, reads: bool) -> frozenset[int]:
 
 
 def _every_team() -> frozenset[int]:
-    return frozenset(Team.objects.order_by("id").values_list("id", flat=True))
+    return frozenset(team.id for team in teams())
 
 
 def _teams_of_person(user_id: int, role: str) -> frozenset[int]:

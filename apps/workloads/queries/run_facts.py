@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection
 
+from apps.accounts.queries.reading import once
 from apps.economics.run_time import Bucket
 from apps.workloads.models import RunHour, RunSummary
 
@@ -123,6 +124,7 @@ ORDER BY span.job_id, hour.at, span.run_id, lower(span.period)
 """
 
 
+@once
 def clock_hours(
     run_ids: Collection[int], starts_at: datetime | None = None, ends_at: datetime | None = None
 ) -> list[ClockHour]:

@@ -303,14 +303,20 @@ def test_search_leads_a_run_to_its_page(finn: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "most"), [("/runs", 12), ("/runs/{run}", 30), ("/workloads/{workload}/runs", 25)]
+    ("path", "most"),
+    [
+        ("/runs", 10),
+        ("/runs/compare?run={run}&run={other}&run={another}", 8),
+        ("/workloads/{workload}/runs", 19),
+        ("/runs/{run}", 27),
+    ],
 )
 def test_a_page_asks_no_more_for_more_runs(
     finn: Client, path: str, most: int, django_assert_max_num_queries: Any
 ) -> None:
     programme = make_scaled_programme()
-    run_id = make_run("asked", programme)
-    address = path.format(run=run_id, workload=programme)
+    run_id, other, another = (make_run(key, programme) for key in ("asked", "two", "three"))
+    address = path.format(run=run_id, other=other, another=another, workload=programme)
     finn.get(address)
     with django_assert_max_num_queries(most):
         assert finn.get(address).status_code == 200

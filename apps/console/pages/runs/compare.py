@@ -40,7 +40,7 @@ from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
 from apps.show.words import StateWords, Word, joined
 from apps.unit_economics.queries.runs.costs import runs_compared
-from apps.unit_economics.queries.runs.values import RunAnatomy, RunFigure, RunNumber, RunRow
+from apps.unit_economics.queries.runs.values import RunCost, RunFigure, RunNumber, RunRow
 
 MOST_RUNS = 6
 FEWEST = 2
@@ -50,7 +50,7 @@ class ComparedFigure(NamedTuple):
     """A line of the table: what it is of a run, and how it is shown; of a ratio points are told."""
 
     title: str
-    value: Callable[[RunAnatomy], Any]
+    value: Callable[[RunCost], Any]
     shown: Callable[[Any, Locale], str]
     is_ratio: bool = False
 
@@ -107,9 +107,7 @@ def compare_runs_csv(context: Context) -> HttpResponse:
     return compared_table("", "", found).csv(rows, context, "runs-compared")
 
 
-def _side_by_side(
-    found: Sequence[RunAnatomy], context: Context
-) -> tuple[Include | TableSection, ...]:
+def _side_by_side(found: Sequence[RunCost], context: Context) -> tuple[Include | TableSection, ...]:
     currency = context.currency
     content = {
         "runs": tuple(_bars_of(found, currency)),
@@ -126,7 +124,7 @@ def _side_by_side(
     )
 
 
-def compared_table(name: str, title: str, found: Sequence[RunAnatomy]) -> Table[ComparedRow]:
+def compared_table(name: str, title: str, found: Sequence[RunCost]) -> Table[ComparedRow]:
     """A column for each run."""
     return Table[ComparedRow](
         name,
@@ -145,7 +143,7 @@ def compared_table(name: str, title: str, found: Sequence[RunAnatomy]) -> Table[
     )
 
 
-def _run_column(each: RunAnatomy, place: int) -> Column[ComparedRow]:
+def _run_column(each: RunCost, place: int) -> Column[ComparedRow]:
     def number(row: ComparedRow) -> str | None:
         return None if row.cells[place].is_unknown else row.cells[place].text
 
@@ -159,7 +157,7 @@ def _run_column(each: RunAnatomy, place: int) -> Column[ComparedRow]:
     )
 
 
-def finding_of(found: Sequence[RunAnatomy], currency: str) -> str:
+def finding_of(found: Sequence[RunCost], currency: str) -> str:
     """How the highest cost differs from the lowest, in one sentence."""
     if len(found) < FEWEST:
         return "Choose two or more runs to compare"
@@ -180,7 +178,7 @@ def finding_of(found: Sequence[RunAnatomy], currency: str) -> str:
     return f"{said}: {joined(parts[:2])}" if parts else said
 
 
-def differences(found: Sequence[RunAnatomy], currency: str) -> Iterator[str]:
+def differences(found: Sequence[RunCost], currency: str) -> Iterator[str]:
     """What each of the others has more or less of than the first, in sentences."""
     first = found[0]
     for other in found[1:]:
@@ -202,7 +200,7 @@ def differences(found: Sequence[RunAnatomy], currency: str) -> Iterator[str]:
         yield f"{other.run.key} against {first.run.key}: {told}."
 
 
-def compared_rows(found: Sequence[RunAnatomy], locale: Locale) -> list[ComparedRow]:
+def compared_rows(found: Sequence[RunCost], locale: Locale) -> list[ComparedRow]:
     """Number by number, then bucket by bucket; nothing of no run."""
     if not found:
         return []
@@ -222,7 +220,7 @@ def runs_asked(given: QueryDict) -> tuple[list[int], list[str]]:
     return ids[:MOST_RUNS], problems
 
 
-def _bars_of(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRun]:
+def _bars_of(found: Sequence[RunCost], currency: str) -> Iterator[ComparedRun]:
     most = max((_cost_of(each) or 0 for each in found), default=0)
     ids = [each.run.id for each in found]
     for each in found:
@@ -241,7 +239,7 @@ def _bars_of(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRun
         )
 
 
-def _cost_of(each: RunAnatomy) -> int | None:
+def _cost_of(each: RunCost) -> int | None:
     return each.amounts.effective_micros
 
 
@@ -266,7 +264,7 @@ FIGURES = (
 )
 
 
-def compared_figures(found: Sequence[RunAnatomy], locale: Locale) -> Iterator[ComparedRow]:
+def compared_figures(found: Sequence[RunCost], locale: Locale) -> Iterator[ComparedRow]:
     """Number by number, the key metrics with their caveats last."""
     for figure in FIGURES:
         values = [figure.value(each) for each in found]
@@ -278,7 +276,7 @@ def compared_figures(found: Sequence[RunAnatomy], locale: Locale) -> Iterator[Co
     yield from _compared_metrics(found, locale.currency)
 
 
-def _compared_metrics(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow]:
+def _compared_metrics(found: Sequence[RunCost], currency: str) -> Iterator[ComparedRow]:
     """The key metrics, each with its caveat."""
     for numbers in zip(*map(each_number, found), strict=True):
         yield ComparedRow(
@@ -297,7 +295,7 @@ def _credible_value(number: RunNumber) -> float | None:
     return None if is_impossible else number.value
 
 
-def compared_buckets(found: Sequence[RunAnatomy], currency: str) -> Iterator[ComparedRow]:
+def compared_buckets(found: Sequence[RunCost], currency: str) -> Iterator[ComparedRow]:
     for bucket in _buckets_there(found):
         amounts = [
             _known_micros(each).get(bucket, 0) if _cost_of(each) is not None else None
@@ -315,19 +313,19 @@ def compared_buckets(found: Sequence[RunAnatomy], currency: str) -> Iterator[Com
         )
 
 
-def _amount_and_share(micros: int | None, each: RunAnatomy, currency: str) -> str:
+def _amount_and_share(micros: int | None, each: RunCost, currency: str) -> str:
     if micros is None:
         return UNKNOWN
     part = share(micros, _cost_of(each))
     return full_amount(micros, currency) + (f" ({per_cent(part)})" if part is not None else "")
 
 
-def _buckets_there(found: Sequence[RunAnatomy]) -> list[Bucket]:
+def _buckets_there(found: Sequence[RunCost]) -> list[Bucket]:
     there = {each.bucket for run in found for each in run.buckets}
     return [bucket for bucket in BUCKETS if bucket in there]
 
 
-def _known_micros(each: RunAnatomy) -> dict[Bucket, int]:
+def _known_micros(each: RunCost) -> dict[Bucket, int]:
     return {
         one.bucket: one.amounts.effective_micros
         for one in each.buckets
@@ -335,7 +333,7 @@ def _known_micros(each: RunAnatomy) -> dict[Bucket, int]:
     }
 
 
-def _by_difference(one: RunAnatomy, other: RunAnatomy) -> list[tuple[Bucket, int]]:
+def _by_difference(one: RunCost, other: RunCost) -> list[tuple[Bucket, int]]:
     """What of each bucket the other has more (or less), the largest first."""
     before, after = _known_micros(one), _known_micros(other)
     moved = [(bucket, after.get(bucket, 0) - before.get(bucket, 0)) for bucket in BUCKETS]

@@ -11,7 +11,7 @@ from apps.show.money import full_amount
 from apps.show.time import duration
 from apps.show.unknown import UNKNOWN
 from apps.unit_economics.queries.runs.page import UsualNumbers
-from apps.unit_economics.queries.runs.values import RunAnatomy, RunFigure, RunNumber, RunRow
+from apps.unit_economics.queries.runs.values import RunCost, RunFigure, RunNumber, RunRow
 
 
 class FigureWords(NamedTuple):
@@ -63,7 +63,7 @@ METRICS = Table[RunMetric](
 )  # fmt: skip
 
 
-def metrics_of(told: RunAnatomy, usual: UsualNumbers | None, currency: str) -> list[RunMetric]:
+def metrics_of(told: RunCost, usual: UsualNumbers | None, currency: str) -> list[RunMetric]:
     """All five, whatever is known of them."""
     return [
         RunMetric(
@@ -75,7 +75,7 @@ def metrics_of(told: RunAnatomy, usual: UsualNumbers | None, currency: str) -> l
     ]
 
 
-def each_number(told: RunAnatomy) -> list[RunNumber]:
+def each_number(told: RunCost) -> list[RunNumber]:
     """All five in their order; those that are not there as not known."""
     found = {number.figure: number for number in told.numbers}
     return [found.get(figure, RunNumber(figure, None)) for figure in NUMBERS]

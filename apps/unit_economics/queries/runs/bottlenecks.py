@@ -19,7 +19,7 @@ from apps.unit_economics.queries.runs.causes import (
 from apps.unit_economics.queries.runs.spent import (
     BucketSpent,
     micros_of,
-    run_ids_of_window,
+    runs_of_window,
     spent_by_bucket,
 )
 
@@ -114,10 +114,10 @@ def where_time_of_run_went(run_id: int, *, window: Window | None = None) -> Wher
 
 def where_time_of_workload_went(workload_id: int, *, window: Window) -> WhereTimeWent:
     """Of all runs of a workload."""
-    return _time_of_runs(run_ids_of_window(workload_id, window), window)
+    return _time_of_runs([run.run_id for run in runs_of_window(workload_id, window)], window)
 
 
-def _time_of_runs(run_ids: Sequence[int], window: Window | None) -> WhereTimeWent:
+def _time_of_runs(run_ids: list[int], window: Window | None) -> WhereTimeWent:
     spent = spent_by_bucket(run_ids, window)
     whole = sum(each.unit_milliseconds for each in spent)
     told = sum(each.unit_milliseconds for each in spent if each.bucket is not Bucket.UNTOLD)

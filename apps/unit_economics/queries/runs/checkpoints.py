@@ -18,9 +18,10 @@ from apps.ledger.queries.windows import Window
 from apps.show.money import whole_amount
 from apps.show.time import duration
 from apps.unit_economics.models import RunFigures
-from apps.unit_economics.queries.runs.spent import runs_of_window
+from apps.unit_economics.queries.runs.spent import figures_of_run, runs_of_window
 from apps.workloads.queries.run_facts import clock_hours
 from apps.workloads.queries.run_reports import (
+    CheckpointSave,
     attempts_of_runs,
     checkpoint_saves,
     last_tested_restore,
@@ -85,8 +86,9 @@ class _Measured:
 
 def checkpoint_advice_of_run(run_id: int) -> CheckpointAdvice:
     """Of a run, with the failures of all its workload's runs: one estimate for all of them."""
-    run = RunFigures.objects.filter(run_id=run_id).first()
-    return _advice_for_run(run_id, run)
+    return _advice_for_run(
+        run_id, figures_of_run(run_id), checkpoint_saves([run_id]).get(run_id, [])
+    )
 
 
 def checkpoint_advice_of_workload(workload_id: int, *, window: Window) -> CheckpointAdvice:
@@ -94,7 +96,8 @@ def checkpoint_advice_of_workload(workload_id: int, *, window: Window) -> Checkp
     found = runs_of_window(workload_id, window)
     saved = checkpoint_saves([each.run_id for each in found])
     chosen = next((each for each in found if each.run_id in saved), next(iter(found), None))
-    return _advice_for_run(None if chosen is None else chosen.run_id, chosen)
+    run_id = None if chosen is None else chosen.run_id
+    return _advice_for_run(run_id, chosen, saved.get(run_id or 0, []))
 
 
 def failures_of(run_ids: Sequence[int]) -> Failures:
@@ -108,11 +111,13 @@ def failures_of(run_ids: Sequence[int]) -> Failures:
     return Failures(count, exposed)
 
 
-def _advice_for_run(run_id: int | None, run: RunFigures | None) -> CheckpointAdvice:
+def _advice_for_run(
+    run_id: int | None, run: RunFigures | None, saves: Sequence[CheckpointSave]
+) -> CheckpointAdvice:
     workload_id = None if run is None else run.workload_id
     alike = _runs_alike(run_id, workload_id)
     failures = failures_of(alike)
-    measured = _measured_saves(run_id)
+    measured = _measured_saves(run_id, saves)
     gpus = None if run is None else run.gpus
     mtbf = _mtbf_seconds(failures.hazard, gpus)
     best = best_cadence(measured.write_seconds, mtbf) if measured.write_seconds and mtbf else None
@@ -146,11 +151,8 @@ def _runs_alike(run_id: int | None, workload_id: int | None) -> list[int]:
     return list(found.values_list("run_id", flat=True))
 
 
-def _measured_saves(run_id: int | None) -> _Measured:
-    if run_id is None:
-        return _Measured(0, None, None)
-    saves = checkpoint_saves([run_id]).get(run_id, [])
-    if not saves:
+def _measured_saves(run_id: int | None, saves: Sequence[CheckpointSave]) -> _Measured:
+    if run_id is None or not saves:
         return _Measured(0, None, None)
     training = sum(hour.bucket_ms[bucket] for hour in clock_hours([run_id]) for bucket in TRAINING)
     return _Measured(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import LiteralString, TypeVar
+from typing import Any, LiteralString, TypeVar
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries import Viewer
@@ -21,6 +21,7 @@ from apps.unit_economics.queries.runs.values import (
     RunAmounts,
     RunAnatomy,
     RunBucket,
+    RunCost,
     RunDayCost,
     RunJobCost,
     RunRow,
@@ -45,15 +46,19 @@ class _Part:
 
 def run_costs(run_id: int, viewer: Viewer) -> RunAnatomy | None:
     """One run that the viewer may see; None where there is none."""
-    team_ids = None if viewer.sees_everything else viewer.team_ids
-    row = run_rows([run_id], team_ids).get(run_id)
-    return None if row is None else _anatomy_of_run(row, viewer)
+    run = _seen_runs([run_id], viewer).get(run_id)
+    return None if run is None else _anatomy_of_run(run, viewer)
 
 
-def runs_compared(run_ids: Sequence[int], viewer: Viewer) -> tuple[RunAnatomy, ...]:
+def runs_compared(run_ids: Sequence[int], viewer: Viewer) -> tuple[RunCost, ...]:
     """Those of these runs that the viewer may see, in the order asked."""
-    found = (run_costs(run_id, viewer) for run_id in dict.fromkeys(run_ids))
-    return tuple(each for each in found if each is not None)
+    seen = _seen_runs(run_ids, viewer)
+    parts = _parts_of_runs(list(seen))
+    return tuple(
+        RunCost(**_whole_cost(seen[run_id], parts[run_id]))
+        for run_id in dict.fromkeys(run_ids)
+        if run_id in seen
+    )
 
 
 def added(amounts: Iterable[RunAmounts]) -> RunAmounts:
@@ -72,33 +77,46 @@ def added(amounts: Iterable[RunAmounts]) -> RunAmounts:
     )
 
 
-def _anatomy_of_run(run: RunRow, viewer: Viewer) -> RunAnatomy:
-    parts = _parts_of_run(run.id)
-    organisation = accounts.organisation()
+def _seen_runs(run_ids: Sequence[int], viewer: Viewer) -> dict[int, RunRow]:
+    return run_rows(run_ids, None if viewer.sees_everything else viewer.team_ids)
+
+
+def _whole_cost(run: RunRow, parts: Sequence[_Part]) -> dict[str, Any]:
+    """What every RunCost has."""
     told = {each.status for each in parts}
+    return {
+        "run": run,
+        "currency": accounts.organisation().currency,
+        "amounts": added(each.amounts for each in parts),
+        "status": next((status for status in Status.values if status in told), None),
+        "numbers": five_numbers(run),
+        "buckets": _buckets_of_parts(parts),
+    }
+
+
+def _anatomy_of_run(run: RunRow, viewer: Viewer) -> RunAnatomy:
+    parts = _parts_of_runs([run.id])[run.id]
     return RunAnatomy(
-        run=run,
-        currency=organisation.currency,
-        amounts=added(each.amounts for each in parts),
-        status=next((status for status in Status.values if status in told), None),
+        **_whole_cost(run, parts),
         as_of=run.computed_at,
-        pending_days=_pending_days(parts, organisation.zone),
-        numbers=five_numbers(run),
-        buckets=_buckets_of_parts(parts),
+        pending_days=_pending_days(parts, accounts.organisation().zone),
         days=tuple(
             RunDayCost(day, added(each.amounts for each in of), _buckets_of_parts(of))
             for day, of in _parts_by(parts, lambda each: each.day)
         ),
-        jobs=_jobs_of_run(run.id, parts, viewer),
+        jobs=_jobs_of_run(run, parts, viewer),
     )
 
 
-def _parts_of_run(run_id: int) -> list[_Part]:
-    found = rows(PARTS, {"run": run_id, "shared_idle": int(Flag.SHARED_IDLE)})
-    return [
-        _Part(day, job_id, Bucket(bucket), status, tuple(pool_ids), RunAmounts(*amounts))
-        for day, job_id, bucket, status, pool_ids, *amounts in found
-    ]
+def _parts_of_runs(run_ids: list[int]) -> dict[int, list[_Part]]:
+    """The parts of each of these runs, also of one that has none."""
+    found: dict[int, list[_Part]] = {run_id: [] for run_id in run_ids}
+    for run_id, day, job_id, bucket, status, pool_ids, *amounts in rows(
+        PARTS, {"runs": run_ids, "shared_idle": int(Flag.SHARED_IDLE)}
+    ):
+        part = _Part(day, job_id, Bucket(bucket), status, tuple(pool_ids), RunAmounts(*amounts))
+        found[run_id].append(part)
+    return found
 
 
 def _parts_by(parts: Sequence[_Part], key: Callable[[_Part], Key]) -> list[tuple[Key, list[_Part]]]:
@@ -115,10 +133,11 @@ def _buckets_of_parts(parts: Sequence[_Part]) -> tuple[RunBucket, ...]:
     )
 
 
-def _jobs_of_run(run_id: int, parts: Sequence[_Part], viewer: Viewer) -> tuple[RunJobCost, ...]:
+def _jobs_of_run(run: RunRow, parts: Sequence[_Part], viewer: Viewer) -> tuple[RunJobCost, ...]:
     """Those that carried it and those that cost it, in the order in which they began."""
-    told = listing.run_told(run_id, viewer)
-    seen = set(told["jobs"]) if told else set()
+    known = {"id": run.id, "key": run.key, "workload_id": run.workload_id}
+    (told,) = listing.runs_told([known], viewer)
+    seen = set(told["jobs"])
     of_job = dict(_parts_by(parts, lambda each: each.job_id))
     facts = workloads.jobs(sorted(seen | set(of_job)))
     found = [_job_cost(facts, job_id, of_job.get(job_id, []), seen) for job_id in sorted(facts)]
@@ -155,7 +174,7 @@ def _pending_days(parts: Sequence[_Part], zone: str) -> int:
 
 # Idle that is shared out is in `loaded_micros` alone.
 PARTS: LiteralString = """
-SELECT day, job_id, bucket, status, array_agg(DISTINCT coalesce(pool_id, 0)),
+SELECT run_id, day, job_id, bucket, status, array_agg(DISTINCT coalesce(pool_id, 0)),
        sum(list_micros) FILTER (WHERE is_charged)::int8,
        sum(contracted_micros) FILTER (WHERE is_charged)::int8,
        sum(effective_micros) FILTER (WHERE is_charged)::int8,
@@ -167,8 +186,8 @@ SELECT day, job_id, bucket, status, array_agg(DISTINCT coalesce(pool_id, 0)),
        sum(energy_joules) FILTER (WHERE is_charged)
 FROM (
     SELECT *, flags & %(shared_idle)s = 0 AS is_charged, <gpu> AS is_gpu
-    FROM ledger_runday WHERE run_id = %(run)s
+    FROM ledger_runday WHERE run_id = ANY(%(runs)s)
 ) AS part
-GROUP BY day, job_id, bucket, status
-ORDER BY day, job_id, bucket, status
+GROUP BY run_id, day, job_id, bucket, status
+ORDER BY run_id, day, job_id, bucket, status
 """.replace("<gpu>", gpu_time())

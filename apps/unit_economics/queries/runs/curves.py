@@ -151,8 +151,8 @@ def scaling_of(
         return ScalingRefusal(
             workload_id, "No run of this time reported how many tokens it trained.", ()
         )
-    enough = (each for each in groups if len(_sizes_of_runs(each)) >= scaling.FEWEST_SIZES)
-    chosen = next(enough, groups[0])
+    enough = (each for each in groups if len(_sizes_of_runs(each[1])) >= scaling.FEWEST_SIZES)
+    model, chosen = next(enough, groups[0])
     runs = tuple(_scaling_run(each) for each in chosen)
     sizes = _sizes_of_runs(chosen)
     if len(sizes) < scaling.FEWEST_SIZES:
@@ -163,10 +163,8 @@ def scaling_of(
         return ScalingRefusal(workload_id, _too_far(more, max(sizes)), runs)
     throughputs = [Throughput(each.gpus, each.tokens_per_second) for each in runs]
     fitted = _Fitted(scaling.fit(throughputs), scaling.resampled(throughputs), _version_of(chosen))
-    return _scaling_answer(
-        _ScalingQuestion(workload_id, now, more, chosen, sum(map(len, groups)) - len(chosen)),
-        fitted,
-    )
+    others = sum(len(group) for _, group in groups) - len(chosen)
+    return _scaling_answer(_ScalingQuestion(workload_id, now, more, chosen, others, model), fitted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +174,7 @@ class _ScalingQuestion:
     more: int
     chosen: Sequence[RunFigures]
     others: int
+    model: Mapping[str, object]
 
 
 def _scaling_answer(asked: _ScalingQuestion, fitted: _Fitted) -> ScalingAnswer:
@@ -186,7 +185,7 @@ def _scaling_answer(asked: _ScalingQuestion, fitted: _Fitted) -> ScalingAnswer:
     return ScalingAnswer(
         workload_id=asked.workload_id,
         gpu_model=asked.chosen[0].gpu_model,
-        model=_model_words(_models_trained(asked.chosen[:1])[asked.chosen[0].run_id]),
+        model=_model_words(asked.model),
         gpus=now,
         more=more,
         speed_up=speed_up,
@@ -207,23 +206,21 @@ def _scaling_answer(asked: _ScalingQuestion, fitted: _Fitted) -> ScalingAnswer:
     )
 
 
-def _comparable_groups(found: Sequence[RunFigures]) -> list[list[RunFigures]]:
-    """The last runs that told their throughput, by GPU model and trained model, newest first."""
+def _comparable_groups(
+    found: Sequence[RunFigures],
+) -> list[tuple[Mapping[str, object], list[RunFigures]]]:
+    """The last runs that told their throughput, by GPU model and trained model, newest first.
+
+    Each with that trained model.
+    """
     told = [each for each in found if each.tokens_per_second and each.gpus][:MOST_LOOKED_AT]
-    models = _models_trained(told)
-    order: dict[tuple[str, str], list[RunFigures]] = {}
+    summaries = run_summaries([each.run_id for each in told])
+    groups: dict[tuple[str, str], tuple[Mapping[str, object], list[RunFigures]]] = {}
     for each in told:
-        model = json.dumps(models[each.run_id], sort_keys=True)
-        order.setdefault((each.gpu_model, model), []).append(each)
-    return [group[:MOST_RUNS] for group in order.values()]
-
-
-def _models_trained(found: Sequence[RunFigures]) -> dict[int, Mapping[str, object]]:
-    summaries = run_summaries([each.run_id for each in found])
-    return {
-        each.run_id: summaries[each.run_id].model if each.run_id in summaries else {}
-        for each in found
-    }
+        model = summaries[each.run_id].model if each.run_id in summaries else {}
+        key = each.gpu_model, json.dumps(model, sort_keys=True)
+        groups.setdefault(key, (model, []))[1].append(each)
+    return [(model, group[:MOST_RUNS]) for model, group in groups.values()]
 
 
 def _version_of(chosen: Sequence[RunFigures]) -> _Version | None:

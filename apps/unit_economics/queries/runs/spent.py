@@ -1,11 +1,12 @@
 """What runs spent in a span of days, by bucket: the sums that curves, verdicts and advice stand on."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import LiteralString
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Q
 
+from apps.accounts.queries.reading import once
 from apps.economics.money import sum_of_known
 from apps.economics.run_time import Bucket
 from apps.economics.states import Flag
@@ -37,12 +38,13 @@ class BucketSpent:
     energy_joules: float | None
 
 
-def spent_by_bucket(run_ids: Collection[int], window: Window | None) -> list[BucketSpent]:
+@once
+def spent_by_bucket(run_ids: list[int], window: Window | None) -> list[BucketSpent]:
     """What these runs spent on the window's days (all days without one), idle shared out aside."""
     found = rows(
         BY_BUCKET,
         {
-            "runs": list(run_ids),
+            "runs": run_ids,
             "shared_idle": int(Flag.SHARED_IDLE),
             "from": window and window.first_day,
             "to": window and window.end_day,
@@ -51,22 +53,21 @@ def spent_by_bucket(run_ids: Collection[int], window: Window | None) -> list[Buc
     return [BucketSpent(Bucket(bucket), *sums) for bucket, *sums in found]
 
 
+@once
+def figures_of_run(run_id: int) -> RunFigures | None:
+    """What a run came to as a whole; None where nothing of it was summed up yet."""
+    return RunFigures.objects.filter(run_id=run_id).first()
+
+
+@once
 def runs_of_window(workload_id: int, window: Window) -> list[RunFigures]:
     """The runs of a workload that lived in the window, the one begun last first."""
-    return list(_runs_living(workload_id, window).defer("bucket_micros", "bucket_unit_ms"))
-
-
-def run_ids_of_window(workload_id: int, window: Window) -> list[int]:
-    """Their ids, in the same order."""
-    return list(_runs_living(workload_id, window).values_list("run_id", flat=True))
+    lived = Q(ended_at__isnull=True) | Q(ended_at__gt=window.starts_at)
+    found = RunFigures.objects.filter(lived, workload_id=workload_id, began_at__lt=window.ends_at)
+    latest_first = found.order_by(F("began_at").desc(), "run_id")
+    return list(latest_first.defer("bucket_micros", "bucket_unit_ms"))
 
 
 def micros_of(parts: Iterable[BucketSpent]) -> int | None:
     """The sum of what has a price; None where nothing has."""
     return sum_of_known(part.micros for part in parts)
-
-
-def _runs_living(workload_id: int, window: Window) -> QuerySet[RunFigures]:
-    lived = Q(ended_at__isnull=True) | Q(ended_at__gt=window.starts_at)
-    found = RunFigures.objects.filter(lived, workload_id=workload_id, began_at__lt=window.ends_at)
-    return found.order_by(F("began_at").desc(), "run_id")

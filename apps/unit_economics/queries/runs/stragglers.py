@@ -12,8 +12,12 @@ from apps.ledger.queries.windows import Window
 from apps.show.amounts import counted, per_cent
 from apps.show.money import whole_amount
 from apps.show.words import joined
-from apps.unit_economics.models import RunFigures
-from apps.unit_economics.queries.runs.spent import BucketSpent, micros_of, spent_by_bucket
+from apps.unit_economics.queries.runs.spent import (
+    BucketSpent,
+    figures_of_run,
+    micros_of,
+    spent_by_bucket,
+)
 from apps.workloads.queries.run_ranks import steps_told_until
 from apps.workloads.queries.run_reports import RankWindow, step_times
 
@@ -95,7 +99,7 @@ def slow_ranks(run_id: int, *, window: Window | None = None) -> Stragglers:
 
 def _windows_told(run_id: int, window: Window | None) -> list[RankWindow]:
     """What ranks told last, of as long as can be looked at while somebody waits."""
-    run = RunFigures.objects.filter(run_id=run_id).first()
+    run = figures_of_run(run_id)
     if run is None or run.began_at is None:
         return []
     starts_at, before = run.began_at, run.ended_at or run.computed_at

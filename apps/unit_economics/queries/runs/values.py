@@ -176,21 +176,29 @@ class RunNumber:
     doubt: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RunAnatomy:
-    """What one run cost, by where its time went, by day and by job; each sums to `amounts`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCost:
+    """What one run cost, by where its time went; the buckets sum to `amounts`.
 
     `status` is the least sure of its amounts' (provisional first), None where it has none.
-    `as_of` is to when its figures are; `pending_days` of it are being summed anew.
     """
 
     run: RunRow
     currency: str
     amounts: RunAmounts
     status: str | None
-    as_of: datetime | None
-    pending_days: int
     numbers: tuple[RunNumber, ...]
     buckets: tuple[RunBucket, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunAnatomy(RunCost):
+    """The same by day and by job too; each sums to `amounts`.
+
+    `as_of` is to when its figures are; `pending_days` of it are being summed anew.
+    """
+
+    as_of: datetime | None
+    pending_days: int
     days: tuple[RunDayCost, ...]
     jobs: tuple[RunJobCost, ...]

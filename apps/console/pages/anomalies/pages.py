@@ -139,12 +139,12 @@ def anomalies(context: Context) -> ConsolePage:
     rows = rows_of(window, context)
     return ConsolePage(
         context=context,
-        finding=_finding([row.found for row in rows], said.within, context.currency),
-        under=(_watched(look, said.days),),
+        finding=_changes_finding([row.found for row in rows], said.within, context.currency),
+        under=(_what_is_watched(look, said.days),),
         filters=(period_filter(reading.texts, said),),
         problems=tuple(reading.problems),
         sections=(ANOMALIES.section(rows, context, csv_href=reverse("findings-csv")),),
-        empty=None if rows else _empty(look),
+        empty=None if rows else _no_changes(look),
     )
 
 
@@ -169,9 +169,11 @@ def anomaly(context: Context, finding_id: int) -> ConsolePage:
         back=Link("All anomalies and improvements", reverse("findings")),
         actions=(_way_to(fact),),
         sections=(
-            FigureRow(_figures(found, currency)),
-            _chart(found, context),
-            PARTS.section(_parts(found, currency), context, total=_level(found, "Since", currency)),
+            FigureRow(_change_figures(found, currency)),
+            _level_chart(found, context),
+            PARTS.section(
+                _parts_of(found, currency), context, total=_level_row(found, "Since", currency)
+            ),
             CAUSES.section(list(enumerate(found.causes, start=1)), context),
         ),
     )
@@ -215,7 +217,7 @@ def series_of(found: FindingFact, context: Context) -> Series | None:
     return one_series(found.key, found.last_seen_on, context.organisation.zone)
 
 
-def _finding(found: Sequence[FindingFact], within: str, currency: str) -> str:
+def _changes_finding(found: Sequence[FindingFact], within: str, currency: str) -> str:
     if not found:
         return f"Nothing is known to have changed {within}"
     worse = [each for each in found if each.is_worse]
@@ -229,13 +231,13 @@ def _finding(found: Sequence[FindingFact], within: str, currency: str) -> str:
     return f"{said}; anomalies come to {whole_amount(more, currency)} more in 30 days"
 
 
-def _watched(look: LastLook | None, days: str) -> str:
+def _what_is_watched(look: LastLook | None, days: str) -> str:
     if look is None:
         return f"{days}; not run yet"
     return f"{days}; {counted(look.series, 'figure')} watched, last on {weekday(look.day)}"
 
 
-def _empty(look: LastLook | None) -> EmptyState:
+def _no_changes(look: LastLook | None) -> EmptyState:
     return EmptyState(
         title="No figure changed its level" if look else "No figure was looked at yet",
         sentence="Every night the cost of 1,000 requests and the tokens of a request of each "
@@ -256,7 +258,7 @@ def _empty(look: LastLook | None) -> EmptyState:
     )
 
 
-def _figures(found: FindingFact, currency: str) -> tuple[Figure, ...]:
+def _change_figures(found: FindingFact, currency: str) -> tuple[Figure, ...]:
     worth = found.impact_micros
     return (
         Figure("Before", words.level(found, found.before, currency), "", ""),
@@ -271,15 +273,15 @@ def _figures(found: FindingFact, currency: str) -> tuple[Figure, ...]:
     )
 
 
-def _chart(found: FindingFact, context: Context) -> LineChart | None:
+def _level_chart(found: FindingFact, context: Context) -> LineChart | None:
     """The days up to the last look, with both levels; None where there is no day to draw."""
     currency = context.currency
-    points = _points(found, series_of(found, context), currency)
+    points = _drawn_points(found, series_of(found, context), currency)
     if not points:
         return None
     before = f"{words.level(found, found.before, currency)} before"
     since = f"{words.level(found, found.after, currency)} since"
-    scale, changed = _scale(found), found.changed_on
+    scale, changed = _scale_of(found), found.changed_on
     first = max(points[0][0], changed - LEVEL_BEFORE)
     levels = (
         Level(first, max(first, changed - DAY_LONG), found.before * scale, before),
@@ -299,11 +301,11 @@ def _chart(found: FindingFact, context: Context) -> LineChart | None:
     )
 
 
-def _scale(found: FindingFact) -> int:
+def _scale_of(found: FindingFact) -> int:
     return 1 if found.measure in (COST, TOKENS) else 100
 
 
-def _points(
+def _drawn_points(
     found: FindingFact, series: Series | None, currency: str
 ) -> list[tuple[date, float, str]]:
     """The days of the picture: each with the figure and its words."""
@@ -313,7 +315,7 @@ def _points(
     return [
         (
             date.fromordinal(each.day),
-            each.value * _scale(found),
+            each.value * _scale_of(found),
             words.level(found, each.value, currency),
         )
         for each in series.days
@@ -321,16 +323,16 @@ def _points(
     ]
 
 
-def _parts(found: FindingFact, currency: str) -> list[tuple[str, str, str]]:
+def _parts_of(found: FindingFact, currency: str) -> list[tuple[str, str, str]]:
     """From before to after; every digit is shown, so that they add up as they stand."""
     steps = [
         (*words.PARTS[part["name"]], words.moved(found, part["millionths"], currency))
         for part in found.parts
     ]
-    return [_level(found, "Before", currency), *steps]
+    return [_level_row(found, "Before", currency), *steps]
 
 
-def _level(found: FindingFact, name: str, currency: str) -> tuple[str, str, str]:
+def _level_row(found: FindingFact, name: str, currency: str) -> tuple[str, str, str]:
     value = found.before if name == "Before" else found.after
     return name, "", words.exact(found, round(value * MICROS), currency)
 

@@ -43,7 +43,7 @@ def title_of(found: FindingFact, name: str) -> str:
     on = day(found.changed_on)
     size = per_cent(abs(found.effect_ratio))
     if found.kind == SPIKE:
-        return f"{of}: on {on} alone the {what} {_was(found)} {size} above its weekday’s"
+        return f"{of}: on {on} alone the {what} {_was_or_were(found)} {size} above its weekday’s"
     moved = "rose" if found.effect_ratio > 0 else "fell"
     return f"{of}: the {what} {moved} by {size} on {on}"
 
@@ -102,5 +102,5 @@ def on_day(text: str) -> str:
     return day(date.fromisoformat(text))
 
 
-def _was(found: FindingFact) -> str:
+def _was_or_were(found: FindingFact) -> str:
     return "were" if found.measure == TOKENS else "was"

@@ -81,7 +81,7 @@ def add_price(context: Context) -> Change[NewApiPrice]:
         form=PriceForm,
         confirm="Enter this price",
         read=_thought_of,
-        effects=lambda thought: _effects(thought, context),
+        effects=lambda thought: _effects_of(thought, context),
         apply=apply,
         fields={"discount_ratio": "discount"},
     )
@@ -97,7 +97,10 @@ def end_price(context: Context, api_price_id: int) -> Change[Mapping[str, Any]]:
     def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
         since = entered["ended_at"]
         found = touched_calls(fact.vendor, fact.model, fact.tier, since, fact.ends_at)
-        return (*_calls(found, context), "They go by another contract, or by the public price.")
+        return (
+            *_calls_touched(found, context),
+            "They go by another contract, or by the public price.",
+        )
 
     def apply(entered: Mapping[str, Any]) -> tuple[str, tuple[Any, ...]]:
         ledger.end_price(price_id=api_price_id, ended_at=entered["ended_at"])
@@ -165,12 +168,12 @@ def _thought_of(entered: Mapping[str, Any]) -> NewApiPrice:
     return thought
 
 
-def _effects(thought: NewApiPrice, context: Context) -> tuple[str, ...]:
+def _effects_of(thought: NewApiPrice, context: Context) -> tuple[str, ...]:
     """Which past calls it would be of, and what they would cost as far as that can be said."""
     found = touched_calls(
         thought.vendor, thought.model, thought.tier, thought.starts_at, thought.ends_at
     )
-    said = list(_calls(found, context))
+    said = list(_calls_touched(found, context))
     currency = context.organisation.currency
     if found.requests and thought.discount_ratio is not None and thought.unit == "all":
         if found.list_micros is not None:
@@ -183,7 +186,7 @@ def _effects(thought: NewApiPrice, context: Context) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _calls(found: Touched, context: Context) -> tuple[str, ...]:
+def _calls_touched(found: Touched, context: Context) -> tuple[str, ...]:
     currency = context.organisation.currency
     if not found.requests:
         return ("No past call changes.",)

@@ -70,13 +70,13 @@ def api_spend(context: Context) -> ConsolePage:
     """What was spent on which models, day by day, by whom, and what has no price."""
     question, currency = spend_question(context), context.currency
     month, asked = question.month, question.asked
-    models, whole = _models(question, context), _whole(asked)
+    models, whole = _model_calls(question, context), _whole_spend(asked)
     days = month.days(local_day(context.at, month.zone))
     by_day = spend(asked, ("day", "model"))
     previous = Month(months_before(month.first, 2)[1], month.zone)
     status = "reconciled" if month.first in closed_months() else "estimated"
     rows = [row.found for row in models]
-    before = _whole(question.of(previous))
+    before = _whole_spend(question.of(previous))
     figures = figures_of(rows, whole, before, status, currency) if whole else ()
     return ConsolePage(
         context=context,
@@ -95,7 +95,7 @@ def api_spend(context: Context) -> ConsolePage:
             ),
         ),
         problems=month.problems,
-        actions=_actions(context),
+        actions=_actions_of(context),
         sections=(
             FigureRow(figures) if figures else None,
             chart_of(days, by_day, currency, context.href(reverse("api-spend-days"))),
@@ -105,15 +105,15 @@ def api_spend(context: Context) -> ConsolePage:
                 empty=f"No call is known of {month.words}.",
                 csv_href=reverse("api-spend-csv"),
             ),
-            *_further(question, context),
+            *_further_sections(question, context),
         ),
-        empty=None if vendors_called() else _empty(),
+        empty=None if vendors_called() else _no_calls(),
     )
 
 
-def _further(question: SpendQuestion, context: Context) -> tuple[Section | None, ...]:
+def _further_sections(question: SpendQuestion, context: Context) -> tuple[Section | None, ...]:
     """Whose the calls were, what has no price, and, for who sees prices, what they go by."""
-    owners, unpriced = _owners(question), unpriced_calls(question.asked)
+    owners, unpriced = _owner_calls(question), unpriced_calls(question.asked)
     viewer = context.viewer
     reports = None
     if viewer.sees_prices and question.team_ids is None:
@@ -137,7 +137,7 @@ def _further(question: SpendQuestion, context: Context) -> tuple[Section | None,
 def models_csv(context: Context) -> HttpResponse:
     """By model."""
     question = spend_question(context)
-    return MODELS.csv(_models(question, context), context, _file(question))
+    return MODELS.csv(_model_calls(question, context), context, _file_name(question))
 
 
 @shown(EVERYONE, "api-spend")
@@ -146,28 +146,28 @@ def days_csv(context: Context) -> HttpResponse:
     question = spend_question(context)
     found = spend(question.asked, ("day", "vendor", "model"))
     rows = sorted(found, key=lambda each: tuple(map(str, each.key)))
-    return DAYS.csv(rows, context, _file(question, "-days"))
+    return DAYS.csv(rows, context, _file_name(question, "-days"))
 
 
 @shown(EVERYONE, "api-spend")
 def owners_csv(context: Context) -> HttpResponse:
     """By team, workload and feature."""
     question = spend_question(context)
-    return OWNERS.csv(_owners(question), context, _file(question, "-teams"))
+    return OWNERS.csv(_owner_calls(question), context, _file_name(question, "-teams"))
 
 
 @shown(EVERYONE, "api-spend")
 def unpriced_csv(context: Context) -> HttpResponse:
     """Calls without a price."""
     question = spend_question(context)
-    return UNPRICED.csv(unpriced_calls(question.asked), context, _file(question, "-unpriced"))
+    return UNPRICED.csv(unpriced_calls(question.asked), context, _file_name(question, "-unpriced"))
 
 
 @shown(SEES_EVERYTHING, "api-spend")
 def vendors_csv(context: Context) -> HttpResponse:
     """What vendors say, beside what their calls come to."""
     question = spend_question(context)
-    return VENDORS.csv(compared(question.asked), context, _file(question, "-vendors"))
+    return VENDORS.csv(compared(question.asked), context, _file_name(question, "-vendors"))
 
 
 def spend_question(context: Context) -> SpendQuestion:
@@ -184,15 +184,15 @@ def spend_question(context: Context) -> SpendQuestion:
     )
 
 
-def _file(question: SpendQuestion, of: str = "") -> str:
+def _file_name(question: SpendQuestion, of: str = "") -> str:
     return f"api-spend-{question.month.key}{of}"
 
 
-def _whole(asked: SpendAsked) -> Spend | None:
+def _whole_spend(asked: SpendAsked) -> Spend | None:
     return next(iter(spend(asked)), None)
 
 
-def _models(question: SpendQuestion, context: Context) -> list[ModelCalls]:
+def _model_calls(question: SpendQuestion, context: Context) -> list[ModelCalls]:
     """Each model's calls, the most expensive first."""
     today = local_day(context.at, question.month.zone)
     return [
@@ -201,7 +201,7 @@ def _models(question: SpendQuestion, context: Context) -> list[ModelCalls]:
     ]
 
 
-def _owners(question: SpendQuestion) -> list[OwnedCalls]:
+def _owner_calls(question: SpendQuestion) -> list[OwnedCalls]:
     """Whose calls they were, the most expensive first."""
     found = spend(question.asked, ("team", "workload", "feature"))
     works = workloads() if found else {}
@@ -217,7 +217,7 @@ def _owners(question: SpendQuestion) -> list[OwnedCalls]:
     ]
 
 
-def _actions(context: Context) -> tuple[Link, ...]:
+def _actions_of(context: Context) -> tuple[Link, ...]:
     found = []
     if context.viewer.may_close:
         found.append(Link("Enter a contract price", reverse("add-api-price")))
@@ -226,7 +226,7 @@ def _actions(context: Context) -> tuple[Link, ...]:
     return tuple(found)
 
 
-def _empty() -> EmptyState:
+def _no_calls() -> EmptyState:
     return EmptyState(
         title="No call to a model API is known",
         sentence="What OpenAI, Anthropic, Google, Bedrock and others were paid by the token is "

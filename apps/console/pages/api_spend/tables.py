@@ -65,7 +65,7 @@ def _vendor_and_unpriced(row: ModelCalls) -> str:
     return f"{row.vendor}; {count(unpriced)} without a price" if unpriced else row.vendor
 
 
-def _retirement(row: ModelCalls) -> str:
+def _retirement_cell(row: ModelCalls) -> str:
     ends = row.ends
     if ends is None:
         return ""
@@ -117,7 +117,7 @@ MODELS = Table[ModelCalls](
         Column("limited", "429", lambda row: row.found.rate_limited, COUNT, csv="answered_429"),
         Column("broken", "5xx", lambda row: row.found.server_errors, COUNT, csv="answered_5xx"),
         Column("end", "Retirement date", _end_day, ISO_DAY, csv="shut_off",
-               shown=lambda row, _: _retirement(row)),
+               shown=lambda row, _: _retirement_cell(row)),
     ),
     noun=("model", "models"),
     about="{said}; tokens in hold the cached ones, tokens out the reasoning ones",

@@ -80,8 +80,8 @@ def chart_of(
     costs: dict[tuple[str, date], int] = {}
     for each in found:
         if each.micros is not None:
-            costs[str(each.key[1]), _day(each.key[0])] = each.micros
-    names = _dearest(costs)
+            costs[str(each.key[1]), _day_of(each.key[0])] = each.micros
+    names = _dearest_models(costs)
     if not names or not any(costs.values()):
         return None
     states = [
@@ -90,10 +90,10 @@ def chart_of(
     ]
     apart = [[costs.get((name, day)) for day in days] for name in names]
     series = list(zip(states, apart, strict=True))
-    others = [_sum(costs, day, but=names) for day in days]
+    others = [_sum_of_day(costs, day, but=names) for day in days]
     if any(others):
         series.append((REST, others))
-    totals = [_sum(costs, day) for day in days]
+    totals = [_sum_of_day(costs, day) for day in days]
     return daily_chart(
         days,
         series,
@@ -105,20 +105,22 @@ def chart_of(
     )
 
 
-def _dearest(costs: dict[tuple[str, date], int]) -> list[str]:
+def _dearest_models(costs: dict[tuple[str, date], int]) -> list[str]:
     totals: dict[str, int] = {}
     for (name, _), micros in costs.items():
         totals[name] = totals.get(name, 0) + micros
     return sorted(totals, key=lambda name: (-totals[name], name))[: len(COLOURS)]
 
 
-def _sum(costs: dict[tuple[str, date], int], day: date, but: Sequence[str] = ()) -> int | None:
+def _sum_of_day(
+    costs: dict[tuple[str, date], int], day: date, but: Sequence[str] = ()
+) -> int | None:
     """A day on which nobody called has no cost to show."""
     found = [micros for (name, of), micros in costs.items() if of == day and name not in but]
     return sum(found) if found else None
 
 
-def _day(key: object) -> date:
+def _day_of(key: object) -> date:
     if not isinstance(key, date):
         raise TypeError(f"{key!r} is no day")
     return key

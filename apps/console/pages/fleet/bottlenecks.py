@@ -32,7 +32,7 @@ FIELDS = {
 THOUSANDTHS = Format(lambda value, _: str(value), lambda value, _: f"{value:.3f}", "number-cell")
 
 
-def _traffic(what: str) -> Callable[[NodeHourEvidence], str]:
+def _traffic_words(what: str) -> Callable[[NodeHourEvidence], str]:
     def drawn(hour: NodeHourEvidence) -> str:
         amount, peak, errors = (
             getattr(hour, f"{what}_{name}") for name in ("bytes", "peak_bytes_per_second", "errors")
@@ -61,8 +61,8 @@ def _is_stalled(hour: NodeHourEvidence, *names: str) -> bool:
 
 
 ON_PAGE: dict[str, tuple[str, Callable[[NodeHourEvidence], str]]] = {
-    "fabric_bytes": ("Fabric", _traffic("fabric")),
-    "network_bytes": ("Network", _traffic("network")),
+    "fabric_bytes": ("Fabric", _traffic_words("fabric")),
+    "network_bytes": ("Network", _traffic_words("network")),
     "disk_read_bytes": ("Disk read", lambda hour: data_size(hour.disk_read_bytes)),
     "disk_written_bytes": ("Disk written", lambda hour: data_size(hour.disk_written_bytes)),
     "disk_peak_bytes_per_second": (
@@ -78,7 +78,7 @@ ON_PAGE: dict[str, tuple[str, Callable[[NodeHourEvidence], str]]] = {
 }
 
 
-def _evidence(name: str) -> Column[NodeHourEvidence]:
+def _evidence_column(name: str) -> Column[NodeHourEvidence]:
     """Exact in CSV; on the page in the words that it has there."""
     text, words = ON_PAGE.get(name, ("", None))
     return Column(
@@ -101,7 +101,7 @@ NODE_HOURS = Table[NodeHourEvidence](
             INSTANT,
             note=lambda hour: warned("stalled") if _is_stalled(hour, *STALLS) else "",
         ),
-        *map(_evidence, NodeHourEvidence.__slots__[1:]),
+        *map(_evidence_column, NodeHourEvidence.__slots__[1:]),
     ),
     empty="Its agent sent no reports in this time. With reports, the traffic of fabric, network and "
     "disks and the time that work was stalled are shown here.",

@@ -63,21 +63,21 @@ def apart(facts: Iterable[IncidentFact], at: datetime) -> list[UnusableSpan]:
         if span is not None:
             key = (fact.node_id, NODE if span.is_whole_node else fact.uuid)
             found.setdefault(key, []).append((span.starts_at, span.ends_at))
-    joined = {key: _joined(stretches) for key, stretches in found.items()}
+    joined = {key: _joined_stretches(stretches) for key, stretches in found.items()}
     return [
         UnusableSpan(node_id, uuid == NODE, *stretch)
         for (node_id, uuid), stretches in joined.items()
-        for stretch in _rest(stretches, _taken(joined, node_id, uuid))
+        for stretch in _free_stretches(stretches, _taken_by_node(joined, node_id, uuid))
     ]
 
 
-def _taken(
+def _taken_by_node(
     joined: Mapping[tuple[int, str], list[Stretch]], node_id: int, uuid: str
 ) -> list[Stretch]:
     return [] if uuid == NODE else joined.get((node_id, NODE), [])
 
 
-def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
+def _joined_stretches(stretches: Iterable[Stretch]) -> list[Stretch]:
     """Those that touch as one, the earliest first."""
     found: list[Stretch] = []
     for begins, ends in sorted(stretches):
@@ -88,7 +88,7 @@ def _joined(stretches: Iterable[Stretch]) -> list[Stretch]:
     return found
 
 
-def _rest(stretches: Iterable[Stretch], taken: Sequence[Stretch]) -> list[Stretch]:
+def _free_stretches(stretches: Iterable[Stretch], taken: Sequence[Stretch]) -> list[Stretch]:
     """What of them is not taken."""
     left = list(stretches)
     for begins, ends in taken:

@@ -187,7 +187,9 @@ def _standing_node(
     at: datetime,
 ) -> fleet.StandingNode:
     now = [life for life in lives if life.ends_at is None or at < life.ends_at]
-    lasting = next((each for each in outages if each.device_id is None and _lasts(each, at)), None)
+    lasting = next(
+        (each for each in outages if each.device_id is None and _lasts_at(each, at)), None
+    )
     return fleet.StandingNode(
         id=row["id"],
         name=row["name"],
@@ -206,7 +208,7 @@ def _standing_node(
     )
 
 
-def _lasts(outage: fleet.OutageOnRecord, at: datetime) -> bool:
+def _lasts_at(outage: fleet.OutageOnRecord, at: datetime) -> bool:
     return outage.starts_at <= at and (outage.ends_at is None or at < outage.ends_at)
 
 
@@ -319,7 +321,7 @@ def _devices_now(
     measured, context = about
     first = shown_from(context.at)
     uuids = {life.id: life.uuid for life in lives}
-    down = {each.device_id: each.kind for each in outages if _lasts(each, context.at)}
+    down = {each.device_id: each.kind for each in outages if _lasts_at(each, context.at)}
     return [
         DeviceNow(
             life,

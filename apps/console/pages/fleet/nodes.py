@@ -79,7 +79,7 @@ class ListedNode(NamedTuple):
     meters: GpuMeters = NOT_METERED
 
 
-def _differences(row: ListedNode) -> str:
+def _declared_differences(row: ListedNode) -> str:
     """Where what agents list is not what was declared, or waits for a person's yes."""
     node, parts = row.node, []
     if node.last_seen_at is not None and node.kind == "machine" and node.gpus_seen != node.units:
@@ -90,7 +90,7 @@ def _differences(row: ListedNode) -> str:
 
 
 def _warned_differences(row: ListedNode) -> str:
-    differs = _differences(row)
+    differs = _declared_differences(row)
     return warned(differs) if differs else ""
 
 
@@ -122,7 +122,7 @@ NODES = Table[ListedNode](
         Column("since", "", lambda row: node_standing(row.node, row.at).since, INSTANT),
         Column("units", "GPUs", lambda row: row.node.units, COUNT, csv="gpus",
                note=_warned_differences),
-        Column("differs", "", _differences),
+        Column("differs", "", _declared_differences),
         Column("held", "Held now",
                lambda row: gpu_count(row.held) if row.node.lives(row.at) else "", FIGURE,
                csv="held_now", order=lambda row: row.held),

@@ -183,13 +183,13 @@ def differences(found: Sequence[RunCost], currency: str) -> Iterator[str]:
     first = found[0]
     for other in found[1:]:
         said = [
-            *_differs(
+            *_difference_words(
                 "cost",
                 _cost_of(first),
                 _cost_of(other),
                 lambda micros: whole_amount(micros, currency),
             ),
-            *_differs("took", first.run.wall_seconds, other.run.wall_seconds, _wall_time),
+            *_difference_words("took", first.run.wall_seconds, other.run.wall_seconds, _wall_time),
             *_moved_points("goodput", first.run.goodput_ratio, other.run.goodput_ratio),
             *_moved_points("MFU", _possible_mfu(first.run), _possible_mfu(other.run)),
         ]
@@ -343,7 +343,7 @@ def _by_difference(one: RunCost, other: RunCost) -> list[tuple[Bucket, int]]:
     )
 
 
-def _differs(
+def _difference_words(
     word: str, first: float | None, other: float | None, shown: Callable[[Any], str]
 ) -> list[str]:
     if first is None or other is None or first == other:

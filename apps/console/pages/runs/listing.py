@@ -51,7 +51,7 @@ def runs(context: Context) -> ConsolePage:
         status=sums.status,
         under=(f"{asked.words.days}, effective cost in {currency} of what runs held in it",),
         filters=asked.filters,
-        problems=asked.problems,
+        problems=tuple(asked.reading.problems),
         styles=("css/runs.css",),
         sections=(
             FigureRow(figures_of(sums, days, currency)) if told.days else None,

@@ -70,7 +70,7 @@ def _joules_written(row: BucketOfRun) -> str:
     return "" if joules is None else f"{joules:.0f}"
 
 
-def _restarts(row: JobOfRun) -> str:
+def _restarts_note(row: JobOfRun) -> str:
     return f"restarted {row.cost.restart_count} ×" if row.cost.restart_count else ""
 
 
@@ -123,7 +123,7 @@ JOBS_OF_RUN = Table[JobOfRun](
     "Jobs of the run",
     (
         Column("job", "Job", lambda row: row.cost.raw_id, missing="Another team’s job",
-               href=lambda row: row.href, note=_restarts),
+               href=lambda row: row.href, note=_restarts_note),
         Column("state", "State", lambda row: row.cost.state,
                shown=lambda row, _: row.cost.state.capitalize()),
         Column("restarts", "", lambda row: row.cost.restart_count, COUNT),

@@ -107,7 +107,10 @@ def figures_of(
             title="Not productive",
             number=short_amount(sums.no_progress, currency),
             note="; ".join(
-                filter(None, (per_cent(ratio) if ratio is not None else "", _worst(sums, currency)))
+                filter(
+                    None,
+                    (per_cent(ratio) if ratio is not None else "", _worst_parts(sums, currency)),
+                )
             ),
             status=sums.status,
             sparkline=sparkline(lost, words="Not productive, day by day"),
@@ -129,16 +132,16 @@ def bucket_chart(
     days: Mapping[date, BucketSums], currency: str, csv_href: str
 ) -> DailyChart | None:
     """Each day's cost by where it went; None where no cost is known."""
-    whole = _whole(days.values())
+    whole = _sum_of_days(days.values())
     if whole.total is None:
         return None
     shown = days_between(min(days), date.fromordinal(max(days).toordinal() + 1))
     present = [bucket for bucket in BUCKETS if bucket in whole.micros]
-    cells = [_cells(days.get(day), present) for day in shown]
+    cells = [_bucket_amounts(days.get(day), present) for day in shown]
     return DailyChart(
         title=_highest_day(days, whole, currency),
         unit=f"each day by where the time went, in {currency}, effective cost",
-        figure=daily_cost_by_state(shown, _series(shown, days, present), currency),
+        figure=daily_cost_by_state(shown, _bucket_series(shown, days, present), currency),
         states=tuple(BUCKETS[bucket] for bucket in present),
         rows=tuple(
             DayRow(
@@ -149,7 +152,7 @@ def bucket_chart(
             )
             for day, of_day in zip(shown, cells, strict=True)
         ),
-        total=DayRow("Total", _cells(whole, present), whole.total),
+        total=DayRow("Total", _bucket_amounts(whole, present), whole.total),
         csv_href=csv_href,
         has_provisional="provisional" in whole.statuses,
     )
@@ -169,7 +172,7 @@ def no_progress_parts(sums: BucketSums, currency: str) -> str:
     )
 
 
-def _worst(sums: BucketSums, currency: str) -> str:
+def _worst_parts(sums: BucketSums, currency: str) -> str:
     if sums.no_progress is None:
         return "no price covers it"
     return no_progress_parts(sums, currency) or "all that was reported was productive"
@@ -190,7 +193,7 @@ def _not_known(sums: BucketSums, currency: str) -> Figure:
     return Figure("Not known", number, note, sums.status, is_unknown=True)
 
 
-def _whole(found: Iterable[BucketSums]) -> BucketSums:
+def _sum_of_days(found: Iterable[BucketSums]) -> BucketSums:
     micros: dict[Bucket, int | None] = {}
     milliseconds: dict[Bucket, int] = {}
     unpriced, statuses = 0, frozenset[str]()
@@ -203,7 +206,7 @@ def _whole(found: Iterable[BucketSums]) -> BucketSums:
     return BucketSums(micros, {}, milliseconds, unpriced, statuses)
 
 
-def _series(
+def _bucket_series(
     shown: Sequence[date], days: Mapping[date, BucketSums], present: Sequence[Bucket]
 ) -> list[DailySeries]:
     series = []
@@ -219,7 +222,7 @@ def _series(
     return series
 
 
-def _cells(of_day: BucketSums | None, present: Sequence[Bucket]) -> tuple[int | None, ...]:
+def _bucket_amounts(of_day: BucketSums | None, present: Sequence[Bucket]) -> tuple[int | None, ...]:
     """A bucket that did not occur on a day with charges cost nothing; a day without is unknown."""
     if of_day is None:
         return tuple(None for _ in present)

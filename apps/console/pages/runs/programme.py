@@ -113,7 +113,7 @@ def programme(context: Context, workload_id: int) -> ConsolePage:
             jobs,
         ),
         filters=asked.filters,
-        problems=(*asked.problems, *([problem] if problem else [])),
+        problems=(*asked.reading.problems, *([problem] if problem else [])),
         back=Link("Runs", reverse("runs")),
         styles=("css/runs.css",),
         sections=sections,
@@ -147,7 +147,7 @@ def _sections_of(
 
 
 def _question_of_gpus(answer: Answer, asked: RunsQuestion) -> Include:
-    here, window = asked.context.path, asked.given["window"]
+    here, window = asked.context.path, asked.reading.texts["window"]
     return Include("runs/_answer.html", {"answer": answer, "here": here, "window": window})
 
 

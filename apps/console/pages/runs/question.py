@@ -1,15 +1,14 @@
 """What the address of the list of runs asks for; what is not understood is said."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from urllib.parse import urlencode
+from dataclasses import dataclass
 
 from django.core import signing
 from django.http import QueryDict
 
 from apps.accounts import queries as accounts
 from apps.accounts.queries.paging import PageAsked, Slice
-from apps.console.kit.filters import Reading, filter_of, one_of, period_filter
+from apps.console.kit.filters import Reading, filter_of, known_key, one_of, period_filter
 from apps.console.kit.frame import Filter, Link
 from apps.console.kit.periods import PeriodWords, period_words
 from apps.console.kit.request import Context
@@ -38,7 +37,8 @@ OF_ONE = {**DEFAULTS, "window": "90d"}
 """A programme is looked at over a longer time: its trend is the point."""
 WORDS_OF_ONE = {**WORDS, "window": "the last 90 days"}
 ENDED = {"": "All", **{key: word.label for key, word in STATUSES.items() if key}}
-ENDED |= {"untold": STATUSES[""].label}
+UNTOLD = "untold"
+ENDED |= {UNTOLD: STATUSES[""].label}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +50,17 @@ class RunsQuestion:
     words: PeriodWords
     asked: PageAsked
     context: Context
-    given: Mapping[str, str]
-    defaults: Mapping[str, str]
+    reading: Reading
     filters: tuple[Filter, ...]
-    problems: tuple[str, ...]
 
     @property
     def is_narrowed(self) -> bool:
         """Whether anything but the window leaves runs out."""
-        return any(self.given[name] for name in ("team", "workload", "status"))
+        return any(self.reading.texts[name] for name in ("team", "workload", "status"))
 
     def href(self, path: str = "", **changes: str) -> str:
         """The same question, changed, at this address or another; defaults are left out."""
-        asked = {**self.given, **changes}
-        kept = {key: text for key, text in asked.items() if text != self.defaults.get(key, "")}
-        return (path or self.context.path) + (f"?{urlencode(kept)}" if kept else "")
+        return self.reading.href(path or self.context.path, **changes)
 
     @property
     def order(self) -> dict[str, str]:
@@ -78,14 +74,14 @@ class RunsQuestion:
         shown, runs = len(page.rows), counted(total, "run")
         return Part(
             runs if shown == total else f"{shown} of {runs}",
-            self._turn("Previous", "before", page.before),
-            self._turn("Next", "after", page.after),
+            self._turned_link("Previous", "before", page.before),
+            self._turned_link("Next", "after", page.after),
         )
 
-    def _turn(self, text: str, side: str, key: tuple[object, ...] | None) -> Link | None:
+    def _turned_link(self, text: str, side: str, key: tuple[object, ...] | None) -> Link | None:
         if key is None:
             return None
-        cursor = signing.dumps([side, *map(_plain, key)], salt=SALT)
+        cursor = signing.dumps([side, *map(_plain_key, key)], salt=SALT)
         return Link(text, RUNS.href(self.context, **self.order, cursor=cursor))
 
 
@@ -95,43 +91,43 @@ def runs_question(context: Context, workload_id: int | None = None) -> RunsQuest
     With `workload_id` the runs are that workload's, and the filters have no teams.
     """
     teams = {team.name: team.id for team in accounts.teams() if context.viewer.sees_team(team.id)}
-    trained = _trained(context) if workload_id is None else {}
+    trained = _trained_workloads(context) if workload_id is None else {}
     defaults, shown = (DEFAULTS, WORDS) if workload_id is None else (OF_ONE, WORDS_OF_ONE)
     reading = Reading(context.query, defaults, shown)
     window = reading.read("window", lambda text: ledger.window_of(text, context.calendar))
     team_ids = reading.read("team", lambda name: one_of(teams, name, "team"))
     workload_ids = reading.read("workload", lambda name: _any_of(trained, name))
-    status = reading.read("status", _status)
+    status = reading.read("status", known_key(ENDED, "Runs cannot be chosen by {!r}."))
     column, falls = RUNS.chosen(context.query)
     wanted = RunsWanted(
         team_ids=team_ids or context.seen_teams,
         workload_ids=workload_ids if workload_id is None else frozenset({workload_id}),
-        status=status,
+        status=(status if status != UNTOLD else "") if status else None,
         starts_at=window.starts_at,
         ends_at=window.ends_at,
         sort=RunSort.BEGAN if column is None else column.sql,
         order=Order.FALLING if falls else Order.RISING,
     )
     words = period_words(window, context.calendar.today)
-    found = RunsQuestion(
+    return RunsQuestion(
         wanted=wanted,
         window=window,
         words=words,
-        asked=_page(context.query),
+        asked=_page_asked(context.query),
         context=context,
-        given=reading.texts,
-        defaults=defaults,
-        filters=(),
-        problems=tuple(reading.problems),
+        reading=reading,
+        filters=_filters_of(reading.texts, words, sorted(teams), sorted(trained), workload_id),
     )
-    return replace(found, filters=_filters(found, sorted(teams), sorted(trained), workload_id))
 
 
-def _filters(
-    asked: RunsQuestion, teams: list[str], names: list[str], workload_id: int | None
+def _filters_of(
+    texts: Mapping[str, str],
+    words: PeriodWords,
+    teams: list[str],
+    names: list[str],
+    workload_id: int | None,
 ) -> tuple[Filter, ...]:
-    texts = asked.given
-    bar = [period_filter(texts, asked.words)]
+    bar = [period_filter(texts, words)]
     if workload_id is None:
         each_team = {"": "All teams", **{name: name for name in teams}}
         bar.append(filter_of("team", "Team", each_team, texts))
@@ -141,7 +137,7 @@ def _filters(
     return tuple(bar)
 
 
-def _trained(context: Context) -> dict[str, frozenset[int]]:
+def _trained_workloads(context: Context) -> dict[str, frozenset[int]]:
     """The viewer's workloads by name; one name may be of several teams."""
     found: dict[str, frozenset[int]] = {}
     for each in workloads.workloads().values():
@@ -158,13 +154,7 @@ def _any_of(known: Mapping[str, frozenset[int]], name: str) -> frozenset[int] | 
     return known[name]
 
 
-def _status(text: str) -> str | None:
-    if text not in ENDED:
-        raise ValueError(f"Runs cannot be chosen by {text!r}.")
-    return None if not text else ("" if text == "untold" else text)
-
-
-def _page(given: QueryDict) -> PageAsked:
+def _page_asked(given: QueryDict) -> PageAsked:
     """The rows that a signed cursor names; what is none of ours is the first ones."""
     try:
         side, *key = signing.loads(given.get("cursor", ""), salt=SALT)
@@ -173,6 +163,6 @@ def _page(given: QueryDict) -> PageAsked:
     return PageAsked(limit=PER_PAGE, **{side: tuple(key)})
 
 
-def _plain(value: object) -> object:
+def _plain_key(value: object) -> object:
     isoformat = getattr(value, "isoformat", None)
     return isoformat() if isoformat else value

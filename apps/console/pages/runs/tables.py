@@ -46,8 +46,8 @@ def _run_name(row: RunRow, _: Locale) -> SafeString:
         row.id,
         row.key,
         linked(row.key, reverse("run", args=[row.id])),
-        _workload(row),
-        _status(row),
+        _workload_and_team(row),
+        _status_cell(row),
     )
 
 
@@ -58,18 +58,18 @@ def _run_of_workload(row: RunRow, _: Locale) -> SafeString:
         row.id,
         row.key,
         linked(row.key, reverse("run", args=[row.id])),
-        _status(row),
+        _status_cell(row),
     )
 
 
-def _workload(row: RunRow) -> SafeString:
+def _workload_and_team(row: RunRow) -> SafeString:
     workload = escaped("No workload")
     if row.workload_id is not None:
         workload = linked(row.workload or "", reverse("programme", args=[row.workload_id]))
     return format_html("{} · {}", workload, row.team) if row.team else workload
 
 
-def _status(row: RunRow) -> str:
+def _status_cell(row: RunRow) -> str:
     status = status_of(row.status)
     said = status.label.lower()
     return (
@@ -79,7 +79,7 @@ def _status(row: RunRow) -> str:
     )
 
 
-def _goodput(row: RunRow, _: Locale) -> SafeString:
+def _goodput_cell(row: RunRow, _: Locale) -> SafeString:
     strip = drawn("components/strip.html", strip=strip_of_buckets(in_order(row.bucket_unit_ms)))
     is_told = row.goodput_ratio is not None and (row.told_ratio or 0) >= LEAST_TOLD
     told = per_cent(row.goodput_ratio) if is_told else quiet("not reported")
@@ -91,14 +91,14 @@ def _some_unpriced(row: RunRow) -> str:
     return "some unpriced" if is_partly else ""
 
 
-def _lasted(of: Callable[[RunRow], float | None]) -> Callable[[RunRow, Locale], str]:
+def _lasted_words(of: Callable[[RunRow], float | None]) -> Callable[[RunRow, Locale], str]:
     def shown(row: RunRow, _: Locale) -> str:
         return duration(span_of(of(row)))
 
     return shown
 
 
-def _number(csv: str, of: Callable[[RunRow], Any]) -> Column[RunRow]:
+def _number_column(csv: str, of: Callable[[RunRow], Any]) -> Column[RunRow]:
     return Column(csv, "", of, COUNT)
 
 
@@ -113,7 +113,7 @@ RUNS = Table[RunRow](
     "table",
     "Run by run",
     (
-        _number("id", lambda row: row.id),
+        _number_column("id", lambda row: row.id),
         Column("name", "Run", lambda row: row.key, PROSE, csv="run", sql=RunSort.NAME,
                shown=_run_name),
         Column("team", "", lambda row: row.team),
@@ -123,38 +123,38 @@ RUNS = Table[RunRow](
                sql=RunSort.BEGAN),
         Column("ended_at", "", lambda row: row.ended_at, INSTANT),
         Column("wall_time", "Duration", lambda row: row.wall_seconds, COUNT, csv="wall_seconds",
-               sql=RunSort.WALL_TIME, shown=_lasted(lambda row: row.wall_seconds)),
+               sql=RunSort.WALL_TIME, shown=_lasted_words(lambda row: row.wall_seconds)),
         Column("gpus", "GPUs", lambda row: row.gpus, COUNT, sql=RunSort.GPUS,
                note=lambda row: row.gpu_model.removeprefix("NVIDIA ")),
         Column("gpu_model", "", lambda row: row.gpu_model),
-        _number("jobs", lambda row: row.jobs),
-        _number("attempts", lambda row: row.attempts),
+        _number_column("jobs", lambda row: row.jobs),
+        _number_column("attempts", lambda row: row.attempts),
         Column("cost", "Cost", lambda row: row.effective_micros, MONEY, csv="effective_cost",
                sql=RunSort.COST, note=_some_unpriced),
         CURRENCY_COLUMN,
         Column("gpu_time", "GPU-hours", lambda row: row.unit_milliseconds, GPU_HOURS,
                csv="gpu_hours", sql=RunSort.GPU_TIME),
         Column("unpriced_gpu_hours", "", lambda row: row.unpriced_milliseconds, GPU_HOURS),
-        _number("energy_joules", lambda row: row.energy_joules),
-        _number("told_ratio", lambda row: row.told_ratio),
+        _number_column("energy_joules", lambda row: row.energy_joules),
+        _number_column("told_ratio", lambda row: row.told_ratio),
         Column("goodput", "Time by bucket", lambda row: row.goodput_ratio,
-               csv="goodput_ratio", sql=RunSort.GOODPUT, shown=_goodput,
+               csv="goodput_ratio", sql=RunSort.GOODPUT, shown=_goodput_cell,
                written=lambda row, _: "" if row.goodput_ratio is None
                else f"{row.goodput_ratio:.6f}"),
-        _number("tokens", lambda row: row.tokens),
-        _number("examples", lambda row: row.examples),
+        _number_column("tokens", lambda row: row.tokens),
+        _number_column("examples", lambda row: row.examples),
         Column("tokens_per_second", "Tokens a second", lambda row: row.tokens_per_second, COUNT,
                sql=RunSort.TOKENS_PER_SECOND, shown=lambda row, _: rate(row.tokens_per_second)),
         Column("mfu", "MFU", lambda row: row.mfu_ratio, RATIO, csv="mfu_ratio", sql=RunSort.MFU,
                shown=lambda row, _: mfu_of(row).cell()),
         Column("mfu_doubt", "", lambda row: row.mfu_doubt),
-        _number("tensor_active_ratio", lambda row: row.tensor_active_ratio),
+        _number_column("tensor_active_ratio", lambda row: row.tensor_active_ratio),
         Column("scaling", "Scaling", lambda row: row.scaling_ratio, RATIO, csv="scaling_ratio",
                sql=RunSort.SCALING),
         Column("first_good", "Time to first good checkpoint", lambda row: row.first_good_seconds, COUNT,
                csv="first_good_seconds", sql=RunSort.FIRST_GOOD,
-               shown=_lasted(lambda row: row.first_good_seconds)),
-        _number("good_checkpoints", lambda row: row.good_checkpoints),
+               shown=_lasted_words(lambda row: row.first_good_seconds)),
+        _number_column("good_checkpoints", lambda row: row.good_checkpoints),
         Column("checkpoint_cost", "Cost per good checkpoint", lambda row: row.checkpoint_micros, MONEY,
                sql=RunSort.CHECKPOINT_COST),
         Column("million_tokens", "Cost per million tokens", lambda row: row.million_tokens_micros,

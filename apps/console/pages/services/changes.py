@@ -51,7 +51,7 @@ def number_up_to(most: float) -> Callable[[str], float | None]:
     return read
 
 
-def _days(text: str) -> int:
+def _budget_days(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= promises.MOST_BUDGET_DAYS:
         raise ValueError(f"Say 1 to {promises.MOST_BUDGET_DAYS} days.")
     return int(text)
@@ -72,7 +72,7 @@ class ObjectiveForm(ChangeForm):
     )
     target = ParsedField("For how many requests, in per cent", number_up_to(100), initial="99")
     feature = TextField("Of the feature", "Empty: of all of them.")
-    budget_days = ParsedField("Days of the error budget", _days, initial="28")
+    budget_days = ParsedField("Days of the error budget", _budget_days, initial="28")
     starts_at = MomentField("From", is_now=True)
 
 
@@ -104,11 +104,11 @@ def add_objective(context: Context, service_id: int) -> Change[NewObjective]:
         finding=f"Add an objective to {fact.name}",
         explanation="The share of its requests that are answered in time, or without an error. The "
         "rest is its error budget.",
-        back=_back(fact),
+        back=_back_to(fact),
         form=ObjectiveForm,
         confirm="Add this objective",
-        read=lambda entered: _objective(entered, fact),
-        effects=lambda objective: _kept(objective, context),
+        read=lambda entered: _objective_of(entered, fact),
+        effects=lambda objective: _kept_so_far(objective, context),
         apply=apply,
         fields={"": "target", "target_ratio": "target"},
     )
@@ -131,7 +131,7 @@ def end_objective(
     return Change(
         finding=f"End an objective of {fact.name}",
         explanation="What was promised before stays as it was kept or broken.",
-        back=_back(fact),
+        back=_back_to(fact),
         form=EndForm,
         confirm="End this objective",
         read=lambda entered: entered,
@@ -153,7 +153,7 @@ def add_change(context: Context, service_id: int) -> Change[NewChange]:
         finding=f"Note a change of {fact.name}",
         explanation="A deployment, a model, a prompt or a setting: it is marked in the picture, and "
         "named beside anomalies of about that time.",
-        back=_back(fact),
+        back=_back_to(fact),
         form=ServiceChangeForm,
         confirm="Note this change",
         read=lambda entered: NewChange(service_id, **entered),
@@ -171,11 +171,11 @@ def known(service_id: int, context: Context) -> WorkloadFact:
     return found
 
 
-def _back(fact: WorkloadFact) -> Link:
+def _back_to(fact: WorkloadFact) -> Link:
     return Link(f"Back to {fact.name}", reverse("service", args=[fact.id]))
 
 
-def _objective(entered: Mapping[str, Any], fact: WorkloadFact) -> NewObjective:
+def _objective_of(entered: Mapping[str, Any], fact: WorkloadFact) -> NewObjective:
     """What was entered; refuses what cannot be promised."""
     is_error = entered["measure"] == promises.AVAILABILITY
     objective = NewObjective(
@@ -191,7 +191,7 @@ def _objective(entered: Mapping[str, Any], fact: WorkloadFact) -> NewObjective:
     return objective
 
 
-def _kept(objective: NewObjective, context: Context) -> tuple[str, ...]:
+def _kept_so_far(objective: NewObjective, context: Context) -> tuple[str, ...]:
     found: Attainment = attainment_if(objective, (context.at - LOOKED_BACK, context.at))
     promised = promise_words(found)
     if found.met_ratio is None:

@@ -48,7 +48,7 @@ def day_chart(days: Sequence[UnitCost], currency: str, csv_href: str) -> DailyCh
         return None
     first, last = min(known), max(known)
     shown = [first + DAY * ahead for ahead in range((last - first).days + 1)]
-    amounts = {purpose: [_part(known.get(day), purpose) for day in shown] for purpose in PARTS}
+    amounts = {purpose: [_part_cost(known.get(day), purpose) for day in shown] for purpose in PARTS}
     there = [purpose for purpose in PARTS if any(amounts[purpose])]
     totals = [known[day].total if day in known else None for day in shown]
     return daily_chart(
@@ -62,7 +62,7 @@ def day_chart(days: Sequence[UnitCost], currency: str, csv_href: str) -> DailyCh
     )
 
 
-def _part(parts: PartAmounts | None, purpose: Purpose) -> int | None:
+def _part_cost(parts: PartAmounts | None, purpose: Purpose) -> int | None:
     if parts is None:
         return None
     found = {

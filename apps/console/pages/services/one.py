@@ -84,21 +84,21 @@ def service_page(fact: WorkloadFact, context: Context) -> ConsolePage:
     kind = "batch inference" if fact.kind == "batch" else "serving"
     return ConsolePage(
         context=context,
-        finding=_finding(fact.name, asked, units, currency),
+        finding=_service_finding(fact.name, asked, units, currency),
         status=status,
-        under=(f"{asked.under}; in {currency}", format_html("{} of {}", kind, _team(fact))),
+        under=(f"{asked.under}; in {currency}", format_html("{} of {}", kind, _team_link(fact))),
         filters=asked.filters,
-        problems=asked.problems,
-        notes=_notes(units.now),
+        problems=tuple(asked.reading.problems),
+        notes=_notes_on(units.now),
         back=Link("Services", reverse("services")),
         sections=(
-            *_costs(asked, units, found, status, context),
-            *_answers(fact.id, span, found, context),
+            *_cost_sections(asked, units, found, status, context),
+            *_answer_sections(fact.id, span, found, context),
         ),
     )
 
 
-def _costs(
+def _cost_sections(
     asked: ServicesQuestion,
     units: Units,
     changes: Sequence[NumberedChange],
@@ -110,8 +110,8 @@ def _costs(
         return (empty_state(asked.words.within),)
     service_id = next(iter(asked.chosen.workload_ids or ()))
     return (
-        FigureRow(_figures(units.now, units, status, context.currency)),
-        _chart(asked, unit_cost_groups(asked.chosen, ["day"]), changes, context),
+        FigureRow(_service_figures(units.now, units, status, context.currency)),
+        _unit_chart(asked, unit_cost_groups(asked.chosen, ["day"]), changes, context),
         FEATURES.section(
             list(map(feature_row, unit_cost_groups(asked.chosen, ["feature"]))),
             context,
@@ -121,7 +121,7 @@ def _costs(
     )
 
 
-def _answers(
+def _answer_sections(
     service_id: int,
     span: tuple[datetime, datetime],
     changes: Sequence[NumberedChange],
@@ -141,22 +141,22 @@ def _answers(
 def units_of(asked: ServicesQuestion) -> Units:
     """Of the window, and of the spans that are compared."""
     compared = asked.compared()
-    now = _only(asked.chosen)
+    now = _only_cost(asked.chosen)
     if compared is None:
         return Units(now)
-    return Units(now, _only(compared[0]), _only(compared[1]), compared[1].window)
+    return Units(now, _only_cost(compared[0]), _only_cost(compared[1]), compared[1].window)
 
 
-def _only(chosen: UnitFilter) -> UnitCost | None:
+def _only_cost(chosen: UnitFilter) -> UnitCost | None:
     return next(iter(unit_cost_groups(chosen)), None)
 
 
-def _team(fact: WorkloadFact) -> str:
+def _team_link(fact: WorkloadFact) -> str:
     name = {team.id: team.name for team in accounts.teams()}[fact.team_id]
     return linked(name, reverse("costs-team", args=[fact.team_id]))
 
 
-def _finding(name: str, asked: ServicesQuestion, units: Units, currency: str) -> str:
+def _service_finding(name: str, asked: ServicesQuestion, units: Units, currency: str) -> str:
     within, now = asked.words.within, units.now
     if now is None:
         return f"{name} cost nothing {within}"
@@ -173,14 +173,14 @@ def _finding(name: str, asked: ServicesQuestion, units: Units, currency: str) ->
             "request"
         )
     said = f"{name} answers 1,000 requests for {unit_cost(units.thousand, currency)}"
-    said += _against(units)
+    said += _against_before(units)
     unasked = unasked_ratio(now)
     return (
         f"{said}; {per_cent(unasked)} of its cost was hours without requests" if unasked else said
     )
 
 
-def _against(units: Units) -> str:
+def _against_before(units: Units) -> str:
     """How much dearer or cheaper than the span before; empty where there is none."""
     moved = units.moved(attrgetter("thousand_requests"))
     if not moved or units.before_span is None:
@@ -191,25 +191,25 @@ def _against(units: Units) -> str:
     return f", {moved.lstrip('+−')} {word} than in {span(units.before_span)}"
 
 
-def _figures(now: UnitCost, units: Units, status: str, currency: str) -> tuple[Figure, ...]:
+def _service_figures(now: UnitCost, units: Units, status: str, currency: str) -> tuple[Figure, ...]:
     found = now.units
     unasked = unasked_ratio(now)
     return (
-        _unit(
+        _unit_figure(
             "1,000 requests",
             (whole(found.thousand_requests), units.moved(attrgetter("thousand_requests"))),
             f"{count(now.answered_requests)} answered",
             status,
             currency,
         ),
-        _unit(
+        _unit_figure(
             "A million output tokens",
             (whole(found.million_output), units.moved(attrgetter("million_output"))),
             _split_note(now),
             status,
             currency,
         ),
-        _unit(
+        _unit_figure(
             "A million input tokens",
             (whole(found.million_prompt), units.moved(attrgetter("million_prompt"))),
             f"computed; {unit_cost(whole(found.million_cached), currency)} from the cache",
@@ -228,7 +228,7 @@ def _figures(now: UnitCost, units: Units, status: str, currency: str) -> tuple[F
     )
 
 
-def _unit(
+def _unit_figure(
     title: str, found: tuple[int | None, str], note: str, status: str, currency: str
 ) -> Figure:
     now, moved = found
@@ -254,7 +254,7 @@ def _split_note(now: UnitCost) -> str:
     return f"{said}, by its engine’s times for {per_cent(measured)} of it, else by token weights"
 
 
-def _chart(
+def _unit_chart(
     asked: ServicesQuestion,
     days: Sequence[UnitCost],
     changes: Sequence[NumberedChange],
@@ -271,7 +271,7 @@ def _chart(
     dearest = max(amounts, key=lambda day: (amounts[day], day))
     marks = [
         MarkedDay(
-            _on(row.fact.at, context),
+            _local_day_of(row.fact.at, context),
             row.number,
             f"{CHANGES.get(row.fact.kind, row.fact.kind)} {row.fact.name}",
         )
@@ -285,15 +285,15 @@ def _chart(
         + ("; numbers are changes, listed below" if marks else ""),
         figure=unit_line(shown, [known.get(day) for day in shown], marks, currency),
         behind=DAYS.section([UnitRow(cost) for cost in days], context),
-        csv_href=context.href(asked.path + "/days.csv"),
+        csv_href=context.href(context.path + "/days.csv"),
     )
 
 
-def _on(at: datetime, context: Context) -> date:
+def _local_day_of(at: datetime, context: Context) -> date:
     return local_day(at, context.organisation.zone)
 
 
-def _notes(now: UnitCost | None) -> tuple[str, ...]:
+def _notes_on(now: UnitCost | None) -> tuple[str, ...]:
     """What the unit costs leave out, said aloud."""
     if now is None:
         return ()

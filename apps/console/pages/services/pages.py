@@ -36,7 +36,7 @@ def services(context: Context) -> ConsolePage:
     """What they cost, how much of it was hours without requests, and each of them."""
     asked, currency = services_question(context), context.currency
     costs, uncounted = listed_services(asked)
-    days = unit_cost_groups(replace(asked.chosen, workload_ids=_ids(costs)), ["day"])
+    days = unit_cost_groups(replace(asked.chosen, workload_ids=_service_ids(costs)), ["day"])
     total = together(costs)
     status = least_sure(frozenset() if total is None else total.statuses)
     left_out = _left_out(asked, uncounted, currency)
@@ -46,11 +46,13 @@ def services(context: Context) -> ConsolePage:
         status=status,
         under=(f"{asked.under}; in {currency}", *([left_out] if left_out else [])),
         filters=asked.filters,
-        problems=asked.problems,
+        problems=tuple(asked.reading.problems),
         sections=(
             FigureRow(figures_of_all(total, costs, status, currency)) if total else None,
             day_chart(days, currency, context.href(reverse("services-days"))),
-            SERVICES.section(_rows(asked, costs), context, csv_href=reverse("services-csv")),
+            SERVICES.section(
+                _service_rows(asked, costs), context, csv_href=reverse("services-csv")
+            ),
         ),
         empty=None if costs else empty_state(asked.words.within),
     )
@@ -60,13 +62,13 @@ def services(context: Context) -> ConsolePage:
 def services_csv(context: Context) -> HttpResponse:
     """The same as a table."""
     asked = services_question(context)
-    return SERVICES.csv(_rows(asked, listed_services(asked)[0]), context, "services")
+    return SERVICES.csv(_service_rows(asked, listed_services(asked)[0]), context, "services")
 
 
 @shown(EVERYONE, "services")
 def services_days_csv(context: Context) -> HttpResponse:
     """All services together by day."""
-    return _days(context, services_question(context), "services-days")
+    return _days_answer(context, services_question(context), "services-days")
 
 
 @shown(EVERYONE, "services")
@@ -88,10 +90,12 @@ def features_csv(context: Context, service_id: int) -> HttpResponse:
 def service_days_csv(context: Context, service_id: int) -> HttpResponse:
     """A service by day."""
     known(service_id, context)
-    return _days(context, services_question(context, service_id), f"service-{service_id}-days")
+    return _days_answer(
+        context, services_question(context, service_id), f"service-{service_id}-days"
+    )
 
 
-def _days(context: Context, asked: ServicesQuestion, name: str) -> HttpResponse:
+def _days_answer(context: Context, asked: ServicesQuestion, name: str) -> HttpResponse:
     rows = [UnitRow(cost) for cost in unit_cost_groups(asked.chosen, ["day"])]
     return DAYS.csv(rows, context, name)
 
@@ -105,11 +109,11 @@ def listed_services(asked: ServicesQuestion) -> tuple[list[UnitCost], list[UnitC
     uncounted = [
         cost for cost in costs if facts[cost.keys[0]].kind == "batch" and cost.parts.counted is None
     ]
-    apart = _ids(uncounted)
+    apart = _service_ids(uncounted)
     return [cost for cost in costs if cost.keys[0] not in apart], uncounted
 
 
-def _ids(costs: Sequence[UnitCost]) -> frozenset[int]:
+def _service_ids(costs: Sequence[UnitCost]) -> frozenset[int]:
     return frozenset(cost.keys[0] for cost in costs)
 
 
@@ -126,17 +130,17 @@ def _left_out(asked: ServicesQuestion, uncounted: Sequence[UnitCost], currency: 
     )
 
 
-def _thousands(chosen: UnitFilter) -> dict[int, int | None]:
+def _thousand_costs(chosen: UnitFilter) -> dict[int, int | None]:
     """What a thousand requests of each service cost."""
     found = unit_cost_groups(chosen, ["service"])
     return {cost.keys[0]: whole(cost.units.thousand_requests) for cost in found}
 
 
-def _rows(asked: ServicesQuestion, costs: Sequence[UnitCost]) -> list[UnitRow]:
+def _service_rows(asked: ServicesQuestion, costs: Sequence[UnitCost]) -> list[UnitRow]:
     """The dearest first."""
     facts = workloads.workloads()
     teams = {team.id: team.name for team in accounts.teams()}
-    now, before = [_thousands(chosen) for chosen in asked.compared() or ()] or [{}, {}]
+    now, before = [_thousand_costs(chosen) for chosen in asked.compared() or ()] or [{}, {}]
     rows = [
         UnitRow(
             cost,

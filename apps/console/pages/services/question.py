@@ -2,13 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from urllib.parse import urlencode
-
-from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.kit.filters import Reading, basis_of, filter_of, one_of, period_filter
+from apps.console.kit.filters import (
+    Reading,
+    basis_of,
+    filter_of,
+    known_key,
+    one_of,
+    period_filter,
+)
 from apps.console.kit.frame import Filter
 from apps.console.kit.periods import PeriodWords, period_words
 from apps.console.kit.request import Context
@@ -43,18 +46,15 @@ class ServicesQuestion:
     """Which services' units, of which days and how charged, with the words for it."""
 
     chosen: UnitFilter
-    today: date
-    at: datetime
     words: PeriodWords
-    path: str
-    given: Mapping[str, str]
+    context: Context
+    reading: Reading
     filters: tuple[Filter, ...]
-    problems: tuple[str, ...]
 
     @property
     def is_all(self) -> bool:
         """Whether batch work that nobody counts is asked for too."""
-        return self.given["show"] == "all"
+        return self.reading.texts["show"] == "all"
 
     @property
     def under(self) -> str:
@@ -66,16 +66,14 @@ class ServicesQuestion:
 
     def compared(self) -> tuple[UnitFilter, UnitFilter] | None:
         """The same question of whole days that are over and of the same days before, where they are."""
-        spans = compared_spans(self.chosen.window, self.at)
+        spans = compared_spans(self.chosen.window, self.context.at)
         if spans is None:
             return None
         return replace(self.chosen, window=spans[0]), replace(self.chosen, window=spans[1])
 
     def href(self, path: str = "", **changes: str) -> str:
         """The same question, changed, at this address or another; defaults are left out."""
-        asked = {**self.given, **changes}
-        kept = {key: text for key, text in asked.items() if text != DEFAULTS.get(key, "")}
-        return (path or self.path) + (f"?{urlencode(kept)}" if kept else "")
+        return self.reading.href(path or self.context.path, **changes)
 
 
 def services_question(context: Context, service_id: int | None = None) -> ServicesQuestion:
@@ -93,27 +91,27 @@ def services_question(context: Context, service_id: int | None = None) -> Servic
     chosen = UnitFilter(
         window=reading.read("window", lambda text: ledger.window_of(text, calendar)),
         basis=reading.read("basis", basis_of),
-        load=reading.read("load", _load),
-        allocation=reading.read("allocation", _allocation),
+        load=Load(reading.read("load", known_key(LOADS, "There is no cost named {!r}."))),
+        allocation=AllocationBasis(
+            reading.read("allocation", known_key(ALLOCATIONS, "Units cannot carry {!r}."))
+        ),
         team_ids=team_ids,
         workload_ids=None if service_id is None else frozenset({service_id}),
     )
-    reading.read("show", _shown)
-    path = reverse("services") if service_id is None else reverse("service", args=[service_id])
+    reading.read("show", known_key(SHOWN, "There is no list named {!r}."))
     words = period_words(chosen.window, calendar.today)
     return ServicesQuestion(
         chosen=chosen,
-        today=calendar.today,
-        at=context.at,
         words=words,
-        path=path,
-        given=reading.texts,
-        filters=_filters(reading.texts, words, None if service_id is not None else sorted(teams)),
-        problems=tuple(reading.problems),
+        context=context,
+        reading=reading,
+        filters=_filters_of(
+            reading.texts, words, None if service_id is not None else sorted(teams)
+        ),
     )
 
 
-def _filters(
+def _filters_of(
     texts: Mapping[str, str], words: PeriodWords, teams: list[str] | None
 ) -> tuple[Filter, ...]:
     bar = [period_filter(texts, words)]
@@ -126,21 +124,3 @@ def _filters(
     bases = {word.key: word.label for word in BASES}
     bar.append(filter_of("basis", "Basis", bases, texts))
     return tuple(bar)
-
-
-def _shown(text: str) -> str:
-    if text not in SHOWN:
-        raise ValueError(f"There is no list named {text!r}.")
-    return text
-
-
-def _load(text: str) -> Load:
-    if text not in LOADS:
-        raise ValueError(f"There is no cost named {text!r}.")
-    return Load(text)
-
-
-def _allocation(text: str) -> AllocationBasis:
-    if text not in ALLOCATIONS:
-        raise ValueError(f"Units cannot carry {text!r}.")
-    return AllocationBasis(text)

@@ -68,12 +68,12 @@ def unasked_ratio(cost: UnitCost) -> Fraction | None:
     return Fraction(cost.parts.idle or 0, total) if total and cost.parts.counted else None
 
 
-def _failed(row: UnitRow) -> int | None:
+def _failed_requests(row: UnitRow) -> int | None:
     requests, succeeded = row.cost.told.requests, row.cost.told.succeeded
     return None if requests is None or succeeded is None else requests - succeeded
 
 
-def _tokens(row: UnitRow) -> int | None:
+def _all_tokens(row: UnitRow) -> int | None:
     sent, answered = row.cost.told.prompt_tokens, row.cost.told.output_tokens
     return None if sent is None or answered is None else sent + answered
 
@@ -82,15 +82,15 @@ def _part_name(row: UnitRow) -> str | None:
     return None if row.cost.purpose is None else row.cost.purpose.name.lower()
 
 
-def _amount(csv: str, of: Callable[[UnitCost], int | None]) -> Column[UnitRow]:
+def _amount_column(csv: str, of: Callable[[UnitCost], int | None]) -> Column[UnitRow]:
     return Column(csv, "", lambda row: of(row.cost), MONEY)
 
 
-def _count(csv: str, of: Callable[[UnitCost], int | None]) -> Column[UnitRow]:
+def _count_column(csv: str, of: Callable[[UnitCost], int | None]) -> Column[UnitRow]:
     return Column(csv, "", lambda row: of(row.cost), COUNT)
 
 
-def _unit(
+def _unit_column(
     key: str, text: str, csv: str, of: Callable[[UnitCosts], Fraction | None]
 ) -> Column[UnitRow]:
     return Column(
@@ -98,36 +98,36 @@ def _unit(
     )
 
 
-def _quantile(ratio: float) -> Column[tuple[str, Latency]]:
+def _quantile_column(ratio: float) -> Column[tuple[str, Latency]]:
     name = "median" if ratio == 0.5 else f"p{ratio * 100:g}"
     return Column(name, name, lambda row: quantile_words(row[1], ratio), FIGURE)
 
 
 UNITS: tuple[Column[UnitRow], ...] = (
     Column("cost", "Cost", lambda row: row.cost.parts.total, MONEY),
-    _amount("answered_cost", lambda cost: cost.parts.answered),
-    _amount("idle_cost", lambda cost: cost.parts.idle),
-    _amount("unattributed_cost", lambda cost: cost.parts.unattributed),
-    _amount("uncounted_cost", lambda cost: cost.parts.uncounted),
-    _amount("charged_cost", lambda cost: cost.micros),
+    _amount_column("answered_cost", lambda cost: cost.parts.answered),
+    _amount_column("idle_cost", lambda cost: cost.parts.idle),
+    _amount_column("unattributed_cost", lambda cost: cost.parts.unattributed),
+    _amount_column("uncounted_cost", lambda cost: cost.parts.uncounted),
+    _amount_column("charged_cost", lambda cost: cost.micros),
     Column("unasked", "No requests", lambda row: unasked_ratio(row.cost), RATIO, csv="",
            missing=UNDEFINED),
     Column("requests", "Requests", lambda row: row.cost.told.requests, COUNT),
-    Column("failed", "Failed", _failed, COUNT, csv=""),
-    _count("succeeded_requests", lambda cost: cost.told.succeeded),
-    _count("prompt_tokens", lambda cost: cost.told.prompt_tokens),
-    _count("cached_tokens", lambda cost: cost.told.cached_tokens),
-    _count("output_tokens", lambda cost: cost.told.output_tokens),
-    Column("tokens", "Tokens", _tokens, COUNT, csv=""),
-    _unit("thousand", "Per 1,000 requests", "cost_per_1000_requests",
+    Column("failed", "Failed", _failed_requests, COUNT, csv=""),
+    _count_column("succeeded_requests", lambda cost: cost.told.succeeded),
+    _count_column("prompt_tokens", lambda cost: cost.told.prompt_tokens),
+    _count_column("cached_tokens", lambda cost: cost.told.cached_tokens),
+    _count_column("output_tokens", lambda cost: cost.told.output_tokens),
+    Column("tokens", "Tokens", _all_tokens, COUNT, csv=""),
+    _unit_column("thousand", "Per 1,000 requests", "cost_per_1000_requests",
           lambda units: units.thousand_requests),
     Column("change", "Change", lambda row: row.change, FIGURE, csv="", sorts=False),
-    _unit("million", "", "cost_per_million_tokens", lambda units: units.million_tokens),
-    _unit("prompt", "Per M input", "cost_per_million_prompt_tokens",
+    _unit_column("million", "", "cost_per_million_tokens", lambda units: units.million_tokens),
+    _unit_column("prompt", "Per M input", "cost_per_million_prompt_tokens",
           lambda units: units.million_prompt),
-    _unit("cached", "Per M cached", "cost_per_million_cached_tokens",
+    _unit_column("cached", "Per M cached", "cost_per_million_cached_tokens",
           lambda units: units.million_cached),
-    _unit("output", "Per M output", "cost_per_million_output_tokens",
+    _unit_column("output", "Per M output", "cost_per_million_output_tokens",
           lambda units: units.million_output),
     Column("counted", "Counted", lambda row: row.cost.counted_ratio, RATIO, csv="",
            missing=UNDEFINED),
@@ -138,7 +138,7 @@ UNITS: tuple[Column[UnitRow], ...] = (
 """What a file tells of units, and what pages may show of them."""
 
 
-def _showing(*keys: str) -> tuple[Column[UnitRow], ...]:
+def _columns_showing(*keys: str) -> tuple[Column[UnitRow], ...]:
     """All of them in CSV, these on the page."""
     return tuple(column if column.key in keys else replace(column, text="") for column in UNITS)
 
@@ -157,7 +157,7 @@ SERVICES = Table[UnitRow](
             note=lambda row: row.note,
         ),
         Column("team", "Team", lambda row: row.team),
-        *_showing(
+        *_columns_showing(
             *("cost", "unasked", "requests", "thousand", "change", "prompt", "output", "counted")
         ),
     ),
@@ -179,7 +179,9 @@ FEATURES = Table[UnitRow](
             written=lambda row, _: text_cell(row.cost.keys[0] or ""),
         ),
         Column("part", "", _part_name),
-        *_showing("cost", "requests", "failed", "tokens", "thousand", "prompt", "cached", "output"),
+        *_columns_showing(
+            "cost", "requests", "failed", "tokens", "thousand", "prompt", "cached", "output"
+        ),
     ),
     about="hours are divided by the work of their tokens; the rows sum to what the service cost",
 )
@@ -188,7 +190,7 @@ DAYS = Table[UnitRow](
     "What each day’s units cost",
     (
         Column("day", "Day", lambda row: row.cost.keys[0], DAY),
-        *_showing("cost", "unasked", "requests", "thousand", "prompt", "output"),
+        *_columns_showing("cost", "unasked", "requests", "thousand", "prompt", "output"),
     ),
 )
 LATENCY = Table[tuple[str, Latency]](
@@ -198,7 +200,7 @@ LATENCY = Table[tuple[str, Latency]](
         Column("measure", "What", lambda row: row[0]),
         Column("source", "Source", lambda row: row[1].source),
         Column("requests", "Requests", lambda row: row[1].requests, COUNT),
-        *map(_quantile, QUANTILES),
+        *map(_quantile_column, QUANTILES),
     ),
     about="from histograms, so linear between two bounds",
     empty="No latency reported: send latency_bounds_seconds and latency_counts with its counts, or "

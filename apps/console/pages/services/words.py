@@ -78,10 +78,10 @@ def promise_words(found: Attainment) -> str:
 
 def budget_words(found: Attainment) -> str:
     """`24 % left of 28 days`."""
-    return f"{_budget(found.budget_left_ratio)} of {counted(found.budget_days, 'day')}"
+    return f"{_budget_left(found.budget_left_ratio)} of {counted(found.budget_days, 'day')}"
 
 
-def _budget(left: float | None) -> str:
+def _budget_left(left: float | None) -> str:
     if left is None:
         return "Not known"
     if left < 0:

@@ -1,196 +1,134 @@
-"""Changes that are looked at before they are made: a form, what it would do, and the doing of it.
+"""Changes that are looked at before they are made: a form, what it would do, and the doing of it;
+and forms that stand on a page and are done as they are sent.
 
 A form is bound once something was entered; what was only opened has nothing wrong in it. Confirming
-looks again, and does nothing if what it would do is not what was shown.
+looks again, and does nothing unless what it would do is what was shown.
 """
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
-from decimal import Decimal, InvalidOperation
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
-from zoneinfo import ZoneInfo
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Self, TypeAlias, TypeVar
 
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.accounts.queries import Role
-from apps.console.kit.frame import Choice, Frame, Link
+from apps.console.kit.entries import (
+    LONGEST_TEXT,
+    MomentField,
+    PickField,
+    TextField,
+    TicksField,
+)
+from apps.console.kit.form import EffectList, Field, FormSection
+from apps.console.kit.frame import Choice, EmptyState, Link
+from apps.console.kit.page import ConsolePage, Section
 from apps.console.kit.request import Context, View, request_context, shown_to
-from apps.economics.hours import hour_of
+from apps.console.kit.table import TableSection
 from apps.economics.refusal import Refusal
 
-LONGEST_TEXT = 200
 SEEN = "seen"
 MOVED = (
     "Since this was looked at, what it would change has changed: look again before it is confirmed."
 )
+UNSEEN = "Nothing is done that was not looked at first: this is what it would change."
 
 Given = ParamSpec("Given")
 Thought = TypeVar("Thought")
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One entry of a form with what was entered; `problem` says what is wrong with that.
-
-    `kind` is the type of its input, or `select` with `choices`.
-    """
-
-    name: str
-    label: str
-    value: str
-    kind: str = "text"
-    problem: str = ""
-    hint: str = ""
-    choices: tuple[Choice, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ChangePage:
-    """A change that somebody thinks of: `effects` say what it would do, `confirm` does it.
-
-    Without `confirm` there is nothing to do yet; `cannot` says why the whole is refused. `seen`
-    stands for the effects that are shown.
-    """
-
-    frame: Frame
-    finding: str
-    explanation: str
-    back: Link
-    here: str
-    fields: tuple[Field, ...]
-    effects: tuple[str, ...] = ()
-    confirm: str = ""
-    cannot: str = ""
-    seen: str = ""
-
-
-class TextField(forms.CharField):
-    """A text of at most 200 characters; empty where nothing was entered, unless it is required."""
-
-    kind = "text"
-
-    def __init__(self, label: str, hint: str = "", *, initial: str = "", **kept: Any) -> None:
-        super().__init__(
-            label=label,
-            help_text=hint,
-            initial=initial,
-            required=kept.pop("required", False),
-            max_length=LONGEST_TEXT,
-            error_messages={"max_length": f"Say it in at most {LONGEST_TEXT} characters."},
-            **kept,
-        )
-
-
-class ParsedField(TextField):
-    """A text that `meaning` reads; it refuses by a ValueError in a sentence."""
-
-    def __init__(
-        self, label: str, meaning: Callable[[str], Any], hint: str = "", *, initial: str = ""
-    ) -> None:
-        self.meaning = meaning
-        super().__init__(label, hint, initial=initial)
-
-    def clean(self, value: Any) -> Any:
-        """What the text means."""
-        text = super().clean(value)
-        try:
-            return self.meaning(text)
-        except ValueError as problem:
-            raise forms.ValidationError(str(problem)) from None
-
-
-class PickField(ParsedField):
-    """One of the choices; they are passed in where only the request knows them."""
-
-    kind = "select"
-
-    def __init__(
-        self, label: str, picks: Mapping[str, str] | None = None, hint: str = "", initial: str = ""
-    ) -> None:
-        super().__init__(label, str, hint, initial=initial)
-        self.offer(picks or {})
-
-    def offer(self, picks: Mapping[str, str]) -> None:
-        """Let one of these be chosen, and nothing else."""
-        self.picks, self.meaning = picks, one_of(picks)
-
-
-class MomentField(ParsedField):
-    """A moment in the organisation's zone; without `is_needed` None where nothing was entered.
-
-    With `is_now` it begins as the hour that has begun.
-    """
-
-    kind = "datetime-local"
-
-    def __init__(
-        self, label: str, hint: str = "", *, is_needed: bool = True, is_now: bool = False
-    ) -> None:
-        self.is_needed, self.is_now = is_needed, is_now
-        super().__init__(label, moment(UTC), hint)
-
-    def place(self, zone: ZoneInfo, at: datetime) -> None:
-        """Read and begin in this zone, which the label names."""
-        read, is_needed = moment(zone), self.is_needed
-        self.meaning = lambda text: read(text) if text or is_needed else None
-        self.label = f"{self.label} ({zone.key})"
-        if self.is_now:
-            self.initial = as_entered(hour_of(at), zone)
-
-
-class AmountField(ParsedField):
-    """An amount in figures; None where nothing was entered."""
-
-    def __init__(self, label: str, hint: str = "", example: str = "1.25") -> None:
-        super().__init__(label, amount_like(example), hint)
-
-
-class WholeField(ParsedField):
-    """A whole number from 0; None where nothing was entered."""
-
-    def __init__(
-        self, label: str, hint: str = "", *, example: str = "8", initial: str = ""
-    ) -> None:
-        super().__init__(label, whole_like(example), hint, initial=initial)
+Done: TypeAlias = tuple[str, tuple[Any, ...]]
+"""The words of success, and where to go on: what `redirect` takes."""
 
 
 class ChangeForm(forms.Form):
-    """The fields of a change; `picks` are the choices that only the request knows, by field."""
+    """The fields of a change; `picks` are the choices that only the request knows, by field.
+
+    It is bound where one of its fields was entered, or `is_sent`; with `asked_by` only where that
+    one was, and the address but fills in the others. `more` are fields that only the request
+    knows, after those of the class. `{currency}` in a label is the organisation's.
+    """
+
+    asked_by: ClassVar[str] = ""
 
     def __init__(
         self,
         given: QueryDict,
         context: Context,
-        picks: Mapping[str, Mapping[str, str]],
-        initial: Mapping[str, str],
+        picks: Mapping[str, Mapping[str, str]] | None = None,
+        initial: Mapping[str, Any] | None = None,
+        more: Mapping[str, forms.Field] | None = None,
+        *,
+        is_sent: bool = False,
     ) -> None:
         super().__init__()
+        self.fields.update(more or {})
         for name, each in self.fields.items():
             if isinstance(each, MomentField):
                 each.place(context.zone, context.at)
-            if isinstance(each, PickField):
-                each.offer(picks.get(name, each.picks))
-            each.initial = initial.get(name, each.initial)
-        if any(name in given for name in self.fields):
-            self.is_bound = True
-            self.data = {name: given.get(name, each.initial) for name, each in self.fields.items()}
+            if isinstance(each, PickField | TicksField):
+                each.offer((picks or {}).get(name, each.picks))
+            each.initial = (initial or {}).get(name, each.initial)
+            each.label = str(each.label).replace("{currency}", context.currency)
+        entered = {
+            name: given.getlist(name)
+            if isinstance(each, TicksField)
+            else given.get(name, each.initial)
+            for name, each in self.fields.items()
+        }
+        self.is_bound = is_sent or any(name in given for name in self.fields)
+        if self.asked_by and not is_sent and not given.get(self.asked_by):
+            self.is_bound, self.initial = False, entered
+        if self.is_bound:
+            self.data = entered
 
     def refuse(self, refusal: Exception, fields: Mapping[str, str]) -> None:
-        """Say at its field what an action said; a field that is not here is the first one's."""
+        """Say at its field what an action said; what is of no field here is of the whole form."""
         named = refusal.field if isinstance(refusal, Refusal) else ""
         name = fields.get(named, named.partition(".")[0])
-        self.add_error(name if name in self.fields else next(iter(self.fields)), words_of(refusal))
+        self.add_error(name if name in self.fields else None, words_of(refusal))
+
+    @classmethod
+    def opened(cls, sent: "ChangeForm | None", context: Context, **given: Any) -> Self:
+        """The form as a page shows it: what was sent of this kind, or one with nothing entered."""
+        return sent if isinstance(sent, cls) else cls(QueryDict(), context, **given)
+
+    def section(self, name: str, action: str, button: str, **said: Any) -> FormSection:
+        """Where it stands on a page; `said` may hold whatever else a FormSection has."""
+        return FormSection(
+            name=name,
+            action=action,
+            button=button,
+            fields=self.frozen(),
+            problem=self.problem,
+            **said,
+        )
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with it as a whole."""
+        return " ".join(map(str, self.non_field_errors()))
 
     def frozen(self) -> tuple[Field, ...]:
         """The entries as the template takes them."""
         return tuple(_frozen(self[name], each) for name, each in self.fields.items())
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePreview:
+    """What a change would do: `effects` in sentences, `sections` with more of it, and as a title.
+
+    `same` is what must still be so when it is confirmed, where the figures grow meanwhile; else all
+    that is shown.
+    """
+
+    effects: Sequence[str]
+    sections: Sequence[Section] = ()
+    finding: str = ""
+    same: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,9 +136,9 @@ class Change(Generic[Thought]):
     """A change of one kind: how its page reads, its form, and what comes of what was entered.
 
     `read` makes of the clean entries what is thought of, and may refuse it; `effects` say in
-    sentences what it would do; `apply` does it and answers the words of success and where to go on
-    (what `redirect` takes). `refusals` are said at the field that they name, or that `fields` name
-    for it. `picks` and `initial` are choices and entries that only this request knows.
+    sentences what it would do, or in a preview that has tables; `apply` does it. `refusals` are
+    said at the field that they name, or that `fields` name for it. `picks`, `initial` and `more` are choices, entries
+    and fields that only this request knows. With `empty` set there is nothing to change yet.
     """
 
     finding: str
@@ -209,59 +147,137 @@ class Change(Generic[Thought]):
     form: type[ChangeForm]
     confirm: str
     read: Callable[[Mapping[str, Any]], Thought]
-    apply: Callable[[Thought], tuple[str, tuple[Any, ...]]]
-    effects: Callable[[Thought], Sequence[str]] = lambda _: ()
+    apply: Callable[[Thought], Done]
+    effects: Callable[[Thought], Sequence[str] | ChangePreview] = lambda _: ()
     refusals: tuple[type[Exception], ...] = (Refusal,)
     fields: Mapping[str, str] = field(default_factory=dict)
     picks: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    initial: Mapping[str, str] = field(default_factory=dict)
-    template: ClassVar[str] = "components/change_page.html"
+    initial: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, forms.Field] = field(default_factory=dict)
+    look: str = "See what will change"
+    empty: EmptyState | None = None
 
     def answer(self, request: HttpRequest, context: Context) -> HttpResponse:
         """Show the form, or what it would do; do that once it is confirmed."""
-        is_confirmed = request.method == "POST"
-        given = request.POST if is_confirmed else request.GET
-        form = self.form(given, context, self.picks, self.initial)
-        effects, seen = self._previewed(form), ""
-        if effects is not None:
-            thought, said = effects
-            seen = fingerprint(said)
-            if is_confirmed and given.get(SEEN, seen) != seen:
-                messages.warning(request, MOVED)
-            elif is_confirmed and (done := self._applied(form, thought)) is not None:
+        is_sent = request.method == "POST"
+        given = request.POST if is_sent else request.GET
+        form = self.form(given, context, self.picks, self.initial, self.more, is_sent=is_sent)
+        looked = self._looked_at(form)
+        seen = fingerprint(form.frozen(), looked[1]) if looked is not None else ""
+        status = 400 if is_sent else 200
+        if is_sent and looked is not None:
+            if given.get(SEEN) != seen:
+                messages.warning(request, MOVED if SEEN in given else UNSEEN)
+                status = 409
+            elif (done := self._applied(form, looked[0])) is not None:
                 messages.success(request, done[0])
                 return redirect(*done[1])
-        is_ready = effects is not None and not form.errors
-        page = ChangePage(
-            frame=context.frame,
-            finding=self.finding,
-            explanation=self.explanation,
-            back=self.back,
-            here=request.path,
-            fields=form.frozen(),
-            effects=tuple(effects[1]) if effects is not None else (),
-            confirm=self.confirm if is_ready else "",
-            seen=seen,
-        )
-        return render(request, self.template, {"page": page})
+        page = self._page(form, looked[1] if looked is not None else None, seen, context)
+        return render(request, page.template, {"page": page}, status=status)
 
-    def _previewed(self, form: ChangeForm) -> tuple[Thought, Sequence[str]] | None:
+    def _looked_at(self, form: ChangeForm) -> tuple[Thought, ChangePreview] | None:
         """What is thought of and what it would do; None where the entries do not say it."""
         if not form.is_valid():
             return None
         try:
             thought = self.read(form.cleaned_data)
-            return thought, tuple(self.effects(thought))
+            effects = self.effects(thought)
         except self.refusals as refusal:
             form.refuse(refusal, self.fields)
             return None
+        if isinstance(effects, ChangePreview):
+            return thought, effects
+        return thought, ChangePreview(tuple(effects))
 
-    def _applied(self, form: ChangeForm, thought: Thought) -> tuple[str, tuple[Any, ...]] | None:
+    def _applied(self, form: ChangeForm, thought: Thought) -> Done | None:
         try:
             return self.apply(thought)
         except self.refusals as refusal:
             form.refuse(refusal, self.fields)
             return None
+
+    def _page(
+        self, form: ChangeForm, preview: ChangePreview | None, seen: str, context: Context
+    ) -> ConsolePage:
+        fields, here = form.frozen(), context.path
+        sections: list[Section] = []
+        if preview is not None:
+            if not form.errors:
+                sections.append(
+                    EffectList(
+                        effects=preview.effects,
+                        hidden=fields,
+                        confirm=self.confirm,
+                        seen=seen,
+                        here=here,
+                        back=self.back,
+                    )
+                )
+            sections.extend(preview.sections)
+        asked = form.section("field", here, self.look, method="get", is_primary=preview is None)
+        return ConsolePage(
+            context=context,
+            finding=(preview.finding if preview is not None else "") or self.finding,
+            under=(self.explanation,),
+            back=self.back,
+            sections=(*sections, asked),
+            empty=self.empty,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Act:
+    """A form that stands on a page and is done as soon as it is sent.
+
+    `apply` does what was entered, and may answer the page that shows what was made in place of
+    where to go on; `page` draws the page with what is wrong in the form. `refusals` and `fields`
+    are those of a Change.
+    """
+
+    form: ChangeForm
+    apply: Callable[[Mapping[str, Any]], Done | ConsolePage]
+    page: Callable[[ChangeForm], ConsolePage]
+    refusals: tuple[type[Exception], ...] = (Refusal,)
+    fields: Mapping[str, str] = field(default_factory=dict)
+    status: int = 400
+
+    def answer(self, request: HttpRequest) -> HttpResponse:
+        """Do it, or say on its page why it cannot be done."""
+        done = self._applied()
+        if isinstance(done, tuple):
+            messages.success(request, done[0])
+            return redirect(*done[1])
+        page = self.page(self.form) if done is None else done
+        status = self.status if done is None else 200
+        return render(request, page.template, {"page": page}, status=status)
+
+    def _applied(self) -> Done | ConsolePage | None:
+        if not self.form.is_valid():
+            return None
+        try:
+            return self.apply(self.form.cleaned_data)
+        except self.refusals as refusal:
+            self.form.refuse(refusal, self.fields)
+            return None
+
+
+def acting(
+    roles: frozenset[Role], here: str
+) -> Callable[[Callable[Concatenate[Context, Given], Act]], View[Given]]:
+    """What people of these roles may do at once, by a POST; what they sent is `context.sent`."""
+
+    def decorate(act: Callable[Concatenate[Context, Given], Act]) -> View[Given]:
+        @require_POST
+        @shown_to(roles)
+        @wraps(act)
+        def view(
+            request: HttpRequest, /, *args: Given.args, **kwargs: Given.kwargs
+        ) -> HttpResponseBase:
+            return act(request_context(request, here), *args, **kwargs).answer(request)
+
+        return view
+
+    return decorate
 
 
 def changing(
@@ -284,9 +300,16 @@ def changing(
     return decorate
 
 
-def fingerprint(effects: Sequence[str]) -> str:
-    """Stands for effects that were shown."""
-    return hashlib.sha256("\n".join(effects).encode()).hexdigest()[:16]
+def fingerprint(entered: Sequence[Field], preview: ChangePreview) -> str:
+    """Stands for what was shown: the entries, what they would do, and the rows that say more of it."""
+    rows = [
+        (*section.rows, section.foot)
+        for section in preview.sections
+        if isinstance(section, TableSection)
+    ]
+    shown = [*preview.effects, *rows] if preview.same is None else [*preview.same]
+    said = [(each.name, each.values) for each in entered]
+    return hashlib.sha256(repr((said, shown)).encode()).hexdigest()[:16]
 
 
 def words_of(refusal: Exception) -> str:
@@ -297,77 +320,18 @@ def words_of(refusal: Exception) -> str:
     return f"{said[:1].upper()}{said[1:]}."
 
 
-def moment(zone: tzinfo) -> Callable[[str], datetime]:
-    """Reads a day or a time of it, of the organisation's zone where no offset is said."""
-
-    def read(text: str) -> datetime:
-        try:
-            said = datetime.fromisoformat(text)
-        except ValueError:
-            raise ValueError("Say a day and a time, as in 2026-03-31 14:00.") from None
-        local = said.replace(tzinfo=zone) if said.tzinfo is None else said
-        try:
-            return local.astimezone(UTC)
-        except OverflowError:
-            raise ValueError("This is beyond the calendar.") from None
-
-    return read
-
-
-def one_of(choices: Mapping[str, str]) -> Callable[[str], str]:
-    """Reads one of these keys."""
-
-    def read(text: str) -> str:
-        if text not in choices:
-            raise ValueError("Choose one of the list.")
-        return text
-
-    return read
-
-
-def amount_like(example: str) -> Callable[[str], Decimal | None]:
-    """Reads an amount in figures, as in `example`; None for an empty text."""
-
-    def read(text: str) -> Decimal | None:
-        try:
-            amount = Decimal(text) if text else None
-        except InvalidOperation:
-            amount = Decimal("NaN")
-        if amount is not None and not amount.is_finite():
-            raise ValueError(f"Say an amount in figures, as in {example}.")
-        return amount
-
-    return read
-
-
-def whole_like(example: str) -> Callable[[str], int | None]:
-    """Reads a whole number from 0, as in `example`; None for an empty text."""
-
-    def read(text: str) -> int | None:
-        if not text:
-            return None
-        if not (text.isascii() and text.isdigit() and len(text) < 14):
-            raise ValueError(f"Say a whole number, as in {example}.")
-        return int(text)
-
-    return read
-
-
-def as_entered(at: datetime, zone: tzinfo) -> str:
-    """A moment as an input of type datetime-local takes it, to the minute."""
-    return f"{at.astimezone(zone):%Y-%m-%dT%H:%M}"
-
-
 def _frozen(bound: forms.BoundField, each: forms.Field) -> Field:
     entered = bound.value()
-    value = "" if entered is None else str(entered).strip()
-    picks = each.picks if isinstance(each, PickField) else {}
+    is_ticks = isinstance(each, TicksField)
+    value = "" if entered is None or is_ticks else str(entered).strip()
+    chosen = {*map(str, entered or ())} if is_ticks else {value}
+    picks = each.picks if isinstance(each, PickField | TicksField) else {}
     return Field(
         name=bound.name,
         label=str(bound.label),
         value=value[:LONGEST_TEXT],
-        kind=each.kind if isinstance(each, TextField) else "text",
+        kind=each.kind if isinstance(each, TextField | TicksField) else "text",
         problem=" ".join(map(str, bound.errors)),
         hint=str(each.help_text),
-        choices=tuple(Choice(key, text, key == value) for key, text in picks.items()),
+        choices=tuple(Choice(key, text, key in chosen) for key, text in picks.items()),
     )

@@ -8,6 +8,7 @@ from django.http import QueryDict
 
 from apps.console.kit.frame import Choice, Filter
 from apps.console.kit.periods import PERIODS, PeriodWords
+from apps.console.kit.request import Context
 from apps.ledger import queries as ledger
 
 LONGEST_TEXT = 100
@@ -46,6 +47,12 @@ class Reading:
         asked = {**self.texts, **changes}
         kept = {name: text for name, text in asked.items() if text != self.defaults.get(name, "")}
         return path + (f"?{urlencode(kept)}" if kept else "")
+
+
+def asked_window(context: Context, default: str, words: str) -> tuple[ledger.Window, Reading]:
+    """The window of the address, and what of it was not understood; `words` are the default's."""
+    reading = Reading(context.query, {"window": default}, {"window": words})
+    return reading.read("window", lambda text: ledger.window_of(text, context.calendar)), reading
 
 
 def basis_of(text: str) -> ledger.Basis:

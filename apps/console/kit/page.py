@@ -1,7 +1,7 @@
 """The page around its sections: title, filters, what was not understood; and how one is answered."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import wraps
 from typing import Any, ClassVar, Concatenate, ParamSpec, Protocol
@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.queries import Role
 from apps.console.kit.chart import DailyChart, LineChart
-from apps.console.kit.frame import EmptyState, Filter, Frame, Link
+from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step
 from apps.console.kit.request import Context, View, request_context, shown_to
 
 Given = ParamSpec("Given")
@@ -49,14 +49,25 @@ class FactList:
     facts: Sequence[tuple[str, str]]
 
 
+@dataclass(frozen=True, slots=True)
+class SecretOnce:
+    """A secret just made, which is shown this once, and the commands that it goes into."""
+
+    template: ClassVar[str] = "kit/secret.html"
+    title: str
+    about: str
+    secret: str = field(repr=False)
+    steps: tuple[Step, ...] = field(repr=False, default=())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsolePage:
     """What every page has; most are no more than this. `finding` is its title, a plain sentence.
 
     `under` are the quiet words below it, after `status`; `sections` come in their order, those
-    that are None left out. With `empty` set it stands in their place. `back` leads up;
-    `styles` are sheets of its own, by their paths below static. With `refresh_seconds` it asks
-    again for itself so often: something of it is under way.
+    that are None left out. With `empty` set it stands in their place. `back` leads up,
+    `tabs` to the pages beside it; `styles` are sheets of its own, by their paths below static.
+    With `refresh_seconds` it asks again for itself so often: something of it is under way.
     """
 
     template: ClassVar[str] = "kit/page.html"
@@ -68,6 +79,7 @@ class ConsolePage:
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     back: Link | None = None
+    tabs: tuple[Choice, ...] = ()
     actions: tuple[Link, ...] = ()
     sections: tuple[Section | None, ...] = ()
     empty: EmptyState | None = None

@@ -31,7 +31,10 @@ EVERYONE = frozenset(Role)
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The viewer, the moment, the frame of the page, and the address: its path and parameters."""
+    """The viewer, the moment, the frame of the page, and the address: its path and parameters.
+
+    `sent` is what a form sent; `site` is where this server is, as far as the browser tells.
+    """
 
     viewer: Viewer
     at: datetime
@@ -40,6 +43,8 @@ class Context:
     frame: Frame
     path: str = ""
     query: QueryDict = field(default_factory=QueryDict)
+    sent: QueryDict = field(default_factory=QueryDict)
+    site: str = ""
 
     @property
     def calendar(self) -> Calendar:
@@ -81,6 +86,8 @@ def request_context(request: HttpRequest, here: str, path: str = "") -> Context:
         frame=frame_of(request, chosen, here, waiting),
         path=path or request.path,
         query=request.GET,
+        sent=request.POST,
+        site=request.build_absolute_uri("/").rstrip("/"),
     )
 
 

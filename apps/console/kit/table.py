@@ -11,6 +11,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.console.kit.cells import CURRENCY, TEXT, UNKNOWN, Format, Locale, escaped, linked, warned
+from apps.console.kit.form import Field
 from apps.console.kit.frame import Link
 from apps.console.kit.request import Context
 from apps.show.amounts import counted
@@ -106,7 +107,8 @@ class TableSection:
     """A table as its template takes it: headings, cells as HTML, and where its CSV is.
 
     Without rows `empty` is said instead; `links` stand beside the title, `remark` under the rows.
-    With `form` the rows hold entries, which its button sends there.
+    With `form` the rows hold entries, which its button sends there with `fields`, which stand below
+    them; with `is_sent` by POST. Without `form` each button of the rows sends to its own address.
     """
 
     template: ClassVar[str] = "kit/table.html"
@@ -125,6 +127,8 @@ class TableSection:
     css: str = ""
     states: tuple[StateWords, ...] = ()
     form: Link | None = None
+    fields: Sequence[Field] = ()
+    is_sent: bool = False
 
 
 # Without slots: with them Python 3.11 cannot make a frozen `Table[Row](…)`.

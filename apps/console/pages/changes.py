@@ -1,15 +1,35 @@
 """Forms that show what will change before it does: fields, what was entered, and the effects."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TypeVar
 
 from django.http import QueryDict
 
-from apps.console.kit.change import LONGEST_TEXT, Field, moment
-from apps.console.kit.frame import Choice
+from apps.console.kit.entries import LONGEST_TEXT, moment
+from apps.console.kit.form import Field
+from apps.console.kit.frame import Choice, Frame, Link
 
 Meant = TypeVar("Meant")
+
+
+@dataclass(frozen=True, slots=True)
+class ChangePage:
+    """A change that somebody thinks of: `effects` say what it would do, `confirm` does it.
+
+    Without `confirm` there is nothing to do yet; `cannot` says why the whole is refused.
+    """
+
+    frame: Frame
+    finding: str
+    explanation: str
+    back: Link
+    here: str
+    fields: tuple[Field, ...]
+    effects: tuple[str, ...] = ()
+    confirm: str = ""
+    cannot: str = ""
 
 
 class Entries:

@@ -1,5 +1,9 @@
 """People who open pages: Petra manages, Finn reads all, Dee leads another team, Vera has none."""
 
+import re
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.test import Client
@@ -20,3 +24,10 @@ def signed_in(role: str, *team_ids: int) -> Client:
     person = get_user_model().objects.get(id=person_id)
     client.force_login(person, backend=settings.AUTHENTICATION_BACKENDS[0])
     return client
+
+
+def confirmed(client: Client, path: str, entered: Mapping[str, Any], **given: Any) -> Any:
+    """What comes of a change that was looked at and then confirmed; of one that cannot be, why."""
+    looked = client.get(path, entered).content.decode()
+    seen = re.findall(r'name="seen" value="(\w+)"', looked)
+    return client.post(path, {**entered, **({"seen": seen[0]} if seen else {})}, **given)

@@ -18,7 +18,7 @@ from apps.pricing.models import ApiPrice
 from apps.workloads.actions.usage import Call, take_calls
 from controlplane.settling import settle_window
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import confirmed, signed_in
 
 pytestmark = pytest.mark.django_db
 NOW = datetime.now(UTC)
@@ -146,7 +146,7 @@ def test_a_contract_price_says_what_it_moves_before_it_is_entered(team_id: int) 
     assert "100 past calls are priced again; they cost $30.00 now" in text
     assert "With the discount they cost about $24.00" in text
     assert not ApiPrice.objects.exists()
-    assert finance.post("/api-spend/prices/new", PRICE).status_code == 302
+    assert confirmed(finance, "/api-spend/prices/new", PRICE).status_code == 302
     held = ApiPrice.objects.get()
     assert (held.vendor, held.discount_ratio) == ("openai", Decimal("0.2"))
     marks = ChangedHour.objects.filter(pass_id=Pass.CALLS).values_list("hour", "unit")
@@ -155,22 +155,23 @@ def test_a_contract_price_says_what_it_moves_before_it_is_entered(team_id: int) 
 
 def test_an_overlapping_contract_price_is_refused_in_words(team_id: int) -> None:
     finance = signed_in("finance")
-    finance.post("/api-spend/prices/new", PRICE)
+    confirmed(finance, "/api-spend/prices/new", PRICE)
     assert (
-        "holds then; end it first" in finance.post("/api-spend/prices/new", PRICE).content.decode()
+        "holds then; end it first"
+        in confirmed(finance, "/api-spend/prices/new", PRICE).content.decode()
     )
     assert ApiPrice.objects.count() == 1
 
 
 def test_a_contract_price_is_ended(team_id: int) -> None:
     finance = signed_in("finance")
-    finance.post("/api-spend/prices/new", PRICE)
+    confirmed(finance, "/api-spend/prices/new", PRICE)
     price_id = ApiPrice.objects.get().pk
     ended_at = HOUR.strftime("%Y-%m-%dT%H:%M")
     assert "No past call changes" in page(
         finance, f"/api-spend/prices/{price_id}/end", ended_at=ended_at
     )
-    finance.post(f"/api-spend/prices/{price_id}/end", {"ended_at": ended_at})
+    confirmed(finance, f"/api-spend/prices/{price_id}/end", {"ended_at": ended_at})
     assert ApiPrice.objects.get().period.upper == HOUR
 
 

@@ -18,7 +18,7 @@ from apps.marks.actions import mark_span
 from apps.marks.queries import Pass
 from apps.pricing.queries.commitments import commitments
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import confirmed, signed_in
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -253,7 +253,7 @@ def test_what_entering_moves_is_shown_before_it_is_done(
     assert "26 past hours are charged again. It would have been used by 3.8 %." in text
     assert "cost about $197; the commitment costs $1,820 in these hours (+$1,623.36)." in text
     assert commitments() == []
-    answer = finn.post("/commitments/new", ENTERED)
+    answer = confirmed(finn, "/commitments/new", ENTERED)
     (held,) = commitments()
     assert answer["Location"] == f"/commitments/{held.id}"
     assert (held.units, held.hourly, held.source) == (2, Decimal(70), "order 17")
@@ -261,7 +261,7 @@ def test_what_entering_moves_is_shown_before_it_is_done(
 
 def test_a_spend_is_entered_with_its_prices(finn: Client) -> None:
     given = {"units": "", "spend": "25", "prices": "p5.48xlarge=49.5; p4d.24xlarge = 19.2"}
-    finn.post("/commitments/new", ENTERED | given | {"kind": "savings_plan", "hourly": "25"})
+    confirmed(finn, "/commitments/new", ENTERED | given | {"kind": "savings_plan", "hourly": "25"})
     (held,) = commitments()
     assert held.prices == {"p5.48xlarge": Decimal("49.5"), "p4d.24xlarge": Decimal("19.2")}
 
@@ -295,7 +295,7 @@ def test_what_says_nothing_is_said_at_its_field_and_nothing_is_entered(
 
 
 def test_a_currency_without_a_rate_of_exchange_is_refused_when_it_is_entered(finn: Client) -> None:
-    answer = finn.post("/commitments/new", ENTERED | {"currency": "EUR"})
+    answer = confirmed(finn, "/commitments/new", ENTERED | {"currency": "EUR"})
     assert "No rate of exchange from EUR to USD" in words(answer)
     assert commitments() == []
 
@@ -311,11 +311,11 @@ def test_what_ending_moves_is_shown_before_it_is_done(
     assert "25 past hours are charged again without it." in text
     assert "$80.00 of its cost goes, and what it covered costs about $197 again (+$116.64)." in text
     assert commitments()[0].ended_at is None
-    finn.post(f"/commitments/{one}/end", given)
+    confirmed(finn, f"/commitments/{one}/end", given)
     assert commitments()[0].ended_at == TEN + HOUR
     assert "ended early" in words(finn.get(f"/commitments?{MARCH}"))
     assert "End it before its term" not in words(finn.get(f"/commitments/{one}"))
-    again = finn.post(f"/commitments/{one}/end", given)
+    again = confirmed(finn, f"/commitments/{one}/end", given)
     assert "ends at 2026-03-02 11:00Z already" in words(again)
 
 

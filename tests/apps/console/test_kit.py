@@ -1,6 +1,7 @@
 """What pages are made of: a column said once is heading, cell, order and CSV; a change is looked at."""
 
-from datetime import UTC, datetime
+import re
+from datetime import UTC, date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,18 +13,20 @@ from django.test import Client
 from apps.accounts.queries import OrganisationFact, Viewer, teams
 from apps.accounts.queries.reading import reading_once
 from apps.console.kit.cells import COUNT
-from apps.console.kit.change import (
+from apps.console.kit.change import ChangeForm
+from apps.console.kit.entries import (
     AmountField,
-    ChangeForm,
+    DayField,
     MomentField,
     PickField,
     TextField,
-    fingerprint,
+    TicksField,
 )
 from apps.console.kit.frame import Frame
 from apps.console.kit.page import ConsolePage, FactList, Include
 from apps.console.kit.request import Context
 from apps.console.kit.table import Column, Table, TableSection
+from apps.pricing.models import ApiPrice
 from tests import make
 from tests.apps.console.people import signed_in
 
@@ -186,6 +189,44 @@ def test_what_cannot_be_read_is_said_at_its_field_and_kept(
     assert wrong == {field: said}
 
 
+class NodesForm(ChangeForm):
+    """Nodes that are ticked, and their days."""
+
+    nodes = TicksField("Nodes", is_needed=True)
+    since = DayField("From")
+    until = DayField("To", is_needed=False)
+
+
+def nodes(address: str) -> ChangeForm:
+    picks = {"nodes": {"1": "gpu-01", "2": "gpu-02", "3": "gpu-03"}}
+    return NodesForm(QueryDict(address), context(), picks, is_sent=True)
+
+
+def test_what_is_ticked_is_a_list_and_is_sent_again_as_one() -> None:
+    form = nodes("nodes=1&nodes=3&since=2026-03-01")
+    assert form.is_valid()
+    assert form.cleaned_data == {"nodes": ["1", "3"], "since": date(2026, 3, 1), "until": None}
+    ticked = form.frozen()[0]
+    assert ticked.values == ("1", "3")
+    assert [choice.is_chosen for choice in ticked.choices] == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("since=2026-03-01", {"nodes": "Tick at least one."}),
+        ("nodes=4&since=2026-03-01", {"nodes": "Tick some of the list."}),
+        ("nodes=1&since=soon", {"since": "Say a day, as in 2026-11-01."}),
+        ("nodes=1&since=", {"since": "Say a day, as in 2026-11-01."}),
+        ("nodes=1&since=0001-01-01", {"since": "That day is out of reach."}),
+    ],
+)
+def test_what_cannot_be_ticked_or_is_no_day_is_said(address: str, said: dict[str, str]) -> None:
+    form = nodes(address)
+    assert not form.is_valid()
+    assert {each.name: each.problem for each in form.frozen() if each.problem} == said
+
+
 def test_a_section_without_a_class_of_its_own_is_a_template_and_its_content() -> None:
     facts = Include("kit/facts.html", FactList([("Model", "H100")]))
     page = ConsolePage(
@@ -222,15 +263,21 @@ def test_a_page_is_one_file_and_a_table_one_declaration(finn: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_confirming_what_has_moved_meanwhile_shows_it_again(finn: Client) -> None:
+def test_confirming_what_was_not_looked_at_or_has_moved_shows_it_again(finn: Client) -> None:
     entered = {
         "vendor": "openai", "model": "m", "tier": "", "unit": "all", "amount": "", "discount": "20",
         "per_quantity": "", "currency": "USD", "starts_at": "2026-03-01T00:00", "ends_at": "",
     }  # fmt: skip
-    moved = finn.post("/api-spend/prices/new", entered | {"seen": fingerprint(["Another."])})
+    moved = finn.post("/api-spend/prices/new", entered | {"seen": "another"})
+    assert moved.status_code == 409
     assert "what it would change has changed" in moved.content.decode()
-    seen = fingerprint(["No past call changes."])
-    assert f'name="seen" value="{seen}"' in moved.content.decode()
+    (seen,) = re.findall(r'name="seen" value="(\w+)"', moved.content.decode())
+    unseen = finn.post("/api-spend/prices/new", entered)
+    assert unseen.status_code == 409
+    assert "Nothing is done that was not looked at first" in unseen.content.decode()
+    other = finn.post("/api-spend/prices/new", entered | {"seen": seen, "discount": "90"})
+    assert other.status_code == 409, "what was looked at is taken for something else"
+    assert not ApiPrice.objects.exists()
     assert finn.post("/api-spend/prices/new", entered | {"seen": seen}).status_code == 302
 
 

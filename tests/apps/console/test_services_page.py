@@ -15,7 +15,7 @@ from apps.fleet.models import Node
 from apps.ledger.actions.partitions import ensure_month
 from apps.workloads.models import ServiceObjective
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import confirmed, signed_in
 from tests.apps.ledger import scene
 from tests.apps.unit_economics import service_scene as services
 from tests.apps.unit_economics.service_scene import DOLLAR, HOUR
@@ -163,14 +163,14 @@ def test_an_objective_is_looked_at_made_and_ended(chat: int) -> None:
     assert "99.9 %: answered without an error. Of 2,200 requests" in looked
     assert ServiceObjective.objects.count() == 1
     assert "It is more than 0" in words(finn.post(here, entered | {"target": "0"}))
-    assert finn.post(here, entered).status_code == 302
-    assert "The same is promised then already" in words(finn.post(here, entered))
+    assert confirmed(finn, here, entered).status_code == 302
+    assert "The same is promised then already" in words(confirmed(finn, here, entered))
     made = ServiceObjective.objects.get(measure="availability")
     assert (made.target_ratio, made.budget_days, made.within_seconds) == (0.999, 7, None)
     assert "99.9 %: answered without an error" in words(finn.get(f"/services/{chat}"))
 
     end = f"/services/{chat}/objectives/{made.id}/end"
-    assert finn.post(end, {"ended_at": "2026-03-02T00:00"}).status_code == 302
+    assert confirmed(finn, end, {"ended_at": "2026-03-02T00:00"}).status_code == 302
     made.refresh_from_db()
     assert made.period.upper == datetime(2026, 3, 2, tzinfo=UTC)
     assert signed_in("viewer").post(end).status_code == 403
@@ -181,7 +181,7 @@ def test_a_change_is_noted_beside_the_figures(chat: int) -> None:
     here = f"/services/{chat}/changes/new"
     entered = {"kind": "prompt", "name": "shorter answers", "feature": "", "at": "2026-03-02T09:00"}
     assert "Say what it is called." in words(finn.post(here, entered | {"name": ""}))
-    assert finn.post(here, entered).status_code == 302
+    assert confirmed(finn, here, entered).status_code == 302
     assert "shorter answers" in words(finn.get(f"/services/{chat}"))
 
 

@@ -10,20 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from apps.accounts.queries import Role
-from apps.console.kit.change import (
-    AmountField,
-    Change,
-    ChangeForm,
-    ChangePage,
-    MomentField,
-    PickField,
-    TextField,
-    WholeField,
-    changing,
-)
+from apps.console.kit.change import Change, ChangeForm, changing
+from apps.console.kit.entries import AmountField, MomentField, PickField, TextField, WholeField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
 from apps.console.pages.api_spend.tables import price_words
+from apps.console.pages.changes import ChangePage
 from apps.ledger.actions import api_prices as ledger
 from apps.ledger.actions.vendor_costs import (
     VendorCostsNotUnderstood,

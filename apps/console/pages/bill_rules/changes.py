@@ -10,11 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from apps.accounts import queries as accounts
-from apps.console.kit.change import ChangePage, Field, one_of
+from apps.console.kit.entries import one_of
+from apps.console.kit.form import Field
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, request_context, shown_to
 from apps.console.pages.bill_rules.words import KINDS, fits, moves_said, says
-from apps.console.pages.changes import Entries
+from apps.console.pages.changes import ChangePage, Entries
 from apps.economics.billing import BillRowRule
 from apps.fleet import queries as fleet
 from apps.ledger.actions.bill_rules import (

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from glob import escape
 
-from apps.console.kit.change import LONGEST_TEXT
+from apps.console.kit.entries import LONGEST_TEXT
 from apps.ledger.queries.bills.rules import BillRuleRow, Place, RuleMove
 from apps.show.amounts import counted
 from apps.show.money import billed_amount

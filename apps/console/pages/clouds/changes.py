@@ -9,10 +9,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
-from apps.console.kit.change import ChangePage, Field, one_of
+from apps.console.kit.entries import one_of
+from apps.console.kit.form import Field
 from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context, request_context, shown_to
-from apps.console.pages.changes import Entries
+from apps.console.pages.changes import ChangePage, Entries
 from apps.console.pages.clouds.words import how_often, needs
 from apps.fleet.actions import clouds as actions
 from apps.fleet.queries.clouds import (

@@ -8,17 +8,15 @@ from django.http import Http404
 from django.urls import reverse
 
 from apps.accounts.queries import Role, teams
-from apps.console.kit.change import (
+from apps.console.kit.change import Change, ChangeForm, changing
+from apps.console.kit.entries import (
     AmountField,
-    Change,
-    ChangeForm,
     MomentField,
     ParsedField,
     PickField,
     TextField,
     WholeField,
     amount_like,
-    changing,
 )
 from apps.console.kit.frame import Link
 from apps.console.kit.request import Context
@@ -41,7 +39,7 @@ def _prices(text: str) -> dict[str, Decimal]:
     if not all(sign for _, sign, _ in pairs):
         raise ValueError("Say prices as in p5.48xlarge=49.50; p4d.24xlarge=19.20.")
     read = amount_like("49.50")
-    return {name.strip(): read(amount.strip()) or Decimal(0) for name, _, amount in pairs}
+    return {name.strip(): read(amount.strip()) for name, _, amount in pairs}
 
 
 class CommitmentForm(ChangeForm):

@@ -10,10 +10,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from apps.console.kit.change import ChangePage, as_entered, moment, one_of
+from apps.console.kit.entries import as_entered, moment, one_of
 from apps.console.kit.frame import Link
 from apps.console.kit.request import MANAGES, Context, request_context, shown_to
-from apps.console.pages.changes import Entries, moment_or_none
+from apps.console.pages.changes import ChangePage, Entries, moment_or_none
 from apps.console.pages.fleet.node_tables import device_name
 from apps.console.pages.fleet.nodes import OUTAGES
 from apps.console.pages.setup.questions import recount

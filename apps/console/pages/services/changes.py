@@ -8,15 +8,8 @@ from django.http import Http404
 from django.urls import reverse
 
 from apps.accounts.queries import Role
-from apps.console.kit.change import (
-    Change,
-    ChangeForm,
-    MomentField,
-    ParsedField,
-    PickField,
-    TextField,
-    changing,
-)
+from apps.console.kit.change import Change, ChangeForm, changing
+from apps.console.kit.entries import MomentField, ParsedField, PickField, TextField
 from apps.console.kit.frame import Link
 from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.services.words import CHANGES, MEASURES, budget_words, promise_words

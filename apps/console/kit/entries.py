@@ -1,0 +1,231 @@
+"""Entries of forms: texts, choices, moments of the organisation's zone, days, amounts, numbers, ticks."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, tzinfo
+from decimal import Decimal, InvalidOperation
+from typing import Any, TypeVar
+from zoneinfo import ZoneInfo
+
+from django import forms
+
+from apps.economics.hours import hour_of
+
+LONGEST_TEXT = 200
+EARLIEST, LATEST = date(1970, 1, 2), date(3000, 1, 1)
+
+Meant = TypeVar("Meant")
+
+
+class TextField(forms.CharField):
+    """A text of at most 200 characters; empty where nothing was entered, unless it is required."""
+
+    kind = "text"
+
+    def __init__(self, label: str, hint: str = "", *, initial: str = "", **kept: Any) -> None:
+        super().__init__(
+            label=label,
+            help_text=hint,
+            initial=initial,
+            required=kept.pop("required", False),
+            max_length=LONGEST_TEXT,
+            error_messages={"max_length": f"Say it in at most {LONGEST_TEXT} characters."},
+            **kept,
+        )
+
+
+class ParsedField(TextField):
+    """A text that `meaning` reads; it refuses by a ValueError in a sentence."""
+
+    def __init__(
+        self, label: str, meaning: Callable[[str], Any], hint: str = "", *, initial: str = ""
+    ) -> None:
+        self.meaning = meaning
+        super().__init__(label, hint, initial=initial)
+
+    def clean(self, value: Any) -> Any:
+        """What the text means."""
+        text = super().clean(value)
+        try:
+            return self.meaning(text)
+        except ValueError as problem:
+            raise forms.ValidationError(str(problem)) from None
+
+
+class PickField(ParsedField):
+    """One of the choices; they are passed in where only the request knows them."""
+
+    kind = "select"
+
+    def __init__(
+        self, label: str, picks: Mapping[str, str] | None = None, hint: str = "", initial: str = ""
+    ) -> None:
+        super().__init__(label, str, hint, initial=initial)
+        self.offer(picks or {})
+
+    def offer(self, picks: Mapping[str, str]) -> None:
+        """Let one of these be chosen, and nothing else."""
+        self.picks, self.meaning = picks, one_of(picks)
+
+
+class MomentField(ParsedField):
+    """A moment in the organisation's zone; without `is_needed` None where nothing was entered.
+
+    With `is_now` it begins as the hour that has begun.
+    """
+
+    kind = "datetime-local"
+
+    def __init__(
+        self, label: str, hint: str = "", *, is_needed: bool = True, is_now: bool = False
+    ) -> None:
+        self.is_needed, self.is_now = is_needed, is_now
+        super().__init__(label, moment(UTC), hint)
+
+    def place(self, zone: ZoneInfo, at: datetime) -> None:
+        """Read and begin in this zone, which the label names."""
+        read = moment(zone)
+        self.meaning = read if self.is_needed else or_none(read)
+        self.label = f"{self.label} ({zone.key})"
+        if self.is_now:
+            self.initial = as_entered(hour_of(at), zone)
+
+
+class DayField(ParsedField):
+    """A day of the organisation's zone; without `is_needed` None where nothing was entered."""
+
+    kind = "date"
+
+    def __init__(self, label: str, hint: str = "", *, is_needed: bool = True) -> None:
+        super().__init__(label, day_of if is_needed else or_none(day_of), hint)
+
+
+class TicksField(forms.MultipleChoiceField):
+    """Any of the choices, as a list of their keys; `is_needed`: at least one."""
+
+    kind = "ticks"
+
+    def __init__(
+        self,
+        label: str,
+        picks: Mapping[str, str] | None = None,
+        hint: str = "",
+        *,
+        is_needed: bool = False,
+    ) -> None:
+        wrong = {"required": "Tick at least one.", "invalid_choice": "Tick some of the list."}
+        super().__init__(
+            label=label, help_text=hint, required=is_needed, error_messages=wrong, initial=()
+        )
+        self.offer(picks or {})
+
+    def offer(self, picks: Mapping[str, str]) -> None:
+        """Let some of these be ticked, and nothing else."""
+        self.picks = picks
+        self.choices = list(picks.items())
+
+
+class AmountField(ParsedField):
+    """An amount in figures; without `is_needed` None where nothing was entered."""
+
+    def __init__(
+        self,
+        label: str,
+        hint: str = "",
+        example: str = "1.25",
+        *,
+        initial: str = "",
+        is_needed: bool = False,
+    ) -> None:
+        read = amount_like(example)
+        super().__init__(label, read if is_needed else or_none(read), hint, initial=initial)
+
+
+class WholeField(ParsedField):
+    """A whole number from 0; without `is_needed` None where nothing was entered."""
+
+    def __init__(
+        self,
+        label: str,
+        hint: str = "",
+        *,
+        example: str = "8",
+        initial: str = "",
+        is_needed: bool = False,
+    ) -> None:
+        read = whole_like(example)
+        super().__init__(label, read if is_needed else or_none(read), hint, initial=initial)
+
+
+def moment(zone: tzinfo) -> Callable[[str], datetime]:
+    """Reads a day or a time of it, of the organisation's zone where no offset is said."""
+
+    def read(text: str) -> datetime:
+        try:
+            said = datetime.fromisoformat(text)
+        except ValueError:
+            raise ValueError("Say a day and a time, as in 2026-03-31 14:00.") from None
+        local = said.replace(tzinfo=zone) if said.tzinfo is None else said
+        try:
+            return local.astimezone(UTC)
+        except OverflowError:
+            raise ValueError("This is beyond the calendar.") from None
+
+    return read
+
+
+def day_of(text: str) -> date:
+    """Reads a day; ValueError in a sentence for anything else."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise ValueError("Say a day, as in 2026-11-01.") from None
+    if not EARLIEST <= day < LATEST:
+        raise ValueError("That day is out of reach.")
+    return day
+
+
+def one_of(choices: Mapping[str, str]) -> Callable[[str], str]:
+    """Reads one of these keys."""
+
+    def read(text: str) -> str:
+        if text not in choices:
+            raise ValueError("Choose one of the list.")
+        return text
+
+    return read
+
+
+def or_none(read: Callable[[str], Meant]) -> Callable[[str], Meant | None]:
+    """Reads the same; None for an empty text."""
+    return lambda text: read(text) if text else None
+
+
+def amount_like(example: str) -> Callable[[str], Decimal]:
+    """Reads an amount in figures, as in `example`."""
+
+    def read(text: str) -> Decimal:
+        try:
+            amount = Decimal(text)
+        except InvalidOperation:
+            amount = Decimal("NaN")
+        if not amount.is_finite():
+            raise ValueError(f"Say an amount in figures, as in {example}.")
+        return amount
+
+    return read
+
+
+def whole_like(example: str) -> Callable[[str], int]:
+    """Reads a whole number from 0, as in `example`."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) < 14):
+            raise ValueError(f"Say a whole number, as in {example}.")
+        return int(text)
+
+    return read
+
+
+def as_entered(at: datetime, zone: tzinfo) -> str:
+    """A moment as an input of type datetime-local takes it, to the minute."""
+    return f"{at.astimezone(zone):%Y-%m-%dT%H:%M}"

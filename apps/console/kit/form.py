@@ -1,0 +1,68 @@
+"""Forms as templates take them: entries with what was entered, and the form around them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from apps.console.kit.frame import Choice, Link
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One entry of a form with what was entered; `problem` says what is wrong with that.
+
+    `kind` is the type of its input; `select` is one of `choices`, `ticks` any of them.
+    """
+
+    name: str
+    label: str
+    value: str
+    kind: str = "text"
+    problem: str = ""
+    hint: str = ""
+    choices: tuple[Choice, ...] = ()
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """What was entered, as a form that hides it sends it again."""
+        if self.kind != "ticks":
+            return (self.value,)
+        return tuple(choice.value for choice in self.choices if choice.is_chosen)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormSection:
+    """A form on a page: `button` sends its entries to `action`.
+
+    `name` is its anchor, and what ids of its entries begin with; `words` stand above them.
+    `problem` is of the form as a whole.
+    """
+
+    template: ClassVar[str] = "kit/form.html"
+    name: str
+    action: str
+    button: str
+    title: str = ""
+    about: str = ""
+    words: str = ""
+    fields: Sequence[Field] = ()
+    problem: str = ""
+    method: str = "post"
+    is_primary: bool = False
+    css: str = "card change"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectList:
+    """What a change would do, in sentences, and the button that does it.
+
+    `seen` stands for what is shown; `hidden` are the entries that it is of, `back` leaves it.
+    """
+
+    template: ClassVar[str] = "kit/effects.html"
+    effects: Sequence[str]
+    hidden: Sequence[Field]
+    confirm: str
+    seen: str
+    here: str
+    back: Link

@@ -12,7 +12,7 @@ from apps.ledger.models import Charge, Close
 from apps.pricing.models import OwnedPlan
 from apps.pricing.queries.owned import owned_plan
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import confirmed, signed_in
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -112,7 +112,7 @@ def test_a_plan_is_entered_after_what_it_moves_was_looked_at() -> None:
         "is owed whether or not a node runs and $6.12 is power by the plates."
     ) in looked
     assert not OwnedPlan.objects.exists()
-    done = finance.post("/owned/new", asked)
+    done = confirmed(finance, "/owned/new", asked)
     plan = OwnedPlan.objects.get()
     assert done.headers["Location"] == f"/owned/{plan.id}"
     scene.settle(AT, ends_at=AT)
@@ -123,7 +123,7 @@ def test_a_plan_is_entered_after_what_it_moves_was_looked_at() -> None:
     ("field", "entered", "said"),
     [
         ("pool", "0", "Choose one of the list."),
-        ("nodes", "two", "Say a whole number."),
+        ("nodes", "two", "Say a whole number, as in 8."),
         ("purchase", "much", "Say an amount in figures"),
         ("salvage", "71425", "71425 is more than the purchase."),
         ("monthly", "staff", "'staff' is not understood."),
@@ -151,7 +151,7 @@ def test_costs_and_tariff_change_from_an_hour_on() -> None:
     looked = words(finance.get(f"/owned/{plan_id}/change", asked))
     # Staff 1 more and power 2.04 more in the one hour since.
     assert "1 hour of open months are charged again: +$3.04, to $6.06." in looked
-    assert finance.post(f"/owned/{plan_id}/change", asked).status_code == 302
+    assert confirmed(finance, f"/owned/{plan_id}/change", asked).status_code == 302
     scene.settle(AT, ends_at=AT)
     last = Charge.objects.order_by("hour").last()
     assert last is not None
@@ -175,7 +175,7 @@ def test_an_end_says_what_is_owed_no_more_and_closed_months_stay() -> None:
     assert "No past hour of an open month changes" in looked
     assert "2 hours of closed months stay; corrections can be posted." in looked
     Close.objects.all().delete()
-    assert finance.post(f"/owned/{plan_id}/end", asked).status_code == 302
+    assert confirmed(finance, f"/owned/{plan_id}/end", asked).status_code == 302
     page = words(finance.get(f"/owned/{plan_id}"))
     assert "End this plan" not in page
     assert "is over" not in page

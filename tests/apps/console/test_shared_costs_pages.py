@@ -14,7 +14,7 @@ from apps.ledger.models import Charge, Close
 from apps.pricing import actions
 from apps.pricing.models import SharedCost
 from tests import make
-from tests.apps.console.people import signed_in
+from tests.apps.console.people import confirmed, signed_in
 from tests.apps.ledger import scene
 
 pytestmark = pytest.mark.django_db
@@ -88,7 +88,7 @@ def test_a_cost_is_entered_after_what_it_moves_was_looked_at(research: int) -> N
     assert "60 hours of March 2026 are charged again: +$60.00." in looked
     assert "In open months teams are allocated Research +$45.00 and Platform +$15.00." in looked
     assert not SharedCost.objects.exists()
-    done = words(finance.post("/shared-costs/new", asked, follow=True))
+    done = words(confirmed(finance, "/shared-costs/new", asked, follow=True))
     assert "Storage is shared; past hours are charged again." in done
     assert "by stated weights of teams: Platform 1, Research 3" in done
 
@@ -137,7 +137,7 @@ def test_ending_a_cost_says_who_carries_less() -> None:
     looked = words(finance.get(f"/shared-costs/{cost_id}/end", {"ended_at": "2026-03-02T10:30"}))
 
     assert "hours of March 2026 are charged again" in looked
-    finance.post(f"/shared-costs/{cost_id}/end", {"ended_at": "2026-03-02T10:30"})
+    confirmed(finance, f"/shared-costs/{cost_id}/end", {"ended_at": "2026-03-02T10:30"})
     assert SharedCost.objects.get().period.upper == scene.TEN + timedelta(minutes=30)
     late = words(finance.get(f"/shared-costs/{cost_id}/end", {"ended_at": "2026-03-02T11:00"}))
     assert "It is over by then." in late
@@ -167,7 +167,7 @@ def test_new_weights_say_who_carries_more_and_begin_another_cost(research: int) 
     looked = words(finance.get(f"/shared-costs/{cost_id}/weights", asked))
     assert "are charged again; the sum stays." in looked
     assert "Research -$1.00" in looked or "Research −$1.00" in looked
-    done = words(finance.post(f"/shared-costs/{cost_id}/weights", asked, follow=True))
+    done = words(confirmed(finance, f"/shared-costs/{cost_id}/weights", asked, follow=True))
     assert "Support goes on with these weights." in done
     assert SharedCost.objects.count() == 2
 

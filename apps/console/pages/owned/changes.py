@@ -1,28 +1,36 @@
 """Entering a plan, changing its costs and tariff, ending it, each with what it would move."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
-from typing import TypeVar
+from decimal import Decimal
+from typing import Any, TypeVar
 
-from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect, render
+from django.http import Http404
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
-from apps.console.kit.change import ChangePage, Field, as_entered, moment, one_of
-from apps.console.kit.frame import Link
-from apps.console.kit.request import SEES_EVERYTHING, Context, request_context, shown_to
-from apps.console.pages.changes import Entries, moment_or_none
-from apps.console.pages.owned.rows import plain
-from apps.console.pages.owned.words import changed, ended, entered
+from apps.console.kit.change import Change, ChangeForm, Done, changing
+from apps.console.kit.entries import (
+    AmountField,
+    MomentField,
+    ParsedField,
+    PickField,
+    TextField,
+    WholeField,
+    amount_like,
+)
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.setup.questions import recount
-from apps.economics.hours import hour_of
 from apps.economics.purchase import PurchaseOption
+from apps.economics.refusal import Refusal
 from apps.fleet import queries as fleet
-from apps.ledger.queries.owned_plans import if_plan_changed, if_plan_entered
+from apps.ledger.queries.owned_plans import (
+    ChangedWhatIf,
+    OwnedWhatIf,
+    if_plan_changed,
+    if_plan_entered,
+)
 from apps.pricing import actions
 from apps.pricing.queries.owned import (
     OwnedCostFact,
@@ -32,213 +40,215 @@ from apps.pricing.queries.owned import (
     minute_of_day,
     owned_plans,
 )
+from apps.show.amounts import counted
+from apps.show.money import full_amount, signed_amount
 
-changing = require_http_methods(["GET", "HEAD", "POST"])
 Read = TypeVar("Read")
-REFUSALS = (
-    actions.OwnedPlanAlreadyEnded,
-    actions.OwnedPlanExists,
-    actions.OwnedPlanNotUnderstood,
-    actions.RateCurrencyDiffers,
-)
+EXAMPLE = "560000"
 MONTHLY_HINT = "Name and amount, as in: colocation 2000, staff 1000. Empty: none."
 POWER_HINT = "Time of day and price of a kWh, as in: 07:00 0.24, 22:00 0.11; or one price."
-NUMBERS = ("purchase", "salvage", "pue")
-COUNTS = ("nodes", "life_months", "watts")
+NOTHING = "No past hour of an open month changes; it counts from then on."
+NO_POOL = EmptyState(
+    "No pool is owned yet",
+    "A plan says what nodes of a pool cost that was bought.",
+    (Step("Make such a pool first:", command="manage.py add_pool --help"),),
+)
 
 
-@changing
-@shown_to(SEES_EVERYTHING)
-def add_plan(request: HttpRequest) -> HttpResponse:
+_amount_of = amount_like(EXAMPLE)
+
+
+def _monthly_costs(text: str) -> dict[str, Decimal]:
+    return _amounts_by(text, lambda name: name, MONTHLY_HINT)
+
+
+def _power_prices(text: str) -> dict[int, Decimal]:
+    if text and " " not in text:
+        return {0: _amount_of(text)}
+    return _amounts_by(text, minute_of_day, POWER_HINT)
+
+
+def _amounts_by(text: str, meaning: Callable[[str], Read | None], hint: str) -> dict[Read, Decimal]:
+    found: dict[Read, Decimal] = {}
+    for part in (part.strip() for part in text.split(",")):
+        if not part:
+            continue
+        name, _, amount = part.rpartition(" ")
+        key = meaning(name.strip()) if name.strip() else None
+        if key is None or key in found:
+            raise ValueError(f"{part!r} is not understood. {hint}")
+        found[key] = _amount_of(amount)
+    return found
+
+
+class CostsForm(ChangeForm):
+    """What a plan costs beside its purchase, from an hour on."""
+
+    starts_at = MomentField("From", is_now=True)
+    monthly = ParsedField("Monthly costs, in {currency}", _monthly_costs, MONTHLY_HINT)
+    power = ParsedField("Power, in {currency} a kWh", _power_prices, POWER_HINT)
+
+
+class PlanForm(CostsForm):
+    """A purchase of nodes of a pool, and what it costs to run them."""
+
+    name = TextField("Name")
+    pool = PickField("Pool")
+    nodes = WholeField("Nodes bought", initial="1", is_needed=True)
+    purchase = AmountField("Purchase of all of them, in {currency}", "", EXAMPLE, is_needed=True)
+    salvage = AmountField(
+        "Salvage, in {currency}", "What is left at its life's end.", EXAMPLE,
+        initial="0", is_needed=True,
+    )  # fmt: skip
+    life_months = WholeField(
+        "Life, in months", "Written off in equal parts.", initial="60", is_needed=True
+    )
+    watts = WholeField("Watts of a node", "By its plate, hosts and GPUs together.", is_needed=True)
+    pue = AmountField(
+        "PUE", "kWh at the house's meter for one at the machine.", initial="1.3", is_needed=True
+    )
+    starts_at = MomentField("In service from", is_now=True)
+    ends_at = MomentField("Until", "Empty: open-ended.", is_needed=False)
+    field_order = (
+        *("name", "pool", "nodes", "purchase", "salvage", "life_months", "watts", "pue"),
+        *("starts_at", "ends_at", "monthly", "power"),
+    )
+
+
+class PlanEndForm(ChangeForm):
+    """When its hardware leaves service."""
+
+    ended_at = MomentField("In service until", is_now=True)
+
+
+@changing(SEES_EVERYTHING, "owned-hardware")
+def add_plan(context: Context) -> Change[actions.NewOwnedPlan]:
     """Says what hours of open months would cost by the plan, then enters it."""
-    who, pools = request_context(request, "owned-hardware"), _pools()
-    texts = dict.fromkeys(("name", "pool", "purchase", "monthly", "power", "ends_at"), "")
-    given = {"nodes": "1", "salvage": "0", "life_months": "60", "watts": "", "pue": "1.3"}
-    entries = Entries(_given(request), texts | given | {"starts_at": _this_hour(who)})
-    plan = _plan(entries, pools, who)
-    if plan is not None:
-        _refuse(entries, lambda: actions.check_owned_plan(plan))
-    if request.method == "POST" and plan is not None and not entries.problems:
-        plan_id = actions.add_owned_plan(plan=plan, at=who.at)
+    owned = {
+        str(pool.id): pool.name
+        for pool in fleet.pools().values()
+        if pool.purchase_option == PurchaseOption.OWNED
+    }
+
+    def read(entered: Mapping[str, Any]) -> actions.NewOwnedPlan:
+        rest = dict(entered)
+        pool_id, tariffs = rest.pop("pool"), rest.pop("power")
+        if not pool_id:
+            raise Refusal("pool", "choose one of the list")
+        plan = actions.NewOwnedPlan(
+            **rest, pool_id=int(pool_id), tariffs=tariffs, currency=context.currency
+        )
+        actions.check_owned_plan(plan)
+        return plan
+
+    def apply(plan: actions.NewOwnedPlan) -> Done:
+        plan_id = actions.add_owned_plan(plan=plan, at=context.at)
         recount()
-        messages.success(request, f"{plan.name} is entered; past hours are charged again.")
-        return redirect("owned-plan", owned_plan_id=plan_id)
-    ready = plan is not None and not entries.problems
-    page = ChangePage(
-        frame=who.frame,
+        done = f"{plan.name} is entered; past hours are charged again."
+        return done, ("owned-plan", plan_id)
+
+    return Change(
         finding="Enter hardware of your own",
         explanation="What nodes of a pool that was bought cost: their purchase over their life, "
         "monthly costs, and power.",
-        back=_back(),
-        here=request.path,
-        fields=_fields(entries, pools, who),
-        effects=entered(if_plan_entered(_fact(plan), who.at), plan) if plan and ready else (),
-        confirm=entries.confirm("Enter this plan"),
-        cannot="" if pools else "No pool is owned: make one with manage.py add_pool first.",
+        back=Link("Back to hardware of your own", reverse("owned-hardware")),
+        form=PlanForm,
+        confirm="Enter this plan",
+        read=read,
+        effects=lambda plan: _entering(if_plan_entered(_as_fact(plan), context.at), plan),
+        apply=apply,
+        picks={"pool": {"": "Choose a pool", **owned}},
+        fields={"pool_id": "pool"},
+        empty=None if owned else NO_POOL,
     )
-    return render(request, "components/change_page.html", {"page": page})
 
 
-@changing
-@shown_to(SEES_EVERYTHING)
-def change_plan(request: HttpRequest, owned_plan_id: int) -> HttpResponse:
+@changing(SEES_EVERYTHING, "owned-hardware")
+def change_plan(context: Context, owned_plan_id: int) -> Change[Mapping[str, Any]]:
     """Says what would move from an hour on, then changes monthly costs and the tariff."""
-    who, plan = request_context(request, "owned-hardware"), _found(owned_plan_id)
-    monthly, power = _monthly_said(plan, who.at), _power_said(plan, who.at)
-    texts = {"starts_at": _this_hour(who), "monthly": monthly, "power": power}
-    entries = Entries(_given(request), texts)
-    since = entries.read("starts_at", moment(who.zone))
-    costs, tariffs = entries.read("monthly", _monthly), entries.read("power", _power)
-    after = None
-    if since is not None and costs is not None and tariffs is not None:
-        after = _after(plan, since, costs, tariffs)
-        _refuse(
-            entries,
-            lambda: actions.check_owned_change(
-                plan_id=plan.id, monthly=costs, tariffs=tariffs, starts_at=since
-            ),
+    plan, at = _known_plan(owned_plan_id), context.at
+
+    def changed(entered: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "plan_id": plan.id,
+            "monthly": entered["monthly"],
+            "tariffs": entered["power"],
+            "starts_at": entered["starts_at"],
+        }
+
+    def read(entered: Mapping[str, Any]) -> Mapping[str, Any]:
+        actions.check_owned_change(**changed(entered))
+        return entered
+
+    def effects(entered: Mapping[str, Any]) -> tuple[str, ...]:
+        since = entered["starts_at"]
+        after = replace(
+            plan, **_costs_and_tariffs(entered["monthly"], entered["power"], since, plan)
         )
-    if request.method == "POST" and after is not None and not entries.problems:
-        actions.change_owned_plan(
-            plan_id=plan.id,
-            monthly=costs or {},
-            tariffs=tariffs or {},
-            starts_at=since or who.at,
-            at=who.at,
-        )
-        messages.success(request, f"{plan.name} goes on with these costs.")
-        return redirect("owned-plan", owned_plan_id=plan.id)
-    found = None
-    if after is not None and since is not None and not entries.problems:
-        found = if_plan_changed(plan, after, since, who.at)
-    page = ChangePage(
-        frame=who.frame,
+        return _changing(if_plan_changed(plan, after, since, at), context.currency)
+
+    def apply(entered: Mapping[str, Any]) -> Done:
+        actions.change_owned_plan(**changed(entered), at=at)
+        return f"{plan.name} goes on with these costs.", ("owned-plan", plan.id)
+
+    return Change(
         finding=f"Change what {plan.name} costs",
         explanation="From an hour on; hours before keep what they had.",
-        back=_back(),
-        here=request.path,
-        fields=(
-            entries.field("starts_at", f"From ({who.zone.key})", "datetime-local"),
-            *_cost_fields(entries, plan.currency),
-        ),
-        effects=changed(found, plan.currency) if found else (),
-        confirm=entries.confirm("Change it"),
+        back=Link(f"Back to {plan.name}", reverse("owned-plan", args=[plan.id])),
+        form=CostsForm,
+        confirm="Change it",
+        read=read,
+        effects=effects,
+        apply=apply,
+        initial={"monthly": _monthly_words(plan, at), "power": _power_words(plan, at)},
     )
-    return render(request, "components/change_page.html", {"page": page})
 
 
-@changing
-@shown_to(SEES_EVERYTHING)
-def end_plan(request: HttpRequest, owned_plan_id: int) -> HttpResponse:
+@changing(SEES_EVERYTHING, "owned-hardware")
+def end_plan(context: Context, owned_plan_id: int) -> Change[datetime]:
     """Says what would be owed no more, then ends the plan."""
-    who, plan = request_context(request, "owned-hardware"), _found(owned_plan_id)
-    entries = Entries(_given(request), {"ended_at": _this_hour(who)})
-    ended_at = entries.read("ended_at", moment(who.zone))
-    if ended_at is not None:
-        _refuse(entries, lambda: actions.check_owned_end(plan_id=plan.id, ended_at=ended_at))
-    if request.method == "POST" and ended_at is not None and not entries.problems:
-        actions.end_owned_plan(plan_id=plan.id, ended_at=ended_at, at=who.at)
+    plan = _known_plan(owned_plan_id)
+
+    def read(entered: Mapping[str, Any]) -> datetime:
+        ended_at: datetime = entered["ended_at"]
+        actions.check_owned_end(plan_id=plan.id, ended_at=ended_at)
+        return ended_at
+
+    def apply(ended_at: datetime) -> Done:
+        actions.end_owned_plan(plan_id=plan.id, ended_at=ended_at, at=context.at)
         recount()
-        messages.success(request, f"{plan.name} has an end.")
-        return redirect("owned-plan", owned_plan_id=plan.id)
-    found = None
-    if ended_at is not None and not entries.problems:
-        found = if_plan_changed(plan, None, ended_at, who.at)
-    page = ChangePage(
-        frame=who.frame,
+        return f"{plan.name} has an end.", ("owned-plan", plan.id)
+
+    return Change(
         finding=f"End {plan.name}",
         explanation="The hardware leaves service. What is not written off by then is owed no more.",
-        back=_back(),
-        here=request.path,
-        fields=(entries.field("ended_at", f"In service until ({who.zone.key})", "datetime-local"),),
-        effects=ended(found, plan.currency) if found else (),
-        confirm=entries.confirm("End this plan"),
+        back=Link(f"Back to {plan.name}", reverse("owned-plan", args=[plan.id])),
+        form=PlanEndForm,
+        confirm="End this plan",
+        read=read,
+        effects=lambda ended_at: _ending(
+            if_plan_changed(plan, None, ended_at, context.at), context.currency
+        ),
+        apply=apply,
     )
-    return render(request, "components/change_page.html", {"page": page})
 
 
-def _given(request: HttpRequest) -> QueryDict:
-    return request.POST if request.method == "POST" else request.GET
+def plain_digits(amount: Decimal) -> str:
+    """All its digits, and no more."""
+    text = f"{amount:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _pools() -> dict[str, str]:
-    """Pools that were bought, by id as the form carries it."""
-    owned = (
-        each for each in fleet.pools().values() if each.purchase_option == PurchaseOption.OWNED
-    )
-    return {str(pool.id): pool.name for pool in owned}
-
-
-def _back() -> Link:
-    return Link("Back to hardware of your own", reverse("owned-hardware"))
-
-
-def _this_hour(who: Context) -> str:
-    return as_entered(hour_of(who.at), who.zone)
-
-
-def _found(plan_id: int) -> OwnedPlanFact:
+def _known_plan(plan_id: int) -> OwnedPlanFact:
     for plan in owned_plans():
         if plan.id == plan_id:
             return plan
     raise Http404
 
 
-def _fields(entries: Entries, pools: dict[str, str], who: Context) -> tuple[Field, ...]:
-    currency = who.organisation.currency
-    return (
-        entries.field("name", "Name"),
-        entries.choice("pool", "Pool", {"": "Choose a pool", **pools}),
-        entries.field("nodes", "Nodes bought"),
-        entries.field("purchase", f"Purchase of all of them, in {currency}"),
-        entries.field("salvage", f"Salvage, in {currency}", hint="What is left at its life's end."),
-        entries.field("life_months", "Life, in months", hint="Written off in equal parts."),
-        entries.field("watts", "Watts of a node", hint="By its plate, hosts and GPUs together."),
-        entries.field("pue", "PUE", hint="kWh at the house's meter for one at the machine."),
-        entries.field("starts_at", f"In service from ({who.zone.key})", "datetime-local"),
-        entries.field("ends_at", "Until", "datetime-local", "Empty: open-ended."),
-        *_cost_fields(entries, currency),
-    )
-
-
-def _cost_fields(entries: Entries, currency: str) -> tuple[Field, ...]:
-    return (
-        entries.field("monthly", f"Monthly costs, in {currency}", hint=MONTHLY_HINT),
-        entries.field("power", f"Power, in {currency} a kWh", hint=POWER_HINT),
-    )
-
-
-def _plan(entries: Entries, pools: dict[str, str], who: Context) -> actions.NewOwnedPlan | None:
-    """What was entered; None where a field says nothing."""
-    pool = entries.read("pool", one_of(pools))
-    purchase, salvage, pue = (entries.read(name, _amount) for name in NUMBERS)
-    nodes, life_months, watts = (entries.read(name, _count) for name in COUNTS)
-    starts_at = entries.read("starts_at", moment(who.zone))
-    ends_at = entries.read("ends_at", moment_or_none(who.zone))
-    monthly, tariffs = entries.read("monthly", _monthly), entries.read("power", _power)
-    if entries.problems or pool is None or starts_at is None or tariffs is None:
-        return None
-    return actions.NewOwnedPlan(
-        name=entries.texts["name"],
-        pool_id=int(pool),
-        nodes=nodes or 0,
-        purchase=purchase or Decimal(0),
-        salvage=salvage or Decimal(0),
-        life_months=life_months or 0,
-        watts=watts or 0,
-        pue=pue or Decimal(0),
-        currency=who.organisation.currency,
-        starts_at=starts_at,
-        ends_at=ends_at,
-        monthly=monthly,
-        tariffs=tariffs,
-    )
-
-
-def _fact(plan: actions.NewOwnedPlan) -> OwnedPlanFact:
+def _as_fact(plan: actions.NewOwnedPlan) -> OwnedPlanFact:
     """The plan as it would be on record; no row has this id yet."""
-    span = (plan.starts_at, plan.ends_at)
-    return OwnedPlanFact(
+    fact = OwnedPlanFact(
         id=0,
         name=plan.name,
         pool_id=plan.pool_id,
@@ -251,76 +261,80 @@ def _fact(plan: actions.NewOwnedPlan) -> OwnedPlanFact:
         currency=plan.currency,
         starts_at=plan.starts_at,
         ends_at=plan.ends_at,
-        costs=tuple(OwnedCostFact(name, of, *span) for name, of in (plan.monthly or {}).items()),
-        tariffs=tuple(TariffFact(minute, of, *span) for minute, of in plan.tariffs.items()),
     )
+    held = _costs_and_tariffs(plan.monthly or {}, plan.tariffs, plan.starts_at, fact)
+    return replace(fact, **held)
 
 
-def _after(
-    plan: OwnedPlanFact,
+def _costs_and_tariffs(
+    monthly: Mapping[str, Decimal],
+    tariffs: Mapping[int, Decimal],
     since: datetime,
-    costs: dict[str, Decimal],
-    tariffs: dict[int, Decimal],
-) -> OwnedPlanFact:
-    """The plan with these costs and this tariff from `since` on."""
+    plan: OwnedPlanFact,
+) -> dict[str, Any]:
+    """What a plan holds of these from `since` to its end."""
     span = (since, plan.ends_at)
-    return replace(
-        plan,
-        costs=tuple(OwnedCostFact(name, of, *span) for name, of in costs.items()),
-        tariffs=tuple(TariffFact(minute, of, *span) for minute, of in tariffs.items()),
-    )
+    return {
+        "costs": tuple(OwnedCostFact(name, of, *span) for name, of in monthly.items()),
+        "tariffs": tuple(TariffFact(minute, of, *span) for minute, of in tariffs.items()),
+    }
 
 
-def _refuse(entries: Entries, check: Callable[[], None]) -> None:
-    """Say by field what doing it would refuse."""
-    try:
-        check()
-    except REFUSALS as refusal:
-        entries.refused(refusal.field.partition(".")[0], refusal.sentence)
+def _monthly_words(plan: OwnedPlanFact, at: datetime) -> str:
+    return ", ".join(f"{cost.name} {plain_digits(cost.monthly)}" for cost in plan.costs_at(at))
 
 
-def _amount(text: str) -> Decimal:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        raise ValueError("Say an amount in figures, as in 560000.") from None
-
-
-def _count(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 11):
-        raise ValueError("Say a whole number.")
-    return int(text)
-
-
-def _monthly(text: str) -> dict[str, Decimal]:
-    return _pairs(text, lambda name: name, MONTHLY_HINT)
-
-
-def _power(text: str) -> dict[int, Decimal]:
-    if text and " " not in text:
-        return {0: _amount(text)}
-    return _pairs(text, minute_of_day, POWER_HINT)
-
-
-def _pairs(text: str, meaning: Callable[[str], Read | None], hint: str) -> dict[Read, Decimal]:
-    found: dict[Read, Decimal] = {}
-    for part in (part.strip() for part in text.split(",")):
-        if not part:
-            continue
-        name, _, amount = part.rpartition(" ")
-        key = meaning(name.strip()) if name.strip() else None
-        if key is None or key in found:
-            raise ValueError(f"{part!r} is not understood. {hint}")
-        found[key] = _amount(amount)
-    return found
-
-
-def _monthly_said(plan: OwnedPlanFact, at: datetime) -> str:
-    return ", ".join(f"{each.name} {plain(each.monthly)}" for each in plan.costs_at(at))
-
-
-def _power_said(plan: OwnedPlanFact, at: datetime) -> str:
+def _power_words(plan: OwnedPlanFact, at: datetime) -> str:
     return ", ".join(
-        f"{clock_of(minute)} {plain(Decimal(micros).scaleb(-6))}"
+        f"{clock_of(minute)} {plain_digits(Decimal(micros).scaleb(-6))}"
         for minute, micros in plan.tariffs_at(at)
     )
+
+
+def _entering(moved: OwnedWhatIf, plan: actions.NewOwnedPlan) -> tuple[str, ...]:
+    """What entering would move, by the hours that are charged already."""
+    if not moved.hours:
+        return (NOTHING, *_closed_words(moved.closed_hours))
+    currency = plan.currency
+    said = [
+        f"{counted(moved.hours, 'hour')} of open months are charged again: "
+        f"{full_amount(moved.before_micros, currency)} becomes about "
+        f"{full_amount(moved.after_micros, currency)}, of which "
+        f"{full_amount(moved.owed_micros, currency)} is owed whether or not a node runs and "
+        f"{full_amount(moved.power_micros, currency)} is power by the plates."
+    ]
+    if moved.unpriced_hours:
+        said.append(f"{counted(moved.unpriced_hours, 'node-hour')} without a price get one.")
+    if moved.over:
+        said.append(f"{moved.over:,.1f} node-hours beyond {plan.nodes} nodes have no price then.")
+    return (*said, *_closed_words(moved.closed_hours))
+
+
+def _changing(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
+    """What the plan's charged hours would come to."""
+    if not moved.hours:
+        return (NOTHING, *_closed_words(moved.closed_hours))
+    difference = signed_amount(moved.after_micros - moved.before_micros, currency)
+    return (
+        f"{counted(moved.hours, 'hour')} of open months are charged again: {difference}, to "
+        f"{full_amount(moved.after_micros, currency)}.",
+        *_closed_words(moved.closed_hours),
+    )
+
+
+def _ending(moved: ChangedWhatIf, currency: str) -> tuple[str, ...]:
+    """What is owed no more."""
+    if not moved.hours:
+        return (NOTHING, *_closed_words(moved.closed_hours))
+    return (
+        f"{counted(moved.hours, 'hour')} of open months are charged again: "
+        f"{full_amount(moved.before_micros, currency)} is owed no more; nodes that live then cost "
+        "what their pool’s rates say, or have no price.",
+        *_closed_words(moved.closed_hours),
+    )
+
+
+def _closed_words(hours: int) -> tuple[str, ...]:
+    if not hours:
+        return ()
+    return (f"{counted(hours, 'hour')} of closed months stay; corrections can be posted.",)

@@ -1,14 +1,24 @@
 """Shared costs and what of them is allocated to teams, for finance and platform."""
 
+from collections.abc import Sequence
+
 from django.http import HttpResponse
-from django.urls import reverse
+from django.urls import path, reverse
 
 from apps.console.kit.cells import linked
 from apps.console.kit.frame import Link
 from apps.console.kit.page import ConsolePage, shown
 from apps.console.kit.request import SEES_EVERYTHING, Context
-from apps.console.pages.shared_costs.rows import COSTS, ENDED, IN_FORCE, TEAMS, months_of, tables
-from apps.console.pages.shared_costs.values import CostRow
+from apps.console.pages.shared_costs import changes
+from apps.console.pages.shared_costs.tables import (
+    COSTS,
+    ENDED,
+    IN_FORCE,
+    TEAMS,
+    AllocatedCost,
+    allocated_costs,
+    shown_months,
+)
 from apps.show.amounts import counted
 from apps.show.money import whole_amount
 from apps.show.time import month as month_words
@@ -17,17 +27,16 @@ from apps.show.time import month as month_words
 @shown(SEES_EVERYTHING, "shared-costs")
 def shared_costs(context: Context) -> ConsolePage:
     """What is shared, how, and to whom it was allocated last month and this month."""
-    costs, teams = tables(context)
+    costs, teams = allocated_costs(context)
     here, shows_ended = reverse("shared-costs"), context.query.get("show") == "all"
-    last, this = map(month_words, months_of(context))
+    last, this = map(month_words, shown_months(context))
     when = f"in {last} and so far in {this}"
     other = linked("Without ended ones", here)
     if not shows_ended:
         other = linked("With ended ones", f"{here}?show=all")
-    shown_costs = [row for row in costs if shows_ended or row.standing != ENDED]
     return ConsolePage(
         context=context,
-        finding=_finding(costs, context),
+        finding=_finding(costs, context.currency),
         under=(
             f"effective cost, in {context.currency}; each line says by what it was really allocated",
             other,
@@ -35,7 +44,7 @@ def shared_costs(context: Context) -> ConsolePage:
         actions=(Link("Add a shared cost", reverse("add-shared-cost")),),
         sections=(
             COSTS.section(
-                shown_costs,
+                [row for row in costs if shows_ended or row.status != ENDED],
                 context,
                 about=f"{{said}}; allocated {when}",
                 csv_href=reverse("shared-costs-csv"),
@@ -52,21 +61,35 @@ def shared_costs(context: Context) -> ConsolePage:
 @shown(SEES_EVERYTHING, "shared-costs")
 def shared_costs_csv(context: Context) -> HttpResponse:
     """Every shared cost, ended ones too."""
-    return COSTS.csv(tables(context)[0], context, "shared costs")
+    return COSTS.csv(allocated_costs(context)[0], context, "shared costs")
 
 
 @shown(SEES_EVERYTHING, "shared-costs")
 def teams_csv(context: Context) -> HttpResponse:
     """What was allocated to each team."""
-    return TEAMS.csv(tables(context)[1], context, "shared costs by team")
+    return TEAMS.csv(allocated_costs(context)[1], context, "shared costs by team")
 
 
-def _finding(costs: list[CostRow], context: Context) -> str:
-    running = [row for row in costs if row.standing == IN_FORCE]
+def _finding(costs: Sequence[AllocatedCost], currency: str) -> str:
+    running = [row for row in costs if row.status == IN_FORCE]
     if not running:
         return "No shared cost is in force."
     known = [row.this_micros for row in running if row.this_micros is not None]
     said = f"{counted(len(running), 'cost')} {'is' if len(running) == 1 else 'are'} shared"
     if not known:
         return f"{said}; nothing of this month is charged yet."
-    return f"{said}: {whole_amount(sum(known), context.currency)} so far this month."
+    return f"{said}: {whole_amount(sum(known), currency)} so far this month."
+
+
+urlpatterns = [
+    path("shared-costs", shared_costs, name="shared-costs"),
+    path("shared-costs.csv", shared_costs_csv, name="shared-costs-csv"),
+    path("shared-costs/teams.csv", teams_csv, name="shared-costs-teams"),
+    path("shared-costs/new", changes.add_cost, name="add-shared-cost"),
+    path("shared-costs/<int:shared_cost_id>/end", changes.end_cost, name="end-shared-cost"),
+    path(
+        "shared-costs/<int:shared_cost_id>/weights",
+        changes.change_weights,
+        name="change-shared-weights",
+    ),
+]

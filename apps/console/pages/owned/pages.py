@@ -1,0 +1,157 @@
+"""Hardware of one's own and its tables as CSV, for finance and platform."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
+
+from apps.console.kit.cells import DAY_OR_INSTANT
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.page import ConsolePage, FactList, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.pages.owned import changes
+from apps.console.pages.owned.tables import (
+    COSTS,
+    ENDED,
+    MONTHS,
+    TARIFFS,
+    plan_status,
+    plans_table,
+    power_measured,
+    whole_micros,
+)
+from apps.ledger.queries.owned_plans import PlanStanding, plan_months, plan_standings
+from apps.show.amounts import counted
+from apps.show.money import full_amount, quoted_amount, unit_cost, whole_amount
+
+EMPTY = EmptyState(
+    title="No hardware was entered yet",
+    sentence="Nodes that were bought cost what their plan says: the purchase less its salvage over "
+    "its life, monthly costs, and power by meter and tariff. Each node-hour is then charged fully "
+    "loaded, with its marginal cost beside it.",
+    steps=(
+        Step("Make a pool that is owned, with its nodes:", command="manage.py add_pool --help"),
+        Step(
+            "Enter what its nodes cost, on the page or from a file (docs/owned.md):",
+            command="manage.py add_owned_plan FILE.toml",
+        ),
+    ),
+)
+
+
+@shown(SEES_EVERYTHING, "owned-hardware")
+def owned_hardware(context: Context) -> ConsolePage:
+    """Every plan: what is written off, what is left, and what a GPU-hour costs."""
+    standings = plan_standings(context.at)
+    plans = plans_table(context.at)
+    return ConsolePage(
+        context=context,
+        finding=_finding(standings, context),
+        under=(
+            f"Amounts in {context.currency}; a GPU-hour is what it came to so far in "
+            f"{context.at.astimezone(context.zone):%B %Y}: fully loaded with all that is owed, "
+            "marginal with its power alone; power is measured as far as meters reported in the "
+            "last 24 hours.",
+        ),
+        actions=(Link("Enter a plan", reverse("add-owned-plan")),),
+        sections=(plans.section(standings, context, csv_href=reverse("owned-csv")),),
+        empty=None if standings else EMPTY,
+    )
+
+
+@shown(SEES_EVERYTHING, "owned-hardware")
+def owned_csv(context: Context) -> HttpResponse:
+    """Every plan."""
+    return plans_table(context.at).csv(plan_standings(context.at), context, "owned hardware")
+
+
+@shown(SEES_EVERYTHING, "owned-hardware")
+def owned_plan(context: Context, owned_plan_id: int) -> ConsolePage:
+    """One plan: its terms, its months, its costs and tariffs."""
+    standing = _plan_standing(owned_plan_id, context)
+    plan = standing.plan
+    months_csv_href = reverse("owned-months", args=[plan.id])
+    return ConsolePage(
+        context=context,
+        finding=_plan_finding(standing, context.currency),
+        under=(f"Amounts in {context.currency}",),
+        back=Link("All hardware of your own", reverse("owned-hardware")),
+        actions=() if plan_status(plan, context.at) == ENDED else _plan_changes(plan.id),
+        sections=(
+            FactList(_plan_terms(standing, context)),
+            MONTHS.section(plan_months(plan, context.at), context, csv_href=months_csv_href),
+            COSTS.section(plan.costs, context),
+            TARIFFS.section(plan.tariffs, context),
+        ),
+    )
+
+
+@shown(SEES_EVERYTHING, "owned-hardware")
+def months_csv(context: Context, owned_plan_id: int) -> HttpResponse:
+    """The months of one plan."""
+    plan = _plan_standing(owned_plan_id, context).plan
+    rows = plan_months(plan, context.at)
+    return MONTHS.csv(rows, context, f"owned plan {owned_plan_id} by month")
+
+
+def _plan_standing(plan_id: int, context: Context) -> PlanStanding:
+    for standing in plan_standings(context.at):
+        if standing.plan.id == plan_id:
+            return standing
+    raise Http404
+
+
+def _finding(standings: Sequence[PlanStanding], context: Context) -> str:
+    held = [each for each in standings if plan_status(each.plan, context.at) != ENDED]
+    if not held:
+        return "No hardware of your own is in service."
+    left = whole_amount(sum(each.left_micros for each in held), context.currency)
+    nodes = counted(sum(each.plan.nodes for each in held), "node")
+    return f"{nodes} of your own, of which {left} is not written off yet."
+
+
+def _plan_finding(standing: PlanStanding, currency: str) -> str:
+    month, name = standing.this_month, standing.plan.name
+    if month.loaded_per_gpu_hour is None:
+        return f"{name}: no GPU of it lived this month"
+    loaded = unit_cost(whole_micros(month.loaded_per_gpu_hour), currency)
+    marginal = unit_cost(whole_micros(month.marginal_per_gpu_hour), currency)
+    return f"{name}: {loaded} a GPU-hour fully loaded this month, {marginal} of it power"
+
+
+def _plan_terms(standing: PlanStanding, context: Context) -> tuple[tuple[str, str], ...]:
+    plan, currency = standing.plan, context.currency
+    until = plan.ends_at
+    return (
+        ("Pool", standing.pool),
+        ("Nodes", str(plan.nodes)),
+        ("Purchase", quoted_amount(plan.purchase, currency)),
+        ("Salvage", quoted_amount(plan.salvage, currency)),
+        ("Life", f"{plan.life_months} months, straight line"),
+        ("A node draws", f"{plan.watts:,} W by its plate"),
+        ("PUE", changes.plain_digits(Decimal(plan.pue))),
+        ("Power measured", power_measured(standing)),
+        ("Amortised so far", full_amount(standing.written_off_micros, currency)),
+        ("Book value", full_amount(standing.left_micros, currency)),
+        ("In service from", DAY_OR_INSTANT.shown(plan.starts_at, context.locale)),
+        ("To", DAY_OR_INSTANT.shown(until, context.locale) if until else "open-ended"),
+    )
+
+
+def _plan_changes(plan_id: int) -> tuple[Link, ...]:
+    return (
+        Link("Change costs or tariff", reverse("change-owned-plan", args=[plan_id])),
+        Link("End this plan", reverse("end-owned-plan", args=[plan_id])),
+    )
+
+
+urlpatterns = [
+    path("owned", owned_hardware, name="owned-hardware"),
+    path("owned.csv", owned_csv, name="owned-csv"),
+    path("owned/new", changes.add_plan, name="add-owned-plan"),
+    path("owned/<int:owned_plan_id>", owned_plan, name="owned-plan"),
+    path("owned/<int:owned_plan_id>.csv", months_csv, name="owned-months"),
+    path("owned/<int:owned_plan_id>/change", changes.change_plan, name="change-owned-plan"),
+    path("owned/<int:owned_plan_id>/end", changes.end_plan, name="end-owned-plan"),
+]

@@ -1,113 +1,153 @@
-"""Forms that let people in, change what they may see, and end their access."""
+"""Letting people in, changing what they may see, and ending their access."""
 
-from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
-from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.http import require_POST
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.urls import path, reverse
+from django.utils.html import format_html
 
 from apps.accounts import actions
-from apps.accounts.queries import NoSuchTeam
-from apps.console.kit.change import words_of
-from apps.console.kit.request import SEES_EVERYTHING, shown_to
-from apps.console.pages.people.rights import NotYours, asks, listed, refuse_beyond
-from apps.console.pages.people.values import NewLink
-from apps.console.pages.people.views import people_page, person_page
+from apps.accounts.queries import ListedPerson, NoSuchTeam, teams
+from apps.console.kit.cells import INSTANT
+from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.page import ConsolePage, SecretOnce
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.pages.people.pages import (
+    EndForm,
+    InvitationForm,
+    LinkForm,
+    RoleForm,
+    TeamsForm,
+    known_person,
+    may_grant,
+    people_page,
+    person_page,
+    role_picks,
+    team_picks,
+)
 from apps.economics.refusal import Refusal
 
-REFUSED = (
-    NotYours,
-    NoSuchTeam,
-    Refusal,
-    actions.LastManager,
-)
-"""What a form may ask that is answered by a sentence beside it."""
+
+class NotYours(Exception):
+    """Finance cannot become platform by inviting it, or by a new link for somebody who is."""
 
 
-@require_POST
-@shown_to(SEES_EVERYTHING)
-def invite(request: HttpRequest) -> HttpResponse:
+REFUSALS = (NotYours, NoSuchTeam, Refusal, actions.LastManager)
+"""What a form may ask that is answered by a sentence in it."""
+
+
+@acting(SEES_EVERYTHING, "people")
+def invite(context: Context) -> Act:
     """Add someone; the page that follows shows their link, once."""
-    viewer = asks(request)
-    person = actions.NewPerson(
-        email=request.POST.get("email", ""),
-        name=request.POST.get("name", ""),
-        role=request.POST.get("role", ""),
-        team_ids=_chosen_teams(request),
-    )
-    try:
-        refuse_beyond(viewer, person.role)
-        invited = actions.invite_person(
-            person=person, invited_by_id=viewer.person_id, at=timezone.now()
+
+    def apply(entered: Mapping[str, Any]) -> ConsolePage:
+        new = actions.NewPerson(
+            email=entered["email"],
+            name=entered["name"],
+            role=entered["role"],
+            team_ids=frozenset(map(int, entered["team"])),
         )
-    except REFUSED as refusal:
-        return people_page(request, problem=words_of(refusal))
-    return people_page(request, link=_link(request, person.name, invited))
+        invited = actions.invite_person(
+            person=new, invited_by_id=context.viewer.person_id, at=context.at
+        )
+        return people_page(context, link=_invitation(new.name, invited, context))
 
-
-@require_POST
-@shown_to(SEES_EVERYTHING)
-def again(request: HttpRequest, person_id: int) -> HttpResponse:
-    """A new link for somebody who lost their password or second factor, or who comes back."""
-    viewer, shown = asks(request), listed(person_id)
-    try:
-        refuse_beyond(viewer, shown.role)
-    except REFUSED as refusal:
-        return person_page(request, shown, problem=words_of(refusal))
-    invited = actions.invite_again(
-        person_id=person_id, invited_by_id=viewer.person_id, at=timezone.now()
+    picks = {"role": role_picks(context.viewer), "team": team_picks(teams())}
+    return Act(
+        form=InvitationForm(context.sent, context, picks, is_sent=True),
+        apply=apply,
+        page=lambda sent: people_page(context, sent),
+        refusals=REFUSALS,
     )
-    return person_page(request, listed(person_id), link=_link(request, shown.name, invited))
 
 
-@require_POST
-@shown_to(SEES_EVERYTHING)
-def role(request: HttpRequest, person_id: int) -> HttpResponse:
+def _person_act(
+    context: Context,
+    shown_person: ListedPerson,
+    form: ChangeForm,
+    done: Callable[[Mapping[str, Any]], Done | ConsolePage],
+) -> Act:
+    """What is done to a person at once, by whoever may change people of their role."""
+
+    def apply(entered: Mapping[str, Any]) -> Done | ConsolePage:
+        if not may_grant(context.viewer, shown_person.role):
+            raise NotYours("only people of the platform change people of the platform")
+        return done(entered)
+
+    return Act(
+        form=form,
+        apply=apply,
+        page=lambda sent: person_page(context, shown_person, sent),
+        refusals=REFUSALS,
+    )
+
+
+@acting(SEES_EVERYTHING, "people")
+def invite_again(context: Context, person_id: int) -> Act:
+    """A new link for somebody who lost their password or second factor, or who comes back."""
+    chosen = known_person(person_id)
+
+    def apply(_: Mapping[str, Any]) -> ConsolePage:
+        invited = actions.invite_again(
+            person_id=person_id, invited_by_id=context.viewer.person_id, at=context.at
+        )
+        link = _invitation(chosen.name, invited, context)
+        return person_page(context, known_person(person_id), link=link)
+
+    return _person_act(context, chosen, LinkForm(context.sent, context, is_sent=True), apply)
+
+
+@acting(SEES_EVERYTHING, "people")
+def change_role(context: Context, person_id: int) -> Act:
     """Give someone another role."""
-    viewer, shown = asks(request), listed(person_id)
-    chosen = request.POST.get("role", "")
-    try:
-        refuse_beyond(viewer, shown.role, chosen)
-        actions.change_role(person_id=person_id, role=chosen)
-    except REFUSED as refusal:
-        return person_page(request, shown, problem=words_of(refusal))
-    messages.success(request, f"{shown.name} is {chosen} now.")
-    return redirect("person", person_id=person_id)
+    chosen = known_person(person_id)
+
+    def apply(entered: Mapping[str, Any]) -> Done:
+        actions.change_role(person_id=person_id, role=entered["role"])
+        return f"{chosen.name} is {entered['role']} now.", ("person", person_id)
+
+    picks = {"role": role_picks(context.viewer)}
+    form = RoleForm(context.sent, context, picks, is_sent=True)
+    return _person_act(context, chosen, form, apply)
 
 
-@require_POST
-@shown_to(SEES_EVERYTHING)
-def teams_of(request: HttpRequest, person_id: int) -> HttpResponse:
+@acting(SEES_EVERYTHING, "people")
+def place_in_teams(context: Context, person_id: int) -> Act:
     """Make someone a member of exactly the teams that are ticked."""
-    viewer, shown = asks(request), listed(person_id)
-    try:
-        refuse_beyond(viewer, shown.role)
-        actions.place_in_teams(person_id=person_id, team_ids=_chosen_teams(request))
-    except REFUSED as refusal:
-        return person_page(request, shown, problem=words_of(refusal))
-    messages.success(request, f"The teams of {shown.name} are changed.")
-    return redirect("person", person_id=person_id)
+    chosen = known_person(person_id)
+
+    def apply(entered: Mapping[str, Any]) -> Done:
+        team_ids = frozenset(map(int, entered["team"]))
+        actions.place_in_teams(person_id=person_id, team_ids=team_ids)
+        return f"The teams of {chosen.name} are changed.", ("person", person_id)
+
+    form = TeamsForm(context.sent, context, {"team": team_picks(teams())}, is_sent=True)
+    return _person_act(context, chosen, form, apply)
 
 
-@require_POST
-@shown_to(SEES_EVERYTHING)
-def deactivate(request: HttpRequest, person_id: int) -> HttpResponse:
+@acting(SEES_EVERYTHING, "people")
+def deactivate(context: Context, person_id: int) -> Act:
     """End someone's access now."""
-    viewer, shown = asks(request), listed(person_id)
-    try:
-        refuse_beyond(viewer, shown.role)
+    chosen = known_person(person_id)
+
+    def apply(_: Mapping[str, Any]) -> Done:
         actions.deactivate_person(person_id=person_id)
-    except REFUSED as refusal:
-        return person_page(request, shown, problem=words_of(refusal))
-    messages.success(request, f"{shown.name} can no longer sign in.")
-    return redirect("person", person_id=person_id)
+        return f"{chosen.name} can no longer sign in.", ("person", person_id)
+
+    return _person_act(context, chosen, EndForm(context.sent, context, is_sent=True), apply)
 
 
-def _chosen_teams(request: HttpRequest) -> frozenset[int]:
-    return frozenset(int(each) for each in request.POST.getlist("team") if each.isdecimal())
+def _invitation(name: str, invited: actions.Invited, context: Context) -> SecretOnce:
+    href = context.site + reverse("accept-invitation", kwargs={"secret": invited.secret})
+    until = INSTANT.shown(invited.expires_at, context.locale)
+    said = "Give it to them yourself; it is shown only now, works once, and until {}."
+    return SecretOnce(f"A link for {name}", format_html(said, until), href)
 
 
-def _link(request: HttpRequest, name: str, invited: actions.Invited) -> NewLink:
-    path = reverse("accept-invitation", kwargs={"secret": invited.secret})
-    return NewLink(name, request.build_absolute_uri(path), invited.expires_at)
+urlpatterns = [
+    path("people/invite", invite, name="invite-person"),
+    path("people/<int:person_id>/link", invite_again, name="invite-again"),
+    path("people/<int:person_id>/role", change_role, name="change-role"),
+    path("people/<int:person_id>/teams", place_in_teams, name="place-in-teams"),
+    path("people/<int:person_id>/deactivate", deactivate, name="deactivate-person"),
+]

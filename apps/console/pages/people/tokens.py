@@ -1,164 +1,217 @@
 """Machines' tokens: listed for finance and platform, made and revoked by platform."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
-from zoneinfo import ZoneInfo
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
 
-from django.contrib import messages
 from django.core.exceptions import ObjectDoesNotExist
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.http import require_POST, require_safe
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
 
 from apps.accounts import actions
-from apps.accounts.queries import ListedToken, NoSuchTeam, Scope, organisation, teams
+from apps.accounts.queries import ListedToken, NoSuchTeam, Scope, teams
 from apps.accounts.queries import tokens as every_token
-from apps.console.kit.cells import text_cell
-from apps.console.kit.change import words_of
-from apps.console.kit.frame import Link
-from apps.console.kit.request import MANAGES, SEES_EVERYTHING, frame_of, shown_to
-from apps.console.kit.table import csv_answer
-from apps.console.kit.waiting import questions_waiting
-from apps.console.pages.listed import Asked, By, listed
-from apps.console.pages.people.rights import asks
-from apps.console.pages.people.values import TokenRow, TokensPage
-from apps.console.pages.people.views import moment_cell
+from apps.console.kit.cells import (
+    DAY_OR_INSTANT,
+    INSTANT,
+    PROSE,
+    Format,
+    Locale,
+    linked,
+    quiet,
+    sending,
+)
+from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.entries import ParsedField, PickField, TextField, TicksField, or_none
+from apps.console.kit.page import ConsolePage, SecretOnce, shown
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
+from apps.console.kit.table import Column, Table
+from apps.console.pages.people.pages import tabs_of, team_costs
 from apps.economics.refusal import Refusal
 from apps.show.amounts import counted
 
-CSV_COLUMNS = [
-    "name", "begins with", "may", "team", "made by", "made", "expires", "revoked", "last used",
-]  # fmt: skip
-COLUMNS: Mapping[str, By[TokenRow]] = {
-    "name": By("Name", lambda row: row.token.name),
-    "may": By("May", lambda row: ", ".join(row.token.scopes)),
-    "reads": By("Reads", lambda row: row.token.team_name),
-    "made": By("Made", lambda row: row.token.created_at),
-    "expires": By("Expires", lambda row: row.token.expires_at),
-    "used": By("Last used", lambda row: row.token.last_used_at),
-    "state": By("State", lambda row: (row.token.revoked_at is not None, not row.is_good)),
-}
 MOST_DAYS = 3650
+READS = {Scope.READ, Scope.MANAGE}
+"""What opens anything to read; agents and schedulers only write."""
 
 
-class ExpiryUnreadable(ValueError):
-    """Not a number of days from one to ten years."""
-
-
-@require_safe
-@shown_to(SEES_EVERYTHING)
-def tokens(request: HttpRequest) -> HttpResponse:
-    """Every token, the newest first."""
-    return tokens_page(request)
-
-
-@require_safe
-@shown_to(SEES_EVERYTHING)
-def tokens_csv(request: HttpRequest) -> HttpResponse:
-    """The list as CSV."""
-    return csv_answer("tokens", CSV_COLUMNS, map(_cells, every_token()))
-
-
-@require_POST
-@shown_to(MANAGES)
-def make(request: HttpRequest) -> HttpResponse:
-    """Make a token; the page that follows shows its secret, once."""
-    at = timezone.now()
-    try:
-        token = actions.make_token(
-            name=_name(request),
-            scopes=request.POST.getlist("scope"),
-            expires_at=_expiry(request.POST.get("days", ""), at),
-            at=at,
-            team_id=_team(request.POST.get("team", "")),
-            made_by_id=asks(request).person_id,
-        )
-    except (ExpiryUnreadable, NoSuchTeam, Refusal) as refusal:
-        return tokens_page(request, problem=words_of(refusal))
-    return tokens_page(request, secret=token.secret)
-
-
-@require_POST
-@shown_to(MANAGES)
-def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
-    """End a token now; ended again it stays as it was."""
-    try:
-        actions.revoke_token(token_id=token_id, at=timezone.now())
-    except actions.TokenAlreadyRevoked as refusal:
-        messages.warning(request, f"{refusal}.")
-    except ObjectDoesNotExist as nothing:
-        raise Http404 from nothing
-    else:
-        messages.success(request, "The token is revoked.")
-    return redirect("tokens")
-
-
-def tokens_page(request: HttpRequest, problem: str = "", secret: str = "") -> HttpResponse:
-    """The list, with what came of the form on it."""
-    at, chosen, found = timezone.now(), organisation(), every_token()
-    every_team = teams()
-    ids = {team.name: team.id for team in every_team}
-    rows = tuple(TokenRow(each, each.is_good(at), _link(each.team_name, ids)) for each in found)
-    page = TokensPage(
-        frame=frame_of(request, chosen, "people", questions_waiting(at)),
-        finding=finding(sum(1 for row in rows if row.is_good)),
-        zone=ZoneInfo(chosen.zone),
-        rows=listed(rows, COLUMNS, Asked(request.GET, reverse("tokens"), noun=("token", "tokens"))),
-        scopes=tuple(Scope.values),
-        teams=tuple(team for team in every_team if team.kind == "team"),
-        may_change=asks(request).may_manage,
-        problem=problem,
-        secret=secret,
-    )
-    return render(request, "people/tokens.html", {"page": page}, status=400 if problem else 200)
-
-
-def _link(team: str | None, ids: Mapping[str, int]) -> Link | None:
-    return Link(team, reverse("costs-team", args=[ids[team]])) if team else None
-
-
-def finding(good: int) -> str:
-    """How many tokens machines may authenticate with."""
-    if not good:
-        return "No token is valid: no machine can send or read anything."
-    return f"{counted(good, 'token')} {'is' if good == 1 else 'are'} valid."
-
-
-def _name(request: HttpRequest) -> str:
-    name = request.POST.get("name", "").strip()
-    if not name:
-        raise actions.NameMissing("name", "a token needs a name: what uses it")
-    return name
-
-
-def _team(text: str) -> int | None:
-    if not text:
-        return None
-    if not text.isdecimal():
-        raise NoSuchTeam("no such team")
-    return int(text)
-
-
-def _expiry(text: str, at: datetime) -> datetime | None:
-    if not text.strip():
-        return None
-    days = int(text) if text.strip().isdecimal() else 0
+@or_none
+def _days_of(text: str) -> int:
+    days = int(text) if text.isdecimal() and len(text) < 6 else 0
     if not 1 <= days <= MOST_DAYS:
-        raise ExpiryUnreadable(f"a token may be valid for 1 to {MOST_DAYS} days")
-    return at + timedelta(days=days)
+        raise ValueError(f"A token may be valid for 1 to {MOST_DAYS} days.")
+    return days
 
 
-def _cells(each: ListedToken) -> list[str]:
-    return [
-        text_cell(each.name),
-        each.prefix,
-        " ".join(each.scopes),
-        text_cell(each.team_name or ""),
-        text_cell(each.made_by or ""),
-        moment_cell(each.created_at),
-        moment_cell(each.expires_at),
-        moment_cell(each.revoked_at),
-        moment_cell(each.last_used_at),
-    ]
+class TokenForm(ChangeForm):
+    """What a token is for."""
+
+    name = TextField("Used by")
+    scope = TicksField("It may", {scope: scope for scope in Scope.values}, is_needed=True)
+    team = PickField("It reads")
+    days = ParsedField("Valid for days (empty: no expiry)", _days_of, initial="365")
+
+
+class RevocationForm(ChangeForm):
+    """The end of a token, without anything to say."""
+
+
+def tokens_table(context: Context, team_hrefs: Mapping[str, str]) -> Table[ListedToken]:
+    """Every token as it stands now; whoever may revoke them can."""
+
+    def reads(row: ListedToken, _: Locale) -> str:
+        if not READS & set(row.scopes):
+            return quiet("nothing")
+        team = row.team_name
+        return linked(team, team_hrefs.get(team, "")) if team else "whole organisation"
+
+    def made(row: ListedToken, locale: Locale) -> str:
+        left = ", who left" if row.made_by_active is False else ""
+        by = f" by {row.made_by}{left}" if row.made_by else ""
+        return format_html("{}{}", DAY_OR_INSTANT.shown(row.created_at, locale), by)
+
+    def state(row: ListedToken, _: Locale) -> str:
+        if row.revoked_at is not None:
+            return "revoked"
+        if not row.is_good(context.at):
+            return "expired"
+        if not context.viewer.may_manage:
+            return "valid"
+        return sending("Revoke", row.name, reverse("revoke-token", args=[row.id]))
+
+    day = Format(DAY_OR_INSTANT.shown, INSTANT.written, "text")
+    instant = Format(INSTANT.shown, INSTANT.written, "text")
+    return Table[ListedToken](
+        "list",
+        "Tokens",
+        (
+            Column("name", "Name", lambda row: row.name,
+                   note=lambda row: format_html("<code>{}…</code>", row.prefix)),
+            Column("begins with", "", lambda row: row.prefix),
+            Column("may", "May", lambda row: ", ".join(row.scopes),
+                   written=lambda row, _: " ".join(row.scopes)),
+            Column("reads", "Reads", lambda row: row.team_name, csv="team", shown=reads),
+            Column("made by", "", lambda row: row.made_by),
+            Column("made", "Made", lambda row: row.created_at, Format(PROSE.shown, day.written, "text"),
+                   shown=made),
+            Column("expires", "Expires", lambda row: row.expires_at, day, missing="never"),
+            Column("revoked", "", lambda row: row.revoked_at, instant),
+            Column("used", "Last used", lambda row: row.last_used_at, instant, csv="last used",
+                   missing=quiet("never")),
+            Column("state", "State",
+                   lambda row: (row.revoked_at is not None, not row.is_good(context.at)), csv="",
+                   shown=state),
+        ),
+        noun=("token", "tokens"),
+        about="access tokens of machines: {said}",
+        empty="A token authenticates an agent, a scheduler or a script. Make the first one below.",
+        sort="sort",
+    )  # fmt: skip
+
+
+@shown(SEES_EVERYTHING, "people")
+def tokens(context: Context) -> ConsolePage:
+    """Every token, the newest first."""
+    return _tokens_page(context)
+
+
+@shown(SEES_EVERYTHING, "people")
+def tokens_csv(context: Context) -> HttpResponse:
+    """The list as CSV."""
+    return tokens_table(context, {}).csv(every_token(), context, "tokens")
+
+
+@acting(MANAGES, "people")
+def make_token(context: Context) -> Act:
+    """Make a token; the page that follows shows its secret, once."""
+
+    def apply(entered: Mapping[str, Any]) -> ConsolePage:
+        if not entered["name"]:
+            raise actions.NameMissing("name", "a token needs a name: what uses it")
+        days = entered["days"]
+        token = actions.make_token(
+            name=entered["name"],
+            scopes=entered["scope"],
+            expires_at=None if days is None else context.at + timedelta(days=days),
+            at=context.at,
+            team_id=int(entered["team"]) if entered["team"] else None,
+            made_by_id=context.viewer.person_id,
+        )
+        about = "it is shown only now; only its hash is kept"
+        return _tokens_page(context, made=SecretOnce("The new token", about, token.secret))
+
+    return Act(
+        form=TokenForm(context.sent, context, {"team": _team_picks()}, is_sent=True),
+        apply=apply,
+        page=lambda sent: _tokens_page(context, sent),
+        refusals=(NoSuchTeam, Refusal),
+    )
+
+
+@acting(MANAGES, "people")
+def revoke_token(context: Context, token_id: int) -> Act:
+    """End a token now; ended again it stays as it was."""
+
+    def apply(_: Mapping[str, Any]) -> Done:
+        try:
+            actions.revoke_token(token_id=token_id, at=context.at)
+        except ObjectDoesNotExist as nothing:
+            raise Http404 from nothing
+        return "The token is revoked.", ("tokens",)
+
+    return Act(
+        form=RevocationForm(context.sent, context, is_sent=True),
+        apply=apply,
+        page=lambda sent: _tokens_page(context, sent),
+        refusals=(actions.TokenAlreadyRevoked,),
+    )
+
+
+def _tokens_page(
+    context: Context, sent: ChangeForm | None = None, made: SecretOnce | None = None
+) -> ConsolePage:
+    """The list, with what came of a form on it."""
+    context = replace(context, path=reverse("tokens"))
+    found, may_change = every_token(), context.viewer.may_manage
+    form = TokenForm.opened(sent, context, picks={"team": _team_picks()})
+    good = sum(1 for each in found if each.is_good(context.at))
+    finding = "No token is valid: no machine can send or read anything."
+    if good:
+        finding = f"{counted(good, 'token')} {'is' if good == 1 else 'are'} valid."
+    return ConsolePage(
+        context=context,
+        finding=finding,
+        under=("Agents, schedulers and scripts authenticate with a token; only its hash is kept.",),
+        tabs=tabs_of("tokens"),
+        problems=(sent.problem,) if isinstance(sent, RevocationForm) else (),
+        sections=(
+            made,
+            tokens_table(context, team_costs(teams())).section(
+                found, context, csv_href=reverse("tokens-csv"), is_sent=may_change
+            ),
+            form.section(
+                "token",
+                reverse("make-token"),
+                "Create token",
+                title="Create a token",
+                is_primary=True,
+            )
+            if may_change
+            else None,
+        ),
+    )
+
+
+def _team_picks() -> dict[str, str]:
+    own = {str(team.id): f"only {team.name} and below" for team in teams() if team.kind == "team"}
+    return {"": "the whole organisation", **own}
+
+
+urlpatterns = [
+    path("people/tokens", tokens, name="tokens"),
+    path("people/tokens.csv", tokens_csv, name="tokens-csv"),
+    path("people/tokens/make", make_token, name="make-token"),
+    path("people/tokens/<int:token_id>/revoke", revoke_token, name="revoke-token"),
+]

@@ -3,66 +3,108 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.http import HttpResponse, QueryDict
+from django.urls import path, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
-from apps.accounts.queries import organisation
-from apps.accounts.queries.trail import KINDS, NOBODY_NAMED, TrailChange, changes
-from apps.console.kit.cells import text_cell
-from apps.console.kit.frame import Choice, Link
-from apps.console.kit.request import SEES_EVERYTHING, frame_of, shown_to
-from apps.console.kit.table import csv_answer
-from apps.console.kit.waiting import questions_waiting
-from apps.console.pages.people.values import TrailPage
-from apps.console.pages.people.views import moment_cell
+from apps.accounts.queries.trail import KINDS, NOBODY_NAMED, FieldChange, TrailChange, changes
+from apps.console.kit.cells import INSTANT, PROSE, WRAPPED, Locale
+from apps.console.kit.filters import filter_of
+from apps.console.kit.frame import Link
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.table import Column, Part, Table
+from apps.console.pages.people.pages import tabs_of
 
 ON_A_PAGE = 100
 IN_A_FILE = 100_000
-CSV_COLUMNS = ["at", "who", "did", "to", "named", "field", "from", "to"]
+FOLDED_FROM = 3
 
 
-@require_safe
-@shown_to(SEES_EVERYTHING)
-def trail(request: HttpRequest) -> HttpResponse:
-    """The newest changes first, of one kind where the address says so."""
-    kind, before = _kind(request), _before(request)
-    found = changes(kind=kind, before=before, limit=ON_A_PAGE + 1)
-    chosen = organisation()
-    page = TrailPage(
-        frame=frame_of(request, chosen, "people", questions_waiting(timezone.now())),
-        finding=finding(found),
-        zone=ZoneInfo(chosen.zone),
-        changes=tuple(found[:ON_A_PAGE]),
-        kinds=_kinds(kind),
-        csv_href=f"{reverse('trail-csv')}?{urlencode({'kind': kind})}",
-        older=_older(found, kind),
+def _field_words(field: FieldChange, verb: str) -> str:
+    if verb == "added":
+        return f"{field.name}: {field.new or ''}"
+    if verb == "removed":
+        return f"{field.name}: {field.old or ''}"
+    before, after = ("nothing" if value is None else value for value in (field.old, field.new))
+    return f"{field.name}: {before} → {after}"
+
+
+def _fields_cell(row: TrailChange, _: Locale) -> str:
+    """What of it changed; many fields are folded."""
+    lines = ((_field_words(field, row.verb),) for field in row.fields)
+    said = format_html_join(SafeString("<br>"), "{}", lines)
+    if len(row.fields) <= FOLDED_FROM:
+        return said
+    return format_html(
+        '<details class="list"><summary>{} fields</summary>{}</details>', len(row.fields), said
     )
-    return render(request, "people/trail.html", {"page": page})
 
 
-@require_safe
-@shown_to(SEES_EVERYTHING)
-def trail_csv(request: HttpRequest) -> HttpResponse:
+CHANGES = Table[TrailChange](
+    "list",
+    "Changes",
+    (
+        Column("what", "What", lambda row: f"{row.kind} {row.name}", PROSE,
+               note=lambda row: row.verb),
+        Column("fields", "From → to", lambda row: row.fields, WRAPPED, shown=_fields_cell),
+        Column("who", "Who", lambda row: row.who, PROSE),
+        Column("at", "When", lambda row: row.at, INSTANT),
+    ),
+    about="to people, teams, tokens, prices, pools, policies and rules",
+    empty="Nothing of this kind was changed.",
+)  # fmt: skip
+FIELDS = Table[tuple[TrailChange, FieldChange]](
+    "fields",
+    "Changes, field by field",
+    (
+        Column("at", "", lambda row: row[0].at, INSTANT),
+        Column("who", "", lambda row: row[0].who),
+        Column("did", "", lambda row: row[0].verb),
+        Column("to", "", lambda row: row[0].kind),
+        Column("named", "", lambda row: row[0].name),
+        Column("field", "", lambda row: row[1].name),
+        Column("from", "", lambda row: row[1].old),
+        Column("to_value", "", lambda row: row[1].new, csv="to"),
+    ),
+)
+
+
+@shown(SEES_EVERYTHING, "people")
+def trail(context: Context) -> ConsolePage:
+    """The newest changes first, of one kind where the address says so."""
+    kind = _kind_of(context.query)
+    found = changes(kind=kind, before=_before_of(context.query), limit=ON_A_PAGE + 1)
+    kinds = {"": "everything"} | {each: each for each in KINDS.values()}
+    return ConsolePage(
+        context=context,
+        finding=_finding(found),
+        under=("Written by the database itself, and never changed.",),
+        tabs=tabs_of("trail"),
+        filters=(filter_of("kind", "Of", kinds, {"kind": kind}),),
+        sections=(
+            CHANGES.section(
+                found[:ON_A_PAGE],
+                context,
+                part=Part("", after=_older_link(found, kind)),
+                csv_href=reverse("trail-csv"),
+            ),
+        ),
+    )
+
+
+@shown(SEES_EVERYTHING, "people")
+def trail_csv(context: Context) -> HttpResponse:
     """A row for each field that changed."""
-    found = changes(kind=_kind(request), before=_before(request), limit=IN_A_FILE)
-    rows = [
-        [
-            moment_cell(change.at),
-            *(text_cell(each) for each in (change.who, change.verb, change.kind, change.name)),
-            *(text_cell(each or "") for each in (field.name, field.old, field.new)),
-        ]
-        for change in found
-        for field in change.fields
-    ]
-    return csv_answer("changes", CSV_COLUMNS, rows)
+    kind, before = _kind_of(context.query), _before_of(context.query)
+    found = changes(kind=kind, before=before, limit=IN_A_FILE)
+    rows = [(change, field) for change in found for field in change.fields]
+    return FIELDS.csv(rows, context, "changes")
 
 
-def finding(found: Sequence[TrailChange]) -> str:
+def _finding(found: Sequence[TrailChange]) -> str:
     """The latest change in one sentence."""
     if not found:
         return "Nothing was changed."
@@ -72,26 +114,27 @@ def finding(found: Sequence[TrailChange]) -> str:
     return f"{latest.who} {latest.verb} the {latest.kind} {latest.name} last."
 
 
-def _kind(request: HttpRequest) -> str:
-    asked = request.GET.get("kind", "")
+def _kind_of(query: QueryDict) -> str:
+    asked = query.get("kind", "")
     return asked if asked in KINDS.values() else ""
 
 
-def _before(request: HttpRequest) -> datetime | None:
+def _before_of(query: QueryDict) -> datetime | None:
     try:
-        before = datetime.fromisoformat(request.GET.get("before", ""))
+        before = datetime.fromisoformat(query.get("before", ""))
     except ValueError:
         return None
     return before if before.tzinfo else before.replace(tzinfo=UTC)
 
 
-def _older(found: Sequence[TrailChange], kind: str) -> Link | None:
+def _older_link(found: Sequence[TrailChange], kind: str) -> Link | None:
     if len(found) <= ON_A_PAGE:
         return None
     before = found[ON_A_PAGE - 1].at.isoformat()
     return Link("Older", f"{reverse('trail')}?{urlencode({'kind': kind, 'before': before})}")
 
 
-def _kinds(chosen: str) -> tuple[Choice, ...]:
-    every = Choice("", "everything", not chosen)
-    return (every, *(Choice(kind, kind, kind == chosen) for kind in KINDS.values()))
+urlpatterns = [
+    path("people/audit", trail, name="trail"),
+    path("people/audit.csv", trail_csv, name="trail-csv"),
+]

@@ -1,0 +1,323 @@
+"""The list of people, and one of them, with the forms that let in, change and end access."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from django.conf import settings
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from apps.accounts.queries import (
+    ListedPerson,
+    ListedToken,
+    Role,
+    TeamFact,
+    Viewer,
+    listed_person,
+    teams,
+)
+from apps.accounts.queries import people as everybody
+from apps.accounts.queries import tokens as every_token
+from apps.console.kit.cells import INSTANT, WRAPPED, Locale, linked, quiet
+from apps.console.kit.change import ChangeForm
+from apps.console.kit.entries import PickField, TextField, TicksField
+from apps.console.kit.form import FormSection
+from apps.console.kit.frame import Choice, Link
+from apps.console.kit.page import ConsolePage, SecretOnce, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
+from apps.console.kit.table import Column, Table
+from apps.show.amounts import counted
+
+ROLES = {
+    Role.FINANCE: "reads everything, closes months",
+    Role.PLATFORM: "manages the fleet, prices, jobs, people and tokens",
+    Role.LEAD: "sees the teams they own or belong to, and all below",
+    Role.VIEWER: "sees the teams they belong to, and all below",
+}
+TABS = (("people", "People"), ("tokens", "Tokens"), ("trail", "Audit trail"))
+NEVER = quiet("never")
+MADE_TOKENS = Table[ListedToken](
+    "made-tokens",
+    "Tokens they created",
+    (
+        Column("name", "Name", lambda row: row.name),
+        Column("begins with", "", lambda row: row.prefix),
+        Column("may", "May", lambda row: ", ".join(row.scopes),
+               written=lambda row, _: " ".join(row.scopes)),
+        Column("made", "", lambda row: row.created_at, INSTANT),
+        Column("used", "Last used", lambda row: row.last_used_at, INSTANT, csv="last used",
+               missing=NEVER),
+        Column("revoked", "Revoked", lambda row: row.revoked_at, INSTANT, missing="no"),
+    ),
+    about="",
+)  # fmt: skip
+
+
+class InvitationForm(ChangeForm):
+    """Whom to let in."""
+
+    email = TextField("Email")
+    name = TextField("Name")
+    role = PickField("Role", initial=Role.VIEWER)
+    team = TicksField("Teams")
+
+
+class RoleForm(ChangeForm):
+    """What a person may do."""
+
+    role = PickField("What they may do")
+
+
+class TeamsForm(ChangeForm):
+    """Exactly the teams that a person is a member of."""
+
+    team = TicksField("Member of")
+
+
+class LinkForm(ChangeForm):
+    """A new link, without anything to say."""
+
+
+class EndForm(ChangeForm):
+    """The end of a person's access, without anything to say."""
+
+
+def people_table(team_hrefs: Mapping[str, str]) -> Table[ListedPerson]:
+    """Who can or could sign in; teams lead to their costs."""
+
+    def team_links(row: ListedPerson, _: Locale) -> str:
+        return _team_links(row, team_hrefs)
+
+    return Table[ListedPerson](
+        "list",
+        "People",
+        (
+            Column("name", "Name", lambda row: row.name,
+                   href=lambda row: reverse("person", args=[row.id]),
+                   note=lambda row: "" if row.is_active else "ended"),
+            Column("email", "Email", lambda row: row.email),
+            Column("role", "Role", lambda row: row.role),
+            Column("teams", "Teams", lambda row: ", ".join(row.team_names) or None, WRAPPED,
+                   shown=team_links),
+            Column("can sign in", "", lambda row: _yes_or_no(is_so=row.is_active)),
+            Column("second_factor", "Second factor",
+                   lambda row: _yes_or_no(is_so=row.has_second_factor), csv="second factor"),
+            Column("seen", "Last sign-in", lambda row: row.last_sign_in_at, INSTANT,
+                   csv="last sign-in", shown=_last_sign_in),
+        ),
+        noun=("person", "people"),
+        about="who can sign in, and what they may see: {said}",
+        sort="sort",
+    )  # fmt: skip
+
+
+@shown(SEES_EVERYTHING, "people")
+def people(context: Context) -> ConsolePage:
+    """Everybody who can or could sign in."""
+    return people_page(context)
+
+
+@shown(SEES_EVERYTHING, "people")
+def people_csv(context: Context) -> HttpResponse:
+    """The list as CSV."""
+    return people_table({}).csv(everybody(), context, "people")
+
+
+@shown(SEES_EVERYTHING, "people")
+def person(context: Context, person_id: int) -> ConsolePage:
+    """One person: role, teams, tokens they made, and the ways to change them."""
+    return person_page(context, known_person(person_id))
+
+
+@shown(SEES_EVERYTHING, "people")
+def person_tokens_csv(context: Context, person_id: int) -> HttpResponse:
+    """The tokens that a person made."""
+    made = every_token(made_by_id=known_person(person_id).id)
+    return MADE_TOKENS.csv(made, context, f"tokens made by person {person_id}")
+
+
+def tabs_of(current: str) -> tuple[Choice, ...]:
+    """The pages of people, side by side."""
+    return tuple(Choice(reverse(name), text, name == current) for name, text in TABS)
+
+
+def team_costs(every_team: Sequence[TeamFact]) -> dict[str, str]:
+    """Where the costs of each team are, by its name."""
+    return {team.name: reverse("costs-team", args=[team.id]) for team in every_team}
+
+
+def known_person(person_id: int) -> ListedPerson:
+    """The person, or 404."""
+    found = listed_person(person_id)
+    if found is None:
+        raise Http404
+    return found
+
+
+def may_grant(viewer: Viewer, role: str) -> bool:
+    """Whether who asks may give this role, or change somebody who has it."""
+    return viewer.may_manage or (viewer.sees_everything and role != Role.PLATFORM)
+
+
+def people_page(
+    context: Context, sent: ChangeForm | None = None, link: SecretOnce | None = None
+) -> ConsolePage:
+    """The list, with what came of a form on it."""
+    context = replace(context, path=reverse("people"))
+    found, every_team = everybody(), teams()
+    active = sum(1 for each in found if each.is_active)
+    through = f" or through {settings.OIDC_NAME}" if settings.OIDC_NAME else ""
+    picks = {"role": role_picks(context.viewer), "team": team_picks(every_team)}
+    invitation = InvitationForm.opened(sent, context, picks=picks)
+    return ConsolePage(
+        context=context,
+        finding=f"{counted(active, 'person', 'people')} can sign in.",
+        under=(f"By invitation{through}; nobody adds themselves.",),
+        tabs=tabs_of("people"),
+        sections=(
+            link,
+            people_table(team_costs(every_team)).section(
+                found, context, csv_href=reverse("people-csv")
+            ),
+            invitation.section(
+                "invite",
+                reverse("invite-person"),
+                "Create invitation",
+                title="Invite a person",
+                about="they choose a password by a link that works once, for seven days",
+                is_primary=True,
+            ),
+        ),
+    )
+
+
+def person_page(
+    context: Context,
+    chosen: ListedPerson,
+    sent: ChangeForm | None = None,
+    link: SecretOnce | None = None,
+) -> ConsolePage:
+    """One person, with what came of a form on their page."""
+    context = replace(context, path=reverse("person", args=[chosen.id]))
+    every_team, made = teams(), every_token(made_by_id=chosen.id)
+    may_change = may_grant(context.viewer, chosen.role)
+    tokens_csv = reverse("person-tokens", args=[chosen.id])
+    return ConsolePage(
+        context=context,
+        finding=_person_finding(chosen),
+        under=_person_facts(chosen, team_costs(every_team), context),
+        tabs=tabs_of("people"),
+        problems=(sent.problem,) if sent is not None and sent.problem and not may_change else (),
+        sections=(
+            link,
+            *(_person_forms(context, chosen, sent, every_team) if may_change else ()),
+            MADE_TOKENS.section(
+                made, context, links=(Link("all tokens", reverse("tokens")),), csv_href=tokens_csv
+            )
+            if made
+            else None,
+        ),
+    )
+
+
+def _person_forms(
+    context: Context,
+    chosen: ListedPerson,
+    sent: ChangeForm | None,
+    every_team: Sequence[TeamFact],
+) -> list[FormSection]:
+    """The ways to change a person."""
+    roles, picks = {"role": role_picks(context.viewer)}, team_picks(every_team)
+    members = {"team": [str(team_id) for team_id in chosen.member_of]}
+    role = RoleForm.opened(sent, context, picks=roles, initial={"role": chosen.role})
+    member = TeamsForm.opened(sent, context, picks={"team": picks}, initial=members)
+
+    def section(form: ChangeForm, name: str, button: str, title: str, **said: str) -> FormSection:
+        action = reverse(name, args=[chosen.id])
+        return form.section(name, action, button, title=title, **said)
+
+    lost = "Lost password or second factor" if chosen.is_active else "Reset access"
+    sections = [section(role, "change-role", "Change the role", "Role")]
+    if picks:
+        below = "they see these and all below"
+        sections.append(section(member, "place-in-teams", "Change the teams", "Teams", about=below))
+    sections.append(
+        section(
+            LinkForm.opened(sent, context), "invite-again", "Create a new link", lost,
+            words="A new link ends their password, their second factor and their sessions now, and "
+            "lets them choose a password.",
+        )
+    )  # fmt: skip
+    if chosen.is_active:
+        sections.append(
+            section(
+                EndForm.opened(sent, context), "deactivate-person",
+                f"Revoke the access of {chosen.name}", "Revoke access",
+                words="Their sessions, password, second factor and open links end now. What they "
+                "did stays on record. Tokens that they made belong to machines and stay good until "
+                "someone revokes them.",
+            )
+        )  # fmt: skip
+    return sections
+
+
+def _person_finding(chosen: ListedPerson) -> str:
+    """What they may see, in one sentence."""
+    if not chosen.is_active:
+        return f"{chosen.name} can no longer sign in."
+    return f"{chosen.name} is {chosen.role}: {ROLES[Role(chosen.role)]}."
+
+
+def _person_facts(
+    chosen: ListedPerson, team_hrefs: Mapping[str, str], context: Context
+) -> tuple[str, ...]:
+    seen, until = chosen.last_sign_in_at, chosen.invited_until
+    signed = INSTANT.shown(seen, context.locale) if seen else None
+    good = INSTANT.shown(until, context.locale) if until else None
+    links = _team_links(chosen, team_hrefs)
+    return (
+        chosen.email,
+        format_html("last signed in {}", signed) if signed else "never signed in",
+        *([format_html("a link is good until {}", good)] if good else []),
+        "with a second factor" if chosen.has_second_factor else "without a second factor",
+        *([format_html("of {}", links)] if links else []),
+    )
+
+
+def _team_links(chosen: ListedPerson, team_hrefs: Mapping[str, str]) -> SafeString:
+    """Their teams, each with where its costs are."""
+    known = ((name, team_hrefs[name]) for name in chosen.team_names if name in team_hrefs)
+    return format_html_join(", ", "{}", ((linked(name, href),) for name, href in known))
+
+
+def _last_sign_in(row: ListedPerson, locale: Locale) -> str:
+    if row.last_sign_in_at is not None:
+        return INSTANT.shown(row.last_sign_in_at, locale)
+    return quiet("invited") if row.invited_until else NEVER
+
+
+def _yes_or_no(*, is_so: bool) -> str:
+    return "yes" if is_so else "no"
+
+
+def role_picks(viewer: Viewer) -> dict[str, str]:
+    return {
+        str(role): f"{role}: {meaning}"
+        for role, meaning in ROLES.items()
+        if may_grant(viewer, role)
+    }
+
+
+def team_picks(every_team: Sequence[TeamFact]) -> dict[str, str]:
+    """The teams people belong to; Platform and Unowned stand for nobody."""
+    return {str(team.id): team.name for team in every_team if team.kind == "team"}
+
+
+urlpatterns = [
+    path("people", people, name="people"),
+    path("people.csv", people_csv, name="people-csv"),
+    path("people/<int:person_id>", person, name="person"),
+    path("people/<int:person_id>/tokens.csv", person_tokens_csv, name="person-tokens"),
+]

@@ -15,6 +15,7 @@ from apps.accounts.models import Membership, Team
 from apps.workloads import queries as workloads
 from apps.workloads.actions.workloads import add_workload
 from tests import make
+from tests.apps.console.people import confirmed
 from tests.apps.ledger import scene
 from tests.browser.fleet import HOUR, make_fleet, make_people
 
@@ -82,7 +83,7 @@ def test_only_the_platform_changes_rules(name):
     (rule,) = workloads.rules()
     asked = {"owner": team_id("Vision"), "account": "nlp"}
     assert client.get("/ownership/rules/new").status_code == 403
-    assert client.post("/ownership/rules", asked).status_code == 403
+    assert client.post("/ownership/rules/new", asked).status_code == 403
     assert client.post(f"/ownership/rules/{rule.rule.id}/end").status_code == 403
     assert client.post("/ownership/workloads", {"name": "x"}).status_code == 403
     assert len(workloads.rules()) == 1
@@ -101,7 +102,7 @@ def test_the_unowned_list_leads_to_a_rule_that_shows_what_it_moves_and_then_move
     assert "Unowned Vision 1 8.00 $98.32" in shown
     assert len(workloads.rules()) == 1
 
-    answer = platform.post("/ownership/rules", asked, follow=True)
+    answer = confirmed(platform, "/ownership/rules/new", asked, follow=True)
     assert "Saved." in text_of(answer)
     assert "Added" in text_of(answer)
     assert "Petra" in text_of(answer)
@@ -111,35 +112,37 @@ def test_the_unowned_list_leads_to_a_rule_that_shows_what_it_moves_and_then_move
 def test_ending_a_rule_shows_what_goes_to_whom():
     platform = signed_in("petra")
     (rule,) = workloads.rules()
-    path = f"/ownership/rules/{rule.rule.id}"
+    path = f"/ownership/rules/{rule.rule.id}/end"
     assert "Nothing that was held so far changes hands." in text_of(platform.get(path, {"end": ""}))
     shown = text_of(platform.get(path, {"end": "2026-01-01"}))
     assert "Research Unowned 1 8.00 $98.32" in shown
     assert "What ending it would move" in shown
-    answer = platform.post(f"{path}/end", {"end": "2026-01-01"}, follow=True)
+    answer = confirmed(platform, path, {"end": "2026-01-01"}, follow=True)
     assert "The rule is ended." in text_of(answer)
     assert not workloads.rules()[0].is_in_force(make.NOON)
-    again = platform.post(f"{path}/end", {"end": "2026-06-01"}, follow=True)
-    assert "Nothing was changed" in text_of(again)
+    again = confirmed(platform, path, {"end": "2026-06-01"})
+    assert again.status_code == 400
+    assert "ended at" in text_of(again)
 
 
 @pytest.mark.parametrize(
     ("wrong", "problem"),
     [
-        ({"owner": "999999"}, "Say whose the jobs are."),
-        ({"cluster": "nowhere"}, "There is no such cluster."),
-        ({"label": "project"}, "is not key=value"),
-        ({"priority": "-1"}, "is not a whole number"),
-        ({"from": "yesterday"}, "is not a day such as"),
+        ({"owner": "999999"}, "Choose one of the list."),
+        ({"cluster": "nowhere"}, "Choose one of the list."),
+        ({"label": "project"}, "It is not key=value."),
+        ({"priority": "-1"}, "Say a whole number"),
+        ({"priority": "1000001"}, "This is more than 1,000,000."),
+        ({"from": "yesterday"}, "Say a day, as in"),
         ({"account": ""}, "Say which jobs"),
-        ({"account": "a\0b"}, "holds a character that no text may"),
+        ({"account": "a\0b"}, "Null characters are not allowed."),
     ],
 )
 def test_what_is_wrong_with_a_rule_is_said_by_field(wrong, problem):
     asked = {"owner": team_id("Vision"), "account": "nlp"} | wrong
     platform = signed_in("petra")
     assert problem in text_of(platform.get("/ownership/rules/new", asked))
-    answer = platform.post("/ownership/rules", asked)
+    answer = platform.post("/ownership/rules/new", asked)
     assert answer.status_code == 400
     assert problem in text_of(answer)
     assert len(workloads.rules()) == 1
@@ -147,7 +150,7 @@ def test_what_is_wrong_with_a_rule_is_said_by_field(wrong, problem):
 
 def test_a_rule_that_is_there_already_is_refused_with_the_form_kept():
     asked = {"owner": team_id("Vision"), "account": "research", "priority": "10"}
-    answer = signed_in("petra").post("/ownership/rules", asked)
+    answer = confirmed(signed_in("petra"), "/ownership/rules/new", asked)
     assert answer.status_code == 400
     assert "asks exactly that already" in text_of(answer)
     assert 'value="research"' in answer.content.decode()
@@ -225,7 +228,7 @@ def test_what_a_rule_would_move_and_who_said_it_are_sheets():
     assert platform.get("/ownership/rules/new/moves.csv").status_code == 404
     assert signed_in("finn").get(address).status_code == 403
 
-    platform.post("/ownership/rules", asked)
+    confirmed(platform, "/ownership/rules/new", asked)
     rule_id = max(fact.rule.id for fact in workloads.rules())
     changes = f"/ownership/rules/{rule_id}/changes.csv"
     assert changes in platform.get(f"/ownership/rules/{rule_id}").content.decode()

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
-from apps.console.kit.frame import Frame
-from apps.console.pages.ownership.values import Option
+from apps.console.kit.frame import Choice, Frame
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,8 @@ class ExportRow:
 class ExportForm:
     """What is asked for, as far as somebody said; `problems` by field."""
 
-    what: tuple[Option, ...]
-    form: tuple[Option, ...]
+    what: tuple[Choice, ...]
+    form: tuple[Choice, ...]
     window: str
     team: str
     workload: str

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.authentication import viewer_of_request
 from apps.accounts.queries import organisation
+from apps.console.kit.frame import Choice
 from apps.console.kit.request import EVERYONE, frame_of, shown_to
 from apps.console.pages.exports.values import ExportForm, ExportRow, ExportsPage
-from apps.console.pages.ownership.values import Option
 from apps.ledger.queries.exports import (
     Asker,
     ExportFact,
@@ -100,9 +100,9 @@ def form_of(given: Mapping[str, str], problems: dict[str, str]) -> ExportForm:
     texts = {name: str(given.get(name, ""))[:500] for name in FIELDS}
     texts["window"] = texts["window"] or "lastmonth"
     chosen = given.get("what", "lines")
-    whats = tuple(Option(key, said, is_chosen=key == chosen) for key, said in WHATS.items())
+    whats = tuple(Choice(key, said, is_chosen=key == chosen) for key, said in WHATS.items())
     form = given.get("form", "csv")
-    forms = tuple(Option(key, said, is_chosen=key == form) for key, said in FORMS.items())
+    forms = tuple(Choice(key, said, is_chosen=key == form) for key, said in FORMS.items())
     return ExportForm(what=whats, form=forms, problems=problems, **texts)
 
 

@@ -1,16 +1,14 @@
 """Names of teams, workloads, clusters and people, read once for a page."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from django.urls import reverse
 
 from apps.accounts import queries as accounts
-from apps.console.pages.ownership.values import RuleRow
 from apps.economics.ownership import Rule
 from apps.fleet import queries as fleet
 from apps.show.rules import rule_in_words
-from apps.workloads.queries import RuleChange, RuleFact, WorkloadFact
+from apps.workloads.queries import RuleChange, WorkloadFact
 from apps.workloads.queries import workloads as known_workloads
 
 SOMEBODY = "a program"
@@ -62,27 +60,6 @@ class Names:
         if change.token_id is not None:
             return f"token {change.token_id}"
         return f"manage.py {change.command}" if change.command else SOMEBODY
-
-    def row(self, fact: RuleFact, changes: list[RuleChange], at: datetime, href: str) -> RuleRow:
-        """A rule as a row; who said it last."""
-        last = changes[-1] if changes else None
-        return RuleRow(
-            id=fact.rule.id,
-            priority=fact.rule.priority,
-            asks=self.asks(fact.rule),
-            team=self.team(fact.rule.team_id),
-            workload=self.workload(fact.rule.workload_id),
-            starts_at=fact.starts_at,
-            ends_at=fact.ends_at,
-            is_in_force=fact.is_in_force(at),
-            said_by=self.who(last) if last else "",
-            said_at=last.at if last else None,
-            href=href,
-            team_href=self.owner_href(fact.rule.team_id, None),
-            workload_href=self.owner_href(fact.rule.team_id, fact.rule.workload_id)
-            if fact.rule.workload_id
-            else "",
-        )
 
 
 def names(viewer: accounts.Viewer) -> Names:

@@ -1,0 +1,266 @@
+"""Workloads and ownership, the list of what nobody owns, one rule, and their tables as CSV."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+
+from apps.accounts.queries import teams
+from apps.console.kit.cells import INSTANT
+from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.entries import PickField, TextField
+from apps.console.kit.filters import asked_window, period_filter
+from apps.console.kit.form import FormSection
+from apps.console.kit.frame import EmptyState, Link, Step
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.periods import PeriodWords, period_words
+from apps.console.kit.request import EVERYONE, MANAGES, SEES_EVERYTHING, Context
+from apps.console.kit.table import TableSection
+from apps.console.pages.ownership import rules
+from apps.console.pages.ownership.names import names
+from apps.console.pages.ownership.tables import (
+    RULES,
+    WORKLOADS,
+    UnownedJobs,
+    WorkloadCost,
+    stated_rules,
+    unowned_jobs,
+    unowned_table,
+    whole_cost,
+    workload_costs,
+)
+from apps.economics.money import sum_of_known
+from apps.economics.refusal import Refusal
+from apps.ledger import queries as ledger
+from apps.show.amounts import counted, gpu_hours, per_cent, share
+from apps.show.money import whole_amount
+from apps.workloads.actions import workloads
+
+KINDS = {kind: kind for kind in ("training", "serving", "batch", "notebook", "other")}
+MOST_UNOWNED = 10
+A_WORKLOAD = (
+    "A workload is the stable thing that jobs are done for: a training programme, a service, a "
+    "notebook fleet. {}"
+)
+NO_TEAM = EmptyState(
+    "A workload is of a team",
+    "Add the first team:",
+    (Step("By command:", command=".venv/bin/python manage.py add_team Research"),),
+)
+
+
+class WorkloadForm(ChangeForm):
+    """A workload of a team, to which rules can then give jobs."""
+
+    name = TextField("Name")
+    team = PickField("Team")
+    kind = PickField("Kind", KINDS, initial="training")
+
+
+@shown(EVERYONE, "ownership")
+def ownership(context: Context) -> ConsolePage:
+    """Workloads by team with their cost, the rules, and the first of what nobody owns."""
+    return _ownership_page(context)
+
+
+@shown(SEES_EVERYTHING, "ownership")
+def unowned(context: Context) -> ConsolePage:
+    """Everything that nobody owns in the period."""
+    window, reading = asked_window(context, "7d", "the last 7 days")
+    said = period_words(window, context.calendar.today)
+    rows = unowned_jobs(window, names(context.viewer))
+    table = unowned_table("sort", may_manage=context.viewer.may_manage)
+    return ConsolePage(
+        context=context,
+        finding=_unowned_finding(rows, said, context.currency),
+        under=_under(window, said, context),
+        filters=(period_filter(reading.texts, said),),
+        problems=tuple(reading.problems),
+        back=Link("Workloads and ownership", reverse("ownership")),
+        sections=(
+            table.section(
+                rows,
+                context,
+                about="jobs without an owner: no ownership rule matches, by what a rule for them "
+                "would ask",
+                total=_unowned_total(rows),
+                csv_href=reverse("unowned-csv"),
+            ),
+        ),
+    )
+
+
+@shown(EVERYONE, "ownership")
+def workloads_csv(context: Context) -> HttpResponse:
+    """The table of workloads: a row for each, with every micro-unit."""
+    window = asked_window(context, "7d", "the last 7 days")[0]
+    rows = workload_costs(window, context.viewer, names(context.viewer))
+    return WORKLOADS.csv(rows, context, "workloads")
+
+
+@shown(EVERYONE, "ownership")
+def rules_csv(context: Context) -> HttpResponse:
+    """The table of rules."""
+    rows = stated_rules(context.viewer, names(context.viewer), context.at)
+    return RULES.csv(rows, context, "ownership rules")
+
+
+@shown(SEES_EVERYTHING, "ownership")
+def unowned_csv(context: Context) -> HttpResponse:
+    """The table of what nobody owns."""
+    window = asked_window(context, "7d", "the last 7 days")[0]
+    table = unowned_table("sort", may_manage=False)
+    return table.csv(unowned_jobs(window, names(context.viewer)), context, "unowned")
+
+
+@acting(MANAGES, "ownership")
+def add_workload(context: Context) -> Act:
+    """A workload of a team, to which rules can then give jobs."""
+    picks = _team_picks()
+
+    def apply(entered: Mapping[str, Any]) -> Done:
+        name, team, kind = entered["name"], entered["team"], entered["kind"]
+        if not name:
+            raise Refusal("name", "a workload needs a name")
+        workloads.add_workload(name=name, team_id=int(team), kind=kind)
+        return f"{name} is a workload of {picks[team]}. A rule gives it its jobs.", ("ownership",)
+
+    form = WorkloadForm(context.sent, context, {"team": picks}, is_sent=True)
+    return Act(form=form, apply=apply, page=lambda sent: _ownership_page(context, sent))
+
+
+def _ownership_page(context: Context, sent: ChangeForm | None = None) -> ConsolePage:
+    """The page as this viewer may see it, with what came of the form on it."""
+    context, viewer = replace(context, path=reverse("ownership")), context.viewer
+    window, reading = asked_window(context, "7d", "the last 7 days")
+    said, called = period_words(window, context.calendar.today), names(viewer)
+    rows = workload_costs(window, viewer, called)
+    nobodys = unowned_jobs(window, called) if viewer.sees_everything else []
+    adds = (
+        "Add the first below." if viewer.may_manage else "Somebody of the role platform adds them."
+    )
+    nobody = "anybody, so every job reads Unowned" if viewer.sees_everything else "your teams"
+    is_provisional = any(row.is_provisional for row in rows)
+    return ConsolePage(
+        context=context,
+        finding=_finding(rows, nobodys, said, context),
+        under=(
+            *_under(window, said, context),
+            *(["hours of the last two are provisional"] if is_provisional else []),
+        ),
+        filters=(period_filter(reading.texts, said),),
+        problems=tuple(reading.problems),
+        actions=(Link("Add a rule…", reverse("new-rule")),) if viewer.may_manage else (),
+        sections=(
+            _unowned_section(nobodys, context) if nobodys else None,
+            WORKLOADS.section(
+                rows,
+                context,
+                total=WorkloadCost("Total", "", "", *whole_cost(rows)),
+                empty=A_WORKLOAD.format(adds),
+                csv_href=reverse("workloads-csv"),
+            ),
+            _workload_form(context, sent) if viewer.may_manage else None,
+            RULES.section(
+                stated_rules(viewer, called, context.at),
+                context,
+                empty=f"No rule assigns jobs to {nobody}.",
+                csv_href=reverse("rules-csv"),
+            ),
+        ),
+    )
+
+
+def _unowned_section(rows: Sequence[UnownedJobs], context: Context) -> TableSection:
+    """The first of them; more are on the page of all."""
+    table = unowned_table("unowned", may_manage=context.viewer.may_manage, per_page=MOST_UNOWNED)
+    every = Link(f"All {len(rows):,}", context.href(reverse("unowned")))
+    return table.section(
+        rows,
+        context,
+        about="jobs without an owner: no ownership rule matches, the highest cost first",
+        links=(every,) if len(rows) > MOST_UNOWNED else (),
+        csv_href=reverse("unowned-csv"),
+    )
+
+
+def _workload_form(context: Context, sent: ChangeForm | None) -> FormSection | EmptyState:
+    picks = _team_picks()
+    if not picks:
+        return NO_TEAM
+    form = WorkloadForm.opened(sent, context, picks={"team": picks})
+    return form.section("workload", reverse("add-workload"), "Add", title="Add a workload")
+
+
+def _team_picks() -> dict[str, str]:
+    own = sorted((team for team in teams() if team.kind == "team"), key=lambda team: team.name)
+    return {str(team.id): team.name for team in own}
+
+
+def _under(window: ledger.Window, said: PeriodWords, context: Context) -> tuple[str, ...]:
+    """Of what the figures are, and how far they are settled."""
+    known = ledger.standing(window, context.at)
+    settled = "nothing settled yet"
+    if known.as_of is not None:
+        settled = format_html("settled to {}", INSTANT.shown(known.as_of, context.locale))
+    if known.pending_hours:
+        settled = format_html("{}, {} pending", settled, counted(known.pending_hours, "hour"))
+    return (f"Effective cost in {context.currency}", said.days, settled)
+
+
+def _unowned_total(rows: Sequence[UnownedJobs]) -> UnownedJobs:
+    return UnownedJobs(None, sum(row.jobs for row in rows), *whole_cost(rows))
+
+
+def _finding(
+    rows: Sequence[WorkloadCost],
+    nobodys: Sequence[UnownedJobs],
+    period: PeriodWords,
+    context: Context,
+) -> str:
+    named, currency = [row for row in rows if row.name], context.currency
+    sees_everything = context.viewer.sees_everything
+    if not rows:
+        whose = "Nobody" if sees_everything else "None of your teams"
+        return f"{whose} has a workload or any cost yet."
+    whole = sum_of_known(row.micros for row in rows)
+    if whole is None:
+        return f"{counted(len(named), 'workload')}; what they cost {period.within} is not known."
+    spent = sum_of_known(row.micros for row in named) or 0
+    said = f"No workload cost anything {period.within}"
+    if spent:
+        amount = whole_amount(spent, currency)
+        said = f"{counted(len(named), 'workload')} cost {amount} {period.within}"
+    if not sees_everything:
+        return f"{said}, of {whole_amount(whole, currency)} that your teams’ GPU time cost."
+    unowned_micros = sum_of_known(row.micros for row in nobodys)
+    if not nobodys:
+        return f"{said}, and every job has an owner."
+    if unowned_micros is None:
+        return f"{said}; jobs without an owner held GPUs that have no price."
+    part = per_cent(share(unowned_micros, whole))
+    return f"{said}; {whole_amount(unowned_micros, currency)}, {part} of all, has no owner."
+
+
+def _unowned_finding(rows: Sequence[UnownedJobs], period: PeriodWords, currency: str) -> str:
+    if not rows:
+        return f"Every job {period.within} has an owner."
+    micros, milliseconds, _ = whole_cost(rows)
+    jobs = counted(sum(row.jobs for row in rows), "job")
+    if micros is None:
+        return f"{jobs} without an owner held {gpu_hours(milliseconds)} GPU-hours {period.within}."
+    return f"{jobs} without an owner cost {whole_amount(micros, currency)} {period.within}."
+
+
+urlpatterns = [
+    path("ownership", ownership, name="ownership"),
+    path("ownership/workloads.csv", workloads_csv, name="workloads-csv"),
+    path("ownership/workloads", add_workload, name="add-workload"),
+    path("ownership/rules.csv", rules_csv, name="rules-csv"),
+    path("ownership/unowned", unowned, name="unowned"),
+    path("ownership/unowned.csv", unowned_csv, name="unowned-csv"),
+    *rules.urlpatterns,
+]

@@ -1,0 +1,361 @@
+"""One rule with its history; adding and ending rules, each with what would go from whom to whom."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any, TypeAlias
+
+from django.http import Http404, HttpResponse
+from django.urls import path, reverse
+from django.utils.html import format_html
+
+from apps.accounts.queries import Viewer
+from apps.console.kit.cells import INSTANT
+from apps.console.kit.change import Change, ChangeForm, ChangePreview, Done, changing
+from apps.console.kit.entries import DayField, ParsedField, PickField, TextField, WholeField
+from apps.console.kit.frame import Link
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import EVERYONE, MANAGES, Context
+from apps.console.kit.table import TableSection
+from apps.console.pages.ownership.names import Names, names
+from apps.console.pages.ownership.tables import MOVES, OwnershipMove, changes_table, whole_cost
+from apps.console.pages.setup.questions import recount
+from apps.economics.hours import first_hour
+from apps.economics.money import sum_of_known
+from apps.economics.ownership import TEXT_MATCHES, Rule
+from apps.economics.refusal import Refusal
+from apps.ledger.queries import cost_of_jobs
+from apps.show.amounts import counted, gpu_hours
+from apps.show.money import whole_amount
+from apps.workloads import queries as workloads
+from apps.workloads.actions import rules as actions
+from apps.workloads.queries import RuleFact, RulePreview
+
+HIGHEST_PRIORITY = 1_000_000
+Owner: TypeAlias = tuple[int | None, int | None]
+"""A team and its workload; no team is nobody."""
+NOTHING_ASKED = "say which jobs: a rule that asks nothing would take them all"
+
+
+def _label_of(text: str) -> str:
+    if text and "=" not in text:
+        raise ValueError("It is not key=value.")
+    return text
+
+
+class RuleForm(ChangeForm):
+    """What a job must be, and whose such jobs are; the days from and until which that holds."""
+
+    asked_by = "owner"
+    owner = PickField("Belongs to")
+    cluster = PickField("Cluster")
+    account = TextField("Account", "the scheduler’s account")
+    partition = TextField("Partition", "the scheduler’s partition or queue")
+    namespace = TextField("Namespace", "in Kubernetes")
+    user = TextField("User", "who submitted it")
+    label = ParsedField("Label", _label_of, "key=value")
+    name = TextField("Name", "the job’s name; * stands for any letters")
+    priority = WholeField("Priority", "the lowest number is tried first", initial="100")
+
+
+# `from` is a word of the language, and the name of an entry.
+RULE_DAYS = {
+    "from": DayField("From", "the first day; empty: since ever", is_needed=False),
+    "to": DayField("Until", "the day after the last; empty: open-ended", is_needed=False),
+}
+
+
+class RuleEndForm(ChangeForm):
+    """The day from which a rule counts no more."""
+
+    end = DayField("From this day on", "empty: from now on", is_needed=False)
+
+
+@changing(MANAGES, "ownership")
+def new_rule(context: Context) -> Change[RuleFact]:
+    """What the rule would move, once it says whose the jobs are; then keeps it."""
+    called = names(context.viewer)
+
+    def apply(fact: RuleFact) -> Done:
+        rule_id = actions.add_rule(rule=fact, at=context.at)
+        recount()
+        owner = called.owner(fact.rule.team_id, fact.rule.workload_id)
+        done = f"Saved. What moves to {owner} is settled again in the next minutes."
+        return done, ("rule", rule_id)
+
+    return Change(
+        finding="Whose jobs are these?",
+        explanation="A job that is all of this belongs to the owner you name; what is left empty "
+        "does not matter. Nothing changes before you save it; hours already settled are settled "
+        "again where they move.",
+        back=Link("All rules", reverse("ownership")),
+        form=RuleForm,
+        confirm="Save this rule",
+        read=lambda entered: _rule_of(entered, called, context),
+        effects=lambda fact: _gain(fact, called, context),
+        apply=apply,
+        picks=_rule_picks(called),
+        more=RULE_DAYS,
+        look="Show what would move",
+    )
+
+
+@changing(MANAGES, "ownership")
+def end_rule(context: Context, rule_id: int) -> Change[datetime]:
+    """What goes to whom from a day on; then the rule counts no more."""
+    fact, called = visible_rule(rule_id, context.viewer), names(context.viewer)
+
+    def apply(ended_at: datetime) -> Done:
+        actions.end_rule(rule_id=rule_id, ended_at=ended_at, at=context.at)
+        recount()
+        return "The rule is ended. What it gave away is settled again.", ("rule", rule_id)
+
+    return Change(
+        finding=f"End the rule for jobs of {called.asks(fact.rule)}",
+        explanation="From that day on its jobs belong to whoever the next rule names, or to nobody.",
+        back=Link("The rule", reverse("rule", args=[rule_id])),
+        form=RuleEndForm,
+        confirm="End it",
+        read=lambda entered: _end_of(entered, context),
+        effects=lambda ended_at: _loss(fact, ended_at, called, context),
+        apply=apply,
+        look="Show what would move",
+        fields={"ended_at": "end"},
+    )
+
+
+@shown(EVERYONE, "ownership")
+def rule(context: Context, rule_id: int) -> ConsolePage:
+    """A rule of the viewer's teams, and its history."""
+    fact, called = visible_rule(rule_id, context.viewer), names(context.viewer)
+    changes = workloads.rule_changes([rule_id])[rule_id]
+    owner = called.owner(fact.rule.team_id, fact.rule.workload_id)
+    is_now = "." if fact.is_in_force(context.at) else " while the rule is in force; now it is not."
+    since, until = (
+        at and INSTANT.shown(at, context.locale) for at in (fact.starts_at, fact.ends_at)
+    )
+    may_end = context.viewer.may_manage and (fact.ends_at is None or fact.ends_at > context.at)
+    csv_href = reverse("rule-changes", args=[rule_id]) if changes else ""
+    return ConsolePage(
+        context=context,
+        finding=f"Jobs of {called.asks(fact.rule)} belong to {owner}{is_now}",
+        under=(
+            f"Rule {rule_id}",
+            f"priority {fact.rule.priority}",
+            format_html("from {}", since) if since else "since ever",
+            format_html("until {}", until) if until else "open-ended",
+        ),
+        back=Link("All rules", reverse("ownership")),
+        actions=(Link("End it…", reverse("end-rule", args=[rule_id])),) if may_end else (),
+        sections=(changes_table(called).section(changes, context, csv_href=csv_href),),
+    )
+
+
+@shown(EVERYONE, "ownership")
+def rule_changes_csv(context: Context, rule_id: int) -> HttpResponse:
+    """Every change of a rule; who made it, for those who may know."""
+    visible_rule(rule_id, context.viewer)
+    changes = workloads.rule_changes([rule_id])[rule_id]
+    table = changes_table(names(context.viewer))
+    return table.csv(changes, context, f"changes of rule {rule_id}")
+
+
+@shown(MANAGES, "ownership")
+def rule_moves_csv(context: Context) -> HttpResponse:
+    """What the rule that the address describes would move."""
+    called = names(context.viewer)
+    form = RuleForm(context.query, context, _rule_picks(called), more=RULE_DAYS)
+    if not form.is_valid():
+        raise Http404
+    try:
+        fact = _rule_of(form.cleaned_data, called, context)
+    except Refusal as refused:
+        raise Http404 from refused
+    moves = _moves_to(fact, workloads.preview_rule(fact, context.at), called, context)
+    return MOVES.csv(moves, context, "what the rule would move")
+
+
+@shown(MANAGES, "ownership")
+def end_moves_csv(context: Context, rule_id: int) -> HttpResponse:
+    """What the end of a rule, on the day in the address, would move."""
+    fact, called = visible_rule(rule_id, context.viewer), names(context.viewer)
+    form = RuleEndForm(context.query, context, is_sent=True)
+    if not form.is_valid():
+        raise Http404
+    ended_at = _end_of(form.cleaned_data, context)
+    moved = workloads.preview_end(fact, ended_at, context.at)
+    moves = _moves_from(fact, moved, called, ended_at, context)
+    return MOVES.csv(moves, context, f"what ending rule {rule_id} moves")
+
+
+def visible_rule(rule_id: int, viewer: Viewer) -> RuleFact:
+    """The rule; one of another team is as if it were not there."""
+    for fact in workloads.rules():
+        if fact.rule.id == rule_id and viewer.sees_team(fact.rule.team_id):
+            return fact
+    raise Http404
+
+
+def _rule_picks(called: Names) -> dict[str, dict[str, str]]:
+    """Teams, each with its workloads below it; clusters."""
+    owners = {"": "Choose a team or workload"}
+    for team in sorted(called.teams.values(), key=lambda team: team.name):
+        if team.kind != "unowned":
+            owners[str(team.id)] = f"{team.name}, no workload"
+            own = [each for each in called.workloads.values() if each.team_id == team.id]
+            for workload in sorted(own, key=lambda workload: workload.name):
+                owners[f"{team.id}/{workload.id}"] = f"{team.name}: {workload.name}"
+    clusters = {name: name for name in sorted(called.clusters.values())}
+    return {"owner": owners, "cluster": {"": "Any cluster", **clusters}}
+
+
+def _rule_of(entered: Mapping[str, Any], called: Names, context: Context) -> RuleFact:
+    """The rule that was entered; refuses one of nobody, and one that asks nothing."""
+    if not entered["owner"]:
+        raise Refusal("owner", "say whose the jobs are")
+    team, _, workload = entered["owner"].partition("/")
+    cluster_ids = {name: cluster_id for cluster_id, name in called.clusters.items()}
+    asked = {name: entered[name] for name in (*TEXT_MATCHES, "label", "name")}
+    if not any((*asked.values(), entered["cluster"])):
+        raise Refusal("account", NOTHING_ASKED)
+    priority = entered["priority"]
+    if priority is not None and priority > HIGHEST_PRIORITY:
+        raise Refusal("priority", f"this is more than {HIGHEST_PRIORITY:,}")
+    rule = Rule(
+        priority=100 if priority is None else priority,
+        team_id=int(team),
+        workload_id=int(workload) if workload else None,
+        cluster_id=cluster_ids.get(entered["cluster"]),
+        **asked,
+    )
+    return RuleFact(rule, *(_day_start(entered[name], context) for name in ("from", "to")))
+
+
+def _end_of(entered: Mapping[str, Any], context: Context) -> datetime:
+    """The first hour of the day that was entered, or now."""
+    return _day_start(entered["end"], context) or context.at
+
+
+def _day_start(day: date | None, context: Context) -> datetime | None:
+    return None if day is None else first_hour(day, context.organisation.zone)
+
+
+def _gain(fact: RuleFact, called: Names, context: Context) -> ChangePreview:
+    """What a new rule would bring its owner."""
+    moved = workloads.preview_rule(fact, context.at)
+    moves = _moves_to(fact, moved, called, context)
+    section = _moves_section("What would move", moves, reverse("rule-moves"), context)
+    owner = called.owner(fact.rule.team_id, fact.rule.workload_id)
+    finding = _gain_finding(called.asks(fact.rule), owner, moved, moves, context)
+    return _moves_preview(moved, moves, section, finding)
+
+
+def _loss(fact: RuleFact, ended_at: datetime, called: Names, context: Context) -> ChangePreview:
+    """What would go where if a kept rule ended then."""
+    moved = workloads.preview_end(fact, ended_at, context.at)
+    moves = _moves_from(fact, moved, called, ended_at, context)
+    csv_href = reverse("end-moves", args=[fact.rule.id])
+    section = _moves_section("What ending it would move", moves, csv_href, context)
+    return _moves_preview(moved, moves, section)
+
+
+def _moves_section(
+    title: str, moves: Sequence[OwnershipMove], csv_href: str, context: Context
+) -> TableSection:
+    micros, milliseconds, unpriced = whole_cost(moves)
+    jobs = sum(row.jobs for row in moves)
+    return MOVES.section(
+        moves,
+        context,
+        title=title,
+        about="amounts are of what is settled and priced so far",
+        total=OwnershipMove("Total", "", jobs, milliseconds, micros, unpriced) if moves else None,
+        csv_href=csv_href if moves and context.query else "",
+    )
+
+
+def _moves_preview(
+    moved: RulePreview, moves: Sequence[OwnershipMove], section: TableSection, finding: str = ""
+) -> ChangePreview:
+    jobs, hours = moved.matched_jobs, gpu_hours(int(moved.matched_gpu_milliseconds))
+    return ChangePreview(
+        effects=(
+            f"{counted(jobs, 'job')} with {hours} GPU-hours held so far "
+            f"{'is' if jobs == 1 else 'are'} what the rule asks for.",
+        ),
+        sections=(section,),
+        finding=finding,
+        # Jobs run on meanwhile: who gives what to whom must still be so, and not how much.
+        same=[f"{row.giver} → {row.taker}" for row in moves],
+    )
+
+
+def _gain_finding(
+    asks: str,
+    owner: str,
+    moved: RulePreview,
+    moves: Sequence[OwnershipMove],
+    context: Context,
+) -> str:
+    if not moved.matched_jobs:
+        return f"No job so far is of {asks}; those to come would belong to {owner}."
+    if not moves:
+        jobs = counted(moved.matched_jobs, "job")
+        return f"{jobs} of {asks}; none of them would change hands."
+    micros, milliseconds, _ = whole_cost(moves)
+    jobs = counted(sum(row.jobs for row in moves), "job")
+    worth = "" if micros is None else f", {whole_amount(micros, context.currency)},"
+    return f"{jobs} with {gpu_hours(milliseconds)} GPU-hours{worth} would move to {owner}."
+
+
+def _moves_to(
+    fact: RuleFact, moved: RulePreview, called: Names, context: Context
+) -> list[OwnershipMove]:
+    """What comes to the owner of a new rule, from whom."""
+    owner = (fact.rule.team_id, fact.rule.workload_id)
+    since = _local_day(fact.starts_at, context)
+    return [
+        _owner_move(move, (move.team_id, move.workload_id), owner, called, since)
+        for move in moved.moves
+    ]
+
+
+def _moves_from(
+    fact: RuleFact, moved: RulePreview, called: Names, ended_at: datetime, context: Context
+) -> list[OwnershipMove]:
+    """What goes from the owner of a rule that ends, to whom."""
+    owner = (fact.rule.team_id, fact.rule.workload_id)
+    since = _local_day(ended_at, context)
+    return [
+        _owner_move(move, owner, (move.team_id, move.workload_id), called, since)
+        for move in moved.moves
+    ]
+
+
+def _owner_move(
+    move: workloads.Move, giver: Owner, taker: Owner, called: Names, since: date | None
+) -> OwnershipMove:
+    costs = cost_of_jobs(move.job_ids, *giver, since)
+    return OwnershipMove(
+        giver=called.owner(*giver),
+        taker=called.owner(*taker),
+        jobs=move.jobs,
+        gpu_milliseconds=int(move.gpu_milliseconds),
+        micros=sum_of_known(cost.micros for cost in costs),
+        unpriced_milliseconds=sum(cost.unpriced_milliseconds for cost in costs),
+        giver_href=called.owner_href(*giver),
+        taker_href=called.owner_href(*taker),
+    )
+
+
+def _local_day(at: datetime | None, context: Context) -> date | None:
+    return None if at is None else at.astimezone(context.zone).date()
+
+
+urlpatterns = [
+    path("ownership/rules/new", new_rule, name="new-rule"),
+    path("ownership/rules/new/moves.csv", rule_moves_csv, name="rule-moves"),
+    path("ownership/rules/<int:rule_id>", rule, name="rule"),
+    path("ownership/rules/<int:rule_id>/moves.csv", end_moves_csv, name="end-moves"),
+    path("ownership/rules/<int:rule_id>/changes.csv", rule_changes_csv, name="rule-changes"),
+    path("ownership/rules/<int:rule_id>/end", end_rule, name="end-rule"),
+]

@@ -1,0 +1,361 @@
+"""The tables of ownership: workloads with cost, rules in rank, what nobody owns, what would move."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.html import format_html
+
+from apps.accounts.queries import Viewer
+from apps.console.kit.cells import (
+    COUNT,
+    GPU_HOURS,
+    INSTANT,
+    MONEY,
+    PROSE,
+    Locale,
+    linked,
+    quiet,
+    titled,
+    unseen,
+)
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.pages.ownership.names import Names
+from apps.economics.money import sum_of_known
+from apps.ledger import queries as ledger
+from apps.show.amounts import gpu_hours
+from apps.workloads import queries as workloads
+from apps.workloads.queries import RuleChange, RuleFact
+
+NONE = "–"
+RULE_ASKS = ("account", "namespace", "user", "partition")
+
+
+class Costed(Protocol):
+    """What has a cost, unknown as far as no price covers its GPU time."""
+
+    @property
+    def micros(self) -> int | None: ...
+    @property
+    def gpu_milliseconds(self) -> int: ...
+    @property
+    def unpriced_milliseconds(self) -> int: ...
+
+
+class WorkloadCost(NamedTuple):
+    """What a workload cost; `name` empty: a team's jobs and time of no workload.
+
+    The total of all has no `team_href`.
+    """
+
+    team: str
+    name: str
+    kind: str
+    micros: int | None
+    gpu_milliseconds: int
+    unpriced_milliseconds: int
+    is_provisional: bool = False
+    team_href: str = ""
+    href: str = ""
+
+
+class OwnershipMove(NamedTuple):
+    """What would change hands: from whom, to whom, how much."""
+
+    giver: str
+    taker: str
+    jobs: int
+    gpu_milliseconds: int
+    micros: int | None
+    unpriced_milliseconds: int
+    giver_href: str = ""
+    taker_href: str = ""
+
+
+class UnownedJobs(NamedTuple):
+    """Jobs alike in what a rule would ask; `rule_href` leads to that rule, ready to be looked at."""
+
+    submitter: workloads.Submitter | None
+    jobs: int
+    micros: int | None
+    gpu_milliseconds: int
+    unpriced_milliseconds: int
+    jobs_href: str = ""
+    rule_href: str = ""
+
+    def asked(self, name: str) -> str | None:
+        """What the scheduler said of them, as a rule would ask it; None for the total."""
+        return None if self.submitter is None else getattr(self.submitter, name)
+
+
+class StatedRule(NamedTuple):
+    """A rule, its latest change where that is on record, and what its owner is called."""
+
+    fact: RuleFact
+    last: RuleChange | None
+    is_in_force: bool
+    called: Names
+
+
+def _cost_cell(row: Costed, locale: Locale) -> str:
+    """The cost, with what of it has no price."""
+    if row.micros is None and row.unpriced_milliseconds:
+        return format_html('<span class="unknown">{}</span>', titled("unpriced", UNPRICED))
+    cost = "" if row.micros is None else MONEY.shown(row.micros, locale)
+    if row.micros is None or not row.unpriced_milliseconds:
+        return cost or _COST.missing
+    hours = gpu_hours(row.unpriced_milliseconds)
+    return format_html("{}<small>and {} GPU-hours unpriced</small>", cost, hours)
+
+
+UNPRICED = "No price covers this GPU time."
+_COST: Column[Any] = Column("cost", "Cost", lambda row: row.micros, MONEY, shown=_cost_cell)
+_HOURS: Column[Any] = Column("gpu_hours", "GPU-hours", lambda row: row.gpu_milliseconds, GPU_HOURS)
+_UNPRICED: Column[Any] = Column(
+    "unpriced_gpu_hours", "", lambda row: row.unpriced_milliseconds, GPU_HOURS
+)
+
+
+def _workload_cell(row: WorkloadCost, _: Locale) -> str:
+    if not row.name and row.team_href:
+        return quiet("Not held by a job, or no workload")
+    return linked(row.name, row.href)
+
+
+WORKLOADS = Table[WorkloadCost](
+    "workloads",
+    "Workloads by team",
+    (
+        Column("team", "Team", lambda row: row.team, href=lambda row: row.team_href),
+        Column("name", "Workload", lambda row: row.name or None, csv="workload",
+               shown=_workload_cell),
+        Column("kind", "Kind", lambda row: row.kind or None, missing=""),
+        _COST,
+        CURRENCY_COLUMN,
+        _HOURS,
+        _UNPRICED,
+    ),
+    about="what each cost; time of a team that no rule gives a workload, or that no job held, is a "
+    "row of its own",
+    sort="sort",
+)  # fmt: skip
+MOVES = Table[OwnershipMove](
+    "preview",
+    "What would move",
+    (
+        Column("from", "From", lambda row: row.giver, href=lambda row: row.giver_href),
+        Column("to", "To", lambda row: row.taker, href=lambda row: row.taker_href),
+        Column("jobs", "Jobs", lambda row: row.jobs, COUNT),
+        _HOURS,
+        _UNPRICED,
+        _COST,
+        CURRENCY_COLUMN,
+    ),
+    empty="Nothing that was held so far changes hands.",
+)
+
+
+def _account_cell(row: UnownedJobs, _: Locale) -> str:
+    if row.submitter is None:
+        return "Total"
+    if not row.asked("account") and row.asked("partition"):
+        return format_html("{}<small>partition</small>", row.asked("partition"))
+    is_named = any(row.asked(name) for name in RULE_ASKS)
+    return row.asked("account") or (NONE if is_named else quiet("not named"))
+
+
+def unowned_table(name: str, *, may_manage: bool, per_page: int = 100) -> Table[UnownedJobs]:
+    """Jobs without an owner, with the way to the rule that would give them one.
+
+    `name` is its parameter in addresses.
+    """
+
+    def missing(row: UnownedJobs) -> str:
+        return "" if row.submitter is None else NONE
+
+    def said(key: str, text: str) -> Column[UnownedJobs]:
+        return Column(
+            key, text, lambda row: row.asked(key) or None,
+            shown=lambda row, _: row.asked(key) or missing(row),
+        )  # fmt: skip
+
+    answer: Column[UnownedJobs] = Column(
+        "answer", unseen("Answer") if may_manage else "", lambda row: row.rule_href, csv="",
+        sorts=False, shown=_rule_button,
+    )  # fmt: skip
+    account: Column[UnownedJobs] = Column(
+        "account", "Account", lambda row: row.asked("account") or None, shown=_account_cell
+    )
+    return Table[UnownedJobs](
+        "unowned",
+        "Unowned",
+        (
+            account,
+            said("namespace", "Namespace"),
+            said("user", "User"),
+            said("cluster", "Cluster"),
+            said("partition", ""),
+            Column("jobs", "Jobs", lambda row: row.jobs, COUNT, href=lambda row: row.jobs_href),
+            _COST,
+            CURRENCY_COLUMN,
+            _HOURS,
+            _UNPRICED,
+            answer,
+        ),
+        sort=name,
+        per_page=per_page,
+        empty="What turns up without an owner is listed here, with the rule that would give it one.",
+        csv_first=("cluster", *RULE_ASKS),
+    )
+
+
+def _rule_button(row: UnownedJobs, _: Locale) -> str:
+    if not row.rule_href:
+        return ""
+    whose = " ".join(filter(None, (row.asked(name) for name in RULE_ASKS[:3])))
+    return format_html(
+        '<a class="button small" href="{}">Assign<span class="unseen"> A rule for {}</span></a>',
+        row.rule_href,
+        whose,
+    )
+
+
+def _created_cell(row: StatedRule, locale: Locale) -> str:
+    if row.last is None:
+        return quiet("before the audit trail")
+    at, who = INSTANT.shown(row.last.at, locale), row.called.who(row.last)
+    return format_html("{}<small>by {}</small>", at, who) if who else at
+
+
+def _owner_column(key: str, text: str, *, is_team: bool) -> Column[StatedRule]:
+    def name(row: StatedRule) -> str | None:
+        rule = row.fact.rule
+        if is_team:
+            return row.called.team(rule.team_id)
+        return row.called.workload(rule.workload_id) or None
+
+    def href(row: StatedRule) -> str:
+        rule = row.fact.rule
+        if not is_team and not rule.workload_id:
+            return ""
+        return row.called.owner_href(rule.team_id, None if is_team else rule.workload_id)
+
+    return Column(key, text, name, missing=NONE, href=href)
+
+
+RULES = Table[StatedRule](
+    "rules",
+    "Rules",
+    (
+        Column("asks", "Jobs of", lambda row: row.called.asks(row.fact.rule), PROSE,
+               href=lambda row: reverse("rule", args=[row.fact.rule.id]),
+               note=lambda row: "" if row.is_in_force else "not in force"),
+        Column("priority", "Priority", lambda row: row.fact.rule.priority, COUNT),
+        _owner_column("team", "Belong to", is_team=True),
+        _owner_column("workload", "Workload", is_team=False),
+        Column("from", "From", lambda row: row.fact.starts_at, INSTANT, missing="since ever"),
+        Column("until", "Until", lambda row: row.fact.ends_at, INSTANT, csv="to",
+               missing="open-ended"),
+        Column("said_by", "", lambda row: row.called.who(row.last) if row.last else None),
+        Column("said", "Created", lambda row: row.last.at if row.last else None, INSTANT,
+               csv="said_at", shown=_created_cell),
+    ),
+    about="tried in this order; the first that matches a job assigns its owner",
+    sort="rules",
+    csv_first=("priority",),
+)  # fmt: skip
+
+
+def changes_table(called: Names) -> Table[RuleChange]:
+    """Every change of a rule, and by whom, for those who may know."""
+    return Table[RuleChange](
+        "changes",
+        "Audit trail",
+        (
+            Column("what", "What", lambda row: "added" if row.is_new else "changed",
+                   shown=lambda row, _: "Added" if row.is_new else "Changed"),
+            Column("at", "When", lambda row: row.at, INSTANT),
+            Column("who", "Who", lambda row: called.who(row) or None, missing=NONE),
+        ),
+        about="every change of this rule, the first one first",
+        empty="It was there before the audit trail began.",
+        csv_first=("at",),
+    )  # fmt: skip
+
+
+def workload_costs(window: ledger.Window, viewer: Viewer, called: Names) -> list[WorkloadCost]:
+    """Of the viewer's teams, by team, the highest cost first; workloads without cost included."""
+    chosen = ledger.CostFilter(window, team_ids=None if viewer.sees_everything else viewer.team_ids)
+
+    def cost(team_id: int, workload_id: int | None, *figures: Any) -> WorkloadCost:
+        fact = None if workload_id is None else called.workloads[workload_id]
+        query = urlencode({"window": window.text})
+        team = reverse("costs-team", args=[team_id])
+        href = "" if fact is None else f"{reverse('costs-workload', args=[fact.id])}?{query}"
+        named = (called.team(team_id), fact.name if fact else "", fact.kind if fact else "")
+        return WorkloadCost(*named, *figures, team_href=f"{team}?{query}", href=href)
+
+    idle = {
+        (each.team_id, each.id): cost(each.team_id, each.id, 0, 0, 0, False)
+        for each in called.workloads.values()
+        if viewer.sees_team(each.team_id)
+    }
+    costly = {
+        group.keys: cost(
+            *group.keys,
+            group.micros,
+            group.gpu_milliseconds,
+            group.unpriced_milliseconds,
+            group.is_provisional,
+        )
+        for group in ledger.cost_groups(chosen, ("team", "workload"))
+    }
+    rows = (idle | costly).values()
+    return sorted(rows, key=lambda row: (row.team, -(row.micros or 0), row.name))
+
+
+def unowned_jobs(window: ledger.Window, called: Names) -> list[UnownedJobs]:
+    """Jobs without an owner, by what a rule would match, the highest cost first."""
+    jobs = reverse("costs-team-jobs", args=[called.unowned_id])
+    return [
+        UnownedJobs(
+            work.submitter,
+            work.jobs,
+            work.micros,
+            work.unit_milliseconds,
+            work.unpriced_milliseconds,
+            f"{jobs}?{urlencode({'window': window.text})}",
+            f"{reverse('new-rule')}?{urlencode(_rule_for(work.submitter))}",
+        )
+        for work in ledger.unowned_work(window, called.unowned_id)
+    ]
+
+
+def stated_rules(viewer: Viewer, called: Names, at: datetime) -> list[StatedRule]:
+    """The rules that give jobs to the viewer's teams: those in force in the order tried, then others."""
+    facts = [fact for fact in workloads.rules() if viewer.sees_team(fact.rule.team_id)]
+    changes = workloads.rule_changes([fact.rule.id for fact in facts])
+    ranked = sorted(facts, key=lambda fact: (not fact.is_in_force(at), fact.rule.rank))
+    return [
+        StatedRule(fact, next(reversed(changes[fact.rule.id]), None), fact.is_in_force(at), called)
+        for fact in ranked
+    ]
+
+
+def whole_cost(rows: Sequence[Costed]) -> tuple[int | None, int, int]:
+    """The sums of cost, GPU time and unpriced time; the cost known as far as any row's is."""
+    return (
+        sum_of_known(row.micros for row in rows),
+        sum(row.gpu_milliseconds for row in rows),
+        sum(row.unpriced_milliseconds for row in rows),
+    )
+
+
+def _rule_for(submitter: workloads.Submitter) -> dict[str, str]:
+    asks = {name: getattr(submitter, name) for name in RULE_ASKS if getattr(submitter, name)}
+    # An account or namespace says more than whoever of it happened to submit.
+    if len(asks) > 1:
+        asks.pop("user", None)
+    return {"cluster": submitter.cluster, **asks}

@@ -1,16 +1,25 @@
 """Page values with every part filled, made by hand, for tests of how pages look."""
 
 from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
+from apps.accounts.queries import OrganisationFact, Viewer
 from apps.console.kit.chart import DailyChart, DayRow, Figure
 from apps.console.kit.frame import Choice, EmptyState, Filter, Frame, Link, Step, Under
+from apps.console.kit.request import Context
 from apps.console.kit.table import ColumnHeading
-from apps.console.pages import overview, setup
+from apps.console.pages import overview
+from apps.console.pages.setup.pages import setup_page
+from apps.console.pages.setup.questions import KINDS, SilentNode, UnconfirmedNode
+from apps.fleet.queries import PoolFact, SilentAgentNode
+from apps.ledger.queries import UnclaimedWork, UnpricedPool
 from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.sparkline import sparkline
 from apps.show.strip import strip_of_states
 from apps.show.time import weekday
 from apps.show.words import STATES
+from apps.telemetry.queries import RejectionCount
+from apps.workloads.queries import AccountWithoutOwner, UnknownNodeName
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 DOLLAR = 1_000_000
@@ -149,41 +158,56 @@ def make_empty_page():
     return make_overview_page(finding="Nothing has been measured yet.", under=None, empty=empty)
 
 
-def make_setup_page():
-    return setup.SetupPage(
+def make_setup_context():
+    platform = Viewer(
+        person_id=1,
+        name="ada",
+        role="platform",
+        sees_everything=True,
+        team_ids=frozenset(),
+        sees_prices=True,
+        may_manage=True,
+        may_close=False,
+    )
+    chosen = OrganisationFact("Demo organisation", "USD", "UTC", week_starts_on=1)
+    return Context(
+        viewer=platform,
+        at=AT,
+        organisation=chosen,
+        zone=ZoneInfo("UTC"),
         frame=make_frame("setup"),
-        finding="18 questions wait for an answer.",
-        currency="USD",
-        zone=UTC,
-        may_confirm=True,
-        unconfirmed_nodes=setup.Question(
-            (
-                setup.UnconfirmedNode(
-                    7, "lab-03", "l40s-lab", "4 × NVIDIA L40S", "8 × NVIDIA L40S", ("GPU-8f3a",), AT
-                ),
-            ),
-            1,
-        ),
-        unknown_nodes=setup.Question(
-            (setup.UnknownNode("gpu-17", "atlas", 12, AT, None),),
-            12,
-            Step("Say which pool they belong to:", command="python manage.py …"),
-        ),
-        silent_nodes=setup.Question((setup.SilentNode("gpu-04", "h100", None, None),), 1),
-        unpriced_pools=setup.Question(
-            (setup.UnpricedPool("l40s-lab", "NVIDIA L40S", "owned", 214 * HOUR, AT.date()),), 1
-        ),
-        unclaimed_work=setup.Question(
-            (setup.UnclaimedWork("pid/gpu-02/jupyter", "h100", 3 * HOUR, None, AT),), 1
-        ),
-        unowned_accounts=setup.Question(
-            (setup.UnownedAccount("misc", "atlas", 31, 253 * HOUR),), 1
-        ),
-        rejected_windows=setup.Question(
-            (setup.RejectedWindows("gpu-04", "worked_seconds", "is 71.2", 4, AT),), 1
-        ),
+        path="/setup",
     )
 
 
+def make_setup_page():
+    """A page with a question of each kind."""
+    pool = PoolFact(
+        1, "l40s-lab", None, "own", "", "", "NVIDIA L40S", 8, "gpu", "owned", None, "team"
+    )
+    waiting = {
+        "unconfirmed_nodes": [
+            UnconfirmedNode(
+                7, "lab-03", "l40s-lab", "4 × NVIDIA L40S", "8 × NVIDIA L40S", ("GPU-8f3a",), AT
+            )
+        ],
+        "unknown_nodes": [
+            UnknownNodeName(1, "atlas", f"gpu-{number}", 12, AT, None) for number in range(12)
+        ],
+        "silent_nodes": [
+            SilentNode(SilentAgentNode(4, "gpu-04", 1, AT), "h100", timedelta(hours=7))
+        ],
+        "unpriced_pools": [UnpricedPool(pool, 214 * HOUR, AT.date())],
+        "unclaimed_work": [UnclaimedWork("pid/gpu-02/jupyter", "h100", 3 * HOUR, None, AT)],
+        "unowned_accounts": [AccountWithoutOwner(1, "atlas", "account", "misc", 31, 253 * HOUR)],
+        "rejected_windows": [
+            RejectionCount(
+                1, "gpu-04", "worked_seconds", "is 71.2", kept=False, count=4, last_at=AT
+            )
+        ],
+    }
+    return setup_page(make_setup_context(), waiting, {"1": "l40s-lab"})
+
+
 def make_answered_setup_page():
-    return setup.SetupPage(make_frame("setup"), "Nothing waits for an answer.", "USD", UTC)
+    return setup_page(make_setup_context(), {kind.key: [] for kind in KINDS}, {})

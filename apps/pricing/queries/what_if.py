@@ -13,7 +13,7 @@ from apps.accounts.queries import organisation
 from apps.economics import rates as economics
 from apps.economics.hours import HOUR
 from apps.economics.tiers import Tier, graduated
-from apps.fleet.queries import NodeFact, PoolFact, pools
+from apps.fleet.queries import CapacitySpan, NodeFact, PoolFact, pools
 from apps.pricing.models import Rate
 from apps.pricing.queries import RateSpan, rates_of_pools, spans_of_pools
 from apps.pricing.queries.converting import month_of_hour, months_of
@@ -98,6 +98,22 @@ def if_ended(rate_id: int, ended_at: datetime, at: datetime) -> WhatIf:
     reach = reach_of(Prices.of(row), ended_at, row.period.upper, at)
     # In the reach the rate is what ends; before it nothing changes.
     return _what_if(reach, lambda rows: _rates_without(rows, rate_id))
+
+
+def if_nodes_lived(
+    pool: PoolFact, count: int, starts_at: datetime, ends_at: datetime
+) -> tuple[int, float]:
+    """What so many more nodes of a pool would have cost in a time: micro-units, whole, and the
+    node-hours without any price, which are not in them. Commitments are left aside.
+    """
+    if not count or ends_at <= starts_at:
+        return 0, 0.0
+    units = pool.gpus_per_node or 0
+    capacity = (CapacitySpan(starts_at, ends_at, units),)
+    node = NodeFact(0, "", pool.id, "", starts_at, ends_at, units, capacity)
+    rows = rates_of_pools({pool.id: pool}, starts_at, ends_at)
+    reach = Reach(starts_at, ends_at, 0, 0.0, count, ((pool.id, pool.name),))
+    return _cost(rows, {pool.id: pool}, [node] * count, reach)
 
 
 def _rates_without(rows: Sequence[Rate], rate_id: int | None) -> list[Rate]:

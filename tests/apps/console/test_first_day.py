@@ -18,6 +18,7 @@ from apps.fleet.models import Pool
 from apps.workloads.models import Allocation
 from apps.workloads.queries import unknown_nodes
 from tests import make
+from tests.apps.console.people import confirmed
 from tests.apps.ledger import scene
 from tests.browser.fleet import make_fleet, make_people
 
@@ -118,7 +119,7 @@ def test_an_agent_is_invited_in_place_and_its_one_time_token_is_shown_once(lone_
     assert 'url = "http://testserver"' in page
     assert secret not in client.get("/setup/first-day").content.decode()
     wrong = client.post("/setup/first-day/invitation", {"node": "0"})
-    assert (wrong.status_code, "Choose a node that has no agent yet." in text_of(wrong)) == (
+    assert (wrong.status_code, "Choose one of the list." in text_of(wrong)) == (
         400,
         True,
     )
@@ -140,9 +141,9 @@ def test_a_token_for_jobs_is_let_in_as_the_command_says_and_states_no_job(lone_n
 @pytest.mark.parametrize(
     ("path", "wrong", "said"),
     [
-        ("agent", {"node": "0", "source": "nvml"}, "Choose a node that has no agent yet."),
-        ("agent", {"source": "guess"}, "Say how the agent measures."),
-        ("jobs", {"cluster": "999"}, "Choose one of the clusters, or any."),
+        ("agent", {"node": "0", "source": "nvml"}, "Choose one of the list."),
+        ("agent", {"source": "guess"}, "Choose one of the list."),
+        ("jobs", {"cluster": "999"}, "Choose one of the list."),
     ],
 )
 def test_a_first_token_that_cannot_be_made_is_not(lone_node, path, wrong, said):
@@ -183,11 +184,20 @@ def test_finance_is_led_to_nothing_that_it_may_not_open():
 def test_names_of_schedulers_become_nodes_of_a_pool(job_on_an_unknown_node):
     pool_id = make.make_pool("h100")
     client = signed_in()
-    assert "They are in this pool" in text_of(client.get("/setup"))
+    assert "See what they cost" in text_of(client.get("/setup"))
     (unknown,) = unknown_nodes()
     day = (job_on_an_unknown_node - 2 * DAY).date().isoformat()
     asked = {"pool": pool_id, "from": day, "node": f"{unknown.cluster_id}/gpu-07"}
-    answer = client.post("/setup/nodes/name", asked, follow=True)
+    looked = text_of(client.get("/setup/nodes/name", asked))
+    assert "1 node of h100 with 8 GPUs each: gpu-07." in looked
+    assert "node-hours of theirs have no price yet." in looked
+    scene.make_rate(pool_id)
+    looked = text_of(client.get("/setup/nodes/name", asked))
+    hours = (datetime.now(UTC) - (job_on_an_unknown_node - 2 * DAY)).total_seconds() / 3600
+    (cost,) = re.findall(r"they cost \$([\d,]+) up to now", looked)
+    assert abs(int(cost.replace(",", "")) / 98.32 - hours) <= 24, "from the first hour of its day"
+    assert unknown_nodes() == [unknown]
+    answer = confirmed(client, "/setup/nodes/name", asked, follow=True)
     assert "1 node of h100 added." in text_of(answer)
     names = fleet.nodes_named(unknown.cluster_id, ["gpu-07"])
     assert names["gpu-07"][0][1].date().isoformat() == day
@@ -196,11 +206,11 @@ def test_names_of_schedulers_become_nodes_of_a_pool(job_on_an_unknown_node):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"pool": "0"}, "say which pool they are of"),
-        ({"from": "2999-01-01"}, "out of reach"),
-        ({"from": "soon"}, "say from which day on"),
+        ({"pool": "0"}, "Choose one of the list."),
+        ({"from": "2999-01-01"}, "A node costs money from a day that was."),
+        ({"from": "soon"}, "Say a day, as in"),
         ({"from": "0001-01-01"}, "out of reach"),
-        ({"node": "1/nobody"}, "tick the nodes that are meant"),
+        ({"node": "1/nobody"}, "Tick some of the list."),
     ],
 )
 def test_what_cannot_be_followed_changes_nothing(job_on_an_unknown_node, wrong, said):
@@ -210,14 +220,15 @@ def test_what_cannot_be_followed_changes_nothing(job_on_an_unknown_node, wrong, 
         "from": (job_on_an_unknown_node - DAY).date().isoformat(),
         "node": f"{unknown.cluster_id}/gpu-07",
     }
-    answer = signed_in().post("/setup/nodes/name", asked | wrong, follow=True)
-    assert f"Nothing was changed: {said}" in text_of(answer) or said in text_of(answer)
+    answer = signed_in().post("/setup/nodes/name", asked | wrong)
+    assert answer.status_code == 400
+    assert said in text_of(answer)
     assert len(unknown_nodes()) == 1
 
 
 def test_only_the_platform_names_nodes(job_on_an_unknown_node):
     assert signed_in("finn").post("/setup/nodes/name").status_code == 403
-    assert "They are in this pool" not in text_of(signed_in("finn").get("/setup"))
+    assert "See what they cost" not in text_of(signed_in("finn").get("/setup"))
     assert signed_in("vera").get("/setup/first-day").status_code == 403
 
 

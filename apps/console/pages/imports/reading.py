@@ -7,7 +7,8 @@ from typing import Any
 from django.conf import settings
 from django.http import QueryDict
 
-from apps.console.kit.change import LONGEST_TEXT, Field
+from apps.console.kit.entries import LONGEST_TEXT
+from apps.console.kit.form import Field
 from apps.console.kit.frame import Choice
 from apps.workloads.queries.imports import RejectedFact
 

@@ -1,17 +1,10 @@
 """The commands that bring an agent to a node, as the first day tells them."""
 
-from django.http import HttpRequest
-
 INSTALL = "pip install runrate-agent"
 CHECK = "runrate-agent check"
 RUN = "runrate-agent run"
 CONFIG = "/etc/runrate/agent.toml"
 TOKEN = "/etc/runrate/agent.token"  # noqa: S105 (a path)
-
-
-def server_of(request: HttpRequest) -> str:
-    """At which address programs reach this server, as far as the browser tells."""
-    return request.build_absolute_uri("/").rstrip("/")
 
 
 def config_command(server: str) -> str:

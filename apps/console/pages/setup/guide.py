@@ -1,30 +1,29 @@
 """The first day, step by step: what is done, what is waited for, what is missing, and how it is done."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import ClassVar
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.utils.html import format_html
 
 from apps.accounts import queries as accounts
-from apps.accounts.authentication import viewer_of_request
-from apps.console.kit.frame import Choice, Link, Step
-from apps.console.kit.request import SEES_EVERYTHING, frame_of, shown_to
-from apps.console.kit.waiting import questions_waiting
+from apps.console.kit.cells import linked
+from apps.console.kit.change import ChangeForm
+from apps.console.kit.entries import PickField
+from apps.console.kit.form import FormSection
+from apps.console.kit.frame import Link, Step
+from apps.console.kit.page import ConsolePage, SecretOnce, shown
+from apps.console.kit.request import SEES_EVERYTHING, Context
 from apps.console.pages.setup.commands import (
     CHECK,
     INSTALL,
     RUN,
     config_command,
-    server_of,
     simulate_command,
 )
 from apps.console.pages.setup.questions import MANAGE
-from apps.console.pages.setup.values import DONE, MISSING, WAITING, FirstDayPage, GuideStep
-from apps.console.pages.setup.values import MadeToken as Made
 from apps.fleet import queries as fleet
 from apps.pricing import queries as pricing
 from apps.show.amounts import counted
@@ -32,6 +31,7 @@ from apps.show.time import duration
 from apps.show.words import joined
 from apps.workloads import queries as workloads
 
+DONE, WAITING, MISSING = "Done", "Waiting", "To do"
 MOMENT = timedelta(microseconds=1)
 MOST_CHOICES = 100
 MOST_NAMED = 3
@@ -44,6 +44,43 @@ NODES_FIRST = Step(
     "And say which nodes it has, and since when they cost money:",
     command=f"{MANAGE} add_nodes h100 gpu-01 gpu-02 --from 2026-01-01",
 )
+
+
+SOURCES = {
+    "nvml": "NVML, on the node",
+    "dcgm": "dcgm-exporter",
+    "simulated": "a scenario, nothing real",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GuideStep:
+    """One step of the first day: how it stands, what shows that, and how it is done.
+
+    `state` is DONE, WAITING (somebody else is expected to do something) or MISSING; `forms` do a
+    part of it in place.
+    """
+
+    key: str
+    title: str
+    state: str
+    found: str
+    how: tuple[Step, ...]
+    link: Link | None = None
+    forms: tuple[FormSection, ...] = ()
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left of it."""
+        return self.state == DONE
+
+
+@dataclass(frozen=True, slots=True)
+class Guide:
+    """The steps, in order."""
+
+    template: ClassVar[str] = "setup/guide.html"
+    steps: Sequence[GuideStep]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,66 +97,109 @@ class Known:
     may_make: bool
 
 
-@require_safe
-@shown_to(SEES_EVERYTHING)
-def first_day(request: HttpRequest) -> HttpResponse:
+class AgentInvitationForm(ChangeForm):
+    """The node whose agent is invited."""
+
+    node = PickField("Node without an agent")
+
+
+class AgentTokenForm(AgentInvitationForm):
+    """The node whose agent gets a token at once, and how it measures."""
+
+    source = PickField("It measures by", SOURCES, initial="nvml")
+
+
+class JobsTokenForm(ChangeForm):
+    """Whose jobs a scheduler states."""
+
+    cluster = PickField("Jobs of")
+
+
+@shown(SEES_EVERYTHING, "setup")
+def first_day(context: Context) -> ConsolePage:
     """Five steps from an empty installation to a dollar that has an owner."""
-    return first_day_page(request)
+    return first_day_page(context)
 
 
 def first_day_page(
-    request: HttpRequest, made: Made | None = None, problem: str = ""
-) -> HttpResponse:
-    """The steps, with the token just made, or with why none was."""
-    at = timezone.now()
-    known = known_of(request, at)
-    steps = (_token(known), _agent(known), _jobs(known), _price(known), _owner(known))
+    context: Context, sent: ChangeForm | None = None, made: SecretOnce | None = None
+) -> ConsolePage:
+    """The steps, with the token just made, or with what is wrong in the form that asked for it."""
+    known = known_of(context)
+    token = replace(_token(known), forms=_token_forms(context, sent) if known.may_make else ())
+    steps = (token, _agent(known), _jobs(known), _price(known), _owner(known))
     done = sum(step.is_done for step in steps)
-    page = FirstDayPage(
-        frame=frame_of(request, accounts.organisation(), "setup", questions_waiting(at)),
+    setup = linked("Setup", reverse("setup"))
+    return ConsolePage(
+        context=context,
         finding="The first day is done: work has a price and an owner."
         if done == len(steps)
         else f"{done} of the {len(steps)} steps of the first day are done.",
-        steps=steps,
-        may_make=known.may_make,
-        nodes=_nodes(at) if known.may_make else (),
-        clusters=_clusters() if known.may_make else (),
-        made=made,
-        problem=problem,
+        under=(
+            format_html("In any order; {} keeps asking what is still missing afterwards.", setup),
+        ),
+        sections=(made, Guide(steps)),
     )
-    return render(request, "setup/first_day.html", {"page": page}, status=400 if problem else 200)
 
 
-def known_of(request: HttpRequest, at: datetime) -> Known:
+def token_picks(at: datetime) -> dict[str, dict[str, str]]:
+    """Machines that nothing reports for yet, and clusters, by the fields that offer them."""
+    nodes = fleet.agentless_nodes(at, MOST_CHOICES)
+    clusters = {str(each.id): f"{each.name} alone" for each in fleet.clusters().values()}
+    return {
+        "node": {str(node.id): f"{node.name} ({node.pool})" for node in nodes},
+        "cluster": {"": "any cluster", **clusters},
+    }
+
+
+def known_of(context: Context) -> Known:
     """What is there, and at which address programs reach it."""
-    pools = fleet.pools()
+    at, pools = context.at, fleet.pools()
     spans = pricing.pool_rates(pools, at, at + MOMENT) if pools else {}
     unpriced = sorted(pool.name for pool in pools.values() if spans[pool.id][0].paid_rate is None)
     return Known(
         at=at,
-        server=server_of(request),
+        server=context.site,
         machines=fleet.living_machines(at),
         tokens=accounts.good_tokens(at),
         agents=fleet.agents_heard(),
         unpriced=tuple(unpriced),
         pools=len(pools),
-        may_make=viewer_of_request(request).may_manage,
+        may_make=context.viewer.may_manage,
     )
 
 
-def _nodes(at: datetime) -> tuple[Choice, ...]:
-    """Machines that nothing reports for yet."""
-    return tuple(
-        Choice(str(each.id), f"{each.name} ({each.pool})")
-        for each in fleet.agentless_nodes(at, MOST_CHOICES)
+def _token_forms(context: Context, sent: ChangeForm | None) -> tuple[FormSection, ...]:
+    picks = token_picks(context.at)
+    jobs = JobsTokenForm.opened(sent, context, picks=picks).section(
+        "jobs-token",
+        reverse("first-jobs-token"),
+        "Create a token for jobs",
+        words="For a scheduler that states its jobs as they run. Not needed to import a file.",
+        css="change",
     )
-
-
-def _clusters() -> tuple[Choice, ...]:
-    found = fleet.clusters().values()
+    if not picks["node"]:
+        return (jobs,)
+    token = sent if isinstance(sent, AgentTokenForm) else None
+    invited = sent if token is None else None
     return (
-        Choice("", "any cluster"),
-        *(Choice(str(each.id), f"{each.name} alone") for each in found),
+        AgentInvitationForm.opened(invited, context, picks=picks).section(
+            "agent-invitation",
+            reverse("first-invitation"),
+            "Invite its agent",
+            words="For the agent of a node: a one-time token, which it trades for its own. That "
+            "one writes this node and nothing else.",
+            css="change",
+            is_primary=True,
+        ),
+        AgentTokenForm.opened(token, context, picks=picks).section(
+            "agent-token",
+            reverse("first-agent"),
+            "Create the agent’s token",
+            words="Without an invitation, or to try without a GPU: the agent’s own token at once.",
+            css="change",
+        ),
+        jobs,
     )
 
 

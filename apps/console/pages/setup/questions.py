@@ -1,282 +1,391 @@
-"""The questions that wait for an answer, asked of every room."""
+"""The questions that wait for an answer, asked of every room, each with its table and its answer."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html, format_html_join
 
 from apps.accounts import queries as accounts
-from apps.console.kit.frame import Choice, Link, Step
-from apps.console.kit.waiting import keep_count
-from apps.console.pages.setup.values import (
-    Question,
-    RejectedWindows,
-    SilentNode,
-    UnclaimedWork,
-    UnconfirmedNode,
-    UnknownNode,
-    UnownedAccount,
-    UnpricedPool,
+from apps.console.kit.cells import (
+    COUNT,
+    DAY,
+    GPU_HOURS,
+    INSTANT,
+    MONEY,
+    TEXT,
+    WRAPPED,
+    Format,
+    Locale,
+    quiet,
+    sending,
+    unseen,
 )
+from apps.console.kit.frame import Link, Step
+from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
+from apps.console.kit.waiting import keep_count
 from apps.fleet import queries as fleet
 from apps.ledger import queries as ledger
+from apps.show.time import duration
 from apps.show.words import joined
 from apps.telemetry import queries as telemetry
 from apps.workloads import queries as workloads
 
-MOST_ROWS = 50
+PER_PAGE = 50
 LOOKED_BACK = "7d"
 MANAGE = ".venv/bin/python manage.py"
+ANSWER = unseen("Answer")
+CODE = Format(lambda text, _: format_html("<code>{}</code>", text), TEXT.written)
 
 Row = TypeVar("Row")
 
 
-@dataclass(frozen=True, slots=True)
-class Questions:
-    """Everything that waits, by kind."""
+class AskedOf(NamedTuple):
+    """When is asked, of which days, and the pools."""
 
-    unconfirmed_nodes: Question[UnconfirmedNode] = field(default=Question())
-    unknown_nodes: Question[UnknownNode] = field(default=Question())
-    silent_nodes: Question[SilentNode] = field(default=Question())
-    unpriced_pools: Question[UnpricedPool] = field(default=Question())
-    unclaimed_work: Question[UnclaimedWork] = field(default=Question())
-    unowned_accounts: Question[UnownedAccount] = field(default=Question())
-    rejected_windows: Question[RejectedWindows] = field(default=Question())
+    at: datetime
+    window: ledger.Window
+    pools: Mapping[int, fleet.PoolFact]
+
+
+class UnconfirmedNode(NamedTuple):
+    """A node whose agent reports devices that nobody has confirmed; `devices` counts them by model.
+
+    `expected` is what its pool says a node has, where that is something else.
+    """
+
+    node_id: int
+    node: str
+    pool: str
+    devices: str
+    expected: str
+    uuids: tuple[str, ...]
+    first_seen_at: datetime
+
+
+class SilentNode(NamedTuple):
+    """A node whose agent has stopped reporting; it is charged on until somebody ends it."""
+
+    agent: fleet.SilentAgentNode
+    pool: str
+    silent_for: timedelta
+
+
+# Without slots, as Table is.
+@dataclass(frozen=True)
+class QuestionKind(Generic[Row]):
+    """Things of one kind that wait, in a table whose title says how many; its last column answers.
+
+    `step` says what else answers it.
+    """
+
+    key: str
+    table: Table[Row]
+    find: Callable[[AskedOf], Sequence[Row]]
+    step: Callable[[Sequence[Row]], Step | None] = lambda _: None
 
     @property
-    def total(self) -> int:
-        """How many things wait."""
-        return sum(getattr(self, each.name).total for each in fields(self))
+    def csv_name(self) -> str:
+        """The address of its CSV, by name."""
+        return f"setup-{self.key}"
+
+    def asked(self, *, may_answer: bool) -> Table[Row]:
+        """Its table; who may not answer has no button."""
+        kept = (column for column in self.table.columns if may_answer or column.text != ANSWER)
+        who = "you confirm" if may_answer else "somebody of the role platform confirms"
+        return replace(
+            self.table, columns=tuple(kept), about=self.table.about.replace("{who}", who)
+        )
 
 
 def recount() -> None:
     """Count anew: something was answered, or the last count is old."""
     at = timezone.now()
-    keep_count(questions(at, accounts.organisation()).total, at)
+    waiting = waiting_at(at, accounts.organisation())
+    keep_count(sum(map(len, waiting.values())), at)
 
 
-def questions(at: datetime, organisation: accounts.OrganisationFact) -> Questions:
-    """What waits at `at`; prices, owners and refusals of the last seven days."""
-    asked = _asked(at, organisation)
-    return Questions(
-        unconfirmed_nodes=_unconfirmed(asked),
-        unknown_nodes=_unknown(asked),
-        silent_nodes=_silent(asked),
-        unpriced_pools=_unpriced(asked),
-        unclaimed_work=_unclaimed(asked),
-        unowned_accounts=_unowned(asked),
-        rejected_windows=_rejected(asked),
-    )
+def waiting_at(at: datetime, organisation: accounts.OrganisationFact) -> dict[str, Sequence[Any]]:
+    """What waits at `at`, by the key of its kind; prices, owners and refusals of seven days."""
+    asked = asked_of(at, organisation)
+    return {kind.key: kind.find(asked) for kind in KINDS}
 
 
-def question_named(
-    name: str, at: datetime, organisation: accounts.OrganisationFact
-) -> Question[Any]:
-    """One of them alone, by its name in Questions."""
-    ask: dict[str, Callable[[_Asked], Question[Any]]] = {
-        "unconfirmed_nodes": _unconfirmed,
-        "unknown_nodes": _unknown,
-        "silent_nodes": _silent,
-        "unpriced_pools": _unpriced,
-        "unclaimed_work": _unclaimed,
-        "unowned_accounts": _unowned,
-        "rejected_windows": _rejected,
-    }
-    return ask[name](_asked(at, organisation))
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """When is asked, in which zone, of which days, and the pools."""
-
-    at: datetime
-    zone: str
-    window: ledger.Window
-    pools: Mapping[int, fleet.PoolFact]
-
-
-def _asked(at: datetime, organisation: accounts.OrganisationFact) -> _Asked:
+def asked_of(at: datetime, organisation: accounts.OrganisationFact) -> AskedOf:
+    """The days that are looked back on, and the pools."""
     calendar = ledger.calendar_of(organisation.zone, organisation.week_starts_on, at)
-    window = ledger.window_of(LOOKED_BACK, calendar)
-    return _Asked(at, organisation.zone, window, fleet.pools())
+    return AskedOf(at, ledger.window_of(LOOKED_BACK, calendar), fleet.pools())
 
 
-def _unconfirmed(asked: _Asked) -> Question[UnconfirmedNode]:
+def _unconfirmed_nodes(asked: AskedOf) -> list[UnconfirmedNode]:
     devices = fleet.unconfirmed_devices(asked.at)
+    if not devices:
+        return []
     node_ids = {device.node_id for device in devices}
-    nodes = (
-        fleet.nodes_lived(asked.at, asked.at + timedelta(seconds=1), node_ids) if devices else []
-    )
+    nodes = fleet.nodes_lived(asked.at, asked.at + timedelta(seconds=1), node_ids)
     living = {node.id: node for node in nodes}
-    rows = [
+    return [
         _unconfirmed_node(list(of_node), living[node_id], asked.pools[living[node_id].pool_id])
         for node_id, of_node in groupby(devices, lambda device: device.node_id)
         if node_id in living
     ]
-    return _question(rows)
 
 
 def _unconfirmed_node(
-    devices: Sequence[fleet.UnconfirmedDevice],
-    node: fleet.NodeFact,
-    pool: fleet.PoolFact,
+    devices: Sequence[fleet.UnconfirmedDevice], node: fleet.NodeFact, pool: fleet.PoolFact
 ) -> UnconfirmedNode:
     models = Counter(device.model or "unknown model" for device in devices if device.kind == "gpu")
     slices = sum(device.kind == "mig" for device in devices)
     said = [f"{count} × {model}" for model, count in models.items()]
     if slices:
         said.append(f"{slices} MIG slices")
+    is_expected = pool.unit != "gpu" or models == Counter({pool.gpu_model: node.units})
     return UnconfirmedNode(
         node_id=node.id,
         node=node.name,
         pool=pool.name,
         devices=joined(said),
-        expected=_expected(models, node, pool),
+        expected="" if is_expected else f"{node.units} × {pool.gpu_model or 'GPU'}",
         uuids=tuple(device.uuid for device in devices),
         first_seen_at=min(device.seen_from for device in devices),
     )
 
 
-def _expected(models: Counter[str], node: fleet.NodeFact, pool: fleet.PoolFact) -> str:
-    """What the pool says a node has, where the GPUs seen are something else."""
-    if pool.unit != "gpu" or models == Counter({pool.gpu_model: node.units}):
-        return ""
-    return f"{node.units} × {pool.gpu_model or 'GPU'}"
-
-
-def _unknown(asked: _Asked) -> Question[UnknownNode]:
-    found = workloads.unknown_nodes()
-    rows = [
-        UnknownNode(
-            name=each.node_name,
-            cluster=each.cluster,
-            jobs=each.allocations,
-            first_named_at=each.first_at,
-            last_named_at=each.last_at,
-            key=f"{each.cluster_id}/{each.node_name}",
-        )
-        for each in found
-    ]
-    if not found:
-        return _question(rows)
-    clusters = {each.cluster_id for each in found}
-    fitting = [
-        Choice(str(pool.id), pool.name)
-        for pool in sorted(asked.pools.values(), key=lambda pool: pool.name)
-        if pool.gpus_per_node and (pool.cluster_id is None or pool.cluster_id in clusters)
-    ]
-    question = _question(rows, None if fitting else _pool_first(found[0].cluster))
-    since = min(each.first_at for each in found).astimezone(ZoneInfo(asked.zone)).date()
-    return replace(question, choices=tuple(fitting), since=since)
-
-
-def _pool_first(cluster: str) -> Step:
-    command = (
-        f"{MANAGE} add_pool POOL --cluster {cluster} --provider own --purchase-option owned "
-        '--gpu-model "NVIDIA H100 80GB HBM3" --gpus-per-node 8'
+def _devices_cell(row: UnconfirmedNode, _: Locale) -> str:
+    codes = format_html_join("", "<li><code>{}</code></li>", ((uuid,) for uuid in row.uuids))
+    cell = format_html(
+        '<details class="list"><summary>{}</summary><ul>{}</ul></details>', row.devices, codes
     )
-    return Step("They need a pool first: nodes of one model and one price.", command=command)
+    if not row.expected:
+        return cell
+    return format_html('{}<small class="differs">The pool says {}.</small>', cell, row.expected)
 
 
-def _silent(asked: _Asked) -> Question[SilentNode]:
-    rows = [
-        SilentNode(
-            name=each.node_name,
-            node_id=each.node_id,
-            pool=asked.pools[each.pool_id].name,
-            last_seen_at=each.last_seen_at,
-            silent_for=asked.at - each.last_seen_at,
-        )
-        for each in fleet.silent_agents(asked.at)
+def _confirm_button(row: UnconfirmedNode, _: Locale) -> str:
+    action = reverse("confirm-devices", args=[row.node_id])
+    return sending("Confirm", f"the devices of {row.node}", action)
+
+
+def _silent_nodes(asked: AskedOf) -> list[SilentNode]:
+    return [
+        SilentNode(agent, asked.pools[agent.pool_id].name, asked.at - agent.last_seen_at)
+        for agent in fleet.silent_agents(asked.at)
     ]
-    if not rows:
-        return _question(rows)
-    command = f"{MANAGE} end_node {rows[0].name} --at {rows[0].last_seen_at:%Y-%m-%dT%H:%MZ}"
-    return _question(rows, Step("If a node is gone, say since when:", command=command))
 
 
-def _unpriced(asked: _Asked) -> Question[UnpricedPool]:
-    rows = [
-        UnpricedPool(
-            name=each.pool.name,
-            gpu_model=each.pool.gpu_model,
-            purchase_option=each.pool.purchase_option,
-            milliseconds=each.unit_milliseconds,
-            since=each.first_day,
-            pool_id=each.pool.id,
-        )
-        for each in ledger.unpriced_pools(asked.window, asked.pools)
-    ]
-    if not rows:
-        return _question(rows)
-    link = Link("Set a price", reverse("prices"))
-    return _question(rows, Step("Say what a node of the pool costs.", link=link))
+def _end_node(rows: Sequence[SilentNode]) -> Step:
+    first = rows[0].agent
+    command = f"{MANAGE} end_node {first.node_name} --at {first.last_seen_at:%Y-%m-%dT%H:%MZ}"
+    return Step("If a node is gone, say since when:", command=command)
 
 
-def _unclaimed(asked: _Asked) -> Question[UnclaimedWork]:
-    rows = [
-        UnclaimedWork(
-            key=each.key,
-            pool=each.pool_name,
-            gpu_milliseconds=each.gpu_milliseconds,
-            cost_micros=each.micros,
-            last_seen_at=each.last_hour,
-        )
-        for each in ledger.unclaimed_work(asked.window, asked.pools)
-    ]
-    if not rows:
-        return _question(rows)
-    sentence = "If a scheduler ran it, its accounting names the job and settles these hours again:"
-    return _question(rows, Step(sentence, link=Link("Import a file", reverse("imports"))))
+def _pool_href(name: str) -> str:
+    return f"{reverse('fleet')}?{urlencode({'pool': name})}"
 
 
-def _unowned(asked: _Asked) -> Question[UnownedAccount]:
-    rows = [
-        UnownedAccount(
-            account=each.name,
-            cluster=each.cluster,
-            jobs=each.jobs,
-            gpu_milliseconds=int(each.gpu_milliseconds),
-            href=f"{reverse('new-rule')}?{urlencode(_rule_for(each))}",
-            bears=each.bears,
-        )
-        for each in workloads.unowned_accounts(
-            asked.window.starts_at, min(asked.at, asked.window.ends_at)
-        )
-    ]
-    if not rows:
-        return _question(rows)
-    link = Link("See what each cost", reverse("unowned"))
-    return _question(rows, Step("Say whose they are, with a look at what moves first.", link=link))
+def _price_button(row: ledger.UnpricedPool, _: Locale) -> str:
+    href = f"{reverse('add-rate')}?{urlencode({'pool': row.pool.id})}"
+    return _link_button(href, "Set its price", f"for {row.pool.name}")
 
 
-def _rule_for(account: workloads.AccountWithoutOwner) -> dict[str, str]:
-    asked = {account.bears: account.name} if account.bears else {}
-    return {"cluster": account.cluster, **asked}
+def _rule_button(row: workloads.AccountWithoutOwner, _: Locale) -> str:
+    asked = {row.bears: row.name} if row.bears else {}
+    href = f"{reverse('new-rule')}?{urlencode({'cluster': row.cluster, **asked})}"
+    return _link_button(href, "Whose?", f"A rule for {row.name}")
 
 
-def _rejected(asked: _Asked) -> Question[RejectedWindows]:
-    found = telemetry.rejections_by_agent(asked.window.first_day)
-    rows = [
-        RejectedWindows(
-            agent=each.node,
-            field=each.field,
-            reason=each.reason,
-            windows=each.count,
-            last_at=each.last_at,
-            is_kept=each.kept,
-        )
-        for each in found
-    ]
-    return _question(rows)
+def _link_button(href: str, text: str, said: str) -> str:
+    return format_html(
+        '<a class="button small" href="{}">{}<span class="unseen"> {}</span></a>', href, text, said
+    )
 
 
-def _question(rows: Sequence[Row], step: Step | None = None) -> Question[Row]:
-    return Question(tuple(rows[:MOST_ROWS]), len(rows), step, rest=tuple(rows[MOST_ROWS:]))
+def _account_cell(row: workloads.AccountWithoutOwner, _: Locale) -> str:
+    if not row.name:
+        nobody = "no account, namespace, user or partition"
+        return format_html("{}<small>{}</small>", quiet("nobody named"), nobody)
+    if row.bears == "account":
+        return row.name
+    return format_html("{}<small>{}</small>", row.name, row.bears)
+
+
+UNPRICED_POOLS = QuestionKind[ledger.UnpricedPool](
+    "unpriced_pools",
+    Table(
+        "unpriced-pools",
+        "{said} without a price",
+        (
+            Column("pool", "Pool", lambda row: row.pool.name,
+                   href=lambda row: _pool_href(row.pool.name)),
+            Column("gpu_model", "GPU model", lambda row: row.pool.gpu_model),
+            Column("purchase_option", "Bought as", lambda row: row.pool.purchase_option),
+            Column("gpu_hours", "GPU-hours", lambda row: row.unit_milliseconds, GPU_HOURS,
+                   href=lambda row: f"{reverse('costs')}?{urlencode({'pool': row.pool.name})}"),
+            Column("since", "Since", lambda row: row.first_day, DAY),
+            Column("answer", ANSWER, lambda _: "", csv="", sorts=False, shown=_price_button),
+        ),
+        noun=("pool", "pools"),
+        about="GPU time of the last 7 days that no rate covers: unpriced, never free",
+        sort="unpriced",
+        per_page=PER_PAGE,
+    ),
+    lambda asked: ledger.unpriced_pools(asked.window, asked.pools),
+    lambda _: Step(
+        "Say what a node of the pool costs.", link=Link("Set a price", reverse("prices"))
+    ),
+)  # fmt: skip
+UNKNOWN_NODES = QuestionKind[workloads.UnknownNodeName](
+    "unknown_nodes",
+    Table(
+        "unknown-nodes",
+        "{said} named by schedulers: which pool, from when?",
+        (
+            Column("node", "Node", lambda row: row.node_name),
+            Column("cluster", "Cluster", lambda row: row.cluster),
+            Column("jobs", "Jobs", lambda row: row.allocations, COUNT),
+            Column("first_named_at", "First named", lambda row: row.first_at, INSTANT),
+            Column("last_named_at", "Last named", lambda row: row.last_at, INSTANT,
+                   missing="still held"),
+        ),
+        noun=("node", "nodes"),
+        about="their jobs wait, and hold nothing until the node exists",
+        sort="unknown",
+        per_page=PER_PAGE,
+    ),
+    lambda _: workloads.unknown_nodes(),
+)  # fmt: skip
+UNCONFIRMED_NODES = QuestionKind[UnconfirmedNode](
+    "unconfirmed_nodes",
+    Table(
+        "unconfirmed-devices",
+        "Are the devices of {said} yours?",
+        (
+            Column("node", "Node", lambda row: row.node,
+                   href=lambda row: reverse("node", args=[row.node_id])),
+            Column("pool", "Pool", lambda row: row.pool),
+            Column("devices", "Devices seen", lambda row: row.devices, WRAPPED,
+                   shown=_devices_cell),
+            Column("expected", "", lambda row: row.expected),
+            Column("uuids", "", lambda row: " ".join(row.uuids)),
+            Column("first_seen_at", "First seen", lambda row: row.first_seen_at, INSTANT),
+            Column("answer", ANSWER, lambda _: "", csv="", sorts=False, shown=_confirm_button),
+        ),
+        noun=("node", "nodes"),
+        about="agents report them; they count already, and stay listed until {who} them",
+        sort="unconfirmed",
+        per_page=PER_PAGE,
+    ),
+    _unconfirmed_nodes,
+)  # fmt: skip
+SILENT_NODES = QuestionKind[SilentNode](
+    "silent_nodes",
+    Table(
+        "silent-nodes",
+        "{said}",
+        (
+            Column("node", "Node", lambda row: row.agent.node_name,
+                   href=lambda row: reverse("node", args=[row.agent.node_id])),
+            Column("pool", "Pool", lambda row: row.pool),
+            Column("silent", "Silent for", lambda row: row.silent_for, csv="silent_seconds",
+                   shown=lambda row, _: duration(row.silent_for),
+                   written=lambda row, _: f"{row.silent_for.total_seconds():.0f}"),
+            Column("heard", "Last heard", lambda row: row.agent.last_seen_at, INSTANT,
+                   csv="last_heard_at"),
+        ),
+        noun=("silent node", "silent nodes"),
+        about="charged until an inventory, the bill or you end them; until then they keep accruing "
+        "cost",
+        sort="silent",
+        per_page=PER_PAGE,
+    ),
+    _silent_nodes,
+    _end_node,
+)  # fmt: skip
+UNOWNED_ACCOUNTS = QuestionKind[workloads.AccountWithoutOwner](
+    "unowned_accounts",
+    Table(
+        "unowned-accounts",
+        "{said} without a team",
+        (
+            Column("name", "Jobs of", lambda row: row.name, shown=_account_cell),
+            Column("of", "", lambda row: row.bears),
+            Column("cluster", "Cluster", lambda row: row.cluster),
+            Column("jobs", "Jobs", lambda row: row.jobs, COUNT),
+            Column("gpu_hours", "GPU-hours", lambda row: int(row.gpu_milliseconds), GPU_HOURS),
+            Column("answer", ANSWER, lambda _: "", csv="", sorts=False, shown=_rule_button),
+        ),
+        noun=("account", "accounts"),
+        about="no ownership rule matches their jobs of the last 7 days, so the team reads Unowned",
+        sort="unowned",
+        per_page=PER_PAGE,
+    ),
+    lambda asked: workloads.unowned_accounts(
+        asked.window.starts_at, min(asked.at, asked.window.ends_at)
+    ),
+    lambda _: Step(
+        "Say whose they are, with a look at what moves first.",
+        link=Link("See what each cost", reverse("unowned")),
+    ),
+)  # fmt: skip
+UNCLAIMED_WORK = QuestionKind[ledger.UnclaimedWork](
+    "unclaimed_work",
+    Table(
+        "unclaimed-work",
+        "{said} of no known job",
+        (
+            Column("holder_key", "Holder key", lambda row: row.key, CODE),
+            Column("pool", "Pool", lambda row: row.pool_name,
+                   href=lambda row: _pool_href(row.pool_name)),
+            Column("gpu_hours", "GPU-hours", lambda row: row.gpu_milliseconds, GPU_HOURS),
+            Column("cost", "Cost", lambda row: row.micros, MONEY),
+            CURRENCY_COLUMN,
+            Column("last_seen_at", "Last seen", lambda row: row.last_hour, INSTANT),
+        ),
+        noun=("holder", "holders"),
+        about="GPU work of the last 7 days that nobody claimed; the job’s arrival settles it",
+        sort="unclaimed",
+        per_page=PER_PAGE,
+    ),
+    lambda asked: ledger.unclaimed_work(asked.window, asked.pools),
+    lambda _: Step(
+        "If a scheduler ran it, its accounting names the job and settles these hours again:",
+        link=Link("Import a file", reverse("imports")),
+    ),
+)  # fmt: skip
+REJECTED_WINDOWS = QuestionKind[telemetry.RejectionCount](
+    "rejected_windows",
+    Table(
+        "rejected-windows",
+        "Measurements refused for {said}",
+        (
+            Column("agent", "Agent", lambda row: row.node),
+            Column("field", "Field", lambda row: row.field, CODE),
+            Column("reason", "Reason", lambda row: row.reason, WRAPPED,
+                   note=lambda row: "only the field was left out" if row.kept else ""),
+            Column("windows", "Windows", lambda row: row.count, COUNT),
+            Column("last_at", "Last", lambda row: row.last_at, INSTANT),
+            Column("windows_kept", "", lambda row: "yes" if row.kept else "no"),
+        ),
+        noun=("reason", "reasons"),
+        about="in the last 7 days; each was refused alone, its neighbours were kept",
+        sort="rejected",
+        per_page=PER_PAGE,
+    ),
+    lambda asked: telemetry.rejections_by_agent(asked.window.first_day),
+)  # fmt: skip
+KINDS: tuple[QuestionKind[Any], ...] = (
+    UNPRICED_POOLS,
+    UNKNOWN_NODES,
+    UNCONFIRMED_NODES,
+    SILENT_NODES,
+    UNOWNED_ACCOUNTS,
+    UNCLAIMED_WORK,
+    REJECTED_WINDOWS,
+)
+"""In the order of the page."""

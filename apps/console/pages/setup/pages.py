@@ -1,0 +1,169 @@
+"""Setup: the questions, and the answers that are given right here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import path, reverse
+from django.utils.safestring import SafeString
+
+from apps.console.kit.cells import drawn, linked
+from apps.console.kit.change import Act, ChangeForm, Done, acting
+from apps.console.kit.frame import EmptyState, Step
+from apps.console.kit.page import ConsolePage, shown
+from apps.console.kit.request import MANAGES, SEES_EVERYTHING, Context
+from apps.console.kit.table import TableSection
+from apps.console.kit.waiting import keep_count
+from apps.console.pages.setup import first_tokens, guide, naming
+from apps.console.pages.setup.questions import (
+    KINDS,
+    UNCLAIMED_WORK,
+    UNCONFIRMED_NODES,
+    UNKNOWN_NODES,
+    QuestionKind,
+    asked_of,
+    recount,
+    waiting_at,
+)
+from apps.economics.refusal import Refusal
+from apps.fleet import actions as fleet
+from apps.fleet.queries import living_machines, node_names, pools
+from apps.show.amounts import counted
+
+NO_QUESTIONS = EmptyState(
+    "No questions yet",
+    "As soon as nodes, agents, jobs or prices are on record, what cannot be placed is asked about "
+    "here.",
+)
+NO_OPEN_QUESTIONS = EmptyState(
+    "No open questions",
+    "Every device, node, price and owner is known. What turns up unplaced is listed here.",
+)
+
+
+class ConfirmationForm(ChangeForm):
+    """That the devices of a node are ours, without anything to say."""
+
+
+@shown(SEES_EVERYTHING, "setup")
+def setup(context: Context) -> ConsolePage:
+    """Everything that waits for an answer."""
+    waiting = waiting_at(context.at, context.organisation)
+    total = sum(map(len, waiting.values()))
+    keep_count(total, context.at)
+    is_fresh = not total and not living_machines(context.at)
+    return setup_page(
+        replace(context, frame=replace(context.frame, setup_questions=total)),
+        waiting,
+        naming.fitting_pools(waiting[UNKNOWN_NODES.key], pools()),
+        is_fresh=is_fresh,
+    )
+
+
+@shown(SEES_EVERYTHING, "setup")
+def question_csv(context: Context, key: str) -> HttpResponse:
+    """Everything of one kind that waits."""
+    kind = next(kind for kind in KINDS if kind.key == key)
+    rows = kind.find(asked_of(context.at, context.organisation))
+    return kind.table.csv(rows, context, key.replace("_", " "))
+
+
+@acting(MANAGES, "setup")
+def confirm_devices(context: Context, node_id: int) -> Act:
+    """The devices of a node are ours; said again it changes nothing."""
+
+    def apply(_: Mapping[str, Any]) -> Done:
+        name = node_names([node_id]).get(node_id)
+        if name is None:
+            raise Refusal("", "that node is no longer on record; nothing was changed")
+        confirmed = fleet.confirm_devices(node_id=node_id, at=context.at)
+        recount()
+        return f"{counted(confirmed, 'device')} of {name} confirmed.", ("setup",)
+
+    def page(sent: ChangeForm) -> ConsolePage:
+        waiting = waiting_at(context.at, context.organisation)
+        return replace(setup_page(context, waiting, {}), problems=(sent.problem,))
+
+    form = ConfirmationForm(context.sent, context, is_sent=True)
+    return Act(form=form, apply=apply, page=page)
+
+
+def setup_page(
+    context: Context,
+    waiting: Mapping[str, Sequence[Any]],
+    fitting: Mapping[str, str],
+    *,
+    is_fresh: bool = False,
+) -> ConsolePage:
+    """The questions of `waiting`, by key; `fitting` are pools that nodes of no pool may be of."""
+    context = replace(context, path=reverse("setup"))
+    total, may_answer = sum(map(len, waiting.values())), context.viewer.may_manage
+    finding = "Nothing waits for an answer."
+    if total:
+        finding = f"{counted(total, 'question')} {'waits' if total == 1 else 'wait'} for an answer."
+    imports = [linked("Imports of jobs", reverse("imports"))] if may_answer else []
+    return ConsolePage(
+        context=context,
+        finding="Nothing is on record yet." if is_fresh else finding,
+        under=(
+            "Nothing here is lost: what cannot be placed yet is kept, and counted as soon as it "
+            "can be.",
+            linked("The first day, step by step", reverse("first-day")),
+            *imports,
+        ),
+        sections=tuple(
+            _question_section(kind, waiting[kind.key], fitting, context)
+            for kind in KINDS
+            if waiting[kind.key]
+        ),
+        empty=None if total else NO_QUESTIONS if is_fresh else NO_OPEN_QUESTIONS,
+    )
+
+
+def _question_section(
+    kind: QuestionKind[Any],
+    rows: Sequence[Any],
+    fitting: Mapping[str, str],
+    context: Context,
+) -> TableSection:
+    may_answer = context.viewer.may_manage
+    table = kind.asked(may_answer=may_answer)
+    title = table.title.replace("{said}", counted(len(rows), *table.noun))
+    said: dict[str, Any] = {}
+    if kind is UNKNOWN_NODES:
+        if fitting and may_answer:
+            table, said = naming.with_ticks(table, rows, fitting, context)
+        elif not fitting:
+            said = {"remark": _step_words(naming.pool_first(rows[0].cluster), kind.key)}
+    elif may_answer or kind is not UNCLAIMED_WORK:
+        # Finance may look, and an import is not theirs to begin.
+        said = {"remark": _step_words(kind.step(rows), kind.key)}
+    return table.section(
+        rows,
+        context,
+        title=title,
+        csv_href=reverse(kind.csv_name),
+        is_sent=may_answer and kind is UNCONFIRMED_NODES,
+        **said,
+    )
+
+
+def _step_words(step: Step | None, name: str) -> SafeString:
+    return drawn("components/step.html", step=step, name=name) if step else SafeString("")
+
+
+urlpatterns = [
+    path("setup", setup, name="setup"),
+    *(
+        path(f"setup/{kind.key.replace('_', '-')}.csv", question_csv, {"key": kind.key},
+             kind.csv_name)
+        for kind in KINDS
+    ),
+    path("setup/first-day", guide.first_day, name="first-day"),
+    path("setup/first-day/invitation", first_tokens.invite_agent, name="first-invitation"),
+    path("setup/first-day/agent", first_tokens.make_agent_token, name="first-agent"),
+    path("setup/first-day/jobs", first_tokens.make_jobs_token, name="first-jobs-token"),
+    path("setup/nodes/name", naming.name_nodes, name="name-nodes"),
+    path("setup/nodes/<int:node_id>/devices/confirm", confirm_devices, name="confirm-devices"),
+]  # fmt: skip

@@ -112,8 +112,8 @@ def if_nodes_lived(
     capacity = (CapacitySpan(starts_at, ends_at, units),)
     node = NodeFact(0, "", pool.id, "", starts_at, ends_at, units, capacity)
     rows = rates_of_pools({pool.id: pool}, starts_at, ends_at)
-    reach = Reach(starts_at, ends_at, 0, 0.0, count, ((pool.id, pool.name),))
-    return _cost(rows, {pool.id: pool}, [node] * count, reach)
+    reach = Reach(starts_at, ends_at, 0, 0.0, ((pool.id, pool.name),), (node,) * count)
+    return _reach_cost(rows, {pool.id: pool}, reach)
 
 
 def _rates_without(rows: Sequence[Rate], rate_id: int | None) -> list[Rate]:

@@ -289,29 +289,29 @@ def workload_costs(window: ledger.Window, viewer: Viewer, called: Names) -> list
     """Of the viewer's teams, by team, the highest cost first; workloads without cost included."""
     chosen = ledger.CostFilter(window, team_ids=None if viewer.sees_everything else viewer.team_ids)
 
-    def cost(team_id: int, workload_id: int | None, *figures: Any) -> WorkloadCost:
+    def cost(team_id: int, workload_id: int | None, group: ledger.CostGroup | None) -> WorkloadCost:
         fact = None if workload_id is None else called.workloads[workload_id]
         query = urlencode({"window": window.text})
-        team = reverse("costs-team", args=[team_id])
-        href = "" if fact is None else f"{reverse('costs-workload', args=[fact.id])}?{query}"
-        named = (called.team(team_id), fact.name if fact else "", fact.kind if fact else "")
-        return WorkloadCost(*named, *figures, team_href=f"{team}?{query}", href=href)
+        href = f"{reverse('costs-workload', args=[fact.id])}?{query}" if fact else ""
+        return WorkloadCost(
+            team=called.team(team_id),
+            name=fact.name if fact else "",
+            kind=fact.kind if fact else "",
+            micros=group.micros if group else 0,
+            gpu_milliseconds=group.gpu_milliseconds if group else 0,
+            unpriced_milliseconds=group.unpriced_milliseconds if group else 0,
+            is_provisional=group.is_provisional if group else False,
+            team_href=f"{reverse('costs-team', args=[team_id])}?{query}",
+            href=href,
+        )
 
     idle = {
-        (each.team_id, each.id): cost(each.team_id, each.id, 0, 0, 0, False)
+        (each.team_id, each.id): cost(each.team_id, each.id, None)
         for each in called.workloads.values()
         if viewer.sees_team(each.team_id)
     }
-    costly = {
-        group.keys: cost(
-            *group.keys,
-            group.micros,
-            group.gpu_milliseconds,
-            group.unpriced_milliseconds,
-            group.is_provisional,
-        )
-        for group in ledger.cost_groups(chosen, ("team", "workload"))
-    }
+    groups = ledger.cost_groups(chosen, ("team", "workload"))
+    costly = {group.keys: cost(group.keys[0], group.keys[1], group) for group in groups}
     rows = (idle | costly).values()
     return sorted(rows, key=lambda row: (row.team, -(row.micros or 0), row.name))
 

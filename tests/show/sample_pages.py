@@ -11,15 +11,17 @@ from apps.console.kit.table import ColumnHeading
 from apps.console.pages import overview
 from apps.console.pages.setup.pages import setup_page
 from apps.console.pages.setup.questions import KINDS, SilentNode, UnconfirmedNode
-from apps.fleet.queries import PoolFact, SilentAgentNode
-from apps.ledger.queries import UnclaimedWork, UnpricedPool
+from apps.fleet.queries import PoolFact
+from apps.fleet.queries.agents import SilentAgentNode
+from apps.ledger.queries.open_questions import UnclaimedWork, UnpricedPool
 from apps.show.charts import DailySeries, daily_cost_by_state
 from apps.show.sparkline import sparkline
 from apps.show.strip import strip_of_states
 from apps.show.time import weekday
 from apps.show.words import STATES
-from apps.telemetry.queries import RejectionCount
-from apps.workloads.queries import AccountWithoutOwner, UnknownNodeName
+from apps.telemetry.queries.remarks import RejectionCount
+from apps.workloads.queries.holding import UnknownNodeName
+from apps.workloads.queries.ownership import AccountWithoutOwner
 
 AT = datetime(2026, 11, 20, 14, 0, tzinfo=UTC)
 DOLLAR = 1_000_000

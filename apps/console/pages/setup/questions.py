@@ -31,10 +31,13 @@ from apps.console.kit.frame import Link, Step
 from apps.console.kit.table import CURRENCY_COLUMN, Column, Table
 from apps.console.kit.waiting import keep_count
 from apps.fleet import queries as fleet
+from apps.fleet.queries.agents import SilentAgentNode
 from apps.ledger import queries as ledger
+from apps.ledger.queries.open_questions import UnclaimedWork
 from apps.show.time import duration
 from apps.show.words import joined
 from apps.telemetry import queries as telemetry
+from apps.telemetry.queries.remarks import RejectionCount
 from apps.workloads import queries as workloads
 
 PER_PAGE = 50
@@ -72,7 +75,7 @@ class UnconfirmedNode(NamedTuple):
 class SilentNode(NamedTuple):
     """A node whose agent has stopped reporting; it is charged on until somebody ends it."""
 
-    agent: fleet.SilentAgentNode
+    agent: SilentAgentNode
     pool: str
     silent_for: timedelta
 
@@ -333,7 +336,7 @@ UNOWNED_ACCOUNTS = QuestionKind[workloads.AccountWithoutOwner](
         link=Link("See what each cost", reverse("unowned")),
     ),
 )  # fmt: skip
-UNCLAIMED_WORK = QuestionKind[ledger.UnclaimedWork](
+UNCLAIMED_WORK = QuestionKind[UnclaimedWork](
     "unclaimed_work",
     Table(
         "unclaimed-work",
@@ -358,7 +361,7 @@ UNCLAIMED_WORK = QuestionKind[ledger.UnclaimedWork](
         link=Link("Import a file", reverse("imports")),
     ),
 )  # fmt: skip
-REJECTED_WINDOWS = QuestionKind[telemetry.RejectionCount](
+REJECTED_WINDOWS = QuestionKind[RejectionCount](
     "rejected_windows",
     Table(
         "rejected-windows",
